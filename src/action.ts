@@ -1,0 +1,134 @@
+declare const safe: unique symbol;
+
+/**
+ * Text an agent may read as a prompt. Only `boundary/` makes it, either by wrapping external content or by taking
+ * the word of an operator's `allowUnsafeExternalContent`; unwrapped external text does not compile where it is expected.
+ */
+export type SafeText = string & { readonly [safe]: true };
+
+/** When the main session hears of an action: at once, or at the next periodic check. */
+export const WAKE_MODES = ['now', 'next-heartbeat'] as const;
+export type WakeMode = (typeof WAKE_MODES)[number];
+
+/** The eight messaging platforms of the contract; `mattermost` is served by a plugin module. */
+export const CHANNEL_IDS = [
+  'whatsapp',
+  'telegram',
+  'discord',
+  'slack',
+  'signal',
+  'imessage',
+  'msteams',
+  'mattermost',
+] as const;
+/** Other spellings of channel ids that senders use. */
+export const CHANNEL_ALIASES: Readonly<Record<string, string>> = { imsg: 'imessage', teams: 'msteams' };
+/** The channel value that means the channel last used by the main session. */
+export const LAST_CHANNEL = 'last';
+
+/** A wake before validation and boundary. */
+export interface WakeDraft {
+  readonly kind: 'wake';
+  readonly text?: string;
+  readonly mode?: WakeMode;
+}
+
+/** An agent action before validation and boundary. Blank optional texts are absent. */
+export interface AgentDraft {
+  readonly kind: 'agent';
+  readonly message?: string;
+  readonly name?: string;
+  readonly sessionKey?: string;
+  readonly wakeMode?: WakeMode;
+  readonly deliver?: boolean;
+  readonly channel?: string;
+  readonly to?: string;
+  readonly model?: string;
+  readonly thinking?: string;
+  readonly timeoutSeconds?: number;
+}
+
+export type ActionDraft = WakeDraft | AgentDraft;
+
+/** Where an action came from. Stored with it, and printed in the boundary's metadata header. */
+export interface ActionOrigin {
+  readonly requestId: string;
+  /** The hook name the request was sent to, e.g. `wake`, `agent`, `github`. */
+  readonly path: string;
+  /** Absent for the built-in routes `wake` and `agent`. */
+  readonly mappingId?: string;
+  /** The payload's own `source`, one line, at most 200 characters; absent where it has none. */
+  readonly source?: string;
+  /** True only where the mapping sets `allowUnsafeExternalContent`. */
+  readonly trusted: boolean;
+}
+
+/** What makes a repeat of an action: the same key in the same scope within the time. From a mapping's `dedupe`. */
+export interface DedupeKey {
+  /** The mapping's id. */
+  readonly scope: string;
+  readonly key: string;
+  readonly ttlSeconds: number;
+}
+
+/** A system event to be queued for the main session. Its text is raw; the heartbeat wraps what it drains. */
+export interface WakeAction {
+  readonly kind: 'wake';
+  /** UUID derived from the request id and the action's index. */
+  readonly id: string;
+  readonly text: string;
+  readonly mode: WakeMode;
+  readonly dedupe?: DedupeKey;
+  readonly origin: ActionOrigin;
+}
+
+/** A second channel tried when delivery on the first is given up. */
+export interface DeliveryTarget {
+  readonly channel: string;
+  readonly to?: string;
+}
+
+/** One agent turn to be run, self-contained: names are resolved when it is performed. */
+export interface AgentAction {
+  readonly kind: 'agent';
+  /** The run id: UUID derived from the request id and the action's index. */
+  readonly id: string;
+  /** What the agent reads: instructions, warning, marked external content. */
+  readonly prompt: SafeText;
+  /** The message as prepared, before the boundary; for listings and explain. */
+  readonly message: string;
+  /** Human-readable name of the hook, one line; default `Hook`. */
+  readonly name: string;
+  /** At most 256 printable characters. Default `hook:<uuid>`. */
+  readonly sessionKey: string;
+  /** True where the key is the random default: the session ends with its run. */
+  readonly oneShot: boolean;
+  readonly wakeMode: WakeMode;
+  readonly deliver: boolean;
+  /** `last`, or a channel id with aliases resolved. */
+  readonly channel: string;
+  readonly to?: string;
+  /** Full model name, aliases resolved, allowed by `agents.defaults.models`. */
+  readonly model?: string;
+  readonly thinking?: string;
+  /** Seconds, above 0, fractions kept. Absent: `agents.defaults.timeoutSeconds` when performed. */
+  readonly timeoutSeconds?: number;
+  /** Name of the runner; absent: `gateway.runner`. */
+  readonly runner?: string;
+  readonly fallback?: DeliveryTarget;
+  /** Literal URL from the mapping to which the outcome is posted. */
+  readonly callbackUrl?: string;
+  readonly dedupe?: DedupeKey;
+  readonly origin: ActionOrigin;
+}
+
+export type Action = WakeAction | AgentAction;
+
+/** Something that was accepted but not quite as sent: an ignored field, a fallback, a coerced value. */
+export interface Warning {
+  /** Stable lower_snake code, e.g. `unknown_field`. */
+  readonly code: string;
+  /** The field it is about, cut to 80 characters; absent where it is about the whole request. */
+  readonly field?: string;
+  readonly message: string;
+}

@@ -1,0 +1,11 @@
+export type {
+  AgentDefaults,
+  GatewaySettings,
+  HooksSettings,
+  LoadedConfig,
+  ProviderSettings,
+  RunnerSettings,
+  ServerSettings,
+  Settings,
+  StorageSettings,
+} from './settings.ts';

@@ -1,0 +1,152 @@
+import type { LocatedValue } from '../document/document.ts';
+
+/**
+ * The configuration as the service uses it: every default filled in, every reference resolved, every path absolute.
+ * `config-schema.ts` describes the file; a test holds that parsing it yields exactly this.
+ */
+export interface Settings {
+  readonly hooks: HooksSettings;
+  readonly server: ServerSettings;
+  readonly gateway: GatewaySettings;
+  readonly agents: { readonly defaults: AgentDefaults };
+  /** `channels.<id>` with references resolved; ids with aliases resolved. */
+  readonly channels: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Plugin modules that bring further channels: absolute paths or package names. */
+  readonly plugins: readonly string[];
+  readonly storage: StorageSettings;
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  /** `json` for `serve`, `pretty` for `dev`, unless the file says otherwise. */
+  readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format?: 'json' | 'pretty' };
+}
+
+export interface HooksSettings {
+  readonly enabled: boolean;
+  /** Absent where hooks are off, or where `sluice dev` generates one. */
+  readonly token: string | undefined;
+  readonly previousTokens: readonly string[];
+  /** Leading slash, no trailing one, never `/`. Default `/hooks`. */
+  readonly path: string;
+  /** Built-in presets by name, aliases resolved. */
+  readonly presets: readonly string[];
+  /** Absolute. */
+  readonly mappingsDir: string;
+  readonly transformsDir: string;
+  /** Bytes; default 262144. */
+  readonly maxBodyBytes: number;
+  readonly queryToken: 'warn' | 'reject';
+  /** Default 20; 0 turns the limit off. */
+  readonly authFailuresPerMinute: number;
+  readonly lenient: boolean;
+  readonly exposeRuns: boolean;
+  /** OpenClaw's restrictions on session keys from request bodies; all allowed by default. */
+  readonly sessionKeys: {
+    readonly allowFromRequest: boolean;
+    readonly default?: string;
+    /** Empty: any. */
+    readonly allowedPrefixes: readonly string[];
+  };
+}
+
+export interface ServerSettings {
+  readonly host: string;
+  /** 0 asks the system for a free one. */
+  readonly port: number;
+  readonly stopGraceSeconds: number;
+  /** Whether a TLS-terminating proxy is trusted in front; addresses come from its `X-Forwarded-For`. */
+  readonly trustedProxies: readonly string[];
+}
+
+export interface GatewaySettings {
+  /** The gateway's own secret; must differ from every hook token. */
+  readonly token: string | undefined;
+  /** Name of the default runner, a key of `runners`. */
+  readonly runner: string;
+  readonly runners: Readonly<Record<string, RunnerSettings>>;
+  readonly maxRuns: number;
+  /** Runs in parallel at most per mapping id. Default: no limit of its own. */
+  readonly maxRunsPerMapping: number | undefined;
+  readonly heartbeat: {
+    /** 0 turns the periodic check off. */
+    readonly everySeconds: number;
+    readonly instructions: string;
+    readonly model: string | undefined;
+    readonly runner: string | undefined;
+    /** Local hours between which periodic checks run, e.g. 08:00 to 22:00. */
+    readonly activeHours:
+      { readonly from: string; readonly to: string; readonly timeZone: string } | undefined;
+  };
+  readonly events: { readonly maxPending: number };
+  readonly main: { readonly channel: string | undefined; readonly to: string | undefined };
+  readonly sessions: { readonly maxTurns: number; readonly maxTokens: number };
+  /** Standard Webhooks secret (`whsec_…`) that signs callbacks. */
+  readonly callbackSecret: string | undefined;
+}
+
+export type RunnerSettings =
+  | { readonly kind: 'echo'; readonly maxRuns?: number }
+  | {
+      readonly kind: 'command';
+      /** Placeholders: `{prompt_file} {model} {thinking} {session_key} {session_id} {timeout_seconds} {run_id} {history_file}`. */
+      readonly argv: readonly string[];
+      /** How the prompt arrives: stdin (default) or only as a file. */
+      readonly prompt: 'stdin' | 'file';
+      /** `text` (default), or a dot path into JSON on stdout, e.g. `result`. */
+      readonly replyPath?: string;
+      readonly cwd?: string;
+      /** Variables set for the command, values with references resolved. */
+      readonly env: Readonly<Record<string, string>>;
+      /** Names passed through from the service's environment besides PATH, HOME, LANG, LC_*, TZ, TMPDIR, USER, SHELL. */
+      readonly passEnv: readonly string[];
+      /** Exit codes that mean "not started, try again", e.g. 75 (EX_TEMPFAIL). */
+      readonly retryExitCodes: readonly number[];
+      readonly maxReplyBytes: number;
+      readonly maxRuns?: number;
+    }
+  | {
+      readonly kind: 'model';
+      readonly providers: Readonly<Record<string, ProviderSettings>>;
+      /** System text before every conversation. */
+      readonly system?: string;
+      readonly maxOutputTokens?: number;
+      readonly maxRuns?: number;
+    }
+  | { readonly kind: 'forward'; readonly url: string; readonly token: string; readonly maxRuns?: number };
+
+export interface ProviderSettings {
+  readonly kind: 'openai-compatible' | 'openai' | 'anthropic';
+  /** Required for `openai-compatible`. */
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  /** Whether `thinking` is sent; default true, `openai-compatible` false. */
+  readonly reasoning: boolean;
+}
+
+export interface AgentDefaults {
+  /** Aliases resolved. */
+  readonly model: string | undefined;
+  /** Allow-list with aliases resolved; undefined: any. */
+  readonly models: readonly string[] | undefined;
+  readonly aliases: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+}
+
+export interface StorageSettings {
+  /** `sqlite:<absolute path>`. */
+  readonly url: string;
+  readonly keep: { readonly days: number; readonly rows: number };
+  readonly maxBacklog: { readonly runs: number; readonly bytes: number };
+}
+
+/** A loaded configuration: settings, and where mapping entries stand so that `mapping/` can report on them. */
+export interface LoadedConfig {
+  readonly settings: Settings;
+  /** Absolute path of the file. */
+  readonly file: string;
+  readonly dialect: 'sluice' | 'openclaw';
+  /** `hooks.mappings` entries, raw, each with its place. */
+  readonly inlineMappings: readonly LocatedValue[];
+  /** SHA-256 over the file and everything it refers to, secrets' values excluded. */
+  readonly sha256: string;
+  /** Absolute paths of files to watch: the config and secret files. */
+  readonly files: readonly string[];
+}

@@ -1,0 +1,37 @@
+/**
+ * A finding in an operator's file, as data: collected, never thrown. Positions are offsets into the source text;
+ * line and column are computed when it is printed.
+ */
+export interface Diagnostic {
+  readonly severity: 'error' | 'warning';
+  /** Stable SCREAMING_SNAKE code; each has a golden file under `test/diagnostics/`. */
+  readonly code: string;
+  /** What is wrong, what was found, what is expected: lower case, no full stop, values cut to 80 characters. */
+  readonly message: string;
+  /** Absent where the finding belongs to no file, e.g. a command line option. */
+  readonly at?: Place;
+  /** Further places that explain the finding, e.g. the first of two duplicates. */
+  readonly labels?: readonly { readonly at: Place; readonly text: string }[];
+  /** How to mend it. */
+  readonly hint?: string;
+}
+
+/** A range of a source file. Offsets are 0-based UTF-16 units, `end` exclusive. */
+export interface Place {
+  readonly source: SourceText;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A file's text with the name it is printed under (relative to the working directory where it lies below it). */
+export interface SourceText {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** A part of a file as plain data, with a way from a path inside it to its place in the file. */
+export interface LocatedValue {
+  readonly value: unknown;
+  /** Place of the value (or of the key with `'key'`) at a path such as `['match', 'path']`; the nearest parent where it is absent. */
+  place(path: readonly (string | number)[], what?: 'key' | 'value'): Place;
+}

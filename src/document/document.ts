@@ -1,0 +1,1 @@
+export type { Diagnostic, LocatedValue, Place, SourceText } from './diagnostic.ts';

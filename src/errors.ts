@@ -1,0 +1,82 @@
+/**
+ * Request-time errors. Each code has one status and one title; `server/` turns a thrown `HookError` into the
+ * problem+json answer (RFC 9457). Findings in operator files are diagnostics (`document/`), never these.
+ */
+export const HOOK_ERRORS = {
+  invalid_json: { status: 400, title: 'Body is not valid JSON' },
+  invalid_utf8: { status: 400, title: 'Body is not valid UTF-8' },
+  invalid_body: { status: 400, title: 'Body has the wrong shape' },
+  invalid_field: { status: 400, title: 'A field has the wrong value' },
+  missing_text: { status: 400, title: 'text required' },
+  missing_message: { status: 400, title: 'message required' },
+  mapping_requires_text: { status: 400, title: 'hook mapping requires text' },
+  mapping_requires_message: { status: 400, title: 'hook mapping requires message' },
+  model_not_allowed: { status: 400, title: 'Model is not in the allowed list' },
+  unknown_channel: { status: 400, title: 'Unknown channel' },
+  invalid_recipient: { status: 400, title: 'Recipient does not fit the channel' },
+  too_many_actions: { status: 400, title: 'Too many actions from one request' },
+  request_aborted: { status: 400, title: 'The sender ended the request early' },
+  unauthorized: { status: 401, title: 'Authentication failed' },
+  not_found: { status: 404, title: 'Not found' },
+  no_mapping_matched: { status: 404, title: 'No mapping matched' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  body_timeout: { status: 408, title: 'The body did not arrive in time' },
+  body_too_large: { status: 413, title: 'Request body too large' },
+  unsupported_encoding: { status: 415, title: 'Content-Encoding is not supported' },
+  idempotency_mismatch: { status: 422, title: 'Idempotency-Key was used with another body' },
+  too_many_failures: { status: 429, title: 'Too many failed authentications' },
+  transform_failed: { status: 500, title: 'hook mapping failed' },
+  mapping_failed: { status: 500, title: 'hook mapping failed' },
+  internal: { status: 500, title: 'Internal error' },
+  transform_unavailable: { status: 503, title: 'The transform cannot run right now' },
+  storage_unavailable: { status: 503, title: 'The request could not be stored' },
+  backlog_full: { status: 503, title: 'Too much work is waiting' },
+  events_full: { status: 503, title: 'Too many system events are waiting' },
+  not_configured: { status: 503, title: 'This hook lacks a part of its configuration' },
+  stopping: { status: 503, title: 'The service is stopping' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type HookErrorCode = keyof typeof HOOK_ERRORS;
+
+/** One finding inside an error answer; `index` names the action of a batch (0-based). */
+export interface HookErrorItem {
+  readonly code?: HookErrorCode;
+  readonly field?: string;
+  readonly index?: number;
+  readonly message: string;
+}
+
+export interface HookErrorOptions {
+  readonly errors?: readonly HookErrorItem[];
+  /** Whole seconds for the `Retry-After` header; every 503 and 429 sends one (default 1). */
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+/**
+ * A request that gets an error answer. `detail` is shown to the sender and logged, so it never quotes the payload,
+ * a header value or a token: it names the place, what kind of thing was found and the remedy.
+ */
+export class HookError extends Error {
+  override readonly name = 'HookError';
+  readonly code: HookErrorCode;
+  readonly detail: string;
+  readonly errors: readonly HookErrorItem[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: HookErrorCode, detail: string, options: HookErrorOptions = {}) {
+    super(`${code}: ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.detail = detail;
+    this.errors = options.errors ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  get status(): number {
+    return HOOK_ERRORS[this.code].status;
+  }
+
+  get title(): string {
+    return HOOK_ERRORS[this.code].title;
+  }
+}

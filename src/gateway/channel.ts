@@ -1,0 +1,57 @@
+/**
+ * The public contract of a delivery channel; built-in channels and plugin modules implement the same one. An adapter
+ * sends one message of at most `maxChars` UTF-16 units: cutting, retrying and resuming are the gateway's.
+ */
+export interface ChannelAdapter {
+  readonly id: string;
+  /** Longest text of one message in UTF-16 units. */
+  readonly maxChars: number;
+  /** What is wrong with a recipient (never blank), or undefined. */
+  recipientProblem(to: string): string | undefined;
+  /** Verifies the credentials against the platform without sending anything. */
+  check(signal: AbortSignal): Promise<ChannelCheck>;
+  send(message: ChannelMessage, signal: AbortSignal): Promise<SendResult>;
+  /** Frees sockets and child processes; idempotent. */
+  stop?(): Promise<void>;
+}
+
+export interface ChannelMessage {
+  readonly to: string;
+  readonly text: string;
+  /** True where the platform refused the formatting: send without any. */
+  readonly plain: boolean;
+  /** Stable per delivery and chunk; platforms that know idempotency keys get it. */
+  readonly key: string;
+}
+
+export type ChannelCheck =
+  | { readonly ok: true; readonly account: string }
+  | { readonly ok: false; readonly code: string; readonly message: string };
+
+export type SendResult =
+  | { readonly kind: 'sent'; readonly messageId?: string }
+  /** Proof that nothing was delivered: may be repeated. */
+  | {
+      readonly kind: 'retry';
+      readonly code: string;
+      readonly message: string;
+      readonly retryAfterMs?: number;
+    }
+  /** The platform refused the formatting: repeat once as plain text. */
+  | { readonly kind: 'refused-format'; readonly message: string }
+  /** It will never be accepted. */
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+  /** It may or may not have arrived (a timeout after the request was sent): recorded, not repeated. */
+  | { readonly kind: 'ambiguous'; readonly code: string; readonly message: string };
+
+/** Settings of one channel: `channels.<id>` with references resolved. */
+export type ChannelSettings = Readonly<Record<string, unknown>>;
+
+/** What a channel module exports as `default`. */
+export interface ChannelModule {
+  readonly id: string;
+  /** Problems of the settings, each naming its key; empty where they will do. */
+  settingsProblems(settings: ChannelSettings): readonly { readonly key: string; readonly message: string }[];
+  /** May load its SDK lazily; rejects with a message that names the package to install where it is missing. */
+  open(settings: ChannelSettings): Promise<ChannelAdapter>;
+}

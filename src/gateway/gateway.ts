@@ -1,0 +1,9 @@
+export type {
+  ChannelAdapter,
+  ChannelCheck,
+  ChannelMessage,
+  ChannelModule,
+  ChannelSettings,
+  SendResult,
+} from './channel.ts';
+export type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';

@@ -1,0 +1,52 @@
+import type { SafeText } from '../action.ts';
+import type { ProcessMark, SessionTurn, TokenUsage } from '../storage/storage.ts';
+
+/** One turn of a session, ready to be run. */
+export interface Turn {
+  readonly runId: string;
+  /** 1-based. */
+  readonly attempt: number;
+  readonly sessionKey: string;
+  readonly name: string;
+  readonly prompt: SafeText;
+  readonly model?: string;
+  readonly thinking?: string;
+  readonly timeoutSeconds: number;
+  /** Earlier turns of the session, oldest first; empty for a new one. */
+  readonly history: readonly SessionTurn[];
+}
+
+/** What became of a turn. A runner never rejects. */
+export type TurnResult =
+  | {
+      readonly kind: 'completed';
+      readonly outcome: 'ok' | 'error' | 'timeout';
+      readonly reply: string;
+      /** Set where the outcome is not ok. */
+      readonly error?: { readonly code: string; readonly message: string };
+      readonly usage?: TokenUsage;
+    }
+  /** Nothing ran (spawn error, connection refused, 429, 503): it may be repeated. */
+  | {
+      readonly kind: 'not-started';
+      readonly code: string;
+      readonly message: string;
+      readonly retryAfterMs?: number;
+      /** True where repeating cannot help, e.g. `not_configured`. */
+      readonly final: boolean;
+    };
+
+/** Something that can take a turn: a command, a model, another gateway, or the echo. */
+export interface Runner {
+  readonly kind: string;
+  /**
+   * Runs one turn to its end, within `turn.timeoutSeconds`. An abort means the service stops: the turn is ended and
+   * the result is ignored. `onProcess` is awaited right after a process was started.
+   */
+  run(turn: Turn, options: RunnerOptions): Promise<TurnResult>;
+}
+
+export interface RunnerOptions {
+  readonly signal: AbortSignal;
+  onProcess(process: ProcessMark): Promise<void>;
+}

@@ -1,0 +1,56 @@
+import type { Action, Warning } from '../action.ts';
+import type { Place } from '../document/document.ts';
+import type { HookError } from '../errors.ts';
+import type { CompiledMapping, ConsideredMapping, RenderTrace } from '../mapping/mapping.ts';
+import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
+
+/** What a request becomes. */
+export type Outcome =
+  | { readonly kind: 'accepted'; readonly actions: readonly Action[] }
+  /** 204 on purpose: an `action: skip` mapping, or a transform (every transform of the batch) that returned null. */
+  | { readonly kind: 'skipped'; readonly by: 'action' | 'transform' | 'forEach' }
+  | { readonly kind: 'rejected'; readonly error: HookError };
+
+/** One call of a transform as it went; its texts are payload-derived. */
+export interface TransformTrace {
+  readonly call: TransformCall;
+  readonly reply: TransformReply;
+  readonly at: Place;
+  /** Position in a forEach batch. */
+  readonly index?: number;
+}
+
+/** One rendered template. */
+export interface RenderedTemplate {
+  /** The mapping's key, e.g. `messageTemplate`, `to`. */
+  readonly field: string;
+  readonly at: Place;
+  readonly empty: RenderTrace['empty'];
+  readonly branches: RenderTrace['branches'];
+  readonly index?: number;
+}
+
+/**
+ * Why. With `detail: 'full'` every mapping is considered and every node recorded; with `'brief'` (the server) only
+ * what the decision log needs: the mapping taken, or, where none matched, the considered ones.
+ */
+export interface Trace {
+  readonly considered: readonly ConsideredMapping[];
+  readonly templates: readonly RenderedTemplate[];
+  readonly transforms: readonly TransformTrace[];
+}
+
+/** One request evaluated: deterministic, no clock, network, disk or environment was touched. */
+export interface Evaluation {
+  readonly outcome: Outcome;
+  /** The mapping taken; absent for built-in routes and where none matched. */
+  readonly mapping?: CompiledMapping;
+  readonly warnings: readonly Warning[];
+  readonly trace: Trace;
+}
+
+/**
+ * Evaluation as a generator: it yields each transform call and is resumed with its reply, so that it stays pure and
+ * the shell decides where transforms run. Without a transform the first `next()` is already the result.
+ */
+export type EvaluationSteps = Generator<TransformCall, Evaluation, TransformReply>;

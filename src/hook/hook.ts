@@ -1,0 +1,8 @@
+export type {
+  Evaluation,
+  EvaluationSteps,
+  Outcome,
+  RenderedTemplate,
+  Trace,
+  TransformTrace,
+} from './evaluation.ts';

@@ -1,0 +1,31 @@
+/** Any value JSON can carry. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+/** A JSON object; keys come from outside, so reads go through `Object.hasOwn`. */
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+
+/**
+ * One authenticated, parsed webhook. Everything that evaluation may depend on is in here (time, ids, randomness),
+ * so evaluating the same request with the same generation gives the same evaluation for ever.
+ */
+export interface HookRequest {
+  /** UUID of the request; ids of actions are derived from it. */
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+  /** Seed of `Math.random` inside transforms; an unsigned 32-bit integer. */
+  readonly seed: number;
+  /** Id carried by the safety boundary's markers: 16 lower-case hex digits, fresh for every request. */
+  readonly nonce: string;
+  /** The hook name: the part of the path after `hooks.path`, without outer slashes. Percent escapes are kept. */
+  readonly path: string;
+  /** Path and query as received, without the token parameter. */
+  readonly url: string;
+  /** Names in lower case, several values joined with `, `, token headers removed. Has no prototype. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Without the token parameter; several values joined with `, `. Has no prototype. */
+  readonly query: Readonly<Record<string, string>>;
+  /** The parsed body: always untrusted. An empty body is `{}`. */
+  readonly payload: JsonValue;
+}

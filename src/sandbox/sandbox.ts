@@ -1,0 +1,9 @@
+export type {
+  MappedPosition,
+  TransformCall,
+  TransformFailure,
+  TransformLogLine,
+  TransformRef,
+  TransformReply,
+  Transforms,
+} from './transform.ts';
