@@ -55,3 +55,12 @@ export interface ChannelModule {
   /** May load its SDK lazily; rejects with a message that names the package to install where it is missing. */
   open(settings: ChannelSettings): Promise<ChannelAdapter>;
 }
+
+/** The configured channels, each opened on first use. */
+export interface ChannelLookup {
+  /**
+   * The adapter of a configured channel; undefined where the channel has no settings. Rejects where it cannot be
+   * opened (its package is missing, its settings will not do) with a message that says what to do.
+   */
+  find(id: string): Promise<ChannelAdapter | undefined>;
+}

@@ -1,6 +1,7 @@
 export type {
   ChannelAdapter,
   ChannelCheck,
+  ChannelLookup,
   ChannelMessage,
   ChannelModule,
   ChannelSettings,

@@ -3,12 +3,18 @@ import type { ProcessMark, SessionTurn, TokenUsage } from '../storage/storage.ts
 
 /** One turn of a session, ready to be run. */
 export interface Turn {
+  /** The run's id; of a heartbeat its turn id, the same when it is repeated. */
   readonly runId: string;
+  /** A hook's agent turn, or a turn of the main session. */
+  readonly kind: 'hook' | 'heartbeat';
   /** 1-based. */
   readonly attempt: number;
   readonly sessionKey: string;
   readonly name: string;
+  /** What the agent reads. */
   readonly prompt: SafeText;
+  /** The message before the boundary, raw: for runners that hand over to someone who draws the boundary again. */
+  readonly message: string;
   readonly model?: string;
   readonly thinking?: string;
   readonly timeoutSeconds: number;

@@ -34,6 +34,7 @@ export interface Storage {
   findInterruptedRuns(): Promise<readonly RunRecord[]>;
 
   // --- outbox: deliveries and callbacks ---------------------------------------------------------------------------
+  /** Claims due entries in order; entries left active by a process that died are due at once, chunks sent kept. */
   claimOutbox(options: { readonly nowMs: number; readonly limit: number }): Promise<readonly OutboxRecord[]>;
   /** Records a chunk that went out, so that a repeat resumes after it. */
   recordProgress(outboxId: string, chunksSent: number): Promise<void>;
@@ -178,8 +179,9 @@ export interface TokenUsage {
 export interface ClaimRunsOptions {
   readonly nowMs: number;
   readonly limit: number;
-  /** Runs active at most per mapping id (`''` for the built-in route) and per runner name (`''` for the default). */
-  readonly maxPerMapping?: ReadonlyMap<string, number>;
+  /** Runs active at most of any one mapping id; runs of the built-in routes have none and are not limited by it. */
+  readonly maxPerMapping?: number;
+  /** Runs active at most per runner name (`''` for the default). */
   readonly maxPerRunner?: ReadonlyMap<string, number>;
 }
 
@@ -293,6 +295,8 @@ export interface EventClaim {
 /** A heartbeat turn that completed: stored as a run of kind `heartbeat`, with the main session's own delivery. */
 export interface HeartbeatResult {
   readonly run: RunRecord;
+  /** Turns to append to the main session's history. */
+  readonly history?: RunCompletion['history'];
   readonly delivery?: NewDelivery;
   readonly nowMs: number;
 }
