@@ -27,11 +27,25 @@ export interface Place {
 export interface SourceText {
   readonly file: string;
   readonly text: string;
+  /** Ranges that hold literal secrets, in order: printed source lines show dots there. */
+  readonly secrets?: readonly { readonly start: number; readonly end: number }[];
 }
+
+/** The way from the root of a document to a part of it. */
+export type Path = readonly (string | number)[];
 
 /** A part of a file as plain data, with a way from a path inside it to its place in the file. */
 export interface LocatedValue {
   readonly value: unknown;
+  /** The way from the document's root to this part; paths handed to the functions below start here. */
+  readonly path: Path;
   /** Place of the value (or of the key with `'key'`) at a path such as `['match', 'path']`; the nearest parent where it is absent. */
-  place(path: readonly (string | number)[], what?: 'key' | 'value'): Place;
+  place(path: Path, what?: 'key' | 'value'): Place;
+  /** The part at a path; its value is undefined where there is none, its place then the nearest parent's. */
+  at(path: Path): LocatedValue;
+  /**
+   * Offset in the file of the character at `offsetInValue` (UTF-16 units, 0 to its length) of the text at `path`: exact
+   * through quotes, escapes, indentation and line folding. The start of the nearest part where there is no text.
+   */
+  scalarOffset(path: Path, offsetInValue: number): number;
 }

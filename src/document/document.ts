@@ -1,1 +1,14 @@
-export type { Diagnostic, LocatedValue, Place, SourceText } from './diagnostic.ts';
+export type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
+export { didYouMean } from './did-you-mean.ts';
+export { DOCUMENT_CODES } from './codes.ts';
+export { describeValue, formatPath, fromZodError, validate } from './findings.ts';
+export { countDiagnostics, formatDiagnostics } from './format-diagnostics.ts';
+export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
+export { formatPlace, lineColumn, positionOf } from './line-column.ts';
+export type { LineColumn } from './line-column.ts';
+export { parseDocument, SECRET_KEY } from './parse-document.ts';
+export type { DocumentFormat, ParsedDocument, ParseResult } from './parse-document.ts';
+export { printYaml } from './print-yaml.ts';
+export { displayName, readDocument, readSource } from './read-document.ts';
+export type { ReadOptions } from './read-document.ts';
+export { placeWithin } from './tree.ts';

@@ -1,0 +1,22 @@
+/** Every code this folder can report; each has a case under `test/diagnostics/`. */
+export const DOCUMENT_CODES = [
+  'YAML_SYNTAX',
+  'YAML_TAB',
+  'JSON_SYNTAX',
+  'DUPLICATE_KEY',
+  'NON_STRING_KEY',
+  'FORBIDDEN_KEY',
+  'MULTIPLE_DOCUMENTS',
+  'TOO_MANY_PARTS',
+  'TOO_DEEP',
+  'UNKNOWN_FORMAT',
+  'FILE_NOT_FOUND',
+  'FILE_IS_DIRECTORY',
+  'FILE_UNREADABLE',
+  'FILE_TOO_LARGE',
+  'INVALID_UTF8',
+  'UNKNOWN_KEY',
+  'MISSING_KEY',
+  'WRONG_TYPE',
+  'INVALID_VALUE',
+] as const;

@@ -1,0 +1,44 @@
+/** Words longer than this are not compared. */
+const MAX_WORD = 64;
+
+/**
+ * The candidate nearest to a mistyped word, or undefined where none is near: the same word in other letter case or
+ * spelling (`max_body_bytes`), or at most a third of its letters changed, left out, added or swapped.
+ */
+export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length > MAX_WORD) return undefined;
+  const plain = simplify(word);
+  let best: { candidate: string; distance: number } | undefined;
+  for (const candidate of candidates) {
+    if (candidate.length > MAX_WORD) continue;
+    const distance = editDistance(plain, simplify(candidate));
+    const limit = Math.max(1, Math.floor(Math.max(plain.length, 3) / 3));
+    if (distance <= limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
+      best = { candidate, distance };
+  }
+  return best?.candidate;
+}
+
+function simplify(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_\s]/g, '');
+}
+
+/** Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours; O(n * m). */
+function editDistance(a: string, b: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = a[i - 1] === b[j - 1] ? 0 : 1;
+      let cost = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + change);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, (beforePrevious[j - 2] ?? 0) + 1);
+      }
+      row.push(cost);
+    }
+    beforePrevious = previous;
+    previous = row;
+  }
+  return previous[b.length] ?? 0;
+}

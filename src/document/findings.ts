@@ -1,0 +1,207 @@
+import type { z } from 'zod';
+import type { Diagnostic, LocatedValue, Path } from './diagnostic.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { SECRET_KEY } from './parse-document.ts';
+import { findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
+
+/**
+ * Checks a part of a document against a schema. All findings at once, each at its place: UNKNOWN_KEY (with a
+ * did-you-mean), MISSING_KEY, WRONG_TYPE, INVALID_VALUE.
+ */
+export function validate<S extends z.ZodType>(
+  located: LocatedValue,
+  schema: S,
+): { readonly value?: z.output<S>; readonly diagnostics: readonly Diagnostic[] } {
+  const result = schema.safeParse(located.value);
+  return result.success
+    ? { value: result.data, diagnostics: [] }
+    : { diagnostics: fromZodError(result.error, located, schema) };
+}
+
+/** The findings behind a zod error; `schema` is the one that made it, for the names of known keys. */
+export function fromZodError(
+  error: z.ZodError,
+  root: LocatedValue,
+  schema: z.ZodType,
+): readonly Diagnostic[] {
+  return error.issues.flatMap((issue) => fromIssue(issue, { root, schema, base: [] }));
+}
+
+/** A path as it is written in messages: `hooks.mappings[2].match`. */
+export function formatPath(path: Path): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${String(step)}]`;
+    else if (/^[A-Za-z_][\w-]*$/.test(step)) text += text === '' ? step : `.${step}`;
+    else text += `[${JSON.stringify(step.slice(0, 80))}]`;
+  }
+  return text === '' ? 'the document' : text;
+}
+
+/** What a value is, for messages: its kind, and itself where it is short and no secret. */
+export function describeValue(value: unknown, options: { readonly secret?: boolean } = {}): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') {
+    if (value === '') return 'an empty string';
+    return options.secret === true ? 'a string' : `the string ${JSON.stringify(shorten(value))}`;
+  }
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    return options.secret === true ? `a ${typeof value}` : `the ${typeof value} ${String(value)}`;
+  }
+  return 'an object';
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+type Issue = z.core.$ZodIssue;
+
+interface Context {
+  readonly root: LocatedValue;
+  readonly schema: z.ZodType;
+  /** Path before the issue's own, inside a union. */
+  readonly base: Path;
+}
+
+function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
+  const { root } = context;
+  const path = [
+    ...context.base,
+    ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
+  ];
+  const name = formatPath([...root.path, ...path]);
+  const part = root.at(path);
+  const secret = path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
+  const found = describeValue(part.value, { secret });
+  const invalid = (expected: string, hint?: string): readonly Diagnostic[] => [
+    finding('INVALID_VALUE', `${name} must be ${expected}, found ${found}`, root.place(path), hint),
+  ];
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => unknownKey(context, path, key));
+    case 'invalid_type':
+      return [wrongType(context, path, [kindName(issue.expected)])];
+    case 'invalid_value': {
+      const values = issue.values.map(String);
+      if (part.value === undefined) return [wrongType(context, path, [listed(values)])];
+      const near = typeof part.value === 'string' ? didYouMean(part.value, values) : undefined;
+      return invalid(
+        listed(issue.values.map((value) => JSON.stringify(value) ?? '')),
+        near && `did you mean "${near}"?`,
+      );
+    }
+    case 'too_small':
+    case 'too_big':
+      return invalid(bound(issue));
+    case 'not_multiple_of':
+      return invalid(`a multiple of ${String(issue.divisor)}`);
+    case 'invalid_format':
+      return invalid(issue.message === '' ? `a ${issue.format}` : issue.message);
+    case 'invalid_union':
+      return fromUnion(issue, context, path);
+    case 'invalid_key':
+    case 'invalid_element':
+      return issue.issues.flatMap((inner) =>
+        issue.code === 'invalid_key'
+          ? [finding('INVALID_VALUE', `${name} must be ${inner.message}`, root.place(path, 'key'))]
+          : fromIssue(inner, { ...context, base: path }),
+      );
+    case 'custom':
+      return [finding('INVALID_VALUE', `${name} ${issue.message}, found ${found}`, root.place(path))];
+  }
+}
+
+/** The branch that came closest: not refused at its own root, fewest findings; else the kinds all branches take. */
+function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: Path): readonly Diagnostic[] {
+  const branches = issue.errors.filter((errors) => !errors.some((inner) => refusedAtRoot(inner)));
+  const [best] = branches.toSorted((a, b) => a.length - b.length);
+  if (best !== undefined) return best.flatMap((inner) => fromIssue(inner, { ...context, base: path }));
+  const schemas = findSchemas(context.schema, path);
+  return [wrongType(context, path, [...new Set(schemas.flatMap(kindsOf))])];
+}
+
+function refusedAtRoot(issue: Issue): boolean {
+  return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
+}
+
+function unknownKey({ root, schema }: Context, path: Path, key: string): Diagnostic {
+  const known = findSchemas(schema, path).flatMap(knownKeys);
+  const near = didYouMean(key, known);
+  const where =
+    path.length === 0 && root.path.length === 0 ? '' : ` in ${formatPath([...root.path, ...path])}`;
+  const all = known.length <= 12 ? ` (known: ${known.join(', ')})` : '';
+  const hint = near === undefined ? `remove it${all}` : `did you mean "${near}"?`;
+  return finding(
+    'UNKNOWN_KEY',
+    `unknown key "${shorten(key)}"${where}`,
+    root.place([...path, key], 'key'),
+    hint,
+  );
+}
+
+function wrongType({ root }: Context, path: Path, expected: readonly string[]): Diagnostic {
+  const name = formatPath([...root.path, ...path]);
+  const part = root.at(path);
+  const wanted = expected.join(' or ');
+  if (part.value === undefined)
+    return finding('MISSING_KEY', `${name} is missing, expected ${wanted}`, root.place(path));
+  const secret = path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
+  const message = `${name} must be ${wanted}, found ${describeValue(part.value, { secret })}`;
+  return finding('WRONG_TYPE', message, root.place(path), typeHint(part.value, expected));
+}
+
+function typeHint(value: unknown, expected: readonly string[]): string | undefined {
+  if (typeof value === 'number' && expected.includes('a string')) return 'put it in quotes';
+  if (typeof value === 'string' && expected.includes('a number') && /^-?\d+(\.\d+)?$/.test(value))
+    return 'remove the quotes';
+  if (typeof value === 'string' && expected.includes('a boolean'))
+    return 'write true or false, without quotes';
+  return undefined;
+}
+
+function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const [limit, word] =
+    issue.code === 'too_small'
+      ? [issue.minimum, issue.inclusive === false ? 'above' : 'at least']
+      : [issue.maximum, issue.inclusive === false ? 'below' : 'at most'];
+  const text = String(limit);
+  if (issue.origin === 'string') {
+    const isBlankRule = issue.code === 'too_small' && text === '1';
+    return isBlankRule ? 'a string that is not empty' : `${word} ${text} characters long`;
+  }
+  if (issue.origin === 'array') return `a list of ${word} ${text} ${text === '1' ? 'entry' : 'entries'}`;
+  return `${word} ${text}`;
+}
+
+function kindName(expected: string): string {
+  switch (expected) {
+    case 'array':
+      return 'a list';
+    case 'object':
+    case 'record':
+      return 'an object';
+    case 'int':
+      return 'a whole number';
+    case 'null':
+      return 'null';
+    default:
+      return `a ${expected}`;
+  }
+}
+
+function listed(values: readonly string[]): string {
+  return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
+}
+
+function finding(code: string, message: string, at: Diagnostic['at'], hint?: string): Diagnostic {
+  return {
+    severity: 'error',
+    code,
+    message,
+    ...(at === undefined ? {} : { at }),
+    ...(hint === undefined || hint === '' ? {} : { hint }),
+  };
+}

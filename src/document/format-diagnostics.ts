@@ -1,0 +1,117 @@
+import { styleText } from 'node:util';
+import { clearControl } from '../telemetry/telemetry.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { formatPlace, lineColumn, positionOf } from './line-column.ts';
+import { printSarif } from './print-sarif.ts';
+import { sourceFrame } from './source-frame.ts';
+
+export type DiagnosticFormat = 'pretty' | 'json' | 'github' | 'sarif';
+
+export interface FormatOptions {
+  /** Default `pretty`. */
+  readonly format?: DiagnosticFormat;
+  /** Whether `pretty` uses colours; default false. */
+  readonly color?: boolean;
+}
+
+/**
+ * Prints findings: `pretty` for people (source lines with carets, labels, a hint, a line of counts), `json` as one
+ * array, `github` as workflow annotations, `sarif` as SARIF 2.1.0. Errors come first within the order given only
+ * by the caller; nothing is sorted. Ends with a line feed unless there is nothing to print.
+ */
+export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: FormatOptions = {}): string {
+  switch (options.format ?? 'pretty') {
+    case 'pretty':
+      return printPretty(diagnostics, options.color === true);
+    case 'json':
+      return `${JSON.stringify(diagnostics.map(toJson), undefined, 2)}\n`;
+    case 'github':
+      return diagnostics.map((diagnostic) => `${toAnnotation(diagnostic)}\n`).join('');
+    case 'sarif':
+      return `${JSON.stringify(printSarif(diagnostics), undefined, 2)}\n`;
+  }
+}
+
+/** `2 errors, 1 warning`. */
+export function countDiagnostics(diagnostics: readonly Diagnostic[]): string {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const warnings = diagnostics.length - errors;
+  const plural = (count: number, word: string): string => `${String(count)} ${word}${count === 1 ? '' : 's'}`;
+  if (errors === 0 && warnings > 0) return plural(warnings, 'warning');
+  return warnings === 0
+    ? plural(errors, 'error')
+    : `${plural(errors, 'error')}, ${plural(warnings, 'warning')}`;
+}
+
+function printPretty(diagnostics: readonly Diagnostic[], color: boolean): string {
+  if (diagnostics.length === 0) return '';
+  const blocks = diagnostics.map((diagnostic) => prettyBlock(diagnostic, color));
+  return `${blocks.join('\n')}\n${countDiagnostics(diagnostics)}\n`;
+}
+
+function prettyBlock(diagnostic: Diagnostic, color: boolean): string {
+  const { severity, code, message, at, labels = [], hint } = diagnostic;
+  const style = (format: Parameters<typeof styleText>[0], text: string): string =>
+    color ? styleText(format, text, { validateStream: false }) : text;
+  const lines = [
+    `${style(['bold', severity === 'error' ? 'red' : 'yellow'], severity)} ${style('bold', code)}: ${clean(message)}`,
+  ];
+  if (at !== undefined) {
+    const whole = at.source.text === '';
+    lines.push(`  ${style('cyan', `at ${clean(whole ? at.source.file : formatPlace(at))}`)}`);
+    if (!whole) lines.push(sourceFrame(at, { before: 2, after: 1 }));
+  }
+  for (const label of labels) {
+    lines.push(`  ${style('cyan', clean(formatPlace(label.at)))}: ${clean(label.text)}`);
+    if (label.at.source.text !== '') lines.push(sourceFrame(label.at, { before: 0, after: 0 }));
+  }
+  if (hint !== undefined) lines.push(`  ${style('green', 'hint:')} ${clean(hint)}`);
+  return `${lines.join('\n')}\n`;
+}
+
+function clean(text: string): string {
+  return clearControl(text, { oneLine: true });
+}
+
+function toJson(diagnostic: Diagnostic): object {
+  const { severity, code, message, at, labels, hint } = diagnostic;
+  return {
+    severity,
+    code,
+    message,
+    ...(at === undefined ? {} : position(at)),
+    ...(labels === undefined
+      ? {}
+      : { labels: labels.map((label) => ({ ...position(label.at), text: label.text })) }),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function position(at: NonNullable<Diagnostic['at']>): object {
+  const { line, column } = lineColumn(at);
+  const end = positionOf(at.source.text, at.end);
+  return { file: at.source.file, line, column, endLine: end.line, endColumn: end.column };
+}
+
+/** A workflow command; `%`, line ends and, in properties, `:` and `,` are escaped as the runner expects them. */
+function toAnnotation({ severity, code, message, at, hint }: Diagnostic): string {
+  const properties: [string, string][] = [];
+  if (at !== undefined) {
+    const { line, column } = lineColumn(at);
+    const end = positionOf(at.source.text, at.end);
+    properties.push(['file', at.source.file], ['line', String(line)]);
+    if (end.line === line) properties.push(['col', String(column)], ['endColumn', String(end.column)]);
+    else properties.push(['endLine', String(end.line)]);
+  }
+  properties.push(['title', code]);
+  const list = properties.map(([name, value]) => `${name}=${escapeProperty(value)}`).join(',');
+  return `::${severity} ${list}::${escapeText(hint === undefined ? message : `${message}\n${hint}`)}`;
+}
+
+function escapeText(text: string): string {
+  return clearControl(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

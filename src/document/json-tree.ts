@@ -1,0 +1,119 @@
+import { evaluate, parse } from '@humanwhocodes/momoa';
+import type { DocumentNode, StringNode, ValueNode } from '@humanwhocodes/momoa';
+import type { Diagnostic, SourceText } from './diagnostic.ts';
+import { TreeBuilder } from './tree-builder.ts';
+import type { TreeNode } from './tree.ts';
+
+/** Parses JSON (RFC 8259) or JSON5 into the common tree. */
+export function readJsonTree(
+  source: SourceText,
+  format: 'json' | 'json5',
+): { tree?: TreeNode; diagnostics: readonly Diagnostic[] } {
+  let document: DocumentNode;
+  try {
+    document = parse(source.text, { mode: format });
+  } catch (error) {
+    // The parser recurses; a text nested deeper than the stack cannot be read at all.
+    if (error instanceof RangeError) return new TreeBuilder(source).tooDeep(0);
+    return { diagnostics: [syntaxFinding(source, format, error as Partial<ParseError>)] };
+  }
+  const builder = new TreeBuilder(source);
+  const tree = buildNode({ builder, format }, document.body, 0);
+  return tree === undefined
+    ? { diagnostics: builder.diagnostics }
+    : { tree, diagnostics: builder.diagnostics };
+}
+
+interface Build {
+  readonly builder: TreeBuilder;
+  readonly format: 'json' | 'json5';
+}
+
+function buildNode(build: Build, node: ValueNode, depth: number): TreeNode | undefined {
+  const { builder } = build;
+  const start = node.loc.start.offset;
+  const end = node.loc.end.offset;
+  if (!builder.enter(start, depth)) return undefined;
+  switch (node.type) {
+    case 'Object': {
+      const object = builder.object(start, end);
+      for (const { name, value } of node.members) {
+        const built = buildNode(build, value, depth + 1);
+        if (built === undefined) return undefined;
+        const key = name.type === 'String' ? name.value : name.name;
+        object.add({ name: key, start: name.loc.start.offset, end: name.loc.end.offset }, built);
+      }
+      return object.build();
+    }
+    case 'Array': {
+      const items: TreeNode[] = [];
+      for (const element of node.elements) {
+        const built = buildNode(build, element.value, depth + 1);
+        if (built === undefined) return undefined;
+        items.push(built);
+      }
+      return { start, end, value: items.map(({ value }) => value), items };
+    }
+    case 'String':
+      reportRawControl(build, node);
+      return { start, end, value: node.value, text: { style: build.format, start: start + 1, end: end - 1 } };
+    case 'Boolean':
+    case 'Infinity':
+    case 'NaN':
+    case 'Null':
+    case 'Number':
+      return { start, end, value: evaluate(node) };
+  }
+}
+
+/** The parser lets raw control characters pass; RFC 8259 section 7 does not. */
+function reportRawControl({ builder, format }: Build, node: StringNode): void {
+  if (format === 'json5') return;
+  const start = node.loc.start.offset;
+  // oxlint-disable-next-line no-control-regex
+  const at = /[\u0000-\u001f]/.exec(builder.source.text.slice(start, node.loc.end.offset))?.index;
+  if (at === undefined) return;
+  builder.diagnostics.push({
+    severity: 'error',
+    code: 'JSON_SYNTAX',
+    message: 'invalid JSON: a string holds a line break or another control character',
+    at: { source: builder.source, start: start + at, end: start + at + 1 },
+    hint: String.raw`write it as an escape such as \n`,
+  });
+}
+
+interface ParseError {
+  readonly message: string;
+  readonly offset: number;
+}
+
+function syntaxFinding(source: SourceText, format: 'json' | 'json5', error: Partial<ParseError>): Diagnostic {
+  const language = format === 'json' ? 'JSON' : 'JSON5';
+  const start = Math.max(0, Math.min(error.offset ?? 0, source.text.length));
+  const found = describe(source.text, start);
+  const hint = format === 'json' ? jsonHint(source.text, start) : undefined;
+  return {
+    severity: 'error',
+    code: 'JSON_SYNTAX',
+    message: `invalid ${language}: unexpected ${found}`,
+    at: { source, start, end: start + 1 },
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function describe(text: string, offset: number): string {
+  const character = String.fromCodePoint(text.codePointAt(offset) ?? 0x20);
+  if (offset >= text.length) return 'end of the file';
+  if (character === '\n' || character === '\r') return 'end of the line';
+  return /[\p{L}\p{N}]/u.test(character)
+    ? `"${/^[\p{L}\p{N}_.+-]{1,40}/u.exec(text.slice(offset, offset + 40))?.[0] ?? character}"`
+    : `"${character}"`;
+}
+
+function jsonHint(text: string, offset: number): string | undefined {
+  const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
+  if (/^[}\]]/.test(text.slice(offset)) && before.endsWith(',')) return 'remove the comma before it';
+  if (text.startsWith('/', offset)) return 'JSON has no comments: use a .json5 or .yaml file';
+  if (text.startsWith("'", offset)) return 'JSON strings stand in double quotes';
+  return undefined;
+}

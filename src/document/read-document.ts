@@ -1,0 +1,115 @@
+import { open } from 'node:fs/promises';
+import { extname, relative, resolve } from 'node:path';
+import type { Diagnostic, SourceText } from './diagnostic.ts';
+import { parseDocument } from './parse-document.ts';
+import type { DocumentFormat, ParseResult } from './parse-document.ts';
+
+/** Bytes; the largest file an operator writes by hand is far below. */
+export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
+
+const FORMATS: Readonly<Record<string, DocumentFormat>> = {
+  '.yaml': 'yaml',
+  '.yml': 'yaml',
+  '.json': 'json',
+  '.json5': 'json5',
+};
+
+export interface ReadOptions {
+  /** Directory that printed file names are relative to; default the working directory. */
+  readonly cwd?: string;
+  /** Default: by the file's ending. */
+  readonly format?: DocumentFormat;
+}
+
+/** Reads and parses a file; everything that can be wrong with it is a diagnostic. */
+export async function readDocument(file: string, options: ReadOptions = {}): Promise<ParseResult> {
+  const format = options.format ?? FORMATS[extname(file).toLowerCase()];
+  const name = displayName(file, options.cwd);
+  if (format === undefined) {
+    const endings = Object.keys(FORMATS).join(', ');
+    const message = `the file ending ${extname(file) || '(none)'} is not known, expected one of ${endings}`;
+    return { diagnostics: [fileFinding('UNKNOWN_FORMAT', name, message)] };
+  }
+  const read = await readSource(file, options);
+  return read.source === undefined ? { diagnostics: read.diagnostics } : parseDocument(read.source, format);
+}
+
+/** Reads a file's text: strict UTF-8 without byte order mark, at most 4 MB. */
+export async function readSource(
+  file: string,
+  options: Pick<ReadOptions, 'cwd'> = {},
+): Promise<{ readonly source?: SourceText; readonly diagnostics: readonly Diagnostic[] }> {
+  const name = displayName(file, options.cwd);
+  let bytes: Buffer;
+  try {
+    bytes = await readBounded(file);
+  } catch (error) {
+    return { diagnostics: [readFinding(name, error as NodeJS.ErrnoException)] };
+  }
+  if (bytes.length > MAX_DOCUMENT_BYTES) {
+    const message = `the file is larger than ${String(MAX_DOCUMENT_BYTES)} bytes`;
+    return { diagnostics: [fileFinding('FILE_TOO_LARGE', name, message, 'split it into several files')] };
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { source: { file: name, text }, diagnostics: [] };
+  } catch {
+    const at = invalidByteAt(bytes);
+    const message = `the file is not valid UTF-8: byte ${String(at)} (0-based) does not belong to any character`;
+    return { diagnostics: [fileFinding('INVALID_UTF8', name, message, 'save the file as UTF-8')] };
+  }
+}
+
+/** A file's name as printed: relative to `cwd` where it lies below it, with forward slashes. */
+export function displayName(file: string, cwd: string = process.cwd()): string {
+  const way = relative(cwd, resolve(cwd, file));
+  const below = way !== '' && !way.startsWith('..') && resolve(way) !== way;
+  return (below ? way : resolve(cwd, file)).replaceAll('\\', '/');
+}
+
+/** At most one byte more than the limit, whatever the file is (a device has no size). */
+async function readBounded(file: string): Promise<Buffer> {
+  await using handle = await open(file, 'r');
+  if ((await handle.stat()).isDirectory()) throw Object.assign(new Error('directory'), { code: 'EISDIR' });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  while (length <= MAX_DOCUMENT_BYTES) {
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(64 * 1024) });
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The first byte at which decoding fails: halving, since a prefix is valid exactly where none lies in it. */
+function invalidByteAt(bytes: Buffer): number {
+  let good = 0;
+  let bad = bytes.length;
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, middle), { stream: true });
+      good = middle;
+    } catch {
+      bad = middle;
+    }
+  }
+  return good;
+}
+
+function readFinding(name: string, error: NodeJS.ErrnoException): Diagnostic {
+  const code = error.code ?? 'unknown error';
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return fileFinding('FILE_NOT_FOUND', name, `there is no file ${name}`);
+  }
+  if (code === 'EISDIR') {
+    return fileFinding('FILE_IS_DIRECTORY', name, `${name} is a directory, expected a file`);
+  }
+  return fileFinding('FILE_UNREADABLE', name, `${name} cannot be read (${code})`);
+}
+
+function fileFinding(code: string, file: string, message: string, hint?: string): Diagnostic {
+  const at = { source: { file, text: '' }, start: 0, end: 0 };
+  return { severity: 'error', code, message, at, ...(hint === undefined ? {} : { hint }) };
+}

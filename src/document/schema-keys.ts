@@ -1,0 +1,67 @@
+import type { z } from 'zod';
+import type { Path } from './diagnostic.ts';
+
+/** The parts of zod's public schema definitions that are read here. */
+interface Definition {
+  readonly type: string;
+  readonly shape?: Readonly<Record<string, z.ZodType>>;
+  readonly element?: z.ZodType;
+  readonly valueType?: z.ZodType;
+  readonly options?: readonly z.ZodType[];
+  readonly innerType?: z.ZodType;
+  readonly in?: z.ZodType;
+  readonly getter?: () => z.ZodType;
+  readonly entries?: Readonly<Record<string, string | number>>;
+  readonly values?: readonly unknown[];
+}
+
+/** The schemas that a path leads to: several where unions lie on the way. */
+export function findSchemas(schema: z.ZodType, path: Path): readonly z.ZodType[] {
+  let schemas = unwrap(schema);
+  for (const step of path) {
+    schemas = schemas.flatMap((current) => {
+      const { shape, element, valueType } = definitionOf(current);
+      const next = typeof step === 'number' ? (element ?? valueType) : (shape?.[step] ?? valueType);
+      return next === undefined ? [] : unwrap(next);
+    });
+  }
+  return schemas;
+}
+
+/** Keys an object schema names; none for anything else. */
+export function knownKeys(schema: z.ZodType): readonly string[] {
+  return Object.keys(definitionOf(schema).shape ?? {});
+}
+
+/** What a schema takes, in words. */
+export function kindsOf(schema: z.ZodType): readonly string[] {
+  const { type, values, entries } = definitionOf(schema);
+  switch (type) {
+    case 'object':
+    case 'record':
+      return ['an object'];
+    case 'array':
+      return ['a list'];
+    case 'literal':
+      return (values ?? []).map((value) => JSON.stringify(value) ?? 'nothing');
+    case 'enum':
+      return Object.values(entries ?? {}).map((value) => JSON.stringify(value));
+    case 'null':
+      return ['null'];
+    default:
+      return [`a ${type}`];
+  }
+}
+
+/** A schema without the wrappers that do not change what it takes; the options of a union. */
+function unwrap(schema: z.ZodType): readonly z.ZodType[] {
+  const { type, innerType, options, getter, in: input } = definitionOf(schema);
+  if (type === 'union') return (options ?? []).flatMap(unwrap);
+  if (type === 'lazy' && getter !== undefined) return unwrap(getter());
+  const inner = innerType ?? (type === 'pipe' ? input : undefined);
+  return inner === undefined ? [schema] : unwrap(inner);
+}
+
+function definitionOf(schema: z.ZodType): Definition {
+  return schema._zod.def;
+}

@@ -1,0 +1,73 @@
+import { codeFrameColumns } from '@babel/code-frame';
+import type { Place, SourceText } from './diagnostic.ts';
+import { positionOf } from './line-column.ts';
+
+/** Columns shown of a line; a longer one is cut around its carets. */
+const MAX_COLUMNS = 160;
+
+/** The source lines around a place with carets under its first line; secrets and control characters are hidden. */
+export function sourceFrame(at: Place, options: { readonly before: number; readonly after: number }): string {
+  const { text } = at.source;
+  const start = positionOf(text, at.start);
+  const lines = linesAround(at.source, at.start - start.column + 1, options);
+  const own = lines.shown[lines.ownIndex] ?? '';
+  const cut = Math.max(0, Math.min(start.column - 60, own.length - MAX_COLUMNS));
+  const width = Math.max(1, Math.min(at.end - at.start, own.length - start.column + 1));
+  const shown = lines.shown.map((line) => line.slice(cut, cut + MAX_COLUMNS));
+  const column = start.column - cut;
+  return codeFrameColumns(
+    shown.join('\n'),
+    {
+      start: { line: start.line, column },
+      end: { line: start.line, column: Math.min(column + width, MAX_COLUMNS + 1) },
+    },
+    {
+      linesAbove: options.before,
+      linesBelow: options.after,
+      startLine: start.line - lines.ownIndex,
+      highlightCode: false,
+    },
+  );
+}
+
+/** Only the lines that are shown, so that a large file is not split for every finding. */
+function linesAround(
+  source: SourceText,
+  lineStart: number,
+  { before, after }: { readonly before: number; readonly after: number },
+): { readonly shown: readonly string[]; readonly ownIndex: number } {
+  let from = lineStart;
+  let ownIndex = 0;
+  while (ownIndex < before && from > 0) {
+    from = source.text.lastIndexOf('\n', from - 2) + 1;
+    ownIndex += 1;
+  }
+  const shown: string[] = [];
+  let at = from;
+  while (shown.length <= ownIndex + after && at <= source.text.length) {
+    const end = source.text.indexOf('\n', at);
+    const lineEnd = end < 0 ? source.text.length : end;
+    shown.push(printable(source, at, lineEnd));
+    if (end < 0) break;
+    at = end + 1;
+  }
+  return { shown, ownIndex };
+}
+
+/** A key with a secret's name and a literal after it; for files whose structure could not be read. */
+const SECRET_LINE =
+  /((?:token|secret|password|passwd|api_?key)s?["']?\s*[:=]\s*)(?!["']?\$\{[A-Za-z0-9_]*\}|\{|\[|\||>)(\S.*)$/i;
+
+/** A line with every character that is secret or unprintable replaced by one of the same width. */
+function printable(source: SourceText, start: number, end: number): string {
+  let line = source.text.slice(start, end).replace(/\r$/, '');
+  for (const secret of source.secrets ?? []) {
+    const from = Math.max(0, secret.start - start);
+    const to = Math.min(line.length, secret.end - start);
+    if (from < to) line = line.slice(0, from) + '•'.repeat(to - from) + line.slice(to);
+  }
+  if (source.secrets === undefined) {
+    line = line.replace(SECRET_LINE, (_all, key: string, value: string) => key + '•'.repeat(value.length));
+  }
+  return line.replaceAll(/(?!\t)[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu, '·');
+}

@@ -1,0 +1,79 @@
+import type { Diagnostic, SourceText } from './diagnostic.ts';
+import type { Member, TreeNode } from './tree.ts';
+
+/** Levels of nesting; the deepest thing an operator writes is a condition, at most 64. */
+const MAX_DEPTH = 200;
+/** Parts after aliases were followed: far above any real file, far below what an alias bomb makes. */
+const MAX_NODES = 100_000;
+
+/** Collects the findings that every format shares while a tree is built. */
+export class TreeBuilder {
+  readonly source: SourceText;
+  readonly diagnostics: Diagnostic[] = [];
+  #nodes = 0;
+
+  constructor(source: SourceText) {
+    this.source = source;
+  }
+
+  /** Counts one more part; false where the document is too deep or too large, which is then reported. */
+  enter(start: number, depth: number): boolean {
+    if (depth > MAX_DEPTH) {
+      this.tooDeep(start);
+      return false;
+    }
+    this.#nodes += 1;
+    if (this.#nodes <= MAX_NODES) return true;
+    this.#report('TOO_MANY_PARTS', start, {
+      message: `the document has more than ${String(MAX_NODES)} parts once its aliases are followed`,
+      hint: 'remove aliases that contain other aliases',
+    });
+    return false;
+  }
+
+  tooDeep(start: number): { diagnostics: readonly Diagnostic[] } {
+    this.#report('TOO_DEEP', start, {
+      message: `the document is nested more than ${String(MAX_DEPTH)} levels deep`,
+      hint: 'an alias inside its own anchor also nests without end',
+    });
+    return { diagnostics: this.diagnostics };
+  }
+
+  object(start: number, end: number): ObjectBuilder {
+    const members = new Map<string, Member>();
+    const value: Record<string, unknown> = {};
+    return {
+      add: (key, node) => {
+        const first = members.get(key.name);
+        if (key.name === '__proto__') {
+          this.#report('FORBIDDEN_KEY', key.start, {
+            message: 'the key __proto__ is not allowed',
+            end: key.end,
+            hint: 'rename the key',
+          });
+        } else if (first === undefined) {
+          members.set(key.name, { start: key.start, end: key.end, node });
+          value[key.name] = node.value;
+        } else {
+          this.#report('DUPLICATE_KEY', key.start, {
+            message: `the key ${this.source.text.slice(key.start, Math.min(key.end, key.start + 80))} stands twice in one object`,
+            end: key.end,
+            hint: 'keep one of the two',
+          });
+        }
+      },
+      build: () => ({ start, end, value, members }),
+    };
+  }
+
+  #report(code: string, start: number, finding: { message: string; end?: number; hint: string }): void {
+    const { message, end = start + 1, hint } = finding;
+    const at = { source: this.source, start, end };
+    this.diagnostics.push({ severity: 'error', code, message, at, hint });
+  }
+}
+
+export interface ObjectBuilder {
+  add(key: { readonly name: string; readonly start: number; readonly end: number }, node: TreeNode): void;
+  build(): TreeNode;
+}

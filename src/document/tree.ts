@@ -1,0 +1,73 @@
+import type { LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
+import { scalarOffsets } from './scalar-offsets.ts';
+import type { ScalarText } from './scalar-offsets.ts';
+
+/** One part of a parsed document with its range in the file, whatever the format. */
+export interface TreeNode {
+  readonly start: number;
+  readonly end: number;
+  readonly value: unknown;
+  /** Members of an object, by key. */
+  readonly members?: ReadonlyMap<string, Member>;
+  readonly items?: readonly TreeNode[];
+  /** Where a text's characters stand. */
+  readonly text?: ScalarText;
+}
+
+export interface Member {
+  readonly start: number;
+  readonly end: number;
+  readonly node: TreeNode;
+}
+
+/** Makes a tree readable by path. */
+export function locate(source: SourceText, node: TreeNode, path: Path = []): LocatedValue {
+  return {
+    value: node.value,
+    path,
+    place(inner, what = 'value') {
+      const found = walk(node, inner);
+      const range = what === 'key' ? (found.key ?? found.node) : found.node;
+      return { source, start: range.start, end: range.end };
+    },
+    at(inner) {
+      const found = walk(node, inner);
+      const whole = [...path, ...inner];
+      if (found.complete) return locate(source, found.node, whole);
+      return locate(source, { start: found.node.start, end: found.node.end, value: undefined }, whole);
+    },
+    scalarOffset(inner, offsetInValue) {
+      const found = walk(node, inner);
+      const { text, start, value } = found.node;
+      if (!found.complete || text === undefined || typeof value !== 'string') return start;
+      const offsets = scalarOffsets(source.text, value, text);
+      return offsets[Math.max(0, Math.min(offsetInValue, value.length))] ?? start;
+    },
+  };
+}
+
+/** The place of a part of the text at `path`, from offsets in its value. */
+export function placeWithin(root: LocatedValue, path: Path, start: number, end: number): Place {
+  const { source } = root.place(path);
+  const from = root.scalarOffset(path, start);
+  return { source, start: from, end: Math.max(from, root.scalarOffset(path, end)) };
+}
+
+interface Found {
+  readonly node: TreeNode;
+  readonly key: { readonly start: number; readonly end: number } | undefined;
+  readonly complete: boolean;
+}
+
+function walk(root: TreeNode, path: Path): Found {
+  let node = root;
+  let key: Found['key'];
+  for (const step of path) {
+    const member = node.members?.get(String(step));
+    const next = member?.node ?? (typeof step === 'number' ? node.items?.[step] : undefined);
+    if (next === undefined) return { node, key, complete: false };
+    key = member;
+    node = next;
+  }
+  return { node, key, complete: true };
+}

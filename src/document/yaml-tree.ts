@@ -1,0 +1,145 @@
+import { isAlias, isMap, isPair, isScalar, isSeq, parseAllDocuments } from 'yaml';
+import type { Document, Node, Pair, Scalar, YAMLError } from 'yaml';
+import type { Diagnostic, SourceText } from './diagnostic.ts';
+import { TreeBuilder } from './tree-builder.ts';
+import type { TreeNode } from './tree.ts';
+
+/** Parses YAML 1.2 (core schema) into the common tree. */
+export function readYamlTree(source: SourceText): { tree?: TreeNode; diagnostics: readonly Diagnostic[] } {
+  let documents: Document.Parsed[];
+  try {
+    documents = [...parseAllDocuments(source.text, { prettyErrors: false, stringKeys: true })];
+  } catch (error) {
+    // The parser recurses; a text nested deeper than the stack cannot be read at all.
+    if (!(error instanceof RangeError)) throw error;
+    return new TreeBuilder(source).tooDeep(0);
+  }
+  const [first, second] = documents;
+  if (first === undefined) return { tree: { start: 0, end: 0, value: null }, diagnostics: [] };
+  const diagnostics = [...first.errors, ...first.warnings].map((error) => finding(source, error));
+  if (second !== undefined) {
+    const start = source.text.lastIndexOf('---', second.range[0]);
+    diagnostics.push({
+      severity: 'error',
+      code: 'MULTIPLE_DOCUMENTS',
+      message: 'the file holds more than one YAML document, expected one',
+      at: { source, start: Math.max(0, start), end: Math.max(0, start) + 3 },
+      hint: 'put each document into a file of its own, or use a list',
+    });
+  }
+  if (diagnostics.length > 0) return { diagnostics };
+  const builder = new TreeBuilder(source);
+  const tree = buildNode(builder, first, first.contents, 0);
+  return tree === undefined
+    ? { diagnostics: builder.diagnostics }
+    : { tree, diagnostics: builder.diagnostics };
+}
+
+function buildNode(
+  builder: TreeBuilder,
+  document: Document,
+  node: unknown,
+  depth: number,
+): TreeNode | undefined {
+  const [start, end] = rangeOf(node);
+  if (!builder.enter(start, depth)) return undefined;
+  if (isAlias(node)) {
+    const target = node.resolve(document);
+    const built = target === undefined ? undefined : buildNode(builder, document, target, depth + 1);
+    return built === undefined ? undefined : { ...built, start, end };
+  }
+  if (isMap(node)) {
+    const object = builder.object(start, end);
+    for (const pair of node.items) {
+      const key = keyOf(pair);
+      const value = buildNode(builder, document, pair.value ?? absentAfter(key.end), depth + 1);
+      if (value === undefined) return undefined;
+      object.add(key, value);
+    }
+    return object.build();
+  }
+  if (isSeq(node)) {
+    const items: TreeNode[] = [];
+    for (const item of node.items) {
+      const built = isPair(item) ? undefined : buildNode(builder, document, item, depth + 1);
+      if (built === undefined) return undefined;
+      items.push(built);
+    }
+    return { start, end, value: items.map(({ value }) => value), items };
+  }
+  return isScalar(node) ? scalarNode(builder.source.text, node) : { start, end, value: null };
+}
+
+function scalarNode(source: string, node: Scalar): TreeNode {
+  const [start, end] = rangeOf(node);
+  if (typeof node.value !== 'string') return { start, end, value: node.value };
+  if (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE') {
+    const style = node.type === 'QUOTE_DOUBLE' ? 'double' : 'single';
+    return { start, end, value: node.value, text: { style, start: start + 1, end: end - 1 } };
+  }
+  const isBlock = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED';
+  // A block's content starts after its header's line.
+  const headerEnd = isBlock ? source.indexOf('\n', start) : start - 1;
+  const body = headerEnd < 0 && isBlock ? end : Math.min(end, headerEnd + 1);
+  return { start, end, value: node.value, text: { style: 'verbatim', start: body, end } };
+}
+
+function keyOf(pair: Pair): { readonly name: string; readonly start: number; readonly end: number } {
+  const [start, end] = rangeOf(pair.key);
+  const name = isScalar(pair.key) && typeof pair.key.value === 'string' ? pair.key.value : '';
+  return { name, start, end };
+}
+
+/** Stands for the value of a key that has none. */
+function absentAfter(offset: number): { range: [number, number] } {
+  return { range: [offset, offset] };
+}
+
+function rangeOf(node: unknown): [number, number] {
+  const range = (node as Node | null | undefined)?.range;
+  return range === undefined || range === null ? [0, 0] : [range[0], range[1]];
+}
+
+function finding(source: SourceText, error: YAMLError): Diagnostic {
+  const [start, end] = error.pos;
+  const at = { source, start, end: Math.max(end, start + 1) };
+  if (error.code === 'DUPLICATE_KEY') {
+    const key = keyAt(source.text, start);
+    return {
+      severity: 'error',
+      code: 'DUPLICATE_KEY',
+      message: `the key ${key} stands twice in one object`,
+      at: { source, start, end: start + key.length },
+      hint: 'keep one of the two',
+    };
+  }
+  if (error.code === 'NON_STRING_KEY') {
+    return {
+      severity: 'error',
+      code: 'NON_STRING_KEY',
+      message: 'a key is not a string, expected a plain or quoted text',
+      at,
+      hint: 'quote the key',
+    };
+  }
+  if (error.code === 'TAB_AS_INDENT') {
+    return {
+      severity: 'error',
+      code: 'YAML_TAB',
+      message: 'a tab is used as indentation, expected spaces',
+      at,
+      hint: 'replace the tab with two spaces for each level',
+    };
+  }
+  return { severity: 'error', code: 'YAML_SYNTAX', message: `invalid YAML: ${wording(error.message)}`, at };
+}
+
+function keyAt(text: string, start: number): string {
+  return /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s:,{}[\]]+)/.exec(text.slice(start, start + 80))?.[0] ?? '';
+}
+
+/** The parser's sentence in house style: lower case at its start, no full stop, at most 160 characters. */
+function wording(message: string): string {
+  const line = message.split('\n', 1)[0] ?? '';
+  return (line.charAt(0).toLowerCase() + line.slice(1)).replace(/\.$/, '').slice(0, 160);
+}

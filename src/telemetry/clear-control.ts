@@ -1,0 +1,17 @@
+// Control characters without tab and line feed, C1 controls, line and paragraph separators, zero-width and
+// direction marks, the byte order mark and the tags block: what can move a cursor, recolour a terminal, or make a
+// line read differently from what it is.
+const UNSAFE = /(?![\n\t])[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+/** CSI, string and two-character sequences of ECMA-48. */
+const ESCAPE_SEQUENCE =
+  // oxlint-disable-next-line no-control-regex
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/g;
+
+/**
+ * Makes a text from outside safe to print: removes escape sequences, control, zero-width and direction characters.
+ * Line feeds and tabs stay unless `oneLine` is set, which turns each into a space.
+ */
+export function clearControl(text: string, options: { readonly oneLine?: boolean } = {}): string {
+  const cleared = text.replaceAll(ESCAPE_SEQUENCE, '').replaceAll(UNSAFE, '');
+  return options.oneLine === true ? cleared.replaceAll(/[\n\t]/g, ' ') : cleared;
+}

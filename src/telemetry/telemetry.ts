@@ -1,0 +1,1 @@
+export { clearControl } from './clear-control.ts';
