@@ -16,6 +16,8 @@ export interface Scope {
 export interface CompiledTemplate {
   readonly source: string;
   readonly at: Place;
+  /** Openings of all blocks, in source order: each can be taken on its main and on its inverse side (coverage). */
+  readonly blocks: readonly Place[];
   render(scope: Scope, trace?: RenderTrace): string;
 }
 
