@@ -8,3 +8,5 @@ export type {
   SendResult,
 } from './channel.ts';
 export type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+export { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
+export { createEchoRunner } from './echo-runner.ts';

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+
+/** What the placeholders of a command's argv stand for; an undefined value is absent. */
+export type ArgvValues = Readonly<Record<ArgvPlaceholder, string | undefined>>;
+
+/** Placeholders of a command runner's `argv`. */
+export const ARGV_PLACEHOLDERS = [
+  'prompt_file',
+  'model',
+  'thinking',
+  'session_key',
+  'session_id',
+  'timeout_seconds',
+  'run_id',
+  'history_file',
+] as const;
+export type ArgvPlaceholder = (typeof ARGV_PLACEHOLDERS)[number];
+
+export type ExpandedArgv =
+  | { readonly ok: true; readonly argv: readonly string[] }
+  /** The 0-based element whose value would be read as an option. */
+  | { readonly ok: false; readonly index: number };
+
+const PLACEHOLDER = new RegExp(`\\{(${ARGV_PLACEHOLDERS.join('|')})\\}`, 'gu');
+
+/**
+ * Fills in the placeholders of an argv. An element with an absent value is left out, and where it is nothing but the
+ * placeholder, the flag right before it too (`--model {model}`). Other braces stay as they are. A value may come from
+ * a sender, so one that would turn an element into an option (a leading dash the operator did not write) is refused.
+ */
+export function expandArgv(template: readonly string[], values: ArgvValues): ExpandedArgv {
+  const argv: string[] = [];
+  for (const [index, element] of template.entries()) {
+    const names = [...element.matchAll(PLACEHOLDER)].map((match) => match[1] as ArgvPlaceholder);
+    if (names.some((name) => values[name] === undefined)) {
+      const flag = index > 1 ? template[index - 1] : undefined;
+      const bare = element === `{${names[0]}}`;
+      if (bare && flag?.startsWith('-') === true && argv.at(-1) === flag) argv.pop();
+      continue;
+    }
+    const filled = element.replace(PLACEHOLDER, (_, name: ArgvPlaceholder) => values[name] ?? '');
+    if (names.length > 0 && filled.startsWith('-') && !element.startsWith('-')) return { ok: false, index };
+    argv.push(filled);
+  }
+  return { ok: true, argv };
+}
+
+/** A UUID (version 8, RFC 9562) that is always the same for a session key, for agents that name sessions by UUID. */
+export function sessionIdOf(sessionKey: string): string {
+  const hash = createHash('sha256').update(`sluice:session:${sessionKey}`).digest();
+  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x80;
+  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
+  const hex = hash.toString('hex', 0, 16);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

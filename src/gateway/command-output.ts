@@ -1,0 +1,84 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/** Keeps the first bytes of a stream, and says when there were more. */
+export class BoundedHead {
+  readonly #chunks: Buffer[] = [];
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Takes a chunk; false once the stream has brought more than it may. */
+  add(chunk: Buffer): boolean {
+    const room = this.#maxBytes - this.#bytes;
+    if (room > 0) this.#chunks.push(chunk.subarray(0, room));
+    this.#bytes += chunk.length;
+    return this.#bytes <= this.#maxBytes;
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+}
+
+/** Keeps the last bytes of a stream. */
+export class BoundedTail {
+  readonly #maxBytes: number;
+  #tail = Buffer.alloc(0);
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(chunk: Buffer): void {
+    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-this.#maxBytes)]).subarray(-this.#maxBytes);
+  }
+
+  text(): string {
+    return stripVTControlCharacters(this.#tail.toString('utf8')).trim();
+  }
+}
+
+export type ExtractedReply =
+  | { readonly ok: true; readonly reply: string }
+  | { readonly ok: false; readonly code: 'reply_not_json' | 'reply_not_found'; readonly message: string };
+
+/**
+ * The reply in a command's output: its text without terminal codes, or what a dot path names in its JSON. Commands
+ * that print one JSON document per line are taken by their last line.
+ */
+export function extractReply(stdout: string, replyPath: string | undefined): ExtractedReply {
+  if (replyPath === undefined) return { ok: true, reply: stripVTControlCharacters(stdout).trim() };
+  const document = parseJson(stdout) ?? parseJson(stdout.trimEnd().split('\n').at(-1) ?? '');
+  if (document === undefined) {
+    return { ok: false, code: 'reply_not_json', message: 'the output is not JSON, which replyPath needs' };
+  }
+  const found = valueAt(document.value, replyPath);
+  if (found === undefined || found === null) {
+    return {
+      ok: false,
+      code: 'reply_not_found',
+      message: `the output has nothing at replyPath ${replyPath}`,
+    };
+  }
+  return { ok: true, reply: (typeof found === 'string' ? found : JSON.stringify(found)).trim() };
+}
+
+function parseJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function valueAt(document: unknown, path: string): unknown {
+  let value = document;
+  for (const key of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return value;
+}

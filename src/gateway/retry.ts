@@ -1,0 +1,50 @@
+/**
+ * The one place that decides whether something is tried again.
+ *
+ * A run that started is never repeated for its own failure: an agent may have acted before it failed, and a second
+ * attempt would act twice. Only two things repeat it: proof that nothing ran, and the death of this process, which
+ * leaves nobody who knows. Deliveries repeat on proof of non-delivery only; callbacks may always repeat, because
+ * their receivers tell repeats by `webhook-id`.
+ */
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  /** Delay after the first attempt. */
+  readonly baseMs: number;
+  readonly factor: number;
+  readonly maxMs: number;
+}
+
+/** Runs: about 2 s and 8 s between three attempts. */
+export const RUN_RETRY: RetryPolicy = { maxAttempts: 3, baseMs: 2_000, factor: 4, maxMs: 60_000 };
+/** Deliveries and callbacks: about 2 s, 10 s, 50 s and 4 minutes between five attempts. */
+export const OUTBOX_RETRY: RetryPolicy = { maxAttempts: 5, baseMs: 2_000, factor: 5, maxMs: 600_000 };
+/** Heartbeat turns: the events count their own failures and are parked after five. */
+export const HEARTBEAT_RETRY: RetryPolicy = { maxAttempts: 5, baseMs: 2_000, factor: 5, maxMs: 600_000 };
+
+/** A `Retry-After` is honoured up to an hour, so that a wrong one cannot park work for days. */
+export const MAX_RETRY_AFTER_MS = 3_600_000;
+
+export type RepeatDecision =
+  { readonly kind: 'repeat'; readonly delayMs: number } | { readonly kind: 'give-up' };
+
+export interface RepeatOptions {
+  /** True where repeating cannot help. */
+  readonly final?: boolean;
+  readonly retryAfterMs?: number;
+  /** A number in [0, 1) for the jitter. */
+  readonly random: number;
+}
+
+/** Decides what follows a failed attempt; `attempt` is 1-based and counts the one that failed. */
+export function decideRepeat(policy: RetryPolicy, attempt: number, options: RepeatOptions): RepeatDecision {
+  if (options.final === true || attempt >= policy.maxAttempts) return { kind: 'give-up' };
+  const backoffMs = backoff(policy, attempt, options.random);
+  const askedMs = Math.min(Math.max(options.retryAfterMs ?? 0, 0), MAX_RETRY_AFTER_MS);
+  return { kind: 'repeat', delayMs: Math.max(backoffMs, askedMs) };
+}
+
+/** Exponential delay with jitter: between half of the step and all of it. */
+export function backoff(policy: RetryPolicy, attempt: number, random: number): number {
+  const stepMs = Math.min(policy.baseMs * policy.factor ** (Math.max(attempt, 1) - 1), policy.maxMs);
+  return Math.round(stepMs * (0.5 + random / 2));
+}
