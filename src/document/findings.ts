@@ -18,13 +18,21 @@ export function validate<S extends z.ZodType>(
     : { diagnostics: fromZodError(result.error, located, schema) };
 }
 
-/** The findings behind a zod error; `schema` is the one that made it, for the names of known keys. */
+/** The findings behind a zod error, in the file's order; `schema` is the one that made it, for the names of known keys. */
 export function fromZodError(
   error: z.ZodError,
   root: LocatedValue,
   schema: z.ZodType,
 ): readonly Diagnostic[] {
-  return error.issues.flatMap((issue) => fromIssue(issue, { root, schema, base: [] }));
+  const mistyped = new Set(
+    error.issues.filter(({ code }) => code === 'invalid_type').map((issue) => formatPath(pathOf(issue))),
+  );
+  return error.issues
+    .filter(
+      (issue) => issue.code === 'invalid_type' || !isBound(issue) || !mistyped.has(formatPath(pathOf(issue))),
+    )
+    .flatMap((issue) => fromIssue(issue, { root, schema, base: [] }))
+    .toSorted((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
 }
 
 /** A path as it is written in messages: `hooks.mappings[2].match`. */
@@ -112,6 +120,15 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
     case 'custom':
       return [finding('INVALID_VALUE', `${name} ${issue.message}, found ${found}`, root.place(path))];
   }
+}
+
+function pathOf(issue: Issue): Path {
+  return issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
+}
+
+/** Bounds are checked on anything that has a length, so a wrong type would be reported twice. */
+function isBound(issue: Issue): boolean {
+  return issue.code === 'too_small' || issue.code === 'too_big';
 }
 
 /** The branch that came closest: not refused at its own root, fewest findings; else the kinds all branches take. */

@@ -14,12 +14,13 @@ export function sourceFrame(at: Place, options: { readonly before: number; reado
   const cut = Math.max(0, Math.min(start.column - 60, own.length - MAX_COLUMNS));
   const width = Math.max(1, Math.min(at.end - at.start, own.length - start.column + 1));
   const shown = lines.shown.map((line) => line.slice(cut, cut + MAX_COLUMNS));
-  const column = start.column - cut;
+  // The frame's columns are 0-based, its lines 1-based.
+  const column = start.column - 1 - cut;
   return codeFrameColumns(
     shown.join('\n'),
     {
       start: { line: start.line, column },
-      end: { line: start.line, column: Math.min(column + width, MAX_COLUMNS + 1) },
+      end: { line: start.line, column: Math.min(column + width, MAX_COLUMNS) },
     },
     {
       linesAbove: options.before,
@@ -45,6 +46,8 @@ function linesAround(
   const shown: string[] = [];
   let at = from;
   while (shown.length <= ownIndex + after && at <= source.text.length) {
+    // The line feed that ends the file starts no line of its own.
+    if (at === source.text.length && shown.length > ownIndex) break;
     const end = source.text.indexOf('\n', at);
     const lineEnd = end < 0 ? source.text.length : end;
     shown.push(printable(source, at, lineEnd));

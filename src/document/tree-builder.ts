@@ -24,7 +24,7 @@ export class TreeBuilder {
     }
     this.#nodes += 1;
     if (this.#nodes <= MAX_NODES) return true;
-    this.#report('TOO_MANY_PARTS', start, {
+    this.report('TOO_MANY_PARTS', start, {
       message: `the document has more than ${String(MAX_NODES)} parts once its aliases are followed`,
       hint: 'remove aliases that contain other aliases',
     });
@@ -32,7 +32,7 @@ export class TreeBuilder {
   }
 
   tooDeep(start: number): { diagnostics: readonly Diagnostic[] } {
-    this.#report('TOO_DEEP', start, {
+    this.report('TOO_DEEP', start, {
       message: `the document is nested more than ${String(MAX_DEPTH)} levels deep`,
       hint: 'an alias inside its own anchor also nests without end',
     });
@@ -46,7 +46,7 @@ export class TreeBuilder {
       add: (key, node) => {
         const first = members.get(key.name);
         if (key.name === '__proto__') {
-          this.#report('FORBIDDEN_KEY', key.start, {
+          this.report('FORBIDDEN_KEY', key.start, {
             message: 'the key __proto__ is not allowed',
             end: key.end,
             hint: 'rename the key',
@@ -55,7 +55,7 @@ export class TreeBuilder {
           members.set(key.name, { start: key.start, end: key.end, node });
           value[key.name] = node.value;
         } else {
-          this.#report('DUPLICATE_KEY', key.start, {
+          this.report('DUPLICATE_KEY', key.start, {
             message: `the key ${this.source.text.slice(key.start, Math.min(key.end, key.start + 80))} stands twice in one object`,
             end: key.end,
             hint: 'keep one of the two',
@@ -66,10 +66,11 @@ export class TreeBuilder {
     };
   }
 
-  #report(code: string, start: number, finding: { message: string; end?: number; hint: string }): void {
+  /** Adds an error. */
+  report(code: string, start: number, finding: { message: string; end?: number; hint?: string }): void {
     const { message, end = start + 1, hint } = finding;
     const at = { source: this.source, start, end };
-    this.diagnostics.push({ severity: 'error', code, message, at, hint });
+    this.diagnostics.push({ severity: 'error', code, message, at, ...(hint === undefined ? {} : { hint }) });
   }
 }
 

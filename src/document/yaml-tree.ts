@@ -45,7 +45,14 @@ function buildNode(
   if (!builder.enter(start, depth)) return undefined;
   if (isAlias(node)) {
     const target = node.resolve(document);
-    const built = target === undefined ? undefined : buildNode(builder, document, target, depth + 1);
+    if (target === undefined) {
+      builder.report('YAML_SYNTAX', start, {
+        end,
+        message: `invalid YAML: no anchor stands before the alias *${node.source}`,
+      });
+      return undefined;
+    }
+    const built = buildNode(builder, document, target, depth + 1);
     return built === undefined ? undefined : { ...built, start, end };
   }
   if (isMap(node)) {

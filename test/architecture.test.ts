@@ -1,0 +1,220 @@
+/** The house table, as data: who may import whom, and which folder owns a package. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+interface RoomRules {
+  /** Folders and root files whose entry may be imported. */
+  readonly imports: readonly string[];
+  /** Folders of which only types may be imported. */
+  readonly types?: readonly string[];
+  /** Packages (and node: modules) no other folder may import. */
+  readonly owns?: readonly string[];
+}
+
+const CONTRACT = ['request', 'action', 'errors'];
+/** Imported from everywhere. */
+const COMMON_FOLDERS = ['telemetry'];
+const COMMON_PACKAGES = ['zod'];
+
+const HOUSE: Readonly<Record<string, RoomRules>> = {
+  request: { imports: [] },
+  action: { imports: ['request'] },
+  errors: { imports: [] },
+  document: { imports: [], owns: ['yaml', '@humanwhocodes/momoa', '@babel/code-frame'] },
+  telemetry: { imports: [], owns: ['pino', 'prom-client'] },
+  boundary: { imports: ['action'] },
+  config: { imports: ['document', 'errors', 'action'] },
+  sandbox: { imports: ['errors', 'document', 'request'], owns: ['isolated-vm', 'esbuild', 'tsx'] },
+  storage: { imports: ['errors', 'action', 'request'], owns: ['node:sqlite', 'pg-boss', 'pg'] },
+  mapping: {
+    imports: ['document', ...CONTRACT],
+    types: ['sandbox'],
+    owns: ['json-logic-js', 'handlebars'],
+  },
+  hook: { imports: ['mapping', 'boundary', ...CONTRACT], types: ['sandbox', 'document'] },
+  server: {
+    imports: ['hook', 'storage', 'config', 'request', 'errors', 'action'],
+    types: ['mapping', 'sandbox'],
+    owns: ['node:http', 'rate-limiter-flexible'],
+  },
+  gateway: {
+    imports: ['storage', 'boundary', 'action', 'config', 'errors'],
+    owns: [
+      'execa',
+      'ai',
+      '@ai-sdk/anthropic',
+      '@ai-sdk/openai',
+      '@ai-sdk/openai-compatible',
+      'grammy',
+      '@discordjs/rest',
+      '@slack/web-api',
+      '@microsoft/teams.api',
+      '@mattermost/client',
+    ],
+  },
+  mail: { imports: ['config', 'document', 'errors'], owns: ['imapflow', 'postal-mime', 'openid-client'] },
+  golden: { imports: ['hook', 'mapping', 'document', 'request', 'action', 'errors'], types: ['sandbox'] },
+};
+
+/** Wiring: these stand on top and may import every entry file. */
+const TOP = ['cli', 'main', 'index', 'service', 'generation'];
+/** Packages of the wiring. */
+const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
+
+const SOURCE = fileURLToPath(new URL('../src', import.meta.url));
+
+interface Import {
+  readonly file: string;
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+}
+
+/** Every static, re-exporting and dynamic import with a literal specifier; comments and texts do not count. */
+function importsOf(file: string, text: string): readonly Import[] {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/[^\n]*/g, '$1');
+  const statement = /^\s*(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+?\sfrom\s+)?['"]([^'"\n]+)['"]/gm;
+  const found = [...code.matchAll(statement)].map((match) => ({
+    file,
+    specifier: match[2] ?? '',
+    typeOnly: match[1] !== undefined,
+  }));
+  const dynamic = [...code.matchAll(/\bimport\(\s*['"]([^'"\n]+)['"]\s*\)/g)].map((match) => ({
+    file,
+    specifier: match[1] ?? '',
+    typeOnly: false,
+  }));
+  return [...found, ...dynamic];
+}
+
+/** `config` for `src/config/settings.ts`, `errors` for `src/errors.ts`. */
+function roomOf(file: string): string {
+  return (relative(SOURCE, file).split('/')[0] ?? '').replace(/\.ts$/, '');
+}
+
+/** What is wrong with one import, or undefined. */
+function problemOf(item: Import): string | undefined {
+  const room = roomOf(item.file);
+  return item.specifier.startsWith('.') ? folderProblem(item, room) : packageProblem(item, room);
+}
+
+function folderProblem({ file, specifier, typeOnly }: Import, room: string): string | undefined {
+  const target = resolve(dirname(file), specifier);
+  const other = roomOf(target);
+  if (other === room || !target.startsWith(SOURCE)) return undefined;
+  const inFolder = relative(SOURCE, target).includes('/');
+  if (inFolder && target !== join(SOURCE, other, `${other}.ts`))
+    return `imports ${specifier}, not the entry file`;
+  if (TOP.includes(room)) return undefined;
+  const rules = HOUSE[room];
+  const allowed = [...(rules?.imports ?? []), ...COMMON_FOLDERS, ...(typeOnly ? (rules?.types ?? []) : [])];
+  return allowed.includes(other) ? undefined : `may not import ${typeOnly ? 'types of ' : ''}${other}`;
+}
+
+function packageProblem({ specifier }: Import, room: string): string | undefined {
+  const name = specifier.startsWith('@')
+    ? specifier.split('/').slice(0, 2).join('/')
+    : (specifier.split('/')[0] ?? '');
+  const owners = Object.entries(HOUSE).filter(([, rules]) => rules.owns?.includes(name));
+  const [owner] = owners[0] ?? [];
+  if (owner !== undefined) return owner === room ? undefined : `imports ${name}, which ${owner} owns`;
+  if (name.startsWith('node:') || COMMON_PACKAGES.includes(name)) return undefined;
+  if (TOP_OWNS.includes(name)) return TOP.includes(room) ? undefined : `imports ${name}, which cli owns`;
+  return `imports ${name}, which no folder owns: add it to the house table`;
+}
+
+function allImports(): readonly Import[] {
+  return globSync('**/*.ts', { cwd: SOURCE })
+    .toSorted()
+    .flatMap((name) => importsOf(join(SOURCE, name), readFileSync(join(SOURCE, name), 'utf8')));
+}
+
+/** The first circle among folders, as a list that ends where it began. */
+function findCycle(edges: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | undefined {
+  const done = new Set<string>();
+  const visit = (room: string, way: readonly string[]): readonly string[] | undefined => {
+    if (way.includes(room)) return [...way.slice(way.indexOf(room)), room];
+    if (done.has(room)) return undefined;
+    for (const next of edges.get(room) ?? []) {
+      const cycle = visit(next, [...way, room]);
+      if (cycle !== undefined) return cycle;
+    }
+    done.add(room);
+    return undefined;
+  };
+  for (const room of edges.keys()) {
+    const cycle = visit(room, []);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}
+
+describe('the house', () => {
+  test('every import goes the way the table allows', () => {
+    const problems = allImports().flatMap((item) => {
+      const problem = problemOf(item);
+      return problem === undefined ? [] : [`${relative(SOURCE, item.file)} ${problem}`];
+    });
+    expect(problems).toEqual([]);
+  });
+
+  test('no two folders import each other at run time', () => {
+    const edges = new Map<string, Set<string>>();
+    for (const item of allImports().filter(
+      ({ specifier, typeOnly }) => specifier.startsWith('.') && !typeOnly,
+    )) {
+      const from = roomOf(item.file);
+      const to = roomOf(resolve(dirname(item.file), item.specifier));
+      if (from !== to) edges.set(from, (edges.get(from) ?? new Set()).add(to));
+    }
+    expect(edges.size).toBeGreaterThan(0);
+    expect(findCycle(edges)).toBeUndefined();
+  });
+
+  test('every folder and root file has a place in the table', () => {
+    const rooms = new Set(globSync('**/*.ts', { cwd: SOURCE }).map((name) => roomOf(join(SOURCE, name))));
+    expect([...rooms].filter((room) => !TOP.includes(room) && HOUSE[room] === undefined)).toEqual([]);
+  });
+});
+
+describe('the scanner', () => {
+  const problems = (name: string, code: string): (string | undefined)[] =>
+    importsOf(join(SOURCE, name), code).map(problemOf);
+
+  test('sees every form of import and no text or comment', () => {
+    const code = `import a, { b } from 'yaml';\nimport type { C } from './c.ts';\nexport * from "./d.ts";\nimport './e.ts';
+// import 'f';\n/* import 'g' */ const h = await import('pino'); const t = "x from 'y'";
+import {\n  i,\n  type J,\n} from './k.ts';\n`;
+    const found = importsOf('/x.ts', code).map(({ specifier }) => specifier);
+    expect(found).toEqual(['yaml', './c.ts', './d.ts', './e.ts', './k.ts', 'pino']);
+  });
+
+  test.each([
+    ['document/x.ts', "import { a } from '../config/config.ts';", 'may not import config'],
+    [
+      'config/x.ts',
+      "import { a } from '../document/tree.ts';",
+      'imports ../document/tree.ts, not the entry file',
+    ],
+    ['mapping/x.ts', "import { a } from '../sandbox/sandbox.ts';", 'may not import sandbox'],
+    ['server/x.ts', "import yaml from 'yaml';", 'imports yaml, which document owns'],
+    [
+      'server/x.ts',
+      "import x from 'left-pad';",
+      'imports left-pad, which no folder owns: add it to the house table',
+    ],
+    ['gateway/x.ts', "const x = await import('node:sqlite');", 'imports node:sqlite, which storage owns'],
+    ['gateway/x.ts', "import { Command } from 'commander';", 'imports commander, which cli owns'],
+  ])('refuses in %s: %s', (file, code, problem) => {
+    expect(problems(file, code)).toEqual([problem]);
+  });
+
+  test.each([
+    ['mapping/x.ts', "import type { A } from '../sandbox/sandbox.ts';"],
+    ['cli/x.ts', "import { a } from '../gateway/gateway.ts';"],
+    ['hook/x.ts', "import { z } from 'zod';\nimport { b } from '../telemetry/telemetry.ts';"],
+  ])('allows in %s: %s', (file, code) => {
+    expect(problems(file, code).filter((problem) => problem !== undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { DOCUMENT_CODES, readDocument, validate } from '../../src/document/document.ts';
+import type { Diagnostic } from '../../src/document/document.ts';
+
+export const codes = DOCUMENT_CODES;
+
+/** A schema with one of everything, for the findings that need one. */
+const sample = z.strictObject({
+  name: z.string().min(1).optional(),
+  size: z.number().int().min(1).max(10).optional(),
+  mode: z.enum(['fast', 'slow']).optional(),
+  tags: z.array(z.string()).optional(),
+  token: z.string().min(8).optional(),
+  nested: z.strictObject({ needed: z.boolean() }).optional(),
+  target: z.union([z.string(), z.strictObject({ kind: z.literal('http'), url: z.string() })]).optional(),
+});
+
+/** Files that cannot lie in a repository. */
+const builders: Readonly<Record<string, (file: string) => Promise<void>>> = {
+  FILE_TOO_LARGE: (file) => writeFile(file, '#'.repeat(4 * 1024 * 1024 + 1)),
+  FILE_UNREADABLE: (file) => symlink(file, file),
+  'TOO_DEEP-parser': (file) => writeFile(file, `${'['.repeat(100_000)}${']'.repeat(100_000)}`),
+};
+
+/** Reads `document.*` and, where that succeeds, checks it against the sample schema. */
+export async function check(folder: string): Promise<readonly Diagnostic[]> {
+  const build = builders[basename(folder)];
+  if (build === undefined) {
+    const names = (await readdir(folder)).filter((name) => name !== 'expected.txt');
+    return checkFile(join(folder, names[0] ?? 'absent.yaml'), folder);
+  }
+  const temporary = await mkdtemp(join(tmpdir(), 'sluice-'));
+  try {
+    const file = join(temporary, 'document.json');
+    await build(file);
+    return await checkFile(file, temporary);
+  } finally {
+    await rm(temporary, { recursive: true });
+  }
+}
+
+async function checkFile(file: string, cwd: string): Promise<readonly Diagnostic[]> {
+  const { document, diagnostics } = await readDocument(file, { cwd });
+  return document === undefined ? diagnostics : [...diagnostics, ...validate(document.root, sample).diagnostics];
+}
