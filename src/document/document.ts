@@ -6,7 +6,7 @@ export { countDiagnostics, formatDiagnostics } from './format-diagnostics.ts';
 export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
 export { formatPlace, lineColumn, positionOf } from './line-column.ts';
 export type { LineColumn } from './line-column.ts';
-export { parseDocument, SECRET_KEY } from './parse-document.ts';
+export { parseDocument } from './parse-document.ts';
 export type { DocumentFormat, ParsedDocument, ParseResult } from './parse-document.ts';
 export { printYaml } from './print-yaml.ts';
 export { displayName, readDocument, readSource } from './read-document.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { Diagnostic, LocatedValue, Path } from './diagnostic.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { SECRET_KEY } from './parse-document.ts';
 import { findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { Diagnostic, LocatedValue, SourceText } from './diagnostic.ts';
 import { readJsonTree } from './json-tree.ts';
 import { locate } from './tree.ts';
@@ -35,10 +36,6 @@ export function parseDocument(source: SourceText, format: DocumentFormat): Parse
 
 /** A broken file can yield a finding per line; nobody reads more than these. */
 const MAX_FINDINGS = 50;
-
-/** Keys whose texts are secrets unless they are references; `queryToken` is a choice, not a token. */
-export const SECRET_KEY =
-  /^(?!queryToken$).*(token|tokens|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|credentials?|authorization)$/i;
 
 /** A text that names a secret instead of being one. */
 const REFERENCE = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;

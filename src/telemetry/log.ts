@@ -1,0 +1,120 @@
+import { styleText } from 'node:util';
+import { destination as openDestination, pino } from 'pino';
+import type { Logger } from 'pino';
+import { clearControl } from './clear-control.ts';
+import { redact, SecretValues } from './redact.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** What a line carries beside its message. Never anything derived from a payload. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** The service log. Messages are constant texts; what varies goes into the fields, where it is redacted. */
+export interface Log {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+  /** Whether lines of this level are written: for fields that are costly to collect. */
+  isEnabled(level: LogLevel): boolean;
+  /** A log whose every line also carries these fields. */
+  child(fields: LogFields): Log;
+  /** From now on this secret (4 characters or more) is replaced wherever it would appear, in every form of the log. */
+  protect(secret: string): void;
+  /** Writes out what is buffered; for the end of the process. */
+  flush(): void;
+}
+
+export interface LogOptions {
+  /** Lines below are dropped; `silent` drops all. Default `info`. */
+  readonly level?: LogLevel | 'silent';
+  /** `json` (default): one object per line. `pretty`: one readable line. */
+  readonly format?: 'json' | 'pretty';
+  /** Where finished lines go; default standard error. */
+  readonly destination?: { write(line: string): unknown };
+  /** Colours in `pretty`; default: standard error is a terminal, no `destination` is given and `NO_COLOR` is not set. */
+  readonly color?: boolean;
+}
+
+/** Makes a log. */
+export function createLogger(options: LogOptions = {}): Log {
+  const secrets = new SecretValues();
+  const isOwn = options.destination === undefined;
+  const color = options.color ?? (isOwn && process.stderr.isTTY && (process.env['NO_COLOR'] ?? '') === '');
+  // Unbuffered and asynchronous: a line costs no system call on the request's path, and pino writes the rest at exit.
+  const standard = isOwn ? openDestination({ fd: 2, sync: false }) : undefined;
+  const target = options.destination ?? standard;
+  const stream = {
+    write(line: string): void {
+      const safe = secrets.replaceIn(line);
+      target?.write(options.format === 'pretty' ? prettyLine(safe, color) : safe);
+    },
+  };
+  const logger = pino(
+    {
+      level: options.level ?? 'info',
+      base: null,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: {},
+    },
+    stream,
+  );
+  return wrap(logger, { secrets, flush: () => standard?.flushSync() });
+}
+
+interface Shared {
+  readonly secrets: SecretValues;
+  flush(): void;
+}
+
+function wrap(logger: Logger, shared: Shared): Log {
+  const at =
+    (level: LogLevel) =>
+    (fields: LogFields, message: string): void => {
+      if (logger.isLevelEnabled(level)) logger[level](redact(fields), message);
+    };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    isEnabled: (level) => logger.isLevelEnabled(level),
+    child: (fields) => wrap(logger.child(redact(fields) as Record<string, unknown>), shared),
+    protect: (secret) => {
+      shared.secrets.add(secret);
+    },
+    flush: shared.flush,
+  };
+}
+
+const LEVEL_STYLES: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
+  debug: 'dim',
+  info: 'green',
+  warn: 'yellow',
+  error: ['bold', 'red'],
+};
+
+/** `10:05:12 info  message  key=value key="two words"`. */
+function prettyLine(line: string, color: boolean): string {
+  const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const style = (format: Parameters<typeof styleText>[0], text: string): string =>
+    color ? styleText(format, text, { validateStream: false }) : text;
+  const at = new Date(String(time)).toTimeString().slice(0, 8);
+  const pairs = Object.entries(fields).map(
+    ([key, value]) => `${style('dim', `${clean(key)}=`)}${clean(show(value))}`,
+  );
+  const name = String(level);
+  const head = `${style('dim', at)} ${style(LEVEL_STYLES[name] ?? 'dim', name.padEnd(5))} ${clean(typeof msg === 'string' ? msg : '')}`;
+  return `${[head, ...pairs].join(pairs.length > 0 ? ' ' : '')}\n`;
+}
+
+function show(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value) ?? '';
+  const safe = clearControl(value);
+  return /^[^\s"=]+$/.test(safe) ? safe : JSON.stringify(safe);
+}
+
+function clean(text: string): string {
+  return clearControl(text, { oneLine: true });
+}

@@ -1,0 +1,84 @@
+/** Keys whose texts are secrets unless they are references; `queryToken` is a choice, not a token. */
+export const SECRET_KEY =
+  /^(?!queryToken$).*(token|tokens|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|credentials?|authorization|cookie)$/i;
+
+/** What stands in a log in place of a secret. */
+export const REDACTED = '[redacted]';
+
+/** Query parameters that carry a token, up to the end of their value. */
+const TOKEN_PARAMETER = /([?&][^=&#\s"]*token=)[^&#\s"]*/gi;
+
+const MAX_DEPTH = 6;
+const MAX_ENTRIES = 100;
+const MAX_TEXT = 2000;
+
+/**
+ * A bounded copy of log fields without secrets: a text (or anything that holds texts) under a secret's name is
+ * replaced at any depth, as are tokens in queries. Cycles end at the sixth level, lists and objects at 100 entries,
+ * texts at 2000 characters. Errors become plain objects.
+ */
+export function redact(value: unknown): unknown {
+  return copy(value, 0);
+}
+
+function copy(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= MAX_DEPTH) return '[too deep]';
+  if (value instanceof Error) return copy(errorFields(value), depth);
+  if (value instanceof Date) return value.toISOString();
+  if (ArrayBuffer.isView(value)) return `[${String(value.byteLength)} bytes]`;
+  if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map((item) => copy(item, depth + 1));
+  const copied: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value).slice(0, MAX_ENTRIES)) {
+    const hidden =
+      SECRET_KEY.test(key) && (typeof item === 'string' || typeof item === 'object') && item !== null;
+    // Defined, not assigned: a field named __proto__ stays a field.
+    Object.defineProperty(copied, key, {
+      value: hidden ? REDACTED : copy(item, depth + 1),
+      enumerable: true,
+    });
+  }
+  return copied;
+}
+
+function redactText(text: string): string {
+  const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+  return cut.includes('oken=') || cut.includes('OKEN=')
+    ? cut.replaceAll(TOKEN_PARAMETER, `$1${REDACTED}`)
+    : cut;
+}
+
+function errorFields(error: Error): object {
+  const { code } = error as NodeJS.ErrnoException;
+  return {
+    type: error.name,
+    message: error.message,
+    ...(code === undefined ? {} : { code }),
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: error.cause }),
+  };
+}
+
+/** Shorter texts are words rather than secrets, and replacing them would garble every line. */
+const MIN_SECRET = 4;
+
+/** Secrets known by value, replaced in finished lines in the forms in which a line can carry them. */
+export class SecretValues {
+  readonly #forms = new Set<string>();
+
+  add(secret: string): void {
+    if (secret.length < MIN_SECRET) return;
+    const quoted = JSON.stringify(secret).slice(1, -1);
+    const forms = [secret, quoted, JSON.stringify(quoted).slice(1, -1), encodeURIComponent(secret)];
+    for (const form of forms) this.#forms.add(form);
+  }
+
+  replaceIn(line: string): string {
+    let replaced = line;
+    for (const form of this.#forms)
+      if (replaced.includes(form)) replaced = replaced.replaceAll(form, REDACTED);
+    return replaced;
+  }
+}
