@@ -6,8 +6,6 @@ export interface ChannelAdapter {
   readonly id: string;
   /** Longest text of one message in UTF-16 units. */
   readonly maxChars: number;
-  /** What is wrong with a recipient (never blank), or undefined. */
-  recipientProblem(to: string): string | undefined;
   /** Verifies the credentials against the platform without sending anything. */
   check(signal: AbortSignal): Promise<ChannelCheck>;
   send(message: ChannelMessage, signal: AbortSignal): Promise<SendResult>;
@@ -47,11 +45,16 @@ export type SendResult =
 /** Settings of one channel: `channels.<id>` with references resolved. */
 export type ChannelSettings = Readonly<Record<string, unknown>>;
 
-/** What a channel module exports as `default`. */
+/** What a channel module exports as `default`. Only `open` may load an SDK: the rest also runs while checking. */
 export interface ChannelModule {
+  /** Lower case, `a-z 0-9 _ -`, at most 32 characters. */
   readonly id: string;
+  /** npm packages that `open` imports; one that is missing is named while checking. */
+  readonly packages?: readonly string[];
   /** Problems of the settings, each naming its key; empty where they will do. */
   settingsProblems(settings: ChannelSettings): readonly { readonly key: string; readonly message: string }[];
+  /** What is wrong with a recipient, as a sentence that names the accepted forms; undefined where it will do. */
+  recipientProblem(to: string): string | undefined;
   /** May load its SDK lazily; rejects with a message that names the package to install where it is missing. */
   open(settings: ChannelSettings): Promise<ChannelAdapter>;
 }

@@ -1,0 +1,159 @@
+import { createRequire } from 'node:module';
+import { CHANNEL_ALIASES } from '../../action.ts';
+import type { ChannelAdapter, ChannelModule, ChannelSettings } from '../channel.ts';
+import { loadPlugin } from './plugin.ts';
+import { telegram } from './telegram.ts';
+
+/** The channels there are, configured or not. */
+export interface ChannelCatalog {
+  readonly modules: ReadonlyMap<string, ChannelModule>;
+  /** Where a module's `packages` are looked up: the file or URL it was loaded from, by channel id. */
+  readonly origins: ReadonlyMap<string, string>;
+  /** Plugins that could not be loaded: `spec` as configured (absent for Sluice's own). */
+  readonly problems: readonly PluginProblem[];
+}
+
+export interface PluginProblem {
+  readonly spec: string;
+  readonly message: string;
+}
+
+/** A finding about one configured channel. */
+export interface ChannelProblem {
+  readonly channel: string;
+  /** The key under `channels.<id>`; absent where the finding is about the whole channel. */
+  readonly key?: string;
+  readonly message: string;
+}
+
+type ConfiguredChannels = Readonly<Record<string, ChannelSettings>>;
+
+const BUILT_IN: readonly ChannelModule[] = [telegram];
+
+/** The built-in channels together with the plugins, `mattermost` first among these; never rejects. */
+export async function loadChannelCatalog(
+  plugins: readonly string[],
+  configDir: string,
+): Promise<ChannelCatalog> {
+  const modules = new Map(BUILT_IN.map((module) => [module.id, module]));
+  const origins = new Map(BUILT_IN.map((module) => [module.id, import.meta.url]));
+  const problems: PluginProblem[] = [];
+  for (const spec of plugins) {
+    try {
+      const { module, url } = await loadPlugin(spec, configDir);
+      if (modules.has(module.id))
+        throw new Error(`channel plugin ${spec}: channel "${module.id}" exists already`);
+      modules.set(module.id, module);
+      origins.set(module.id, url);
+    } catch (error) {
+      problems.push({ spec, message: (error as Error).message });
+    }
+  }
+  return { modules, origins, problems };
+}
+
+/** The module of a channel id or one of its aliases. */
+export function findChannelModule(catalog: ChannelCatalog, channel: string): ChannelModule | undefined {
+  return catalog.modules.get(CHANNEL_ALIASES[channel] ?? channel);
+}
+
+/**
+ * What is wrong with a recipient on a channel, in one sentence; undefined where it will do or the channel is unknown
+ * or `last`. Cheap: loads no SDK.
+ */
+export function recipientProblem(catalog: ChannelCatalog, channel: string, to: string): string | undefined {
+  return findChannelModule(catalog, channel)?.recipientProblem(to);
+}
+
+/** Findings about `channels`, without a network: unknown ids, wrong or missing keys, packages to be installed. */
+export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredChannels): ChannelProblem[] {
+  const problems: ChannelProblem[] = [];
+  for (const [channel, settings] of Object.entries(channels)) {
+    const module = findChannelModule(catalog, channel);
+    if (!module) {
+      const known = [...catalog.modules.keys()].join(', ');
+      problems.push({ channel, message: `there is no channel "${channel}"; known are ${known}` });
+      continue;
+    }
+    for (const { key, message } of module.settingsProblems(settings))
+      problems.push({ channel, key, message });
+    for (const name of missingPackages(catalog, module)) {
+      problems.push({ channel, message: installPackage(channel, name) });
+    }
+  }
+  return problems;
+}
+
+/** Configured channels, each opened when it is first needed and kept until `stop`. */
+export interface OpenChannels {
+  /** Ids of the configured channels. */
+  readonly ids: readonly string[];
+  /** Where `to` defaults to on a channel that was never used: `channels.<id>.to`. */
+  defaultRecipient(channel: string): string | undefined;
+  /**
+   * The adapter of a configured channel; undefined where it is not configured.
+   * @throws Error that names the setting to mend or the package to install; the next call tries again
+   */
+  find(channel: string): Promise<ChannelAdapter | undefined>;
+  stop(): Promise<void>;
+}
+
+/** Makes the configured channels available; nothing is loaded or connected yet. */
+export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChannels): OpenChannels {
+  const opened = new Map<string, Promise<ChannelAdapter>>();
+  const open = async (module: ChannelModule, settings: ChannelSettings): Promise<ChannelAdapter> => {
+    try {
+      return await module.open(settings);
+    } catch (error) {
+      opened.delete(module.id);
+      const [missing] = missingPackages(catalog, module);
+      throw missing === undefined ? error : new Error(installPackage(module.id, missing), { cause: error });
+    }
+  };
+  const settingsOf = (channel: string): ChannelSettings | undefined =>
+    Object.hasOwn(channels, channel) ? channels[channel] : undefined;
+  return {
+    ids: Object.keys(channels),
+    defaultRecipient: (channel) => {
+      const to = settingsOf(channel)?.['to'];
+      return typeof to === 'string' || typeof to === 'number' ? String(to) : undefined;
+    },
+    find: async (channel) => {
+      const module = findChannelModule(catalog, channel);
+      const settings = module && settingsOf(module.id);
+      if (!module || !settings) return undefined;
+      const known = opened.get(module.id);
+      if (known) return known;
+      const opening = open(module, settings);
+      opened.set(module.id, opening);
+      return opening;
+    },
+    stop: async () => {
+      const adapters = await Promise.allSettled(opened.values());
+      opened.clear();
+      await Promise.allSettled(
+        adapters.map(async (result) => {
+          if (result.status === 'fulfilled') await result.value.stop?.();
+        }),
+      );
+    },
+  };
+}
+
+function installPackage(channel: string, name: string): string {
+  return `channel ${channel} needs the package ${name}: npm install ${name}`;
+}
+
+/** The packages of a module that are not installed where it looks for them. */
+function missingPackages(catalog: ChannelCatalog, module: ChannelModule): string[] {
+  const require = createRequire(catalog.origins.get(module.id) ?? import.meta.url);
+  return (module.packages ?? []).filter((name) => {
+    try {
+      require.resolve(name);
+      return false;
+    } catch (error) {
+      // Other codes mean a package that is there but has no entry for require.
+      return (error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND';
+    }
+  });
+}
