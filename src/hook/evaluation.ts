@@ -18,6 +18,8 @@ export interface TransformTrace {
   readonly at: Place;
   /** Position in a forEach batch. */
   readonly index?: number;
+  /** What was wrong with the result of a call that ran; names the key. Payload-derived. */
+  readonly problem?: string;
 }
 
 /** One rendered template. */

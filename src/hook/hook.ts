@@ -1,3 +1,4 @@
+export { evaluate, type EvaluateOptions } from './evaluate.ts';
 export type {
   Evaluation,
   EvaluationSteps,
@@ -6,3 +7,12 @@ export type {
   Trace,
   TransformTrace,
 } from './evaluation.ts';
+export {
+  createHookRequest,
+  deriveId,
+  deriveRequestSeeds,
+  type RequestContent,
+  type RequestSeeds,
+} from './ids.ts';
+export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type Rules } from './rules.ts';
+export { runEvaluation } from './run-evaluation.ts';

@@ -1,0 +1,111 @@
+/** Letters that look like a Latin one and that NFKD leaves alone; upper case where only that form looks alike. */
+const LETTERS: Readonly<Record<string, string>> = {
+  a: 'аАαΑɑᴀᎪᗅꓮ',
+  b: 'вВЬьΒƅʙᏴᗷꓐ',
+  c: 'сСϲϹᴄᏟꓚ',
+  d: 'ԁԀᴅᎠꓓɗժ',
+  e: 'еЕєЄεΕҽᴇᎬꓰɛ℮',
+  f: 'ғϜꜰꓝƒ',
+  g: 'ɡԍԌɢᏀꓖց',
+  h: 'һҺнНΗʜᎻꓧհ',
+  i: 'іІιΙıɩɪᎥӀӏʟᏞꓡłŁլ',
+  j: 'јЈϳͿᴊᎫꓙ',
+  k: 'кКκΚᴋᏦꓗ',
+  m: 'мМΜᴍᎷꓟ',
+  n: 'пΝηոɴꓠ',
+  o: 'оОοΟσᴏօꓳøØө',
+  p: 'рРρΡᴘᏢꓑ',
+  q: 'ԛԚզ',
+  r: 'гᴦʀᎡꓣꭇ',
+  s: 'ѕЅꜱᏚꓢʂ',
+  t: 'тТτΤᴛᎢꓔŧŦ',
+  u: 'υսՍᴜꓴ',
+  v: 'νѵѴᴠᏙꓦ',
+  w: 'ԝԜωᴡᎳꓪѡѠ',
+  x: 'хХχΧꓫ×',
+  y: 'уУΥγʏᎽꓬүҮ',
+  z: 'ᴢΖᏃꓜʐ',
+};
+
+/** Characters that look like a piece of a marker or of a control token. Double and triple brackets count as several. */
+const PIECES: Readonly<Record<string, string>> = {
+  '<': '‹〈⟨❮❬❰⧼ᐸᚲ˂⦑≺˱𝈶︿',
+  '<<': '«《⟪≪⪡︽',
+  '<<<': '⋘',
+  '>': '›〉⟩❯❭❱⧽ᐳ˃⦒≻˲𝈷﹀',
+  '>>': '»》⟫≫⪢︾',
+  '>>>': '⋙',
+  '[': '〔【〚⟦❲⁅⦋',
+  ']': '〕】〛⟧❳⁆⦌',
+  '|': '∣❘ǀ│¦‖▏⎮┃',
+  '/': '⁄∕╱⧸⟋',
+  _: '▁ˍ',
+  '-': '‐‑‒–—―−',
+};
+
+/** Every look-alike with what it stands for in a skeleton. */
+export const CONFUSABLES: ReadonlyMap<string, string> = buildConfusables();
+
+/** Matches text that holds a bracket or an entity in any disguise; without one there is nothing to neutralise. */
+export const SUSPICIOUS = new RegExp(
+  `[<>[&＜＞［＆﹤﹥﹠〈〉${['<', '<<', '<<<', '>', '>>', '>>>', '['].map((piece) => PIECES[piece]).join('')}]`,
+  'u',
+);
+
+function buildConfusables(): ReadonlyMap<string, string> {
+  const map = new Map<string, string>();
+  for (const [ascii, lookAlikes] of [...Object.entries(LETTERS), ...Object.entries(PIECES)]) {
+    for (const character of lookAlikes) map.set(character, ascii);
+  }
+  // Lower case forms of what looks alike in upper case only count where no other letter claims them.
+  for (const [character, ascii] of Array.from(map)) {
+    const lower = character.toLowerCase();
+    if (!map.has(lower)) map.set(lower, ascii);
+  }
+  return map;
+}
+
+/** Named HTML entities that can stand for a piece of a marker, for white space or for nothing visible. */
+export const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['lsqb', '['],
+  ['lbrack', '['],
+  ['rsqb', ']'],
+  ['rbrack', ']'],
+  ['vert', '|'],
+  ['verbar', '|'],
+  ['verticalline', '|'],
+  ['brvbar', '|'],
+  ['lowbar', '_'],
+  ['underbar', '_'],
+  ['sol', '/'],
+  ['hyphen', '-'],
+  ['dash', '-'],
+  ['lang', '<'],
+  ['langle', '<'],
+  ['lsaquo', '<'],
+  ['laquo', '«'],
+  ['ll', '«'],
+  ['rang', '>'],
+  ['rangle', '>'],
+  ['rsaquo', '>'],
+  ['raquo', '»'],
+  ['gg', '»'],
+  ['nbsp', ' '],
+  ['ensp', ' '],
+  ['emsp', ' '],
+  ['thinsp', ' '],
+  ['hairsp', ' '],
+  ['tab', ' '],
+  ['newline', ' '],
+  ['zwnj', ''],
+  ['zwj', ''],
+  ['lrm', ''],
+  ['rlm', ''],
+  ['shy', ''],
+  ['nobreak', ''],
+  ['zerowidthspace', ''],
+]);

@@ -1,0 +1,85 @@
+import { HookError } from '../errors.ts';
+import type { CompiledMapping, CompiledTemplate, RenderTrace, Scope } from '../mapping/mapping.ts';
+import type { JsonObject, JsonValue } from '../request.ts';
+import type { RenderedTemplate } from './evaluation.ts';
+import type { RawFields } from './fields.ts';
+
+/** An action before its rules were applied. */
+export interface Draft {
+  readonly kind: 'wake' | 'agent';
+  readonly fields: RawFields;
+}
+
+/** Renders a mapping's template for a scope; records what it left empty where somebody wants to know. */
+export type Render = (field: string, template: CompiledTemplate, scope: Scope) => string;
+
+/** Makes the function that renders; with `templates` it also records. */
+export function createRender(templates: RenderedTemplate[] | undefined): Render {
+  return (field, template, scope) => {
+    const trace: RenderTrace | undefined = templates === undefined ? undefined : { empty: [], branches: [] };
+    try {
+      return trace === undefined ? template.render(scope) : template.render(scope, trace);
+    } catch (error) {
+      if (error instanceof HookError) throw error;
+      throw new HookError('mapping_failed', `the mapping's ${field} template could not be rendered`, {
+        cause: error,
+      });
+    } finally {
+      if (trace !== undefined) {
+        const index = scope.index === undefined ? {} : { index: scope.index };
+        templates!.push({ field, at: template.at, ...trace, ...index });
+      }
+    }
+  };
+}
+
+/** Fills a mapping's templates. Without text template and transform the payload's own text is the text. */
+export function renderDraft(mapping: CompiledMapping, scope: Scope, render: Render): Draft {
+  const kind = mapping.action === 'wake' ? 'wake' : 'agent';
+  const text = draftText(mapping, kind, scope, render);
+  if (kind === 'wake') return { kind, fields: { mode: mapping.wakeMode, ...present('text', text) } };
+  const fields: Record<string, JsonValue> = { wakeMode: mapping.wakeMode };
+  if (text !== undefined) fields['message'] = text;
+  if (mapping.deliver !== undefined) fields['deliver'] = mapping.deliver;
+  if (mapping.timeoutSeconds !== undefined) fields['timeoutSeconds'] = mapping.timeoutSeconds;
+  for (const field of ['name', 'sessionKey', 'channel', 'to', 'model', 'thinking'] as const) {
+    const template = mapping[field];
+    if (template === undefined) continue;
+    const value = render(field, template, scope).trim();
+    if (value !== '') fields[field] = value;
+  }
+  return { kind, fields };
+}
+
+function draftText(
+  mapping: CompiledMapping,
+  kind: 'wake' | 'agent',
+  scope: Scope,
+  render: Render,
+): string | undefined {
+  if (mapping.text !== undefined) {
+    return render(kind === 'wake' ? 'textTemplate' : 'messageTemplate', mapping.text, scope);
+  }
+  if (mapping.transform !== undefined) return undefined;
+  return ownText(scope.item ?? scope.request.payload, kind);
+}
+
+/** The payload's own `text` or `message`, the action's own word first. */
+function ownText(payload: JsonValue, kind: 'wake' | 'agent'): string | undefined {
+  if (!isObject(payload)) return undefined;
+  const words = kind === 'wake' ? (['text', 'message'] as const) : (['message', 'text'] as const);
+  for (const word of words) {
+    const value = Object.hasOwn(payload, word) ? payload[word] : undefined;
+    if (typeof value === 'string' && value.trim() !== '') return value;
+  }
+  return undefined;
+}
+
+function present(field: 'text', value: string | undefined): RawFields {
+  return value === undefined ? {} : { [field]: value };
+}
+
+/** Whether a JSON value is an object, and not an array or null. */
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

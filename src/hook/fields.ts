@@ -1,0 +1,249 @@
+import { isPrintable, oneLine } from '../boundary/boundary.ts';
+import type { Warning, WakeMode } from '../action.ts';
+import { LAST_CHANNEL, WAKE_MODES } from '../action.ts';
+import { HookError, type HookErrorCode } from '../errors.ts';
+import type { JsonValue } from '../request.ts';
+import type { Rules } from './rules.ts';
+
+/** The fields of a wake and of an agent action, as request bodies, transforms and mappings name them. */
+export const WAKE_FIELDS = ['text', 'mode'] as const;
+export const AGENT_FIELDS = [
+  'message',
+  'name',
+  'sessionKey',
+  'wakeMode',
+  'deliver',
+  'channel',
+  'to',
+  'model',
+  'thinking',
+  'timeoutSeconds',
+] as const;
+export type Field = (typeof WAKE_FIELDS)[number] | (typeof AGENT_FIELDS)[number];
+
+/** Fields of an action before any rule was applied to them. */
+export type RawFields = Readonly<Partial<Record<Field, JsonValue>>>;
+
+/** Longest session key, recipient and model name, in UTF-16 units. */
+const MAX_KEY_CHARS = 256;
+const MAX_NAME_CHARS = 500;
+const MAX_WARNINGS = 16;
+const MAX_FIELD_CHARS = 80;
+
+/** Where a rule reads its settings and leaves its remarks. */
+export interface FieldRules {
+  readonly rules: Rules;
+  readonly warnings: Warning[];
+}
+
+/** Adds a warning unless it says what another one says already, or there are 16. */
+export function warn(warnings: Warning[], warning: Warning): void {
+  if (warnings.length >= MAX_WARNINGS) return;
+  if (warnings.some((known) => known.code === warning.code && known.field === warning.field)) return;
+  const field = warning.field === undefined ? undefined : oneLine(warning.field, MAX_FIELD_CHARS);
+  warnings.push(field === undefined ? warning : { ...warning, field });
+}
+
+/** Makes the 400 that names a field; the detail says what kind of thing was found, never its value. */
+export function fieldError(field: string, message: string, code: HookErrorCode = 'invalid_field'): HookError {
+  return new HookError(code, message, { errors: [{ code, field, message }] });
+}
+
+/** A field that must be a string with something in it, trimmed. */
+export function requiredText(values: RawFields, field: 'text' | 'message', missing: HookErrorCode): string {
+  const value = values[field];
+  if (value === undefined || value === null) {
+    throw fieldError(field, `${field} is required and was not given`, missing);
+  }
+  if (typeof value !== 'string') {
+    throw fieldError(field, `${field} must be a string, found ${kindOf(value)}`);
+  }
+  const text = value.trim();
+  if (text === '') throw fieldError(field, `${field} is required and was blank`, missing);
+  return text;
+}
+
+/** A field that may be a string; blank, null and absent are the same. */
+export function optionalText(values: RawFields, field: Field, at: FieldRules): string | undefined {
+  const value = values[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') return refuse(at, field, 'a string', value);
+  const text = value.trim();
+  return text === '' ? undefined : text;
+}
+
+/** `mode` or `wakeMode`: `now` unless it says otherwise. */
+export function wakeMode(values: RawFields, field: 'mode' | 'wakeMode', at: FieldRules): WakeMode {
+  const value = values[field];
+  if (value === undefined || value === null) return 'now';
+  if (value === 'now' || value === 'next-heartbeat') return value;
+  refuse(at, field, WAKE_MODES.join(' or '), value, 'now');
+  return 'now';
+}
+
+export function deliver(values: RawFields, at: FieldRules): boolean {
+  const value = values.deliver;
+  if (value === undefined || value === null) return true;
+  if (typeof value === 'boolean') return value;
+  refuse(at, 'deliver', 'true or false', value, 'true');
+  return true;
+}
+
+/** `last` or the id of a known channel, aliases resolved. */
+export function channel(values: RawFields, at: FieldRules): string {
+  const given = optionalText(values, 'channel', at)?.toLowerCase();
+  if (given === undefined || given === LAST_CHANNEL) return LAST_CHANNEL;
+  const { channels, channelAliases } = at.rules;
+  const id = Object.hasOwn(channelAliases, given) ? channelAliases[given]! : given;
+  if (channels.has(id)) return id;
+  const known = [LAST_CHANNEL, ...channels].join(', ');
+  throw fieldError('channel', `channel is not a known one; expected one of ${known}`, 'unknown_channel');
+}
+
+/** The recipient on a channel; numbers are taken as text, as chat ids often are. */
+export function recipient(values: RawFields, channelId: string, at: FieldRules): string | undefined {
+  const value = values.to;
+  const to = typeof value === 'number' ? String(value) : printable('to', optionalText(values, 'to', at));
+  if (to === undefined || channelId === LAST_CHANNEL) return to;
+  const problem = at.rules.recipientProblem?.(channelId, to);
+  if (problem === undefined) return to;
+  throw new HookError('invalid_recipient', `to does not fit the channel ${channelId}`, {
+    errors: [{ code: 'invalid_recipient', field: 'to', message: problem }],
+  });
+}
+
+/** A model by its full name, aliases resolved; present but blank is an error, as the sender meant something. */
+export function model(values: RawFields, at: FieldRules): string | undefined {
+  const value = values.model;
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || value.trim() === '') {
+    const found = typeof value === 'string' ? 'a blank one' : kindOf(value);
+    throw fieldError('model', `model must be a string with the name of a model, found ${found}`);
+  }
+  const name = printable('model', value.trim())!;
+  const { aliases, models } = at.rules.agents;
+  const full = Object.hasOwn(aliases, name) ? aliases[name]! : name;
+  if (models === undefined || models.includes(full)) return full;
+  const remedy =
+    models.length === 0 ? 'no override is allowed: leave model out' : `expected one of ${models.join(', ')}`;
+  throw fieldError('model', `model is not in agents.defaults.models; ${remedy}`, 'model_not_allowed');
+}
+
+/** Thinking levels with their other spellings, keyed without case, spaces, `-` and `_`. */
+const THINKING: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    off: ['off', 'none', 'false', 'disabled'],
+    minimal: ['minimal', 'min', 'think'],
+    low: ['low', 'on', 'enabled', 'thinkhard'],
+    medium: ['medium', 'mid', 'med', 'normal', 'harder', 'thinkharder'],
+    high: ['high', 'max', 'highest', 'ultra', 'ultrathink', 'thinkhardest'],
+    xhigh: ['xhigh', 'extrahigh', 'veryhigh'],
+  }).flatMap(([level, spellings]) => spellings.map((spelling) => [spelling, level] as const)),
+);
+
+/** A thinking level; an unknown one falls back to the runner's own, with a warning. */
+export function thinking(values: RawFields, at: FieldRules): string | undefined {
+  const given = optionalText(values, 'thinking', at);
+  if (given === undefined) return undefined;
+  const level = THINKING.get(given.toLowerCase().replaceAll(/[\s_-]/g, ''));
+  if (level !== undefined) return level;
+  warn(at.warnings, {
+    code: 'unknown_thinking',
+    field: 'thinking',
+    message:
+      'thinking is not a known level, so the default is used; expected off, minimal, low, medium, high or xhigh',
+  });
+  return undefined;
+}
+
+export function timeoutSeconds(values: RawFields, at: FieldRules): number | undefined {
+  const value = values.timeoutSeconds;
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
+  return refuse(at, 'timeoutSeconds', 'a number of seconds above 0', value);
+}
+
+export function hookName(values: RawFields, at: FieldRules): string {
+  const name = optionalText(values, 'name', at);
+  return (name === undefined ? '' : oneLine(name, MAX_NAME_CHARS)) || 'Hook';
+}
+
+/** Who chose a session key: a request body is held to more than an operator's mapping or transform. */
+export type KeyChooser = 'request' | 'operator';
+
+/**
+ * A session key as given, or undefined. Hooks have a namespace of their own: the main session's names (`main`, and
+ * everything that starts with `agent:` or `main:`) are refused; lenient settings put `hook:` before them instead.
+ */
+export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldRules): string | undefined {
+  const given = optionalText(values, 'sessionKey', at);
+  if (given === undefined) return undefined;
+  const { allowFromRequest, allowedPrefixes } = at.rules.sessionKeys;
+  if (chooser === 'request' && !allowFromRequest) {
+    throw fieldError('sessionKey', 'sessionKey cannot be chosen by a request here: leave it out');
+  }
+  const key = inHookNamespace(printable('sessionKey', given)!, at);
+  if (allowedPrefixes.length > 0 && !allowedPrefixes.some((prefix) => key.startsWith(prefix))) {
+    throw fieldError(
+      'sessionKey',
+      `sessionKey must start with one of the allowed prefixes: ${allowedPrefixes.join(', ')}`,
+    );
+  }
+  return key;
+}
+
+/** Names a gateway gives its main session, whatever their case. */
+const MAIN_SESSION = /^(?:main$|main:|agent:|global$)/i;
+
+function inHookNamespace(key: string, at: FieldRules): string {
+  if (!MAIN_SESSION.test(key)) return key;
+  const problem = 'sessionKey names the main session, which hooks cannot address';
+  if (!at.rules.lenient) {
+    throw fieldError('sessionKey', `${problem}; use wake for it, or a key such as hook:name`);
+  }
+  warn(at.warnings, {
+    code: 'coerced_field',
+    field: 'sessionKey',
+    message: `${problem}; hook: was put before it`,
+  });
+  return printable('sessionKey', `hook:${key}`)!;
+}
+
+/** Refuses what cannot be in an environment variable, an argument or a log line. */
+function printable(field: Field, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (text.length > MAX_KEY_CHARS) {
+    throw fieldError(field, `${field} must be at most ${MAX_KEY_CHARS} characters, found ${text.length}`);
+  }
+  if (!isPrintable(text)) {
+    throw fieldError(field, `${field} must be printable, found a control or invisible character`);
+  }
+  return text;
+}
+
+/** 400 naming the field, or a warning where the settings are lenient. */
+function refuse(
+  at: FieldRules,
+  field: Field,
+  expected: string,
+  found: JsonValue,
+  instead?: 'now' | 'true',
+): undefined {
+  const other = typeof found === 'string' && instead === 'now' ? 'another string' : kindOf(found);
+  const message = `${field} must be ${expected}, found ${other}`;
+  if (!at.rules.lenient) throw fieldError(field, message);
+  const remark = instead === undefined ? 'it was ignored' : `${instead} was taken instead`;
+  warn(at.warnings, { code: 'coerced_field', field, message: `${message}; ${remark}` });
+  return undefined;
+}
+
+/** The kind of a JSON value in words; never the value itself. */
+export function kindOf(value: JsonValue | undefined): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'boolean') return 'a boolean';
+  if (typeof value === 'string') return 'a string';
+  return Number.isFinite(value) ? 'a number' : 'a number out of range';
+}

@@ -1,0 +1,123 @@
+import type { Warning } from '../action.ts';
+import type { JsonObject, JsonValue } from '../request.ts';
+import { isObject, type Draft } from './draft.ts';
+import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './fields.ts';
+
+/** What a transform's result makes of a draft: drafts in order (none: skipped), or what is wrong with the result. */
+export type Merged =
+  | { readonly kind: 'drafts'; readonly drafts: readonly Draft[] }
+  | { readonly kind: 'problem'; readonly problem: string };
+
+const FIELDS: ReadonlySet<string> = new Set<Field>([...WAKE_FIELDS, ...AGENT_FIELDS]);
+
+/** Thrown inside this file only; its message names the key and may quote it, so it goes to the trace. */
+class ResultProblem extends Error {}
+
+/**
+ * Merges a transform's result over a draft: undefined keeps it, null skips it, an object overrides field by field (null
+ * leaves a field as it is), an array makes several. A wrong type or an unknown key is a problem that names the key.
+ */
+export function mergeResult(draft: Draft, json: string | undefined, warnings: Warning[]): Merged {
+  if (json === undefined) return { kind: 'drafts', drafts: [draft] };
+  try {
+    const result = JSON.parse(json) as JsonValue;
+    if (!Array.isArray(result)) return { kind: 'drafts', drafts: mergeOne(draft, result, '', warnings) };
+    const drafts = result.flatMap((entry: JsonValue, index) =>
+      mergeOne(draft, entry, `[${index}]`, warnings),
+    );
+    return { kind: 'drafts', drafts };
+  } catch (error) {
+    if (error instanceof ResultProblem) return { kind: 'problem', problem: error.message };
+    if (error instanceof SyntaxError) return { kind: 'problem', problem: 'the result is not JSON' };
+    throw error;
+  }
+}
+
+function mergeOne(draft: Draft, result: JsonValue, at: string, warnings: Warning[]): readonly Draft[] {
+  if (result === null) return [];
+  if (!isObject(result)) {
+    const expected = 'an object, an array of objects, null or undefined';
+    throw new ResultProblem(`the result${at} is ${kindOf(result)}; expected ${expected}`);
+  }
+  const kind = readKind(result, at) ?? draft.kind;
+  const overrides: Record<string, JsonValue> = {};
+  for (const [key, value] of Object.entries(result)) {
+    if (key === 'kind') continue;
+    if (!FIELDS.has(key)) throw new ResultProblem(unknownKey(key, at));
+    const problem = value === null ? undefined : typeProblem(key as Field, value);
+    if (problem !== undefined) throw new ResultProblem(`${key} in the result${at} ${problem}`);
+    if (value !== null) overrides[key] = value;
+  }
+  return [{ kind, fields: kind === 'wake' ? asWake(draft, overrides, warnings) : asAgent(draft, overrides) }];
+}
+
+/** A wake has a text and a mode; a message or wakeMode is taken for them, and the rest is named. */
+function asWake(draft: Draft, overrides: JsonObject, warnings: Warning[]): Draft['fields'] {
+  const { fields } = draft;
+  for (const field of Object.keys(overrides)) {
+    if (['text', 'message', 'mode', 'wakeMode'].includes(field)) continue;
+    warn(warnings, { code: 'unused_field', field, message: `${field} has no effect on a wake` });
+  }
+  return {
+    ...firstOf('text', overrides['text'], overrides['message'], fields.text, fields.message),
+    ...firstOf('mode', overrides['mode'], overrides['wakeMode'], fields.mode, fields.wakeMode),
+  };
+}
+
+function asAgent(draft: Draft, overrides: JsonObject): Draft['fields'] {
+  const { text, mode, ...fields } = draft.fields;
+  const { text: newText, mode: newMode, ...others } = overrides;
+  return {
+    ...fields,
+    ...others,
+    ...firstOf('message', overrides['message'], newText, fields.message, text),
+    ...firstOf('wakeMode', overrides['wakeMode'], newMode, fields.wakeMode, mode),
+  };
+}
+
+function firstOf(field: Field, ...values: readonly (JsonValue | undefined)[]): Draft['fields'] {
+  const value = values.find((candidate) => candidate !== undefined);
+  return value === undefined ? {} : { [field]: value };
+}
+
+function readKind(result: JsonObject, at: string): 'wake' | 'agent' | undefined {
+  const kind = Object.hasOwn(result, 'kind') ? result['kind'] : undefined;
+  if (kind === undefined || kind === null) return undefined;
+  if (kind === 'wake' || kind === 'agent') return kind;
+  throw new ResultProblem(`kind in the result${at} must be wake or agent`);
+}
+
+function unknownKey(key: string, at: string): string {
+  if (key === 'allowUnsafeExternalContent') {
+    return `allowUnsafeExternalContent in the result${at} is refused: only a mapping can turn the safety boundary off`;
+  }
+  const known = `kind, ${[...FIELDS].join(', ')}`;
+  return `${JSON.stringify(key.slice(0, 80))} in the result${at} is not a known key; expected one of ${known}`;
+}
+
+/** What is wrong with the type of a field in a result, or undefined. */
+function typeProblem(field: Field, value: JsonValue): string | undefined {
+  switch (field) {
+    case 'mode':
+    case 'wakeMode':
+      return value === 'now' || value === 'next-heartbeat' ? undefined : 'must be now or next-heartbeat';
+    case 'deliver':
+      return typeof value === 'boolean' ? undefined : `must be true or false, found ${kindOf(value)}`;
+    case 'timeoutSeconds':
+      return typeof value === 'number' && Number.isFinite(value) && value > 0
+        ? undefined
+        : `must be a number of seconds above 0, found ${kindOf(value)}`;
+    case 'to':
+      return typeof value === 'string' || typeof value === 'number'
+        ? undefined
+        : `must be a string or a number, found ${kindOf(value)}`;
+    case 'text':
+    case 'message':
+    case 'name':
+    case 'sessionKey':
+    case 'channel':
+    case 'model':
+    case 'thinking':
+      return typeof value === 'string' ? undefined : `must be a string, found ${kindOf(value)}`;
+  }
+}

@@ -1,0 +1,37 @@
+import type { RoutingTable } from '../mapping/mapping.ts';
+
+/** Everything of the configuration that evaluation may depend on: plain data and pure functions, pinned per request. */
+export interface Rules {
+  readonly table: RoutingTable;
+  readonly agents: {
+    /** Short names for models. */
+    readonly aliases: Readonly<Record<string, string>>;
+    /** Allow-list with aliases resolved; undefined: any model; empty: no override at all. */
+    readonly models: readonly string[] | undefined;
+  };
+  /** Ids of all known channels, plugins included, configured or not; without `last`. */
+  readonly channels: ReadonlySet<string>;
+  /** Other spellings of channel ids. */
+  readonly channelAliases: Readonly<Record<string, string>>;
+  /** What is wrong with a recipient on a channel, or undefined. */
+  recipientProblem?(channel: string, to: string): string | undefined;
+  /** Coerce wrong types and enum values of `wake` and `agent` bodies with a warning, as OpenClaw does. */
+  readonly lenient: boolean;
+  readonly sessionKeys: {
+    /** Whether a request body may choose the session key. */
+    readonly allowFromRequest: boolean;
+    /** Used where nothing else says a key, instead of a random one. */
+    readonly default?: string;
+    /** Empty: any. */
+    readonly allowedPrefixes: readonly string[];
+  };
+  /** Actions of one request at most. */
+  readonly maxActions: number;
+  /** Milliseconds all transforms of one request may take together. */
+  readonly transformBudgetMs: number;
+}
+
+/** Actions of one request at most. */
+export const MAX_ACTIONS = 200;
+/** Milliseconds all transforms of one request may take together. */
+export const TRANSFORM_BUDGET_MS = 5000;
