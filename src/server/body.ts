@@ -1,0 +1,126 @@
+import type { TextDecoder } from 'node:util';
+import { HookError } from '../errors.ts';
+import type { JsonObject, JsonValue } from '../request.ts';
+import type { ServerLimits } from './deps.ts';
+import type { Exchange } from './exchange.ts';
+import { findJsonError } from './json-error.ts';
+
+/** Deeper payloads are refused: no sender is known to come near it, and recursion over it stays harmless. */
+const MAX_DEPTH = 512;
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * Refuses what need not be read to be refused.
+ * @throws HookError `unsupported_encoding`, `body_too_large`
+ */
+export function checkBodyHeaders(exchange: Exchange, maxBytes: number): void {
+  const { values } = exchange.headers;
+  const encoding = values['content-encoding']?.trim().toLowerCase();
+  if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
+    throw new HookError(
+      'unsupported_encoding',
+      'the Content-Encoding header says the body is compressed or encoded; send it as it is',
+    );
+  }
+  const announced = values['content-length'];
+  if (announced !== undefined && Number(announced) > maxBytes) throw tooLarge(maxBytes);
+}
+
+/**
+ * Reads the body within its limit and time.
+ * @throws HookError `body_too_large`, `body_timeout`, `request_aborted`
+ */
+export function readBody(exchange: Exchange, maxBytes: number, limits: ServerLimits): Promise<Buffer> {
+  if (!exchange.hasBody) return Promise.resolve(EMPTY);
+  const { req, res, connection } = exchange;
+  if (exchange.expectsContinue) res.writeContinue();
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const finish = (): void => {
+      clearTimeout(timer);
+      connection.failBody = undefined;
+      req.off('data', onData);
+      req.off('end', onEnd);
+    };
+    const fail = (error: HookError): void => {
+      finish();
+      reject(error);
+    };
+    const onData = (chunk: Buffer): void => {
+      exchange.bodyBytes += chunk.length;
+      if (exchange.bodyBytes > maxBytes) fail(tooLarge(maxBytes));
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void => {
+      finish();
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, exchange.bodyBytes));
+    };
+    const timer = setTimeout(
+      () => fail(new HookError('body_timeout', `the body did not end within ${limits.bodyTimeoutMs} ms`)),
+      limits.bodyTimeoutMs,
+    );
+    connection.failBody = fail;
+    req.on('data', onData);
+    req.on('end', onEnd);
+    req.on('error', () => fail(aborted()));
+  });
+}
+
+/** The sender left, or closed its side, before its request was complete. */
+export function aborted(): HookError {
+  return new HookError('request_aborted', 'the connection ended before the request was complete');
+}
+
+/**
+ * Parses a body: strict UTF-8, any JSON value, an empty or blank one is `{}`.
+ * @throws HookError `invalid_utf8`, `invalid_json`, `invalid_body`
+ */
+export function parseBody(bytes: Buffer, decoder: TextDecoder): JsonValue {
+  if (bytes.length === 0) return {};
+  const text = decodeUtf8(bytes, decoder);
+  let payload: JsonValue;
+  try {
+    payload = JSON.parse(text) as JsonValue;
+  } catch {
+    if (text.trim() === '') return {};
+    const found = findJsonError(text);
+    throw new HookError(
+      'invalid_json',
+      found === undefined
+        ? 'the body is not JSON'
+        : `the body is not JSON at line ${found.line}, column ${found.column}: expected ${found.expected}`,
+    );
+  }
+  if (bytes.length > MAX_DEPTH && !isWithinDepth(payload, MAX_DEPTH)) {
+    throw new HookError('invalid_body', `the body is nested more than ${MAX_DEPTH} levels deep`);
+  }
+  return payload;
+}
+
+function decodeUtf8(bytes: Buffer, decoder: TextDecoder): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new HookError('invalid_utf8', 'the body holds bytes that are not UTF-8; send JSON as UTF-8');
+  }
+}
+
+/** Recursive, at most `levels` deep; linear in the number of values. */
+function isWithinDepth(value: JsonValue, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return true;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly JsonValue[]) if (!isWithinDepth(item, levels - 1)) return false;
+    return true;
+  }
+  const members = value as JsonObject;
+  // oxlint-disable-next-line typescript/no-for-in-array -- arrays are dealt with above; Object.values would copy
+  for (const key in members) {
+    if (!isWithinDepth(members[key] as JsonValue, levels - 1)) return false;
+  }
+  return true;
+}
+
+function tooLarge(maxBytes: number): HookError {
+  return new HookError('body_too_large', `the body is longer than the ${maxBytes} bytes this hook takes`);
+}

@@ -1,0 +1,92 @@
+import type { Evaluation, TransformTrace } from '../hook/hook.ts';
+import type { HookRequest } from '../request.ts';
+import type { AcceptResult, DecisionRecord } from '../storage/storage.ts';
+import type { Exchange } from './exchange.ts';
+
+const MAX_MISSED = 50;
+const MAX_NAME_CHARS = 200;
+const MAX_NOTES = 50;
+const MAX_NOTE_CHARS = 2_000;
+
+/** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
+export function decisionOf(
+  exchange: Exchange,
+  status: number,
+  evaluation: Evaluation | undefined,
+  result: AcceptResult | undefined,
+): DecisionRecord {
+  const missed = evaluation === undefined ? undefined : missedBy(evaluation);
+  const notes = evaluation === undefined ? undefined : transformNotes(evaluation.trace.transforms);
+  return {
+    requestId: exchange.ids.id,
+    receivedAt: exchange.receivedAt,
+    path: (exchange.hookName ?? '').slice(0, MAX_NAME_CHARS),
+    status,
+    outcome: status >= 400 ? 'rejected' : status === 204 ? 'skipped' : 'accepted',
+    ...(exchange.code === undefined ? {} : { code: exchange.code }),
+    ...(exchange.mappingId === undefined ? {} : { mappingId: exchange.mappingId }),
+    actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
+    ...(missed === undefined ? {} : { missed }),
+    generation: exchange.generation.id,
+    tookMs: performance.now() - exchange.startedAt,
+    bodyBytes: exchange.bodyBytes,
+    ...(notes === undefined ? {} : { transformNotes: notes }),
+  };
+}
+
+/** Module, kind of failure and position of a transform that failed: what the service log may say of it. */
+export function failedTransformOf(evaluation: Evaluation): object | undefined {
+  for (const { call, reply } of evaluation.trace.transforms) {
+    if (reply.kind !== 'failed') continue;
+    const { position } = reply;
+    const at = position === undefined ? {} : { at: `${position.file}:${position.line}:${position.column}` };
+    return { module: call.ref.module, failure: reply.failure, ...at };
+  }
+  return undefined;
+}
+
+/** The request as JSON text, for replay. */
+export function requestJson(request: HookRequest): string {
+  return JSON.stringify(request);
+}
+
+function missedBy(evaluation: Evaluation): NonNullable<DecisionRecord['missed']> | undefined {
+  if (evaluation.mapping !== undefined || evaluation.trace.considered.length === 0) return undefined;
+  const missed: { mappingId: string; part: string; place?: string }[] = [];
+  for (const { mapping, failed } of evaluation.trace.considered) {
+    if (failed === undefined) continue;
+    if (missed.length === MAX_MISSED) break;
+    const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
+    missed.push({ mappingId: mapping.id, part: failed.part, place: placeText(at) });
+  }
+  return missed;
+}
+
+/** `file:line:column`, 1-based; linear in the position, and only for requests that matched nothing. */
+function placeText(at: Evaluation['trace']['templates'][number]['at']): string {
+  const { file, text } = at.source;
+  let line = 1;
+  let lineStart = 0;
+  for (let end = text.indexOf('\n'); end >= 0 && end < at.start; end = text.indexOf('\n', lineStart)) {
+    line += 1;
+    lineStart = end + 1;
+  }
+  return `${file}:${line}:${at.start - lineStart + 1}`;
+}
+
+function transformNotes(transforms: readonly TransformTrace[]): readonly string[] | undefined {
+  if (transforms.length === 0) return undefined;
+  const notes: string[] = [];
+  const note = (text: string): void => {
+    if (notes.length < MAX_NOTES) notes.push(text.slice(0, MAX_NOTE_CHARS));
+  };
+  for (const { call, reply, index } of transforms) {
+    const who = index === undefined ? call.ref.module : `${call.ref.module}[${index}]`;
+    for (const line of reply.logs) note(`${who} console.${line.level}: ${line.text}`);
+    if (reply.logsDropped > 0) note(`${who} ${reply.logsDropped} more console lines dropped`);
+    if (reply.kind === 'failed') {
+      note(`${who} ${reply.failure}: ${reply.stack ?? `${reply.name ?? 'Error'}: ${reply.message}`}`);
+    }
+  }
+  return notes.length === 0 ? undefined : notes;
+}

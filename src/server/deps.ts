@@ -1,0 +1,121 @@
+import type { HooksSettings, ServerSettings } from '../config/config.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import type { HookRequest } from '../request.ts';
+import type { AcceptedWork, AcceptResult, RunRecord, Storage } from '../storage/storage.ts';
+
+/** Everything the server works with; nothing is reached by any other way. */
+export interface ServerDeps {
+  readonly server: ServerSettings;
+  /** The live generation; asked once per request, which keeps it to its end. */
+  readonly generation: () => ServerGeneration;
+  readonly storage: ServerStorage;
+  readonly log: ServerLog;
+  readonly readiness: () => Readiness;
+  /** Called after the commit and before the answer: wakes whoever performs the work. Must not throw. */
+  readonly onAccepted: (result: AcceptResult, actions: AcceptedWork['actions']) => void;
+  /** Resolves to the run once it has ended, or undefined where it has not within `ms` or the signal fires first. */
+  readonly waitForRun: (runId: string, ms: number, signal: AbortSignal) => Promise<RunRecord | undefined>;
+  /** Sees every evaluated request with its answer: the dev terminal and the recorder. Must not throw. */
+  readonly onDecision?: (seen: SeenRequest) => void;
+  readonly metrics?: ServerMetrics;
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly clock?: () => number;
+  /** Default: from node:crypto. */
+  readonly ids?: () => RequestIds;
+  /** Time limits; defaults in `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<ServerLimits>;
+}
+
+/** Config, mappings and transforms as one request sees them. */
+export interface ServerGeneration {
+  readonly id: string;
+  readonly hooks: HooksSettings;
+  canTake(path: string): boolean;
+  settingsOf(path: string): { readonly maxBodyBytes?: number };
+  evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
+}
+
+/** The part of the storage port a request needs. */
+export type ServerStorage = Pick<
+  Storage,
+  'accept' | 'findIdempotent' | 'findRun' | 'backlog' | 'recordDecision' | 'keepRequest'
+>;
+
+/** A logger as pino shapes it: fields first. */
+export interface ServerLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** Shown by `/readyz` to anyone: no secrets, nothing derived from a payload. */
+  readonly problems: readonly string[];
+}
+
+/** One evaluated request with what was answered. */
+export interface SeenRequest {
+  readonly request: HookRequest;
+  readonly evaluation: Evaluation;
+  readonly status: number;
+  /** Absent where nothing was stored. */
+  readonly result?: AcceptResult;
+  readonly generation: string;
+  readonly tookMs: number;
+}
+
+/** What `HookRequest` needs of randomness. */
+export interface RequestIds {
+  /** UUID. */
+  readonly id: string;
+  /** Unsigned 32-bit. */
+  readonly seed: number;
+  /** 16 lower-case hex digits. */
+  readonly nonce: string;
+}
+
+/** Called once per request, after its answer was decided. */
+export interface ServerMetrics {
+  observeRequest(seen: RequestFigures): void;
+}
+
+export interface RequestFigures {
+  readonly status: number;
+  readonly outcome: RequestOutcome;
+  readonly mappingId: string | undefined;
+  readonly bodyBytes: number;
+  /** Absent where the request did not come that far. */
+  readonly evaluateMs: number | undefined;
+  readonly storeMs: number | undefined;
+  readonly tookMs: number;
+}
+
+/** `refused`: ended before it was evaluated; `served`: health, readiness and run queries. */
+export type RequestOutcome = 'accepted' | 'duplicate' | 'skipped' | 'rejected' | 'refused' | 'served';
+
+export interface ServerLimits {
+  /** From the first byte of a request to the end of its headers. */
+  readonly headersTimeoutMs: number;
+  /** From the headers to the end of the body. */
+  readonly bodyTimeoutMs: number;
+  /** How long a sender that is still writing is listened to after its error answer, and how much of it. */
+  readonly drainMs: number;
+  readonly drainBytes: number;
+  readonly maxConnections: number;
+  /** Requests held by `Prefer: wait`; further ones are answered at once. */
+  readonly maxWaiting: number;
+  /** Longest `Prefer: wait`. */
+  readonly maxWaitSeconds: number;
+}
+
+export const DEFAULT_LIMITS: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 30_000,
+  drainMs: 10_000,
+  drainBytes: 64 * 1024 * 1024,
+  maxConnections: 2_000,
+  maxWaiting: 200,
+  maxWaitSeconds: 300,
+};

@@ -1,0 +1,75 @@
+import { TextDecoder } from 'node:util';
+import type { HooksSettings } from '../config/config.ts';
+import { compileTokens, type TokenSet } from './authenticate.ts';
+import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
+import {
+  type AddressFinder,
+  createAddressFinder,
+  createFailureLimiter,
+  type FailureLimiter,
+} from './failure-limiter.ts';
+import { ReadinessProbe } from './health.ts';
+import { RepeatGuard } from './idempotency.ts';
+import { createIdSource } from './request-ids.ts';
+
+/** What all requests of one server share. */
+export interface Front {
+  readonly deps: ServerDeps;
+  readonly limits: ServerLimits;
+  readonly clock: () => number;
+  readonly ids: () => RequestIds;
+  readonly decoder: TextDecoder;
+  readonly findAddress: AddressFinder;
+  readonly repeats: RepeatGuard;
+  readonly probe: ReadinessProbe;
+  /** Fires when the server stops: held requests are answered at once. */
+  readonly stopping: AbortController;
+  /** Requests held by `Prefer: wait`. */
+  waiting: number;
+  /** Requests received and not yet answered. */
+  open: number;
+  /** Parts made from the settings of the live generation; made anew when those change. */
+  derived: DerivedSettings;
+}
+
+interface DerivedSettings {
+  readonly hooks: HooksSettings;
+  readonly tokens: TokenSet;
+  readonly limiter: FailureLimiter;
+}
+
+export function createFront(deps: ServerDeps): Front {
+  const clock = deps.clock ?? Date.now;
+  return {
+    deps,
+    limits: { ...DEFAULT_LIMITS, ...deps.limits },
+    clock,
+    ids: deps.ids ?? createIdSource(),
+    decoder: new TextDecoder('utf-8', { fatal: true }),
+    findAddress: createAddressFinder(deps.server.trustedProxies),
+    repeats: new RepeatGuard(deps.storage),
+    probe: new ReadinessProbe(deps, clock),
+    stopping: new AbortController(),
+    waiting: 0,
+    open: 0,
+    derived: deriveSettings(deps.generation().hooks, clock, undefined),
+  };
+}
+
+/** Tokens and limiter of these settings; the counts of failures outlive a reload that does not change their limit. */
+export function derivedFrom(front: Front, hooks: HooksSettings): DerivedSettings {
+  if (front.derived.hooks !== hooks) front.derived = deriveSettings(hooks, front.clock, front.derived);
+  return front.derived;
+}
+
+function deriveSettings(
+  hooks: HooksSettings,
+  clock: () => number,
+  before: DerivedSettings | undefined,
+): DerivedSettings {
+  const limiter =
+    before !== undefined && before.hooks.authFailuresPerMinute === hooks.authFailuresPerMinute
+      ? before.limiter
+      : createFailureLimiter(hooks.authFailuresPerMinute, clock);
+  return { hooks, tokens: compileTokens(hooks), limiter };
+}

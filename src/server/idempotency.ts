@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto';
+import { HookError } from '../errors.ts';
+import type { AcceptResult, IdempotencyKey } from '../storage/storage.ts';
+import type { ServerStorage } from './deps.ts';
+
+const MAX_KEY_CHARS = 255;
+/** How long a repeat gets the first answer. */
+const TTL_SECONDS = 24 * 60 * 60;
+
+/** The `Idempotency-Key` header: undefined where it is absent, the empty string where it is blank. */
+export function readIdempotencyKey(header: string | undefined): string | undefined {
+  const key = header?.trim();
+  if (key !== undefined && key.length > MAX_KEY_CHARS) {
+    throw new HookError(
+      'invalid_field',
+      `the Idempotency-Key header has ${key.length} characters; at most ${MAX_KEY_CHARS} are taken`,
+      { errors: [{ field: 'Idempotency-Key', message: 'too long' }] },
+    );
+  }
+  return key;
+}
+
+/** Scope is the hook name: the same key sent to two hooks names two requests. */
+export function idempotencyKey(hookName: string, key: string, body: Buffer): IdempotencyKey {
+  return { scope: hookName, key, bodySha256: hash('sha256', body), ttlSeconds: TTL_SECONDS };
+}
+
+interface First {
+  readonly bodySha256: string;
+  readonly result: Promise<AcceptResult>;
+}
+
+/**
+ * Lets requests with an idempotency key through one by one. A repeat gets the first one's result, from memory while
+ * the first is under way and from the store afterwards; a first that failed leaves no record, so its key is free.
+ */
+export class RepeatGuard {
+  readonly #storage: Pick<ServerStorage, 'findIdempotent'>;
+  /** Bounded by the number of connections: each entry is a request under way. */
+  readonly #underWay = new Map<string, First>();
+
+  constructor(storage: Pick<ServerStorage, 'findIdempotent'>) {
+    this.#storage = storage;
+  }
+
+  /**
+   * Runs `work` unless the key was used before.
+   * @throws HookError `idempotency_mismatch`, and whatever `work` throws; repeats in flight get the same error
+   */
+  async once(key: IdempotencyKey, nowMs: number, work: () => Promise<AcceptResult>): Promise<AcceptResult> {
+    const slot = `${key.scope}\n${key.key}`;
+    const underWay = this.#underWay.get(slot);
+    if (underWay !== undefined) {
+      checkSameBody(underWay, key);
+      return asDuplicate(await underWay.result);
+    }
+    const result = this.#findOrRun(key, nowMs, work);
+    this.#underWay.set(slot, { bodySha256: key.bodySha256, result });
+    try {
+      return await result;
+    } finally {
+      this.#underWay.delete(slot);
+    }
+  }
+
+  async #findOrRun(
+    key: IdempotencyKey,
+    nowMs: number,
+    work: () => Promise<AcceptResult>,
+  ): Promise<AcceptResult> {
+    const stored = await this.#storage.findIdempotent(key.scope, key.key, nowMs);
+    if (stored === undefined) return work();
+    checkSameBody(stored, key);
+    return asDuplicate(stored.result);
+  }
+}
+
+function checkSameBody(first: { readonly bodySha256: string }, key: IdempotencyKey): void {
+  if (first.bodySha256 === key.bodySha256) return;
+  throw new HookError(
+    'idempotency_mismatch',
+    'this Idempotency-Key came before with another body; use a new key for a new request',
+  );
+}
+
+function asDuplicate(result: AcceptResult): AcceptResult {
+  return { ...result, duplicate: true };
+}

@@ -1,0 +1,111 @@
+/**
+ * Where and why a text is not JSON (RFC 8259). V8's own message quotes the text, which may not leave the request,
+ * and often lacks the position; this scan runs only after `JSON.parse` has refused and names neither key nor value.
+ */
+export interface JsonError {
+  /** 0-based, in UTF-16 units. */
+  readonly offset: number;
+  /** 1-based. */
+  readonly line: number;
+  readonly column: number;
+  readonly expected: string;
+}
+
+type State = 'value' | 'first-item' | 'first-key' | 'key' | 'colon' | 'after-value' | 'end';
+
+const EXPECTED: Record<State, string> = {
+  value: 'a value',
+  'first-item': 'a value or "]"',
+  'first-key': 'a key in double quotes or "}"',
+  key: 'a key in double quotes',
+  colon: '":"',
+  'after-value': '"," or the closing bracket',
+  end: 'nothing after the value',
+};
+const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+
+/** Finds the first place where the text stops being JSON; undefined where it is valid. */
+export function findJsonError(text: string): JsonError | undefined {
+  const open: ('{' | '[')[] = [];
+  let state: State = 'value';
+  let at = 0;
+  for (;;) {
+    at = skipSpace(text, at);
+    const char = text[at];
+    if (char === undefined && state === 'end') return undefined;
+    const step = char === undefined ? undefined : takeToken(text, { at, char, state, open });
+    if (step === undefined) return locate(text, at, EXPECTED[state]);
+    if (typeof step !== 'number') return locate(text, step.offset, step.expected);
+    at = step;
+    state = nextState(state, char as string, open);
+  }
+}
+
+/** Consumes one token that the state allows: its end, a finding inside a string, or undefined where none fits. */
+function takeToken(
+  text: string,
+  { at, char, state, open }: { at: number; char: string; state: State; open: ('{' | '[')[] },
+): number | { offset: number; expected: string } | undefined {
+  if (state === 'end') return undefined;
+  if (state === 'colon') return char === ':' ? at + 1 : undefined;
+  if (state === 'after-value') {
+    if (char === ',') return at + 1;
+    return closes(char, open) ? at + 1 : undefined;
+  }
+  if ((state === 'first-item' || state === 'first-key') && closes(char, open)) return at + 1;
+  if (char === '"') return stringEnd(text, at);
+  if (state === 'key' || state === 'first-key') return undefined;
+  if (char === '{' || char === '[') return at + 1;
+  SCALAR.lastIndex = at;
+  return SCALAR.test(text) ? SCALAR.lastIndex : undefined;
+}
+
+function nextState(state: State, char: string, open: ('{' | '[')[]): State {
+  if (state === 'colon') return 'value';
+  if (state === 'after-value' && char === ',') return open.at(-1) === '{' ? 'key' : 'value';
+  if (char === '}' || char === ']') open.pop();
+  else if (state === 'key' || state === 'first-key') return 'colon';
+  else if (char === '{' || char === '[') {
+    open.push(char);
+    return char === '{' ? 'first-key' : 'first-item';
+  }
+  return open.length === 0 ? 'end' : 'after-value';
+}
+
+function closes(char: string, open: readonly ('{' | '[')[]): boolean {
+  return char === (open.at(-1) === '{' ? '}' : open.at(-1) === '[' ? ']' : undefined);
+}
+
+function stringEnd(text: string, start: number): number | { offset: number; expected: string } {
+  let at = start + 1;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (Number.isNaN(code)) return { offset: at, expected: 'the end of a string' };
+    if (code === 0x22) return at + 1;
+    if (code < 0x20) return { offset: at, expected: 'no raw control character in a string' };
+    if (code !== 0x5c) {
+      at += 1;
+      continue;
+    }
+    ESCAPE.lastIndex = at;
+    if (!ESCAPE.test(text)) return { offset: at, expected: 'a valid escape' };
+    at = ESCAPE.lastIndex;
+  }
+}
+
+function skipSpace(text: string, start: number): number {
+  let at = start;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
+    at += 1;
+  }
+}
+
+function locate(text: string, offset: number, expected: string): JsonError {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  let line = 1;
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
+  return { offset, line, column: offset - (offset === 0 ? 0 : lineStart) + 1, expected };
+}

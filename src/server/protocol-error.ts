@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net';
+import { HOOK_ERRORS, HookError, type HookErrorCode } from '../errors.ts';
+import { aborted } from './body.ts';
+import type { Connection } from './exchange.ts';
+import { problemAnswer } from './problem.ts';
+
+/** What node's parser found, as one of our codes. */
+export function protocolError(error: NodeJS.ErrnoException, isReceivingBody: boolean): HookError {
+  const code = error.code ?? '';
+  if (code === 'HPE_INVALID_EOF_STATE' || code === 'ECONNRESET') return aborted();
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new HookError('headers_too_large', 'the headers are longer than 16384 bytes');
+  }
+  if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new HookError('malformed_request', 'the request is not valid HTTP/1.1');
+  }
+  return isReceivingBody
+    ? new HookError('body_timeout', 'the body did not arrive in time')
+    : new HookError('headers_timeout', 'the headers did not arrive in time');
+}
+
+/**
+ * Answers bytes that are no request. Where a request of this connection is still under way, its answer goes out
+ * first and closes the connection; otherwise the error is answered here, without node's response object.
+ */
+export function answerProtocolError(connection: Connection, error: HookError, requestId: string): void {
+  connection.closing = true;
+  if (connection.failBody !== undefined) {
+    connection.failBody(error);
+    return;
+  }
+  if (connection.open > 0) return;
+  endWith(connection.socket, error, requestId);
+}
+
+function endWith(socket: Socket, error: HookError, requestId: string): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const answer = problemAnswer(error, requestId);
+  const body = answer.body ?? '';
+  socket.end(
+    `HTTP/1.1 ${answer.status} ${REASONS[error.code] ?? HOOK_ERRORS[error.code].title}\r\n` +
+      `x-request-id: ${requestId}\r\ncontent-type: ${answer.contentType}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
+}
+
+const REASONS: Partial<Record<HookErrorCode, string>> = {
+  malformed_request: 'Bad Request',
+  request_aborted: 'Bad Request',
+  headers_too_large: 'Request Header Fields Too Large',
+  headers_timeout: 'Request Timeout',
+};

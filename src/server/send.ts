@@ -1,0 +1,81 @@
+import type { ServerLimits } from './deps.ts';
+import type { Answer, Exchange } from './exchange.ts';
+
+/** A refused body of at most this many announced bytes is read to its end, and the connection stays usable. */
+const KEEP_ALIVE_DRAIN_BYTES = 65_536;
+
+/**
+ * Sends the answer. Where the sender is still writing a body nobody wants, closing at once would make the kernel
+ * reset the connection and the sender lose the answer (RFC 9112 section 9.6), so the rest is read and dropped: a
+ * short one with the connection kept, any other within `limits` and with the connection closed after it.
+ */
+export function send(exchange: Exchange, answer: Answer, options: SendOptions): void {
+  const { req, res, connection } = exchange;
+  if (connection.socket.destroyed || res.headersSent) return;
+  const body = answer.body ?? '';
+  const head = [
+    'x-request-id',
+    exchange.ids.id,
+    'cache-control',
+    'no-store',
+    'x-content-type-options',
+    'nosniff',
+  ];
+  if (answer.body !== undefined) {
+    head.push('content-type', answer.contentType ?? 'application/json');
+    head.push('content-length', String(Buffer.byteLength(body)));
+  }
+  if (answer.headers !== undefined) head.push(...answer.headers);
+  const pending = exchange.hasBody && !req.complete;
+  if (pending && !staysUsable(exchange, options)) {
+    sendAndDrain(exchange, { status: answer.status, head, body }, options.limits);
+    return;
+  }
+  if (options.close || connection.closing) {
+    connection.closing = true;
+    head.push('connection', 'close');
+  }
+  res.writeHead(answer.status, head);
+  res.end(body);
+  if (pending) req.resume();
+}
+
+export interface SendOptions {
+  readonly close: boolean;
+  readonly limits: ServerLimits;
+}
+
+function staysUsable(exchange: Exchange, options: SendOptions): boolean {
+  // A sender that waits for 100-continue may or may not write its body after a refusal: nobody could tell where the
+  // next request begins (RFC 9110 section 10.1.1).
+  if (exchange.expectsContinue || options.close || exchange.connection.closing) return false;
+  const announced = exchange.headers.values['content-length'];
+  return announced !== undefined && Number(announced) <= KEEP_ALIVE_DRAIN_BYTES;
+}
+
+/**
+ * Writes the whole answer but does not end it, because node destroys a connection to be closed as soon as its last
+ * answer ends. Our side is closed after the answer; the sender's is read until it closes too or a limit is reached.
+ */
+function sendAndDrain(
+  exchange: Exchange,
+  message: { status: number; head: string[]; body: string },
+  limits: ServerLimits,
+): void {
+  const { req, res, connection } = exchange;
+  const { socket } = connection;
+  connection.closing = true;
+  message.head.push('connection', 'close');
+  let drained = 0;
+  const timer = setTimeout(() => socket.destroy(), limits.drainMs);
+  socket.once('close', () => clearTimeout(timer));
+  req.on('data', (chunk: Buffer) => {
+    drained += chunk.length;
+    if (drained > limits.drainBytes) socket.destroy();
+  });
+  req.on('error', () => undefined);
+  res.writeHead(message.status, message.head);
+  if (req.method === 'HEAD') res.end();
+  else res.write(message.body, () => socket.end());
+  req.resume();
+}

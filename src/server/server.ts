@@ -1,0 +1,186 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import type { ServerDeps } from './deps.ts';
+import type { Connection, Exchange } from './exchange.ts';
+import { createFront, type Front } from './front.ts';
+import { readHeaders } from './headers.ts';
+import { answerProtocolError, protocolError } from './protocol-error.ts';
+import { serve } from './serve.ts';
+import { parseTarget } from './target.ts';
+
+export type {
+  Readiness,
+  RequestFigures,
+  RequestIds,
+  RequestOutcome,
+  SeenRequest,
+  ServerDeps,
+  ServerGeneration,
+  ServerLimits,
+  ServerLog,
+  ServerMetrics,
+  ServerStorage,
+} from './deps.ts';
+
+/** A server that listens. */
+export interface RunningServer {
+  readonly host: string;
+  readonly port: number;
+  /** `http://host:port`, without a slash at the end. */
+  readonly url: string;
+  /** Requests received and not yet answered. */
+  openRequests(): number;
+  /**
+   * Takes no further connection, answers what is under way with `Connection: close`, and resolves when all
+   * connections are closed, at the latest after `server.stopGraceSeconds`. Idempotent.
+   */
+  stop(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 16_384;
+/** Longer than the 60 s after which common load balancers drop an idle connection, so that they close it, not we. */
+const KEEP_ALIVE_MS = 75_000;
+/** How long idle connections stay open at a stop: a request already on its way gets a 503 instead of a reset. */
+const IDLE_GRACE_MS = 100;
+
+/**
+ * Listens on `server.host` and `server.port` and answers hooks, health and readiness.
+ * @throws Error naming the setting where the address cannot be listened on
+ */
+export async function startServer(deps: ServerDeps): Promise<RunningServer> {
+  const front = createFront(deps);
+  const connections = new WeakMap<Socket, Connection>();
+  const http = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: front.limits.headersTimeoutMs,
+    // A backstop behind the timers of headers and body, for bodies that are drained on a kept connection.
+    requestTimeout: front.limits.headersTimeoutMs + 2 * front.limits.bodyTimeoutMs,
+    connectionsCheckingInterval: Math.min(1_000, front.limits.headersTimeoutMs),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    insecureHTTPParser: false,
+  });
+  http.maxConnections = front.limits.maxConnections;
+  // A sender may close its side once its request is written and still wait for the answer.
+  Object.assign(http, { httpAllowHalfOpen: true });
+  const connectionOf = (socket: Socket): Connection => {
+    let connection = connections.get(socket);
+    if (connection === undefined) {
+      connection = { socket, open: 0, closing: false, failBody: undefined };
+      connections.set(socket, connection);
+    }
+    return connection;
+  };
+  const receive = (req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): void => {
+    receiveRequest(front, { req, res, connection: connectionOf(req.socket), expectsContinue });
+  };
+  http.on('request', (req, res) => receive(req, res, false));
+  http.on('checkContinue', (req, res) => receive(req, res, true));
+  // Other expectations are answered as if they were not there (RFC 9110 section 10.1.1 allows it).
+  http.on('checkExpectation', (req, res) => receive(req, res, false));
+  http.on('clientError', (error, socket) => {
+    const connection = connectionOf(socket as Socket);
+    const hookError = protocolError(error, connection.failBody !== undefined);
+    const requestId = front.ids().id;
+    deps.log.debug({ requestId, code: hookError.code }, 'connection failed');
+    answerProtocolError(connection, hookError, requestId);
+  });
+  http.on('drop', () => {
+    deps.log.warn({ maxConnections: front.limits.maxConnections }, 'connection dropped: too many are open');
+  });
+  await listen(http, deps.server);
+  return runningServer(front, http);
+}
+
+interface Received {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly connection: Connection;
+  readonly expectsContinue: boolean;
+}
+
+function receiveRequest(front: Front, received: Received): void {
+  const { req, connection } = received;
+  if (connection.closing) {
+    // The answer before this one said that it is the last.
+    req.resume();
+    return;
+  }
+  connection.open += 1;
+  front.open += 1;
+  const exchange = createExchange(front, received);
+  void serve(front, exchange).finally(() => {
+    connection.open -= 1;
+    front.open -= 1;
+  });
+}
+
+function createExchange(front: Front, { req, res, connection, expectsContinue }: Received): Exchange {
+  const headers = readHeaders(req.rawHeaders);
+  const announced = headers.values['content-length'];
+  return {
+    req,
+    res,
+    connection,
+    generation: front.deps.generation(),
+    ids: front.ids(),
+    receivedAt: front.clock(),
+    startedAt: performance.now(),
+    headers,
+    target: parseTarget(req.url ?? ''),
+    expectsContinue,
+    hasBody:
+      (announced !== undefined && announced !== '0') || headers.values['transfer-encoding'] !== undefined,
+    outcome: 'refused',
+    hookName: undefined,
+    mappingId: undefined,
+    code: undefined,
+    bodyBytes: 0,
+    evaluateMs: undefined,
+    storeMs: undefined,
+    failedTransform: undefined,
+    fault: undefined,
+    address: undefined,
+  };
+}
+
+function listen(http: Server, { host, port }: ServerDeps['server']): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once('error', (error: NodeJS.ErrnoException) => {
+      const reason =
+        error.code === 'EADDRINUSE'
+          ? 'another program listens there; choose another server.port'
+          : `the system says ${error.code ?? error.message}; check server.host and server.port`;
+      reject(new Error(`cannot listen on ${host} port ${port}: ${reason}`, { cause: error }));
+    });
+    http.listen(port, host, resolve);
+  });
+}
+
+function runningServer(front: Front, http: Server): RunningServer {
+  const { address: host, port, family } = http.address() as AddressInfo;
+  let stopped: Promise<void> | undefined;
+  return {
+    host,
+    port,
+    url: `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`,
+    openRequests: () => front.open,
+    stop: () => (stopped ??= stopServer(front, http)),
+  };
+}
+
+function stopServer(front: Front, http: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => http.closeAllConnections(), front.deps.server.stopGraceSeconds * 1000);
+    // http.Server closes idle connections in the same step; net.Server's own close leaves them their grace.
+    NetServer.prototype.close.call(http, () => {
+      clearTimeout(deadline);
+      clearTimeout(idle);
+      resolve();
+    });
+    front.stopping.abort();
+    const idle = setTimeout(() => {
+      // Stops node's checks of open connections too, which would keep the process alive.
+      http.close();
+    }, IDLE_GRACE_MS);
+  });
+}

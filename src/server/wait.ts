@@ -1,0 +1,43 @@
+import type { AcceptResult } from '../storage/storage.ts';
+import { waitedAnswer } from './answer.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import type { Front } from './front.ts';
+
+const WAIT = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i;
+
+/** Seconds asked for by `Prefer: wait=N` (RFC 7240), cut to the longest the server holds; 0 where there is none. */
+export function readWaitSeconds(prefer: string | undefined, maxSeconds: number): number {
+  if (prefer === undefined) return 0;
+  const found = WAIT.exec(prefer);
+  return found === null ? 0 : Math.min(Number(found[1]), maxSeconds);
+}
+
+/**
+ * Holds the answer of a single agent action until its run has ended: the answer with its reply, or undefined where
+ * the time passed, the server stops, too many requests wait already, or there is no single run to wait for.
+ */
+export async function waitForOutcome(
+  front: Front,
+  exchange: Exchange,
+  result: AcceptResult,
+  seconds: number,
+): Promise<Answer | undefined> {
+  const [action] = result.accepted;
+  if (result.accepted.length !== 1 || action === undefined || action.kind !== 'agent') return undefined;
+  if (front.waiting >= front.limits.maxWaiting) return undefined;
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  exchange.res.once('close', leave);
+  front.waiting += 1;
+  try {
+    const signal = AbortSignal.any([front.stopping.signal, left.signal]);
+    const run = await front.deps.waitForRun(action.id, seconds * 1000, signal);
+    return run === undefined ? undefined : waitedAnswer(run, result, seconds);
+  } catch {
+    // The work is stored: whatever went wrong with waiting, the plain answer is the true one.
+    return undefined;
+  } finally {
+    front.waiting -= 1;
+    exchange.res.off('close', leave);
+  }
+}
