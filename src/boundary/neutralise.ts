@@ -11,8 +11,9 @@ import { CONFUSABLES, ENTITIES, SUSPICIOUS } from './confusables.ts';
  */
 interface Skeleton {
   readonly folded: string;
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
+  /** Where in the text a skeleton character comes from. */
+  startOf(index: number): number;
+  endOf(index: number): number;
 }
 
 interface Finding {
@@ -96,20 +97,20 @@ function replaceFindings(text: string, findings: Finding[]): string {
  * Finds the marker's words next to angle brackets: one `<` before them is enough; without it two `>` on the same line,
  * after nothing but an attribute (quoted mail has `>` at the start of its lines).
  */
-function findMarkers(text: string, { folded, starts, ends }: Skeleton): Finding[] {
+function findMarkers(text: string, { folded, startOf, endOf }: Skeleton): Finding[] {
   const findings: Finding[] = [];
   let searched = 0;
   for (const match of folded.matchAll(MARKER)) {
     const left = openingBefore(folded, match.index, searched);
     searched = match.index + match[0].length;
     const right = closingAfter(folded, searched);
-    if (left === undefined) {
+    if (left.bracket === undefined) {
       if (right.brackets < 2 || !ATTRIBUTE.test(folded.slice(searched, right.start))) continue;
-      if (/[\r\n]/.test(text.slice(ends[searched - 1], starts[right.start]))) continue;
+      if (/[\r\n]/.test(text.slice(endOf(searched - 1), startOf(right.start)))) continue;
     }
     findings.push({
-      start: starts[left ?? match.index]!,
-      end: ends[(right.brackets === 0 ? searched : right.end) - 1]!,
+      start: startOf(left.bracket ?? left.words),
+      end: endOf((right.brackets === 0 ? searched : right.end) - 1),
       remark: MARKER_REMARK,
     });
     if (right.brackets > 0) searched = right.end;
@@ -117,22 +118,34 @@ function findMarkers(text: string, { folded, starts, ends }: Skeleton): Finding[
   return findings;
 }
 
-/** Position of the first `<` of the run that opens a marker whose words begin at `index`; never looks before `from`. */
-function openingBefore(folded: string, index: number, from: number): number | undefined {
-  let position = index;
-  const gap = () => {
-    while (position > from && ' _.-/"\''.includes(folded[position - 1]!)) position -= 1;
-  };
-  gap();
-  const word = /e[ _.-]{0,4}n[ _.-]{0,4}d$/.exec(folded.slice(Math.max(from, position - 11), position));
-  if (word !== null) position -= word[0].length;
-  gap();
-  let first: number | undefined;
+/**
+ * What stands before a marker's words that begin at `index`: where the word END begins, if it is there, and where the
+ * run of `<` that opens the marker begins. Never looks before `from`.
+ */
+function openingBefore(
+  folded: string,
+  index: number,
+  from: number,
+): { readonly words: number; readonly bracket: number | undefined } {
+  let words = index;
+  let position = skipGapBefore(folded, index, from);
+  const end = /e[ _.-]{0,4}n[ _.-]{0,4}d$/.exec(folded.slice(Math.max(from, position - 11), position));
+  if (end !== null) {
+    words = position - end[0].length;
+    position = skipGapBefore(folded, words, from);
+  }
+  let bracket: number | undefined;
   while (position > from && (folded[position - 1] === '<' || folded[position - 1] === ' ')) {
     position -= 1;
-    if (folded[position] === '<') first = position;
+    if (folded[position] === '<') bracket = position;
   }
-  return first;
+  return { words, bracket };
+}
+
+function skipGapBefore(folded: string, index: number, from: number): number {
+  let position = index;
+  while (position > from && ' _.-/"\''.includes(folded[position - 1]!)) position -= 1;
+  return position;
 }
 
 /** The closing brackets after a marker's words, with an attribute of at most 120 characters between. */
@@ -156,10 +169,10 @@ function closingAfter(
   return { start, end, brackets };
 }
 
-function findTokens({ folded, starts, ends }: Skeleton): Finding[] {
+function findTokens({ folded, startOf, endOf }: Skeleton): Finding[] {
   const findings: Finding[] = [];
   const add = (index: number, length: number) =>
-    findings.push({ start: starts[index]!, end: ends[index + length - 1]!, remark: TOKEN_REMARK });
+    findings.push({ start: startOf(index), end: endOf(index + length - 1), remark: TOKEN_REMARK });
   for (const match of folded.matchAll(ANGLE)) {
     const [whole, before, word = '', after] = match;
     const piped = before !== '' || after !== '';
@@ -177,7 +190,21 @@ function isPipeWord(word: string): boolean {
   return /^[a-z0-9_]{2,}$/.test(word) || PIPE_WORDS.has(squeeze(word));
 }
 
+/** Text whose skeleton has the same length: ASCII without entities, control characters or runs of white space. */
+const PLAIN = /^[\t\n\r\x20-\x25\x27-\x7e]*$/;
+const SPACE_RUN = /\s\s/;
+
 function foldText(text: string): Skeleton {
+  return PLAIN.test(text) && !SPACE_RUN.test(text) ? foldPlain(text) : foldAny(text);
+}
+
+/** The common case, ten times as fast: a webhook's short text with a bracket in it. */
+function foldPlain(text: string): Skeleton {
+  const folded = text.toLowerCase().replaceAll(/[l1]/g, 'i').replaceAll('0', 'o').replaceAll(/\s/g, ' ');
+  return { folded, startOf: (index) => index, endOf: (index) => index + 1 };
+}
+
+function foldAny(text: string): Skeleton {
   const starts: number[] = [];
   const ends: number[] = [];
   let folded = '';
@@ -209,7 +236,7 @@ function foldText(text: string): Skeleton {
     }
     index = end;
   }
-  return { folded, starts, ends };
+  return { folded, startOf: (at) => starts[at] ?? text.length, endOf: (at) => ends[at] ?? text.length };
 }
 
 function decodeEntity(text: string, index: number): { readonly piece: string; readonly end: number } {
