@@ -1,0 +1,150 @@
+import type { DeliveryTarget } from '../action.ts';
+import type {
+  AcceptedWork,
+  AcceptResult,
+  AttemptFailure,
+  Backlog,
+  ClaimEventsOptions,
+  ClaimRunsOptions,
+  DecisionRecord,
+  EventClaim,
+  EventRecord,
+  HeartbeatResult,
+  IdempotentRecord,
+  KeptRequest,
+  ListQuery,
+  OutboxBurial,
+  OutboxRecord,
+  OutboxResult,
+  ProcessMark,
+  PruneResult,
+  QueueSelection,
+  RetentionLimits,
+  RunBurial,
+  RunCompletion,
+  RunRecord,
+  SessionRecord,
+  SessionTurn,
+} from './records.ts';
+import type { StorageError } from './storage-error.ts';
+
+/**
+ * The port of durable state. Every method that changes something resolves only after the change is on disk; a method
+ * that rejects has changed nothing. Times are milliseconds since the epoch and come in from the caller. One contract
+ * suite (`test/storage-contract.ts`) runs against every implementation.
+ */
+export interface Storage {
+  // --- accept ---------------------------------------------------------------------------------------------------
+  /**
+   * Stores everything one request became, in one transaction together with its idempotency record: all or nothing.
+   * Requests that arrive while a commit is being synced share the next one, each in its own savepoint.
+   * @throws HookError `storage_unavailable`, `backlog_full`, `events_full`; then nothing is stored
+   */
+  accept(work: AcceptedWork): Promise<AcceptResult>;
+  /** The first answer to an idempotency key still within its time, or undefined. */
+  findIdempotent(scope: string, key: string, nowMs: number): Promise<IdempotentRecord | undefined>;
+
+  // --- runs -----------------------------------------------------------------------------------------------------
+  /**
+   * Claims due runs in arrival order (`queued -> active`, attempt + 1), at most `limit`, never two of one session
+   * key: a key with an active run is passed over, a head that waits for its retry is overtaken.
+   */
+  claimRuns(options: ClaimRunsOptions): Promise<readonly RunRecord[]>;
+  /** Records the process group of the current attempt, so that recovery can end a survivor. */
+  recordProcess(runId: string, process: ProcessMark): Promise<void>;
+  /**
+   * In one transaction: outcome and reply, history, summary event, delivery and callback rows. Resolves to false, and
+   * changes nothing, where the run is not active (any more): a run ends once and posts one summary.
+   */
+  completeRun(completion: RunCompletion): Promise<boolean>;
+  /** Puts an active run back (`active -> queued`) with its error and the time of its next attempt; false as above. */
+  requeueRun(runId: string, failure: AttemptFailure): Promise<boolean>;
+  /** Ends a queued or active run for good (`-> dead`), with its summary event; false where it has ended already. */
+  buryRun(runId: string, burial: RunBurial): Promise<boolean>;
+  /** Runs left active by a process that died, with the process group of their last attempt. */
+  findInterruptedRuns(): Promise<readonly RunRecord[]>;
+
+  // --- outbox: deliveries and callbacks ---------------------------------------------------------------------------
+  /** Claims due entries in order; entries left active by a process that died are due at once, chunks sent kept. */
+  claimOutbox(options: { readonly nowMs: number; readonly limit: number }): Promise<readonly OutboxRecord[]>;
+  /** Records a chunk that went out, so that a repeat resumes after it. */
+  recordProgress(outboxId: string, chunksSent: number): Promise<void>;
+  /** False, and nothing is changed, where the entry is not active (any more); so do the next two. */
+  completeOutbox(outboxId: string, result: OutboxResult): Promise<boolean>;
+  requeueOutbox(outboxId: string, failure: AttemptFailure): Promise<boolean>;
+  /** Gives an entry up (`-> dead`), with its summary line and, where it has a fallback, the fallback's row. */
+  buryOutbox(outboxId: string, burial: OutboxBurial): Promise<boolean>;
+
+  // --- system events and the heartbeat ----------------------------------------------------------------------------
+  /**
+   * Claims pending events in order for one turn (at most 50 or 64 KB of text); claims left by a dead process are
+   * returned first under their old turn id. Undefined where nothing is pending.
+   */
+  claimEvents(options: ClaimEventsOptions): Promise<EventClaim | undefined>;
+  /** Consumes a claim and stores the turn as a run of kind heartbeat; false where the turn holds no claim. */
+  consumeEvents(turnId: string, result: HeartbeatResult): Promise<boolean>;
+  /**
+   * Frees a claim after a failed turn and asks for a heartbeat at `retryAt`; events that failed five times become
+   * `dead`. False where the turn holds no claim.
+   */
+  freeEvents(turnId: string, failure: AttemptFailure): Promise<boolean>;
+  /**
+   * The earliest time at which claimRuns, claimOutbox or a requested heartbeat has something to do. It lies in the
+   * past while claimable runs wait for a free place.
+   */
+  nextDueAt(): Promise<number | undefined>;
+  /** Whether a heartbeat was asked for (`now`), due by `nowMs` where given, and not yet begun; survives a restart. */
+  heartbeatRequested(nowMs?: number): Promise<boolean>;
+  /** Asks for a heartbeat, as a wake of mode `now` does. */
+  requestHeartbeat(atMs: number): Promise<void>;
+
+  // --- sessions ---------------------------------------------------------------------------------------------------
+  findHistory(sessionKey: string): Promise<readonly SessionTurn[]>;
+  listSessions(query: ListQuery): Promise<readonly SessionRecord[]>;
+  clearSession(sessionKey: string): Promise<boolean>;
+
+  // --- the main session's last channel ----------------------------------------------------------------------------
+  findLastTarget(): Promise<DeliveryTarget | undefined>;
+  saveLastTarget(target: DeliveryTarget, nowMs: number): Promise<void>;
+
+  // --- listings and the queue ---------------------------------------------------------------------------------------
+  listRuns(query: ListQuery): Promise<readonly RunRecord[]>;
+  findRun(runId: string): Promise<RunRecord | undefined>;
+  listEvents(query: ListQuery): Promise<readonly EventRecord[]>;
+  listOutbox(query: ListQuery): Promise<readonly OutboxRecord[]>;
+  /** Makes dead or waiting runs, outbox entries and dead events due now; the dead start again with no attempts. */
+  retry(selection: QueueSelection, nowMs: number): Promise<number>;
+  /**
+   * Drops queued or dead runs and outbox entries and dead events (by id also pending ones). A dropped run is completed
+   * with outcome error and code `dropped` and posts its summary. Resolves to how many rows changed.
+   */
+  drop(selection: QueueSelection, nowMs: number): Promise<number>;
+  backlog(): Promise<Backlog>;
+  /**
+   * Removes ended runs, outbox entries and events, expired keys and idle transcripts beyond the limits, in slices so
+   * short that accepts pass between them.
+   */
+  prune(limits: RetentionLimits, nowMs: number): Promise<PruneResult>;
+
+  // --- decisions and failed requests --------------------------------------------------------------------------------
+  /** Keeps the decision for `sluice requests` (the last 1,000); batched, lost at most by a crash. */
+  recordDecision(decision: DecisionRecord): void;
+  listDecisions(query: ListQuery): Promise<readonly DecisionRecord[]>;
+  findDecision(requestId: string): Promise<DecisionRecord | undefined>;
+  /** Keeps a request whose transform failed (the last 100, at most 16 MB) so that it can be replayed. */
+  keepRequest(request: KeptRequest): void;
+  findKeptRequest(requestId: string): Promise<KeptRequest | undefined>;
+
+  /** Calls back soon (within a second) after another process changed the store. Performer only. */
+  onOutsideChange(listener: () => void): void;
+  /** Calls back once if the engine dies under its owner; from then on every call rejects. */
+  onFailure(listener: (error: StorageError) => void): void;
+  /** Resolves after everything handed over before has been written. */
+  flush(): Promise<void>;
+  /** Copies the store into a new file (refused where it exists) while it is in use. */
+  backup(file: string): Promise<void>;
+  /** Checks integrity; resolves to findings, empty where all is well. */
+  verify(): Promise<readonly string[]>;
+  /** Writes what is waiting, frees the lock; idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,298 @@
+import type { Action, ActionOrigin, AgentAction, DeliveryTarget, Warning } from '../action.ts';
+
+export interface AcceptedWork {
+  readonly requestId: string;
+  readonly receivedAt: number;
+  readonly actions: readonly Action[];
+  readonly warnings: readonly Warning[];
+  /** From the `Idempotency-Key` header: scope is the path. */
+  readonly idempotency?: IdempotencyKey;
+}
+
+export interface IdempotencyKey {
+  readonly scope: string;
+  readonly key: string;
+  /** SHA-256 of the raw body, hex: the same key with another body is refused. */
+  readonly bodySha256: string;
+  readonly ttlSeconds: number;
+}
+
+export interface IdempotentRecord {
+  readonly bodySha256: string;
+  readonly result: AcceptResult;
+}
+
+/** What the answer to the sender is made of; stored with the idempotency key and given again to a repeat. */
+export interface AcceptResult {
+  /** One entry per action, in order. */
+  readonly accepted: readonly AcceptedAction[];
+  readonly warnings: readonly Warning[];
+  /** True where the whole request repeats one already accepted (same Idempotency-Key, or every action deduped). */
+  readonly duplicate: boolean;
+}
+
+export interface AcceptedAction {
+  readonly kind: 'wake' | 'agent';
+  /** Id of the event or run; for a duplicate that of the first. */
+  readonly id: string;
+  readonly mode: 'now' | 'next-heartbeat';
+  readonly duplicate: boolean;
+}
+
+export type RunState = 'queued' | 'active' | 'completed' | 'dead';
+export type RunOutcome = 'ok' | 'error' | 'timeout';
+
+export interface ProcessMark {
+  readonly pgid: number;
+  /** Start time of the group leader as the kernel counts it (clock ticks since boot), against reused pids. */
+  readonly startTicks: string;
+}
+
+export interface AttemptFailure {
+  /** Stable lower_snake code, e.g. `spawn_failed`, `connection_refused`, `interrupted`. */
+  readonly code: string;
+  readonly message: string;
+  /** When the next attempt is due. */
+  readonly retryAt: number;
+  readonly nowMs: number;
+}
+
+export interface RunRecord {
+  readonly id: string;
+  readonly kind: 'hook' | 'heartbeat';
+  readonly action: AgentAction;
+  readonly state: RunState;
+  readonly outcome?: RunOutcome;
+  readonly reply?: string;
+  readonly attempts: number;
+  readonly lastError?: { readonly code: string; readonly message: string };
+  readonly process?: ProcessMark;
+  readonly usage?: TokenUsage;
+  readonly acceptedAt: number;
+  readonly dueAt: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+}
+
+export interface TokenUsage {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+}
+
+export interface ClaimRunsOptions {
+  readonly nowMs: number;
+  readonly limit: number;
+  /** Runs active at most of any one mapping id; runs of the built-in routes have none and are not limited by it. */
+  readonly maxPerMapping?: number;
+  /** Runs active at most per runner name (`''` for the default). */
+  readonly maxPerRunner?: ReadonlyMap<string, number>;
+}
+
+/** A summary line for the main session. */
+export interface SummaryEvent {
+  readonly text: string;
+  readonly origin: ActionOrigin;
+  readonly requestHeartbeat: boolean;
+}
+
+export interface NewDelivery extends DeliveryTarget {
+  readonly text: string;
+  readonly fallback?: DeliveryTarget;
+  /** The main session's own deliveries move `last`; a hook's never do. */
+  readonly fromMain: boolean;
+}
+
+export interface NewCallback {
+  readonly url: string;
+  /** The JSON text to be posted. */
+  readonly body: string;
+}
+
+export interface RunCompletion {
+  readonly runId: string;
+  readonly outcome: RunOutcome;
+  readonly reply: string;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly usage?: TokenUsage;
+  /** Turns to append to the session's history; absent for one-shot sessions. */
+  readonly history?: {
+    readonly sessionKey: string;
+    readonly turns: readonly SessionTurn[];
+    readonly maxTurns: number;
+  };
+  readonly summary: SummaryEvent;
+  readonly delivery?: NewDelivery;
+  readonly callback?: NewCallback;
+  readonly nowMs: number;
+}
+
+/** What dropping a run posts. */
+export interface DropEnding {
+  readonly summary: SummaryEvent;
+  readonly callback?: NewCallback;
+}
+
+export interface RunBurial {
+  readonly error: { readonly code: string; readonly message: string };
+  readonly summary: SummaryEvent;
+  readonly callback?: NewCallback;
+  readonly nowMs: number;
+}
+
+export type OutboxState = 'queued' | 'active' | 'completed' | 'dead' | 'skipped';
+
+export interface OutboxRecord {
+  readonly id: string;
+  readonly kind: 'delivery' | 'callback';
+  readonly runId: string;
+  readonly state: OutboxState;
+  readonly attempts: number;
+  readonly delivery?: NewDelivery;
+  readonly callback?: NewCallback;
+  readonly chunksSent: number;
+  /** Where it went, once it has ended. */
+  readonly target?: DeliveryTarget;
+  readonly lastError?: { readonly code: string; readonly message: string };
+  readonly createdAt: number;
+  readonly dueAt: number;
+  readonly endedAt?: number;
+}
+
+export interface OutboxResult {
+  readonly state: 'completed' | 'skipped';
+  /** Why it was skipped, or a remark such as `plain_text`; stored as lastError. */
+  readonly note?: { readonly code: string; readonly message: string };
+  /** Where it went, `last` resolved. */
+  readonly target?: DeliveryTarget;
+  /** Set for the main session's own deliveries. */
+  readonly lastTarget?: DeliveryTarget;
+  readonly nowMs: number;
+}
+
+export interface OutboxBurial {
+  readonly error: { readonly code: string; readonly message: string };
+  readonly summary: SummaryEvent;
+  readonly fallback?: NewDelivery;
+  readonly nowMs: number;
+}
+
+export type EventState = 'pending' | 'claimed' | 'consumed' | 'dead';
+
+export interface EventRecord {
+  readonly id: string;
+  readonly kind: 'wake' | 'summary';
+  readonly text: string;
+  readonly origin: ActionOrigin;
+  readonly mode: 'now' | 'next-heartbeat';
+  readonly state: EventState;
+  readonly attempts: number;
+  readonly turnId?: string;
+  /** Of a run's summary. */
+  readonly runId?: string;
+  readonly lastError?: { readonly code: string; readonly message: string };
+  readonly createdAt: number;
+  /** When it was consumed, or parked as dead. */
+  readonly consumedAt?: number;
+}
+
+export interface ClaimEventsOptions {
+  readonly turnId: string;
+  readonly nowMs: number;
+  readonly maxEvents: number;
+  readonly maxBytes: number;
+}
+
+export interface EventClaim {
+  readonly turnId: string;
+  readonly events: readonly EventRecord[];
+}
+
+/** A heartbeat turn that completed: stored as a run of kind `heartbeat`, with the main session's own delivery. */
+export interface HeartbeatResult {
+  readonly run: RunRecord;
+  /** Turns to append to the main session's history. */
+  readonly history?: RunCompletion['history'];
+  readonly delivery?: NewDelivery;
+  readonly nowMs: number;
+}
+
+export interface SessionTurn {
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  readonly at: number;
+}
+
+export interface SessionRecord {
+  readonly key: string;
+  readonly turns: number;
+  readonly bytes: number;
+  readonly createdAt: number;
+  readonly lastUsedAt: number;
+}
+
+/** Newest first. */
+export interface ListQuery {
+  readonly limit: number;
+  readonly state?: string;
+  readonly mappingId?: string;
+  readonly sessionKey?: string;
+}
+
+export type QueueSelection =
+  | { readonly kind: 'ids'; readonly ids: readonly string[] }
+  | { readonly kind: 'mapping'; readonly mappingId: string }
+  | { readonly kind: 'all' };
+
+export interface Backlog {
+  readonly queuedRuns: number;
+  readonly activeRuns: number;
+  readonly deadRuns: number;
+  readonly queuedOutbox: number;
+  readonly deadOutbox: number;
+  /** Wakes and summaries not yet consumed. */
+  readonly pendingEvents: number;
+  readonly deadEvents: number;
+  /** Of queued and active runs. */
+  readonly bytes: number;
+  /** Acceptance time of the oldest queued run. */
+  readonly oldestQueuedAt?: number;
+}
+
+export interface RetentionLimits {
+  readonly maxAgeMs: number;
+  readonly maxRows: number;
+}
+
+export interface PruneResult {
+  readonly runs: number;
+  readonly events: number;
+  readonly outbox: number;
+  readonly keys: number;
+  readonly sessions: number;
+}
+
+/** One decision, without any value of the payload. */
+export interface DecisionRecord {
+  readonly requestId: string;
+  readonly receivedAt: number;
+  readonly path: string;
+  readonly status: number;
+  readonly outcome: 'accepted' | 'skipped' | 'rejected';
+  readonly code?: string;
+  readonly mappingId?: string;
+  readonly actionIds: readonly string[];
+  /** Per considered mapping where none matched: its id and the place of its first failing part. */
+  readonly missed?: readonly { readonly mappingId: string; readonly part: string; readonly place?: string }[];
+  readonly generation: string;
+  readonly tookMs: number;
+  readonly bodyBytes: number;
+  /** Transform output, payload-derived: shown by `sluice requests` and `explain`, never logged. */
+  readonly transformNotes?: readonly string[];
+}
+
+export interface KeptRequest {
+  readonly requestId: string;
+  readonly receivedAt: number;
+  /** The hook request as JSON text, tokens already removed. */
+  readonly json: string;
+}

@@ -1,0 +1,175 @@
+/**
+ * Written into every store, so that another program's database is never taken for one ("SLUI").
+ */
+export const APPLICATION_ID = 0x53_4c_55_49;
+
+/** States of a run in the order of its life; a range of them is one comparison in an index. */
+export const RUN = { blocked: 0, ready: 1, waiting: 2, active: 3, completed: 4, dead: 5 } as const;
+/** States of an outbox entry. */
+export const OUTBOX = { queued: 0, active: 1, completed: 2, skipped: 3, dead: 4 } as const;
+/** States of a system event. */
+export const EVENT = { pending: 0, claimed: 1, consumed: 2, dead: 3 } as const;
+
+/**
+ * How runs are queued. `seq` is the order of arrival; no order depends on a clock. A queued run is in one of three
+ * states, kept right by every transition, so that a claim never looks at work it cannot take:
+ *
+ *   ready    the first due run of a session key that has no active run: `runs_ready` holds nothing else
+ *   blocked  due, but behind an active or a ready run of its key
+ *   waiting  for its next attempt; meanwhile its key is free for later runs
+ *
+ * Per key: at most one run is ready or active, and a blocked run implies that one is. The prompt stands in a table of
+ * its own, because a row is written again as a whole at every change of state.
+ *
+ * Counters are written with the transaction that changes what they count; `verify` counts again.
+ */
+const VERSION_1 = `
+CREATE TABLE counters (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  queued_runs INTEGER NOT NULL DEFAULT 0,
+  active_runs INTEGER NOT NULL DEFAULT 0,
+  dead_runs INTEGER NOT NULL DEFAULT 0,
+  ended_runs INTEGER NOT NULL DEFAULT 0,
+  run_bytes INTEGER NOT NULL DEFAULT 0,
+  queued_outbox INTEGER NOT NULL DEFAULT 0,
+  dead_outbox INTEGER NOT NULL DEFAULT 0,
+  ended_outbox INTEGER NOT NULL DEFAULT 0,
+  pending_wakes INTEGER NOT NULL DEFAULT 0,
+  pending_events INTEGER NOT NULL DEFAULT 0,
+  dead_events INTEGER NOT NULL DEFAULT 0,
+  ended_events INTEGER NOT NULL DEFAULT 0,
+  heartbeat_at INTEGER,
+  opened INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO counters (one) VALUES (1);
+
+CREATE TABLE runs (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  state INTEGER NOT NULL,
+  session_key TEXT NOT NULL,
+  mapping_id TEXT NOT NULL,
+  runner TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  accepted_at INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  started_at INTEGER,
+  ended_at INTEGER,
+  outcome TEXT,
+  reply TEXT,
+  error_code TEXT,
+  error_message TEXT,
+  usage TEXT,
+  pgid INTEGER,
+  start_ticks TEXT
+) STRICT;
+CREATE TABLE run_actions (seq INTEGER PRIMARY KEY, action TEXT NOT NULL) STRICT;
+CREATE INDEX runs_queued ON runs (seq) WHERE state <= 2;
+CREATE INDEX runs_ready ON runs (mapping_id, runner, seq) WHERE state = 1;
+CREATE INDEX runs_ready_in_order ON runs (seq) WHERE state = 1;
+CREATE INDEX runs_waiting ON runs (due_at, seq) WHERE state = 2;
+CREATE INDEX runs_active ON runs (mapping_id, runner) WHERE state = 3;
+CREATE INDEX runs_dead ON runs (seq) WHERE state = 5;
+CREATE INDEX runs_of_key ON runs (session_key, state, seq) WHERE state <= 3;
+CREATE INDEX runs_ended ON runs (ended_at, seq) WHERE state >= 4;
+
+CREATE TABLE outbox (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  mapping_id TEXT NOT NULL,
+  session_key TEXT NOT NULL,
+  state INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  chunks_sent INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  target TEXT,
+  error_code TEXT,
+  error_message TEXT,
+  body TEXT NOT NULL
+) STRICT;
+CREATE INDEX outbox_queued ON outbox (due_at, seq) WHERE state = 0;
+CREATE INDEX outbox_active ON outbox (seq) WHERE state = 1;
+CREATE INDEX outbox_dead ON outbox (seq) WHERE state = 4;
+CREATE INDEX outbox_ended ON outbox (ended_at, seq) WHERE state >= 2;
+
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  state INTEGER NOT NULL,
+  mode TEXT NOT NULL,
+  run_id TEXT,
+  mapping_id TEXT NOT NULL,
+  turn_id TEXT,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  error_code TEXT,
+  error_message TEXT,
+  origin TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX events_pending ON events (seq) WHERE state = 0;
+CREATE INDEX events_claimed ON events (seq) WHERE state = 1;
+CREATE INDEX events_dead ON events (seq) WHERE state = 3;
+CREATE INDEX events_ended ON events (ended_at, seq) WHERE state >= 2;
+CREATE INDEX events_of_run ON events (run_id) WHERE run_id IS NOT NULL AND state = 0;
+
+CREATE TABLE idempotency (
+  scope TEXT NOT NULL,
+  key TEXT NOT NULL,
+  body_sha256 TEXT NOT NULL,
+  result TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (scope, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
+CREATE TABLE sessions (
+  key TEXT PRIMARY KEY,
+  turns INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_used ON sessions (last_used_at);
+CREATE TABLE session_turns (
+  seq INTEGER PRIMARY KEY,
+  session_key TEXT NOT NULL,
+  role TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX session_turns_of_key ON session_turns (session_key, seq);
+
+CREATE TABLE last_target (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  target TEXT NOT NULL,
+  saved_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE decisions (
+  seq INTEGER PRIMARY KEY,
+  request_id TEXT NOT NULL,
+  mapping_id TEXT,
+  outcome TEXT NOT NULL,
+  decision TEXT NOT NULL
+) STRICT;
+CREATE TABLE kept_requests (
+  seq INTEGER PRIMARY KEY,
+  request_id TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  request TEXT NOT NULL
+) STRICT;
+`;
+
+/** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
+export const MIGRATIONS: readonly string[] = [VERSION_1];
