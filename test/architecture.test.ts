@@ -33,7 +33,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
     types: ['sandbox'],
     owns: ['json-logic-js', 'handlebars'],
   },
-  hook: { imports: ['mapping', 'boundary', ...CONTRACT], types: ['sandbox', 'document'] },
+  hook: { imports: ['mapping', 'boundary', 'document', ...CONTRACT], types: ['sandbox'] },
   server: {
     imports: ['hook', 'storage', 'config', 'request', 'errors', 'action'],
     types: ['mapping', 'sandbox'],

@@ -185,7 +185,9 @@ function* transformDraft(
   const reply = yield call;
   course.transformMs += reply.tookMs;
   const merged =
-    reply.kind === 'ok' ? mergeResult(draft, reply.json, course.warnings) : ({ kind: 'failed' } as const);
+    reply.kind === 'ok'
+      ? mergeResult(draft, reply.json, { warnings: course.warnings, lenient: rules.lenient })
+      : ({ kind: 'failed' } as const);
   if (course.full || merged.kind !== 'drafts' || reply.logs.length > 0) {
     course.transforms.push({
       call,

@@ -16,3 +16,5 @@ export {
 } from './ids.ts';
 export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type Rules } from './rules.ts';
 export { runEvaluation } from './run-evaluation.ts';
+export { evaluationToJson, type ConsideredJson, type EvaluationJson } from './evaluation-json.ts';
+export { formatEvaluation, type ExplainOptions } from './explain.ts';

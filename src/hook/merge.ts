@@ -1,4 +1,5 @@
 import type { Warning } from '../action.ts';
+import { oneLine } from '../boundary/boundary.ts';
 import type { JsonObject, JsonValue } from '../request.ts';
 import { isObject, type Draft } from './draft.ts';
 import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './fields.ts';
@@ -13,18 +14,23 @@ const FIELDS: ReadonlySet<string> = new Set<Field>([...WAKE_FIELDS, ...AGENT_FIE
 /** Thrown inside this file only; its message names the key and may quote it, so it goes to the trace. */
 class ResultProblem extends Error {}
 
+/** Where a merge leaves its remarks. */
+export interface MergeOptions {
+  readonly warnings: Warning[];
+  /** Ignore unknown keys and wrong types with a warning, as OpenClaw's transforms may have them. */
+  readonly lenient: boolean;
+}
+
 /**
  * Merges a transform's result over a draft: undefined keeps it, null skips it, an object overrides field by field (null
  * leaves a field as it is), an array makes several. A wrong type or an unknown key is a problem that names the key.
  */
-export function mergeResult(draft: Draft, json: string | undefined, warnings: Warning[]): Merged {
+export function mergeResult(draft: Draft, json: string | undefined, options: MergeOptions): Merged {
   if (json === undefined) return { kind: 'drafts', drafts: [draft] };
   try {
     const result = JSON.parse(json) as JsonValue;
-    if (!Array.isArray(result)) return { kind: 'drafts', drafts: mergeOne(draft, result, '', warnings) };
-    const drafts = result.flatMap((entry: JsonValue, index) =>
-      mergeOne(draft, entry, `[${index}]`, warnings),
-    );
+    if (!Array.isArray(result)) return { kind: 'drafts', drafts: mergeOne(draft, result, '', options) };
+    const drafts = result.flatMap((entry: JsonValue, index) => mergeOne(draft, entry, `[${index}]`, options));
     return { kind: 'drafts', drafts };
   } catch (error) {
     if (error instanceof ResultProblem) return { kind: 'problem', problem: error.message };
@@ -33,22 +39,44 @@ export function mergeResult(draft: Draft, json: string | undefined, warnings: Wa
   }
 }
 
-function mergeOne(draft: Draft, result: JsonValue, at: string, warnings: Warning[]): readonly Draft[] {
+function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOptions): readonly Draft[] {
   if (result === null) return [];
   if (!isObject(result)) {
     const expected = 'an object, an array of objects, null or undefined';
     throw new ResultProblem(`the result${at} is ${kindOf(result)}; expected ${expected}`);
   }
-  const kind = readKind(result, at) ?? draft.kind;
   const overrides: Record<string, JsonValue> = {};
   for (const [key, value] of Object.entries(result)) {
-    if (key === 'kind') continue;
-    if (!FIELDS.has(key)) throw new ResultProblem(unknownKey(key, at));
-    const problem = value === null ? undefined : typeProblem(key as Field, value);
-    if (problem !== undefined) throw new ResultProblem(`${key} in the result${at} ${problem}`);
-    if (value !== null) overrides[key] = value;
+    if (value === null && (key === 'kind' || FIELDS.has(key))) continue;
+    const problem = keyProblem(key, value, `the result${at}`);
+    if (problem === undefined) overrides[key] = value;
+    else if (!options.lenient) throw new ResultProblem(problem);
+    else
+      warn(options.warnings, {
+        code: 'ignored_result_key',
+        field: key,
+        message: `${oneLine(problem, 300)}; it was ignored`,
+      });
   }
-  return [{ kind, fields: kind === 'wake' ? asWake(draft, overrides, warnings) : asAgent(draft, overrides) }];
+  const { kind = draft.kind, ...fields } = overrides as JsonObject & { readonly kind?: 'wake' | 'agent' };
+  return [
+    { kind, fields: kind === 'wake' ? asWake(draft, fields, options.warnings) : asAgent(draft, fields) },
+  ];
+}
+
+/** What is wrong with a key of a result, or undefined. */
+function keyProblem(key: string, value: JsonValue, where: string): string | undefined {
+  if (key === 'kind')
+    return value === 'wake' || value === 'agent' ? undefined : `kind in ${where} must be wake or agent`;
+  if (FIELDS.has(key)) {
+    const problem = typeProblem(key as Field, value);
+    return problem === undefined ? undefined : `${key} in ${where} ${problem}`;
+  }
+  if (key === 'allowUnsafeExternalContent') {
+    return `allowUnsafeExternalContent in ${where} is refused: only a mapping can turn the safety boundary off`;
+  }
+  const known = `kind, ${[...FIELDS].join(', ')}`;
+  return `${JSON.stringify(key.slice(0, 80))} in ${where} is not a known key; expected one of ${known}`;
 }
 
 /** A wake has a text and a mode; a message or wakeMode is taken for them, and the rest is named. */
@@ -78,21 +106,6 @@ function asAgent(draft: Draft, overrides: JsonObject): Draft['fields'] {
 function firstOf(field: Field, ...values: readonly (JsonValue | undefined)[]): Draft['fields'] {
   const value = values.find((candidate) => candidate !== undefined);
   return value === undefined ? {} : { [field]: value };
-}
-
-function readKind(result: JsonObject, at: string): 'wake' | 'agent' | undefined {
-  const kind = Object.hasOwn(result, 'kind') ? result['kind'] : undefined;
-  if (kind === undefined || kind === null) return undefined;
-  if (kind === 'wake' || kind === 'agent') return kind;
-  throw new ResultProblem(`kind in the result${at} must be wake or agent`);
-}
-
-function unknownKey(key: string, at: string): string {
-  if (key === 'allowUnsafeExternalContent') {
-    return `allowUnsafeExternalContent in the result${at} is refused: only a mapping can turn the safety boundary off`;
-  }
-  const known = `kind, ${[...FIELDS].join(', ')}`;
-  return `${JSON.stringify(key.slice(0, 80))} in the result${at} is not a known key; expected one of ${known}`;
 }
 
 /** What is wrong with the type of a field in a result, or undefined. */

@@ -1,5 +1,6 @@
 import { oneLine } from '../boundary/boundary.ts';
 import type { Warning } from '../action.ts';
+import { didYouMean } from '../document/document.ts';
 import type { JsonObject } from '../request.ts';
 import { AGENT_FIELDS, WAKE_FIELDS, warn } from './fields.ts';
 
@@ -41,33 +42,11 @@ export function warnOfUnknownFields(kind: 'wake' | 'agent', body: JsonObject, wa
 
 function nearestField(kind: 'wake' | 'agent', field: string): string | undefined {
   const mixedUp = MIXED_UP[kind].get(field);
-  if (mixedUp !== undefined || field.length < 2 || field.length > 40) return mixedUp;
-  const lower = field.toLowerCase().replaceAll(/[_-]/g, '');
-  let best: string | undefined;
-  let bestDistance = Number.POSITIVE_INFINITY;
-  for (const known of KNOWN[kind]) {
+  if (mixedUp !== undefined) return mixedUp;
+  const lower = field.toLowerCase();
+  const begun = [...KNOWN[kind]].find((known) => {
     const name = known.toLowerCase();
-    const prefixed =
-      name.length >= 4 && (lower.startsWith(name) || (lower.length >= 4 && name.startsWith(lower)));
-    const distance = prefixed ? 0.5 : editDistance(lower, name);
-    if (distance <= Math.max(1, Math.floor(name.length / 3)) && distance < bestDistance) {
-      best = known;
-      bestDistance = distance;
-    }
-  }
-  return best;
-}
-
-/** Levenshtein distance; O(a·b) for names of at most 40 characters. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const replaced = previous[column - 1]! + (a[row - 1] === b[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1));
-    }
-    previous = current;
-  }
-  return previous[b.length]!;
+    return name.length >= 4 && (lower.startsWith(name) || (lower.length >= 4 && name.startsWith(lower)));
+  });
+  return begun ?? didYouMean(field, KNOWN[kind]);
 }

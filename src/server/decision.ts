@@ -36,7 +36,8 @@ export function decisionOf(
 
 /** Module, kind of failure and position of a transform that failed: what the service log may say of it. */
 export function failedTransformOf(evaluation: Evaluation): object | undefined {
-  for (const { call, reply } of evaluation.trace.transforms) {
+  for (const { call, reply, problem } of evaluation.trace.transforms) {
+    if (problem !== undefined) return { module: call.ref.module, failure: 'wrong-result' };
     if (reply.kind !== 'failed') continue;
     const { position } = reply;
     const at = position === undefined ? {} : { at: `${position.file}:${position.line}:${position.column}` };
@@ -80,10 +81,11 @@ function transformNotes(transforms: readonly TransformTrace[]): readonly string[
   const note = (text: string): void => {
     if (notes.length < MAX_NOTES) notes.push(text.slice(0, MAX_NOTE_CHARS));
   };
-  for (const { call, reply, index } of transforms) {
+  for (const { call, reply, index, problem } of transforms) {
     const who = index === undefined ? call.ref.module : `${call.ref.module}[${index}]`;
     for (const line of reply.logs) note(`${who} console.${line.level}: ${line.text}`);
     if (reply.logsDropped > 0) note(`${who} ${reply.logsDropped} more console lines dropped`);
+    if (problem !== undefined) note(`${who} ${problem}`);
     if (reply.kind === 'failed') {
       note(`${who} ${reply.failure}: ${reply.stack ?? `${reply.name ?? 'Error'}: ${reply.message}`}`);
     }

@@ -1,0 +1,115 @@
+import type { Action } from '../action.ts';
+import { formatPlace } from '../document/document.ts';
+import type { HookError, HookErrorItem } from '../errors.ts';
+import type { ConsideredMapping } from '../mapping/mapping.ts';
+import type { JsonValue } from '../request.ts';
+import type { TransformReply } from '../sandbox/sandbox.ts';
+import type { Evaluation } from './evaluation.ts';
+
+/** An evaluation as `explain --json` prints it: plain data, places as `file:line:column`. */
+export interface EvaluationJson {
+  readonly outcome: 'accepted' | 'skipped' | 'rejected';
+  readonly skippedBy?: 'action' | 'transform' | 'forEach';
+  readonly error?: {
+    readonly status: number;
+    readonly code: string;
+    readonly detail: string;
+    readonly errors: readonly HookErrorItem[];
+  };
+  readonly mapping?: { readonly id: string; readonly at: string };
+  readonly actions: readonly Action[];
+  readonly warnings: Evaluation['warnings'];
+  readonly considered: readonly ConsideredJson[];
+  readonly empty: readonly {
+    readonly field: string;
+    readonly expression: string;
+    readonly at: string;
+    readonly index?: number;
+  }[];
+  readonly transforms: readonly {
+    readonly module: string;
+    readonly at: string;
+    readonly index?: number;
+    readonly problem?: string;
+    readonly reply: TransformReply;
+  }[];
+}
+
+/** One considered mapping; `held` counts the parts that held before the one that failed. */
+export interface ConsideredJson {
+  readonly id: string;
+  readonly at: string;
+  readonly matched: boolean;
+  readonly held: number;
+  readonly failed?: {
+    readonly part: 'path' | 'source' | 'when';
+    readonly at?: string;
+    readonly expression?: string;
+    readonly result?: string;
+    readonly found?: JsonValue;
+    readonly expected?: JsonValue;
+    readonly missing?: string;
+  };
+}
+
+/** Turns an evaluation into plain data for JSON output. */
+export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
+  const { outcome, mapping, warnings, trace } = evaluation;
+  return {
+    outcome: outcome.kind,
+    ...(outcome.kind === 'skipped' ? { skippedBy: outcome.by } : {}),
+    ...(outcome.kind === 'rejected' ? { error: pickError(outcome.error) } : {}),
+    ...(mapping === undefined ? {} : { mapping: { id: mapping.id, at: formatPlace(mapping.at) } }),
+    actions: outcome.kind === 'accepted' ? outcome.actions : [],
+    warnings,
+    considered: trace.considered.map(consideredToJson),
+    empty: trace.templates.flatMap(({ field, empty, index }) =>
+      empty.map(({ expression, at }) => ({ field, expression, at: formatPlace(at), ...indexed(index) })),
+    ),
+    transforms: trace.transforms.map(({ call, reply, at, index, problem }) => ({
+      module: call.ref.module,
+      at: formatPlace(at),
+      ...indexed(index),
+      ...(problem === undefined ? {} : { problem }),
+      reply,
+    })),
+  };
+}
+
+function pickError({ status, code, detail, errors }: HookError): NonNullable<EvaluationJson['error']> {
+  return { status, code, detail, errors };
+}
+
+function consideredToJson({ mapping, matched, held, failed }: ConsideredMapping): ConsideredJson {
+  const entry = { id: mapping.id, at: formatPlace(mapping.at), matched, held };
+  if (failed === undefined) return entry;
+  if (failed.part !== 'when') {
+    const { part, at, expected, found } = failed;
+    return {
+      ...entry,
+      failed: {
+        part,
+        ...(at === undefined ? {} : { at: formatPlace(at) }),
+        ...(found === undefined ? {} : { found }),
+        expected,
+      },
+    };
+  }
+  const { at, expression, result, found, expected, missing } = failed.node;
+  return {
+    ...entry,
+    failed: {
+      part: 'when',
+      at: formatPlace(at),
+      expression,
+      result,
+      ...(found === undefined ? {} : { found }),
+      ...(expected === undefined ? {} : { expected }),
+      ...(missing === undefined ? {} : { missing }),
+    },
+  };
+}
+
+function indexed(index: number | undefined): { readonly index?: number } {
+  return index === undefined ? {} : { index };
+}

@@ -1,0 +1,235 @@
+import { styleText } from 'node:util';
+import type { Action, AgentAction } from '../action.ts';
+import { formatPlace } from '../document/document.ts';
+import type { HookError, HookErrorCode } from '../errors.ts';
+import type { ConsideredMapping } from '../mapping/mapping.ts';
+import type { HookRequest, JsonValue } from '../request.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
+
+/** How an evaluation is printed. */
+export interface ExplainOptions {
+  /** Printed in the first line where given. */
+  readonly request?: HookRequest;
+  /** Whether to use colours; default false. */
+  readonly color?: boolean;
+}
+
+type Style = Parameters<typeof styleText>[0];
+/** Colours a text, or leaves it. */
+type Paint = (style: Style, text: string) => string;
+
+/** Misses printed with their reason; the others are counted. */
+const MAX_MISSES = 10;
+const MAX_VALUE_CHARS = 200;
+
+/**
+ * Prints an evaluation for people: the mappings considered (the nearest miss first where none matched), the first
+ * conjunct that failed with what it found, what rendered empty, transform logs and stacks, each action with its prompt,
+ * warnings, and for an error its remedy. Escape and control characters of the payload never come through.
+ */
+export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions = {}): string {
+  const paint: Paint = (style, text) =>
+    options.color === true ? styleText(style, text, { validateStream: false }) : text;
+  const { outcome, trace, warnings } = evaluation;
+  const sections = [
+    headLines(evaluation, options.request, paint),
+    consideredLines(trace.considered, paint),
+    trace.transforms.flatMap((transform) => transformLines(transform, paint)),
+    emptyLines(evaluation, paint),
+    outcome.kind === 'accepted' ? actionLines(outcome.actions, paint) : [],
+    outcome.kind === 'rejected' ? errorLines(outcome.error, paint) : [],
+    warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function headLines(evaluation: Evaluation, request: HookRequest | undefined, paint: Paint): string[] {
+  const lines: string[] = [];
+  if (request !== undefined) {
+    const at = new Date(request.receivedAt).toISOString();
+    lines.push(`${paint('bold', `POST ${line(request.url)}`)}  ${at}  request ${request.id}`);
+  }
+  const { mapping, outcome } = evaluation;
+  if (mapping !== undefined)
+    lines.push(`mapping ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`);
+  lines.push(`outcome ${outcomeText(outcome, paint)}`);
+  return lines;
+}
+
+function outcomeText(outcome: Outcome, paint: Paint): string {
+  switch (outcome.kind) {
+    case 'accepted':
+      return paint('green', `accepted: ${outcome.actions.map(({ kind }) => kind).join(', ')}`);
+    case 'skipped':
+      return paint('green', `skipped by ${SKIPPED_BY[outcome.by]}`);
+    case 'rejected':
+      return paint('red', `rejected: ${outcome.error.status} ${outcome.error.code}`);
+  }
+}
+
+const SKIPPED_BY = {
+  action: 'action: skip of the mapping',
+  transform: 'the transform, which returned null',
+  forEach: 'forEach, whose array is empty',
+} as const;
+
+function consideredLines(considered: readonly ConsideredMapping[], paint: Paint): string[] {
+  if (considered.length === 0) return [];
+  const taken = considered.findIndex(({ matched }) => matched);
+  const misses = (taken === -1 ? considered : considered.slice(0, taken)).filter(({ matched }) => !matched);
+  // Sorting is stable, so equally near ones stay in first-match order.
+  const nearest = misses.toSorted((a, b) => b.held - a.held);
+  const shown = nearest.slice(0, MAX_MISSES);
+  const lines = [taken === -1 ? 'no mapping matched; the nearest miss first:' : 'mappings considered:'];
+  if (taken !== -1) {
+    const { mapping } = considered[taken]!;
+    lines.push(`  ${paint('green', '✓')} ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`);
+  }
+  lines.push(...shown.flatMap((miss) => missLines(miss, paint)));
+  if (nearest.length > shown.length)
+    lines.push(`  and ${nearest.length - shown.length} more that did not match`);
+  return lines;
+}
+
+function missLines({ mapping, failed }: ConsideredMapping, paint: Paint): string[] {
+  const head = `  ${paint('red', '✗')} ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`;
+  if (failed === undefined) return [head];
+  if (failed.part !== 'when') {
+    const at = failed.at === undefined ? '' : `  ${paint('cyan', formatPlace(failed.at))}`;
+    return [head, `      ${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}${at}`];
+  }
+  const { node } = failed;
+  const why =
+    node.missing === undefined
+      ? `is ${node.result}${node.found === undefined ? '' : `: found ${value(node.found)}`}` +
+        (node.expected === undefined ? '' : `, expected ${value(node.expected)}`)
+      : `is ${node.result}: ${line(node.missing)} is missing`;
+  return [head, `      when ${line(node.expression)} ${why}  ${paint('cyan', formatPlace(node.at))}`];
+}
+
+function transformLines({ call, reply, at, index, problem }: TransformTrace, paint: Paint): string[] {
+  const element = index === undefined ? '' : ` for element ${index}`;
+  const lines = [
+    `transform ${line(call.ref.module)}${element}  ${paint('cyan', formatPlace(at))}  ${reply.tookMs.toFixed(1)} ms`,
+  ];
+  for (const { level, text } of reply.logs) lines.push(...indent(`console.${level}: ${text}`));
+  if (reply.logsDropped > 0) lines.push(`    ${reply.logsDropped} more console lines were dropped`);
+  if (problem !== undefined) lines.push(`    ${paint('red', line(problem))}`);
+  if (reply.kind === 'ok') {
+    if (problem === undefined) lines.push(`    returned ${cut(line(reply.json ?? 'undefined'))}`);
+    return lines;
+  }
+  const { position, failure, name, message, stack } = reply;
+  const where =
+    position === undefined
+      ? ''
+      : `  ${paint('cyan', `${position.file}:${position.line}:${position.column}`)}`;
+  lines.push(
+    `    ${paint('red', failure)}: ${name === undefined ? '' : `${line(name)}: `}${line(message)}${where}`,
+  );
+  if (stack !== undefined) lines.push(...indent(stack));
+  return lines;
+}
+
+function emptyLines({ trace }: Evaluation, paint: Paint): string[] {
+  const lines = trace.templates.flatMap(({ field, empty, index }) =>
+    empty.map(({ expression, at }) => {
+      const element = index === undefined ? '' : ` of element ${index}`;
+      return `  ${field}${element}: ${line(expression)}  ${paint('cyan', formatPlace(at))}`;
+    }),
+  );
+  return lines.length === 0 ? [] : ['rendered empty:', ...lines];
+}
+
+function actionLines(actions: readonly Action[], paint: Paint): string[] {
+  return actions.flatMap((action, index) => {
+    const number = actions.length === 1 ? '' : ` ${index + 1} of ${actions.length}`;
+    const head = paint('bold', `action${number}: ${action.kind}`);
+    const { dedupe, origin } = action;
+    const shared = [
+      ...(dedupe === undefined ? [] : [`  dedupe ${line(dedupe.key)} for ${dedupe.ttlSeconds} s`]),
+      ...(origin.trusted
+        ? [`  ${paint('yellow', 'without the safety boundary (allowUnsafeExternalContent)')}`]
+        : []),
+    ];
+    const body =
+      action.kind === 'wake'
+        ? [`  mode ${action.mode}`, ...shared, '  text', ...indent(action.text)]
+        : [...agentSettings(action), ...shared, '  prompt', ...indent(action.prompt)];
+    return [head, `  id ${action.id}`, ...body];
+  });
+}
+
+function agentSettings(action: AgentAction): string[] {
+  const { fallback } = action;
+  const to = action.to === undefined ? 'the last recipient there' : line(action.to);
+  const settings: readonly (readonly [string, string | undefined])[] = [
+    ['name', line(action.name)],
+    ['session', `${line(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : ''}`],
+    ['wakeMode', action.wakeMode],
+    ['delivery', action.deliver ? `${action.channel} to ${to}` : 'none'],
+    [
+      'fallback',
+      fallback === undefined ? undefined : line(`${fallback.channel} to ${fallback.to ?? 'its default'}`),
+    ],
+    ['model', action.model === undefined ? undefined : line(action.model)],
+    ['thinking', action.thinking],
+    ['timeout', action.timeoutSeconds === undefined ? undefined : `${action.timeoutSeconds} s`],
+    ['runner', action.runner],
+    ['callback', action.callbackUrl === undefined ? undefined : 'yes'],
+  ];
+  return settings.flatMap(([name, text]) => (text === undefined ? [] : [`  ${name} ${text}`]));
+}
+
+/** What to do about an error of evaluation; the others never come out of one. */
+const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
+  no_mapping_matched: 'send it to another hook name, or change the condition shown above',
+  mapping_requires_message:
+    'give the mapping a messageTemplate whose values are in the payload, or a transform',
+  mapping_requires_text: 'give the mapping a textTemplate whose values are in the payload, or a transform',
+  missing_message: 'send {"message": "…"}',
+  missing_text: 'send {"text": "…"}',
+  model_not_allowed: 'use a model of agents.defaults.models, or add this one to the list',
+  unknown_channel: 'use one of the channels named, or load the plugin that brings this one',
+  too_many_actions: 'send fewer elements at once',
+  transform_failed: 'mend the transform, then run this request through it with sluice replay',
+  transform_unavailable: 'the sender should try again; sluice transform run shows what the module does',
+  mapping_failed: 'mend the mapping at the place shown',
+};
+
+function errorLines(error: HookError, paint: Paint): string[] {
+  const lines = [`${paint('red', error.code)}: ${line(error.detail)}`];
+  for (const { field, index, message } of error.errors) {
+    const where = [index === undefined ? '' : `element ${index}`, field === undefined ? '' : line(field)];
+    if (message !== error.detail || index !== undefined) {
+      lines.push(`  ${where.filter((part) => part !== '').join(', ')}: ${line(message)}`);
+    }
+  }
+  if (error.cause instanceof Error) lines.push(`  ${line(error.cause.message)}`);
+  const remedy = REMEDIES[error.code];
+  if (remedy !== undefined) lines.push(`  ${paint('green', 'remedy:')} ${remedy}`);
+  return lines;
+}
+
+/** Text of several lines, cleared and set off by a bar. */
+function indent(text: string): string[] {
+  return clearControl(text)
+    .split('\n')
+    .map((each) => `    | ${each}`.trimEnd());
+}
+
+function line(text: string): string {
+  return clearControl(text, { oneLine: true });
+}
+
+function value(found: JsonValue | undefined): string {
+  return found === undefined ? 'missing' : cut(line(JSON.stringify(found)));
+}
+
+function cut(text: string): string {
+  return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS - 1)}…` : text;
+}
