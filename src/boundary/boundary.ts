@@ -36,7 +36,8 @@ export interface HeartbeatPrompt {
 }
 
 /** How a run ended, as its summary says it. */
-export type SummaryOutcome = 'ok' | 'error' | 'timeout' | 'dead' | 'dropped' | 'delivery failed';
+export type SummaryOutcome =
+  'ok' | 'error' | 'timeout' | 'dead' | 'dropped' | 'delivery failed' | 'callback failed';
 
 /** An agent action whose text is still external: everything but the prompt. */
 export type PreparedAgentAction = Omit<AgentAction, 'kind' | 'prompt'>;

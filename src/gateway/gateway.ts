@@ -1,3 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import type { DropEnding, RunRecord, Storage } from '../storage/storage.ts';
+import type { Log } from '../telemetry/telemetry.ts';
+import { makeCallback } from './callback.ts';
+import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
+import { Heartbeat, type HeartbeatCounters } from './heartbeat.ts';
+import { Outbox, type OutboxCounters } from './outbox.ts';
+import {
+  codeOf,
+  makeSummary,
+  type GatewayConfiguration,
+  type GatewayParts,
+  type RetryPolicies,
+} from './parts.ts';
+import { Performer, type RunCounters } from './performer.ts';
+import { Pump } from './pump.ts';
+import { HEARTBEAT_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from './retry.ts';
+import type { RunEnding } from './run-waiters.ts';
+
 export type {
   ChannelAdapter,
   ChannelCheck,
@@ -21,3 +40,199 @@ export {
   type PluginProblem,
   recipientProblem,
 } from './channels/channels.ts';
+
+export type { Clock } from './clock.ts';
+export { MAIN_SESSION_KEY } from './heartbeat.ts';
+export type { GatewayConfiguration, RetryPolicies } from './parts.ts';
+export type { RetryPolicy } from './retry.ts';
+export type { RunEnding } from './run-waiters.ts';
+
+/** Looked at this often even where nobody says that there is work. */
+const IDLE_MS = 1_000;
+/** No due time lies further ahead than the longest honoured delay; one that does was stored by a clock set back since. */
+const MAX_AHEAD_MS = MAX_RETRY_AFTER_MS + 60_000;
+
+export interface GatewayOptions {
+  readonly storage: Storage;
+  readonly configuration: GatewayConfiguration;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  /** Default: the machine's clocks. */
+  readonly clock?: Clock;
+  /** Fresh unguessable ids for turns and boundaries; default random UUIDs. */
+  readonly nonce?: () => string;
+  /** Numbers in [0, 1) for jitter; default Math.random. */
+  readonly random?: () => number;
+  readonly retry?: Partial<RetryPolicies>;
+}
+
+/** What the gateway is doing and has done since it started. */
+export interface GatewayStats {
+  readonly activeRuns: number;
+  readonly activeOutbox: number;
+  readonly heartbeatBusy: boolean;
+  readonly runs: Readonly<RunCounters>;
+  readonly outbox: Readonly<OutboxCounters>;
+  readonly heartbeat: Readonly<HeartbeatCounters>;
+}
+
+/**
+ * Turns stored actions into effects: runs, then their deliveries and callbacks, and the main session's heartbeat. One
+ * loop looks for what is due; everything it begins goes on beside it. All state is in the store, so that it may be
+ * killed at any time.
+ */
+export class Gateway {
+  readonly #storage: Storage;
+  readonly #log: GatewayOptions['log'];
+  readonly #clock: SchedulingClock;
+  readonly #performer: Performer;
+  readonly #outbox: Outbox;
+  readonly #heartbeat: Heartbeat;
+  readonly #pump: Pump;
+  #configuration: GatewayConfiguration;
+  #isStarted = false;
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: GatewayOptions) {
+    this.#storage = options.storage;
+    this.#log = options.log;
+    this.#configuration = options.configuration;
+    this.#clock = createSchedulingClock(options.clock ?? systemClock);
+    this.#pump = new Pump(
+      () => this.#pass(),
+      (error) =>
+        this.#log.error({ code: codeOf(error) }, 'the gateway could not look for work; trying again'),
+    );
+    const parts: GatewayParts = {
+      storage: options.storage,
+      log: options.log,
+      now: () => this.#clock.now(),
+      random: options.random ?? Math.random,
+      nonce: options.nonce ?? randomUUID,
+      retry: { runs: RUN_RETRY, outbox: OUTBOX_RETRY, heartbeat: HEARTBEAT_RETRY, ...options.retry },
+      configuration: () => this.#configuration,
+      wake: () => this.#pump.wake(),
+    };
+    this.#performer = new Performer(parts);
+    this.#outbox = new Outbox(parts);
+    this.#heartbeat = new Heartbeat(parts);
+  }
+
+  /** Ends and puts back what a process that died left behind, then begins to work. Rejects where the store fails. */
+  async start(): Promise<void> {
+    if (this.#isStarted || this.#stopped !== undefined) return;
+    this.#isStarted = true;
+    this.#sayWhatIsMissing();
+    const runs = await this.#performer.recover();
+    if (runs > 0) this.#log.warn({ runs }, 'interrupted runs were put back');
+    // Stopped while it recovered.
+    if (this.#stopped !== undefined) return;
+    await this.#heartbeat.start();
+    this.#pump.start();
+  }
+
+  /**
+   * Claims nothing more, waits for what is under way, and after `graceMs` ends it: runs are recorded as interrupted
+   * and put back. Idempotent; calling again with 0 ends the grace.
+   */
+  stop(graceMs: number): Promise<void> {
+    if (this.#stopped !== undefined && graceMs <= 0) {
+      this.#performer.abort();
+      this.#outbox.abort();
+      this.#heartbeat.abort();
+    }
+    this.#stopped ??= this.#stopAll(graceMs);
+    return this.#stopped;
+  }
+
+  /** Says that there is new work. Cheap: any number of calls makes one more look. */
+  notify(): void {
+    this.#pump.wake();
+  }
+
+  /** Asks for a turn of the main session, as a wake of mode `now` does. */
+  requestHeartbeat(): void {
+    this.#heartbeat.ask();
+  }
+
+  /** Takes up another configuration; work under way ends with the one it began with. */
+  reconfigure(configuration: GatewayConfiguration): void {
+    this.#configuration = configuration;
+    this.#heartbeat.arm();
+    this.#pump.wake();
+  }
+
+  /** Resolves to how a run ended, or to undefined where it has not ended within the time or the signal aborts. */
+  async waitForRun(runId: string, waitMs: number, signal?: AbortSignal): Promise<RunEnding | undefined> {
+    const found = new AbortController();
+    const given = signal === undefined ? found.signal : AbortSignal.any([signal, found.signal]);
+    const waiting = this.#performer.waiters.wait(runId, waitMs, given);
+    // It may have ended before anyone waited.
+    const run = await this.#storage.findRun(runId);
+    const ending = run === undefined ? undefined : endingOf(run);
+    if (ending === undefined) return waiting;
+    found.abort();
+    return ending;
+  }
+
+  stats(): GatewayStats {
+    return {
+      activeRuns: this.#performer.active,
+      activeOutbox: this.#outbox.active,
+      heartbeatBusy: this.#heartbeat.isBusy,
+      runs: { ...this.#performer.counters },
+      outbox: { ...this.#outbox.counters },
+      heartbeat: { ...this.#heartbeat.counters },
+    };
+  }
+
+  /** Begins what is due; resolves to how long nothing else will be. */
+  async #pass(): Promise<number> {
+    const lookedAt = this.#clock.now();
+    await this.#performer.claim();
+    await this.#outbox.claim();
+    await this.#heartbeat.check();
+    const dueAt = await this.#storage.nextDueAt();
+    if (dueAt === undefined) return IDLE_MS;
+    if (dueAt - lookedAt > MAX_AHEAD_MS) {
+      this.#clock.advanceTo(dueAt);
+      return 0;
+    }
+    // What was due already waits for a place, and whoever frees one wakes the loop.
+    if (dueAt <= lookedAt) return IDLE_MS;
+    return Math.min(Math.max(dueAt - this.#clock.now(), 0), IDLE_MS);
+  }
+
+  async #stopAll(graceMs: number): Promise<void> {
+    await this.#pump.stop();
+    await Promise.all([
+      this.#performer.stop(graceMs),
+      this.#outbox.stop(graceMs),
+      this.#heartbeat.stop(graceMs),
+    ]);
+  }
+
+  #sayWhatIsMissing(): void {
+    if (Object.keys(this.#configuration.settings.channels).length > 0) return;
+    this.#log.warn({}, 'no channel is configured: replies are stored and summarised, not delivered');
+  }
+}
+
+/** What a run posts when an operator drops it; for the store, which drops beside the service too. */
+export function dropEnding(run: RunRecord, nowMs: number): DropEnding {
+  const error = { code: 'dropped', message: 'taken off the queue by the operator' };
+  const ending: RunEnding = { runId: run.id, state: 'completed', outcome: 'error', reply: '', error };
+  const callback = makeCallback(run.action, ending, nowMs);
+  const summary = makeSummary(run, 'dropped', { text: error.message });
+  return callback === undefined ? { summary } : { summary, callback };
+}
+
+function endingOf(run: RunRecord): RunEnding | undefined {
+  if (run.state !== 'completed' && run.state !== 'dead') return undefined;
+  return {
+    runId: run.id,
+    state: run.state,
+    ...(run.outcome === undefined ? {} : { outcome: run.outcome }),
+    reply: run.reply ?? '',
+    ...(run.lastError === undefined ? {} : { error: run.lastError }),
+  };
+}

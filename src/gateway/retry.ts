@@ -27,24 +27,30 @@ export const MAX_RETRY_AFTER_MS = 3_600_000;
 export type RepeatDecision =
   { readonly kind: 'repeat'; readonly delayMs: number } | { readonly kind: 'give-up' };
 
-export interface RepeatOptions {
-  /** True where repeating cannot help. */
-  readonly final?: boolean;
-  readonly retryAfterMs?: number;
+export interface DelayOptions {
+  readonly retryAfterMs?: number | undefined;
   /** A number in [0, 1) for the jitter. */
   readonly random: number;
+}
+
+export interface RepeatOptions extends DelayOptions {
+  /** True where repeating cannot help. */
+  readonly final?: boolean;
 }
 
 /** Decides what follows a failed attempt; `attempt` is 1-based and counts the one that failed. */
 export function decideRepeat(policy: RetryPolicy, attempt: number, options: RepeatOptions): RepeatDecision {
   if (options.final === true || attempt >= policy.maxAttempts) return { kind: 'give-up' };
-  const backoffMs = backoff(policy, attempt, options.random);
-  const askedMs = Math.min(Math.max(options.retryAfterMs ?? 0, 0), MAX_RETRY_AFTER_MS);
-  return { kind: 'repeat', delayMs: Math.max(backoffMs, askedMs) };
+  return { kind: 'repeat', delayMs: repeatDelay(policy, attempt, options) };
 }
 
-/** Exponential delay with jitter: between half of the step and all of it. */
-export function backoff(policy: RetryPolicy, attempt: number, random: number): number {
+/** Exponential delay with jitter (between half of the step and all of it), or a longer one that was asked for. */
+export function repeatDelay(
+  policy: RetryPolicy,
+  attempt: number,
+  { retryAfterMs = 0, random }: DelayOptions,
+): number {
   const stepMs = Math.min(policy.baseMs * policy.factor ** (Math.max(attempt, 1) - 1), policy.maxMs);
-  return Math.round(stepMs * (0.5 + random / 2));
+  const askedMs = Math.min(Math.max(retryAfterMs, 0), MAX_RETRY_AFTER_MS);
+  return Math.max(Math.round(stepMs * (0.5 + random / 2)), askedMs);
 }

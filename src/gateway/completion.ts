@@ -1,0 +1,74 @@
+import type { Settings } from '../config/config.ts';
+import type { NewDelivery, RunCompletion, RunRecord } from '../storage/storage.ts';
+import { isAcknowledgement } from './acknowledgement.ts';
+import { makeCallback } from './callback.ts';
+import { makeSummary } from './parts.ts';
+import type { RunEnding } from './run-waiters.ts';
+import type { TurnResult } from './runner.ts';
+
+type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
+
+export interface CompletedTurn {
+  readonly result: Completed;
+  readonly ending: RunEnding;
+  readonly nowMs: number;
+}
+
+/** Everything the end of a run brings about, for one transaction: outcome, history, summary, delivery, callback. */
+export function makeCompletion(
+  run: RunRecord,
+  { result, ending, nowMs }: CompletedTurn,
+  settings: Pick<Settings, 'gateway' | 'channels'>,
+): RunCompletion {
+  const delivery = deliveryOf(run, result);
+  const isUndeliverable = delivery !== undefined && Object.keys(settings.channels).length === 0;
+  const callback = makeCallback(run.action, ending, nowMs);
+  return {
+    runId: run.id,
+    outcome: result.outcome,
+    reply: result.reply,
+    ...(result.error === undefined ? {} : { error: result.error }),
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
+    ...historyOf(run, result, { maxTurns: settings.gateway.sessions.maxTurns, nowMs }),
+    summary: makeSummary(run, result.outcome, {
+      text: summaryBody(result),
+      note: isUndeliverable ? 'not delivered: no channel is configured' : undefined,
+    }),
+    ...(delivery === undefined ? {} : { delivery }),
+    ...(callback === undefined ? {} : { callback }),
+    nowMs,
+  };
+}
+
+/** The delivery a completed run asks for: of a reply that is more than an acknowledgement. */
+function deliveryOf({ action }: RunRecord, { outcome, reply }: Completed): NewDelivery | undefined {
+  if (!action.deliver || outcome !== 'ok' || reply.trim() === '' || isAcknowledgement(reply))
+    return undefined;
+  return {
+    channel: action.channel,
+    ...(action.to === undefined ? {} : { to: action.to }),
+    ...(action.fallback === undefined ? {} : { fallback: action.fallback }),
+    text: reply,
+    fromMain: false,
+  };
+}
+
+/** A conversation goes on with what was answered; a failed turn leaves nothing to go on with. */
+function historyOf(
+  { action, startedAt }: RunRecord,
+  { outcome, reply }: Completed,
+  { maxTurns, nowMs }: { readonly maxTurns: number; readonly nowMs: number },
+): Pick<RunCompletion, 'history'> {
+  if (action.oneShot || outcome !== 'ok') return {};
+  const turns = [
+    { role: 'user', text: action.prompt, at: startedAt ?? nowMs },
+    { role: 'assistant', text: reply, at: nowMs },
+  ] as const;
+  return { history: { sessionKey: action.sessionKey, turns, maxTurns } };
+}
+
+function summaryBody({ reply, error }: Completed): string {
+  if (error === undefined) return reply;
+  const problem = `${error.code}: ${error.message}`;
+  return reply.trim() === '' ? problem : `${problem}\n${reply}`;
+}

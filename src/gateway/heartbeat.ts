@@ -1,0 +1,268 @@
+import type { AgentAction } from '../action.ts';
+import { buildHeartbeatPrompt } from '../boundary/boundary.ts';
+import type { EventClaim, HeartbeatResult, RunRecord } from '../storage/storage.ts';
+import { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
+import { isActiveAt } from './active-hours.ts';
+import { boundHistory } from './history.ts';
+import { codeOf, persist, type GatewayConfiguration, type GatewayParts } from './parts.ts';
+import { endProcessTree } from './process-tree.ts';
+import { repeatDelay } from './retry.ts';
+import type { Turn, TurnResult } from './runner.ts';
+import { takeTurn } from './take-turn.ts';
+import { armTimer, within } from './timer.ts';
+
+/** The main session's key; a hook's own keys can never be this one. */
+export const MAIN_SESSION_KEY = 'main';
+/** Requests within this time share one turn. */
+const COALESCE_MS = 250;
+const MAX_EVENTS = 50;
+const MAX_EVENT_BYTES = 65_536;
+const RECOVERY_GRACE_MS = 1_000;
+
+export interface HeartbeatCounters {
+  turns: number;
+  failures: number;
+}
+
+/**
+ * Turns of the main session, one at a time and beside the hooks' runs: a turn claims what is pending, and consumes it
+ * when it completes. A failed or interrupted turn frees it, and the next one has the same id: at least once.
+ */
+export class Heartbeat {
+  readonly #parts: GatewayParts;
+  readonly #abort = new AbortController();
+  readonly counters: HeartbeatCounters = { turns: 0, failures: 0 };
+  #state: 'stopped' | 'idle' | 'coalescing' | 'busy' = 'stopped';
+  /** Asked for again while a turn was under way. */
+  #askedAgain = false;
+  #failuresInARow = 0;
+  /** The turn that failed last: its repeat keeps the id. */
+  #failedTurnId: string | undefined;
+  #cancelCoalescing = (): void => {};
+  #cancelPeriod = (): void => {};
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(parts: GatewayParts) {
+    this.#parts = parts;
+  }
+
+  get isBusy(): boolean {
+    return this.#state === 'busy';
+  }
+
+  /** Begins the periodic checks; a turn that a process that died left behind is taken up at once. */
+  async start(): Promise<void> {
+    this.#state = 'idle';
+    this.arm();
+    const left = await this.#parts.storage.listEvents({ state: 'claimed', limit: 1 });
+    if (left.length > 0) this.ask();
+  }
+
+  /** (Re)starts the period, after start and after a reload. */
+  arm(): void {
+    this.#cancelPeriod();
+    const { everySeconds } = this.#parts.configuration().settings.gateway.heartbeat;
+    if (everySeconds <= 0 || this.#state === 'stopped') return;
+    this.#cancelPeriod = armTimer(everySeconds * 1000, () => {
+      const { activeHours } = this.#parts.configuration().settings.gateway.heartbeat;
+      if (isActiveAt(activeHours, this.#parts.now())) this.ask();
+      this.arm();
+    });
+  }
+
+  /** Asks for a turn soon; whoever asks within the coalescing time shares it. */
+  ask(): void {
+    if (this.#state === 'busy') this.#askedAgain = true;
+    if (this.#state !== 'idle') return;
+    this.#state = 'coalescing';
+    this.#cancelCoalescing = armTimer(COALESCE_MS, () => this.#begin());
+  }
+
+  /** Looks whether somebody asked through the store: a wake, a summary, a failed turn whose time has come. */
+  async check(): Promise<void> {
+    if (this.#state !== 'idle') return;
+    if (await this.#parts.storage.heartbeatRequested(this.#parts.now())) this.ask();
+  }
+
+  /** Waits for the turn; one that is left after the grace is ended and taken up again at the next start. */
+  async stop(graceMs: number): Promise<void> {
+    const wasBusy = this.#state === 'busy';
+    this.#state = 'stopped';
+    this.#cancelPeriod();
+    this.#cancelCoalescing();
+    if (!wasBusy) return;
+    await within(this.#turn, graceMs);
+    this.#abort.abort();
+    await this.#turn;
+  }
+
+  abort(): void {
+    this.#abort.abort();
+  }
+
+  #begin(): void {
+    this.#state = 'busy';
+    this.#askedAgain = false;
+    this.#turn = this.#takeTurn()
+      .catch((error: unknown) => {
+        this.#parts.log.error({ code: codeOf(error) }, 'a heartbeat failed');
+        return false;
+      })
+      .then((more) => {
+        if (this.#state !== 'busy') return;
+        this.#state = 'idle';
+        if (more || this.#askedAgain) this.ask();
+        this.#parts.wake();
+      });
+  }
+
+  /** Takes a turn where anything is pending; resolves to whether more is likely to be. */
+  async #takeTurn(): Promise<boolean> {
+    const { storage, now, nonce } = this.#parts;
+    const asked = this.#failedTurnId ?? nonce();
+    const claim = await storage.claimEvents({
+      turnId: asked,
+      nowMs: now(),
+      maxEvents: MAX_EVENTS,
+      maxBytes: MAX_EVENT_BYTES,
+    });
+    if (claim === undefined) return false;
+    if (claim.turnId !== asked) await this.#endSurvivors(claim.turnId);
+    const configuration = this.#parts.configuration();
+    const startedAt = now();
+    const turn = await this.#makeTurn(claim, configuration);
+    const result = await this.#run(turn, configuration);
+    const isOk = result.kind === 'completed' && result.outcome === 'ok';
+    // Left claimed: the next start takes it up under the same id.
+    if (this.#abort.signal.aborted && !isOk) return false;
+    this.#parts.log.info(
+      { turnId: claim.turnId, events: claim.events.length, result: isOk ? 'ok' : codeOfResult(result) },
+      'heartbeat performed',
+    );
+    if (!isOk) {
+      await this.#free(claim, result);
+      return false;
+    }
+    await this.#consume(claim, { turn, result, startedAt }, configuration);
+    const bytes = claim.events.reduce((sum, event) => sum + Buffer.byteLength(event.text), 0);
+    return claim.events.length === MAX_EVENTS || bytes > MAX_EVENT_BYTES / 2;
+  }
+
+  async #endSurvivors(turnId: string): Promise<void> {
+    if (await endProcessTree({ runId: turnId, own: false }, RECOVERY_GRACE_MS)) return;
+    this.#parts.log.error({ turnId }, 'processes of an interrupted heartbeat could not be ended');
+  }
+
+  async #makeTurn(claim: EventClaim, { settings }: GatewayConfiguration): Promise<Turn> {
+    const { heartbeat, sessions } = settings.gateway;
+    const { instructions, model = settings.agents.defaults.model } = heartbeat;
+    const history = await this.#parts.storage.findHistory(MAIN_SESSION_KEY);
+    return {
+      runId: claim.turnId,
+      kind: 'heartbeat',
+      attempt: this.#failuresInARow + 1,
+      sessionKey: MAIN_SESSION_KEY,
+      name: 'Heartbeat',
+      prompt: buildHeartbeatPrompt({ events: claim.events, instructions, nonce: this.#parts.nonce() }),
+      message: claim.events.map((event) => event.text).join('\n'),
+      ...(model === undefined ? {} : { model }),
+      timeoutSeconds: settings.agents.defaults.timeoutSeconds,
+      history: boundHistory(history, sessions),
+    };
+  }
+
+  async #run(turn: Turn, { settings, runners }: GatewayConfiguration): Promise<TurnResult> {
+    const name = settings.gateway.heartbeat.runner ?? settings.gateway.runner;
+    const runner = runners.get(name);
+    if (runner === undefined) {
+      const message = `runner ${name} is not configured: add gateway.runners.${name}`;
+      return { kind: 'not-started', code: 'not_configured', message, final: false };
+    }
+    // A turn has no row of its own before it completes; its processes are found by their environment.
+    return takeTurn(runner, turn, { signal: this.#abort.signal, onProcess: async () => {} });
+  }
+
+  async #consume(
+    claim: EventClaim,
+    done: { readonly turn: Turn; readonly result: TurnResult; readonly startedAt: number },
+    { settings }: GatewayConfiguration,
+  ): Promise<void> {
+    if (done.result.kind !== 'completed') return;
+    const nowMs = this.#parts.now();
+    const { reply, usage } = done.result;
+    const isSilent = reply.trim() === '' || isAcknowledgement(reply);
+    const result: HeartbeatResult = {
+      run: {
+        id: claim.turnId,
+        kind: 'heartbeat',
+        action: mainAction(done.turn, settings.gateway.heartbeat.runner),
+        state: 'completed',
+        outcome: 'ok',
+        reply,
+        attempts: done.turn.attempt,
+        ...(usage === undefined ? {} : { usage }),
+        acceptedAt: done.startedAt,
+        dueAt: done.startedAt,
+        startedAt: done.startedAt,
+        endedAt: nowMs,
+      } satisfies RunRecord,
+      history: {
+        sessionKey: MAIN_SESSION_KEY,
+        turns: [
+          { role: 'user', text: done.turn.prompt, at: done.startedAt },
+          { role: 'assistant', text: reply.trim() === '' ? HEARTBEAT_OK : reply, at: nowMs },
+        ],
+        maxTurns: settings.gateway.sessions.maxTurns,
+      },
+      ...(isSilent ? {} : { delivery: { channel: 'last', text: reply, fromMain: true } }),
+      nowMs,
+    };
+    await this.#persist(claim, () => this.#parts.storage.consumeEvents(claim.turnId, result));
+    this.counters.turns += 1;
+    this.#failuresInARow = 0;
+    this.#failedTurnId = undefined;
+  }
+
+  async #free(claim: EventClaim, result: TurnResult): Promise<void> {
+    this.#failuresInARow += 1;
+    this.#failedTurnId = claim.turnId;
+    this.counters.failures += 1;
+    const error = result.kind === 'completed' ? result.error : result;
+    const { code, message } = error ?? { code: 'unknown', message: 'the turn failed' };
+    const policy = this.#parts.retry.heartbeat;
+    const retryAfterMs = result.kind === 'not-started' ? result.retryAfterMs : undefined;
+    const delayMs = repeatDelay(policy, this.#failuresInARow, { retryAfterMs, random: this.#parts.random() });
+    const nowMs = this.#parts.now();
+    await this.#persist(claim, () =>
+      this.#parts.storage.freeEvents(claim.turnId, { code, message, retryAt: nowMs + delayMs, nowMs }),
+    );
+  }
+
+  async #persist(claim: EventClaim, write: () => Promise<unknown>): Promise<void> {
+    await persist(this.#parts, { what: `heartbeat ${claim.turnId}`, signal: this.#abort.signal }, write);
+  }
+}
+
+/** A turn of the main session as the listing of runs shows it. */
+function mainAction(turn: Turn, runner: string | undefined): AgentAction {
+  return {
+    kind: 'agent',
+    id: turn.runId,
+    prompt: turn.prompt,
+    message: turn.message,
+    name: turn.name,
+    sessionKey: turn.sessionKey,
+    oneShot: false,
+    wakeMode: 'next-heartbeat',
+    deliver: true,
+    channel: 'last',
+    ...(turn.model === undefined ? {} : { model: turn.model }),
+    timeoutSeconds: turn.timeoutSeconds,
+    ...(runner === undefined ? {} : { runner }),
+    origin: { requestId: turn.runId, path: 'heartbeat', trusted: false },
+  };
+}
+
+function codeOfResult(result: TurnResult): string {
+  return result.kind === 'completed' ? (result.error?.code ?? result.outcome) : result.code;
+}

@@ -1,0 +1,296 @@
+import type { DeliveryTarget } from '../action.ts';
+import type { NewDelivery, OutboxRecord, RunRecord, SummaryEvent } from '../storage/storage.ts';
+import { postCallback } from './callback.ts';
+import { sendChunks, type DeliveryResult } from './delivery.ts';
+import { codeOf, makeSummary, persist, type GatewayConfiguration, type GatewayParts } from './parts.ts';
+import { decideRepeat } from './retry.ts';
+import { resolveTarget } from './target.ts';
+import { within } from './timer.ts';
+
+/** Deliveries and callbacks under way at most. */
+const MAX_SENDING = 16;
+/** Entries held at most, those that wait for an earlier one to the same recipient included. */
+const MAX_HELD = 500;
+
+export interface OutboxCounters {
+  sent: number;
+  skipped: number;
+  dead: number;
+  repeated: number;
+}
+
+interface AttemptError {
+  readonly code: string;
+  readonly message: string;
+}
+
+const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service ended while it was sending' };
+
+/**
+ * Brings deliveries and callbacks to their end, each with attempts of its own. Deliveries to one recipient go one
+ * after the other, so that their chunks never mix; a slow recipient takes no place from others.
+ */
+export class Outbox {
+  readonly #parts: GatewayParts;
+  readonly #held = new Map<string, Promise<void>>();
+  readonly #lanes = new Map<string, Promise<unknown>>();
+  readonly #abort = new AbortController();
+  readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
+  #queued = 0;
+
+  constructor(parts: GatewayParts) {
+    this.#parts = parts;
+  }
+
+  get active(): number {
+    return this.#held.size;
+  }
+
+  /**
+   * Claims what is due. What a process that died was sending is due again too: the chunk that was under way may arrive
+   * twice, the ones on record do not.
+   */
+  async claim(): Promise<void> {
+    const limit = Math.min(MAX_SENDING - (this.#held.size - this.#queued), MAX_HELD - this.#held.size);
+    if (limit <= 0) return;
+    const entries = await this.#parts.storage.claimOutbox({ nowMs: this.#parts.now(), limit });
+    for (const entry of entries) this.#begin(entry);
+  }
+
+  /** Waits for what is being sent; what is left after the grace is cut off. */
+  async stop(graceMs: number): Promise<void> {
+    await within(this.#settled(), graceMs);
+    this.#abort.abort();
+    await this.#settled();
+  }
+
+  abort(): void {
+    this.#abort.abort();
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all(this.#held.values());
+  }
+
+  #begin(entry: OutboxRecord): void {
+    const attempt = entry.kind === 'callback' ? this.#call(entry) : this.#deliver(entry);
+    const done = attempt
+      .catch((error: unknown) => {
+        this.#parts.log.error(
+          { outboxId: entry.id, code: codeOf(error) },
+          'an entry was left to the next start',
+        );
+      })
+      .finally(() => {
+        this.#held.delete(entry.id);
+        this.#parts.wake();
+      });
+    this.#held.set(entry.id, done);
+  }
+
+  // --- deliveries ---------------------------------------------------------------------------------------------------
+
+  async #deliver(entry: OutboxRecord): Promise<void> {
+    const { delivery } = entry;
+    if (delivery === undefined) return;
+    const configuration = this.#parts.configuration();
+    const last = await this.#persist(entry, () => this.#parts.storage.findLastTarget());
+    const target = resolveTarget(delivery, last, configuration.settings);
+    switch (target.kind) {
+      case 'no-channel': {
+        const note = { code: 'no_channel', message: 'no channel is configured' };
+        await this.#persist(entry, (nowMs) =>
+          this.#parts.storage.completeOutbox(entry.id, { state: 'skipped', note, nowMs }),
+        );
+        this.counters.skipped += 1;
+        return;
+      }
+      case 'problem':
+        return this.#bury(entry, target, delivery.fallback);
+      case 'target':
+        return this.#inLane(`${target.channel}\n${target.to}`, () =>
+          this.#send(entry, { target, delivery, configuration }),
+        );
+    }
+  }
+
+  /** Runs a step after all earlier ones of its lane; while it waits it takes no place. */
+  async #inLane(lane: string, step: () => Promise<void>): Promise<void> {
+    const before = this.#lanes.get(lane);
+    const turn = before === undefined ? step() : this.#waitThen(before, step);
+    // A lane goes on after a step that failed; its own error is the caller's.
+    const settled = turn.catch(() => {});
+    this.#lanes.set(lane, settled);
+    try {
+      await turn;
+    } finally {
+      if (this.#lanes.get(lane) === settled) this.#lanes.delete(lane);
+    }
+  }
+
+  async #waitThen(before: Promise<unknown>, step: () => Promise<void>): Promise<void> {
+    this.#queued += 1;
+    this.#parts.wake();
+    await before;
+    this.#queued -= 1;
+    await step();
+  }
+
+  async #send(
+    entry: OutboxRecord,
+    {
+      target,
+      delivery,
+      configuration,
+    }: {
+      readonly target: { readonly channel: string; readonly to: string };
+      readonly delivery: NewDelivery;
+      readonly configuration: GatewayConfiguration;
+    },
+  ): Promise<void> {
+    if (this.#abort.signal.aborted) return this.#repeat(entry, INTERRUPTED, { atOnce: true });
+    const { channel, to } = target;
+    const result = await this.#trySend(entry, configuration, target);
+    const code = result.kind === 'sent' ? undefined : result.code;
+    this.#parts.log.info(
+      { outboxId: entry.id, runId: entry.runId, channel, attempt: entry.attempts, result: result.kind, code },
+      'delivery attempted',
+    );
+    switch (result.kind) {
+      case 'sent': {
+        const note = { code: 'plain_text', message: 'the channel refused the formatting' };
+        await this.#persist(entry, (nowMs) =>
+          this.#parts.storage.completeOutbox(entry.id, {
+            state: 'completed',
+            target: { channel, to },
+            ...(result.plain ? { note } : {}),
+            ...(delivery.fromMain ? { lastTarget: { channel, to } } : {}),
+            nowMs,
+          }),
+        );
+        this.counters.sent += 1;
+        return;
+      }
+      case 'retry':
+        return this.#repeat(entry, result, result);
+      case 'failed':
+        return this.#bury(entry, result, delivery.fallback);
+      case 'ambiguous': {
+        // It may have arrived: sending it again, here or on the fallback, could double it.
+        const message = `it may or may not have arrived (${result.code}: ${result.message})`;
+        return this.#bury(entry, { code: 'ambiguous', message });
+      }
+    }
+  }
+
+  async #trySend(
+    entry: OutboxRecord,
+    { channels }: GatewayConfiguration,
+    { channel, to }: { readonly channel: string; readonly to: string },
+  ): Promise<DeliveryResult> {
+    let adapter;
+    try {
+      adapter = await channels.find(channel);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : 'it could not be opened';
+      return { kind: 'failed', code: 'not_configured', message };
+    }
+    if (adapter === undefined) {
+      const message = `channel ${channel} has no settings: add channels.${channel}`;
+      return { kind: 'failed', code: 'not_configured', message };
+    }
+    return sendChunks(adapter, entry, {
+      to,
+      signal: this.#abort.signal,
+      onProgress: async (chunksSent) => {
+        await this.#persist(entry, () => this.#parts.storage.recordProgress(entry.id, chunksSent));
+      },
+    });
+  }
+
+  // --- callbacks ----------------------------------------------------------------------------------------------------
+
+  async #call(entry: OutboxRecord): Promise<void> {
+    if (entry.callback === undefined) return;
+    const result = await postCallback(entry.callback, {
+      id: entry.id,
+      secret: this.#parts.configuration().settings.gateway.callbackSecret,
+      nowMs: this.#parts.now(),
+      signal: this.#abort.signal,
+    });
+    const code = result.kind === 'failed' ? result.code : undefined;
+    this.#parts.log.info(
+      { outboxId: entry.id, runId: entry.runId, attempt: entry.attempts, result: result.kind, code },
+      'callback attempted',
+    );
+    if (result.kind === 'failed') return this.#repeat(entry, result, result);
+    await this.#persist(entry, (nowMs) =>
+      this.#parts.storage.completeOutbox(entry.id, { state: 'completed', nowMs }),
+    );
+    this.counters.sent += 1;
+  }
+
+  // --- ends ---------------------------------------------------------------------------------------------------------
+
+  async #repeat(
+    entry: OutboxRecord,
+    { code, message }: AttemptError,
+    options: { readonly final?: boolean; readonly retryAfterMs?: number; readonly atOnce?: boolean },
+  ): Promise<void> {
+    const decision = decideRepeat(this.#parts.retry.outbox, entry.attempts, {
+      random: this.#parts.random(),
+      ...(options.final === undefined ? {} : { final: options.final }),
+      retryAfterMs: options.retryAfterMs,
+    });
+    if (decision.kind === 'give-up') return this.#bury(entry, { code, message }, entry.delivery?.fallback);
+    const delayMs = options.atOnce === true ? 0 : decision.delayMs;
+    await this.#persist(entry, (nowMs) =>
+      this.#parts.storage.requeueOutbox(entry.id, { code, message, retryAt: nowMs + delayMs, nowMs }),
+    );
+    this.counters.repeated += 1;
+  }
+
+  async #bury(
+    entry: OutboxRecord,
+    { code, message }: AttemptError,
+    fallback?: DeliveryTarget,
+  ): Promise<void> {
+    const error = { code, message };
+    const run = await this.#persist(entry, () => this.#parts.storage.findRun(entry.runId));
+    const summary = failureSummary(entry, run, { error, fallback });
+    await this.#persist(entry, (nowMs) =>
+      this.#parts.storage.buryOutbox(entry.id, {
+        error,
+        summary,
+        ...(fallback === undefined || entry.delivery === undefined
+          ? {}
+          : { fallback: { ...fallback, text: entry.delivery.text, fromMain: false } }),
+        nowMs,
+      }),
+    );
+    this.counters.dead += 1;
+  }
+
+  async #persist<T>(entry: OutboxRecord, write: (nowMs: number) => Promise<T>): Promise<T> {
+    return persist(this.#parts, { what: `${entry.kind} ${entry.id}`, signal: this.#abort.signal }, () =>
+      write(this.#parts.now()),
+    );
+  }
+}
+
+function failureSummary(
+  entry: OutboxRecord,
+  run: RunRecord | undefined,
+  { error, fallback }: { readonly error: AttemptError; readonly fallback: DeliveryTarget | undefined },
+): SummaryEvent {
+  const text = `${error.code}: ${error.message}`;
+  const note = fallback === undefined ? undefined : `sent on to ${fallback.channel}`;
+  const outcome = entry.kind === 'callback' ? 'callback failed' : 'delivery failed';
+  if (run !== undefined) return makeSummary(run, outcome, { text, note });
+  // The run has been pruned: who sent it is no longer known.
+  return {
+    text: `Hook (${outcome}): ${text}`,
+    origin: { requestId: entry.runId, path: 'unknown', trusted: false },
+    requestHeartbeat: false,
+  };
+}

@@ -1,0 +1,63 @@
+import { LAST_CHANNEL, type DeliveryTarget } from '../action.ts';
+import type { Settings } from '../config/config.ts';
+
+/** Where a delivery goes, or why it goes nowhere. */
+export type ResolvedTarget =
+  | { readonly kind: 'target'; readonly channel: string; readonly to: string }
+  /** No channel is configured at all. */
+  | { readonly kind: 'no-channel' }
+  | {
+      readonly kind: 'problem';
+      readonly code: 'not_configured' | 'no_recipient';
+      readonly message: string;
+    };
+
+/** The channel of the contract that stands in where nothing else is known. */
+const FALLBACK_CHANNEL = 'whatsapp';
+
+export type TargetSettings = Pick<Settings, 'gateway' | 'channels'>;
+
+/**
+ * Resolves a delivery's channel and recipient. `last` is the channel the main session used last (`gateway.main` until
+ * it has used one), then the only configured channel, then whatsapp. The recipient is the delivery's own, else the
+ * last one on that same channel, else the channel's `to`.
+ */
+export function resolveTarget(
+  wanted: DeliveryTarget,
+  last: DeliveryTarget | undefined,
+  settings: TargetSettings,
+): ResolvedTarget {
+  const configured = Object.keys(settings.channels);
+  if (configured.length === 0) return { kind: 'no-channel' };
+  const main = last ?? mainTarget(settings);
+  const channel =
+    wanted.channel === LAST_CHANNEL
+      ? (main?.channel ?? (configured.length === 1 ? configured[0] : undefined) ?? FALLBACK_CHANNEL)
+      : wanted.channel;
+  if (!configured.includes(channel)) {
+    const message = `channel ${channel} has no settings: add channels.${channel}`;
+    return { kind: 'problem', code: 'not_configured', message };
+  }
+  const to =
+    wanted.to ?? (main?.channel === channel ? main.to : undefined) ?? defaultRecipient(channel, settings);
+  if (to === undefined || to.trim() === '') {
+    const message = `nobody to send to on ${channel}: give the mapping a "to", or set channels.${channel}.to`;
+    return { kind: 'problem', code: 'no_recipient', message };
+  }
+  return { kind: 'target', channel, to };
+}
+
+/** Where the main session stands before it has delivered anything itself. */
+function mainTarget({ gateway: { main } }: TargetSettings): DeliveryTarget | undefined {
+  if (main.channel === undefined) return undefined;
+  return main.to === undefined ? { channel: main.channel } : { channel: main.channel, to: main.to };
+}
+
+function defaultRecipient(
+  channel: string,
+  { channels, gateway: { main } }: TargetSettings,
+): string | undefined {
+  const to = channels[channel]?.['to'];
+  if (typeof to === 'string' || typeof to === 'number') return String(to);
+  return main.channel === channel ? main.to : undefined;
+}
