@@ -1,0 +1,199 @@
+/** The host's side of loading: runs the loader process and turns what it found into diagnostics at their places. */
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Diagnostic, Place, SourceText } from '../document/document.ts';
+import type { LoaderAnswer, LoaderModule, LoaderRequest } from './loader-process.ts';
+import type { SourceFinding } from './scan-sources.ts';
+import type { TransformRef } from './transform.ts';
+
+/** A module ready to run. */
+export interface LoadedModule {
+  /** As mappings name it. */
+  readonly module: string;
+  readonly code: string;
+  /** Source map of `code` (JSON text); its sources are relative to `root`. */
+  readonly map: string;
+  readonly sha256: string;
+  readonly root: string;
+}
+
+export interface LoadedModules {
+  readonly modules: ReadonlyMap<string, LoadedModule>;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Absolute paths of all files that were read, and of entries that are missing so that their arrival is noticed. */
+  readonly files: readonly string[];
+}
+
+/** A loader that hangs would hold a reload for ever; twenty files take 0.1 s. */
+const LOADER_TIMEOUT_MS = 30_000;
+/** Linked code beyond this does not fit 64 MB of heap with a request beside it. */
+const MAX_CODE_BYTES = 1024 * 1024;
+
+/** Compiles and links every module that `refs` name; runs none of their code. */
+export async function loadModules(dir: string, refs: readonly TransformRef[]): Promise<LoadedModules> {
+  if (refs.length === 0) return { modules: new Map(), diagnostics: [], files: [] };
+  const names = [...new Set(refs.map((ref) => ref.module))];
+  const answer = await runLoader({ dir, modules: names });
+  if (typeof answer === 'string')
+    return { modules: new Map(), diagnostics: refs.map(failedLoader(answer)), files: [] };
+  const modules = new Map<string, LoadedModule>();
+  const diagnostics: Diagnostic[] = answer.findings.map((finding) => describeFinding(answer, finding));
+  const files = new Set<string>();
+  for (const loaded of answer.modules) {
+    const users = refs.filter((ref) => ref.module === loaded.module);
+    if ('problem' in loaded) {
+      files.add(path.resolve(answer.root, loaded.module));
+      diagnostics.push(...users.map((ref) => describeProblem(dir, loaded, ref)));
+      continue;
+    }
+    for (const id of loaded.files) files.add(path.join(answer.root, id));
+    if (loaded.linked === undefined) continue;
+    if (Buffer.byteLength(loaded.linked.code) > MAX_CODE_BYTES) {
+      diagnostics.push(...users.map(describeTooLarge));
+      continue;
+    }
+    modules.set(loaded.module, { module: loaded.module, ...loaded.linked, root: answer.root });
+  }
+  return { modules, diagnostics, files: [...files] };
+}
+
+/** Runs the loader process; a text instead of an answer says why there is none. */
+async function runLoader(request: LoaderRequest): Promise<LoaderAnswer | string> {
+  const entry = new URL(
+    import.meta.url.endsWith('.ts') ? './loader-process.ts' : './loader-process.js',
+    import.meta.url,
+  );
+  const { NODE_OPTIONS: _, ...environment } = process.env;
+  const child = spawn(process.execPath, ['--no-warnings', fileURLToPath(entry)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // tsx's disk cache lies in a predictable folder of the temporary directory.
+    env: { ...environment, TSX_DISABLE_CACHE: '1', NODE_NO_WARNINGS: '1' },
+    timeout: LOADER_TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise<string | undefined>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) =>
+      resolve(code === 0 ? undefined : `it ended with ${signal ?? code}`),
+    );
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(JSON.stringify(request));
+  const [output, complaint, failure] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (failure === undefined) return JSON.parse(output) as LoaderAnswer;
+  const cause = /^\w*Error.*$/m.exec(complaint)?.[0];
+  return cause === undefined ? failure : `${failure}: ${cause.slice(0, 200)}`;
+}
+
+/** A source text under the name it is printed with: relative where it lies below the working directory. */
+export function printedSource(file: string, content: string): SourceText {
+  const relative = path.relative(process.cwd(), file);
+  return { file: relative.startsWith('..') ? file : relative, text: content };
+}
+
+/** The range of a text that starts at a 1-based line and column. */
+export function placeAt(source: SourceText, line: number, column: number, length: number): Place {
+  let start = 0;
+  for (let found = 1; found < line; found += 1) {
+    const end = /\r\n|[\n\r\u2028\u2029]/g;
+    end.lastIndex = start;
+    if (end.exec(source.text) === null) break;
+    start = end.lastIndex;
+  }
+  const from = Math.min(start + column - 1, source.text.length);
+  return { source, start: from, end: Math.min(from + length, source.text.length) };
+}
+
+function describeFinding(answer: LoaderAnswer, finding: SourceFinding): Diagnostic {
+  const source = printedSource(path.join(answer.root, finding.file), answer.texts[finding.file] ?? '');
+  return {
+    severity: 'error',
+    code: finding.code,
+    message: finding.message,
+    at: placeAt(source, finding.line, finding.column, finding.length),
+    ...(finding.hint === undefined ? {} : { hint: finding.hint }),
+  };
+}
+
+function describeProblem(
+  dir: string,
+  loaded: Extract<LoaderModule, { problem: string }>,
+  ref: TransformRef,
+): Diagnostic {
+  const name = JSON.stringify(loaded.module.length > 80 ? `${loaded.module.slice(0, 79)}…` : loaded.module);
+  const common = { severity: 'error', at: ref.at } as const;
+  switch (loaded.problem) {
+    case 'not-found': {
+      const hint = suggestModule(dir, loaded.module);
+      const message = `transform ${name} is no file below ${printedSource(dir, '').file || '.'}`;
+      return { ...common, code: 'TRANSFORM_NOT_FOUND', message, ...(hint === undefined ? {} : { hint }) };
+    }
+    case 'outside':
+      return {
+        ...common,
+        code: 'TRANSFORM_OUTSIDE',
+        message: `transform ${name} lies outside the transforms folder`,
+        hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
+      };
+    case 'file-type':
+      return {
+        ...common,
+        code: 'TRANSFORM_FILE_TYPE',
+        message: `transform ${name} is no file a transform may be, expected .ts .mts .js .mjs .cjs`,
+      };
+  }
+}
+
+/** The same name with another extension first (`x.js` beside a missing `x.ts`), else the nearest name. */
+function suggestModule(dir: string, module: string): string | undefined {
+  const folder = path.resolve(dir, path.dirname(module));
+  let names: string[];
+  try {
+    names = readdirSync(folder).filter((name) => /\.(?:ts|mts|js|mjs|cjs)$/.test(name));
+  } catch {
+    return undefined;
+  }
+  const wanted = path.basename(module);
+  const stem = wanted.replace(/\.\w+$/, '');
+  const same = names.find((name) => name.replace(/\.\w+$/, '') === stem);
+  const near = same ?? names.find((name) => editDistance(name, wanted) <= 2);
+  return near === undefined
+    ? undefined
+    : `did you mean ${JSON.stringify(path.posix.join(path.posix.dirname(module), near))}?`;
+}
+
+/** Levenshtein distance; names are file names, at most 255 characters. */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}
+
+function describeTooLarge(ref: TransformRef): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'TRANSFORM_TOO_LARGE',
+    message: `transform ${JSON.stringify(ref.module)} with all it imports is over 1 MB`,
+    at: ref.at,
+    hint: 'import less, or keep large tables out of the transform',
+  };
+}
+
+function failedLoader(reason: string): (ref: TransformRef) => Diagnostic {
+  return (ref) => ({
+    severity: 'error',
+    code: 'TRANSFORM_LOADER_FAILED',
+    message: `transforms could not be loaded, the loader gave no answer: ${reason}`,
+    at: ref.at,
+  });
+}

@@ -1,0 +1,158 @@
+/**
+ * Finds where imports stand in the operator's own text, and what the policy refuses whatever it names: dynamic
+ * imports, `require` outside CommonJS, top-level await; and syntax errors. esbuild parses each file alone: every
+ * import comes back as a warning of ours, which esbuild furnishes with its place.
+ */
+import * as esbuild from 'esbuild';
+import type { GraphFile } from './load-graph.ts';
+
+/** A finding of the loader; lines and columns are 1-based, columns and lengths in UTF-16 units. */
+export interface SourceFinding {
+  readonly code: string;
+  /** Id of the file. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly length: number;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** One import as it stands in the text. */
+interface ScannedImport {
+  readonly kind: string;
+  readonly specifier: string;
+  readonly at: Pick<SourceFinding, 'file' | 'line' | 'column' | 'length'>;
+}
+
+export interface Scan {
+  readonly imports: readonly ScannedImport[];
+  readonly findings: readonly SourceFinding[];
+}
+
+const NAMESPACE = 'scan';
+const LOADERS = { typescript: 'ts', esm: 'js', commonjs: 'js', json: 'json' } as const;
+
+const REFUSED_SYNTAX: Readonly<Record<string, { code: string; message: string }>> = {
+  'unsupported-dynamic-import': {
+    code: 'TRANSFORM_DYNAMIC_IMPORT',
+    message: 'a transform cannot import dynamically',
+  },
+  'unsupported-require-call': {
+    code: 'TRANSFORM_REQUIRE',
+    message: 'a transform cannot require a module by a computed name',
+  },
+  'indirect-require': { code: 'TRANSFORM_REQUIRE', message: 'a transform cannot use require as a value' },
+};
+
+export async function scanSources(files: ReadonlyMap<string, GraphFile>): Promise<Scan> {
+  const result = await esbuild
+    .build({
+      entryPoints: [...files.keys()].map((id) => ({ in: `${NAMESPACE}:${id}`, out: encodeURIComponent(id) })),
+      bundle: true,
+      write: false,
+      outdir: '/scan',
+      format: 'iife',
+      platform: 'neutral',
+      target: 'esnext',
+      tsconfigRaw: {},
+      logLevel: 'silent',
+      logLimit: 0,
+      logOverride: Object.fromEntries(Object.keys(REFUSED_SYNTAX).map((id) => [id, 'warning' as const])),
+      plugins: [scanPlugin(files)],
+    })
+    .catch((error: unknown) => error as esbuild.BuildFailure);
+  const imports: ScannedImport[] = [];
+  const findings: SourceFinding[] = [];
+  for (const message of result.warnings) {
+    const at = placeOf(message.location);
+    const refused = REFUSED_SYNTAX[message.id];
+    if (isImportDetail(message.detail)) {
+      imports.push({ ...message.detail, at });
+      const kind = files.get(at.file)?.kind;
+      const finding = refuseKind(message.detail, kind);
+      if (finding !== undefined) findings.push({ ...finding, ...at });
+    } else if (refused !== undefined) {
+      findings.push({ ...refused, hint: 'write a static import', ...at });
+    }
+  }
+  for (const message of result.errors)
+    findings.push({ ...describeError(message.text), ...placeOf(message.location) });
+  return { imports, findings };
+}
+
+interface ImportDetail {
+  readonly kind: string;
+  readonly specifier: string;
+}
+
+function isImportDetail(detail: unknown): detail is ImportDetail {
+  return typeof detail === 'object' && detail !== null && 'specifier' in detail;
+}
+
+function scanPlugin(files: ReadonlyMap<string, GraphFile>): esbuild.Plugin {
+  return {
+    name: 'scan',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, (args) => {
+        if (args.kind === 'entry-point') {
+          return { path: args.path.slice(NAMESPACE.length + 1), namespace: NAMESPACE };
+        }
+        const detail: ImportDetail = { kind: args.kind, specifier: args.path };
+        return { path: args.path, external: true, warnings: [{ text: 'import', detail }] };
+      });
+      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, (args) => {
+        const file = files.get(args.path);
+        return { contents: file?.original ?? '', loader: LOADERS[file?.kind ?? 'json'] };
+      });
+    },
+  };
+}
+
+function refuseKind(
+  detail: ImportDetail,
+  fileKind: GraphFile['kind'] | undefined,
+): Pick<SourceFinding, 'code' | 'message' | 'hint'> | undefined {
+  if (detail.kind === 'dynamic-import') {
+    return {
+      code: 'TRANSFORM_DYNAMIC_IMPORT',
+      message: 'a transform cannot import dynamically',
+      hint: 'write a static import',
+    };
+  }
+  if (detail.kind === 'require-resolve' || (detail.kind === 'require-call' && fileKind !== 'commonjs')) {
+    return {
+      code: 'TRANSFORM_REQUIRE',
+      message: 'a transform cannot use require',
+      hint: 'write a static import',
+    };
+  }
+  return undefined;
+}
+
+/** Words an error of esbuild in the house's way. */
+export function describeError(text: string): Pick<SourceFinding, 'code' | 'message' | 'hint'> {
+  if (text.startsWith('Top-level await')) {
+    return {
+      code: 'TRANSFORM_TOP_LEVEL_AWAIT',
+      message: 'a transform cannot await outside its function',
+      hint: 'the function itself may be async',
+    };
+  }
+  const message = text.length > 200 ? `${text.slice(0, 199)}…` : text;
+  return { code: 'TRANSFORM_SYNTAX', message: message.charAt(0).toLowerCase() + message.slice(1) };
+}
+
+/** The place of a message of esbuild, which counts columns and lengths in bytes from 0. */
+export function placeOf(
+  location: esbuild.Location | null,
+  namespace: string = NAMESPACE,
+): Pick<SourceFinding, 'file' | 'line' | 'column' | 'length'> {
+  if (location === null) return { file: '', line: 1, column: 1, length: 0 };
+  const bytes = Buffer.from(location.lineText);
+  const column = bytes.subarray(0, location.column).toString().length;
+  const length = bytes.subarray(location.column, location.column + location.length).toString().length;
+  const prefix = `${namespace}:`;
+  const file = location.file.startsWith(prefix) ? location.file.slice(prefix.length) : location.file;
+  return { file, line: location.line, column: column + 1, length };
+}
