@@ -2,11 +2,9 @@
 import * as esbuild from 'esbuild';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
+import { LINKED_NAME } from './linked-name.ts';
 import { VIRTUAL_MODULE, type GraphFile } from './load-graph.ts';
 import { describeError, placeOf, type SourceFinding } from './scan-sources.ts';
-
-/** Name under which the linked script leaves the entry's exports. */
-export const LINKED_NAME = '__sluice_module';
 
 export interface LinkedModule {
   readonly code: string;

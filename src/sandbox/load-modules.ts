@@ -25,6 +25,8 @@ export interface LoadedModules {
   readonly diagnostics: readonly Diagnostic[];
   /** Absolute paths of all files that were read, and of entries that are missing so that their arrival is noticed. */
   readonly files: readonly string[];
+  /** The program of a worker process; empty where nothing was loaded. */
+  readonly workerScript: string;
 }
 
 /** A loader that hangs would hold a reload for ever; twenty files take 0.1 s. */
@@ -32,13 +34,14 @@ const LOADER_TIMEOUT_MS = 30_000;
 /** Linked code beyond this does not fit 64 MB of heap with a request beside it. */
 const MAX_CODE_BYTES = 1024 * 1024;
 
+const NOTHING: LoadedModules = { modules: new Map(), diagnostics: [], files: [], workerScript: '' };
+
 /** Compiles and links every module that `refs` name; runs none of their code. */
 export async function loadModules(dir: string, refs: readonly TransformRef[]): Promise<LoadedModules> {
-  if (refs.length === 0) return { modules: new Map(), diagnostics: [], files: [] };
+  if (refs.length === 0) return NOTHING;
   const names = [...new Set(refs.map((ref) => ref.module))];
   const answer = await runLoader({ dir, modules: names });
-  if (typeof answer === 'string')
-    return { modules: new Map(), diagnostics: refs.map(failedLoader(answer)), files: [] };
+  if (typeof answer === 'string') return { ...NOTHING, diagnostics: refs.map(failedLoader(answer)) };
   const modules = new Map<string, LoadedModule>();
   const diagnostics: Diagnostic[] = answer.findings.map((finding) => describeFinding(answer, finding));
   const files = new Set<string>();
@@ -57,7 +60,7 @@ export async function loadModules(dir: string, refs: readonly TransformRef[]): P
     }
     modules.set(loaded.module, { module: loaded.module, ...loaded.linked, root: answer.root });
   }
-  return { modules, diagnostics, files: [...files] };
+  return { modules, diagnostics, files: [...files], workerScript: answer.workerScript };
 }
 
 /** Runs the loader process; a text instead of an answer says why there is none. */

@@ -16,6 +16,7 @@ import {
   type GraphFile,
   type RefusedImport,
 } from './load-graph.ts';
+import { buildWorkerScript } from './worker-script.ts';
 import { scanSources, type Scan, type SourceFinding } from './scan-sources.ts';
 
 export interface LoaderRequest {
@@ -47,9 +48,11 @@ export interface LoaderAnswer {
   readonly findings: readonly SourceFinding[];
   /** Texts of the files that have findings, by id. */
   readonly texts: Readonly<Record<string, string>>;
+  /** The program of a worker process. */
+  readonly workerScript: string;
 }
 
-async function load(request: LoaderRequest): Promise<LoaderAnswer> {
+async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerScript'>> {
   if (!existsSync(request.dir)) {
     const modules = request.modules.map((module) => ({ module, problem: 'not-found' as const }));
     return { root: request.dir, modules, findings: [], texts: {} };
@@ -140,4 +143,5 @@ function collectFindings(graph: Graph, scan: Scan): SourceFinding[] {
 }
 
 const request = JSON.parse(await text(process.stdin)) as LoaderRequest;
-process.stdout.write(JSON.stringify(await load(request)));
+const [loaded, workerScript] = await Promise.all([load(request), buildWorkerScript()]);
+process.stdout.write(JSON.stringify({ ...loaded, workerScript } satisfies LoaderAnswer));

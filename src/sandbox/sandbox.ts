@@ -1,3 +1,22 @@
+/**
+ * Operator code that cannot hurt, block or leak: transforms are linked without running on the host (`load-graph.ts`),
+ * run in frozen isolates (`inside.ts`) inside worker processes (`worker-process.ts`), under a supervisor that holds
+ * the deadlines (`pool.ts`).
+ */
+import { encodeCall } from './frames.ts';
+import { inspectModule } from './inspect-module.ts';
+import type { PooledModule } from './job.ts';
+import { loadModules, type LoadedModule } from './load-modules.ts';
+import { StackMapper } from './map-stack.ts';
+import { ModuleRegistry } from './module-registry.ts';
+import { Pool, type PoolEvent, type PoolStats } from './pool.ts';
+import { failedReply, replyTo } from './reply.ts';
+import type { TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
+import { platformWalls, type Wall } from './worker-command.ts';
+
+export { SANDBOX_CODES } from './sandbox-codes.ts';
+export { platformWalls, type Wall } from './worker-command.ts';
+export type { PoolEvent as SandboxEvent } from './pool.ts';
 export type {
   MappedPosition,
   TransformCall,
@@ -7,3 +26,194 @@ export type {
   TransformReply,
   Transforms,
 } from './transform.ts';
+
+export interface SandboxOptions {
+  /** Worker processes that take calls; default 2. */
+  readonly workers?: number;
+  /** Worker processes kept ready for when one is killed; default 1. */
+  readonly spare?: number;
+  /** Told what operators should know; never anything of a payload. */
+  readonly onEvent?: (event: PoolEvent) => void;
+}
+
+export interface SandboxHealth {
+  readonly ok: boolean;
+  /** Why not, for `/readyz`. */
+  readonly reason?: string;
+}
+
+export interface SandboxStats {
+  /** Calls answered, by `ok` or their failure. */
+  readonly calls: Readonly<Record<string, number>>;
+  readonly pools: readonly (PoolStats & { readonly jit: boolean })[];
+  /** Breakers that are not closed. */
+  readonly breakers: readonly { readonly module: string; readonly state: 'open' | 'half-open' }[];
+}
+
+/** JSON text a module may be given for each MB of its memory: parsed it takes ten times as much. */
+const INPUT_BYTES_PER_MB = 32 * 1024;
+
+/** The sandbox of a service: one set of worker processes for all generations. Nothing starts before a module is loaded. */
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #registry = new ModuleRegistry();
+  readonly #pools = new Map<boolean, Pool>();
+  readonly #calls = new Map<string, number>();
+  #stopped = false;
+
+  constructor(options: SandboxOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Links the modules of `refs` (relative to `dir`) and tries each once in its isolate. Never rejects for what a module does. */
+  async loadTransforms(
+    dir: string,
+    refs: readonly TransformRef[],
+    options: { readonly coverage?: boolean } = {},
+  ): Promise<Transforms> {
+    const loaded = await loadModules(dir, refs);
+    const diagnostics = [...loaded.diagnostics];
+    const entries = new Map<string, Entry>();
+    for (const ref of refs) {
+      const source = loaded.modules.get(ref.module);
+      const key = settingsKey(ref);
+      if (source === undefined || entries.has(key)) continue;
+      const module = this.#registry.retain(source, ref, options.coverage === true);
+      const pool = this.#pool(ref.jit, loaded.workerScript);
+      entries.set(key, { module, pool, mapper: new StackMapper(source.root, source.map), source });
+    }
+    const checks = [...entries].map(async ([key, entry]) => {
+      const ref = refs.find((one) => settingsKey(one) === key) as TransformRef;
+      return inspectModule(entry.pool, entry.module, contextOf(entry, ref, ref.timeoutMs));
+    });
+    diagnostics.push(...(await Promise.all(checks)).flat());
+    const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
+    return new LoadedTransforms(this, entries, { diagnostics, hashes, files: loaded.files });
+  }
+
+  /** Whether worker processes start; true where none was ever needed. */
+  get health(): SandboxHealth {
+    if ([...this.#pools.values()].every((pool) => pool.isHealthy)) return { ok: true };
+    return { ok: false, reason: 'the processes that run transforms do not start' };
+  }
+
+  get stats(): SandboxStats {
+    const pools = [...this.#pools].map(([jit, pool]) => ({ jit, ...pool.stats }));
+    return {
+      calls: Object.fromEntries(this.#calls),
+      pools,
+      breakers: this.#registry.openBreakers(performance.now()),
+    };
+  }
+
+  /** Protections of this platform, the missing ones among them. */
+  get walls(): readonly Wall[] {
+    return platformWalls();
+  }
+
+  /** Turns new calls away, lets running ones end within their limits, ends all processes. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...this.#pools.values()].map((pool) => pool.stop()));
+  }
+
+  /** @internal */
+  async run(entry: Entry | undefined, call: TransformCall): Promise<TransformReply> {
+    const reply = await this.#run(entry, call);
+    const label = reply.kind === 'ok' ? 'ok' : reply.failure;
+    this.#calls.set(label, (this.#calls.get(label) ?? 0) + 1);
+    return reply;
+  }
+
+  /** @internal */
+  release(entries: Iterable<Entry>): void {
+    for (const { module, pool } of entries) if (this.#registry.release(module)) pool.drop(module);
+  }
+
+  async #run(entry: Entry | undefined, call: TransformCall): Promise<TransformReply> {
+    const { ref, json } = call;
+    if (entry === undefined) return failedReply('load-error', 'the module could not be loaded');
+    const { sha256 } = entry.module;
+    if (this.#stopped) return failedReply('deferred', 'the sandbox is stopping', sha256);
+    const bytes = Buffer.byteLength(json);
+    if (bytes > ref.memoryMb * INPUT_BYTES_PER_MB) {
+      const message = `a request of ${bytes} bytes is too large for ${ref.memoryMb} MB of memory (memoryMb)`;
+      return failedReply('memory', message, sha256);
+    }
+    const timeoutMs = Math.max(1, Math.floor(Math.min(ref.timeoutMs, call.budgetMs)));
+    const { number } = entry.module;
+    const outcome = await entry.pool.submit(entry.module, timeoutMs, (id) =>
+      encodeCall(id, { module: number, now: call.now, seed: call.seed, timeoutMs, json }, bytes),
+    );
+    try {
+      return replyTo(outcome, contextOf(entry, ref, timeoutMs));
+    } catch {
+      // A worker that writes nonsense is no longer ours.
+      return failedReply('crashed', 'its worker process answered with nonsense', sha256);
+    }
+  }
+
+  #pool(jit: boolean, script: string): Pool {
+    const found = this.#pools.get(jit);
+    if (found !== undefined) return found;
+    const { workers = 2, spare = 1, onEvent = () => undefined } = this.#options;
+    const pool = new Pool({ workers, spare: jit ? 0 : spare, jit, script, onEvent });
+    this.#pools.set(jit, pool);
+    return pool;
+  }
+}
+
+/** A module as one generation uses it. */
+interface Entry {
+  readonly module: PooledModule;
+  readonly pool: Pool;
+  readonly mapper: StackMapper;
+  readonly source: LoadedModule;
+}
+
+class LoadedTransforms implements Transforms {
+  readonly diagnostics: Transforms['diagnostics'];
+  readonly hashes: Transforms['hashes'];
+  readonly files: Transforms['files'];
+  readonly #sandbox: Sandbox;
+  readonly #entries: ReadonlyMap<string, Entry>;
+  readonly #byRef = new WeakMap<TransformRef, Entry>();
+  #released = false;
+
+  constructor(
+    sandbox: Sandbox,
+    entries: ReadonlyMap<string, Entry>,
+    found: Pick<Transforms, 'diagnostics' | 'hashes' | 'files'>,
+  ) {
+    this.#sandbox = sandbox;
+    this.#entries = entries;
+    this.diagnostics = found.diagnostics;
+    this.hashes = found.hashes;
+    this.files = found.files;
+  }
+
+  call(call: TransformCall): Promise<TransformReply> {
+    let entry = this.#byRef.get(call.ref);
+    if (entry === undefined) {
+      entry = this.#entries.get(settingsKey(call.ref));
+      if (entry !== undefined) this.#byRef.set(call.ref, entry);
+    }
+    return this.#sandbox.run(entry, call);
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#sandbox.release(this.#entries.values());
+  }
+}
+
+function contextOf(entry: Entry, ref: TransformRef, timeoutMs: number) {
+  return { ref, timeoutMs, sha256: entry.module.sha256, mapper: entry.mapper };
+}
+
+/** Two refs with the same key share an isolate. The time limit is no part of it: it comes with each call. */
+function settingsKey(ref: TransformRef): string {
+  const { module, memoryMb, maxResultBytes, maxLogBytes, reuse, jit } = ref;
+  return JSON.stringify([module, ref.export ?? null, memoryMb, maxResultBytes, maxLogBytes, reuse, jit]);
+}

@@ -104,4 +104,6 @@ export interface Transforms {
   /** Absolute paths of all files that were loaded, for watching. */
   readonly files: readonly string[];
   call(call: TransformCall): Promise<TransformReply>;
+  /** Says that this generation takes no new requests: workers forget what no other generation uses. Idempotent. */
+  release(): void;
 }

@@ -1,0 +1,179 @@
+/**
+ * The frames between the supervisor and a worker, little-endian.
+ *
+ *     to a worker     u32 length | u8 kind   | u32 id | body
+ *       load, drop    id = module number; body = JSON of `LoadBody`, nothing
+ *       call          body = u32 module | f64 now | u32 seed | u32 timeout | JSON text of the argument
+ *       inspect       body = u32 module | u32 timeout
+ *       coverage      body = u32 module
+ *     from a worker   u32 length | u8 status | u32 id | u32 CPU µs | u32 heap KB | u32 log bytes | logs | value
+ *
+ * `length` counts what follows it.
+ */
+
+/** What a frame asks of a worker. */
+export const REQUEST = { load: 1, drop: 2, call: 3, inspect: 4, coverage: 5 } as const;
+
+/** How a worker's answer went. */
+export const STATUS = {
+  ready: 0,
+  ok: 1,
+  undefined: 2,
+  userError: 3,
+  notJson: 4,
+  tooLarge: 5,
+  pending: 6,
+  timeout: 7,
+  memory: 8,
+  loadError: 9,
+} as const;
+export type Status = (typeof STATUS)[keyof typeof STATUS];
+
+/** A module with the settings under which it runs; a worker keeps one isolate for each. */
+export interface LoadBody {
+  readonly code: string;
+  readonly exportName?: string;
+  readonly memoryMb: number;
+  readonly maxResultBytes: number;
+  readonly maxLogBytes: number;
+  readonly reuse: boolean;
+  readonly coverage: boolean;
+}
+
+/** Frames beyond this are a broken peer: results and requests are bounded far below. */
+const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+const LENGTH_BYTES = 4;
+const ANSWER_BYTES = 17;
+
+export interface CallBody {
+  readonly module: number;
+  readonly now: number;
+  readonly seed: number;
+  readonly timeoutMs: number;
+  readonly json: string;
+}
+
+export interface Answer {
+  readonly status: Status;
+  readonly id: number;
+  readonly cpuMicros: number;
+  readonly heapKb: number;
+  /** JSON text `{lines, dropped}`, or empty. */
+  readonly logs: string;
+  readonly value: string;
+}
+
+export function encodeLoad(module: number, body: LoadBody): Buffer {
+  const text = JSON.stringify(body);
+  const frame = startFrame(REQUEST.load, module, Buffer.byteLength(text));
+  frame.write(text, 9);
+  return frame;
+}
+
+export function encodeDrop(module: number): Buffer {
+  return startFrame(REQUEST.drop, module, 0);
+}
+
+export function encodeCall(id: number, body: CallBody, jsonBytes: number): Buffer {
+  const frame = startFrame(REQUEST.call, id, 20 + jsonBytes);
+  frame.writeUInt32LE(body.module, 9);
+  frame.writeDoubleLE(body.now, 13);
+  frame.writeUInt32LE(body.seed >>> 0, 21);
+  frame.writeUInt32LE(body.timeoutMs, 25);
+  frame.write(body.json, 29);
+  return frame;
+}
+
+export function decodeCall(frame: Buffer): CallBody {
+  return {
+    module: frame.readUInt32LE(5),
+    now: frame.readDoubleLE(9),
+    seed: frame.readUInt32LE(17),
+    timeoutMs: frame.readUInt32LE(21),
+    json: frame.toString('utf8', 25),
+  };
+}
+
+export function encodeInspect(id: number, module: number, timeoutMs: number): Buffer {
+  const frame = startFrame(REQUEST.inspect, id, 8);
+  frame.writeUInt32LE(module, 9);
+  frame.writeUInt32LE(timeoutMs, 13);
+  return frame;
+}
+
+export function encodeCoverage(id: number, module: number): Buffer {
+  const frame = startFrame(REQUEST.coverage, id, 4);
+  frame.writeUInt32LE(module, 9);
+  return frame;
+}
+
+function startFrame(kind: number, id: number, bodyBytes: number): Buffer {
+  const frame = Buffer.allocUnsafe(9 + bodyBytes);
+  frame.writeUInt32LE(5 + bodyBytes, 0);
+  frame[4] = kind;
+  frame.writeUInt32LE(id, 5);
+  return frame;
+}
+
+export function encodeAnswer(answer: Answer): Buffer {
+  const logBytes = Buffer.byteLength(answer.logs);
+  const valueBytes = Buffer.byteLength(answer.value);
+  const frame = Buffer.allocUnsafe(LENGTH_BYTES + ANSWER_BYTES + logBytes + valueBytes);
+  frame.writeUInt32LE(ANSWER_BYTES + logBytes + valueBytes, 0);
+  frame[4] = answer.status;
+  frame.writeUInt32LE(answer.id, 5);
+  frame.writeUInt32LE(answer.cpuMicros >>> 0, 9);
+  frame.writeUInt32LE(answer.heapKb >>> 0, 13);
+  frame.writeUInt32LE(logBytes, 17);
+  if (logBytes > 0) frame.write(answer.logs, 21);
+  frame.write(answer.value, 21 + logBytes);
+  return frame;
+}
+
+/** Reads an answer; undefined where the frame contradicts itself. */
+export function decodeAnswer(frame: Buffer): Answer | undefined {
+  if (frame.length < ANSWER_BYTES) return undefined;
+  const logsEnd = ANSWER_BYTES + frame.readUInt32LE(13);
+  const status = frame[0] ?? -1;
+  if (logsEnd > frame.length || status < STATUS.ready || status > STATUS.loadError) return undefined;
+  return {
+    status: status as Status,
+    id: frame.readUInt32LE(1),
+    cpuMicros: frame.readUInt32LE(5),
+    heapKb: frame.readUInt32LE(9),
+    logs: logsEnd === ANSWER_BYTES ? '' : frame.toString('utf8', ANSWER_BYTES, logsEnd),
+    value: frame.toString('utf8', logsEnd),
+  };
+}
+
+/** Cuts a stream into frames (without their length). Appending costs the size of the chunk, however long a frame is. */
+export class FrameReader {
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #wanted = LENGTH_BYTES;
+
+  /** Adds a chunk and returns the frames it completes; undefined where the stream is no frames. */
+  push(chunk: Buffer): Buffer[] | undefined {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes < this.#wanted) return [];
+    const joined = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#bytes);
+    const frames: Buffer[] = [];
+    let at = 0;
+    this.#wanted = LENGTH_BYTES;
+    while (joined.length - at >= LENGTH_BYTES) {
+      const length = joined.readUInt32LE(at);
+      if (length === 0 || length > MAX_FRAME_BYTES) return undefined;
+      if (joined.length - at - LENGTH_BYTES < length) {
+        this.#wanted = LENGTH_BYTES + length;
+        break;
+      }
+      frames.push(joined.subarray(at + LENGTH_BYTES, at + LENGTH_BYTES + length));
+      at += LENGTH_BYTES + length;
+    }
+    const rest = joined.subarray(at);
+    this.#chunks = rest.length === 0 ? [] : [rest];
+    this.#bytes = rest.length;
+    return frames;
+  }
+}
