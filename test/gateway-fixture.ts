@@ -19,6 +19,7 @@ import {
   type TurnResult,
 } from '../src/gateway/gateway.ts';
 import { openStorage, type Storage } from '../src/storage/storage.ts';
+import { gatewaySettings } from './gateway-settings.ts';
 
 /** Retries within milliseconds, three and five of them as in the real policies. */
 export const FAST_RETRY = {
@@ -48,28 +49,6 @@ export function agentAction(change: Partial<AgentAction> = {}): AgentAction {
 export function wakeAction(text: string, change: Partial<WakeAction> = {}): WakeAction {
   const origin = { requestId: randomUUID(), path: 'wake', trusted: false };
   return { kind: 'wake', id: randomUUID(), text, mode: 'now', origin, ...change };
-}
-
-export function gatewaySettings(change: Partial<GatewaySettings> = {}): GatewaySettings {
-  return {
-    token: undefined,
-    runner: 'default',
-    runners: {},
-    maxRuns: 4,
-    maxRunsPerMapping: undefined,
-    heartbeat: {
-      everySeconds: 0,
-      instructions: 'Look at these events.',
-      model: undefined,
-      runner: undefined,
-      activeHours: undefined,
-    },
-    events: { maxPending: 1000 },
-    main: { channel: undefined, to: undefined },
-    sessions: { maxTurns: 40, maxTokens: 100_000 },
-    callbackSecret: undefined,
-    ...change,
-  };
 }
 
 /** A runner whose turns a test answers: each waits until it is settled by its message. */

@@ -249,15 +249,14 @@ function describe(result: TurnResult): string {
   return result.kind === 'completed' ? result.outcome : result.kind;
 }
 
-/** Limits per runner name; runs without a name of their own count under the empty one. */
+/** Limits per runner name; runs without a name of their own count as the default runner's. */
 function runnerLimits({ settings: { gateway } }: GatewayConfiguration): {
   readonly maxPerRunner?: ReadonlyMap<string, number>;
+  readonly defaultRunner?: string;
 } {
   const limits = new Map<string, number>();
   for (const [name, { maxRuns }] of Object.entries(gateway.runners)) {
-    if (maxRuns === undefined) continue;
-    limits.set(name, maxRuns);
-    if (name === gateway.runner) limits.set('', maxRuns);
+    if (maxRuns !== undefined) limits.set(name, maxRuns);
   }
-  return limits.size === 0 ? {} : { maxPerRunner: limits };
+  return limits.size === 0 ? {} : { maxPerRunner: limits, defaultRunner: gateway.runner };
 }

@@ -84,8 +84,10 @@ export interface ClaimRunsOptions {
   readonly limit: number;
   /** Runs active at most of any one mapping id; runs of the built-in routes have none and are not limited by it. */
   readonly maxPerMapping?: number;
-  /** Runs active at most per runner name (`''` for the default). */
+  /** Runs active at most per runner name. */
   readonly maxPerRunner?: ReadonlyMap<string, number>;
+  /** The name that runs without one count under. */
+  readonly defaultRunner?: string;
 }
 
 /** A summary line for the main session. */

@@ -132,14 +132,15 @@ function openRoom(
   options: ClaimRunsOptions,
   active: readonly { readonly mappingId: string; readonly runner: string; readonly active: number }[],
 ) {
-  const { maxPerMapping, maxPerRunner } = options;
+  const { maxPerMapping, maxPerRunner, defaultRunner = '' } = options;
   if (maxPerMapping === undefined && (maxPerRunner?.size ?? 0) === 0) return undefined;
   const perMapping = new Map<string, number>();
   const perRunner = new Map<string, number>();
   const add = (map: Map<string, number>, key: string, by: number) => map.set(key, (map.get(key) ?? 0) + by);
+  const named = (runner: string) => (runner === '' ? defaultRunner : runner);
   for (const lane of active) {
     add(perMapping, lane.mappingId, lane.active);
-    add(perRunner, lane.runner, lane.active);
+    add(perRunner, named(lane.runner), lane.active);
   }
   // The built-in routes have no mapping that could be limited.
   const most = (mappingId: string) => (mappingId === '' ? Infinity : (maxPerMapping ?? Infinity));
@@ -147,11 +148,11 @@ function openRoom(
     left: ({ mappingId, runner }: { readonly mappingId: string; readonly runner: string }) =>
       Math.min(
         most(mappingId) - (perMapping.get(mappingId) ?? 0),
-        (maxPerRunner?.get(runner) ?? Infinity) - (perRunner.get(runner) ?? 0),
+        (maxPerRunner?.get(named(runner)) ?? Infinity) - (perRunner.get(named(runner)) ?? 0),
       ),
     take(lane: { readonly mappingId: string; readonly runner: string }) {
       add(perMapping, lane.mappingId, 1);
-      add(perRunner, lane.runner, 1);
+      add(perRunner, named(lane.runner), 1);
     },
   };
 }
