@@ -81,7 +81,7 @@ export class SqliteClient {
     argument: Argument<Name>,
     settle: { readonly resolve: (value: Result<Name>) => void; readonly reject: (error: Error) => void },
   ): void {
-    const refusal = this.#ended ?? (this.#closing && new StorageError('closed', `${this.#file}: is closed`));
+    const refusal = this.#closing ? new StorageError('closed', `${this.#file}: is closed`) : this.#ended;
     if (refusal !== undefined) {
       settle.reject(refusal);
       return;

@@ -1,3 +1,5 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { HookError, type HookErrorCode } from '../errors.ts';
 import { StorageError, type StorageErrorCode } from './storage-error.ts';
 
@@ -10,7 +12,16 @@ export interface ErrorWire {
 }
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
-const SQLITE = { busy: 5, locked: 6, readonly: 8, corrupt: 11, full: 13, cantopen: 14, notadb: 26 } as const;
+const SQLITE = {
+  busy: 5,
+  locked: 6,
+  readonly: 8,
+  ioerr: 10,
+  corrupt: 11,
+  full: 13,
+  cantopen: 14,
+  notadb: 26,
+} as const;
 
 /** Says what to do about an error of the engine on this file. */
 export function explainSqliteError(error: unknown, file: string): StorageError {
@@ -41,8 +52,21 @@ export function explainSqliteError(error: unknown, file: string): StorageError {
     case SQLITE.busy:
     case SQLITE.locked:
       return explain('busy', 'another process holds the store; try again when its command has ended');
+    case SQLITE.ioerr:
+      if (isDiskFull(file))
+        return explain('disk_full', 'no space is left for the store; free some on its disk');
+      return explain('failed', `the disk reports an error (${reason}); look at the system's log`);
     default:
       return explain('failed', reason);
+  }
+}
+
+/** Making the log's index on a full disk is reported as an input/output error. */
+function isDiskFull(file: string): boolean {
+  try {
+    return statfsSync(dirname(file)).bavail === 0;
+  } catch {
+    return false;
   }
 }
 
