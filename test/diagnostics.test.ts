@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostics } from '../src/document/document.ts';
 import type { Diagnostic } from '../src/document/document.ts';
+import * as configRoom from './diagnostics/config.ts';
 import * as documentRoom from './diagnostics/document.ts';
 
 interface Room {
@@ -22,6 +23,7 @@ interface Room {
 }
 
 const rooms: Readonly<Record<string, Room>> = {
+  config: configRoom,
   document: documentRoom,
 };
 

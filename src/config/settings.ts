@@ -26,7 +26,7 @@ export interface HooksSettings {
   readonly previousTokens: readonly string[];
   /** Leading slash, no trailing one, never `/`. Default `/hooks`. */
   readonly path: string;
-  /** Built-in presets by name, aliases resolved. */
+  /** Built-in presets: `mail`, or `gmail`, which also answers on `/gmail`. */
   readonly presets: readonly string[];
   /** Absolute. */
   readonly mappingsDir: string;
@@ -45,6 +45,8 @@ export interface HooksSettings {
     /** Empty: any. */
     readonly allowedPrefixes: readonly string[];
   };
+  /** `hooks.mail` as written, references resolved; `mail/` checks it. */
+  readonly mail?: Readonly<Record<string, unknown>>;
 }
 
 export interface ServerSettings {
@@ -145,7 +147,9 @@ export interface LoadedConfig {
   readonly dialect: 'sluice' | 'openclaw';
   /** `hooks.mappings` entries, raw, each with its place. */
   readonly inlineMappings: readonly LocatedValue[];
-  /** SHA-256 over the file and everything it refers to, secrets' values excluded. */
+  /** Values of all tokens and references: to be kept out of logs. */
+  readonly secrets: readonly string[];
+  /** SHA-256 of the file's text: references count by name, the values of secrets do not. */
   readonly sha256: string;
   /** Absolute paths of files to watch: the config and secret files. */
   readonly files: readonly string[];

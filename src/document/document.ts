@@ -11,4 +11,5 @@ export type { DocumentFormat, ParsedDocument, ParseResult } from './parse-docume
 export { printYaml } from './print-yaml.ts';
 export { displayName, readDocument, readSource } from './read-document.ts';
 export type { ReadOptions } from './read-document.ts';
+export { kindsAt, knownKeys } from './schema-keys.ts';
 export { placeWithin } from './tree.ts';

@@ -80,8 +80,8 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
     ...context.base,
     ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
   ];
-  const name = formatPath([...root.path, ...path]);
   const part = root.at(path);
+  const name = formatPath(part.path);
   const secret = path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
   const found = describeValue(part.value, { secret });
   const invalid = (expected: string, hint?: string): readonly Diagnostic[] => [
@@ -147,8 +147,8 @@ function refusedAtRoot(issue: Issue): boolean {
 function unknownKey({ root, schema }: Context, path: Path, key: string): Diagnostic {
   const known = findSchemas(schema, path).flatMap(knownKeys);
   const near = didYouMean(key, known);
-  const where =
-    path.length === 0 && root.path.length === 0 ? '' : ` in ${formatPath([...root.path, ...path])}`;
+  const object = root.at(path).path;
+  const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
   const all = known.length <= 12 ? ` (known: ${known.join(', ')})` : '';
   const hint = near === undefined ? `remove it${all}` : `did you mean "${near}"?`;
   return finding(
@@ -160,8 +160,8 @@ function unknownKey({ root, schema }: Context, path: Path, key: string): Diagnos
 }
 
 function wrongType({ root }: Context, path: Path, expected: readonly string[]): Diagnostic {
-  const name = formatPath([...root.path, ...path]);
   const part = root.at(path);
+  const name = formatPath(part.path);
   const wanted = expected.join(' or ');
   if (part.value === undefined)
     return finding('MISSING_KEY', `${name} is missing, expected ${wanted}`, root.place(path));

@@ -2,13 +2,10 @@ import { evaluate, parse } from '@humanwhocodes/momoa';
 import type { DocumentNode, StringNode, ValueNode } from '@humanwhocodes/momoa';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
 import { TreeBuilder } from './tree-builder.ts';
-import type { TreeNode } from './tree.ts';
+import type { ReadTree, TreeNode } from './tree.ts';
 
 /** Parses JSON (RFC 8259) or JSON5 into the common tree. */
-export function readJsonTree(
-  source: SourceText,
-  format: 'json' | 'json5',
-): { tree?: TreeNode; diagnostics: readonly Diagnostic[] } {
+export function readJsonTree(source: SourceText, format: 'json' | 'json5'): ReadTree {
   let document: DocumentNode;
   try {
     document = parse(source.text, { mode: format });
@@ -101,13 +98,13 @@ function syntaxFinding(source: SourceText, format: 'json' | 'json5', error: Part
   };
 }
 
+/** What stands at an offset, without quoting a word: it could be a secret. */
 function describe(text: string, offset: number): string {
-  const character = String.fromCodePoint(text.codePointAt(offset) ?? 0x20);
   if (offset >= text.length) return 'end of the file';
+  const character = String.fromCodePoint(text.codePointAt(offset) ?? 0x20);
   if (character === '\n' || character === '\r') return 'end of the line';
-  return /[\p{L}\p{N}]/u.test(character)
-    ? `"${/^[\p{L}\p{N}_.+-]{1,40}/u.exec(text.slice(offset, offset + 40))?.[0] ?? character}"`
-    : `"${character}"`;
+  if (/\p{L}/u.test(character)) return 'word without quotes';
+  return /\p{N}/u.test(character) ? 'number' : `"${character}"`;
 }
 
 function jsonHint(text: string, offset: number): string | undefined {

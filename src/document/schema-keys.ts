@@ -28,6 +28,11 @@ export function findSchemas(schema: z.ZodType, path: Path): readonly z.ZodType[]
   return schemas;
 }
 
+/** What a schema takes at a path, in words such as `a number`; empty where the path leads nowhere. */
+export function kindsAt(schema: z.ZodType, path: Path): readonly string[] {
+  return findSchemas(schema, path).flatMap(kindsOf);
+}
+
 /** Keys an object schema names; none for anything else. */
 export function knownKeys(schema: z.ZodType): readonly string[] {
   return Object.keys(definitionOf(schema).shape ?? {});

@@ -57,10 +57,6 @@ function linesAround(
   return { shown, ownIndex };
 }
 
-/** A key with a secret's name and a literal after it; for files whose structure could not be read. */
-const SECRET_LINE =
-  /((?:token|secret|password|passwd|api_?key)s?["']?\s*[:=]\s*)(?!["']?\$\{[A-Za-z0-9_]*\}|\{|\[|\||>)(\S.*)$/i;
-
 /** A line with every character that is secret or unprintable replaced by one of the same width. */
 function printable(source: SourceText, start: number, end: number): string {
   let line = source.text.slice(start, end).replace(/\r$/, '');
@@ -68,9 +64,6 @@ function printable(source: SourceText, start: number, end: number): string {
     const from = Math.max(0, secret.start - start);
     const to = Math.min(line.length, secret.end - start);
     if (from < to) line = line.slice(0, from) + '•'.repeat(to - from) + line.slice(to);
-  }
-  if (source.secrets === undefined) {
-    line = line.replace(SECRET_LINE, (_all, key: string, value: string) => key + '•'.repeat(value.length));
   }
   return line.replaceAll(/(?!\t)[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu, '·');
 }

@@ -1,4 +1,4 @@
-import type { LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
+import type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
 import { scalarOffsets } from './scalar-offsets.ts';
 import type { ScalarText } from './scalar-offsets.ts';
 
@@ -18,6 +18,14 @@ export interface Member {
   readonly start: number;
   readonly end: number;
   readonly node: TreeNode;
+}
+
+/** What a parser made of a text. */
+export interface ReadTree {
+  readonly tree?: TreeNode;
+  /** What could be read of a broken text: good enough to know where its secrets stand. */
+  readonly partial?: TreeNode;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Makes a tree readable by path. */

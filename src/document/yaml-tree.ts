@@ -2,10 +2,13 @@ import { isAlias, isMap, isPair, isScalar, isSeq, parseAllDocuments } from 'yaml
 import type { Document, Node, Pair, Scalar, YAMLError } from 'yaml';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
 import { TreeBuilder } from './tree-builder.ts';
-import type { TreeNode } from './tree.ts';
+import type { ReadTree, TreeNode } from './tree.ts';
+
+/** One slip makes the parser stumble again and again after it. */
+const MAX_SYNTAX_FINDINGS = 3;
 
 /** Parses YAML 1.2 (core schema) into the common tree. */
-export function readYamlTree(source: SourceText): { tree?: TreeNode; diagnostics: readonly Diagnostic[] } {
+export function readYamlTree(source: SourceText): ReadTree {
   let documents: Document.Parsed[];
   try {
     documents = [...parseAllDocuments(source.text, { prettyErrors: false, stringKeys: true })];
@@ -16,7 +19,9 @@ export function readYamlTree(source: SourceText): { tree?: TreeNode; diagnostics
   }
   const [first, second] = documents;
   if (first === undefined) return { tree: { start: 0, end: 0, value: null }, diagnostics: [] };
-  const diagnostics = [...first.errors, ...first.warnings].map((error) => finding(source, error));
+  const findings = [...first.errors, ...first.warnings].map((error) => finding(source, error));
+  const syntax = findings.filter(({ code }) => code === 'YAML_SYNTAX').slice(0, MAX_SYNTAX_FINDINGS);
+  const diagnostics = findings.filter((found) => found.code !== 'YAML_SYNTAX' || syntax.includes(found));
   if (second !== undefined) {
     const start = source.text.lastIndexOf('---', second.range[0]);
     diagnostics.push({
@@ -27,12 +32,17 @@ export function readYamlTree(source: SourceText): { tree?: TreeNode; diagnostics
       hint: 'put each document into a file of its own, or use a list',
     });
   }
-  if (diagnostics.length > 0) return { diagnostics };
+  if (diagnostics.length > 0)
+    return withPartial(diagnostics, buildNode(new TreeBuilder(source), first, first.contents, 0));
   const builder = new TreeBuilder(source);
   const tree = buildNode(builder, first, first.contents, 0);
   return tree === undefined
     ? { diagnostics: builder.diagnostics }
     : { tree, diagnostics: builder.diagnostics };
+}
+
+function withPartial(diagnostics: readonly Diagnostic[], partial: TreeNode | undefined): ReadTree {
+  return partial === undefined ? { diagnostics } : { partial, diagnostics };
 }
 
 function buildNode(
@@ -138,15 +148,30 @@ function finding(source: SourceText, error: YAMLError): Diagnostic {
       hint: 'replace the tab with two spaces for each level',
     };
   }
-  return { severity: 'error', code: 'YAML_SYNTAX', message: `invalid YAML: ${wording(error.message)}`, at };
+  const hint = isFlowReference(source.text, start)
+    ? { hint: 'inside { } and [ ] a reference stands in quotes: "${NAME}"' }
+    : {};
+  return {
+    severity: 'error',
+    code: 'YAML_SYNTAX',
+    message: `invalid YAML: ${wording(error.message)}`,
+    at,
+    ...hint,
+  };
+}
+
+/** Whether an unquoted `${` stands before an offset in its line: in a flow collection its brace opens an object. */
+function isFlowReference(text: string, offset: number): boolean {
+  const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
+  return /[{[].*[:,[]\s*[^"'\s]*\$\{/.test(text.slice(lineStart, offset + 1));
 }
 
 function keyAt(text: string, start: number): string {
   return /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s:,{}[\]]+)/.exec(text.slice(start, start + 80))?.[0] ?? '';
 }
 
-/** The parser's sentence in house style: lower case at its start, no full stop, at most 160 characters. */
+/** The parser's sentence in house style, without the source text it may quote: that could be a secret. */
 function wording(message: string): string {
-  const line = message.split('\n', 1)[0] ?? '';
+  const line = (message.split('\n', 1)[0] ?? '').replace(/: ".*$/, '');
   return (line.charAt(0).toLowerCase() + line.slice(1)).replace(/\.$/, '').slice(0, 160);
 }

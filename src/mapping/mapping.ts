@@ -12,12 +12,19 @@ export interface Scope {
   readonly index?: number;
 }
 
-/** A template compiled once. Rendering never throws on missing values; it lists them. */
+/**
+ * A template compiled once. Rendering never throws on missing values; it lists them. It throws `HookError`
+ * `mapping_failed` where a body makes it print more than 1 MB or loop without measure.
+ */
 export interface CompiledTemplate {
   readonly source: string;
   readonly at: Place;
   /** Openings of all blocks, in source order: each can be taken on its main and on its inverse side (coverage). */
   readonly blocks: readonly Place[];
+  /** The text itself where the template has no expressions: it renders to this whatever the scope. */
+  readonly literal?: string;
+  /** First names of all paths it reads, e.g. `headers`, `repository`. */
+  readonly reads: readonly string[];
   render(scope: Scope, trace?: RenderTrace): string;
 }
 
@@ -42,15 +49,37 @@ export interface ConditionTrace {
   readonly leaf: boolean;
 }
 
+/** An equality between a variable and a literal text that a condition needs in order to hold. */
+export interface Equality {
+  /** The variable as keys, e.g. `['headers', 'x-github-event']`. */
+  readonly keys: readonly string[];
+  readonly literal: string;
+  /** False for `==`, which a value that is no text may satisfy as well. */
+  readonly strict: boolean;
+}
+
 /** A condition (`match.when`) compiled to closures. */
 export interface CompiledCondition {
   readonly at: Place;
   /** Places of all leaves, in source order (for coverage). */
   readonly leaves: readonly Place[];
-  /** True only where the condition holds; a condition that ends unknown does not match. */
+  /** What must equal a literal text for the condition to hold. */
+  readonly equalities: readonly Equality[];
+  /**
+   * True only where the condition holds; a condition that ends unknown does not match.
+   * @throws HookError `mapping_failed` where list operators multiply a body beyond a million steps
+   */
   matches(scope: Scope): boolean;
-  /** The same evaluation, recording every node it visited, in order. */
-  trace(scope: Scope): { readonly matched: boolean; readonly nodes: readonly ConditionTrace[] };
+  /**
+   * The same evaluation, recording every node it visited, in order. `failed` is the first conjunct that is not true
+   * (the whole condition where it is no `and`), `held` the number of conjuncts before it.
+   */
+  trace(scope: Scope): {
+    readonly matched: boolean;
+    readonly nodes: readonly ConditionTrace[];
+    readonly failed?: ConditionTrace;
+    readonly held: number;
+  };
 }
 
 /** How a path's body is received; needed before a mapping is chosen, the same for every mapping of the path. */
@@ -71,6 +100,8 @@ export interface CompiledMapping {
   /** 0-based position in first-match order. */
   readonly order: number;
   readonly at: Place;
+  /** Place of the id, or of the mapping where it has none. */
+  readonly idAt: Place;
   readonly match: {
     /** Without outer slashes; absent: any name. */
     readonly path?: string;
@@ -102,6 +133,8 @@ export interface CompiledMapping {
   readonly callbackUrl?: string;
   readonly dedupe?: DedupeRule;
   readonly settings: PathSettings;
+  /** Where the mapping sets them. */
+  readonly settingsAt?: Place;
 }
 
 /** Why a mapping was or was not taken, in first-match order. */
@@ -130,6 +163,17 @@ export interface RoutingTable {
   settingsOf(path: string): PathSettings;
   /** The first mapping that matches. */
   route(scope: Scope): CompiledMapping | undefined;
-  /** The same decision with every mapping's reason, for explain; linear in the number of mappings. */
+  /**
+   * The same decision with the reason of every mapping up to the one taken, for explain; linear in their number. The
+   * nearest miss is the entry with the most `held`.
+   */
   explain(scope: Scope): readonly ConsideredMapping[];
 }
+
+export { compileMappings } from './compile.ts';
+export type { CompiledMappings } from './compile.ts';
+export type { CompileOptions, MappingEntry } from './compile-options.ts';
+export { loadMappings, PRESETS } from './load-mappings.ts';
+export type { LoadedMappings, MappingSources } from './load-mappings.ts';
+export { MAPPING_CODES } from './mapping-codes.ts';
+export { mappingJsonSchema } from './mapping-schema.ts';

@@ -1,15 +1,21 @@
 import { createRequire } from 'node:module';
 import { CHANNEL_ALIASES } from '../../action.ts';
-import type { ChannelAdapter, ChannelModule, ChannelSettings } from '../channel.ts';
+import type { ChannelAdapter, ChannelLookup, ChannelModule, ChannelSettings } from '../channel.ts';
 import { loadPlugin } from './plugin.ts';
+import { discord } from './discord.ts';
+import { imessage } from './imessage.ts';
+import { msteams } from './msteams.ts';
+import { signal } from './signal.ts';
+import { slack } from './slack.ts';
 import { telegram } from './telegram.ts';
+import { whatsapp } from './whatsapp.ts';
 
 /** The channels there are, configured or not. */
 export interface ChannelCatalog {
   readonly modules: ReadonlyMap<string, ChannelModule>;
   /** Where a module's `packages` are looked up: the file or URL it was loaded from, by channel id. */
   readonly origins: ReadonlyMap<string, string>;
-  /** Plugins that could not be loaded: `spec` as configured (absent for Sluice's own). */
+  /** Plugins that could not be loaded. */
   readonly problems: readonly PluginProblem[];
 }
 
@@ -28,9 +34,16 @@ export interface ChannelProblem {
 
 type ConfiguredChannels = Readonly<Record<string, ChannelSettings>>;
 
-const BUILT_IN: readonly ChannelModule[] = [telegram];
+const BUILT_IN: readonly ChannelModule[] = [whatsapp, telegram, discord, slack, signal, imessage, msteams];
+/** The eighth channel of the contract, loaded as any plugin is. */
+const OWN_PLUGINS = [
+  new URL(import.meta.url.endsWith('.ts') ? './mattermost.ts' : './mattermost.js', import.meta.url).href,
+];
 
-/** The built-in channels together with the plugins, `mattermost` first among these; never rejects. */
+/**
+ * The built-in channels and the plugins (paths relative to `configDir`, or package names), `mattermost` first among
+ * these. Never rejects: a plugin that cannot be loaded is left out and becomes a problem.
+ */
 export async function loadChannelCatalog(
   plugins: readonly string[],
   configDir: string,
@@ -38,7 +51,7 @@ export async function loadChannelCatalog(
   const modules = new Map(BUILT_IN.map((module) => [module.id, module]));
   const origins = new Map(BUILT_IN.map((module) => [module.id, import.meta.url]));
   const problems: PluginProblem[] = [];
-  for (const spec of plugins) {
+  for (const spec of [...OWN_PLUGINS, ...plugins]) {
     try {
       const { module, url } = await loadPlugin(spec, configDir);
       if (modules.has(module.id))
@@ -84,17 +97,12 @@ export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredCha
   return problems;
 }
 
-/** Configured channels, each opened when it is first needed and kept until `stop`. */
-export interface OpenChannels {
+/** Configured channels, each opened when it is first needed and kept until `stop`; a failed opening is tried anew. */
+export interface OpenChannels extends ChannelLookup {
   /** Ids of the configured channels. */
   readonly ids: readonly string[];
   /** Where `to` defaults to on a channel that was never used: `channels.<id>.to`. */
   defaultRecipient(channel: string): string | undefined;
-  /**
-   * The adapter of a configured channel; undefined where it is not configured.
-   * @throws Error that names the setting to mend or the package to install; the next call tries again
-   */
-  find(channel: string): Promise<ChannelAdapter | undefined>;
   stop(): Promise<void>;
 }
 

@@ -52,23 +52,26 @@ export function defineChannel<Settings extends { to?: string | undefined }>(
     ...(packages ? { packages } : {}),
     recipientProblem: (to) => definition.recipientProblem(to),
     settingsProblems: (settings) => {
-      const parsed = schema.safeParse(settings);
-      if (!parsed.success) return parsed.error.issues.map(problemOfIssue);
-      const problem = parsed.data.to === undefined ? undefined : definition.recipientProblem(parsed.data.to);
-      return problem === undefined ? [] : [{ key: 'to', message: problem }];
+      const problems =
+        schema.safeParse(settings).error?.issues.map((issue) => problemOf(issue, schema)) ?? [];
+      const { to } = settings;
+      if (typeof to !== 'string' && typeof to !== 'number') return problems;
+      const message = definition.recipientProblem(String(to));
+      return message === undefined ? problems : [...problems, { key: 'to', message }];
     },
     open: async (settings: ChannelSettings) => {
       const parsed = schema.safeParse(settings);
       if (parsed.success) return definition.open(parsed.data);
-      const [problem] = parsed.error.issues.map(problemOfIssue);
+      const [problem] = parsed.error.issues.map((issue) => problemOf(issue, schema));
       throw new Error(`channels.${id}.${problem?.key ?? ''}: ${problem?.message ?? 'is wrong'}`);
     },
   };
 }
 
-function problemOfIssue(issue: z.core.$ZodIssue): { key: string; message: string } {
+function problemOf(issue: z.core.$ZodIssue, schema: z.ZodType): { key: string; message: string } {
   if (issue.code === 'unrecognized_keys') {
-    return { key: issue.keys[0] ?? '', message: 'is no setting of this channel' };
+    const known = schema instanceof z.ZodObject ? Object.keys(schema.shape).join(', ') : '';
+    return { key: issue.keys[0] ?? '', message: `is no setting of this channel; known are ${known}` };
   }
   return { key: issue.path.map(String).join('.'), message: issue.message };
 }

@@ -17,6 +17,7 @@ const MAX_ANSWER_BYTES = 1_000_000;
 export const SEND_TIMEOUT_MS = 30_000;
 const MAX_RETRY_AFTER_MS = 86_400_000;
 const MAX_DESCRIPTION_CHARS = 300;
+const NOT_SENT = 'stopped before the request was sent';
 
 /** The platform answered with a status that says nothing was done: 5xx. */
 export class StatusError extends Error {
@@ -41,7 +42,7 @@ class NotSentError extends Error {
  * would become a GET) and rejects with `StatusError` on 5xx.
  */
 export async function wireFetch(url: string | URL, init: RequestInit): Promise<Response> {
-  if (init.signal?.aborted) throw new NotSentError('stopped before the request was sent');
+  if (init.signal?.aborted) throw new NotSentError(NOT_SENT);
   const response = await fetch(url, { ...init, redirect: 'manual' });
   if (response.status >= 500) {
     const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
@@ -216,7 +217,7 @@ export function failureOf(error: unknown, platform: string): SendFailure {
     if (link instanceof StatusError) {
       return refusal(platform, link.status, { retryAfterMs: link.retryAfterMs });
     }
-    if (link instanceof NotSentError) return { kind: 'retry', code: 'not_sent', message: link.message };
+    if (link instanceof NotSentError) return notSent();
     const code = (link as { code?: unknown }).code;
     if (typeof code === 'string' && UNSENT.has(code)) {
       const how = code === 'ECONNREFUSED' ? 'connection_refused' : 'unreachable';
@@ -245,6 +246,16 @@ function errorChain(error: unknown): Error[] {
   return chain;
 }
 
+/** A failure of a step before the message itself was sent (a token, a channel to be opened): nothing arrived. */
+export function beforeSending(failure: SendFailure): SendFailure {
+  return failure.kind === 'ambiguous' ? { ...failure, kind: 'retry' } : failure;
+}
+
+/** The result where the caller's signal had ended before anything was begun. */
+export function notSent(): SendFailure {
+  return { kind: 'retry', code: 'not_sent', message: NOT_SENT };
+}
+
 /** A failed send as the result of a check. */
 export function failedCheck(failure: SendFailure): ChannelCheck {
   const code = failure.kind === 'refused-format' ? 'rejected' : failure.code;
@@ -263,4 +274,10 @@ export function describe(text: unknown, secrets: readonly string[]): string | un
 /** A property of an unknown value; undefined where it is no object. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** A property that is text; undefined where it is not. */
+export function textField(value: unknown, name: string): string | undefined {
+  const text = field(value, name);
+  return typeof text === 'string' ? text : undefined;
 }

@@ -1,0 +1,76 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { LocatedValue, Path, Place } from '../document/document.ts';
+import type { Reporter } from './reporter.ts';
+
+interface HookToken {
+  readonly path: Path;
+  readonly value: string;
+}
+
+interface Secret {
+  readonly value: string;
+  readonly at: Place;
+}
+
+/** A secret beside `gateway.token` that no hook token may equal, resolved. */
+export interface Reserved {
+  readonly located: LocatedValue;
+  readonly value: unknown;
+}
+
+/**
+ * The rules about tokens, on resolved values whatever else is wrong with the file: one is required when hooks are
+ * on, and none may be the gateway's own secret. Returns all tokens.
+ */
+export function checkTokens(
+  reporter: Reporter,
+  value: unknown,
+  options: { readonly dev: boolean; readonly reserved: readonly Reserved[] },
+): readonly string[] {
+  const hooks = recordOf(recordOf(value)['hooks']);
+  const gateway = recordOf(recordOf(value)['gateway']);
+  if (hooks['enabled'] === true && hooks['token'] === undefined && !options.dev) {
+    reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {
+      message: 'hooks are enabled but hooks.token is missing',
+      hint: 'add token: ${SLUICE_HOOK_TOKEN} under hooks; make one with: openssl rand -hex 32',
+    });
+  }
+  const tokens = hookTokens(hooks);
+  const own = { value: gateway['token'], at: reporter.root.place(['gateway', 'token']) };
+  const others = options.reserved.map(({ value: secret, located }) => ({
+    value: secret,
+    at: located.place([]),
+  }));
+  const secrets = [own, ...others].filter((secret): secret is Secret => typeof secret.value === 'string');
+  for (const token of tokens) {
+    const same = secrets.find((secret) => isSame(secret.value, token.value));
+    if (same === undefined) continue;
+    reporter.report('TOKEN_REUSED', token.path, {
+      message: "a hook token equals the gateway's own secret",
+      hint: 'use a secret of its own for hooks: whoever may post a hook must not control the gateway',
+      labels: [{ at: same.at, text: "the gateway's secret" }],
+    });
+  }
+  return [...tokens, ...secrets].map((secret) => secret.value);
+}
+
+function hookTokens(hooks: Readonly<Record<string, unknown>>): readonly HookToken[] {
+  const previous = Array.isArray(hooks['previousTokens']) ? (hooks['previousTokens'] as unknown[]) : [];
+  const candidates: { readonly path: Path; readonly value: unknown }[] = [
+    { path: ['hooks', 'token'], value: hooks['token'] },
+    ...previous.map((value, index) => ({ path: ['hooks', 'previousTokens', index], value })),
+  ];
+  return candidates.flatMap(({ path, value }) =>
+    typeof value === 'string' && value !== '' ? [{ path, value }] : [],
+  );
+}
+
+/** The carriers cut white space around a token, so it makes no difference here either. */
+function isSame(a: string, b: string): boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text.trim()).digest();
+  return timingSafeEqual(hash(a), hash(b));
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { displayName, fromZodError, knownKeys, readDocument } from '../document/document.ts';
+import type { Diagnostic, LocatedValue, Path } from '../document/document.ts';
+import { checkDirectories } from './check-directories.ts';
+import { checkTokens } from './check-tokens.ts';
+import { configSchema } from './config-schema.ts';
+import { isOpenClawFile, translateOpenClaw } from './openclaw.ts';
+import type { Translation } from './openclaw.ts';
+import { resolveReferences } from './references.ts';
+import type { Resolved, ResolveOptions } from './references.ts';
+import { createReporter } from './reporter.ts';
+import type { LoadedConfig } from './settings.ts';
+import { toSettings } from './to-settings.ts';
+
+/** Looked for in this order where no file is named. */
+export const DEFAULT_CONFIG_FILES = ['sluice.yaml', 'sluice.json'] as const;
+
+export interface LoadOptions {
+  /** Where `${NAME}` is looked up. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** False for commands that send and serve nothing (check, explain, test): a missing secret keeps its reference. */
+  readonly needSecrets: boolean;
+  /** True for `sluice dev`: a token may be missing (one is generated), and the echo runner is no warning. */
+  readonly dev?: boolean;
+  /** Working directory; default that of the process. */
+  readonly cwd?: string;
+}
+
+/** A configuration, unless one of the diagnostics is an error. */
+export interface LoadResult {
+  readonly config?: LoadedConfig;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Loads the configuration file (default `./sluice.yaml`, then `./sluice.json`). All findings come at once, in the
+ * file's order.
+ */
+export async function loadConfig(file: string | undefined, options: LoadOptions): Promise<LoadResult> {
+  const cwd = options.cwd ?? process.cwd();
+  const path = file === undefined ? await findConfig(cwd) : resolve(cwd, file);
+  if (path === undefined) return { diagnostics: [notFound(cwd)] };
+  const isOpenClaw = isOpenClawFile(path);
+  const read = await readDocument(path, { cwd, ...(isOpenClaw ? { format: 'json5' } : {}) });
+  if (read.document === undefined) return { diagnostics: read.diagnostics };
+  const original = read.document.root;
+  const translation = isOpenClaw ? translateOpenClaw(original, hooksKeys()) : undefined;
+  const root = translation?.root ?? original;
+  const built = await build({ root, path, options, translation });
+  const diagnostics = [...read.diagnostics, ...(translation?.diagnostics ?? []), ...built.diagnostics];
+  const sorted = diagnostics.toSorted((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
+  if (built.settings === undefined || sorted.some(({ severity }) => severity === 'error')) {
+    return { diagnostics: sorted };
+  }
+  return {
+    config: {
+      settings: built.settings,
+      file: path,
+      dialect: isOpenClaw ? 'openclaw' : 'sluice',
+      inlineMappings: inlineMappings(original),
+      secrets: built.secrets,
+      sha256: createHash('sha256').update(read.document.source.text).digest('hex'),
+      files: [path, ...built.files],
+    },
+    diagnostics: sorted,
+  };
+}
+
+interface Input {
+  readonly root: LocatedValue;
+  readonly path: string;
+  readonly options: LoadOptions;
+  readonly translation: Translation | undefined;
+}
+
+interface Built {
+  readonly settings?: LoadedConfig['settings'];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly secrets: readonly string[];
+  readonly files: readonly string[];
+}
+
+async function build({ root, path, options, translation }: Input): Promise<Built> {
+  const directory = dirname(path);
+  const references: ResolveOptions = {
+    env: options.env,
+    needSecrets: options.needSecrets,
+    directory,
+    schema: configSchema,
+  };
+  const resolved = await resolveReferences(root, references);
+  const reserved = await Promise.all(
+    (translation?.reserved ?? []).map(async (located) => ({
+      located,
+      ...(await resolveReferences(located, references)),
+    })),
+  );
+  const diagnostics: Diagnostic[] = [...resolved.diagnostics, ...reserved.flatMap((r) => r.diagnostics)];
+  const reporter = createReporter(root, diagnostics);
+  const parsed = parseKnown(resolved);
+  // Checked on what was written, so that a schema finding elsewhere does not hide it.
+  const tokens = checkTokens(reporter, resolved.value, {
+    dev: options.dev === true,
+    reserved,
+  });
+  const secrets = [...resolved.secrets, ...reserved.flatMap((r) => r.secrets), ...tokens];
+  const files = resolved.files;
+  if (!parsed.success) {
+    diagnostics.push(...fromZodError(parsed.error, root, configSchema));
+    return { diagnostics: withoutUnknown(diagnostics, root, resolved.unknown), secrets, files };
+  }
+  await checkDirectories(reporter, parsed.data, directory);
+  const settings = toSettings(parsed.data, {
+    reporter,
+    directory,
+    isOpenClaw: translation !== undefined,
+    dev: options.dev === true,
+  });
+  return { settings, diagnostics: withoutUnknown(diagnostics, root, resolved.unknown), secrets, files };
+}
+
+/**
+ * Checks the resolved content. What is refused only because its reference is not known is left out and checked
+ * again, so that commands that need no secrets go on with the default.
+ */
+function parseKnown(resolved: Resolved): ReturnType<typeof configSchema.safeParse> {
+  const parsed = configSchema.safeParse(resolved.value);
+  if (parsed.success || resolved.unknown.length === 0) return parsed;
+  const refused = new Set(parsed.error.issues.map(({ path }) => JSON.stringify(path)));
+  const value = structuredClone(resolved.value);
+  for (const path of resolved.unknown) if (refused.has(JSON.stringify(path))) removeAt(value, path);
+  return configSchema.safeParse(value);
+}
+
+function removeAt(value: unknown, path: Path): void {
+  let object = value as Record<string, unknown>;
+  for (const step of path.slice(0, -1)) object = object[step] as Record<string, unknown>;
+  delete object[path.at(-1) ?? ''];
+}
+
+/** Leaves out findings about the form of values that are not known yet: only that they are missing counts. */
+function withoutUnknown(
+  diagnostics: readonly Diagnostic[],
+  root: LocatedValue,
+  unknown: readonly Path[],
+): readonly Diagnostic[] {
+  const starts = new Set(unknown.map((path) => root.place(path).start));
+  const kept = new Set(['MISSING_VARIABLE', 'INVALID_REFERENCE', 'SECRET_FILE_UNREADABLE', 'TOKEN_REUSED']);
+  return diagnostics.filter(({ code, at }) => at === undefined || kept.has(code) || !starts.has(at.start));
+}
+
+function inlineMappings(root: LocatedValue): readonly LocatedValue[] {
+  const { value } = root.at(['hooks', 'mappings']);
+  return Array.isArray(value) ? value.map((_, index) => root.at(['hooks', 'mappings', index])) : [];
+}
+
+function hooksKeys(): readonly string[] {
+  return knownKeys(configSchema.shape.hooks.unwrap());
+}
+
+async function findConfig(cwd: string): Promise<string | undefined> {
+  for (const name of DEFAULT_CONFIG_FILES) {
+    const path = join(cwd, name);
+    try {
+      await access(path);
+      return path;
+    } catch {
+      // The next name may be there.
+    }
+  }
+  return undefined;
+}
+
+function notFound(cwd: string): Diagnostic {
+  const name = displayName(cwd, dirname(cwd));
+  return {
+    severity: 'error',
+    code: 'CONFIG_NOT_FOUND',
+    message: `there is no ${DEFAULT_CONFIG_FILES.join(' or ')} in ${name}`,
+    hint: 'name a file with --config, or make one with sluice init',
+  };
+}

@@ -1,0 +1,45 @@
+import type { Path } from '../document/document.ts';
+import type { ConfigFile } from './config-schema.ts';
+import type { Reporter } from './reporter.ts';
+
+/** `agents.defaults` with every model name in full. */
+export interface Models {
+  readonly model: string | undefined;
+  readonly models: readonly string[] | undefined;
+  readonly aliases: Readonly<Record<string, string>>;
+  resolve(name: string): string;
+}
+
+/** An alias may stand for another one; longer chains than this are circles. */
+const MAX_CHAIN = 10;
+
+export function resolveModels(file: ConfigFile, reporter: Reporter): Models {
+  const { model, models, aliases: written } = file.agents.defaults;
+  const follow = (name: string): string | undefined => {
+    let current = name.trim();
+    for (let step = 0; step <= MAX_CHAIN; step += 1) {
+      const next = Object.hasOwn(written, current) ? written[current]?.trim() : undefined;
+      if (next === undefined || next === current) return current;
+      current = next;
+    }
+    return undefined;
+  };
+  const aliases: Record<string, string> = {};
+  for (const alias of Object.keys(written)) {
+    const target = follow(alias);
+    const path: Path = ['agents', 'defaults', 'aliases', alias];
+    if (target === undefined) {
+      reporter.report('ALIAS_CYCLE', path, {
+        message: `the alias "${alias.slice(0, 80)}" leads to no model: its chain goes in a circle`,
+        hint: 'let each alias name a model',
+      });
+    } else aliases[alias] = target;
+  }
+  const resolve = (name: string): string => follow(name) ?? name;
+  return {
+    model: model === undefined ? undefined : resolve(model),
+    models: models?.map(resolve),
+    aliases,
+    resolve,
+  };
+}

@@ -1,0 +1,144 @@
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { kindsAt } from '../document/document.ts';
+import type { Diagnostic, LocatedValue, Path } from '../document/document.ts';
+
+/** Bytes; a secret file holds one secret. */
+const MAX_SECRET_BYTES = 64 * 1024;
+
+const REFERENCE = /\$(\$?)\{([^}]*)\}/g;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export interface ResolveOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Directory that secret files are relative to. */
+  readonly directory: string;
+  /** False: a missing reference keeps its own text instead of being a finding. */
+  readonly needSecrets: boolean;
+  readonly schema: z.ZodType;
+}
+
+/** A file's content with its references replaced. */
+export interface Resolved {
+  readonly value: unknown;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Places of values whose reference is not known: other findings about them mean nothing. */
+  readonly unknown: readonly Path[];
+  /** Every text that came from outside the file. */
+  readonly secrets: readonly string[];
+  /** Absolute paths of the secret files. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Replaces `${NAME}` and `{file: PATH}` everywhere but in `hooks.mappings`, whose texts are templates. `$${` stands
+ * for a literal `${`. A text that is one reference and nothing else may stand where a number or boolean is expected.
+ */
+export async function resolveReferences(root: LocatedValue, options: ResolveOptions): Promise<Resolved> {
+  const run: Run = { root, options, diagnostics: [], unknown: [], secrets: [], files: [] };
+  const value = await resolveValue(run, root.value, []);
+  return { value, ...run };
+}
+
+interface Run {
+  readonly root: LocatedValue;
+  readonly options: ResolveOptions;
+  readonly diagnostics: Diagnostic[];
+  readonly unknown: Path[];
+  readonly secrets: string[];
+  readonly files: string[];
+}
+
+async function resolveValue(run: Run, value: unknown, path: Path): Promise<unknown> {
+  if (path.length === 2 && path[0] === 'hooks' && path[1] === 'mappings') return value;
+  if (typeof value === 'string') return value.includes('${') ? resolveText(run, value, path) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    return Promise.all(value.map((item: unknown, index) => resolveValue(run, item, [...path, index])));
+  }
+  const entries = Object.entries(value);
+  const [only] = entries;
+  if (entries.length === 1 && only?.[0] === 'file' && typeof only[1] === 'string') {
+    return resolveFile(run, only[1], path);
+  }
+  const resolved: [string, unknown][] = [];
+  for (const [key, item] of entries) resolved.push([key, await resolveValue(run, item, [...path, key])]);
+  return Object.fromEntries(resolved.filter(([, item]) => item !== undefined));
+}
+
+function resolveText(run: Run, value: string, path: Path): unknown {
+  let isUnknown = false;
+  const text = value.replaceAll(REFERENCE, (all: string, escaped: string, name: string) => {
+    if (escaped !== '') return all.slice(1);
+    const found = NAME.test(name) ? run.options.env[name] : undefined;
+    if (found !== undefined && found !== '') {
+      run.secrets.push(found);
+      return found;
+    }
+    isUnknown = true;
+    reportVariable(run, path, name);
+    return all;
+  });
+  if (isUnknown) run.unknown.push(path);
+  const isWhole = /^\$\{[^}]*\}$/.test(value);
+  if (!isWhole) return text;
+  const kinds = kindsAt(run.options.schema, path);
+  if (kinds.includes('a string')) return text;
+  // Nothing is known of it yet: the default stands in.
+  if (isUnknown) return kinds.includes('a number') || kinds.includes('a boolean') ? undefined : text;
+  if (kinds.includes('a number') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  return kinds.includes('a boolean') && /^(true|false)$/.test(text) ? text === 'true' : text;
+}
+
+function reportVariable(run: Run, path: Path, name: string): void {
+  const at = run.root.place(path);
+  if (!NAME.test(name)) {
+    run.diagnostics.push({
+      severity: 'error',
+      code: 'INVALID_REFERENCE',
+      message: `\${${name.slice(0, 80)}} is no reference, expected the name of a variable in the braces`,
+      at,
+      hint: 'write $${ for a literal ${',
+    });
+  } else if (run.options.needSecrets) {
+    const state = run.options.env[name] === undefined ? 'not set' : 'empty';
+    run.diagnostics.push({
+      severity: 'error',
+      code: 'MISSING_VARIABLE',
+      message: `the environment variable ${name} is ${state}`,
+      at,
+      hint: `set ${name} before starting, or use {file: PATH}`,
+    });
+  }
+}
+
+async function resolveFile(run: Run, name: string, path: Path): Promise<unknown> {
+  const file = resolve(run.options.directory, name);
+  run.files.push(file);
+  const problem = (message: string): string => {
+    run.unknown.push(path);
+    if (run.options.needSecrets) {
+      run.diagnostics.push({
+        severity: 'error',
+        code: 'SECRET_FILE_UNREADABLE',
+        message,
+        at: run.root.place(path),
+      });
+    }
+    return `{file: ${name}}`;
+  };
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_SECRET_BYTES)
+      return problem(`the secret file ${name} is larger than ${String(MAX_SECRET_BYTES)} bytes`);
+    const secret = (await readFile(file, 'utf8')).replace(/(\r?\n)+$/, '');
+    if (secret === '') return problem(`the secret file ${name} is empty`);
+    run.secrets.push(secret);
+    return secret;
+  } catch (error) {
+    return problem(
+      `the secret file ${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+    );
+  }
+}

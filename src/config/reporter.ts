@@ -1,0 +1,34 @@
+import type { Diagnostic, LocatedValue, Path, Place } from '../document/document.ts';
+import type { ConfigCode } from './codes.ts';
+
+/** Collects findings about one configuration file. */
+export interface Reporter {
+  readonly root: LocatedValue;
+  report(code: ConfigCode, path: Path, finding: Finding): void;
+}
+
+export interface Finding {
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** Default `error`. */
+  readonly severity?: 'error' | 'warning';
+  /** Points at the key instead of the value. */
+  readonly key?: boolean;
+  readonly labels?: readonly { readonly at: Place; readonly text: string }[];
+}
+
+export function createReporter(root: LocatedValue, diagnostics: Diagnostic[]): Reporter {
+  return {
+    root,
+    report(code, path, { message, hint, severity = 'error', key = false, labels = [] }) {
+      diagnostics.push({
+        severity,
+        code,
+        message,
+        at: root.place(path, key ? 'key' : 'value'),
+        ...(labels.length === 0 ? {} : { labels }),
+        ...(hint === undefined ? {} : { hint }),
+      });
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+
+const text = z.string().min(1);
+
+/** A secret: literal, `${NAME}` from the environment, or the content of a file. References are resolved before. */
+export const secretSchema = z
+  .union([text, z.strictObject({ file: text.meta({ description: 'File that holds the secret.' }) })])
+  .transform((secret) => (typeof secret === 'string' ? secret : `{file: ${secret.file}}`));
+
+const maxRuns = z
+  .number()
+  .int()
+  .min(1)
+  .max(1000)
+  .optional()
+  .meta({ description: 'Runs in parallel with this runner.' });
+
+const providerBase = {
+  apiKey: secretSchema.optional().meta({ description: 'Key of the provider.' }),
+  reasoning: z.boolean().optional().meta({ description: 'Whether `thinking` is sent to the provider.' }),
+};
+
+/** A reference whose variable is not set is reported as such, and is no wrong address. */
+const url = z.string().regex(/^(?:https?:\/\/[^\s/]|\$\{)/, {
+  error: 'an address that starts with http:// or https://',
+});
+
+const providerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('openai-compatible'),
+    baseUrl: url.meta({ description: 'Base address of the interface.' }),
+    ...providerBase,
+  }),
+  z.strictObject({ kind: z.literal('openai'), baseUrl: url.optional(), ...providerBase }),
+  z.strictObject({ kind: z.literal('anthropic'), baseUrl: url.optional(), ...providerBase }),
+]);
+
+const commandSchema = z.strictObject({
+  kind: z.literal('command'),
+  argv: z
+    .array(z.string())
+    .min(1)
+    .max(1000)
+    .meta({ description: 'The command and its arguments, with placeholders.' }),
+  prompt: z.enum(['stdin', 'file']).default('stdin').meta({ description: 'How the prompt arrives.' }),
+  replyPath: text
+    .optional()
+    .meta({ description: 'Dot path of the reply in JSON on stdout; default all of stdout.' }),
+  cwd: text.optional().meta({ description: 'Working directory.' }),
+  env: z.record(text, secretSchema).default({}).meta({ description: 'Variables set for the command.' }),
+  passEnv: z.array(text).max(1000).default([]).meta({ description: 'Variables passed on to the command.' }),
+  retryExitCodes: z
+    .array(z.number().int().min(1).max(255))
+    .max(255)
+    .default([])
+    .meta({ description: 'Exit codes that mean nothing was started: the run is tried again.' }),
+  maxReplyBytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(67_108_864)
+    .default(1_048_576)
+    .meta({ description: 'Longest output in bytes.' }),
+  maxRuns,
+});
+
+const modelSchema = z.strictObject({
+  kind: z.literal('model'),
+  providers: z
+    .record(text, providerSchema)
+    .meta({ description: 'Providers by the first part of a model name.' }),
+  system: text.optional().meta({ description: 'System text before every conversation.' }),
+  maxOutputTokens: z.number().int().min(1).optional().meta({ description: 'Longest reply in tokens.' }),
+  maxRuns,
+});
+
+const forwardSchema = z.strictObject({
+  kind: z.literal('forward'),
+  url: url.meta({ description: "Base address of the other gateway's hooks." }),
+  token: secretSchema.meta({ description: 'Its hook token.' }),
+  maxRuns,
+});
+
+/** What performs a run. */
+export const runnerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('echo'), maxRuns }),
+  commandSchema,
+  modelSchema,
+  forwardSchema,
+]);
+
+export type RunnerFile = z.output<typeof runnerSchema>;

@@ -1,0 +1,214 @@
+import { resolve } from 'node:path';
+import { didYouMean } from '../document/document.ts';
+import type { Path } from '../document/document.ts';
+import { resolveChannels, resolveChannelId } from './channels.ts';
+import type { ConfigFile } from './config-schema.ts';
+import { resolveModels } from './models.ts';
+import type { Reporter } from './reporter.ts';
+import { resolveRunners } from './runners.ts';
+import type { GatewaySettings, HooksSettings, ServerSettings, Settings } from './settings.ts';
+
+export interface SettingsContext {
+  readonly reporter: Reporter;
+  /** Directory of the file. */
+  readonly directory: string;
+  readonly isOpenClaw: boolean;
+  readonly dev: boolean;
+}
+
+/** Built-in presets; `gmail` is `mail` answering on `/gmail` too. */
+const PRESETS: readonly string[] = ['mail', 'gmail'];
+
+const DEFAULT_PORT = 8787;
+
+/** What the main session is told where the file says nothing. */
+export const DEFAULT_HEARTBEAT_INSTRUCTIONS =
+  'Look at the events below. If one of them needs something done or said, do it or say it; if nothing needs attention, answer HEARTBEAT_OK and nothing else.';
+
+/** Fills in what depends on other keys or on the file's place, and reports what a schema cannot see. */
+export function toSettings(file: ConfigFile, context: SettingsContext): Settings {
+  const models = resolveModels(file, context.reporter);
+  const gateway = gatewaySettings(file, context, models);
+  if (file.hooks.enabled && !context.dev && gateway.runners[gateway.runner]?.kind === 'echo') {
+    context.reporter.report('ECHO_RUNNER', ['gateway', 'runner'], {
+      severity: 'warning',
+      message: 'the runner is echo, which answers with the message itself: no agent runs',
+      hint: 'set gateway.runner to {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}',
+    });
+  }
+  return {
+    hooks: hooksSettings(file, context),
+    server: serverSettings(file, context.reporter),
+    gateway,
+    agents: {
+      defaults: {
+        model: models.model,
+        models: models.models,
+        aliases: models.aliases,
+        timeoutSeconds: file.agents.defaults.timeoutSeconds,
+      },
+    },
+    channels: resolveChannels(file, context.reporter),
+    plugins: file.plugins.map((name) => (/^\.{0,2}\//.test(name) ? resolve(context.directory, name) : name)),
+    storage: {
+      url: storageUrl(file.storage.url, context),
+      keep: file.storage.keep,
+      maxBacklog: file.storage.maxBacklog,
+    },
+    metrics: file.metrics,
+    log: {
+      level: file.log.level,
+      ...(file.log.format === undefined ? {} : { format: file.log.format }),
+    },
+  };
+}
+
+function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSettings {
+  const { reporter, directory } = context;
+  if (!hooks.enabled) {
+    reporter.report('HOOKS_DISABLED', ['hooks', 'enabled'], {
+      severity: 'warning',
+      message: 'hooks are off: every path is answered 404',
+      hint: 'set hooks.enabled to true',
+    });
+  }
+  const { allowFromRequest, allowedPrefixes } = hooks.sessionKeys;
+  return {
+    enabled: hooks.enabled,
+    token: hooks.token,
+    previousTokens: hooks.previousTokens,
+    path: hooksPath(hooks.path, reporter),
+    presets: presetNames(hooks.presets, reporter),
+    mappingsDir: resolve(directory, hooks.mappingsDir ?? 'mappings'),
+    transformsDir: resolve(
+      directory,
+      hooks.transformsDir ?? (context.isOpenClaw ? 'hooks/transforms' : 'transforms'),
+    ),
+    maxBodyBytes: hooks.maxBodyBytes,
+    queryToken: hooks.queryToken,
+    authFailuresPerMinute: hooks.authFailuresPerMinute,
+    lenient: hooks.lenient ?? context.isOpenClaw,
+    exposeRuns: hooks.exposeRuns,
+    sessionKeys: {
+      allowFromRequest,
+      allowedPrefixes,
+      ...(hooks.sessionKeys.default === undefined ? {} : { default: hooks.sessionKeys.default }),
+    },
+    ...(hooks.mail === undefined ? {} : { mail: hooks.mail }),
+  };
+}
+
+/** The path with a leading slash and no trailing ones. */
+function hooksPath(written: string, reporter: Reporter): string {
+  const path = `/${written.replaceAll(/^\/+|\/+$/g, '')}`;
+  const problem = hooksPathProblem(path);
+  if (problem !== undefined) {
+    reporter.report('INVALID_HOOKS_PATH', ['hooks', 'path'], {
+      message: `hooks.path ${problem}`,
+      hint: 'the default is /hooks',
+    });
+  }
+  return path;
+}
+
+function hooksPathProblem(path: string): string | undefined {
+  if (path === '/') return 'may not be the root: hooks need a path of their own';
+  if (path.length > 200) return 'is longer than 200 characters';
+  // RFC 3986, section 3.3: what a path segment can hold without being read as something else.
+  if (!/^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path))
+    return 'holds a character or an empty part that no path can hold';
+  if (/\/\.{1,2}(?:\/|$)/.test(path)) return 'may not hold . or .. as a part';
+  return undefined;
+}
+
+function presetNames(names: readonly string[], reporter: Reporter): readonly string[] {
+  for (const [index, name] of names.entries()) {
+    if (PRESETS.includes(name)) continue;
+    const near = didYouMean(name, PRESETS);
+    reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
+      message: `there is no preset "${name.slice(0, 80)}"`,
+      hint: near === undefined ? `known: ${PRESETS.join(', ')}` : `did you mean "${near}"?`,
+    });
+  }
+  return [...new Set(names)];
+}
+
+function serverSettings({ server }: ConfigFile, reporter: Reporter): ServerSettings {
+  if (!isLoopback(server.host) && server.trustedProxies.length === 0) {
+    reporter.report('EXPOSED_LISTENER', ['server', 'host'], {
+      severity: 'warning',
+      message: `the listener on ${server.host.slice(0, 80)} can be reached from outside without TLS`,
+      hint: 'listen on 127.0.0.1, or behind a proxy that ends TLS and is named in server.trustedProxies',
+    });
+  }
+  return { ...server, port: server.port ?? DEFAULT_PORT };
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+}
+
+function gatewaySettings(
+  { gateway }: ConfigFile,
+  context: SettingsContext,
+  models: ReturnType<typeof resolveModels>,
+): GatewaySettings {
+  const { reporter } = context;
+  const { heartbeat } = gateway;
+  const runners = resolveRunners(gateway, { ...context, models });
+  const main = gateway.main.channel;
+  return {
+    token: gateway.token,
+    ...runners,
+    maxRuns: gateway.maxRuns,
+    maxRunsPerMapping: gateway.maxRunsPerMapping,
+    heartbeat: {
+      everySeconds: heartbeat.everySeconds,
+      instructions: heartbeat.instructions ?? DEFAULT_HEARTBEAT_INSTRUCTIONS,
+      model: heartbeat.model === undefined ? undefined : models.resolve(heartbeat.model),
+      runner: heartbeat.runner,
+      activeHours:
+        heartbeat.activeHours === undefined
+          ? undefined
+          : {
+              ...heartbeat.activeHours,
+              timeZone:
+                heartbeat.activeHours.timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone,
+            },
+    },
+    events: gateway.events,
+    main: {
+      channel: main === undefined ? undefined : resolveChannelId(main, { reporter, path: MAIN_CHANNEL }),
+      to: gateway.main.to === undefined ? undefined : String(gateway.main.to),
+    },
+    sessions: gateway.sessions,
+    callbackSecret: callbackSecret(gateway.callbackSecret, reporter),
+  };
+}
+
+const MAIN_CHANNEL: Path = ['gateway', 'main', 'channel'];
+
+/** Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes. */
+function callbackSecret(secret: string | undefined, reporter: Reporter): string | undefined {
+  if (secret === undefined) return undefined;
+  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  const length = Buffer.from(encoded, 'base64').length;
+  if (length < 24 || length > 64) {
+    reporter.report('INVALID_CALLBACK_SECRET', ['gateway', 'callbackSecret'], {
+      message: 'gateway.callbackSecret must be whsec_ and the base64 of 24 to 64 bytes',
+      hint: 'make one with: echo "whsec_$(openssl rand -base64 32)"',
+    });
+  }
+  return secret;
+}
+
+function storageUrl(url: string, context: SettingsContext): string {
+  if (/^postgres(?:ql)?:\/\/./.test(url)) return url;
+  const file = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
+  if (file !== undefined) return `sqlite:${resolve(context.directory, file)}`;
+  context.reporter.report('INVALID_STORAGE_URL', ['storage', 'url'], {
+    message: 'storage.url names no store, expected sqlite:FILE or postgres://…',
+    hint: 'the default is sqlite:./.sluice/sluice.db',
+  });
+  return url;
+}

@@ -1,0 +1,48 @@
+import { SECRET_KEY } from '../telemetry/telemetry.ts';
+import type { TreeNode } from './tree.ts';
+
+/** Part of a text that holds a literal secret: never printed. */
+export interface SecretRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A text that names a secret instead of being one. */
+const REFERENCE = /^\$\{[^}]*\}$/;
+/** An address with a password in it. */
+const CREDENTIALS = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:(?!\$\{)[^@\s]+@/i;
+
+/** Literal texts below keys with a secret's name, and addresses with passwords, in the file's order. */
+export function secretsInTree(tree: TreeNode): readonly SecretRange[] {
+  return collect(tree, false).sort((a, b) => a.start - b.start);
+}
+
+function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
+  if (typeof node.value === 'string') {
+    const isSecret = isSecretKey && node.value !== '' && !REFERENCE.test(node.value);
+    const { start, end } = node.text ?? node;
+    return isSecret || CREDENTIALS.test(node.value) ? [{ start, end }] : [];
+  }
+  const inItems = (node.items ?? []).flatMap((item) => collect(item, isSecretKey));
+  const isFileReference = node.members?.size === 1 && node.members.has('file');
+  const inMembers = [...(node.members ?? [])].flatMap(([key, member]) =>
+    collect(member.node, (isSecretKey && !isFileReference) || SECRET_KEY.test(key)),
+  );
+  return [...inItems, ...inMembers];
+}
+
+/** A key with a secret's name and what follows it in the line, unless that is a reference or opens something. */
+const SECRET_LINE =
+  /(?:token|secret|password|passwd|credential|authorization|api_?-?key)s?["']?[ \t]*[:=][ \t]*(?!["']?\$\{[A-Za-z0-9_]*\}|\{[ \t]*["']?file|[{[|>][+\d-]*[ \t]*\r?$)(\S.*)$/gim;
+const ADDRESS = /:\/\/([^/\s:@]{0,256}:[^@\s]{1,256})@/g;
+
+/** The same by the look of lines, for texts whose structure could not be read. */
+export function secretsInText(text: string): readonly SecretRange[] {
+  return [SECRET_LINE, ADDRESS].flatMap((pattern) =>
+    [...text.matchAll(pattern)].map((match) => {
+      const value = match[1] ?? '';
+      const start = match.index + match[0].lastIndexOf(value);
+      return { start, end: start + value.length };
+    }),
+  );
+}

@@ -1,0 +1,81 @@
+import { CHANNEL_ALIASES, CHANNEL_IDS, LAST_CHANNEL } from '../action.ts';
+import { didYouMean } from '../document/document.ts';
+import type { Path } from '../document/document.ts';
+import type { CompileOptions } from './compile-options.ts';
+import { quote } from './mapping-codes.ts';
+import type { Reporter } from './mapping-codes.ts';
+import type { MappingSource } from './mapping-schema.ts';
+
+interface Checked {
+  readonly source: MappingSource;
+  readonly reporter: Reporter;
+  readonly options: CompileOptions;
+}
+
+/** The id a literal channel stands for; undefined for `last`, a blank one, or an unknown one, which is a finding. */
+export function checkChannel({ reporter, options }: Checked, path: Path, written = ''): string | undefined {
+  const name = written.trim().toLowerCase();
+  if (name === '' || name === LAST_CHANNEL) return undefined;
+  const id = Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
+  const known = new Set([...CHANNEL_IDS, ...(options.channels ?? [])]);
+  if (known.has(id)) return id;
+  const near = didYouMean(name, [LAST_CHANNEL, ...known, ...Object.keys(CHANNEL_ALIASES)]);
+  reporter.report(path, {
+    code: 'UNKNOWN_CHANNEL',
+    message: `unknown channel ${quote(name)}`,
+    hint:
+      near === undefined
+        ? `the channels are: ${[LAST_CHANNEL, ...known].join(' ')}`
+        : `did you mean "${near}"?`,
+  });
+  return undefined;
+}
+
+/** A literal recipient has to have its channel's form. */
+export function checkRecipient(
+  { reporter }: Pick<Checked, 'reporter'>,
+  path: Path,
+  {
+    channel,
+    to,
+    options,
+  }: { readonly channel: string; readonly to: string; readonly options: CompileOptions },
+): void {
+  const problem = to === '' ? undefined : options.recipientProblem?.(channel, to);
+  if (problem === undefined) return;
+  reporter.report(path, {
+    code: 'INVALID_RECIPIENT',
+    message: `${quote(to)} is no recipient on ${channel}: ${problem}`,
+  });
+}
+
+/** A literal model has to be in the allow-list, aliases resolved. */
+export function checkModel({ reporter, options }: Checked, name: string): void {
+  const { models, aliases = {} } = options;
+  const resolved = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
+  if (name === '' || models === undefined || models.includes(resolved)) return;
+  const usable = Object.entries(aliases).filter(([, model]) => models.includes(model));
+  const near = didYouMean(name, [...models, ...usable.map(([alias]) => alias)]);
+  reporter.report(['model'], {
+    code: 'MODEL_NOT_ALLOWED',
+    message: `the model ${quote(name)} is not in agents.defaults.models`,
+    hint:
+      near !== undefined
+        ? `did you mean "${near}"?`
+        : models.length === 0
+          ? 'the list is empty: no mapping may choose a model'
+          : `allowed: ${models.slice(0, 8).join(', ')}${models.length > 8 ? ', …' : ''}`,
+  });
+}
+
+/** A runner is a key of `gateway.runners`. */
+export function checkRunner({ source, reporter, options }: Checked, runners = options.runners): void {
+  const { runner } = source;
+  if (runner === undefined || runners === undefined || runners.includes(runner)) return;
+  const near = didYouMean(runner, runners);
+  reporter.report(['runner'], {
+    code: 'UNKNOWN_RUNNER',
+    message: `there is no runner ${quote(runner)} in gateway.runners`,
+    hint: near === undefined ? `the runners are: ${runners.join(' ')}` : `did you mean "${near}"?`,
+  });
+}

@@ -1,0 +1,375 @@
+import { CHANNEL_ALIASES } from '../action.ts';
+import type { DeliveryTarget } from '../action.ts';
+import { validate } from '../document/document.ts';
+import type { Diagnostic, LocatedValue, Path, Place } from '../document/document.ts';
+import { checkChannel, checkModel, checkRecipient, checkRunner } from './check-names.ts';
+import type { CompileOptions, MappingEntry } from './compile-options.ts';
+import { compileCondition } from './condition.ts';
+import { createReporter, quote } from './mapping-codes.ts';
+import type { Reporter } from './mapping-codes.ts';
+import { MappingSchema } from './mapping-schema.ts';
+import type { MappingSource } from './mapping-schema.ts';
+import type { CompiledMapping, CompiledTemplate, DedupeRule } from './mapping.ts';
+import { isReserved } from './scope.ts';
+import type { TemplateCompiler } from './template.ts';
+import { toTransformRef } from './transform-ref.ts';
+
+/** Hook names that are no mapping's: the two built-in routes and the listing of runs. */
+const RESERVED_PATHS = ['wake', 'agent', 'runs'];
+
+/** Keys that only an agent action has. */
+const AGENT_KEYS = [
+  'name',
+  'sessionKey',
+  'instructions',
+  'deliver',
+  'channel',
+  'to',
+  'model',
+  'thinking',
+  'timeoutSeconds',
+  'runner',
+  'fallback',
+  'callbackUrl',
+] as const;
+
+const DAY_SECONDS = 86_400;
+
+export interface MappingContext {
+  readonly templates: TemplateCompiler;
+  readonly options: CompileOptions;
+  /** 0-based position in first-match order. */
+  readonly order: number;
+}
+
+export interface MappingResult {
+  /** Absent where a finding is an error. */
+  readonly mapping?: CompiledMapping;
+  /** Known even where other keys are wrong. */
+  readonly id?: string;
+  readonly idAt?: Place;
+  readonly enabled: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** One mapping being compiled. */
+interface Course extends MappingContext {
+  readonly located: LocatedValue;
+  readonly source: MappingSource;
+  readonly reporter: Reporter;
+  readonly dialect: MappingEntry['dialect'];
+  readonly preset: MappingEntry['preset'];
+}
+
+/** Checks and compiles one mapping, all findings at once, in the order of the file. */
+export function compileMapping(entry: MappingEntry, context: MappingContext): MappingResult {
+  const located = withoutKeys(entry.value, unknownKeys(entry));
+  const reporter = createReporter(located);
+  const { diagnostics } = reporter;
+  const checked = validate(located, MappingSchema);
+  diagnostics.push(...checked.diagnostics);
+  // Keys with a wrong value are left out for the rest of the checks.
+  const value =
+    checked.value ?? validate(withoutKeys(located, wrongKeys(located.value)), MappingSchema).value;
+  if (value === undefined) return { enabled: true, diagnostics };
+  const source = { ...value, ...entry.preset };
+  const course: Course = {
+    ...context,
+    located,
+    source,
+    reporter,
+    dialect: entry.dialect,
+    preset: entry.preset,
+  };
+  checkKeys(course);
+  const mapping = build(course);
+  diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
+  const isBroken = diagnostics.some(({ severity }) => severity === 'error');
+  const { id, idAt } = mapping;
+  return { id, idAt, enabled: source.enabled ?? true, diagnostics, ...(isBroken ? {} : { mapping }) };
+}
+
+function wrongKeys(value: unknown): readonly string[] {
+  const issues = MappingSchema.safeParse(value).error?.issues ?? [];
+  return issues.flatMap((issue) => {
+    const [key] = issue.path;
+    if (issue.code === 'unrecognized_keys' && key === undefined) return issue.keys;
+    return key === undefined ? [] : [String(key)];
+  });
+}
+
+/** Keys of a mapping that an OpenClaw file may have and we have no use for. */
+export function unknownKeys({ value: located, dialect }: MappingEntry): readonly string[] {
+  const { value } = located;
+  if (dialect !== 'openclaw' || typeof value !== 'object' || value === null) return [];
+  return Object.keys(value).filter((key) => !Object.hasOwn(MappingSchema.shape, key));
+}
+
+function withoutKeys(located: LocatedValue, keys: readonly string[]): LocatedValue {
+  const { value } = located;
+  if (keys.length === 0 || typeof value !== 'object' || value === null) return located;
+  const kept = Object.entries(value).filter(([key]) => !keys.includes(key));
+  return { ...located, value: Object.fromEntries(kept) };
+}
+
+function build(course: Course): CompiledMapping {
+  const { source, located, order, options } = course;
+  const { action = 'agent', timeoutSeconds, deliver } = source;
+  const { instructions } = source;
+  const [right, wrong] = templateKeys(action);
+  const text = template(course, right);
+  template(course, wrong);
+  const routing = compileRouting(course);
+  const transform = source.transform === undefined ? undefined : toTransformRef(source.transform, located);
+  const forEach = compileForEach(course);
+  const callbackUrl = compileCallback(course);
+  const dedupe = compileDedupe(course);
+  const fallback = compileFallback(course);
+  checkRunner(course, options.runners);
+  return {
+    id: source.id ?? `mapping-${order + 1}`,
+    order,
+    at: located.place([]),
+    idAt: located.place(['id']),
+    match: compileMatch(course),
+    action,
+    wakeMode: source.wakeMode ?? 'now',
+    allowUnsafeExternalContent: source.allowUnsafeExternalContent ?? false,
+    settings: source.maxBodyBytes === undefined ? {} : { maxBodyBytes: source.maxBodyBytes },
+    ...(source.maxBodyBytes === undefined ? {} : { settingsAt: located.place(['maxBodyBytes']) }),
+    ...present('name', template(course, 'name')),
+    ...present('sessionKey', template(course, 'sessionKey')),
+    ...present('instructions', instructions),
+    ...present('text', text),
+    ...present('deliver', deliver),
+    ...routing,
+    ...present('thinking', template(course, 'thinking')),
+    ...present('timeoutSeconds', timeoutSeconds),
+    ...present('transform', transform),
+    ...present('forEach', forEach),
+    ...present('runner', source.runner),
+    ...present('fallback', fallback),
+    ...present('callbackUrl', callbackUrl),
+    ...present('dedupe', dedupe),
+  };
+}
+
+/** An object with the key, or without it where there is no value. */
+function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V });
+}
+
+function template(course: Course, key: keyof MappingSource): CompiledTemplate | undefined {
+  return course.source[key] === undefined ? undefined : templateAt(course, [key]);
+}
+
+function templateAt(
+  { templates, located, reporter, preset }: Course,
+  path: Path,
+): CompiledTemplate | undefined {
+  const own = path.length === 1 ? preset?.[path[0] as keyof MappingSource] : undefined;
+  const { template, diagnostics } = templates.compile(
+    located.at(path),
+    typeof own === 'string' ? { text: own } : {},
+  );
+  reporter.diagnostics.push(...diagnostics);
+  return template;
+}
+
+function compileMatch({ source, located, reporter }: Course): CompiledMapping['match'] {
+  const { match = {} } = source;
+  const path = compilePath({ written: match.path, reporter });
+  const result = match.when === undefined ? undefined : compileCondition(located.at(['match', 'when']));
+  reporter.diagnostics.push(...(result?.diagnostics ?? []));
+  return {
+    ...(path === undefined ? {} : { path, pathAt: located.place(['match', 'path']) }),
+    ...(match.source === undefined
+      ? {}
+      : { source: match.source, sourceAt: located.place(['match', 'source']) }),
+    ...present('when', result?.condition),
+  };
+}
+
+/** A hook name without outer slashes; undefined for any. */
+function compilePath({
+  written = '',
+  reporter,
+}: {
+  readonly written: string | undefined;
+  readonly reporter: Reporter;
+}): string | undefined {
+  const path = written.trim().replace(/^\/+|\/+$/g, '');
+  if (RESERVED_PATHS.includes(path)) {
+    reporter.report(['match', 'path'], {
+      code: 'RESERVED_PATH',
+      message: `the path ${quote(path)} is built in and cannot be mapped`,
+      hint: `choose another name; ${RESERVED_PATHS.map((name) => `"${name}"`).join(', ')} are reserved`,
+    });
+  }
+  const odd = /[^!$&-;=@-Z_a-z~%]/.exec(path)?.[0] ?? (/\/\//.test(path) ? '//' : undefined);
+  if (odd !== undefined) {
+    reporter.report(['match', 'path'], {
+      code: 'INVALID_MAPPING_PATH',
+      message: `the path ${quote(path)} holds ${quote(odd)}, which no path of a request can hold`,
+      hint: 'write it as senders write it in the URL; percent escapes are compared as they are',
+    });
+  }
+  return path === '' ? undefined : path;
+}
+
+/** Where the reply goes and who writes it: names that are known, or templates with a warning. */
+function compileRouting(course: Course): Pick<CompiledMapping, 'channel' | 'to' | 'model'> {
+  const { source, reporter, options } = course;
+  const channel = template(course, 'channel');
+  const to = template(course, 'to');
+  const model = template(course, 'model');
+  for (const [key, compiled] of Object.entries({ channel, to, model })) {
+    const untrusted = compiled?.reads.filter((name) => name !== 'now' && name !== 'index') ?? [];
+    if (untrusted.length === 0) continue;
+    reporter.report([key], {
+      severity: 'warning',
+      code: 'UNTRUSTED_ROUTING',
+      message: `"${key}" is taken from the request (${untrusted.slice(0, 3).join(', ')}): whoever sends it decides`,
+      hint: 'write it out, or let several mappings with a condition each choose from a few',
+    });
+  }
+  const isLiteral = channel === undefined || channel.literal !== undefined;
+  const channelId = isLiteral ? checkChannel(course, ['channel'], source.channel) : undefined;
+  if (to?.literal !== undefined && channelId !== undefined) {
+    checkRecipient(course, ['to'], { channel: channelId, to: to.literal.trim(), options });
+  }
+  if (model?.literal !== undefined) checkModel(course, model.literal.trim());
+  return { ...present('channel', channel), ...present('to', to), ...present('model', model) };
+}
+
+function compileFallback(course: Course): DeliveryTarget | undefined {
+  const { source, options } = course;
+  if (source.fallback === undefined) return undefined;
+  const { channel: written, to: recipient } = source.fallback;
+  const channel = checkChannel(course, ['fallback', 'channel'], written);
+  const to = recipient === undefined ? undefined : String(recipient).trim();
+  if (literal(course, ['fallback', 'to'], to) && to !== undefined && channel !== undefined) {
+    checkRecipient(course, ['fallback', 'to'], { channel, to, options });
+  }
+  const named = written.trim().toLowerCase();
+  return { channel: CHANNEL_ALIASES[named] ?? named, ...present('to', to) };
+}
+
+/** Reports expressions where only a literal is possible. */
+function literal({ reporter }: Course, path: Path, text: string | undefined): boolean {
+  if (text?.includes('{{') !== true) return true;
+  reporter.report(path, {
+    code: 'NOT_LITERAL',
+    message: `"${path.join('.')}" is literal, expressions ({{…}}) are not possible there`,
+  });
+  return false;
+}
+
+function compileForEach({ source, located, reporter }: Course): CompiledMapping['forEach'] {
+  if (source.forEach === undefined) return undefined;
+  const text = source.forEach.trim();
+  const keys = text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
+  const [root = ''] = keys;
+  const isOdd = keys.some((key) => key === '' || /[\s{}[\]"'|]/.test(key));
+  if (isOdd || (isReserved(root) && root !== 'payload')) {
+    reporter.report(['forEach'], {
+      code: 'INVALID_FOR_EACH',
+      message: `forEach is a path in the payload, found ${quote(text)}`,
+      hint: 'write it as messages or payload.data.items, without braces; payload alone is the whole body',
+    });
+  }
+  return { keys: root === 'payload' ? keys.slice(1) : keys, text, at: located.place(['forEach']) };
+}
+
+function compileCallback({ source, reporter, options }: Course): string | undefined {
+  const { callbackUrl: written } = source;
+  if (written === undefined) return undefined;
+  const isReference = typeof written !== 'string' || /^\$\{[A-Za-z_]\w*\}$/.test(written);
+  const url = isReference ? options.resolveReference?.(written) : written;
+  // Without a resolver (check, explain, test) the reference stands for itself.
+  if (isReference && options.resolveReference === undefined) return undefined;
+  const isUrl =
+    url !== undefined && URL.canParse(url) && /^https?:\/\/[^/]/i.test(url) && !url.includes('{{');
+  if (isUrl) return url;
+  reporter.report(['callbackUrl'], {
+    code: 'INVALID_CALLBACK_URL',
+    message: isReference
+      ? 'the reference in callbackUrl leads to no http or https URL'
+      : `callbackUrl must be a literal http or https URL, found ${quote(typeof written === 'string' ? written : '')}`,
+  });
+  return undefined;
+}
+
+function compileDedupe(course: Course): DedupeRule | undefined {
+  const { dedupe } = course.source;
+  if (dedupe === undefined) return undefined;
+  if (dedupe === 'body') return { key: 'body', ttlSeconds: DAY_SECONDS };
+  const key = dedupe.key === 'body' ? 'body' : templateAt(course, ['dedupe', 'key']);
+  return key === undefined ? undefined : { key, ttlSeconds: dedupe.ttlSeconds ?? DAY_SECONDS };
+}
+
+/** Keys that contradict each other or the action. */
+function checkKeys(course: Course): void {
+  const { source, reporter, dialect } = course;
+  const { action = 'agent', transform, instructions } = source;
+  if (instructions?.includes('{{') === true) {
+    reporter.report(['instructions'], {
+      code: 'INSTRUCTIONS_NOT_LITERAL',
+      message: 'instructions stand outside the safety boundary, so they are literal: {{…}} is not possible',
+      hint: 'move what comes from the request into messageTemplate',
+    });
+  }
+  if (source.allowUnsafeExternalContent === true) {
+    reporter.report(['allowUnsafeExternalContent'], {
+      severity: 'warning',
+      code: 'UNSAFE_CONTENT_ALLOWED',
+      message: 'the safety boundary is off: the agent reads what senders write as if you had written it',
+      hint: 'put your own words into instructions and remove this key; keep it for trusted internal senders only',
+    });
+  }
+  const [right, wrong] = templateKeys(action);
+  if (source[wrong] !== undefined && action !== 'skip') {
+    const finding = {
+      code: 'WRONG_TEMPLATE_KEY',
+      severity: dialect === 'openclaw' ? 'warning' : 'error',
+      message: `the template of action ${action} is ${right}, found ${wrong}`,
+      hint: source[right] === undefined ? `rename it to ${right}` : 'remove it',
+    } as const;
+    reporter.report([wrong], finding, 'key');
+  } else if (source[right] === undefined && transform === undefined && action !== 'skip') {
+    const field = action === 'wake' ? 'text' : 'message';
+    reporter.report([], {
+      severity: 'warning',
+      code: 'MAPPING_WITHOUT_TEMPLATE',
+      message: `the mapping has neither ${right} nor transform: a body without a text in "text" or "message" is answered 400`,
+      hint: `add ${right}, e.g. ${right}: "{{${field}}}"`,
+    });
+  }
+  checkEffect(course);
+}
+
+/** The key that holds the template of an action, and the one that does not. */
+function templateKeys(
+  action: string,
+): readonly ['textTemplate' | 'messageTemplate', 'textTemplate' | 'messageTemplate'] {
+  return action === 'wake' ? ['textTemplate', 'messageTemplate'] : ['messageTemplate', 'textTemplate'];
+}
+
+function checkEffect({ source, reporter }: Course): void {
+  const { action = 'agent', transform } = source;
+  if (action === 'agent' || (action === 'wake' && transform !== undefined)) return;
+  const more =
+    action === 'skip'
+      ? (['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const)
+      : [];
+  for (const key of [...AGENT_KEYS, ...more]) {
+    if (source[key] === undefined) continue;
+    const finding = {
+      severity: 'warning',
+      code: 'MAPPING_KEY_WITHOUT_EFFECT',
+      message: `"${key}" has no effect with action ${action}`,
+      hint: 'remove it, or choose action: agent',
+    } as const;
+    reporter.report([key], finding, 'key');
+  }
+}

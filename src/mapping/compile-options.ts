@@ -1,0 +1,29 @@
+import type { LocatedValue } from '../document/document.ts';
+import type { MappingSource } from './mapping-schema.ts';
+
+/** A mapping as found in a file. */
+export interface MappingEntry {
+  readonly value: LocatedValue;
+  /** `openclaw`: keys we have no use for are ignored with one warning, and some errors are warnings. */
+  readonly dialect: 'sluice' | 'openclaw';
+  /** For built-in mappings: what stands in for the file's own keys. They may be shadowed without a finding. */
+  readonly preset?: Partial<MappingSource>;
+}
+
+/** What mappings may name; where a list is absent the names are not checked. */
+export interface CompileOptions {
+  /** Channel ids besides the eight of the contract. */
+  readonly channels?: Iterable<string>;
+  /** `agents.defaults.models` with aliases resolved. */
+  readonly models?: readonly string[] | undefined;
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** Keys of `gateway.runners`. */
+  readonly runners?: readonly string[];
+  /** What is wrong with a recipient on a channel, in words; undefined where it will do. */
+  recipientProblem?(channel: string, to: string): string | undefined;
+  /**
+   * The text behind `${NAME}` or `{file: PATH}` in `callbackUrl`; undefined where it is not set. Without it (`check`,
+   * `explain`, `test`) references are left alone and the mapping has no callback.
+   */
+  resolveReference?(reference: string | { readonly file: string }): string | undefined;
+}

@@ -1,0 +1,140 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { readDocument, validate } from '../document/document.ts';
+import type { Diagnostic, LocatedValue } from '../document/document.ts';
+import { compileMappings } from './compile.ts';
+import type { CompiledMappings } from './compile.ts';
+import type { CompileOptions, MappingEntry } from './compile-options.ts';
+
+/** Built-in presets: the file they come from, and a further hook name they answer on. */
+export const PRESETS: Readonly<Record<string, { readonly file: string; readonly alias?: string }>> = {
+  mail: { file: 'mail.yaml' },
+  gmail: { file: 'mail.yaml', alias: 'gmail' },
+};
+
+/** The package's own folder of presets: the same way up from `src/mapping` and from `dist/mapping`. */
+const PRESETS_DIR = fileURLToPath(new URL('../../mappings/presets/', import.meta.url));
+
+/** Where mappings come from, in first-match order: the configuration, the directory's files by name, presets. */
+export interface MappingSources {
+  /** `hooks.mappings` entries. */
+  readonly inline: readonly LocatedValue[];
+  /** Of the configuration file; mapping files are always our own dialect. */
+  readonly dialect: MappingEntry['dialect'];
+  /** Absolute. One that does not exist holds no mappings. */
+  readonly mappingsDir: string;
+  /** Names of `PRESETS`; others are the configuration's finding. */
+  readonly presets: readonly string[];
+  /** Directory that printed file names are relative to; default the working directory. */
+  readonly cwd?: string;
+}
+
+export interface LoadedMappings extends CompiledMappings {
+  /** Every mapping file that was read, presets included. */
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+}
+
+/** Reads and compiles all mappings, all findings at once. */
+export async function loadMappings(sources: MappingSources & CompileOptions): Promise<LoadedMappings> {
+  const fromDirectory = await loadMappingFiles(sources.mappingsDir, sources);
+  const fromPresets = await loadPresets(sources.presets, sources);
+  const entries = [
+    ...sources.inline.map((value) => ({ value, dialect: sources.dialect })),
+    ...fromDirectory.entries,
+    ...fromPresets.entries,
+  ];
+  const compiled = compileMappings(entries, sources);
+  const found = [...fromDirectory.diagnostics, ...fromPresets.diagnostics];
+  const { table, ...rest } = compiled;
+  return {
+    ...rest,
+    diagnostics: [...found, ...compiled.diagnostics],
+    files: [...fromDirectory.files, ...fromPresets.files],
+    ...(table === undefined || found.some(({ severity }) => severity === 'error') ? {} : { table }),
+  };
+}
+
+interface Loaded {
+  readonly entries: readonly MappingEntry[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly files: LoadedMappings['files'];
+}
+
+type ReadOptions = Pick<MappingSources, 'cwd'>;
+
+/** Reads `*.yaml`, `*.yml` and `*.json` directly in a directory, in name order; hidden files are left alone. */
+async function loadMappingFiles(directory: string, options: ReadOptions): Promise<Loaded> {
+  const names = await listDirectory(directory);
+  const files = names.filter((name) => /^[^.].*\.(?:yaml|yml|json)$/i.test(name)).toSorted();
+  return joinLoaded(await Promise.all(files.map((name) => loadFile(join(directory, name), options))));
+}
+
+async function listDirectory(directory: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(directory, { withFileTypes: true });
+    return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}
+
+async function loadPresets(names: readonly string[], options: ReadOptions): Promise<Loaded> {
+  const presets = [...new Set(names)].flatMap((name) => {
+    const preset = Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
+    return preset === undefined ? [] : [preset];
+  });
+  const files = new Set(presets.map(({ file }) => file));
+  const loaded = await Promise.all([...files].map((file) => loadFile(join(PRESETS_DIR, file), options)));
+  const entries = loaded.flatMap(({ entries: own }, index) => {
+    const aliases = presets.filter(({ file }) => file === [...files][index]).map(({ alias }) => alias);
+    return own.flatMap((entry) => [
+      { ...entry, preset: {} },
+      ...aliases.flatMap((alias) => (alias === undefined ? [] : [{ ...entry, preset: aliasOf(alias) }])),
+    ]);
+  });
+  return { ...joinLoaded(loaded), entries };
+}
+
+/** The preset once more under its other name. */
+function aliasOf(alias: string): NonNullable<MappingEntry['preset']> {
+  const name = `${alias.slice(0, 1).toUpperCase()}${alias.slice(1)}`;
+  return { id: `preset-${alias}`, match: { path: alias }, name };
+}
+
+function joinLoaded(loaded: readonly Loaded[]): Loaded {
+  return {
+    entries: loaded.flatMap(({ entries }) => entries),
+    diagnostics: loaded.flatMap(({ diagnostics }) => diagnostics),
+    files: loaded.flatMap(({ files }) => files),
+  };
+}
+
+const HolderSchema = z.strictObject({ mappings: z.array(z.unknown()) });
+
+/** A file holds a list of mappings, `{mappings: [...]}`, or one mapping; an empty one holds none. */
+async function loadFile(path: string, { cwd }: ReadOptions): Promise<Loaded> {
+  const { document, diagnostics } = await readDocument(path, cwd === undefined ? {} : { cwd });
+  if (document === undefined) return { entries: [], diagnostics, files: [] };
+  const { root, source } = document;
+  const files = [{ path, text: source.text }];
+  const { value } = root;
+  const entry = (part: LocatedValue): MappingEntry => ({ value: part, dialect: 'sluice' });
+  if (value === null) return { entries: [], diagnostics, files };
+  if (Array.isArray(value)) {
+    return { entries: value.map((_, index) => entry(root.at([index]))), diagnostics, files };
+  }
+  if (typeof value !== 'object' || !Object.hasOwn(value, 'mappings')) {
+    return { entries: [entry(root)], diagnostics, files };
+  }
+  const holder = validate(root, HolderSchema);
+  const list = holder.value?.mappings ?? [];
+  return {
+    entries: list.map((_, index) => entry(root.at(['mappings', index]))),
+    diagnostics: [...diagnostics, ...holder.diagnostics],
+    files,
+  };
+}

@@ -1,0 +1,71 @@
+import type { Diagnostic, LocatedValue, Path, Place } from '../document/document.ts';
+
+/** Every code this folder reports besides those of reading a file; each has a case under `test/diagnostics/mapping/`. */
+export const MAPPING_CODES = [
+  'CONDITION_ARITY',
+  'CONDITION_LOG',
+  'CONDITION_LOOSE_EQUALITY',
+  'CONDITION_NOT_A_RULE',
+  'CONDITION_NOT_ONE_OPERATOR',
+  'CONDITION_NULL_COMPARISON',
+  'CONDITION_TOO_DEEP',
+  'CONDITION_UNKNOWN_OPERATOR',
+  'DUPLICATE_MAPPING_ID',
+  'INSTRUCTIONS_NOT_LITERAL',
+  'INVALID_CALLBACK_URL',
+  'INVALID_FOR_EACH',
+  'INVALID_MAPPING_PATH',
+  'INVALID_RECIPIENT',
+  'MAPPING_KEY_WITHOUT_EFFECT',
+  'MAPPING_WITHOUT_TEMPLATE',
+  'MODEL_NOT_ALLOWED',
+  'NOT_LITERAL',
+  'OPENCLAW_KEYS_IGNORED',
+  'PATH_SETTINGS_DIFFER',
+  'PATH_SETTINGS_WITHOUT_PATH',
+  'RESERVED_PATH',
+  'TEMPLATE_HELPER_USAGE',
+  'TEMPLATE_NOT_SUPPORTED',
+  'TEMPLATE_SYNTAX',
+  'TEMPLATE_TOO_LONG',
+  'TEMPLATE_UNKNOWN_DATA',
+  'TEMPLATE_UNKNOWN_HELPER',
+  'UNKNOWN_CHANNEL',
+  'UNKNOWN_RUNNER',
+  'UNREACHABLE_MAPPING',
+  'UNSAFE_CONTENT_ALLOWED',
+  'UNTRUSTED_ROUTING',
+  'WRONG_TEMPLATE_KEY',
+] as const;
+export type MappingCode = (typeof MAPPING_CODES)[number];
+
+/** A finding but for its place. */
+export interface Finding {
+  readonly severity?: Diagnostic['severity'];
+  readonly code: MappingCode;
+  readonly message: string;
+  readonly hint?: string;
+  readonly labels?: readonly { readonly at: Place; readonly text: string }[];
+}
+
+/** Collects the findings of one mapping. */
+export interface Reporter {
+  readonly diagnostics: Diagnostic[];
+  /** An error, unless the finding says otherwise, at the value or key of a path. */
+  report(path: Path, finding: Finding, what?: 'key' | 'value'): void;
+}
+
+export function createReporter(located: LocatedValue): Reporter {
+  const diagnostics: Diagnostic[] = [];
+  return {
+    diagnostics,
+    report(path, finding, what) {
+      diagnostics.push({ severity: 'error', ...finding, at: located.place(path, what) });
+    },
+  };
+}
+
+/** A value from a file as messages quote it, at most 80 characters. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
+}

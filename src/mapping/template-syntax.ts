@@ -1,0 +1,74 @@
+import type Handlebars from 'handlebars';
+import type { Diagnostic, Place } from '../document/document.ts';
+import type { TemplateSource } from './template-source.ts';
+
+interface SyntaxContext {
+  readonly handlebars: ReturnType<typeof Handlebars.create>;
+  readonly text: TemplateSource;
+  readonly placeOf: (start: number, end: number) => Place;
+}
+
+/** Where Handlebars' generated lexer stopped. Not in its types; absent, the finding points at the template's start. */
+interface Lexer {
+  readonly matched?: string;
+  readonly match?: string;
+}
+
+/** Turns what Handlebars' parser threw into a finding at the place where it stopped. */
+export function syntaxFinding(error: unknown, { handlebars, text, placeOf }: SyntaxContext): Diagnostic {
+  const { message, lineNumber, column, endColumn } = error as Partial<Handlebars.Exception>;
+  const base = { severity: 'error', code: 'TEMPLATE_SYNTAX' } as const;
+  if (typeof lineNumber === 'number' && typeof column === 'number') {
+    const start = text.offsetAt(lineNumber, column);
+    const end = typeof endColumn === 'number' ? text.offsetAt(lineNumber, endColumn) : start + 1;
+    const plain = (message ?? '').replace(/ - \d+:\d+$/, '').replace("doesn't", 'does not');
+    const mismatch = /^(\S+) does not match (\S+)$/.exec(plain);
+    return {
+      ...base,
+      message: mismatch === null ? plain : `the block {{#${mismatch[1]}}} is closed by {{/${mismatch[2]}}}`,
+      at: placeOf(start, Math.max(end, start + 1)),
+    };
+  }
+  const { lexer } = (handlebars as unknown as { readonly Parser?: { readonly lexer?: Lexer } }).Parser ?? {};
+  const matched = lexer?.matched ?? '';
+  const found = lexer?.match ?? '';
+  const start = text.originalOffset(matched.length - found.length);
+  const end = text.originalOffset(matched.length);
+  const rest = text.text.slice(matched.length - found.length);
+  return { ...base, ...explain(message ?? '', found, rest), at: placeOf(start, Math.max(end, start + 1)) };
+}
+
+/** The parser's "Expecting 'A', 'B', got 'C'" in words. */
+function explain(
+  message: string,
+  found: string,
+  rest: string,
+): { readonly message: string; readonly hint?: string } {
+  const got = /got '(\w+)'/.exec(message)?.[1];
+  if (got !== 'EOF' && !rest.includes('}}')) {
+    return { message: 'the template ends inside an expression', hint: 'close it with }}' };
+  }
+  switch (got) {
+    case 'EOF':
+      return {
+        message: 'the template ends inside a block',
+        hint: 'close it, e.g. with {{/if}} or {{/each}}',
+      };
+    case 'OPEN_ENDBLOCK':
+      return { message: 'this closes a block that is not open' };
+    case 'INVERSE':
+    case 'OPEN_INVERSE_CHAIN':
+      return { message: '{{else}} stands outside of a block' };
+    case 'CLOSE':
+    case 'CLOSE_UNESCAPED':
+      return { message: 'a name is missing before }}' };
+    case 'INVALID':
+    case undefined:
+      return {
+        message: `unexpected ${found === '' ? 'character' : JSON.stringify(found.slice(0, 80))} in an expression`,
+        hint: 'names with special characters are written in brackets: {{[my name]}}; literal braces as \\{{',
+      };
+    default:
+      return { message: `unexpected ${JSON.stringify(found.slice(0, 80))}` };
+  }
+}

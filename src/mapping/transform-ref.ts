@@ -1,0 +1,24 @@
+import type { LocatedValue } from '../document/document.ts';
+import type { TransformRef } from '../sandbox/sandbox.ts';
+import type { MappingSource } from './mapping-schema.ts';
+
+const DEFAULTS = {
+  timeoutMs: 1_000,
+  memoryMb: 64,
+  maxResultBytes: 1_048_576,
+  maxLogBytes: 65_536,
+  reuse: false,
+  jit: false,
+} as const;
+
+/** A `transform` entry with its defaults, at the place that names the module. */
+export function toTransformRef(
+  transform: NonNullable<MappingSource['transform']>,
+  located: LocatedValue,
+): TransformRef {
+  if (typeof transform === 'string') {
+    return { ...DEFAULTS, module: transform, at: located.place(['transform']) };
+  }
+  const given = Object.fromEntries(Object.entries(transform).filter(([, value]) => value !== undefined));
+  return { ...DEFAULTS, ...given, module: transform.module, at: located.place(['transform', 'module']) };
+}

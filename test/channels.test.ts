@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { CHANNEL_IDS } from '../src/action.ts';
+import {
+  channelProblems,
+  findChannelModule,
+  loadChannelCatalog,
+  openChannels,
+  recipientProblem,
+} from '../src/gateway/channels/channels.ts';
+
+const PLUGIN = `
+export default {
+  id: 'pager',
+  packages: ['left-beeper'],
+  settingsProblems: (settings) => (settings.number ? [] : [{ key: 'number', message: 'is required' }]),
+  recipientProblem: (to) => (/^[0-9]+$/.test(to) ? undefined : 'a pager recipient is a number'),
+  open: async (settings) => {
+    let stopped = false;
+    return {
+      id: 'pager',
+      maxChars: 80,
+      check: async () => ({ ok: true, account: settings.number + (stopped ? ' stopped' : '') }),
+      send: async () => ({ kind: 'sent' }),
+      stop: async () => { stopped = true; },
+    };
+  },
+};
+`;
+
+function pluginFolder(files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-plugins-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+test('all channels of the contract are there, mattermost as a plugin among them', async () => {
+  const catalog = await loadChannelCatalog([], '/');
+  expect(catalog.problems).toEqual([]);
+  expect([...catalog.modules.keys()].toSorted()).toEqual([...CHANNEL_IDS].toSorted());
+  expect(findChannelModule(catalog, 'imsg')?.id).toBe('imessage');
+  expect(findChannelModule(catalog, 'teams')?.id).toBe('msteams');
+  expect(findChannelModule(catalog, 'last')).toBeUndefined();
+});
+
+test('a plugin of one file takes part like a built-in channel', async () => {
+  const folder = pluginFolder({ 'pager.mjs': PLUGIN });
+  const catalog = await loadChannelCatalog(['./pager.mjs'], folder);
+  expect(catalog.problems).toEqual([]);
+  expect(recipientProblem(catalog, 'pager', 'x')).toBe('a pager recipient is a number');
+  const channels = openChannels(catalog, { pager: { number: '7', to: 12 } });
+  const adapter = await channels.find('pager');
+  expect(await adapter?.check(new AbortController().signal)).toEqual({ ok: true, account: '7' });
+  expect(await channels.find('pager')).toBe(adapter);
+  expect(channels.defaultRecipient('pager')).toBe('12');
+  await channels.stop();
+  expect(await adapter?.check(new AbortController().signal)).toEqual({ ok: true, account: '7 stopped' });
+});
+
+test('a plugin that is missing, broken, misshapen or taken is named with the reason', async () => {
+  const folder = pluginFolder({
+    'throws.mjs': 'throw new Error("no battery");',
+    'empty.mjs': 'export const x = 1;',
+    'noid.mjs': 'export default { settingsProblems() {}, recipientProblem() {}, open() {} };',
+    'noopen.mjs': 'export default { id: "a", settingsProblems() {}, recipientProblem() {} };',
+    'last.mjs': 'export default { id: "last" };',
+    'taken.mjs': PLUGIN.replace("'pager'", "'slack'"),
+  });
+  const specs = [
+    './nowhere.mjs',
+    './throws.mjs',
+    './empty.mjs',
+    './noid.mjs',
+    './noopen.mjs',
+    './last.mjs',
+    './taken.mjs',
+    'no-such-package',
+  ];
+  const { problems } = await loadChannelCatalog(specs, folder);
+  expect(problems.map(({ spec }) => spec)).toEqual(specs);
+  const reasons = [
+    /cannot be loaded/,
+    /no battery/,
+    /default export/,
+    /"id" must be/,
+    /"open" must be/,
+    /reserved/,
+    /exists already/,
+    /cannot be loaded.*no-such-package/s,
+  ];
+  problems.forEach(({ message }, index) => expect(message).toMatch(reasons[index] ?? /never/));
+});
+
+test('problems of configured channels name channel, key and package', async () => {
+  const folder = pluginFolder({ 'pager.mjs': PLUGIN });
+  const catalog = await loadChannelCatalog(['./pager.mjs'], folder);
+  expect(
+    channelProblems(catalog, {
+      telegram: {},
+      slack: { botToken: 'xoxb-1', to: 'general', bottoken: 'x' },
+      msteams: { appId: 'a', appPassword: 'b', tenantId: 'c', baseUrl: 'ftp://x' },
+      pager: {},
+      fax: { botToken: 'x' },
+      signal: { account: 15550001111, to: 15551234567 },
+    }),
+  ).toEqual([
+    { channel: 'telegram', key: 'botToken', message: 'is required' },
+    {
+      channel: 'slack',
+      key: 'bottoken',
+      message: expect.stringContaining('known are baseUrl, to, botToken'),
+    },
+    { channel: 'slack', key: 'to', message: expect.stringContaining('a Slack recipient is') },
+    { channel: 'msteams', key: 'baseUrl', message: expect.stringContaining('http or https') },
+    { channel: 'pager', key: 'number', message: 'is required' },
+    { channel: 'pager', message: 'channel pager needs the package left-beeper: npm install left-beeper' },
+    { channel: 'fax', message: expect.stringMatching(/no channel "fax".*telegram/) },
+  ]);
+});
+
+test('a recipient is judged without loading an SDK', async () => {
+  const catalog = await loadChannelCatalog([], '/');
+  for (const [channel, good, bad] of [
+    ['whatsapp', '+15551234567', 'bob'],
+    ['telegram', '-1001234567890', '#general'],
+    ['discord', '123456789012345678', 'general'],
+    ['slack', 'C0123456', 'general'],
+    ['signal', '+15551234567', '@bob'],
+    ['imessage', 'bob@example.org', 'bob'],
+    ['msteams', '19:abc@thread.v2', 'General'],
+    ['mattermost', 'ep5ioqf7jfyxzfwjk1cwgnjgqa', 'town-square'],
+  ] as const) {
+    expect(recipientProblem(catalog, channel, good)).toBeUndefined();
+    expect(recipientProblem(catalog, channel, bad)).toMatch(/recipient is/);
+  }
+  expect(recipientProblem(catalog, 'last', 'anything')).toBeUndefined();
+  expect(recipientProblem(catalog, 'fax', 'anything')).toBeUndefined();
+});
+
+test('a channel that is not configured has no adapter; one that cannot be opened says what to mend', async () => {
+  const catalog = await loadChannelCatalog([], '/');
+  const channels = openChannels(catalog, { telegram: { botToken: 'a b' }, imessage: { cliPath: 'imsg' } });
+  expect(channels.ids).toEqual(['telegram', 'imessage']);
+  expect(await channels.find('slack')).toBeUndefined();
+  expect(await channels.find('constructor')).toBeUndefined();
+  await expect(channels.find('telegram')).rejects.toThrow(
+    /channels\.telegram\.botToken: must not contain white space/,
+  );
+  expect((await channels.find('imsg'))?.id).toBe('imessage');
+});

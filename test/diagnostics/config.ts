@@ -1,0 +1,20 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CONFIG_CODES, loadConfig } from '../../src/config/config.ts';
+import type { Diagnostic } from '../../src/document/document.ts';
+
+export const codes = CONFIG_CODES;
+
+/** The environment of every case. */
+const env = { HOOK_TOKEN: 'hook-token-from-env', SAME: 'one-secret-for-both', EMPTY: '', WORD: 'abc' };
+
+/** Loads the case's configuration as `serve` does. */
+export async function check(folder: string): Promise<readonly Diagnostic[]> {
+  const name = (await readdir(folder)).find((file) => /^(?:sluice|openclaw)\./.test(file));
+  const { diagnostics } = await loadConfig(name === undefined ? undefined : join(folder, name), {
+    env,
+    needSecrets: true,
+    cwd: folder,
+  });
+  return diagnostics;
+}
