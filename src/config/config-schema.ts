@@ -247,12 +247,31 @@ export type ConfigFile = z.output<typeof configSchema>;
  * JSON Schema (draft-07) of the file, for editors; `mapping` is the schema of one entry of `hooks.mappings`.
  */
 export function configJsonSchema(mapping?: object): object {
-  const schema = z.toJSONSchema(configSchema, { target: 'draft-07', io: 'input' }) as {
-    properties?: { hooks?: { properties?: { mappings?: { items?: object } } } };
-  };
+  const schema = z.toJSONSchema(configSchema, {
+    target: 'draft-07',
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      allowReference(jsonSchema);
+    },
+  }) as { properties?: { hooks?: { properties?: { mappings?: { items?: object } } } } };
   const mappings = schema.properties?.hooks?.properties?.mappings;
   if (mappings !== undefined && mapping !== undefined) mappings.items = mapping;
   return schema;
+}
+
+/** A number or boolean may come from the environment: its schema takes a text that is one reference, too. */
+function allowReference(schema: z.core.JSONSchema.BaseSchema): void {
+  const { type, description, default: fallback, ...bounds } = schema;
+  if (type !== 'number' && type !== 'integer' && type !== 'boolean') return;
+  for (const key of Object.keys(schema)) delete schema[key];
+  Object.assign(schema, {
+    ...(description === undefined ? {} : { description }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    anyOf: [
+      { type, ...bounds },
+      { type: 'string', pattern: String.raw`^\$\{[A-Za-z_]` },
+    ],
+  });
 }
 
 function timeOfDay(): z.ZodString {

@@ -7,7 +7,7 @@ export interface Reporter {
   report(code: ConfigCode, path: Path, finding: Finding): void;
 }
 
-export interface Finding {
+interface Finding {
   readonly message: string;
   readonly hint?: string | undefined;
   /** Default `error`. */

@@ -22,7 +22,7 @@ const PRESETS: readonly string[] = ['mail', 'gmail'];
 const DEFAULT_PORT = 8787;
 
 /** What the main session is told where the file says nothing. */
-export const DEFAULT_HEARTBEAT_INSTRUCTIONS =
+const DEFAULT_HEARTBEAT_INSTRUCTIONS =
   'Look at the events below. If one of them needs something done or said, do it or say it; if nothing needs attention, answer HEARTBEAT_OK and nothing else.';
 
 /** Fills in what depends on other keys or on the file's place, and reports what a schema cannot see. */

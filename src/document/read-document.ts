@@ -5,7 +5,7 @@ import { parseDocument } from './parse-document.ts';
 import type { DocumentFormat, ParseResult } from './parse-document.ts';
 
 /** Bytes; the largest file an operator writes by hand is far below. */
-export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
 const FORMATS: Readonly<Record<string, DocumentFormat>> = {
   '.yaml': 'yaml',

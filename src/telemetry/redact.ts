@@ -3,7 +3,7 @@ export const SECRET_KEY =
   /^(?!queryToken$).*(token|tokens|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|credentials?|authorization|cookie)$/i;
 
 /** What stands in a log in place of a secret. */
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /** Query parameters that carry a token, up to the end of their value. */
 const TOKEN_PARAMETER = /([?&][^=&#\s"]*token=)[^&#\s"]*/gi;
