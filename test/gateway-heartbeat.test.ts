@@ -176,6 +176,24 @@ describe('a turn', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
+  test('that failed is not repeated earlier because of further wakes, but at once after a reload', async () => {
+    let turns = 0;
+    const runner = answering(() => (turns++, turns === 1 ? failed : ok('HEARTBEAT_OK')));
+    const held = new HeldRunner();
+    const retry = { heartbeat: { maxAttempts: 5, baseMs: 600_000, factor: 1, maxMs: 600_000 } };
+    const house = await openHouse({ runners: { default: runner, held }, options: { retry } });
+    await house.accept(wakeAction('first'));
+    await expect.poll(() => house.gateway.stats().heartbeat.failures).toBe(1);
+    const action = agentAction({ runner: 'held' });
+    await house.accept(action, ...Array.from({ length: 5 }, (_, index) => wakeAction(`wake ${index}`)));
+    // Twice the coalescing time, spent waiting for a run that does not end.
+    expect(await house.gateway.waitForRun(action.id, 500)).toBeUndefined();
+    expect(turns).toBe(1);
+    house.gateway.reconfigure(house.configuration);
+    await expect.poll(() => house.events('consumed')).toContain('wake 4');
+    expect(turns).toBe(2);
+  });
+
   test('that fails five times parks its events as dead', async () => {
     let turns = 0;
     const runner = answering(() => (turns++, failed));

@@ -124,6 +124,7 @@ export class Gateway {
     this.#sayWhatIsMissing();
     const runs = await this.#performer.recover();
     if (runs > 0) this.#log.warn({ runs }, 'interrupted runs were put back');
+    this.#storage.onOutsideChange(() => this.#pump.wake());
     // Stopped while it recovered.
     if (this.#stopped !== undefined) return;
     await this.#heartbeat.start();
@@ -157,7 +158,7 @@ export class Gateway {
   /** Takes up another configuration; work under way ends with the one it began with. */
   reconfigure(configuration: GatewayConfiguration): void {
     this.#configuration = configuration;
-    this.#heartbeat.arm();
+    this.#heartbeat.reconfigure();
     this.#pump.wake();
   }
 
@@ -188,18 +189,20 @@ export class Gateway {
   /** Begins what is due; resolves to how long nothing else will be. */
   async #pass(): Promise<number> {
     const lookedAt = this.#clock.now();
-    await this.#performer.claim();
-    await this.#outbox.claim();
-    await this.#heartbeat.check();
     const dueAt = await this.#storage.nextDueAt();
     if (dueAt === undefined) return IDLE_MS;
     if (dueAt - lookedAt > MAX_AHEAD_MS) {
       this.#clock.advanceTo(dueAt);
       return 0;
     }
+    if (dueAt > lookedAt) return Math.min(dueAt - lookedAt, IDLE_MS);
+    await this.#performer.claim();
+    await this.#outbox.claim();
+    await this.#heartbeat.check();
+    const nextAt = await this.#storage.nextDueAt();
     // What was due already waits for a place, and whoever frees one wakes the loop.
-    if (dueAt <= lookedAt) return IDLE_MS;
-    return Math.min(Math.max(dueAt - this.#clock.now(), 0), IDLE_MS);
+    if (nextAt === undefined || nextAt <= lookedAt) return IDLE_MS;
+    return Math.min(Math.max(nextAt - this.#clock.now(), 0), IDLE_MS);
   }
 
   async #stopAll(graceMs: number): Promise<void> {

@@ -36,6 +36,8 @@ export class Heartbeat {
   /** Asked for again while a turn was under way. */
   #askedAgain = false;
   #failuresInARow = 0;
+  /** Monotonic; after a failure no turn begins earlier, whoever asks: five wakes would otherwise use up five failures. */
+  #pausedUntil = 0;
   /** The turn that failed last: its repeat keeps the id. */
   #failedTurnId: string | undefined;
   #cancelCoalescing = (): void => {};
@@ -53,20 +55,20 @@ export class Heartbeat {
   /** Begins the periodic checks; a turn that a process that died left behind is taken up at once. */
   async start(): Promise<void> {
     this.#state = 'idle';
-    this.arm();
+    this.#arm();
     const left = await this.#parts.storage.listEvents({ state: 'claimed', limit: 1 });
     if (left.length > 0) this.ask();
   }
 
-  /** (Re)starts the period, after start and after a reload. */
-  arm(): void {
+  /** (Re)starts the period. */
+  #arm(): void {
     this.#cancelPeriod();
     const { everySeconds } = this.#parts.configuration().settings.gateway.heartbeat;
     if (everySeconds <= 0 || this.#state === 'stopped') return;
     this.#cancelPeriod = armTimer(everySeconds * 1000, () => {
       const { activeHours } = this.#parts.configuration().settings.gateway.heartbeat;
       if (isActiveAt(activeHours, this.#parts.now())) this.ask();
-      this.arm();
+      this.#arm();
     });
   }
 
@@ -75,7 +77,19 @@ export class Heartbeat {
     if (this.#state === 'busy') this.#askedAgain = true;
     if (this.#state !== 'idle') return;
     this.#state = 'coalescing';
-    this.#cancelCoalescing = armTimer(COALESCE_MS, () => this.#begin());
+    const delayMs = Math.max(COALESCE_MS, this.#pausedUntil - performance.now());
+    this.#cancelCoalescing = armTimer(delayMs, () => this.#begin());
+  }
+
+  /** Takes up another configuration: the period begins anew, and what failed may work now. */
+  reconfigure(): void {
+    this.#pausedUntil = 0;
+    if (this.#state === 'coalescing') {
+      this.#cancelCoalescing();
+      this.#state = 'idle';
+      this.ask();
+    }
+    this.#arm();
   }
 
   /** Looks whether somebody asked through the store: a wake, a summary, a failed turn whose time has come. */
@@ -220,6 +234,7 @@ export class Heartbeat {
     await this.#persist(claim, () => this.#parts.storage.consumeEvents(claim.turnId, result));
     this.counters.turns += 1;
     this.#failuresInARow = 0;
+    this.#pausedUntil = 0;
     this.#failedTurnId = undefined;
   }
 
@@ -232,6 +247,7 @@ export class Heartbeat {
     const policy = this.#parts.retry.heartbeat;
     const retryAfterMs = result.kind === 'not-started' ? result.retryAfterMs : undefined;
     const delayMs = repeatDelay(policy, this.#failuresInARow, { retryAfterMs, random: this.#parts.random() });
+    this.#pausedUntil = performance.now() + delayMs;
     const nowMs = this.#parts.now();
     await this.#persist(claim, () =>
       this.#parts.storage.freeEvents(claim.turnId, { code, message, retryAt: nowMs + delayMs, nowMs }),

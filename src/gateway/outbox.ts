@@ -1,16 +1,23 @@
 import type { DeliveryTarget } from '../action.ts';
-import type { NewDelivery, OutboxRecord, RunRecord, SummaryEvent } from '../storage/storage.ts';
+import type { NewDelivery, OutboxRecord } from '../storage/storage.ts';
 import { postCallback } from './callback.ts';
 import { sendChunks, type DeliveryResult } from './delivery.ts';
-import { codeOf, makeSummary, persist, type GatewayConfiguration, type GatewayParts } from './parts.ts';
+import {
+  codeOf,
+  makeFailureSummary,
+  persist,
+  type GatewayConfiguration,
+  type GatewayParts,
+} from './parts.ts';
 import { decideRepeat } from './retry.ts';
 import { resolveTarget } from './target.ts';
 import { within } from './timer.ts';
 
 /** Deliveries and callbacks under way at most. */
 const MAX_SENDING = 16;
-/** Entries held at most, those that wait for an earlier one to the same recipient included. */
-const MAX_HELD = 500;
+/** Entries held at most, with those that wait for an earlier one to the same recipient, and their bytes. */
+const MAX_HELD = 5_000;
+const MAX_HELD_BYTES = 64_000_000;
 
 export interface OutboxCounters {
   sent: number;
@@ -37,6 +44,7 @@ export class Outbox {
   readonly #abort = new AbortController();
   readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
   #queued = 0;
+  #heldBytes = 0;
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
@@ -52,7 +60,7 @@ export class Outbox {
    */
   async claim(): Promise<void> {
     const limit = Math.min(MAX_SENDING - (this.#held.size - this.#queued), MAX_HELD - this.#held.size);
-    if (limit <= 0) return;
+    if (limit <= 0 || this.#heldBytes > MAX_HELD_BYTES) return;
     const entries = await this.#parts.storage.claimOutbox({ nowMs: this.#parts.now(), limit });
     for (const entry of entries) this.#begin(entry);
   }
@@ -73,6 +81,8 @@ export class Outbox {
   }
 
   #begin(entry: OutboxRecord): void {
+    const bytes = (entry.delivery?.text ?? entry.callback?.body ?? '').length;
+    this.#heldBytes += bytes;
     const attempt = entry.kind === 'callback' ? this.#call(entry) : this.#deliver(entry);
     const done = attempt
       .catch((error: unknown) => {
@@ -83,6 +93,7 @@ export class Outbox {
       })
       .finally(() => {
         this.#held.delete(entry.id);
+        this.#heldBytes -= bytes;
         this.#parts.wake();
       });
     this.#held.set(entry.id, done);
@@ -148,7 +159,8 @@ export class Outbox {
       readonly configuration: GatewayConfiguration;
     },
   ): Promise<void> {
-    if (this.#abort.signal.aborted) return this.#repeat(entry, INTERRUPTED, { atOnce: true });
+    // Its turn comes when the service stops: nothing of it has gone out.
+    if (this.#abort.signal.aborted) return this.#requeue(entry, INTERRUPTED, 0);
     const { channel, to } = target;
     const result = await this.#trySend(entry, configuration, target);
     const code = result.kind === 'sent' ? undefined : result.code;
@@ -234,20 +246,23 @@ export class Outbox {
 
   async #repeat(
     entry: OutboxRecord,
-    { code, message }: AttemptError,
-    options: { readonly final?: boolean; readonly retryAfterMs?: number; readonly atOnce?: boolean },
+    error: AttemptError,
+    options: { readonly final?: boolean; readonly retryAfterMs?: number },
   ): Promise<void> {
     const decision = decideRepeat(this.#parts.retry.outbox, entry.attempts, {
       random: this.#parts.random(),
       ...(options.final === undefined ? {} : { final: options.final }),
       retryAfterMs: options.retryAfterMs,
     });
-    if (decision.kind === 'give-up') return this.#bury(entry, { code, message }, entry.delivery?.fallback);
-    const delayMs = options.atOnce === true ? 0 : decision.delayMs;
+    if (decision.kind === 'give-up') return this.#bury(entry, error, entry.delivery?.fallback);
+    await this.#requeue(entry, error, decision.delayMs);
+    this.counters.repeated += 1;
+  }
+
+  async #requeue(entry: OutboxRecord, { code, message }: AttemptError, delayMs: number): Promise<void> {
     await this.#persist(entry, (nowMs) =>
       this.#parts.storage.requeueOutbox(entry.id, { code, message, retryAt: nowMs + delayMs, nowMs }),
     );
-    this.counters.repeated += 1;
   }
 
   async #bury(
@@ -257,7 +272,7 @@ export class Outbox {
   ): Promise<void> {
     const error = { code, message };
     const run = await this.#persist(entry, () => this.#parts.storage.findRun(entry.runId));
-    const summary = failureSummary(entry, run, { error, fallback });
+    const summary = makeFailureSummary(entry, run, { error, fallback });
     await this.#persist(entry, (nowMs) =>
       this.#parts.storage.buryOutbox(entry.id, {
         error,
@@ -276,21 +291,4 @@ export class Outbox {
       write(this.#parts.now()),
     );
   }
-}
-
-function failureSummary(
-  entry: OutboxRecord,
-  run: RunRecord | undefined,
-  { error, fallback }: { readonly error: AttemptError; readonly fallback: DeliveryTarget | undefined },
-): SummaryEvent {
-  const text = `${error.code}: ${error.message}`;
-  const note = fallback === undefined ? undefined : `sent on to ${fallback.channel}`;
-  const outcome = entry.kind === 'callback' ? 'callback failed' : 'delivery failed';
-  if (run !== undefined) return makeSummary(run, outcome, { text, note });
-  // The run has been pruned: who sent it is no longer known.
-  return {
-    text: `Hook (${outcome}): ${text}`,
-    origin: { requestId: entry.runId, path: 'unknown', trusted: false },
-    requestHeartbeat: false,
-  };
 }

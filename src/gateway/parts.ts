@@ -1,5 +1,6 @@
+import type { DeliveryTarget } from '../action.ts';
 import type { Settings } from '../config/config.ts';
-import type { RunRecord, Storage, SummaryEvent } from '../storage/storage.ts';
+import type { OutboxRecord, RunRecord, Storage, SummaryEvent } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 import { cutText, summaryText, type SummaryOutcome } from '../boundary/boundary.ts';
 import type { ChannelLookup } from './channel.ts';
@@ -52,6 +53,30 @@ export function makeSummary(
     text: summaryText(run.action.name, outcome, cutText(body, MAX_SUMMARY_CHARS - suffix.length) + suffix),
     origin: run.action.origin,
     requestHeartbeat: run.action.wakeMode === 'now',
+  };
+}
+
+/** The line a delivery or callback leaves when it is given up. */
+export function makeFailureSummary(
+  entry: OutboxRecord,
+  run: RunRecord | undefined,
+  {
+    error,
+    fallback,
+  }: {
+    readonly error: { readonly code: string; readonly message: string };
+    readonly fallback: DeliveryTarget | undefined;
+  },
+): SummaryEvent {
+  const text = `${error.code}: ${error.message}`;
+  const note = fallback === undefined ? undefined : `sent on to ${fallback.channel}`;
+  const outcome = entry.kind === 'callback' ? 'callback failed' : 'delivery failed';
+  if (run !== undefined) return makeSummary(run, outcome, { text, note });
+  // The run has been pruned: who sent it is no longer known.
+  return {
+    text: `Hook (${outcome}): ${text}`,
+    origin: { requestId: entry.runId, path: 'unknown', trusted: false },
+    requestHeartbeat: false,
   };
 }
 

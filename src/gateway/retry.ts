@@ -18,8 +18,8 @@ export interface RetryPolicy {
 export const RUN_RETRY: RetryPolicy = { maxAttempts: 3, baseMs: 2_000, factor: 4, maxMs: 60_000 };
 /** Deliveries and callbacks: about 2 s, 10 s, 50 s and 4 minutes between five attempts. */
 export const OUTBOX_RETRY: RetryPolicy = { maxAttempts: 5, baseMs: 2_000, factor: 5, maxMs: 600_000 };
-/** Heartbeat turns: the events count their own failures and are parked after five. */
-export const HEARTBEAT_RETRY: RetryPolicy = { maxAttempts: 5, baseMs: 2_000, factor: 5, maxMs: 600_000 };
+/** Heartbeat turns: the events count their own failures and are parked after five, which takes about 15 minutes. */
+export const HEARTBEAT_RETRY: RetryPolicy = { maxAttempts: 5, baseMs: 15_000, factor: 4, maxMs: 600_000 };
 
 /** A `Retry-After` is honoured up to an hour, so that a wrong one cannot park work for days. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;

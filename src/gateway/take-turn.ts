@@ -7,12 +7,18 @@ const RUNNER_OVERTIME_MS = 30_000;
 
 /**
  * Takes one turn. A runner promises to keep its deadline and never to reject; one that breaks its word has started
- * the turn all the same, so the turn is over.
+ * the turn all the same, so the turn is over, and it is told to stop.
  */
 export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOptions): Promise<TurnResult> {
+  const overtime = new AbortController();
+  // A signal of its own: what a runner hangs on it goes with the turn.
+  const signal = AbortSignal.any([options.signal, overtime.signal]);
   try {
-    const result = await within(runner.run(turn, options), turn.timeoutSeconds * 1000 + RUNNER_OVERTIME_MS);
-    return result ?? failed('timeout', 'timeout', 'the runner did not answer by its deadline');
+    const running = runner.run(turn, { ...options, signal });
+    const result = await within(running, turn.timeoutSeconds * 1000 + RUNNER_OVERTIME_MS);
+    if (result !== undefined) return result;
+    overtime.abort();
+    return failed('timeout', 'timeout', 'the runner did not answer by its deadline');
   } catch (error) {
     return failed('error', 'runner_failed', `the runner failed (${codeOf(error)})`);
   }
