@@ -14,7 +14,13 @@ export interface ReceivedRequest {
 }
 
 export type PlatformReply =
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown }
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: unknown;
+      /** The answer is held until this resolves. */
+      readonly after?: Promise<void>;
+    }
   /** Reads the request and never answers. */
   | 'hang'
   /** Announces a longer answer than it sends, then drops the connection. */
@@ -30,14 +36,14 @@ export interface PlatformServer {
 
 /** Starts a server on a free port of the loopback that answers as `reply` says. */
 export async function startPlatform(
-  reply: (request: ReceivedRequest) => PlatformReply,
+  reply: (request: ReceivedRequest, index: number) => PlatformReply,
 ): Promise<PlatformServer> {
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
     void receive(request).then((received) => {
       requests.push(received);
-      answer(response, reply(received));
+      void answer(response, reply(received, requests.length - 1));
     });
   });
   server.on('connection', (socket) => {
@@ -87,7 +93,7 @@ function parseBody(text: string, type: string): Record<string, unknown> | undefi
   }
 }
 
-function answer(response: ServerResponse, reply: PlatformReply): void {
+async function answer(response: ServerResponse, reply: PlatformReply): Promise<void> {
   if (reply === 'hang') return;
   if (reply === 'reset') {
     response.destroy();
@@ -95,6 +101,7 @@ function answer(response: ServerResponse, reply: PlatformReply): void {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
     response.write('{"ok":true,"result":{', () => response.destroy());
   } else {
+    await reply.after;
     const body = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {});
     response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
     response.end(reply.status === 204 ? undefined : body);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { AgentAction } from '../action.ts';
 import type { NewCallback } from '../storage/storage.ts';
-import { parseRetryAfter } from './channels/wire.ts';
+import { parseRetryAfter } from './wire.ts';
 import type { RunEnding } from './run-waiters.ts';
 
 const CALLBACK_TIMEOUT_MS = 10_000;

@@ -12,7 +12,7 @@ import {
   refusal,
   type SendFailure,
   unreadable,
-} from './wire.ts';
+} from '../wire.ts';
 
 const MAX_CHARS = 4000;
 const DEFAULT_URL = 'http://127.0.0.1:1234';

@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { CHANNEL_ALIASES } from '../../action.ts';
 import type { ChannelAdapter, ChannelLookup, ChannelModule, ChannelSettings } from '../channel.ts';
+import { findMissingPackage } from '../optional-package.ts';
 import { loadPlugin } from './plugin.ts';
 import { discord } from './discord.ts';
 import { imessage } from './imessage.ts';
@@ -90,9 +90,8 @@ export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredCha
     }
     for (const { key, message } of module.settingsProblems(settings))
       problems.push({ channel, key, message });
-    for (const name of missingPackages(catalog, module)) {
-      problems.push({ channel, message: installPackage(channel, name) });
-    }
+    const missing = missingPackage(catalog, module);
+    if (missing !== undefined) problems.push({ channel, message: installPackage(channel, missing) });
   }
   return problems;
 }
@@ -114,7 +113,7 @@ export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChanne
       return await module.open(settings);
     } catch (error) {
       opened.delete(module.id);
-      const [missing] = missingPackages(catalog, module);
+      const missing = missingPackage(catalog, module);
       throw missing === undefined ? error : new Error(installPackage(module.id, missing), { cause: error });
     }
   };
@@ -152,16 +151,7 @@ function installPackage(channel: string, name: string): string {
   return `channel ${channel} needs the package ${name}: npm install ${name}`;
 }
 
-/** The packages of a module that are not installed where it looks for them. */
-function missingPackages(catalog: ChannelCatalog, module: ChannelModule): string[] {
-  const require = createRequire(catalog.origins.get(module.id) ?? import.meta.url);
-  return (module.packages ?? []).filter((name) => {
-    try {
-      require.resolve(name);
-      return false;
-    } catch (error) {
-      // Other codes mean a package that is there but has no entry for require.
-      return (error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND';
-    }
-  });
+/** A package of a module that is not installed where the module looks for it. */
+function missingPackage(catalog: ChannelCatalog, module: ChannelModule): string | undefined {
+  return findMissingPackage(module.packages ?? [], catalog.origins.get(module.id) ?? import.meta.url);
 }

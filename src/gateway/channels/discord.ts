@@ -17,7 +17,7 @@ import {
   type SendFailure,
   unreadable,
   wireFetch,
-} from './wire.ts';
+} from '../wire.ts';
 
 /** Discord refuses 2001; the rest is room for its own counting of custom emoji. */
 const MAX_CHARS = 1900;

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { ChannelAdapter, ChannelCheck, SendResult } from '../channel.ts';
 import { type ImessageRecipient, parseImessageRecipient } from './imessage-recipient.ts';
-import { bounded, describe, failedCheck, field, notSent, refusal, type SendFailure } from './wire.ts';
+import { bounded, describe, failedCheck, field, notSent, refusal, type SendFailure } from '../wire.ts';
 
 const MAX_CHARS = 4000;
 const MAX_ANSWER_CHARS = 1_000_000;

@@ -16,7 +16,7 @@ import {
   SEND_TIMEOUT_MS,
   type SendFailure,
   unreadable,
-} from './wire.ts';
+} from '../wire.ts';
 
 /** Teams takes about 28 KB per message with its own markup. */
 const MAX_CHARS = 4000;

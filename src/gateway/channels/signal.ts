@@ -14,7 +14,7 @@ import {
   retryDelay,
   type SendFailure,
   unreadable,
-} from './wire.ts';
+} from '../wire.ts';
 
 /** Longer bodies go as an attachment in some clients. */
 const MAX_CHARS = 2000;

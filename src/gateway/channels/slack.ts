@@ -13,7 +13,7 @@ import {
   type SendFailure,
   unreadable,
   wireFetch,
-} from './wire.ts';
+} from '../wire.ts';
 
 /** `text` is cut at 40,000, a section at 3,000; escaping makes a chunk at most five times as long. */
 const MAX_CHARS = 3500;

@@ -14,7 +14,7 @@ import {
   type SendFailure,
   unreadable,
   wireFetch,
-} from './wire.ts';
+} from '../wire.ts';
 
 /** sendMessage takes this many characters after entities were parsed. */
 const MAX_CHARS = 4096;

@@ -14,7 +14,7 @@ import {
   type SendFailure,
   textField,
   unreadable,
-} from './wire.ts';
+} from '../wire.ts';
 
 /** The Cloud API takes 4096. */
 const MAX_CHARS = 4000;

@@ -1,12 +1,12 @@
 /*
- * What every HTTP channel shares: a bounded fetch, and the one rule by which a failed send is told apart.
+ * What calls to platforms share: a bounded fetch, and the one rule by which a failed send is told apart.
  *
  * `retry` needs proof that nothing was delivered: the connection was never made, or the platform answered 429 or 5xx
  * in place of a result (504 is no such proof: it is a gateway that stopped waiting for an answer). Everything that
  * breaks off after the request may have been read, and a 2xx answer that cannot be read, is `ambiguous`.
  * Messages are our own words and the platform's description with secrets removed; never a URL, which may carry one.
  */
-import type { ChannelCheck, SendResult } from '../channel.ts';
+import type { ChannelCheck, SendResult } from './channel.ts';
 
 /** A send that did not succeed. */
 export type SendFailure = Exclude<SendResult, { kind: 'sent' }>;
@@ -218,16 +218,25 @@ export function failureOf(error: unknown, platform: string): SendFailure {
       return refusal(platform, link.status, { retryAfterMs: link.retryAfterMs });
     }
     if (link instanceof NotSentError) return notSent();
-    const code = (link as { code?: unknown }).code;
-    if (typeof code === 'string' && UNSENT.has(code)) {
-      const how = code === 'ECONNREFUSED' ? 'connection_refused' : 'unreachable';
-      return { kind: 'retry', code: how, message: `${platform} cannot be reached (${code})` };
-    }
+  }
+  const code = connectionCode(error);
+  if (code !== undefined) {
+    const how = code === 'ECONNREFUSED' ? 'connection_refused' : 'unreachable';
+    return { kind: 'retry', code: how, message: `${platform} cannot be reached (${code})` };
   }
   if (chain.some((link) => link.name === 'TimeoutError' || link.name === 'AbortError')) {
     return { kind: 'ambiguous', code: 'timeout', message: `${platform} did not answer in time` };
   }
   return { kind: 'ambiguous', code: 'connection_lost', message: `the connection to ${platform} broke off` };
+}
+
+/** The system's code where an error proves that no connection was made, so that no byte left; else undefined. */
+export function connectionCode(error: unknown): string | undefined {
+  for (const link of errorChain(error)) {
+    const { code } = link as { code?: unknown };
+    if (typeof code === 'string' && UNSENT.has(code)) return code;
+  }
+  return undefined;
 }
 
 /** An error and what it wraps under the names SDKs use, outermost first. */

@@ -1,0 +1,13 @@
+type DispatcherClass = new (options: { headersTimeout: number; bodyTimeout: number }) => object;
+
+/**
+ * `fetch` without its own limit of 300 s until the headers of an answer: a model may think for longer before it says
+ * the first byte, and the run's deadline is the only one that counts. The limit belongs to the connection pool
+ * (undici), whose class Node shows only through the process-wide pool; where that is gone, `fetch` is used as it is.
+ */
+export function createPatientFetch(): typeof fetch {
+  const pool = (globalThis as Record<symbol, unknown>)[Symbol.for('undici.globalDispatcher.1')];
+  if (typeof pool !== 'object' || pool === null) return fetch;
+  const dispatcher = new (pool.constructor as DispatcherClass)({ headersTimeout: 0, bodyTimeout: 0 });
+  return (input, init) => fetch(input, { ...init, dispatcher } as RequestInit);
+}
