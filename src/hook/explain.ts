@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import type { Action, AgentAction } from '../action.ts';
-import { formatPlace } from '../document/document.ts';
+import { LAST_CHANNEL, type Action, type AgentAction } from '../action.ts';
+import { didYouMean, formatPlace } from '../document/document.ts';
 import type { HookError, HookErrorCode } from '../errors.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
@@ -81,18 +81,34 @@ function consideredLines(considered: readonly ConsideredMapping[], paint: Paint)
   if (considered.length === 0) return [];
   const taken = considered.findIndex(({ matched }) => matched);
   const misses = (taken === -1 ? considered : considered.slice(0, taken)).filter(({ matched }) => !matched);
+  const onPath = misses.filter(({ failed }) => failed?.part !== 'path');
   // Sorting is stable, so equally near ones stay in first-match order.
-  const nearest = misses.toSorted((a, b) => b.held - a.held);
-  const shown = nearest.slice(0, MAX_MISSES);
-  const lines = [taken === -1 ? 'no mapping matched; the nearest miss first:' : 'mappings considered:'];
-  if (taken !== -1) {
-    const { mapping } = considered[taken]!;
-    lines.push(`  ${paint('green', '✓')} ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`);
-  }
+  const shown = onPath.toSorted((a, b) => b.held - a.held).slice(0, MAX_MISSES);
+  const more = onPath.length - shown.length;
+  const elsewhere = misses.length - onPath.length;
+  const lines =
+    taken === -1
+      ? missedLines(onPath, misses)
+      : ['mappings considered:', takenLine(considered[taken]!, paint)];
   lines.push(...shown.flatMap((miss) => missLines(miss, paint)));
-  if (nearest.length > shown.length)
-    lines.push(`  and ${nearest.length - shown.length} more that did not match`);
+  if (more > 0) lines.push(`  and ${more} more of this hook name`);
+  if (elsewhere > 0 && elsewhere < misses.length) lines.push(`  and ${elsewhere} of other hook names`);
   return lines;
+}
+
+function takenLine({ mapping }: ConsideredMapping, paint: Paint): string {
+  return `  ${paint('green', '✓')} ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`;
+}
+
+/** The heading where nothing matched; where no mapping even has the hook name, the names there are. */
+function missedLines(onPath: readonly ConsideredMapping[], misses: readonly ConsideredMapping[]): string[] {
+  if (onPath.length > 0) return ['no mapping matched; the nearest miss first:'];
+  const names = [...new Set(misses.flatMap(({ mapping }) => mapping.match.path ?? []))];
+  const found = misses[0]?.failed?.part === 'path' ? misses[0].failed.found : '';
+  const near = didYouMean(found, names);
+  const listed = names.slice(0, MAX_MISSES).map(line).join(', ');
+  const hint = near === undefined ? '' : `; did you mean ${line(near)}?`;
+  return [`no mapping has the hook name ${value(found)}${hint}`, `  hook names are: ${listed}`];
 }
 
 function missLines({ mapping, failed }: ConsideredMapping, paint: Paint): string[] {
@@ -103,11 +119,14 @@ function missLines({ mapping, failed }: ConsideredMapping, paint: Paint): string
     return [head, `      ${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}${at}`];
   }
   const { node } = failed;
+  const { found, expected, missing, result } = node;
+  // `!=` and `!==` fail on the very value they name.
+  const wanted = node.expression.startsWith('{"!=') ? 'anything but ' : '';
   const why =
-    node.missing === undefined
-      ? `is ${node.result}${node.found === undefined ? '' : `: found ${value(node.found)}`}` +
-        (node.expected === undefined ? '' : `, expected ${value(node.expected)}`)
-      : `is ${node.result}: ${line(node.missing)} is missing`;
+    missing === undefined
+      ? `is ${result}${found === undefined ? '' : `: found ${value(found)}`}` +
+        (expected === undefined ? '' : `, expected ${wanted}${value(expected)}`)
+      : `is ${result}: ${line(missing)} is missing`;
   return [head, `      when ${line(node.expression)} ${why}  ${paint('cyan', formatPlace(node.at))}`];
 }
 
@@ -166,12 +185,13 @@ function actionLines(actions: readonly Action[], paint: Paint): string[] {
 
 function agentSettings(action: AgentAction): string[] {
   const { fallback } = action;
-  const to = action.to === undefined ? 'the last recipient there' : line(action.to);
+  const channel = action.channel === LAST_CHANNEL ? 'the channel last used' : action.channel;
+  const to = action.to === undefined ? 'its last recipient' : line(action.to);
   const settings: readonly (readonly [string, string | undefined])[] = [
     ['name', line(action.name)],
     ['session', `${line(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : ''}`],
     ['wakeMode', action.wakeMode],
-    ['delivery', action.deliver ? `${action.channel} to ${to}` : 'none'],
+    ['delivery', action.deliver ? `${channel}, ${to}` : 'none'],
     [
       'fallback',
       fallback === undefined ? undefined : line(`${fallback.channel} to ${fallback.to ?? 'its default'}`),
