@@ -1,5 +1,7 @@
 export type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
 export { didYouMean } from './did-you-mean.ts';
+export { editDocument } from './edit-document.ts';
+export type { Edit } from './edit-document.ts';
 export { DOCUMENT_CODES } from './codes.ts';
 export { describeValue, formatPath, fromZodError, validate } from './findings.ts';
 export { countDiagnostics, formatDiagnostics } from './format-diagnostics.ts';

@@ -28,8 +28,19 @@ export interface ReadTree {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** The offsets of the text asked for last: a template asks for many places of one text in a row. */
+interface OffsetCache {
+  node?: TreeNode;
+  offsets?: Int32Array;
+}
+
 /** Makes a tree readable by path. */
-export function locate(source: SourceText, node: TreeNode, path: Path = []): LocatedValue {
+export function locate(
+  source: SourceText,
+  node: TreeNode,
+  path: Path = [],
+  cache: OffsetCache = {},
+): LocatedValue {
   return {
     value: node.value,
     path,
@@ -41,15 +52,18 @@ export function locate(source: SourceText, node: TreeNode, path: Path = []): Loc
     at(inner) {
       const found = walk(node, inner);
       const whole = [...path, ...inner];
-      if (found.complete) return locate(source, found.node, whole);
+      if (found.complete) return locate(source, found.node, whole, cache);
       return locate(source, { start: found.node.start, end: found.node.end, value: undefined }, whole);
     },
     scalarOffset(inner, offsetInValue) {
       const found = walk(node, inner);
       const { text, start, value } = found.node;
       if (!found.complete || text === undefined || typeof value !== 'string') return start;
-      const offsets = scalarOffsets(source.text, value, text);
-      return offsets[Math.max(0, Math.min(offsetInValue, value.length))] ?? start;
+      if (cache.node !== found.node) {
+        cache.node = found.node;
+        cache.offsets = scalarOffsets(source.text, value, text);
+      }
+      return cache.offsets?.[Math.max(0, Math.min(offsetInValue, value.length))] ?? start;
     },
   };
 }

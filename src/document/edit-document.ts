@@ -1,0 +1,78 @@
+import { parseDocument as parseYaml } from 'yaml';
+import type { Path, SourceText } from './diagnostic.ts';
+import { parseDocument } from './parse-document.ts';
+import type { DocumentFormat } from './parse-document.ts';
+
+/** Sets the value at a path; objects missing on the way are made. */
+export interface Edit {
+  readonly path: readonly [string, ...string[]];
+  /** Plain data as JSON carries it. */
+  readonly value: unknown;
+}
+
+/**
+ * Changes values in a file's text and keeps its comments. JSON and JSON5 are changed in place and stay as they are
+ * everywhere else; YAML is printed anew, which keeps comments, order and styles and may only move white space.
+ * The text has to parse, and no edit may lead through something that is not an object.
+ *
+ * @throws an Error where one of the two does not hold.
+ */
+export function editDocument(source: SourceText, format: DocumentFormat, edits: readonly Edit[]): string {
+  return format === 'yaml'
+    ? editYaml(source, edits)
+    : edits.reduce((text, edit) => editJson({ ...source, text }, format, edit), source.text);
+}
+
+function editYaml(source: SourceText, edits: readonly Edit[]): string {
+  rootValue(source, 'yaml');
+  const document = parseYaml(source.text);
+  for (const { path, value } of edits)
+    document.setIn(path, document.createNode(value, { aliasDuplicateObjects: false }));
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+function editJson(source: SourceText, format: 'json' | 'json5', { path, value }: Edit): string {
+  const root = rootValue(source, format);
+  const { text } = source;
+  if (root.at(path).value !== undefined) {
+    const { start, end } = root.place(path);
+    return text.slice(0, start) + print(value, indentAt(text, start)) + text.slice(end);
+  }
+  let depth = path.length - 1;
+  while (depth > 0 && root.at(path.slice(0, depth)).value === undefined) depth -= 1;
+  const parentPath: Path = path.slice(0, depth);
+  const parent = root.at(parentPath).value;
+  if (typeof parent !== 'object' || parent === null || Array.isArray(parent)) {
+    throw new Error(`${source.file}: ${parentPath.join('.') || 'the document'} is not an object`);
+  }
+  const missing = path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+  const { start, end } = root.place(parentPath);
+  const indent = indentAt(text, start);
+  const member = `${JSON.stringify(path[depth])}: ${print(missing, `${indent}  `)}`;
+  const keys = Object.keys(parent);
+  if (keys.length === 0)
+    return `${text.slice(0, end - 1)}\n${indent}  ${member}\n${indent}${text.slice(end - 1)}`;
+  // After the last member: its own comma, where it has one, then ends the new one.
+  const last = root.place([...parentPath, keys.at(-1) ?? '']).end;
+  return `${text.slice(0, last)},\n${indent}  ${member}${text.slice(last)}`;
+}
+
+function rootValue(
+  source: SourceText,
+  format: DocumentFormat,
+): NonNullable<ReturnType<typeof parseDocument>['document']>['root'] {
+  const { document, diagnostics } = parseDocument(source, format);
+  if (document === undefined)
+    throw new Error(`${source.file}: ${diagnostics[0]?.message ?? 'cannot be parsed'}`);
+  return document.root;
+}
+
+function print(value: unknown, indent: string): string {
+  return JSON.stringify(value, undefined, 2).replaceAll('\n', `\n${indent}`);
+}
+
+/** White space at the start of the line an offset stands in. */
+function indentAt(text: string, offset: number): string {
+  const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
+  return /^[ \t]*/.exec(text.slice(lineStart, offset))?.[0] ?? '';
+}
