@@ -80,7 +80,7 @@ function wrap(logger: Logger, shared: Shared): Log {
     warn: at('warn'),
     error: at('error'),
     isEnabled: (level) => logger.isLevelEnabled(level),
-    child: (fields) => wrap(logger.child(redact(fields) as Record<string, unknown>), shared),
+    child: (fields) => wrap(logger.child({ ...(redact(fields) as Record<string, unknown>) }), shared),
     protect: (secret) => {
       shared.secrets.add(secret);
     },

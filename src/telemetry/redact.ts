@@ -30,15 +30,18 @@ function copy(value: unknown, depth: number): unknown {
   if (value instanceof Date) return value.toISOString();
   if (ArrayBuffer.isView(value)) return `[${String(value.byteLength)} bytes]`;
   if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map((item) => copy(item, depth + 1));
-  const copied: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value).slice(0, MAX_ENTRIES)) {
-    const hidden =
-      SECRET_KEY.test(key) && (typeof item === 'string' || typeof item === 'object') && item !== null;
-    // Defined, not assigned: a field named __proto__ stays a field.
-    Object.defineProperty(copied, key, {
-      value: hidden ? REDACTED : copy(item, depth + 1),
-      enumerable: true,
-    });
+  return copyObject(value as Readonly<Record<string, unknown>>, depth);
+}
+
+function copyObject(value: Readonly<Record<string, unknown>>, depth: number): object {
+  // Without a prototype a field named __proto__ stays a field.
+  const copied = Object.create(null) as Record<string, unknown>;
+  let entries = 0;
+  for (const key of Object.keys(value)) {
+    if ((entries += 1) > MAX_ENTRIES) break;
+    const item = value[key];
+    const holdsText = typeof item === 'string' || (typeof item === 'object' && item !== null);
+    copied[key] = holdsText && SECRET_KEY.test(key) ? REDACTED : copy(item, depth + 1);
   }
   return copied;
 }
