@@ -196,6 +196,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       info: writeLog('info'),
       warn: writeLog('warn'),
       error: writeLog('error'),
+      isEnabled: () => true,
     },
     readiness: () => ({ ready: true, problems: [] }),
     onAccepted: () => undefined,

@@ -2,6 +2,7 @@ import type { HooksSettings, ServerSettings } from '../config/config.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, RunRecord, Storage } from '../storage/storage.ts';
+import type { Log } from '../telemetry/telemetry.ts';
 
 /** Everything the server works with; nothing is reached by any other way. */
 export interface ServerDeps {
@@ -41,13 +42,7 @@ export type ServerStorage = Pick<
   'accept' | 'findIdempotent' | 'findRun' | 'backlog' | 'recordDecision' | 'keepRequest'
 >;
 
-/** A logger as pino shapes it: fields first. */
-export interface ServerLog {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+export type ServerLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'isEnabled'>;
 
 export interface Readiness {
   readonly ready: boolean;
@@ -98,7 +93,7 @@ export type RequestOutcome = 'accepted' | 'duplicate' | 'skipped' | 'rejected' |
 export interface ServerLimits {
   /** From the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
-  /** From the headers to the end of the body. */
+  /** From the first byte of a request to the end of its body. */
   readonly bodyTimeoutMs: number;
   /** How long a sender that is still writing is listened to after its error answer, and how much of it. */
   readonly drainMs: number;

@@ -10,8 +10,16 @@ export interface Connection {
   readonly socket: Socket;
   /** Requests received and not yet answered. */
   open: number;
+  /** The request received last; with pipelining, answers go out in the order of requests, so its answer is the last. */
+  latest: Exchange | undefined;
   /** No further request of this connection is served: its framing or its time is over. */
   closing: boolean;
+  /** An answer carries `Connection: close`, and node or the drain ends the connection after it. */
+  closeSent: boolean;
+  /** A request that was refused and answered while the rest of its body is still to come. */
+  refused: IncomingMessage | undefined;
+  /** What went wrong with the bytes of the latest request before its body was complete. */
+  failure: HookError | undefined;
   /** Fails the body being received, if any. */
   failBody: ((error: HookError) => void) | undefined;
 }

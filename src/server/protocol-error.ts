@@ -24,13 +24,20 @@ export function protocolError(error: NodeJS.ErrnoException, isReceivingBody: boo
  * first and closes the connection; otherwise the error is answered here, without node's response object.
  */
 export function answerProtocolError(connection: Connection, error: HookError, requestId: string): void {
-  connection.closing = true;
-  if (connection.failBody !== undefined) {
-    connection.failBody(error);
+  if (connection.refused !== undefined && !connection.refused.complete) {
+    // Its answer went out already; a second one would be taken for that of the next request.
+    connection.socket.destroy();
     return;
   }
-  if (connection.open > 0) return;
-  endWith(connection.socket, error, requestId);
+  // An answer that closes the connection is on its way or being drained behind, which has its own time limit.
+  if (connection.closing) return;
+  connection.closing = true;
+  if (connection.open === 0) {
+    endWith(connection.socket, error, requestId);
+  } else if (connection.latest?.req.complete === false) {
+    connection.failure = error;
+    connection.failBody?.(error);
+  }
 }
 
 function endWith(socket: Socket, error: HookError, requestId: string): void {
@@ -53,4 +60,5 @@ const REASONS: Partial<Record<HookErrorCode, string>> = {
   request_aborted: 'Bad Request',
   headers_too_large: 'Request Header Fields Too Large',
   headers_timeout: 'Request Timeout',
+  not_found: 'Not Found',
 };

@@ -14,26 +14,33 @@ export function logRequest(front: Front, exchange: Exchange, status: number): vo
     storeMs: exchange.storeMs,
     tookMs,
   });
-  const line = {
-    requestId: exchange.ids.id,
-    outcome: exchange.outcome,
-    status,
-    code: exchange.code,
-    hook: exchange.hookName,
-    mapping: exchange.mappingId,
-    bytes: exchange.bodyBytes,
-    tookMs: rounded(tookMs),
-    evaluateMs: rounded(exchange.evaluateMs),
-    storeMs: rounded(exchange.storeMs),
-    generation: exchange.generation.id,
-    address: exchange.address,
-    transform: exchange.failedTransform,
-    fault: exchange.fault,
-  };
-  if (status >= 500) deps.log.error(line, 'request');
-  else if (exchange.outcome === 'served' || (exchange.hookName === undefined && status === 404)) {
-    deps.log.debug(line, 'request');
-  } else deps.log.info(line, 'request');
+  const level = levelOf(exchange, status);
+  if (!deps.log.isEnabled(level)) return;
+  deps.log[level](
+    {
+      requestId: exchange.ids.id,
+      outcome: exchange.outcome,
+      status,
+      code: exchange.code,
+      hook: exchange.hookName,
+      mapping: exchange.mappingId,
+      bytes: exchange.bodyBytes,
+      tookMs: rounded(tookMs),
+      evaluateMs: rounded(exchange.evaluateMs),
+      storeMs: rounded(exchange.storeMs),
+      generation: exchange.generation.id,
+      address: exchange.address,
+      transform: exchange.failedTransform,
+      fault: exchange.fault,
+    },
+    'request',
+  );
+}
+
+/** Probes and strangers at other paths would bury the hooks. */
+function levelOf(exchange: Exchange, status: number): 'debug' | 'info' | 'error' {
+  if (exchange.outcome === 'served' || (exchange.hookName === undefined && status === 404)) return 'debug';
+  return status >= 500 ? 'error' : 'info';
 }
 
 function rounded(ms: number | undefined): number | undefined {

@@ -31,13 +31,17 @@ export function send(exchange: Exchange, answer: Answer, options: SendOptions): 
     sendAndDrain(exchange, { status: answer.status, head, body }, options.limits);
     return;
   }
-  if (options.close || connection.closing) {
-    connection.closing = true;
+  if (options.close) connection.closing = true;
+  if (connection.closing && connection.latest === exchange) {
+    connection.closeSent = true;
     head.push('connection', 'close');
   }
   res.writeHead(answer.status, head);
   res.end(body);
-  if (pending) req.resume();
+  if (pending) {
+    connection.refused = req;
+    req.resume();
+  }
 }
 
 export interface SendOptions {
@@ -65,10 +69,14 @@ function sendAndDrain(
   const { req, res, connection } = exchange;
   const { socket } = connection;
   connection.closing = true;
+  connection.closeSent = true;
   message.head.push('connection', 'close');
   let drained = 0;
-  const timer = setTimeout(() => socket.destroy(), limits.drainMs);
-  socket.once('close', () => clearTimeout(timer));
+  const closeSide = (): void => {
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), limits.drainMs);
+    socket.once('close', () => clearTimeout(timer));
+  };
   req.on('data', (chunk: Buffer) => {
     drained += chunk.length;
     if (drained > limits.drainBytes) socket.destroy();
@@ -76,6 +84,6 @@ function sendAndDrain(
   req.on('error', () => undefined);
   res.writeHead(message.status, message.head);
   if (req.method === 'HEAD') res.end();
-  else res.write(message.body, () => socket.end());
+  else res.write(message.body, closeSide);
   req.resume();
 }

@@ -83,7 +83,7 @@ async function admit(front: Front, exchange: Exchange): Promise<void> {
       );
     }
     if (judged.retired > 0) {
-      front.deps.log.warn({ requestId, previousToken: judged.retired }, 'a retired hook token was used');
+      front.deps.log.warn({ requestId, retired: judged.retired }, 'a retired hook token was used');
     }
     return;
   }
@@ -130,7 +130,7 @@ async function answerHook(front: Front, exchange: Exchange, name: string): Promi
   checkBodyHeaders(exchange, maxBytes);
   const key = readIdempotencyKey(headers.values['idempotency-key']);
   const waitSeconds = readWaitSeconds(headers.values['prefer'], front.limits.maxWaitSeconds);
-  const body = await readBody(exchange, maxBytes, front.limits);
+  const body = await readBody(exchange, maxBytes);
   const payload = parseBody(body, front.decoder);
   if ((name === 'wake' || name === 'agent') && !isObject(payload)) {
     throw new HookError(

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { HookError } from '../errors.ts';
 import type { ServerDeps } from './deps.ts';
 import type { Connection, Exchange } from './exchange.ts';
 import { createFront, type Front } from './front.ts';
@@ -40,6 +41,8 @@ export interface RunningServer {
 const MAX_HEADER_BYTES = 16_384;
 /** Longer than the 60 s after which common load balancers drop an idle connection, so that they close it, not we. */
 const KEEP_ALIVE_MS = 75_000;
+/** How often the time limits of headers and bodies are checked. */
+const CHECK_MS = 500;
 /** How long idle connections stay open at a stop: a request already on its way gets a 503 instead of a reset. */
 const IDLE_GRACE_MS = 100;
 
@@ -53,9 +56,8 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
   const http = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: front.limits.headersTimeoutMs,
-    // A backstop behind the timers of headers and body, for bodies that are drained on a kept connection.
-    requestTimeout: front.limits.headersTimeoutMs + 2 * front.limits.bodyTimeoutMs,
-    connectionsCheckingInterval: Math.min(1_000, front.limits.headersTimeoutMs),
+    requestTimeout: front.limits.bodyTimeoutMs,
+    connectionsCheckingInterval: CHECK_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     insecureHTTPParser: false,
   });
@@ -65,7 +67,16 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
   const connectionOf = (socket: Socket): Connection => {
     let connection = connections.get(socket);
     if (connection === undefined) {
-      connection = { socket, open: 0, closing: false, failBody: undefined };
+      connection = {
+        socket,
+        open: 0,
+        latest: undefined,
+        closing: false,
+        closeSent: false,
+        refused: undefined,
+        failure: undefined,
+        failBody: undefined,
+      };
       connections.set(socket, connection);
     }
     return connection;
@@ -79,10 +90,14 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
   http.on('checkExpectation', (req, res) => receive(req, res, false));
   http.on('clientError', (error, socket) => {
     const connection = connectionOf(socket as Socket);
-    const hookError = protocolError(error, connection.failBody !== undefined);
+    const hookError = protocolError(error, connection.open > 0);
     const requestId = front.ids().id;
     deps.log.debug({ requestId, code: hookError.code }, 'connection failed');
     answerProtocolError(connection, hookError, requestId);
+  });
+  http.on('connect', (_req, socket) => {
+    const error = new HookError('not_found', 'this is no proxy');
+    answerProtocolError(connectionOf(socket as Socket), error, front.ids().id);
   });
   http.on('drop', () => {
     deps.log.warn({ maxConnections: front.limits.maxConnections }, 'connection dropped: too many are open');
@@ -108,10 +123,18 @@ function receiveRequest(front: Front, received: Received): void {
   connection.open += 1;
   front.open += 1;
   const exchange = createExchange(front, received);
-  void serve(front, exchange).finally(() => {
+  connection.latest = exchange;
+  void serve(front, exchange).then(() => {
     connection.open -= 1;
     front.open -= 1;
+    if (connection.closing && !connection.closeSent && connection.open === 0) endAfterLatest(connection);
   });
+}
+
+/** The last answer was decided before the connection had to end, so it could not say so. */
+function endAfterLatest({ socket, latest }: Connection): void {
+  if (latest === undefined || latest.res.writableFinished) socket.end();
+  else latest.res.once('finish', () => socket.end());
 }
 
 function createExchange(front: Front, { req, res, connection, expectsContinue }: Received): Exchange {
@@ -129,7 +152,7 @@ function createExchange(front: Front, { req, res, connection, expectsContinue }:
     target: parseTarget(req.url ?? ''),
     expectsContinue,
     hasBody:
-      (announced !== undefined && announced !== '0') || headers.values['transfer-encoding'] !== undefined,
+      (announced !== undefined && Number(announced) > 0) || headers.values['transfer-encoding'] !== undefined,
     outcome: 'refused',
     hookName: undefined,
     mappingId: undefined,
