@@ -23,6 +23,22 @@ export function runsContract(name: string, { fresh, again }: Harness): void {
       expect(ids(await claim(storage))).toEqual([a3.id]);
     });
 
+    test('holds a run that names the own key of another one back until that has ended', async () => {
+      const { storage } = await fresh();
+      const own = agent();
+      const named = [agent({ sessionKey: own.sessionKey }), agent({ sessionKey: own.sessionKey })];
+      await storage.accept(work([own]));
+      expect(ids(await claim(storage))).toEqual([own.id]);
+      await storage.accept(work(named));
+      expect(await claim(storage)).toEqual([]);
+      await storage.requeueRun(own.id, failure(NOW + 1));
+      expect(ids(await claim(storage))).toEqual([named[0]?.id]);
+      expect(await claim(storage, 10, NOW + 1)).toEqual([]);
+      await storage.completeRun(completion(named[0]?.id ?? ''));
+      expect(ids(await claim(storage))).toEqual([own.id]);
+      expect(await storage.verify()).toEqual([]);
+    });
+
     test('lets later runs of a key overtake a head that waits for its retry, which then is next', async () => {
       const { storage } = await fresh();
       const [first, second, third] = [1, 2, 3].map(() => agent({ sessionKey: 'a' })) as [

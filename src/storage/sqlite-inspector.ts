@@ -61,8 +61,8 @@ const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
   ],
   [
     'blocked runs that nothing is before',
-    `SELECT count(*) FROM runs AS behind WHERE state = 0 AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_of_key
-       WHERE session_key = behind.session_key AND state IN (1, 3) AND state <= 3)`,
+    `SELECT count(*) FROM runs AS behind WHERE state = 0 AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line
+       WHERE line = behind.line AND state IN (1, 3) AND state <= 3)`,
   ],
   ['runs without an action', 'SELECT count(*) FROM runs WHERE seq NOT IN (SELECT seq FROM run_actions)'],
   ['actions without a run', 'SELECT count(*) FROM run_actions WHERE seq NOT IN (SELECT seq FROM runs)'],

@@ -7,24 +7,37 @@ export interface RunHead {
   readonly seq: number;
   readonly state: number;
   readonly sessionKey: string;
+  /** The line it stands in: its session key, or null where it has that key for itself. */
+  readonly line: string | null;
   readonly mappingId: string;
   readonly bytes: number;
+}
+
+/** What a session key of its own starts with; the run's id follows. */
+const OWN_KEY_PREFIX = 'hook:';
+
+/** Whether a run has its session key for itself, as long as no sender names it. */
+export function hasOwnKey(id: string, sessionKey: string): boolean {
+  return sessionKey === OWN_KEY_PREFIX + id;
 }
 
 /** The waiting line of every session key: who is ready, who is behind whom. */
 export function openLine(database: DatabaseSync, counters: Counters) {
   const sql = {
     head: database.prepare(
-      `SELECT seq, state FROM runs INDEXED BY runs_of_key
-       WHERE session_key = ? AND state IN (1, 3) AND state <= 3`,
+      `SELECT seq, state FROM runs INDEXED BY runs_in_line
+       WHERE line = ? AND state IN (1, 3) AND state <= 3`,
     ),
     nextBlocked: database.prepare(
-      `SELECT seq FROM runs INDEXED BY runs_of_key WHERE session_key = ? AND state = 0 AND state <= 3
+      `SELECT seq FROM runs INDEXED BY runs_in_line WHERE line = ? AND state = 0 AND state <= 3
        ORDER BY seq LIMIT 1`,
+    ),
+    adopt: database.prepare(
+      'UPDATE runs SET line = session_key WHERE id = ? AND session_key = ? AND line IS NULL',
     ),
     setState: database.prepare('UPDATE runs SET state = ? WHERE seq = ?'),
     due: database.prepare(
-      `SELECT seq, session_key AS sessionKey FROM runs INDEXED BY runs_waiting
+      `SELECT seq, line FROM runs INDEXED BY runs_waiting
        WHERE state = 2 AND due_at <= ? ORDER BY due_at, seq LIMIT ?`,
     ),
     inOrder: database.prepare(
@@ -52,19 +65,27 @@ export function openLine(database: DatabaseSync, counters: Counters) {
     readonly runner: string;
   }
 
-  const headOf = (sessionKey: string) =>
-    sql.head.get(sessionKey) as { readonly seq: number; readonly state: number } | undefined;
+  const headOf = (line: string) =>
+    sql.head.get(line) as { readonly seq: number; readonly state: number } | undefined;
 
-  /** Lets the next run of a key step up where none is ready or active. */
-  function advance(sessionKey: string): void {
-    if (headOf(sessionKey) !== undefined) return;
-    const next = sql.nextBlocked.get(sessionKey) as { readonly seq: number } | undefined;
+  /** State of a run that joins a line at its end. */
+  function join(line: string | null): number {
+    if (line === null) return RUN.ready;
+    // Somebody names the key that a run has for itself: from now on that run stands in line too.
+    if (line.startsWith(OWN_KEY_PREFIX)) sql.adopt.run(line.slice(OWN_KEY_PREFIX.length), line);
+    return headOf(line) === undefined ? RUN.ready : RUN.blocked;
+  }
+
+  /** Lets the next run of a line step up where none is ready or active. */
+  function advance(line: string | null): void {
+    if (line === null || headOf(line) !== undefined) return;
+    const next = sql.nextBlocked.get(line) as { readonly seq: number } | undefined;
     if (next !== undefined) sql.setState.run(RUN.ready, next.seq);
   }
 
-  /** Puts a waiting run back into the line of its key, before those that came after it. */
-  function makeDue(seq: number, sessionKey: string): void {
-    const first = headOf(sessionKey);
+  /** Puts a waiting run back into its line, before those that came after it. */
+  function makeDue(seq: number, line: string | null): void {
+    const first = line === null ? undefined : headOf(line);
     if (first === undefined) {
       sql.setState.run(RUN.ready, seq);
     } else if (first.state === RUN.ready && first.seq > seq) {
@@ -76,8 +97,8 @@ export function openLine(database: DatabaseSync, counters: Counters) {
   }
 
   function promote(nowMs: number, limit: number): void {
-    const due = sql.due.all(nowMs, limit) as unknown as { seq: number; sessionKey: string }[];
-    for (const { seq, sessionKey } of due) makeDue(seq, sessionKey);
+    const due = sql.due.all(nowMs, limit) as unknown as { seq: number; line: string | null }[];
+    for (const { seq, line } of due) makeDue(seq, line);
   }
 
   /**
@@ -124,7 +145,7 @@ export function openLine(database: DatabaseSync, counters: Counters) {
     }
   }
 
-  return { headOf, advance, makeDue, promote, pick, count };
+  return { join, advance, makeDue, promote, pick, count };
 }
 
 /** How many more runs each mapping and each runner may have; undefined where nothing is limited. */

@@ -52,7 +52,7 @@ export function openListings(database: DatabaseSync) {
     return all<Row>(
       `SELECT ${columns} ${condition} ORDER BY ${table}.seq DESC LIMIT ?`,
       ...values,
-      query.limit,
+      atMost(query.limit),
     );
   }
 
@@ -105,7 +105,7 @@ export function openListings(database: DatabaseSync) {
         `SELECT key, turns, bytes, created_at AS createdAt, last_used_at AS lastUsedAt FROM sessions
          WHERE ?1 IS NULL OR key = ?1 ORDER BY last_used_at DESC, key LIMIT ?2`,
         query.sessionKey ?? null,
-        query.limit,
+        atMost(query.limit),
       ),
     findLastTarget: () => all<{ target: string }>('SELECT target FROM last_target')[0]?.target,
     listDecisions: (query: ListQuery) =>
@@ -114,7 +114,7 @@ export function openListings(database: DatabaseSync) {
          ORDER BY seq DESC LIMIT ?3`,
         query.mappingId ?? null,
         query.state ?? null,
-        query.limit,
+        atMost(query.limit),
       ).map(({ decision }) => decision),
     findDecision: (requestId: string) =>
       all<{ decision: string }>(
@@ -166,6 +166,11 @@ export function openListings(database: DatabaseSync) {
         'SELECT accepted_at AS at FROM runs INDEXED BY runs_queued WHERE state <= 2 ORDER BY seq LIMIT 1',
       )[0]?.at,
   };
+}
+
+/** A number SQLite takes as a limit; a negative one would mean none. */
+function atMost(limit: number): number {
+  return Math.min(Math.max(Math.trunc(limit), 0), Number.MAX_SAFE_INTEGER);
 }
 
 function toCondition(selection: QueueSelection): [condition: string, ...values: string[]] {

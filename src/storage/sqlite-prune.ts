@@ -45,7 +45,7 @@ export function openPrune(
     removeKey: database.prepare('DELETE FROM idempotency WHERE scope = ? AND key = ?'),
     idleSession: database.prepare(
       `SELECT key FROM sessions INDEXED BY sessions_used WHERE last_used_at < ?
-       AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_of_key WHERE session_key = key AND state <= 3)
+       AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line WHERE line = key AND state <= 3)
        ORDER BY last_used_at LIMIT 1`,
     ),
   };

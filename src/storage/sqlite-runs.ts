@@ -11,7 +11,7 @@ import type {
 } from './records.ts';
 import type { Counters } from './sqlite-counters.ts';
 import type { EventTable } from './sqlite-events.ts';
-import { openLine, type RunHead } from './sqlite-line.ts';
+import { hasOwnKey, openLine, type RunHead } from './sqlite-line.ts';
 import type { OutboxTable } from './sqlite-outbox.ts';
 import { RUN_COLUMNS, type RunRow } from './sqlite-rows.ts';
 import { RUN } from './sqlite-schema.ts';
@@ -56,8 +56,8 @@ export function openRuns(database: DatabaseSync, parts: RunTableParts): RunTable
   const line = openLine(database, counters);
   const sql = {
     insert: database.prepare(
-      `INSERT INTO runs (id, kind, state, session_key, mapping_id, runner, bytes, accepted_at, due_at)
-       VALUES (?, 'hook', ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO runs (id, kind, state, session_key, line, mapping_id, runner, bytes, accepted_at, due_at)
+       VALUES (?, 'hook', ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     insertAction: database.prepare('INSERT INTO run_actions (seq, action) VALUES (?, ?)'),
     insertHeartbeat: database.prepare(
@@ -66,7 +66,7 @@ export function openRuns(database: DatabaseSync, parts: RunTableParts): RunTable
        VALUES (?, 'heartbeat', 4, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
     ),
     head: database.prepare(
-      `SELECT seq, state, session_key AS sessionKey, mapping_id AS mappingId, bytes FROM runs WHERE id = ?`,
+      `SELECT seq, state, session_key AS sessionKey, line, mapping_id AS mappingId, bytes FROM runs WHERE id = ?`,
     ),
     activate: database.prepare(
       `UPDATE runs SET state = 3, attempts = attempts + 1, started_at = ?, pgid = NULL, start_ticks = NULL
@@ -109,18 +109,20 @@ export function openRuns(database: DatabaseSync, parts: RunTableParts): RunTable
       run.seq,
     );
     line.count(run, to.state);
-    line.advance(run.sessionKey);
+    line.advance(run.line);
     events.insertSummary(rest.summary, runId, rest.nowMs);
   }
 
   return {
     insert(run) {
-      const state = line.headOf(run.sessionKey) === undefined ? RUN.ready : RUN.blocked;
+      const own = hasOwnKey(run.id, run.sessionKey) ? null : run.sessionKey;
+      const state = line.join(own);
       const { id, sessionKey, mappingId, runner, bytes, acceptedAt } = run;
       const { lastInsertRowid } = sql.insert.run(
         id,
         state,
         sessionKey,
+        own,
         mappingId,
         runner,
         bytes,
@@ -186,8 +188,8 @@ export function openRuns(database: DatabaseSync, parts: RunTableParts): RunTable
       if (run?.state !== RUN.active) return false;
       sql.wait.run(Math.round(failure.retryAt), failure.code, failure.message, run.seq);
       line.count(run, RUN.waiting);
-      line.advance(run.sessionKey);
-      if (failure.retryAt <= failure.nowMs) line.makeDue(run.seq, run.sessionKey);
+      line.advance(run.line);
+      if (failure.retryAt <= failure.nowMs) line.makeDue(run.seq, run.line);
       return true;
     },
 
@@ -214,7 +216,7 @@ export function openRuns(database: DatabaseSync, parts: RunTableParts): RunTable
       } else {
         return false;
       }
-      line.makeDue(run.seq, run.sessionKey);
+      line.makeDue(run.seq, run.line);
       return true;
     },
 

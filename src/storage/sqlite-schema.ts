@@ -18,8 +18,11 @@ export const EVENT = { pending: 0, claimed: 1, consumed: 2, dead: 3 } as const;
  *   blocked  due, but behind an active or a ready run of its key
  *   waiting  for its next attempt; meanwhile its key is free for later runs
  *
- * Per key: at most one run is ready or active, and a blocked run implies that one is. The prompt stands in a table of
- * its own, because a row is written again as a whole at every change of state.
+ * Per key: at most one run is ready or active, and a blocked run implies that one is. A run under a key of its own
+ * (`hook:` and its id) stands in no line: nearly all runs are of this kind, and a random key costs a page of the log.
+ * Once a sender names such a key, the run that has it gets its `line`.
+ *
+ * The prompt stands in a table of its own, because a row is written again as a whole at every change of state.
  *
  * Counters are written with the transaction that changes what they count; `verify` counts again.
  */
@@ -49,6 +52,7 @@ CREATE TABLE runs (
   kind TEXT NOT NULL,
   state INTEGER NOT NULL,
   session_key TEXT NOT NULL,
+  line TEXT,
   mapping_id TEXT NOT NULL,
   runner TEXT NOT NULL,
   bytes INTEGER NOT NULL,
@@ -72,7 +76,7 @@ CREATE INDEX runs_ready_in_order ON runs (seq) WHERE state = 1;
 CREATE INDEX runs_waiting ON runs (due_at, seq) WHERE state = 2;
 CREATE INDEX runs_active ON runs (mapping_id, runner) WHERE state = 3;
 CREATE INDEX runs_dead ON runs (seq) WHERE state = 5;
-CREATE INDEX runs_of_key ON runs (session_key, state, seq) WHERE state <= 3;
+CREATE INDEX runs_in_line ON runs (line, state, seq) WHERE line IS NOT NULL AND state <= 3;
 CREATE INDEX runs_ended ON runs (ended_at, seq) WHERE state >= 4;
 
 CREATE TABLE outbox (
