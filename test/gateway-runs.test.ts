@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { SafeText } from '../src/action.ts';
-import { createCommandRunner, type Runner, type TurnResult } from '../src/gateway/gateway.ts';
+import { createCommandRunner, createRunners, type Runner, type TurnResult } from '../src/gateway/gateway.ts';
 import { boundHistory } from '../src/gateway/history.ts';
 import { agentAction, answering, HeldRunner, ok, openHouse, temporaryFile } from './gateway-fixture.ts';
+import { gatewaySettings } from './gateway-settings.ts';
 
 const notStarted = { kind: 'not-started', code: 'refused', message: 'nobody there', final: false } as const;
 
@@ -158,6 +159,26 @@ describe('a run', () => {
     await expect.poll(() => held.started.length).toBe(1);
     expect(held.started[0]?.message).toBe('Hook Test: later\nHook Test: now');
   });
+});
+
+test('the configured runners are made by name, each of its kind', () => {
+  const common = { prompt: 'stdin', env: {}, passEnv: [], retryExitCodes: [], maxReplyBytes: 1000 } as const;
+  const settings = gatewaySettings({
+    runners: {
+      echo: { kind: 'echo' },
+      cat: { kind: 'command', argv: ['cat'], ...common },
+      local: { kind: 'model', providers: {} },
+      other: { kind: 'forward', url: 'http://127.0.0.1:9', token: 'secret' },
+    },
+  });
+  const agents = { defaults: { model: undefined, models: undefined, aliases: {}, timeoutSeconds: 1 } };
+  const runners = createRunners({ gateway: settings, agents }, {});
+  expect([...runners].map(([name, { kind }]) => [name, kind])).toEqual([
+    ['echo', 'echo'],
+    ['cat', 'command'],
+    ['local', 'model'],
+    ['other', 'forward'],
+  ]);
 });
 
 describe('order and fairness', () => {

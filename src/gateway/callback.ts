@@ -85,7 +85,7 @@ export async function postCallback(callback: NewCallback, options: PostOptions):
 }
 
 /** `v1,` and the base64 HMAC-SHA256 over `id.timestamp.body`; the key is the part after `whsec_`, from base64. */
-export function signCallback(
+function signCallback(
   id: string,
   timestamp: number,
   { body, secret }: { readonly body: string; readonly secret: string },

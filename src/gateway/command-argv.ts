@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export type ArgvValues = Readonly<Record<ArgvPlaceholder, string | undefined>>;
 
 /** Placeholders of a command runner's `argv`. */
-export const ARGV_PLACEHOLDERS = [
+const ARGV_PLACEHOLDERS = [
   'prompt_file',
   'model',
   'thinking',
@@ -14,7 +14,7 @@ export const ARGV_PLACEHOLDERS = [
   'run_id',
   'history_file',
 ] as const;
-export type ArgvPlaceholder = (typeof ARGV_PLACEHOLDERS)[number];
+type ArgvPlaceholder = (typeof ARGV_PLACEHOLDERS)[number];
 
 export type ExpandedArgv =
   | { readonly ok: true; readonly argv: readonly string[] }

@@ -32,6 +32,7 @@ export { createEchoRunner } from './echo-runner.ts';
 export { createForwardRunner, type ForwardSettings } from './forward-runner.ts';
 export { modelProblems, type ModelProblem, type ModelSettings } from './model-registry.ts';
 export { createModelRunner, type ModelRunnerOptions } from './model-runner.ts';
+export { createRunners } from './runners.ts';
 export {
   type ChannelCatalog,
   type ChannelProblem,
@@ -45,7 +46,6 @@ export {
 } from './channels/channels.ts';
 
 export type { Clock } from './clock.ts';
-export { MAIN_SESSION_KEY } from './heartbeat.ts';
 export type { GatewayConfiguration, RetryPolicies } from './parts.ts';
 export type { RetryPolicy } from './retry.ts';
 export type { RunEnding } from './run-waiters.ts';

@@ -12,7 +12,7 @@ import { takeTurn } from './take-turn.ts';
 import { armTimer, within } from './timer.ts';
 
 /** The main session's key; a hook's own keys can never be this one. */
-export const MAIN_SESSION_KEY = 'main';
+const MAIN_SESSION_KEY = 'main';
 /** Requests within this time share one turn. */
 const COALESCE_MS = 250;
 const MAX_EVENTS = 50;
