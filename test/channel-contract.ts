@@ -135,6 +135,19 @@ export function describeChannel(fixture: ChannelFixture): void {
     });
   });
 
+  test('takes a page or a redirect in place of the interface for a refusal', async () => {
+    for (const reply of [
+      { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' },
+      { status: 301, headers: { location: 'https://example.org/' } },
+    ]) {
+      const { adapter, sends } = await open(reply);
+      const result = await adapter.send(message('hello'), NEVER);
+      expect(result).toMatchObject({ kind: 'failed' });
+      expectNoSecret(result);
+      expect(sends()).toHaveLength(1);
+    }
+  });
+
   test('does not take a gateway timeout for proof that nothing arrived', async () => {
     const { adapter } = await open({ status: 504, body: fixture.serverError ?? {} });
     expect(await adapter.send(message('hello'), NEVER)).toMatchObject({ kind: 'ambiguous', code: 'timeout' });

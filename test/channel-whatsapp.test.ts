@@ -38,7 +38,7 @@ function accepted(request: ReceivedRequest): PlatformReply {
   };
 }
 
-async function send(reply: (request: ReceivedRequest) => PlatformReply, to: string) {
+async function send(reply: (request: ReceivedRequest) => PlatformReply, to: string, text = 'hi') {
   const platform = await startPlatform(reply);
   onTestFinished(platform.stop);
   const adapter = await whatsapp.open({
@@ -46,7 +46,7 @@ async function send(reply: (request: ReceivedRequest) => PlatformReply, to: stri
     phoneNumberId: 106540352242922,
     baseUrl: platform.url,
   });
-  const result = await adapter.send({ to, text: 'hi', plain: false, key: 'k' }, NEVER);
+  const result = await adapter.send({ to, text, plain: false, key: 'k' }, NEVER);
   return { result, request: platform.requests[0] };
 }
 
@@ -86,6 +86,17 @@ describe('the whatsapp adapter', () => {
         text: { preview_url: false, body: 'hi' },
       });
     }
+  });
+
+  test('writes Markdown in the notation of WhatsApp', async () => {
+    const { request } = await send(
+      accepted,
+      '+15551234567',
+      '# Done\n**3** of ~~4~~ [runs](https://ci.example/1) `a<b`',
+    );
+    expect(request?.body?.['text']).toMatchObject({
+      body: '*Done*\n*3* of ~4~ runs (https://ci.example/1) `a<b`',
+    });
   });
 
   test('explains the 24 hour window, and tells other errors apart', async () => {

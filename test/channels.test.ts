@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -119,6 +119,36 @@ test('problems of configured channels name channel, key and package', async () =
     { channel: 'pager', message: 'channel pager needs the package left-beeper: npm install left-beeper' },
     { channel: 'fax', message: expect.stringMatching(/no channel "fax".*telegram/) },
   ]);
+});
+
+test('a value that is still a reference is not judged', async () => {
+  const catalog = await loadChannelCatalog([], '/');
+  expect(
+    channelProblems(catalog, {
+      telegram: { botToken: '{file: ./secrets/bot}', to: '${CHAT}', baseUrl: '${API}' },
+      whatsapp: { accessToken: '${TOKEN}', phoneNumberId: '${NUMBER}', to: '+${PHONE}' },
+      signal: { account: '${ACCOUNT}' },
+    }),
+  ).toEqual([]);
+});
+
+test('a plugin may be a package, also one that only exports to import', async () => {
+  const folder = pluginFolder({});
+  for (const [name, exports] of Object.entries({
+    'pager-plain': './index.js',
+    'pager-import': { '.': { import: './index.js' } },
+  })) {
+    const home = join(folder, 'node_modules', name);
+    mkdirSync(home, { recursive: true });
+    writeFileSync(
+      join(home, 'package.json'),
+      JSON.stringify({ name, version: '1.0.0', type: 'module', exports }),
+    );
+    writeFileSync(join(home, 'index.js'), PLUGIN.replace("'pager'", `'${name}'`));
+  }
+  const catalog = await loadChannelCatalog(['pager-plain', 'pager-import'], folder);
+  expect(catalog.problems).toEqual([]);
+  expect(catalog.modules.has('pager-plain') && catalog.modules.has('pager-import')).toBe(true);
 });
 
 test('a recipient is judged without loading an SDK', async () => {

@@ -143,16 +143,26 @@ function acceptedOf(answer: JsonAnswer): TurnResult {
 function refusalOf(answer: JsonAnswer, token: string): TurnResult | undefined {
   const { body, retryAfterMs, status } = answer;
   if (status >= 200 && status < 300) return undefined;
-  const said = describe(textField(body, 'detail') ?? textField(body, 'title') ?? textField(body, 'error'), [
-    token,
-  ]);
+  const said = textField(body, 'detail') ?? textField(body, 'title') ?? textField(body, 'error');
+  return refusedWith(status, { retryAfterMs, code: textField(body, 'code'), said: describe(said, [token]) });
+}
+
+interface RemoteRefusal {
+  readonly retryAfterMs: number | undefined;
+  readonly code?: string | undefined;
+  readonly said?: string | undefined;
+}
+
+/** 429 and 503 say that nothing was begun; any other refusal ends the run. */
+function refusedWith(status: number, { code, retryAfterMs, said }: RemoteRefusal): TurnResult {
   const message = `the other gateway answered ${status}${said === undefined ? '' : `: ${said}`}`;
-  if (status === 429) {
+  if (status === 429 || status === 503) {
     const retryAfter = retryAfterMs === undefined ? {} : { retryAfterMs };
-    return { kind: 'not-started', code: 'rate_limited', message, ...retryAfter, final: false };
+    const reason = status === 429 ? 'rate_limited' : 'unavailable';
+    return { kind: 'not-started', code: reason, message, ...retryAfter, final: false };
   }
-  const code = textField(body, 'code') ?? (status === 401 ? 'unauthorized' : 'rejected');
-  return completedWith('error', code.slice(0, 64), message);
+  const usual = status === 401 ? 'unauthorized' : status < 500 ? 'rejected' : 'remote_error';
+  return completedWith('error', (code ?? usual).slice(0, 64), message);
 }
 
 function failureOf(error: unknown, what: { timedOut: boolean; token: string }): TurnResult {
@@ -162,10 +172,7 @@ function failureOf(error: unknown, what: { timedOut: boolean; token: string }): 
     return { kind: 'not-started', code: 'connection_refused', message, final: false };
   }
   if (error instanceof StatusError) {
-    const message = `the other gateway answered ${error.status}`;
-    if (error.status !== 503) return completedWith('error', 'remote_error', message);
-    const retryAfter = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs };
-    return { kind: 'not-started', code: 'unavailable', message, ...retryAfter, final: false };
+    return refusedWith(error.status, { retryAfterMs: error.retryAfterMs });
   }
   if (what.timedOut) {
     return completedWith('timeout', 'ambiguous', 'the other gateway did not answer in time: it may have run');

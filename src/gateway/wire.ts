@@ -19,7 +19,7 @@ const MAX_RETRY_AFTER_MS = 86_400_000;
 const MAX_DESCRIPTION_CHARS = 300;
 const NOT_SENT = 'stopped before the request was sent';
 
-/** The platform answered with a status that says nothing was done: 5xx. */
+/** An answer that is no answer of the platform's interface: 5xx, a redirect, or a page in place of JSON. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly status: number;
@@ -38,25 +38,25 @@ class NotSentError extends Error {
 }
 
 /**
- * `fetch` for one API call: reads at most 1 MB of answer before it resolves, follows no redirect (a redirected POST
- * would become a GET) and rejects with `StatusError` on 5xx.
+ * `fetch` for one API call: reads at most 1 MB of answer before it resolves and follows no redirect (a redirected POST
+ * would become a GET). Rejects with `StatusError` on 5xx, on 3xx, and on 4xx that is not JSON, so that every SDK meets
+ * only answers it understands.
  */
 export async function wireFetch(url: string | URL, init: RequestInit): Promise<Response> {
   if (init.signal?.aborted) throw new NotSentError(NOT_SENT);
   const response = await fetch(url, { ...init, redirect: 'manual' });
-  if (response.status >= 500) {
-    const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
+  const { headers, status } = response;
+  const refuse = (): StatusError => new StatusError(status, parseRetryAfter(headers.get('retry-after')));
+  if (status >= 500 || (status >= 300 && status < 400)) {
     await response.body?.cancel();
-    throw new StatusError(response.status, retryAfterMs);
+    throw refuse();
   }
   const body = await readBounded(response);
-  return new Response(body.length === 0 ? null : body, {
-    status: response.status,
-    headers: response.headers,
-  });
+  if (status >= 400 && parseJson(body.toString('utf8')) === undefined) throw refuse();
+  return new Response(body.length === 0 ? null : body, { status, headers });
 }
 
-async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+async function readBounded(response: Response): Promise<Buffer<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of response.body ?? []) {
@@ -180,7 +180,8 @@ export function refusal(platform: string, status: number, options: RefusalOption
       message: `${platform} knows no such recipient or address${said}`,
     };
   }
-  return { kind: 'failed', code: 'rejected', message: `${platform} answered ${status}${said}` };
+  const hint = status < 400 ? ' (a redirect, which is not followed: check baseUrl)' : '';
+  return { kind: 'failed', code: 'rejected', message: `${platform} answered ${status}${said}${hint}` };
 }
 
 /** An answer that says it was done but cannot be read: it probably arrived. */

@@ -1,5 +1,5 @@
 /*
- * Agents answer in Markdown; Telegram and Slack want their own notations. Only what is plainly meant is converted:
+ * Agents answer in Markdown; Telegram, Slack and WhatsApp want their own notations. Only what is plainly meant is converted:
  * fenced code, `code`, **bold**, ~~strike~~, [links](https://…) and headings (as bold lines). Everything else is
  * text and is escaped, so no reply can mention a group, open a tag or make the platform refuse it.
  */
@@ -41,6 +41,20 @@ const slackMrkdwn: Notation = {
   strike: (inner) => `~${inner}~`,
   link: (inner, url) => `<${escapeHtml(url).replaceAll('|', '%7C')}|${inner}>`,
 };
+
+const whatsappNotation: Notation = {
+  text: (text) => text,
+  code: (text) => `\`${text}\``,
+  block: (text) => `\`\`\`\n${text}\n\`\`\``,
+  bold: (inner) => `*${inner}*`,
+  strike: (inner) => `~${inner}~`,
+  link: (inner, url) => `${inner} (${url})`,
+};
+
+/** WhatsApp's notation: never longer than the Markdown. */
+export function toWhatsapp(markdown: string): string {
+  return convert(markdown, whatsappNotation);
+}
 
 /** Telegram's HTML; undefined where the text holds nothing to format. */
 export function toTelegramHtml(markdown: string): string | undefined {

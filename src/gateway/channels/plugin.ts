@@ -1,8 +1,10 @@
-import { createRequire } from 'node:module';
-import { isAbsolute, join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { createRequire, findPackageJSON } from 'node:module';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CHANNEL_ALIASES, LAST_CHANNEL } from '../../action.ts';
 import type { ChannelModule } from '../channel.ts';
+import { field } from '../wire.ts';
 
 export interface LoadedPlugin {
   readonly module: ChannelModule;
@@ -34,7 +36,25 @@ function pluginUrl(spec: string, configDir: string): string {
   if (spec.startsWith('file:')) return spec;
   if (isAbsolute(spec)) return pathToFileURL(spec).href;
   if (spec.startsWith('.')) return pathToFileURL(resolve(configDir, spec)).href;
-  return pathToFileURL(createRequire(join(configDir, 'sluice.yaml')).resolve(spec)).href;
+  const from = join(configDir, 'sluice.yaml');
+  try {
+    return pathToFileURL(createRequire(from).resolve(spec)).href;
+  } catch (error) {
+    const entry = findImportEntry(spec, from);
+    if (entry === undefined) throw error;
+    return pathToFileURL(entry).href;
+  }
+}
+
+/** The file of a package that exports its root to `import` only, which `require.resolve` does not see. */
+function findImportEntry(spec: string, from: string): string | undefined {
+  const manifest = findPackageJSON(spec, from);
+  if (manifest === undefined) return undefined;
+  const { exports } = JSON.parse(readFileSync(manifest, 'utf8')) as { exports?: unknown };
+  const root = field(exports, '.') ?? exports;
+  const entry = field(root, 'import') ?? root;
+  const file = field(entry, 'default') ?? entry;
+  return typeof file === 'string' ? resolve(dirname(manifest), file) : undefined;
 }
 
 /** What a default export lacks to be a channel module, or undefined. */

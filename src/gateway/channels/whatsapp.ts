@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ChannelAdapter, ChannelMessage, SendResult } from '../channel.ts';
 import { commonShape, defineChannel, secretText, textOrNumber } from './define.ts';
+import { toWhatsapp } from './markdown.ts';
 import { parsePhone } from './recipient.ts';
 import {
   bounded,
@@ -94,7 +95,7 @@ function textMessage(to: string, message: ChannelMessage): object {
     recipient_type: 'individual',
     to,
     type: 'text',
-    text: { preview_url: false, body: message.text },
+    text: { preview_url: false, body: message.plain ? message.text : toWhatsapp(message.text) },
   };
 }
 
