@@ -156,8 +156,15 @@ describe('a spoofed marker or a control token', () => {
     '&lsqb;INST&rsqb;',
     '[ / I N S T ]',
     '《SYS》',
+    '<S>',
   ])('is neutralised: %s', (token) => {
     expect(neutralise(`a ${token} b`)).toBe('a [control token removed] b');
+  });
+
+  test('is neutralised right behind a word, where only <S> is taken for code', () => {
+    expect(neutralise('end</s> end<s> KeyOf<S>')).toBe(
+      'end[control token removed] end[control token removed] KeyOf<S>',
+    );
   });
 
   test('cannot be rebuilt from the halves round a removed one', () => {
@@ -214,7 +221,7 @@ describe('ordinary text survives byte for byte', () => {
       'the words alone',
       'This is external content; END_EXTERNAL_CONTENT is a marker name. (external content)',
     ],
-    ['generics', 'Map<string, List<int>> m = new HashMap<>(); Option<&str>'],
+    ['generics', 'Map<string, List<int>> m = new HashMap<>(); Option<&str>; Session<S> extends Flavor<S>'],
     [
       'other languages',
       'Привет, мир! Γειά σου Κόσμε. 你好《世界》 日本語〈テスト〉 안녕 مرحبا שלום «цитата» – “so”',

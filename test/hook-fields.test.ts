@@ -1,53 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { CHANNEL_ALIASES, CHANNEL_IDS, type Action } from '../src/action.ts';
-import { createHookRequest, evaluate, MAX_ACTIONS, TRANSFORM_BUDGET_MS } from '../src/hook/hook.ts';
 import type { Evaluation, Rules } from '../src/hook/hook.ts';
-import type { RoutingTable } from '../src/mapping/mapping.ts';
 import type { JsonValue } from '../src/request.ts';
+import { actionOf, errorOf as hookErrorOf, evaluateHook, rulesWith } from './hook-fixture.ts';
 
-const receivedAt = Date.parse('2026-03-01T12:00:00Z');
-
-const noMappings: RoutingTable = {
-  mappings: [],
-  canTake: () => false,
-  settingsOf: () => ({}),
-  route: () => undefined,
-  explain: () => [],
-};
-
-function rulesWith(over: Partial<Rules> = {}): Rules {
-  return {
-    table: noMappings,
-    agents: { aliases: {}, models: undefined },
-    channels: new Set(CHANNEL_IDS),
-    channelAliases: CHANNEL_ALIASES,
-    lenient: false,
-    sessionKeys: { allowFromRequest: true, allowedPrefixes: [] },
-    maxActions: MAX_ACTIONS,
-    transformBudgetMs: TRANSFORM_BUDGET_MS,
-    ...over,
-  };
-}
-
-function evaluateBody(path: string, payload: JsonValue, rules: Partial<Rules> = {}): Evaluation {
-  const request = createHookRequest({ path, payload, receivedAt });
-  const step = evaluate(request, rulesWith(rules), { detail: 'brief' }).next();
-  if (step.done !== true) throw new Error('a built-in route has no transform');
-  return step.value;
-}
-
-function actionOf(evaluation: Evaluation): Action {
-  const { outcome } = evaluation;
-  if (outcome.kind !== 'accepted') throw outcome.kind === 'rejected' ? outcome.error : new Error('skipped');
-  expect(outcome.actions).toHaveLength(1);
-  return outcome.actions[0]!;
+function evaluateBody(
+  path: string,
+  payload: JsonValue,
+  rules: Partial<Omit<Rules, 'table'>> = {},
+): Evaluation {
+  return evaluateHook({ path, payload }, rulesWith(rules), { detail: 'brief' }).evaluation;
 }
 
 function errorOf(evaluation: Evaluation) {
-  const { outcome } = evaluation;
-  expect(outcome.kind).toBe('rejected');
-  if (outcome.kind !== 'rejected') throw new Error('not rejected');
-  return { code: outcome.error.code, field: outcome.error.errors[0]?.field };
+  const { code, errors } = hookErrorOf(evaluation);
+  return { code, field: errors[0]?.field };
 }
 
 describe('a wake body', () => {

@@ -1,0 +1,70 @@
+import { HookError } from '../errors.ts';
+import type { Scope } from '../mapping/mapping.ts';
+import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
+import type { Course } from './course.ts';
+import type { Draft } from './draft.ts';
+import { mergeResult } from './merge.ts';
+
+/** Yields the call of a mapping's transform for one scope, and merges the reply over the draft. */
+export function* transformDraft(
+  course: Course,
+  ref: TransformCall['ref'],
+  draft: Draft,
+  scope: Scope,
+): Generator<TransformCall, readonly Draft[], TransformReply> {
+  const { request, rules } = course;
+  const budgetMs = rules.transformBudgetMs - course.transformMs;
+  if (budgetMs <= 0) {
+    const limit = `${rules.transformBudgetMs} ms`;
+    throw new HookError('transform_failed', `the transforms of this request used up their ${limit}`);
+  }
+  const call: TransformCall = {
+    ref,
+    json: callJson(course, scope),
+    now: request.receivedAt,
+    // Every element of a batch gets random numbers of its own; the golden ratio keeps the seeds apart.
+    seed: (request.seed + (scope.index ?? 0) * 0x9e37_79b9) >>> 0,
+    budgetMs,
+  };
+  const reply = yield call;
+  course.transformMs += reply.tookMs;
+  const merged =
+    reply.kind === 'ok'
+      ? mergeResult(draft, reply.json, { warnings: course.warnings, lenient: rules.lenient })
+      : ({ kind: 'failed' } as const);
+  if (course.full || merged.kind !== 'drafts' || reply.logs.length > 0) {
+    course.transforms.push({
+      call,
+      reply,
+      at: ref.at,
+      ...(scope.index === undefined ? {} : { index: scope.index }),
+      ...(merged.kind === 'problem' ? { problem: merged.problem } : {}),
+    });
+  }
+  if (merged.kind === 'drafts') return merged.drafts;
+  throw transformError(reply);
+}
+
+/** The error of a transform that failed. Its detail says nothing of the cause: that is in the trace. */
+function transformError(reply: TransformReply): HookError {
+  if (reply.kind === 'failed' && reply.failure === 'deferred') {
+    return new HookError('transform_unavailable', 'the mapping has a transform that cannot run right now', {
+      retryAfterSeconds: reply.retryAfterSeconds ?? 1,
+    });
+  }
+  return new HookError('transform_failed', 'the transform of the mapping failed; sluice explain shows how');
+}
+
+function callJson(course: Course, scope: Scope): string {
+  const { payload, headers, query, path, url, receivedAt } = course.request;
+  course.callJson ??= JSON.stringify({
+    payload,
+    headers,
+    query,
+    path,
+    url,
+    now: new Date(receivedAt).toISOString(),
+  }).slice(0, -1);
+  if (scope.index === undefined) return `${course.callJson}}`;
+  return `${course.callJson},"item":${JSON.stringify(scope.item)},"index":${scope.index}}`;
+}
