@@ -142,3 +142,12 @@ test('printYaml shows a text of several lines as a block and keeps the order of 
     printYaml({ z: 'one\n  two\n', a: shared, b: shared, c: `${'word '.repeat(40)}end`, u: undefined }),
   ).toBe(`z: |\n  one\n    two\na:\n  - same\nb:\n  - same\nc: ${'word '.repeat(40)}end\n`);
 });
+
+test('an alias stands for the last anchor of its name before it, and many of them are read at once', () => {
+  const root = rootOf('a: &x one\nb: *x\nc: &x [two]\nd: *x\n');
+  expect(root.value).toEqual({ a: 'one', b: 'one', c: ['two'], d: ['two'] });
+  expect(textAt(root, ['d'])).toBe('*x');
+  expect(textAt(root, ['d', 0])).toBe('two');
+  const many = `x: &x 1\nlist:\n${'  - *x\n'.repeat(50_000)}`;
+  expect((rootOf(many).value as { list: number[] }).list).toHaveLength(50_000);
+});

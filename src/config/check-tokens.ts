@@ -2,6 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { LocatedValue, Path, Place } from '../document/document.ts';
 import type { Reporter } from './reporter.ts';
 
+/** Visible ASCII, with spaces inside: what arrives in a header as it was sent (RFC 9110, section 5.5). */
+const SENDABLE = /^[!-~](?:[ -~]*[!-~])?$/;
+
 interface HookToken {
   readonly path: Path;
   readonly value: string;
@@ -43,6 +46,12 @@ export function checkTokens(
   }));
   const secrets = [own, ...others].filter((secret): secret is Secret => typeof secret.value === 'string');
   for (const token of tokens) {
+    if (!SENDABLE.test(token.value)) {
+      reporter.report('INVALID_TOKEN', token.path, {
+        message: 'a hook token holds outer white space or a character that no header can carry',
+        hint: 'use visible ASCII characters, for example of: openssl rand -hex 32',
+      });
+    }
     const same = secrets.find((secret) => isSame(secret.value, token.value));
     if (same === undefined) continue;
     reporter.report('TOKEN_REUSED', token.path, {

@@ -90,7 +90,9 @@ async function build({ root, path, options, translation }: Input): Promise<Built
     directory,
     schema: configSchema,
   };
-  const resolved = await resolveReferences(root, references);
+  const read = await resolveReferences(root, references);
+  // A file that is empty, or holds comments only, sets nothing.
+  const resolved = { ...read, value: read.value ?? {} };
   const reserved = await Promise.all(
     (translation?.reserved ?? []).map(async (located) => ({
       located,

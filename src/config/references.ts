@@ -1,7 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { kindsAt } from '../document/document.ts';
+import { kindsAt, readBounded } from '../document/document.ts';
 import type { Diagnostic, LocatedValue, Path } from '../document/document.ts';
 
 /** Bytes; a secret file holds one secret. */
@@ -129,10 +128,11 @@ async function resolveFile(run: Run, name: string, path: Path): Promise<unknown>
     return `{file: ${name}}`;
   };
   try {
-    const { size } = await stat(file);
-    if (size > MAX_SECRET_BYTES)
+    const bytes = await readBounded(file, MAX_SECRET_BYTES);
+    if (bytes.length > MAX_SECRET_BYTES) {
       return problem(`the secret file ${name} is larger than ${String(MAX_SECRET_BYTES)} bytes`);
-    const secret = (await readFile(file, 'utf8')).replace(/(\r?\n)+$/, '');
+    }
+    const secret = bytes.toString('utf8').replace(/(\r?\n)+$/, '');
     if (secret === '') return problem(`the secret file ${name} is empty`);
     run.secrets.push(secret);
     return secret;

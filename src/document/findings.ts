@@ -136,8 +136,18 @@ function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: 
   const branches = issue.errors.filter((errors) => !errors.some((inner) => refusedAtRoot(inner)));
   const [best] = branches.toSorted((a, b) => a.length - b.length);
   if (best !== undefined) return best.flatMap((inner) => fromIssue(inner, { ...context, base: path }));
-  const schemas = findSchemas(context.schema, path);
-  return [wrongType(context, path, [...new Set(schemas.flatMap(kindsOf))])];
+  const kinds = [...new Set(findSchemas(context.schema, path).flatMap(kindsOf))];
+  const part = context.root.at(path);
+  // Where only fixed texts are taken (a discriminator), another text is the wrong value, not the wrong type.
+  if (typeof part.value !== 'string' || !kinds.every((kind) => kind.startsWith('"'))) {
+    return [wrongType(context, path, kinds)];
+  }
+  const near = didYouMean(
+    part.value,
+    kinds.map((kind) => kind.slice(1, -1)),
+  );
+  const message = `${formatPath(part.path)} must be ${listed(kinds)}, found ${describeValue(part.value)}`;
+  return [finding('INVALID_VALUE', message, context.root.place(path), near && `did you mean "${near}"?`)];
 }
 
 function refusedAtRoot(issue: Issue): boolean {

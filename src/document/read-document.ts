@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { extname, relative, resolve } from 'node:path';
+import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
 import { parseDocument } from './parse-document.ts';
 import type { DocumentFormat, ParseResult } from './parse-document.ts';
@@ -42,7 +42,7 @@ export async function readSource(
   const name = displayName(file, options.cwd);
   let bytes: Buffer;
   try {
-    bytes = await readBounded(file);
+    bytes = await readBounded(file, MAX_DOCUMENT_BYTES);
   } catch (error) {
     return { diagnostics: [readFinding(name, error as NodeJS.ErrnoException)] };
   }
@@ -62,18 +62,23 @@ export async function readSource(
 
 /** A file's name as printed: relative to `cwd` where it lies below it, with forward slashes. */
 export function displayName(file: string, cwd: string = process.cwd()): string {
-  const way = relative(cwd, resolve(cwd, file));
-  const below = way !== '' && !way.startsWith('..') && resolve(way) !== way;
-  return (below ? way : resolve(cwd, file)).replaceAll('\\', '/');
+  const whole = resolve(cwd, file);
+  const way = relative(cwd, whole);
+  const isBelow = way !== '' && way.split(sep, 1)[0] !== '..' && !isAbsolute(way);
+  return (isBelow ? way : whole).replaceAll('\\', '/');
 }
 
-/** At most one byte more than the limit, whatever the file is (a device has no size). */
-async function readBounded(file: string): Promise<Buffer> {
+/**
+ * Reads a file's bytes, at most one chunk more than the limit, whatever the file is (a device has no size).
+ *
+ * @throws the system's error, with `EISDIR` for a directory.
+ */
+export async function readBounded(file: string, maxBytes: number): Promise<Buffer> {
   await using handle = await open(file, 'r');
   if ((await handle.stat()).isDirectory()) throw Object.assign(new Error('directory'), { code: 'EISDIR' });
   const chunks: Buffer[] = [];
   let length = 0;
-  while (length <= MAX_DOCUMENT_BYTES) {
+  while (length <= maxBytes) {
     const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(64 * 1024) });
     if (bytesRead === 0) break;
     chunks.push(buffer.subarray(0, bytesRead));

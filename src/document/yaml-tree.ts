@@ -1,5 +1,5 @@
-import { isAlias, isMap, isPair, isScalar, isSeq, parseAllDocuments } from 'yaml';
-import type { Document, Node, Pair, Scalar, YAMLError } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml';
+import type { Alias, Document, Node, Pair, Scalar, YAMLError } from 'yaml';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
 import { TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
@@ -10,10 +10,12 @@ const MAX_SYNTAX_FINDINGS = 3;
 /** Parses YAML 1.2 (core schema) into the common tree. */
 export function readYamlTree(source: SourceText): ReadTree {
   let documents: Document.Parsed[];
+  let targets: AliasTargets;
   try {
     documents = [...parseAllDocuments(source.text, { prettyErrors: false, stringKeys: true })];
+    targets = findTargets(documents[0]);
   } catch (error) {
-    // The parser recurses; a text nested deeper than the stack cannot be read at all.
+    // Parser and visitor recurse; a text nested deeper than the stack cannot be read at all.
     if (!(error instanceof RangeError)) throw error;
     return new TreeBuilder(source).tooDeep(0);
   }
@@ -32,10 +34,11 @@ export function readYamlTree(source: SourceText): ReadTree {
       hint: 'put each document into a file of its own, or use a list',
     });
   }
-  if (diagnostics.length > 0)
-    return withPartial(diagnostics, buildNode(new TreeBuilder(source), first, first.contents, 0));
+  if (diagnostics.length > 0) {
+    return withPartial(diagnostics, buildNode(new TreeBuilder(source), targets, first.contents, 0));
+  }
   const builder = new TreeBuilder(source);
-  const tree = buildNode(builder, first, first.contents, 0);
+  const tree = buildNode(builder, targets, first.contents, 0);
   return tree === undefined
     ? { diagnostics: builder.diagnostics }
     : { tree, diagnostics: builder.diagnostics };
@@ -45,16 +48,37 @@ function withPartial(diagnostics: readonly Diagnostic[], partial: TreeNode | und
   return partial === undefined ? { diagnostics } : { partial, diagnostics };
 }
 
+/** What each alias stands for. */
+type AliasTargets = ReadonlyMap<Alias, Node>;
+
+/** One walk in document order: the last anchor of a name before an alias is what it means. */
+function findTargets(document: Document | undefined): AliasTargets {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  if (document === undefined) return targets;
+  visit(document, {
+    Node: (_key, node) => {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.set(node.anchor, node);
+        return;
+      }
+      const target = anchors.get(node.source);
+      if (target !== undefined) targets.set(node, target);
+    },
+  });
+  return targets;
+}
+
 function buildNode(
   builder: TreeBuilder,
-  document: Document,
+  targets: AliasTargets,
   node: unknown,
   depth: number,
 ): TreeNode | undefined {
   const [start, end] = rangeOf(node);
   if (!builder.enter(start, depth)) return undefined;
   if (isAlias(node)) {
-    const target = node.resolve(document);
+    const target = targets.get(node);
     if (target === undefined) {
       builder.report('YAML_SYNTAX', start, {
         end,
@@ -62,14 +86,14 @@ function buildNode(
       });
       return undefined;
     }
-    const built = buildNode(builder, document, target, depth + 1);
+    const built = buildNode(builder, targets, target, depth + 1);
     return built === undefined ? undefined : { ...built, start, end };
   }
   if (isMap(node)) {
     const object = builder.object(start, end);
     for (const pair of node.items) {
       const key = keyOf(pair);
-      const value = buildNode(builder, document, pair.value ?? absentAfter(key.end), depth + 1);
+      const value = buildNode(builder, targets, pair.value ?? absentAfter(key.end), depth + 1);
       if (value === undefined) return undefined;
       object.add(key, value);
     }
@@ -78,7 +102,7 @@ function buildNode(
   if (isSeq(node)) {
     const items: TreeNode[] = [];
     for (const item of node.items) {
-      const built = isPair(item) ? undefined : buildNode(builder, document, item, depth + 1);
+      const built = buildNode(builder, targets, item, depth + 1);
       if (built === undefined) return undefined;
       items.push(built);
     }

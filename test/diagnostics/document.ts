@@ -15,6 +15,7 @@ const sample = z.strictObject({
   tags: z.array(z.string()).optional(),
   token: z.string().min(8).optional(),
   nested: z.strictObject({ needed: z.boolean() }).optional(),
+  runner: z.discriminatedUnion('kind', [z.strictObject({ kind: z.literal('echo') }), z.strictObject({ kind: z.literal('command'), argv: z.array(z.string()) })]).optional(),
   target: z.union([z.string(), z.strictObject({ kind: z.literal('http'), url: z.string() })]).optional(),
 });
 
