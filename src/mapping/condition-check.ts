@@ -13,7 +13,7 @@ const TWO: Arity = { min: 2, max: 2 };
 const TWO_OR_THREE: Arity = { min: 2, max: 3 };
 
 /** Every operator of JsonLogic but `log`, with the operands it takes. */
-export const OPERATORS: ReadonlyMap<string, Arity> = new Map([
+const OPERATORS: ReadonlyMap<string, Arity> = new Map([
   ['var', { min: 0, max: 2 }],
   ['missing', ANY],
   ['missing_some', TWO],
@@ -49,6 +49,23 @@ export const OPERATORS: ReadonlyMap<string, Arity> = new Map([
   ['none', TWO],
   ['reduce', TWO_OR_THREE],
 ]);
+
+/** What other languages call an operator. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  '=': '===',
+  eq: '===',
+  equals: '===',
+  ne: '!==',
+  '<>': '!==',
+  not: '!',
+  '&&': 'and',
+  '||': 'or',
+  contains: 'in',
+  includes: 'in',
+  concat: 'cat',
+  any: 'some',
+  every: 'all',
+};
 
 /** Deeper rules than this are refused: nobody reads them, and evaluation recurses. */
 export const MAX_CONDITION_DEPTH = 64;
@@ -93,7 +110,8 @@ export function checkRule(rule: Rule, at: Place): Diagnostic | undefined {
   }
   const arity = OPERATORS.get(operator);
   if (arity === undefined) {
-    const near = didYouMean(operator, OPERATORS.keys());
+    const synonym = Object.hasOwn(SYNONYMS, operator) ? SYNONYMS[operator] : undefined;
+    const near = synonym ?? didYouMean(operator, OPERATORS.keys());
     return {
       severity: 'error',
       code: 'CONDITION_UNKNOWN_OPERATOR',

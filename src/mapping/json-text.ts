@@ -8,7 +8,7 @@ export function textOf(value: JsonValue | undefined): string {
 }
 
 /** `JSON.stringify` for values of any depth: a body may be nested deeper than the stack is. */
-export function compactJson(value: JsonValue): string {
+function compactJson(value: JsonValue): string {
   try {
     return JSON.stringify(value);
   } catch (error) {

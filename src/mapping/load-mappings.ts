@@ -9,7 +9,7 @@ import type { CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 
 /** Built-in presets: the file they come from, and a further hook name they answer on. */
-export const PRESETS: Readonly<Record<string, { readonly file: string; readonly alias?: string }>> = {
+const PRESETS: Readonly<Record<string, { readonly file: string; readonly alias?: string }>> = {
   mail: { file: 'mail.yaml' },
   gmail: { file: 'mail.yaml', alias: 'gmail' },
 };

@@ -40,7 +40,7 @@ export const MAPPING_CODES = [
 export type MappingCode = (typeof MAPPING_CODES)[number];
 
 /** A finding but for its place. */
-export interface Finding {
+interface Finding {
   readonly severity?: Diagnostic['severity'];
   readonly code: MappingCode;
   readonly message: string;

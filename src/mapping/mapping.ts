@@ -173,7 +173,7 @@ export interface RoutingTable {
 export { compileMappings } from './compile.ts';
 export type { CompiledMappings } from './compile.ts';
 export type { CompileOptions, MappingEntry } from './compile-options.ts';
-export { loadMappings, PRESETS } from './load-mappings.ts';
-export type { LoadedMappings, MappingSources } from './load-mappings.ts';
+export { loadMappings } from './load-mappings.ts';
+export type { LoadedMappings } from './load-mappings.ts';
 export { MAPPING_CODES } from './mapping-codes.ts';
 export { mappingJsonSchema } from './mapping-schema.ts';

@@ -2,7 +2,7 @@ import type { JsonValue } from '../request.ts';
 import { MISSING, spend, truthy, UNKNOWN } from './rule-value.ts';
 import type { Evaluate, Frame, RuleValue } from './rule-value.ts';
 
-export const LIST_OPERATORS = ['map', 'filter', 'all', 'some', 'none', 'reduce'] as const;
+const LIST_OPERATORS = ['map', 'filter', 'all', 'some', 'none', 'reduce'] as const;
 export type ListOperator = (typeof LIST_OPERATORS)[number];
 
 export function isListOperator(operator: string): operator is ListOperator {

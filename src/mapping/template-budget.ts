@@ -1,7 +1,7 @@
 import { HookError } from '../errors.ts';
 
 /** UTF-16 units; a longer prompt, recipient or key is a mistake or an attack. */
-export const MAX_OUTPUT = 1024 * 1024;
+const MAX_OUTPUT = 1024 * 1024;
 
 /** Units read and made by helpers and expressions of one rendering, and 16 for each turn of a loop. */
 const MAX_WORK = 4 * 1024 * 1024;

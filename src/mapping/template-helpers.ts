@@ -65,21 +65,21 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
   lower: oneText('{{lower text}}', (text) => text.toLowerCase()),
   upper: oneText('{{upper text}}', (text) => text.toUpperCase()),
   trim: oneText('{{trim text}}', (text) => text.trim()),
-  eq: { min: 2, max: 2, usage: '(eq a b)', run: ([a, b]) => (a ?? null) === (b ?? null) },
-  ne: { min: 2, max: 2, usage: '(ne a b)', run: ([a, b]) => (a ?? null) !== (b ?? null) },
+  eq: { min: 2, max: 2, usage: '{{#if (eq a b)}}', run: ([a, b]) => (a ?? null) === (b ?? null) },
+  ne: { min: 2, max: 2, usage: '{{#if (ne a b)}}', run: ([a, b]) => (a ?? null) !== (b ?? null) },
   and: {
     min: 1,
     max: Infinity,
-    usage: '(and a b)',
+    usage: '{{#if (and a b)}}',
     run: (args) => args.find((value) => !holds(value)) ?? args.at(-1),
   },
   or: {
     min: 1,
     max: Infinity,
-    usage: '(or a b)',
+    usage: '{{#if (or a b)}}',
     run: (args) => args.find((value) => holds(value)) ?? args.at(-1),
   },
-  not: { min: 1, max: 1, usage: '(not a)', run: ([value]) => !holds(value) },
+  not: { min: 1, max: 1, usage: '{{#if (not a)}}', run: ([value]) => !holds(value) },
   length: { min: 1, max: 1, usage: '{{length list}}', run: ([value]) => lengthOf(value) },
   lines: {
     min: 1,
@@ -99,7 +99,6 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
 
 /** Block helpers: each takes one value. */
 export const BLOCK_HELPERS = ['if', 'unless', 'each', 'with'] as const;
-export type BlockHelper = (typeof BLOCK_HELPERS)[number];
 
 /** Handlebars' truth: false, nothing, null, "", 0 and an empty list do not hold. */
 export function holds(value: Argument, includeZero = false): boolean {

@@ -1,6 +1,7 @@
 /**
- * Template text before Handlebars reads it. OpenClaw writes `messages[0].from`, Handlebars `messages.[0].from`: the
- * missing dot is put in, inside expressions only, and every offset can be led back to the text as written.
+ * Template text before Handlebars reads it. OpenClaw writes `messages[0].from` and JavaScript `message['from']`, where
+ * Handlebars wants `messages.[0].from` and `message.[from]`: that spelling is put in, inside expressions only, and
+ * every offset can be led back to the text as written.
  */
 export interface TemplateSource {
   /** What Handlebars parses. */
@@ -11,21 +12,32 @@ export interface TemplateSource {
   originalOffset(offset: number): number;
 }
 
+/** A dot put in before `at`, or the character there left out. */
+interface Edit {
+  readonly at: number;
+  readonly kind: 'dot' | 'drop';
+}
+
 export function readTemplateSource(template: string): TemplateSource {
-  const dots = findMissingDots(template);
+  const edits = findEdits(template);
   let text = '';
   let from = 0;
-  for (const at of dots) {
-    text += `${template.slice(from, at)}.`;
-    from = at;
+  for (const { at, kind } of edits) {
+    text += kind === 'dot' ? `${template.slice(from, at)}.` : template.slice(from, at);
+    from = kind === 'dot' ? at : at + 1;
   }
   text += template.slice(from);
   const lineStarts = [0];
   for (const match of text.matchAll(/\r\n?|\n/g)) lineStarts.push(match.index + match[0].length);
   const originalOffset = (offset: number): number => {
-    // The n-th dot stands at its place in the template plus the n dots before it.
-    const before = dots.filter((at, index) => at + index < offset).length;
-    return Math.min(Math.max(offset - before, 0), template.length);
+    let shift = 0;
+    for (const { at, kind } of edits) {
+      // Where the edit stands in `text`: a dot counts from behind it on, a dropped character from where it was.
+      const isBefore = kind === 'dot' ? at + shift < offset : at + shift <= offset;
+      if (!isBefore) break;
+      shift += kind === 'dot' ? 1 : -1;
+    }
+    return Math.min(Math.max(offset - shift, 0), template.length);
   };
   return {
     text,
@@ -34,22 +46,23 @@ export function readTemplateSource(template: string): TemplateSource {
   };
 }
 
-/** Offsets of brackets that follow a name or another bracket directly; comments and quoted texts are left alone. */
-function findMissingDots(template: string): readonly number[] {
-  const dots: number[] = [];
+/** Edits for brackets that follow a name or another bracket directly; comments and quoted texts are left alone. */
+function findEdits(template: string): readonly Edit[] {
+  const edits: Edit[] = [];
   let at = template.indexOf('{{');
   while (at !== -1) {
     const comment = /^\{\{~?!(--)?/.exec(template.slice(at, at + 6));
     const escaped = template[at - 1] === '\\' && template[at - 2] !== '\\';
-    if (comment !== null) at = skipPast(template, comment[1] === undefined ? '}}' : '--', at);
-    else at = escaped ? at + 2 : scanExpression(template, at + 2, dots);
+    if (comment !== null)
+      at = skipPast(template, comment[1] === undefined ? '}}' : '--', at + comment[0].length);
+    else at = escaped ? at + 2 : scanExpression(template, at + 2, edits);
     at = template.indexOf('{{', at);
   }
-  return dots;
+  return edits;
 }
 
 /** Returns the offset after the expression that starts at `from`. */
-function scanExpression(template: string, from: number, dots: number[]): number {
+function scanExpression(template: string, from: number, edits: Edit[]): number {
   let at = from;
   while (at < template.length && !template.startsWith('}}', at)) {
     const character = template[at];
@@ -57,12 +70,19 @@ function scanExpression(template: string, from: number, dots: number[]): number 
     else if (character === '[') {
       const close = template.indexOf(']', at);
       if (close === -1) return template.length;
-      const inside = template.slice(at + 1, close);
-      if (/[\w$\]-]/.test(template[at - 1] ?? '') && !/["'\n]/.test(inside)) dots.push(at);
+      if (/[\w$\]-]/.test(template[at - 1] ?? '')) editBracket(template.slice(at + 1, close), at, edits);
       at = close + 1;
     } else at += 1;
   }
   return at;
+}
+
+function editBracket(inside: string, at: number, edits: Edit[]): void {
+  const isQuoted = /^(["'])[^"']*\1$/.test(inside);
+  if (!isQuoted && /["'\n]/.test(inside)) return;
+  edits.push({ at, kind: 'dot' });
+  if (!isQuoted) return;
+  edits.push({ at: at + 1, kind: 'drop' }, { at: at + inside.length, kind: 'drop' });
 }
 
 function skipPast(template: string, end: string, from: number): number {

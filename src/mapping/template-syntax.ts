@@ -69,6 +69,7 @@ function explain(
         hint: 'names with special characters are written in brackets: {{[my name]}}; literal braces as \\{{',
       };
     default:
+      if (found === '|') return { message: 'unexpected "|"', hint: 'helpers stand first: {{upper title}}' };
       return { message: `unexpected ${JSON.stringify(found.slice(0, 80))}` };
   }
 }

@@ -24,7 +24,7 @@ import type { Located, PreparedTree } from './template-tree.ts';
 /** UTF-16 units of a template's text. */
 const MAX_TEMPLATE = 256 * 1024;
 
-export interface TemplateResult {
+interface TemplateResult {
   readonly template?: CompiledTemplate;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -32,7 +32,7 @@ export interface TemplateResult {
 /** How a template is run: `plain` only where it can be. */
 export type TemplateForm = 'plain' | 'full';
 
-export interface TemplateOptions {
+interface TemplateOptions {
   /** Chosen by the template unless given (tests compare the two). */
   readonly form?: TemplateForm;
   /** Stands in for the located text. */
@@ -57,7 +57,11 @@ export function createTemplateCompiler(): TemplateCompiler {
         return { template: literalTemplate(source, at), diagnostics: [] };
       if (source.length > MAX_TEMPLATE) {
         const message = `the template is longer than ${MAX_TEMPLATE} characters`;
-        return { diagnostics: [{ severity: 'error', code: 'TEMPLATE_TOO_LONG', message, at }] };
+        return {
+          diagnostics: [
+            { severity: 'error', code: 'TEMPLATE_TOO_LONG', message, at: { ...at, end: at.start } },
+          ],
+        };
       }
       const text = readTemplateSource(source);
       const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
