@@ -16,6 +16,7 @@ import { formatDiagnostics } from '../src/document/document.ts';
 import type { Diagnostic } from '../src/document/document.ts';
 import * as configRoom from './diagnostics/config.ts';
 import * as documentRoom from './diagnostics/document.ts';
+import * as mappingRoom from './diagnostics/mapping.ts';
 
 interface Room {
   readonly codes: readonly string[];
@@ -25,6 +26,7 @@ interface Room {
 const rooms: Readonly<Record<string, Room>> = {
   config: configRoom,
   document: documentRoom,
+  mapping: mappingRoom,
 };
 
 const base = fileURLToPath(new URL('diagnostics', import.meta.url));

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { readDocument } from '../../src/document/document.ts';
+import type { Diagnostic, LocatedValue } from '../../src/document/document.ts';
+import { loadMappings, MAPPING_CODES } from '../../src/mapping/mapping.ts';
+
+export const codes = MAPPING_CODES;
+
+/** The YAML files of a case are its mapping files; `openclaw.json5` holds inline mappings of that dialect. */
+export async function check(folder: string): Promise<readonly Diagnostic[]> {
+  if (basename(folder) !== 'TEMPLATE_TOO_LONG') return checkFolder(folder);
+  const temporary = await mkdtemp(join(tmpdir(), 'sluice-'));
+  try {
+    const lines = '  {{ref}} and the rest of a line of text\n'.repeat(8000);
+    await writeFile(join(temporary, 'long.yaml'), `match: {path: github}\nmessageTemplate: |\n${lines}`);
+    return await checkFolder(temporary);
+  } finally {
+    await rm(temporary, { recursive: true });
+  }
+}
+
+async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
+  const { diagnostics } = await loadMappings({
+    inline: await readInline(join(folder, 'openclaw.json5'), folder),
+    dialect: 'openclaw',
+    mappingsDir: folder,
+    presets: [],
+    cwd: folder,
+    models: ['anthropic/claude-opus-4-8', 'openai/gpt-6'],
+    aliases: { opus: 'anthropic/claude-opus-4-8' },
+    runners: ['echo', 'claude'],
+    recipientProblem: (channel, to) =>
+      channel === 'slack' && !/^[CDGU][A-Z0-9]+$/.test(to) ? 'expected an id such as C0123456' : undefined,
+  });
+  return diagnostics;
+}
+
+async function readInline(file: string, cwd: string): Promise<readonly LocatedValue[]> {
+  if (!existsSync(file)) return [];
+  const { document } = await readDocument(file, { cwd });
+  const list = document?.root.value;
+  return Array.isArray(list) && document !== undefined ? list.map((_, index) => document.root.at([index])) : [];
+}
