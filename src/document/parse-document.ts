@@ -21,7 +21,7 @@ export interface ParseResult {
 
 /**
  * Parses a text into plain data with places. Duplicate keys, `__proto__` keys, several YAML documents, keys that are
- * no strings, aliases that blow up (over 100,000 parts), and nesting over 200 levels are findings; an empty YAML
+ * no strings, aliases that blow up (over 500,000 parts), and nesting over 200 levels are findings; an empty YAML
  * file is `null`.
  */
 export function parseDocument(source: SourceText, format: DocumentFormat): ParseResult {

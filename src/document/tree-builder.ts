@@ -4,7 +4,7 @@ import type { Member, TreeNode } from './tree.ts';
 /** Levels of nesting; the deepest thing an operator writes is a condition, at most 64. */
 const MAX_DEPTH = 200;
 /** Parts after aliases were followed: far above any real file, far below what an alias bomb makes. */
-const MAX_NODES = 100_000;
+const MAX_NODES = 500_000;
 
 /** Collects the findings that every format shares while a tree is built. */
 export class TreeBuilder {
