@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { HookError } from '../errors.ts';
 import type { ServerDeps } from './deps.ts';
 import type { Connection, Exchange } from './exchange.ts';
 import { createFront, type Front } from './front.ts';
 import { readHeaders } from './headers.ts';
+import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { answerProtocolError, protocolError } from './protocol-error.ts';
 import { serve } from './serve.ts';
 import { parseTarget } from './target.ts';
@@ -23,12 +24,14 @@ export type {
   ServerStorage,
 } from './deps.ts';
 
+export {
+  type MetricsListener,
+  type MetricsListenerOptions,
+  startMetricsListener,
+} from './metrics-listener.ts';
+
 /** A server that listens. */
-export interface RunningServer {
-  readonly host: string;
-  readonly port: number;
-  /** `http://host:port`, without a slash at the end. */
-  readonly url: string;
+export interface RunningServer extends ListeningAddress {
   /** Requests received and not yet answered. */
   openRequests(): number;
   /**
@@ -102,7 +105,10 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
   http.on('drop', () => {
     deps.log.warn({ maxConnections: front.limits.maxConnections }, 'connection dropped: too many are open');
   });
-  await listen(http, deps.server);
+  await listen(http, deps.server, 'server');
+  http.on('error', (error: NodeJS.ErrnoException) => {
+    deps.log.error({ code: error.code }, 'listener failed');
+  });
   return runningServer(front, http);
 }
 
@@ -166,26 +172,10 @@ function createExchange(front: Front, { req, res, connection, expectsContinue }:
   };
 }
 
-function listen(http: Server, { host, port }: ServerDeps['server']): Promise<void> {
-  return new Promise((resolve, reject) => {
-    http.once('error', (error: NodeJS.ErrnoException) => {
-      const reason =
-        error.code === 'EADDRINUSE'
-          ? 'another program listens there; choose another server.port'
-          : `the system says ${error.code ?? error.message}; check server.host and server.port`;
-      reject(new Error(`cannot listen on ${host} port ${port}: ${reason}`, { cause: error }));
-    });
-    http.listen(port, host, resolve);
-  });
-}
-
 function runningServer(front: Front, http: Server): RunningServer {
-  const { address: host, port, family } = http.address() as AddressInfo;
   let stopped: Promise<void> | undefined;
   return {
-    host,
-    port,
-    url: `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`,
+    ...listeningAddress(http),
     openRequests: () => front.open,
     stop: () => (stopped ??= stopServer(front, http)),
   };

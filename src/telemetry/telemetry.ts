@@ -2,3 +2,18 @@ export { clearControl } from './clear-control.ts';
 export { createLogger } from './log.ts';
 export type { Log, LogFields, LogLevel, LogOptions } from './log.ts';
 export { SECRET_KEY } from './redact.ts';
+export type {
+  BacklogFigures,
+  Metrics,
+  MetricsSources,
+  ObservedRequest,
+  TransformFigures,
+} from './metrics.ts';
+
+import type { Metrics, MetricsSources } from './metrics.ts';
+
+/** Makes the metrics. Loads prom-client only now, because most installations have no `metrics` setting. */
+export async function openMetrics(sources: MetricsSources): Promise<Metrics> {
+  const { createMetrics } = await import('./metrics.ts');
+  return createMetrics(sources);
+}

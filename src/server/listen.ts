@@ -1,0 +1,36 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ListeningAddress {
+  readonly host: string;
+  readonly port: number;
+  /** `http://host:port`, without a slash at the end. */
+  readonly url: string;
+}
+
+/** Listens, or rejects with an error that names the setting: `server`, `metrics`. */
+export function listen(
+  http: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+  setting: string,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void => {
+      const reason =
+        error.code === 'EADDRINUSE'
+          ? `another program listens there; choose another ${setting}.port`
+          : `the system says ${error.code ?? error.message}; check ${setting}.host and ${setting}.port`;
+      reject(new Error(`cannot listen on ${host} port ${port}: ${reason}`, { cause: error }));
+    };
+    http.once('error', fail);
+    http.listen(port, host, () => {
+      http.off('error', fail);
+      resolve();
+    });
+  });
+}
+
+export function listeningAddress(http: Server): ListeningAddress {
+  const { address: host, port, family } = http.address() as AddressInfo;
+  return { host, port, url: `http://${family === 'IPv6' ? `[${host}]` : host}:${port}` };
+}
