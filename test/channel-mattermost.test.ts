@@ -55,12 +55,15 @@ describe('the mattermost adapter', () => {
     onTestFinished(platform.stop);
     const adapter = await mattermost.open({ botToken: TOKEN, baseUrl: `${platform.url}/` });
     const never = new AbortController().signal;
-    const result = await adapter.send({ to: `user:${USER}`, text: 'hi', plain: false, key: 'k' }, never);
+    const result = await adapter.send(
+      { to: `user:${USER}`, text: 'hi @channel @bob', plain: false, key: 'k' },
+      never,
+    );
     expect(result).toEqual({ kind: 'sent', messageId: 'post1' });
     expect(platform.requests.map(({ body, path }) => [path, body])).toEqual([
       ['/api/v4/users/me', undefined],
       ['/api/v4/channels/direct', ['me', USER]],
-      ['/api/v4/posts', { channel_id: CHANNEL, message: 'hi', pending_post_id: 'k' }],
+      ['/api/v4/posts', { channel_id: CHANNEL, message: 'hi @\u200bchannel @bob', pending_post_id: 'k' }],
     ]);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,6 +10,7 @@ import {
   openChannels,
   recipientProblem,
 } from '../src/gateway/channels/channels.ts';
+import { startPlatform } from './platform-server.ts';
 
 const PLUGIN = `
 export default {
@@ -180,4 +181,63 @@ test('a channel that is not configured has no adapter; one that cannot be opened
     /channels\.telegram\.botToken: must not contain white space/,
   );
   expect((await channels.find('imsg'))?.id).toBe('imessage');
+});
+
+const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+
+test('the table of channels in the README states ids, packages and limits as they are', async () => {
+  const catalog = await loadChannelCatalog([], '/');
+  const section = README.slice(README.indexOf('## Channels'), README.indexOf('### A channel of your own'));
+  const rows = [...section.matchAll(/^\| `(\w+)`.*$/gm)].map(([row]) =>
+    row.split('|').map((cell) => cell.trim()),
+  );
+  const settings: Record<string, Record<string, string>> = {
+    whatsapp: { accessToken: 'x', phoneNumberId: '12345' },
+    signal: { account: '+15551234567' },
+    imessage: { cliPath: 'imsg' },
+    msteams: { appId: 'a', appPassword: 'b', tenantId: 'c' },
+    mattermost: { botToken: 'x', baseUrl: 'http://127.0.0.1:1' },
+  };
+  expect(new Set(rows.map(([, id]) => id?.replaceAll('`', '')))).toEqual(new Set(catalog.modules.keys()));
+  for (const [, id = '', , recipients, limit, packages] of rows) {
+    const module = findChannelModule(catalog, id.replaceAll('`', ''));
+    const adapter = await module?.open(settings[module.id] ?? { botToken: 'x' });
+    expect([module?.id, String(adapter?.maxChars)]).toEqual([module?.id, limit]);
+    expect([module?.id, packages]).toEqual([
+      module?.id,
+      (module?.packages ?? []).map((name) => `\`${name}\``).join(', '),
+    ]);
+    const literals = [...(recipients ?? '').matchAll(/`([^`]+)`/g)].map(([, to = '']) => to);
+    for (const to of literals.filter((text) => !/[…<]|^:/.test(text))) {
+      expect(module?.recipientProblem(to)).toBeUndefined();
+    }
+    await adapter?.stop?.();
+  }
+});
+
+test('the plugin in the README works', async () => {
+  const [, code = ''] = /### A channel of your own[\s\S]*?```js\n([\s\S]*?)```/.exec(README) ?? [];
+  const folder = pluginFolder({ 'ntfy.mjs': code });
+  const catalog = await loadChannelCatalog(['./ntfy.mjs'], folder);
+  expect(catalog.problems).toEqual([]);
+  expect(channelProblems(catalog, { ntfy: {} })).toMatchObject([{ channel: 'ntfy', key: 'baseUrl' }]);
+  const statuses = [200, 429, 403];
+  const platform = await startPlatform((request) =>
+    request.path === '/v1/account'
+      ? { status: 200, body: { username: 'phil' } }
+      : { status: statuses.shift() ?? 200, body: { id: 'm1' } },
+  );
+  onTestFinished(platform.stop);
+  const adapter = await openChannels(catalog, { ntfy: { baseUrl: platform.url, token: 't' } }).find('ntfy');
+  const never = new AbortController().signal;
+  expect(await adapter?.check(never)).toEqual({ ok: true, account: 'phil' });
+  const send = async () => adapter?.send({ to: 'alerts', text: 'hi', plain: false, key: 'k' }, never);
+  expect(await send()).toEqual({ kind: 'sent', messageId: 'm1' });
+  expect(await send()).toMatchObject({ kind: 'retry' });
+  expect(await send()).toMatchObject({ kind: 'failed' });
+  expect(platform.requests[1]).toMatchObject({
+    path: '/alerts',
+    text: 'hi',
+    headers: { authorization: 'Bearer t' },
+  });
 });

@@ -19,6 +19,8 @@ const MAX_CHARS = 4000;
 /** The client library has no timeout of its own. */
 const TIMEOUT_MS = 30_000;
 const RECIPIENT = /^(?:mattermost:)?(?:(channel|user):)?([a-z0-9]{26})$/;
+/** What notifies everybody; an untrusted reply must not, and a zero-width space takes the power away. */
+const GROUP_MENTION = /@(?=(?:channel|all|here)\b)/gi;
 const UNSENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -103,7 +105,11 @@ async function createPost(
 ): Promise<SendResult> {
   const { channelId, message, secret, signal } = what;
   // The server drops a repeat of the same pending_post_id.
-  const post = { channel_id: channelId, message: message.text, pending_post_id: message.key };
+  const post = {
+    channel_id: channelId,
+    message: message.text.replaceAll(GROUP_MENTION, '@\u200b'),
+    pending_post_id: message.key,
+  };
   const answer = await request(client, { url: client.getPostsRoute(), body: post, signal });
   const failure = failureOfAnswer(answer, secret);
   if (failure) return failure;
