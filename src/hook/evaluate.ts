@@ -34,9 +34,14 @@ export function* evaluate(request: HookRequest, rules: Rules, options: EvaluateO
   return mapping === undefined ? evaluation : { ...evaluation, mapping };
 }
 
+/** The two routes of the contract that need no mapping. */
+export function isBuiltInRoute(path: string): path is 'wake' | 'agent' {
+  return path === 'wake' || path === 'agent';
+}
+
 function* decide(course: Course): Generator<TransformCall, Outcome, TransformReply> {
   const { path } = course.request;
-  if (path === 'wake' || path === 'agent') return decideBuiltIn(course, path);
+  if (isBuiltInRoute(path)) return decideBuiltIn(course, path);
   const mapping = pickMapping(course);
   course.mapping = mapping;
   if (mapping.action === 'skip') return { kind: 'skipped', by: 'action' };

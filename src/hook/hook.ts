@@ -1,4 +1,5 @@
-export { evaluate, type EvaluateOptions } from './evaluate.ts';
+export { evaluate, isBuiltInRoute, type EvaluateOptions } from './evaluate.ts';
+export { transformInput } from './transform-draft.ts';
 export type {
   Evaluation,
   EvaluationSteps,

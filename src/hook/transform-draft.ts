@@ -1,5 +1,6 @@
 import { HookError } from '../errors.ts';
 import type { Scope } from '../mapping/mapping.ts';
+import type { HookRequest, JsonValue } from '../request.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 import type { Course } from './course.ts';
 import type { Draft } from './draft.ts';
@@ -55,16 +56,14 @@ function transformError(reply: TransformReply): HookError {
   return new HookError('transform_failed', 'the transform of the mapping failed; sluice explain shows how');
 }
 
+/** The argument of a transform outside a batch; inside one `item` and `index` come with it. */
+export function transformInput(request: HookRequest): Readonly<Record<string, JsonValue>> {
+  const { payload, headers, query, path, url, receivedAt } = request;
+  return { payload, headers, query, path, url, now: new Date(receivedAt).toISOString() };
+}
+
 function callJson(course: Course, scope: Scope): string {
-  const { payload, headers, query, path, url, receivedAt } = course.request;
-  course.callJson ??= JSON.stringify({
-    payload,
-    headers,
-    query,
-    path,
-    url,
-    now: new Date(receivedAt).toISOString(),
-  }).slice(0, -1);
+  course.callJson ??= JSON.stringify(transformInput(course.request)).slice(0, -1);
   if (scope.index === undefined) return `${course.callJson}}`;
   return `${course.callJson},"item":${JSON.stringify(scope.item)},"index":${scope.index}}`;
 }
