@@ -28,13 +28,15 @@ export interface Reserved {
 export function checkTokens(
   reporter: Reporter,
   value: unknown,
-  options: { readonly dev: boolean; readonly reserved: readonly Reserved[] },
+  options: { readonly dev: boolean; readonly needSecrets: boolean; readonly reserved: readonly Reserved[] },
 ): readonly string[] {
   const hooks = recordOf(recordOf(value)['hooks']);
   const gateway = recordOf(recordOf(value)['gateway']);
   if (hooks['enabled'] === true && hooks['token'] === undefined && !options.dev) {
     reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {
-      message: 'hooks are enabled but hooks.token is missing',
+      // Looked at by an author, not about to be served: sluice dev makes a token of its own.
+      severity: options.needSecrets ? 'error' : 'warning',
+      message: 'hooks are enabled but hooks.token is missing: sluice serve will refuse to start',
       hint: 'add token: ${SLUICE_HOOK_TOKEN} under hooks; make one with: openssl rand -hex 32',
     });
   }

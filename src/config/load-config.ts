@@ -59,6 +59,7 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
       settings: built.settings,
       file: path,
       dialect: isOpenClaw ? 'openclaw' : 'sluice',
+      root: original,
       inlineMappings: inlineMappings(original),
       secrets: built.secrets,
       sha256: createHash('sha256').update(read.document.source.text).digest('hex'),
@@ -105,6 +106,7 @@ async function build({ root, path, options, translation }: Input): Promise<Built
   // Checked on what was written, so that a schema finding elsewhere does not hide it.
   const tokens = checkTokens(reporter, resolved.value, {
     dev: options.dev === true,
+    needSecrets: options.needSecrets,
     reserved,
   });
   const secrets = [...resolved.secrets, ...reserved.flatMap((r) => r.secrets), ...tokens];

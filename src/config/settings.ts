@@ -145,6 +145,8 @@ export interface LoadedConfig {
   /** Absolute path of the file. */
   readonly file: string;
   readonly dialect: 'sluice' | 'openclaw';
+  /** The file as written, for places of findings that other rooms make. */
+  readonly root: LocatedValue;
   /** `hooks.mappings` entries, raw, each with its place. */
   readonly inlineMappings: readonly LocatedValue[];
   /** Values of all tokens and references: to be kept out of logs. */
