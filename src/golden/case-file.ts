@@ -1,0 +1,288 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { z } from 'zod';
+import {
+  displayName,
+  parseDocument,
+  readDocument,
+  validate,
+  type Diagnostic,
+  type LocatedValue,
+  type Place,
+} from '../document/document.ts';
+import { createHookRequest, deriveRequestSeeds } from '../hook/hook.ts';
+import type { HookRequest, JsonValue } from '../request.ts';
+
+/**
+ * Golden cases on disk. `<group>/<case>.request.yaml|yml|json` is written by people or recorded;
+ * `<case>.expected.yaml` beside it by the runner. A request file holds one delivery, or `deliveries: [...]` in order.
+ */
+export interface GoldenCase {
+  /** `<group>/<case>`, with `/` whatever the platform. */
+  readonly name: string;
+  readonly requestFile: string;
+  readonly expectedFile: string;
+  /** Absent where there is none yet. */
+  readonly expected?: { readonly text: string; readonly value: unknown };
+  readonly deliveries: readonly DeliveryRequest[];
+  /** Whether the file used `deliveries`: its expectation is then a list too. */
+  readonly several: boolean;
+  readonly at: Place;
+  /** Request, expectation and body files, absolute: a change of one re-runs the case. */
+  readonly files: readonly string[];
+}
+
+export interface DeliveryRequest {
+  readonly request: HookRequest;
+  /** From the `idempotency-key` header. */
+  readonly idempotencyKey?: string;
+  /** SHA-256 of the body's JSON text, for the idempotency rule "same key, same body". */
+  readonly bodyText: string;
+}
+
+export interface FoundCases {
+  readonly cases: readonly GoldenCase[];
+  /** Expectation files without a request file, absolute; each has its diagnostic too. */
+  readonly obsolete: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const Delivery = z.strictObject({
+  path: z.string().min(1).describe('hook name, e.g. github'),
+  headers: z.record(z.string(), z.string()).optional(),
+  query: z.record(z.string(), z.string()).optional(),
+  body: z.json().optional(),
+  bodyFile: z.string().min(1).optional().describe('JSON file, relative to the request file'),
+  now: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('time of receipt; default 2026-01-01T00:00:00.000Z'),
+});
+const Deliveries = z.strictObject({ deliveries: z.array(Delivery).min(1).max(50) });
+
+/** The form of a request file: one delivery, or several in order. */
+export const requestFileSchema = z.union([Delivery, Deliveries]);
+
+const DEFAULT_NOW = Date.UTC(2026, 0, 1);
+const REQUEST = /\.request\.(yaml|yml|json)$/;
+const EXPECTED = /\.expected\.yaml$/;
+
+/**
+ * Finds and reads every case below `dir` whose name contains one of `filters` (all of them where there is none), in
+ * name order. What cannot be read is a diagnostic, and so is an expectation without a request.
+ */
+export async function findCases(folder: string, filters: readonly string[] = []): Promise<FoundCases> {
+  const dir = resolve(folder);
+  const names = await listFiles(dir);
+  const requests = names.filter((file) => REQUEST.test(file));
+  const wanted = requests.filter((file) => isWanted(caseName(dir, file), filters));
+  const obsolete = findObsolete(dir, names, requests, filters);
+  const diagnostics: Diagnostic[] = [...findDoubles(dir, wanted), ...obsolete.map(describeObsolete)];
+  const read = await Promise.all(wanted.map((file) => readCase(dir, file)));
+  diagnostics.push(...read.flatMap((result) => result.diagnostics));
+  return {
+    cases: read.flatMap((result) => (result.case === undefined ? [] : [result.case])),
+    obsolete,
+    diagnostics,
+  };
+}
+
+async function listFiles(dir: string): Promise<readonly string[]> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    },
+  );
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+function caseName(dir: string, file: string): string {
+  return relative(dir, file).replace(REQUEST, '').replace(EXPECTED, '').replaceAll(sep, '/');
+}
+
+const isWanted = (name: string, filters: readonly string[]): boolean =>
+  filters.length === 0 || filters.some((filter) => name.includes(filter));
+
+function findDoubles(dir: string, requests: readonly string[]): readonly Diagnostic[] {
+  const first = new Map<string, string>();
+  const diagnostics: Diagnostic[] = [];
+  for (const file of requests) {
+    const name = caseName(dir, file);
+    const other = first.get(name);
+    if (other === undefined) first.set(name, file);
+    else {
+      diagnostics.push({
+        severity: 'error',
+        code: 'DUPLICATE_CASE',
+        message: `two request files are named ${name}: ${basename(other)} and ${basename(file)}`,
+        at: wholeFile(file),
+        hint: 'rename one of them; they would share one expectation',
+      });
+    }
+  }
+  return diagnostics;
+}
+
+function findObsolete(
+  dir: string,
+  names: readonly string[],
+  requests: readonly string[],
+  filters: readonly string[],
+): readonly string[] {
+  const known = new Set(requests.map((file) => caseName(dir, file)));
+  return names.filter(
+    (file) =>
+      EXPECTED.test(file) && !known.has(caseName(dir, file)) && isWanted(caseName(dir, file), filters),
+  );
+}
+
+function describeObsolete(file: string): Diagnostic {
+  const request = basename(file).replace(EXPECTED, '.request.yaml');
+  return {
+    severity: 'error',
+    code: 'OBSOLETE_EXPECTATION',
+    message: `${basename(file)} has no request file beside it`,
+    at: wholeFile(file),
+    hint: `delete it ("sluice test --update" does), or write ${request}`,
+  };
+}
+
+/** Reads one request file, wherever it lies. */
+export async function readRequestFile(file: string): Promise<ReadCase> {
+  return readCase(dirname(file), file);
+}
+
+export interface ReadCase {
+  readonly case?: GoldenCase;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
+  const { document, diagnostics } = await readDocument(requestFile);
+  if (document === undefined) return { diagnostics };
+  const checked = checkShape(document.root);
+  if (checked.list === undefined) return { diagnostics: [...diagnostics, ...checked.diagnostics] };
+  const name = caseName(dir, requestFile);
+  const { several, list } = checked;
+  const files = [requestFile];
+  const deliveries: DeliveryRequest[] = [];
+  for (const [index, delivery] of list.entries()) {
+    const place = document.root.place(several ? ['deliveries', index, 'bodyFile'] : ['bodyFile']);
+    const body = await readBody(requestFile, delivery, place);
+    if ('diagnostics' in body) return { diagnostics: [...diagnostics, ...body.diagnostics] };
+    if (body.file !== undefined) files.push(body.file);
+    deliveries.push(createDelivery(several ? `${name}#${index + 1}` : name, delivery, body.value));
+  }
+  const expectedFile = requestFile.replace(REQUEST, '.expected.yaml');
+  const expected = await readExpected(expectedFile);
+  return {
+    case: {
+      name,
+      requestFile,
+      expectedFile,
+      ...(expected === undefined ? {} : { expected }),
+      deliveries,
+      several,
+      at: document.root.place([]),
+      files: [...files, expectedFile],
+    },
+    diagnostics: [...diagnostics, ...(expected?.diagnostics ?? [])],
+  };
+}
+
+/** Holds the file against the form it evidently means: a union's own findings would say little. */
+function checkShape(root: LocatedValue): {
+  readonly list?: readonly z.output<typeof Delivery>[];
+  readonly several: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const { value } = root;
+  const several = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
+  if (!several) {
+    const { value: delivery, diagnostics } = validate(root, Delivery);
+    return { several, diagnostics, ...(delivery === undefined ? {} : { list: [delivery] }) };
+  }
+  const { value: form, diagnostics } = validate(root, Deliveries);
+  return { several, diagnostics, ...(form === undefined ? {} : { list: form.deliveries }) };
+}
+
+type Body =
+  { readonly value: JsonValue; readonly file?: string } | { readonly diagnostics: readonly Diagnostic[] };
+
+async function readBody(requestFile: string, delivery: z.output<typeof Delivery>, at: Place): Promise<Body> {
+  if (delivery.bodyFile === undefined) return { value: (delivery.body ?? {}) as JsonValue };
+  if (delivery.body !== undefined) {
+    const diagnostic: Diagnostic = {
+      severity: 'error',
+      code: 'TWO_BODIES',
+      message: 'both body and bodyFile are given',
+      at,
+      hint: 'keep one of them',
+    };
+    return { diagnostics: [diagnostic] };
+  }
+  const file = join(dirname(requestFile), delivery.bodyFile);
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const diagnostic: Diagnostic = {
+      severity: 'error',
+      code: 'BODY_FILE_UNREADABLE',
+      message: `bodyFile ${delivery.bodyFile} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+      at,
+      hint: 'the path is relative to the request file',
+    };
+    return { diagnostics: [diagnostic] };
+  }
+  try {
+    return { value: JSON.parse(text) as JsonValue, file };
+  } catch {
+    const { document, diagnostics } = parseDocument({ file: displayName(file), text }, 'json');
+    return document === undefined ? { diagnostics } : { value: document.root.value as JsonValue, file };
+  }
+}
+
+function createDelivery(
+  name: string,
+  delivery: z.output<typeof Delivery>,
+  payload: JsonValue,
+): DeliveryRequest {
+  const headers = Object.fromEntries(
+    Object.entries(delivery.headers ?? {}).map(([key, value]) => [key.toLowerCase(), value]),
+  );
+  const key = headers['idempotency-key']?.trim();
+  const request = createHookRequest({
+    path: delivery.path,
+    headers,
+    query: delivery.query ?? {},
+    payload,
+    receivedAt: delivery.now === undefined ? DEFAULT_NOW : Date.parse(delivery.now),
+  });
+  return {
+    // Seeds from the case's name: the marker's id does not change with the body, and two equal deliveries differ.
+    request: { ...request, ...deriveRequestSeeds({ path: name, payload: null, receivedAt: 0 }) },
+    bodyText: JSON.stringify(payload),
+    ...(key === undefined || key === '' ? {} : { idempotencyKey: key }),
+  };
+}
+
+async function readExpected(
+  file: string,
+): Promise<{ text: string; value: unknown; diagnostics: readonly Diagnostic[] } | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const { document, diagnostics } = parseDocument({ file: displayName(file), text }, 'yaml');
+  return { text, value: document?.root.value, diagnostics };
+}
+
+function wholeFile(file: string): Place {
+  return { source: { file: displayName(file), text: '' }, start: 0, end: 0 };
+}

@@ -1,0 +1,165 @@
+import { lineColumn, type Place } from '../document/document.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import type { CompiledMapping, CompiledTemplate, RoutingTable } from '../mapping/mapping.ts';
+
+/**
+ * What a set of evaluations reached. A mapping counts once it was taken; a condition leaf counts twice, once for
+ * holding and once for failing; a template block counts once per side. Only mappings up to the one taken are counted as visited, because later ones were never asked.
+ */
+export interface Coverage {
+  readonly items: readonly CoverageItem[];
+  readonly covered: number;
+  readonly total: number;
+}
+
+export interface CoverageItem {
+  readonly kind: 'mapping' | 'condition' | 'template' | 'function' | 'branch';
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** What would have to happen, e.g. `mapping github-push is never taken`. */
+  readonly what: string;
+  readonly hits: number;
+}
+
+/** Counts what the evaluations reached of a routing table. */
+export function collectCoverage(table: RoutingTable, evaluations: readonly Evaluation[]): Coverage {
+  const hits = countHits(evaluations);
+  const items = table.mappings.flatMap((mapping) => mappingItems(mapping, hits));
+  const covered = items.filter((item) => item.hits > 0).length;
+  return { items, covered, total: items.length };
+}
+
+/** Hits by `<what>@<place>`. */
+type Hits = ReadonlyMap<string, number>;
+
+function countHits(evaluations: readonly Evaluation[]): Hits {
+  const hits = new Map<string, number>();
+  const hit = (key: string): void => void hits.set(key, (hits.get(key) ?? 0) + 1);
+  for (const { trace, mapping } of evaluations) {
+    if (mapping !== undefined) hit(`mapping@${mapping.id}`);
+    for (const considered of trace.considered) {
+      for (const node of considered.nodes ?? []) if (node.leaf) hit(`${node.result}@${key(node.at)}`);
+      if (considered.matched) break;
+    }
+    for (const template of trace.templates) {
+      for (const branch of template.branches) hit(`${branch.taken}@${key(branch.at)}`);
+    }
+  }
+  return hits;
+}
+
+const key = (at: Place): string => `${at.source.file}:${at.start}`;
+
+function mappingItems(mapping: CompiledMapping, hits: Hits): readonly CoverageItem[] {
+  const count = (what: string): number => hits.get(what) ?? 0;
+  const item = (kind: CoverageItem['kind'], at: Place, what: string, reached: number): CoverageItem => ({
+    kind,
+    file: at.source.file,
+    ...lineColumn(at),
+    what,
+    hits: reached,
+  });
+  const leaves = (mapping.match.when?.leaves ?? []).flatMap((at) => [
+    item('condition', at, 'the condition never holds', count(`true@${key(at)}`)),
+    item(
+      'condition',
+      at,
+      'the condition never fails',
+      count(`false@${key(at)}`) + count(`unknown@${key(at)}`),
+    ),
+  ]);
+  const blocks = templatesOf(mapping).flatMap((template) =>
+    template.blocks.flatMap((at) => [
+      item('template', at, 'the block is never rendered', count(`main@${key(at)}`)),
+      item('template', at, 'the block is never left out', count(`inverse@${key(at)}`)),
+    ]),
+  );
+  const taken = item(
+    'mapping',
+    mapping.at,
+    `mapping ${mapping.id} is never taken`,
+    count(`mapping@${mapping.id}`),
+  );
+  return [taken, ...leaves, ...blocks];
+}
+
+function templatesOf(mapping: CompiledMapping): readonly CompiledTemplate[] {
+  const { name, sessionKey, text, channel, to, model, thinking, dedupe } = mapping;
+  const key = dedupe === undefined || dedupe.key === 'body' ? undefined : dedupe.key;
+  return [name, sessionKey, text, channel, to, model, thinking, key].filter(
+    (template) => template !== undefined,
+  );
+}
+
+/** Whether coverage is below a percentage, by exact fractions: 1999 of 2000 is not 100. */
+export function isBelow(coverage: Coverage, percent: number): boolean {
+  return coverage.covered * 100 < percent * coverage.total;
+}
+
+export const COVERAGE_FORMS = ['text', 'json', 'lcov'] as const;
+export type CoverageForm = (typeof COVERAGE_FORMS)[number];
+
+/** Prints coverage; `text` lists what is not reached as file:line:column. */
+export function formatCoverage(coverage: Coverage, form: CoverageForm): string {
+  switch (form) {
+    case 'text':
+      return formatText(coverage);
+    case 'json':
+      return `${JSON.stringify(coverage)}\n`;
+    case 'lcov':
+      return formatLcov(coverage);
+  }
+}
+
+const KIND_TITLES: Readonly<Record<CoverageItem['kind'], string>> = {
+  mapping: 'mappings',
+  condition: 'conditions',
+  template: 'template blocks',
+  function: 'transform functions',
+  branch: 'transform branches',
+};
+
+function formatText(coverage: Coverage): string {
+  const missed = coverage.items.filter((item) => item.hits === 0);
+  const lines = missed.map((item) => `${item.file}:${item.line}:${item.column}  ${item.what}`);
+  const parts = (Object.keys(KIND_TITLES) as CoverageItem['kind'][]).flatMap((kind) => {
+    const all = coverage.items.filter((item) => item.kind === kind);
+    return all.length === 0
+      ? []
+      : [`${KIND_TITLES[kind]} ${all.filter((item) => item.hits > 0).length}/${all.length}`];
+  });
+  return `${[...lines, `coverage ${coverage.covered}/${coverage.total}: ${parts.join(' · ')}`].join('\n')}\n`;
+}
+
+/** LCOV: functions as FN, the two sides of a condition or block as the branches of one block, lines as DA. */
+function formatLcov(coverage: Coverage): string {
+  const records: string[] = [];
+  for (const file of new Set(coverage.items.map((item) => item.file))) {
+    const items = coverage.items.filter((item) => item.file === file);
+    const named = items.filter((item) => item.kind === 'mapping' || item.kind === 'function');
+    const sides = items.filter((item) => item.kind !== 'mapping' && item.kind !== 'function');
+    const names = named.map(
+      (item) =>
+        `${item.what.replaceAll(/ is never .*$/g, '').replaceAll(',', ' ')}@${item.line}:${item.column}`,
+    );
+    const lines = new Map<number, number>();
+    for (const item of items) lines.set(item.line, Math.max(lines.get(item.line) ?? 0, item.hits));
+    records.push(
+      'TN:',
+      `SF:${file}`,
+      ...named.map((item, index) => `FN:${item.line},${names[index]}`),
+      ...named.map((item, index) => `FNDA:${item.hits},${names[index]}`),
+      `FNF:${named.length}`,
+      `FNH:${named.filter((item) => item.hits > 0).length}`,
+      ...sides.map((item, index) => `BRDA:${item.line},0,${index},${item.hits}`),
+      `BRF:${sides.length}`,
+      `BRH:${sides.filter((item) => item.hits > 0).length}`,
+      ...[...lines].sort(([a], [b]) => a - b).map(([line, count]) => `DA:${line},${count}`),
+      `LF:${lines.size}`,
+      `LH:${[...lines.values()].filter((count) => count > 0).length}`,
+      'end_of_record',
+    );
+  }
+  return records.length === 0 ? '' : `${records.join('\n')}\n`;
+}

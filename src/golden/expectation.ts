@@ -1,0 +1,106 @@
+import type { Action, Warning } from '../action.ts';
+import { printYaml } from '../document/document.ts';
+import type { Evaluation } from '../hook/hook.ts';
+
+/** What an expectation file says of one delivery: plain data, printed as YAML that a person can review. */
+export type Expectation = Readonly<Record<string, unknown>>;
+
+/** What the store made of a delivery in a case of several: the answer's `duplicate` and the actions it left out. */
+export interface AcceptedAs {
+  readonly duplicate: boolean;
+  /** 0-based positions of actions left out as duplicates. */
+  readonly duplicates: readonly number[];
+  /** Set where the store refused it, e.g. `idempotency_mismatch`. */
+  readonly error?: { readonly status: number; readonly code: string };
+}
+
+const HEADER =
+  '# Written by `sluice test`; review it, do not edit it. `sluice test --update` writes it anew.\n';
+
+/** Says what a delivery became, without ids, times and positions, which change when nothing that matters does. */
+export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs): Expectation {
+  const { outcome, mapping, warnings, trace } = evaluation;
+  const empty = trace.templates.flatMap((template) =>
+    template.empty.map(
+      ({ expression }) =>
+        `${template.field}${template.index === undefined ? '' : `[${template.index}]`}: ${expression}`,
+    ),
+  );
+  const logs = trace.transforms.flatMap(({ reply }) =>
+    reply.logs.map((line) => `${line.level}: ${line.text}`),
+  );
+  return {
+    outcome: outcome.kind,
+    ...(mapping === undefined ? {} : { mapping: mapping.id }),
+    ...(accepted?.error === undefined
+      ? describeOutcome(outcome)
+      : { outcome: 'rejected', ...accepted.error }),
+    ...(accepted?.duplicate === true ? { duplicate: true } : {}),
+    ...((accepted?.duplicates.length ?? 0) > 0 ? { duplicates: accepted?.duplicates } : {}),
+    ...(warnings.length === 0 ? {} : { warnings: warnings.map(describeWarning) }),
+    ...(empty.length === 0 ? {} : { empty: [...new Set(empty)] }),
+    ...(logs.length === 0 ? {} : { logs }),
+  };
+}
+
+function describeOutcome(outcome: Evaluation['outcome']): Record<string, unknown> {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { actions: outcome.actions.map(describeAction) };
+    case 'skipped':
+      return { by: outcome.by };
+    case 'rejected': {
+      const { error } = outcome;
+      return {
+        status: error.status,
+        code: error.code,
+        detail: error.detail,
+        ...(error.errors.length === 0 ? {} : { errors: error.errors }),
+      };
+    }
+  }
+}
+
+function describeAction(action: Action): Record<string, unknown> {
+  if (action.kind === 'wake') {
+    return {
+      action: 'wake',
+      mode: action.mode,
+      text: action.text,
+      ...(action.origin.trusted ? { trusted: true } : {}),
+      ...(action.dedupe === undefined ? {} : { dedupe: action.dedupe.key }),
+    };
+  }
+  const { name, wakeMode, sessionKey, oneShot, deliver, channel, to, model, thinking, timeoutSeconds } =
+    action;
+  const { runner, fallback, callbackUrl, dedupe, prompt } = action;
+  const settings = {
+    to,
+    model,
+    thinking,
+    timeoutSeconds,
+    runner,
+    fallback,
+    callbackUrl,
+    dedupe: dedupe?.key,
+  };
+  return {
+    action: 'agent',
+    name,
+    wakeMode,
+    sessionKey: oneShot ? 'hook:<uuid>' : sessionKey,
+    deliver,
+    channel,
+    ...Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
+    ...(action.origin.trusted ? { trusted: true } : {}),
+    prompt,
+  };
+}
+
+const describeWarning = (warning: Warning): string =>
+  `${warning.code}${warning.field === undefined ? '' : ` ${warning.field}`}: ${warning.message}`;
+
+/** Prints the expectation file of a case. */
+export function printExpectation(deliveries: readonly Expectation[], several: boolean): string {
+  return HEADER + printYaml(several ? { deliveries } : (deliveries[0] ?? {}));
+}

@@ -1,0 +1,31 @@
+export {
+  findCases,
+  readRequestFile,
+  requestFileSchema,
+  type DeliveryRequest,
+  type FoundCases,
+  type GoldenCase,
+} from './case-file.ts';
+export {
+  collectCoverage,
+  COVERAGE_FORMS,
+  formatCoverage,
+  isBelow,
+  type Coverage,
+  type CoverageForm,
+} from './coverage.ts';
+export type { AcceptedAs } from './expectation.ts';
+export { compareOutcomes, formatImpact, type ImpactReport } from './impact.ts';
+export { recordCase, type RecordOptions } from './record.ts';
+export { explainFailure, formatReport, REPORTERS, type ReporterName } from './reporters.ts';
+export {
+  applyPolicy,
+  hasFailed,
+  runCase,
+  runCases,
+  type Acceptor,
+  type CaseResult,
+  type GoldenEngine,
+  type RunReport,
+  type UpdatePolicy,
+} from './run-cases.ts';

@@ -1,0 +1,217 @@
+import { relative } from 'node:path';
+import { diff, styleText } from 'node:util';
+import { formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
+import { formatEvaluation } from '../hook/hook.ts';
+import type { CaseResult, CaseStatus, RunReport } from './run-cases.ts';
+
+export const REPORTERS = ['pretty', 'junit', 'tap', 'json', 'github'] as const;
+export type ReporterName = (typeof REPORTERS)[number];
+
+export interface ReportOptions {
+  readonly color: boolean;
+  /** Names in reports are relative to it. */
+  readonly cwd: string;
+  /** List passed cases too (pretty only). */
+  readonly verbose?: boolean;
+}
+
+/** Prints a report in one of the forms; the text ends with a newline. */
+export function formatReport(report: RunReport, reporter: ReporterName, options: ReportOptions): string {
+  switch (reporter) {
+    case 'pretty':
+      return formatPretty(report, options);
+    case 'junit':
+      return formatJunit(report, options);
+    case 'tap':
+      return formatTap(report, options);
+    case 'json':
+      return `${JSON.stringify(toJson(report, options))}\n`;
+    case 'github':
+      return formatGithub(report, options);
+  }
+}
+
+const FAILED: ReadonlySet<CaseStatus> = new Set<CaseStatus>(['failed', 'missing']);
+
+/** The difference between the expectation file and what happened, then why it happened. */
+export function explainFailure(result: CaseResult, options: ReportOptions): string {
+  const why = result.evaluations
+    .map((evaluation) => formatEvaluation(evaluation, { color: options.color }))
+    .join('\n');
+  if (result.status === 'missing') {
+    return `there is no ${relative(options.cwd, result.case.expectedFile)}; run "sluice test" without CI set to write it\n\n${why}`;
+  }
+  const difference = formatDifference(result.case.expected?.text ?? '', result.actualText, options.color);
+  return `${difference}\n\n${why}`;
+}
+
+const CONTEXT_LINES = 3;
+
+/** A line diff with three lines around each change; `-` is the expectation, `+` what happened. */
+export function formatDifference(expected: string, actual: string, color: boolean): string {
+  const entries = diff(expected.split('\n'), actual.split('\n'));
+  const shown = new Set<number>();
+  for (const [index, [operation]] of entries.entries()) {
+    if (operation === 0) continue;
+    for (let near = index - CONTEXT_LINES; near <= index + CONTEXT_LINES; near++) shown.add(near);
+  }
+  const lines: string[] = [];
+  let skipped = false;
+  for (const [index, [operation, line]] of entries.entries()) {
+    if (!shown.has(index)) {
+      skipped = true;
+      continue;
+    }
+    if (skipped) lines.push(paint('dim', '  …', color));
+    skipped = false;
+    if (operation === 0) lines.push(`  ${line}`);
+    // util.diff says 1 for a line of its first text only.
+    else if (operation === 1) lines.push(paint('red', `- ${line}`, color));
+    else lines.push(paint('green', `+ ${line}`, color));
+  }
+  return lines.join('\n');
+}
+
+function formatPretty(report: RunReport, options: ReportOptions): string {
+  const blocks: string[] = [];
+  for (const result of report.results) {
+    if (FAILED.has(result.status)) {
+      const title = paint('red', `✗ ${result.case.name}  ${result.status}`, options.color);
+      blocks.push(`${title}\n${indent(explainFailure(result, options))}\n`);
+    } else if (result.status !== 'passed' || options.verbose === true) {
+      blocks.push(`${paint('green', '✓', options.color)} ${result.case.name}  ${result.status}`);
+    }
+  }
+  blocks.push(...report.removed.map((file) => `- ${relative(options.cwd, file)}  removed`));
+  if (report.diagnostics.length > 0) {
+    blocks.push(formatDiagnostics(report.diagnostics, { color: options.color }).trimEnd());
+  }
+  blocks.push(summaryLine(report));
+  return `${blocks.join('\n')}\n`;
+}
+
+function summaryLine(report: RunReport): string {
+  const count = (status: CaseStatus): number =>
+    report.results.filter((result) => result.status === status).length;
+  const extra = (['written', 'updated', 'missing'] as const)
+    .filter((status) => count(status) > 0)
+    .map((status) => `, ${count(status)} ${status}`);
+  const broken = report.diagnostics.filter((diagnostic) => diagnostic.severity === 'error').length;
+  const failed = count('failed') + count('missing') + broken;
+  const passed = report.results.length - count('failed') - count('missing');
+  return `golden cases: ${passed} passed, ${failed} failed${extra.join('')} (${(report.tookMs / 1000).toFixed(2)} s)`;
+}
+
+function formatJunit(report: RunReport, options: ReportOptions): string {
+  const seconds = (ms: number): string => (ms / 1000).toFixed(3);
+  const cases = report.results.map((result) => {
+    const { group, title } = splitName(result.case.name);
+    const open = `    <testcase classname="${xml(group)}" name="${xml(title)}" file="${xml(relative(options.cwd, result.case.requestFile))}" time="${seconds(result.tookMs)}"`;
+    if (!FAILED.has(result.status)) return `${open}/>`;
+    const text = explainFailure(result, { ...options, color: false });
+    return `${open}>\n      <failure message="${xml(result.status)}">${xml(text)}</failure>\n    </testcase>`;
+  });
+  const errors = report.diagnostics
+    .filter((diagnostic) => diagnostic.severity === 'error')
+    .map(
+      (diagnostic) =>
+        `    <testcase classname="case files" name="${xml(where(diagnostic))}" time="0">\n      <error type="${diagnostic.code}" message="${xml(diagnostic.message)}"/>\n    </testcase>`,
+    );
+  const failures = report.results.filter((result) => FAILED.has(result.status)).length;
+  const counts = `tests="${cases.length + errors.length}" failures="${failures}" errors="${errors.length}" time="${seconds(report.tookMs)}"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${counts}>`,
+    `  <testsuite name="golden cases" ${counts}>`,
+    ...cases,
+    ...errors,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function formatTap(report: RunReport, options: ReportOptions): string {
+  const errors = report.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
+  const lines = ['TAP version 13', `1..${report.results.length + errors.length}`];
+  const tapName = (name: string): string => name.replaceAll('#', '\\#');
+  for (const [index, result] of report.results.entries()) {
+    const failed = FAILED.has(result.status);
+    lines.push(`${failed ? 'not ok' : 'ok'} ${index + 1} - ${tapName(result.case.name)}`);
+    if (failed)
+      lines.push(
+        '  ---',
+        `  message: ${result.status}`,
+        '  diff: |',
+        indent(indent(explainFailure(result, { ...options, color: false }))),
+        '  ...',
+      );
+  }
+  for (const [index, diagnostic] of errors.entries()) {
+    lines.push(
+      `not ok ${report.results.length + index + 1} - ${tapName(where(diagnostic))}: ${diagnostic.code}`,
+    );
+    lines.push('  ---', `  message: ${JSON.stringify(diagnostic.message)}`, '  ...');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function toJson(report: RunReport, options: ReportOptions): unknown {
+  return {
+    tookMs: Math.round(report.tookMs),
+    cases: report.results.map((result) => ({
+      name: result.case.name,
+      status: result.status,
+      file: relative(options.cwd, result.case.requestFile),
+      tookMs: Math.round(result.tookMs),
+      ...(FAILED.has(result.status)
+        ? {
+            expected: result.case.expected?.text ?? null,
+            actual: result.actualText,
+            explanation: explainFailure(result, { ...options, color: false }),
+          }
+        : {}),
+    })),
+    diagnostics: JSON.parse(formatDiagnostics(report.diagnostics, { format: 'json' })) as unknown,
+    removed: report.removed.map((file) => relative(options.cwd, file)),
+  };
+}
+
+function formatGithub(report: RunReport, options: ReportOptions): string {
+  const escape = (text: string): string =>
+    text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  const lines = report.results
+    .filter((result) => FAILED.has(result.status))
+    .map(
+      (result) =>
+        `::error file=${relative(options.cwd, result.case.requestFile)},line=1,title=${escape(`golden case ${result.case.name} ${result.status}`).replaceAll(',', '%2C').replaceAll(':', '%3A')}::${escape(explainFailure(result, { ...options, color: false }))}`,
+    );
+  const diagnostics = formatDiagnostics(report.diagnostics, { format: 'github' }).trimEnd();
+  return `${[...lines, ...(diagnostics === '' ? [] : [diagnostics]), summaryLine(report)].join('\n')}\n`;
+}
+
+const where = (diagnostic: Diagnostic): string =>
+  diagnostic.at === undefined ? diagnostic.code : formatPlace(diagnostic.at);
+
+function splitName(name: string): { group: string; title: string } {
+  const slash = name.lastIndexOf('/');
+  return slash < 0
+    ? { group: 'golden', title: name }
+    : { group: name.slice(0, slash), title: name.slice(slash + 1) };
+}
+
+const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
+
+// XML 1.0 has no way to write most control characters, lone surrogates and U+FFFE: they become U+FFFD.
+const xml = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/gu, '\uFFFD')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+
+function paint(style: 'red' | 'green' | 'dim', text: string, color: boolean): string {
+  return color ? styleText(style, text, { validateStream: false }) : text;
+}

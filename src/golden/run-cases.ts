@@ -1,0 +1,139 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Diagnostic } from '../document/document.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import type { HookRequest } from '../request.ts';
+import type { DeliveryRequest, FoundCases, GoldenCase } from './case-file.ts';
+import { describeEvaluation, printExpectation, type AcceptedAs, type Expectation } from './expectation.ts';
+
+/** What the runner needs of the service: its own evaluator, and a store for cases with several deliveries. */
+export interface GoldenEngine {
+  /** Evaluates with full detail, transforms included. */
+  evaluate(request: HookRequest): Promise<Evaluation>;
+  /** A fresh, empty store's accept, for dedupe and idempotency. */
+  openAcceptor(): Promise<Acceptor>;
+}
+
+export interface Acceptor {
+  accept(delivery: DeliveryRequest, evaluation: Evaluation): Promise<AcceptedAs>;
+  close(): Promise<void>;
+}
+
+/** `none` writes nothing (CI), `new` only what is missing, `all` also what differs and removes what is obsolete. */
+export type UpdatePolicy = 'none' | 'new' | 'all';
+
+export type CaseStatus = 'passed' | 'failed' | 'missing' | 'written' | 'updated';
+
+export interface CaseResult {
+  readonly case: GoldenCase;
+  readonly status: CaseStatus;
+  /** The expectation file as it should read. */
+  readonly actualText: string;
+  readonly evaluations: readonly Evaluation[];
+  readonly tookMs: number;
+}
+
+export interface RunReport {
+  readonly results: readonly CaseResult[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** Obsolete expectation files that were removed (`--update` only). */
+  readonly removed: readonly string[];
+  readonly tookMs: number;
+}
+
+export interface RunOptions {
+  readonly policy: UpdatePolicy;
+  /** Cases evaluated at the same time; default 8. */
+  readonly concurrency?: number;
+  onResult?(result: CaseResult): void;
+}
+
+/** Runs every case and applies the update policy; results keep the order of the cases. */
+export async function runCases(
+  found: FoundCases,
+  engine: GoldenEngine,
+  options: RunOptions,
+): Promise<RunReport> {
+  const startedAt = performance.now();
+  const results: CaseResult[] = [];
+  const waiting = found.cases.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, golden] of waiting) {
+      const result = await applyPolicy(await runCase(golden, engine), options.policy);
+      results[index] = result;
+      options.onResult?.(result);
+    }
+  };
+  await Promise.all(Array.from({ length: options.concurrency ?? 8 }, worker));
+  const { removed, diagnostics } = await removeObsolete(found, options.policy);
+  return { results, diagnostics, removed, tookMs: performance.now() - startedAt };
+}
+
+/** Runs one case and compares; writes nothing. */
+export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise<CaseResult> {
+  const startedAt = performance.now();
+  const evaluations: Evaluation[] = [];
+  const expectations: Expectation[] = [];
+  const acceptor = golden.several ? await engine.openAcceptor() : undefined;
+  try {
+    for (const delivery of golden.deliveries) {
+      const evaluation = await engine.evaluate(delivery.request);
+      evaluations.push(evaluation);
+      expectations.push(describeEvaluation(evaluation, await acceptor?.accept(delivery, evaluation)));
+    }
+  } finally {
+    await acceptor?.close();
+  }
+  const actualText = printExpectation(expectations, golden.several);
+  const actual = golden.several ? { deliveries: expectations } : expectations[0];
+  return {
+    case: golden,
+    status: compare(golden, actualText, actual),
+    actualText,
+    evaluations,
+    tookMs: performance.now() - startedAt,
+  };
+}
+
+/** Same text is the fast answer; else the values count, so that re-formatting a file by hand is no difference. */
+function compare(golden: GoldenCase, actualText: string, actual: unknown): CaseStatus {
+  if (golden.expected === undefined) return 'missing';
+  if (golden.expected.text === actualText) return 'passed';
+  const plain: unknown = JSON.parse(JSON.stringify(actual));
+  return isDeepStrictEqual(toPlain(golden.expected.value), plain) ? 'passed' : 'failed';
+}
+
+const toPlain = (value: unknown): unknown =>
+  value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+
+/** Writes what the policy allows and says what was done. */
+export async function applyPolicy(result: CaseResult, policy: UpdatePolicy): Promise<CaseResult> {
+  if (result.status === 'missing' && policy !== 'none') {
+    await writeFile(result.case.expectedFile, result.actualText);
+    return { ...result, status: 'written' };
+  }
+  if (result.status === 'failed' && policy === 'all') {
+    await writeFile(result.case.expectedFile, result.actualText);
+    return { ...result, status: 'updated' };
+  }
+  return result;
+}
+
+/** Only `--update` removes files, and only expectations that no request goes with. */
+async function removeObsolete(
+  found: FoundCases,
+  policy: UpdatePolicy,
+): Promise<Pick<RunReport, 'removed' | 'diagnostics'>> {
+  if (policy !== 'all') return { removed: [], diagnostics: found.diagnostics };
+  await Promise.all(found.obsolete.map((file) => rm(file)));
+  const diagnostics = found.diagnostics.filter((diagnostic) => diagnostic.code !== 'OBSOLETE_EXPECTATION');
+  return { removed: found.obsolete, diagnostics };
+}
+
+/** Whether a report means exit code 1. */
+export function hasFailed(report: RunReport): boolean {
+  return (
+    report.results.some((result) => result.status === 'failed' || result.status === 'missing') ||
+    report.diagnostics.some((diagnostic) => diagnostic.severity === 'error')
+  );
+}
