@@ -1,2 +1,10 @@
-/** The public API: types for transform authors and plugin channels, and the golden cases as vitest tests. */
-export type { ChannelAdapter, ChannelModule } from './gateway/gateway.ts';
+/** The public API: golden cases as tests, types for transform authors, and the contract of channel plugins. */
+export { goldenTests, type GoldenTestsOptions } from './golden-tests.ts';
+export type {
+  ChannelAdapter,
+  ChannelCheck,
+  ChannelMessage,
+  ChannelModule,
+  ChannelSettings,
+  SendResult,
+} from './gateway/gateway.ts';

@@ -1,6 +1,67 @@
-/** Runs one command line and resolves to its exit code: 0 fine, 1 findings or failure, 2 wrong usage. */
-export async function runCli(args: readonly string[]): Promise<number> {
-  await Promise.resolve();
-  process.stdout.write(`sluice ${args.join(' ')}\n`);
-  return 0;
+import { Command, CommanderError } from 'commander';
+import { addAuthoringCommands } from './authoring-commands.ts';
+import type { Cli } from './command-line.ts';
+import { addServiceCommands } from './service-commands.ts';
+import { addStoreCommands } from './store-commands.ts';
+import { CliError, processTerminal, type Terminal } from './terminal.ts';
+import { version } from '../version.ts';
+
+/**
+ * Runs one command line and resolves to its exit code: 0 fine, 1 findings or failure, 2 wrong usage. Results go to
+ * stdout, everything else to stderr. Commands load their rooms on first use, so that `--help` is instant.
+ */
+export async function runCli(
+  args: readonly string[],
+  terminal: Terminal = processTerminal(),
+): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram(terminal, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CliError) {
+      terminal.err(`sluice: ${error.message}`);
+      return error.exitCode;
+    }
+    terminal.err(`sluice: ${describeFailure(error)}`);
+    return 1;
+  }
+}
+
+function createProgram(terminal: Terminal, setExitCode: (code: 0 | 1 | 2) => void): Command {
+  const program = new Command('sluice')
+    .description('Inbound hooks for agent gateways: webhooks in, durable wakes and agent runs out.')
+    .version(version)
+    .showHelpAfterError('(sluice --help lists the commands)')
+    .showSuggestionAfterError()
+    .configureHelp({ sortSubcommands: false })
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+  const cli: Cli = {
+    terminal,
+    setExitCode,
+    withConfig: (command) =>
+      command.option('-c, --config <file>', 'configuration (default ./sluice.yaml or ./sluice.json)'),
+  };
+  addServiceCommands(program, cli);
+  addAuthoringCommands(program, cli);
+  addStoreCommands(program, cli);
+  forEachCommand(program, (command) => command.exitOverride());
+  return program;
+}
+
+function forEachCommand(command: Command, visit: (command: Command) => void): void {
+  visit(command);
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    forEachCommand(child, visit);
+  }
+}
+
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return process.env['SLUICE_DEBUG'] ? (error.stack ?? error.message) : error.message;
 }

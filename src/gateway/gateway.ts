@@ -49,6 +49,7 @@ export type { Clock } from './clock.ts';
 export type { GatewayConfiguration, RetryPolicies } from './parts.ts';
 export type { RetryPolicy } from './retry.ts';
 export type { RunEnding } from './run-waiters.ts';
+export { resolveTarget, type ResolvedTarget } from './target.ts';
 
 /** Looked at this often even where nobody says that there is work. */
 const IDLE_MS = 1_000;

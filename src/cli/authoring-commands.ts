@@ -1,0 +1,161 @@
+import { Option, type Command } from 'commander';
+import { choiceOption, wholeNumber, type Cli } from './command-line.ts';
+
+export interface CheckFlags {
+  readonly config?: string;
+  readonly format: 'pretty' | 'json' | 'github' | 'sarif';
+  readonly strict?: boolean;
+}
+
+export interface ExplainFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+export interface TestFlags {
+  readonly config?: string;
+  readonly dir: string;
+  readonly update?: boolean;
+  readonly interactive?: boolean;
+  readonly watch?: boolean;
+  readonly verbose?: boolean;
+  readonly coverage?: boolean;
+  readonly coverageFile: readonly string[];
+  readonly failUnder?: string;
+  readonly reporter: readonly string[];
+}
+
+export interface ReplayFlags {
+  readonly config?: string;
+  readonly against?: string;
+  readonly json?: boolean;
+}
+
+export interface DiffFlags {
+  readonly config?: string;
+  readonly corpus: string;
+  readonly json?: boolean;
+  readonly exitCode?: boolean;
+}
+
+/** Commands for people who write mappings and transforms. */
+export function addAuthoringCommands(program: Command, cli: Cli): void {
+  cli
+    .withConfig(
+      program.command('check').description('find every error in configuration, mappings and transforms'),
+    )
+    .addOption(
+      choiceOption(
+        '--format <form>',
+        'form of the findings',
+        ['pretty', 'json', 'github', 'sarif'],
+        'pretty',
+      ),
+    )
+    .option('--strict', 'warnings fail too')
+    .action(async (flags: CheckFlags) => (await import('./check.ts')).check(cli, flags));
+  cli
+    .withConfig(
+      program
+        .command('explain <request>')
+        .description('show what a request file, or a request the service answered (by id), becomes and why'),
+    )
+    .option('--json', 'a JSON object on stdout')
+    .action(async (request: string, flags: ExplainFlags) =>
+      (await import('./explain.ts')).explain(cli, request, flags),
+    );
+  addTest(program, cli);
+  cli
+    .withConfig(
+      program
+        .command('replay <request>')
+        .description(
+          'evaluate a request file, or a kept request by id, with the mappings as they are now; or send it',
+        ),
+    )
+    .option('--against <url>', 'send it to this service instead')
+    .option('--json', 'a JSON object on stdout')
+    .action(async (request: string, flags: ReplayFlags) =>
+      (await import('./replay.ts')).replay(cli, request, flags),
+    );
+  cli
+    .withConfig(
+      program
+        .command('diff <base>')
+        .description(
+          'evaluate every recorded request with a git revision (or a folder) and with the working tree',
+        ),
+    )
+    .option('--corpus <dir>', 'request files', 'test/golden')
+    .option('--json', 'a JSON object on stdout')
+    .option('--exit-code', 'end with 1 where an outcome changes')
+    .action(async (base: string, flags: DiffFlags) => (await import('./diff.ts')).diff(cli, base, flags));
+  program
+    .command('schemas')
+    .description('write the JSON Schemas of configuration, mappings and request files into ./schemas')
+    .option('--check', 'write nothing; fail where a file is out of date')
+    .option('--dir <dir>', 'where they go', 'schemas')
+    .action(async (flags: { check?: boolean; dir: string }) =>
+      (await import('./schemas.ts')).schemas(cli, flags),
+    );
+  addChannels(program, cli);
+}
+
+function addTest(program: Command, cli: Cli): void {
+  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+  cli
+    .withConfig(
+      program
+        .command('test [filter...]')
+        .description(
+          'run golden cases whose name contains a filter; new ones are written, except where CI is set',
+        ),
+    )
+    .option('--dir <dir>', 'folder of the cases', 'test/golden')
+    .option('-u, --update', 'rewrite expectation files that differ and remove obsolete ones')
+    .option('-i, --interactive', 'walk through differences one by one')
+    .option('--watch', 'run again what a change affects')
+    .option('-v, --verbose', 'list passed cases too')
+    .option('--coverage', 'report what the cases do not reach')
+    .option('--coverage-file <form=file>', 'write coverage as text, json or lcov (repeatable)', collect, [])
+    .addOption(new Option('--fail-under <percent>', 'fail where coverage is below it (implies --coverage)'))
+    .option(
+      '--reporter <name[=file]>',
+      'pretty, junit, tap, json or github (repeatable; default pretty)',
+      collect,
+      [],
+    )
+    .action(async (filters: string[], flags: TestFlags) =>
+      (await import('./test.ts')).test(cli, filters, flags),
+    );
+}
+
+function addChannels(program: Command, cli: Cli): void {
+  const channels = program.command('channels').description('delivery channels');
+  cli
+    .withConfig(
+      channels
+        .command('check', { isDefault: true })
+        .description('verify credentials and show what "last" resolves to'),
+    )
+    .option('--json', 'one JSON array on stdout')
+    .option('--timeout <seconds>', 'per channel', wholeNumber(1, 300), 15)
+    .action(async (flags: { config?: string; json?: boolean; timeout: number }) =>
+      (await import('./channels.ts')).checkChannels(cli, flags),
+    );
+  cli
+    .withConfig(channels.command('send <channel> <text>').description('send a message through a channel'))
+    .option('--to <recipient>', "recipient (default: the channel's own)")
+    .action(async (channel: string, text: string, flags: { config?: string; to?: string }) =>
+      (await import('./channels.ts')).sendMessage(cli, channel, text, flags),
+    );
+  cli
+    .withConfig(
+      channels
+        .command('use <channel> [to]')
+        .description('make this the channel "last" means for the main session'),
+    )
+    .action(async (channel: string, to: string | undefined, flags: { config?: string }) =>
+      (await import('./channels.ts')).useChannel(cli, channel, to, flags),
+    );
+}

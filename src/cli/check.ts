@@ -1,0 +1,28 @@
+import { formatDiagnostics, type Diagnostic } from '../document/document.ts';
+import { checkGeneration } from '../generation.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
+import type { CheckFlags } from './authoring-commands.ts';
+import type { Cli } from './command-line.ts';
+import { findConfigFile } from './config-file.ts';
+
+/** Finds everything that is wrong before it is deployed: errors end with 1, with `--strict` warnings too. */
+export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
+  const file = findConfigFile(cli.terminal, flags);
+  const sandbox = new Sandbox();
+  try {
+    const { diagnostics, summary } = await checkGeneration(file, {
+      env: cli.terminal.env,
+      needSecrets: false,
+      sandbox,
+    });
+    const text = formatDiagnostics(diagnostics, { format: flags.format, color: cli.terminal.color });
+    if (text !== '') cli.terminal.out(text);
+    if (flags.format === 'pretty' && diagnostics.length === 0) cli.terminal.out(`no findings: ${summary}`);
+    if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+const fails = (diagnostic: Diagnostic, flags: CheckFlags): boolean =>
+  diagnostic.severity === 'error' || flags.strict === true;

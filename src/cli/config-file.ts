@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { loadConfig, type LoadedConfig } from '../config/config.ts';
+import { formatDiagnostics } from '../document/document.ts';
+import { CliError, type Terminal } from './terminal.ts';
+
+export interface ConfigFlags {
+  readonly config?: string;
+}
+
+/** The configuration a command works with: what `-c` says, else `./sluice.yaml` or `./sluice.json`. */
+export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
+  if (flags.config !== undefined) return resolve(terminal.cwd, flags.config);
+  const found = ['sluice.yaml', 'sluice.json']
+    .map((name) => resolve(terminal.cwd, name))
+    .find((file) => existsSync(file));
+  if (found === undefined) {
+    throw new CliError(
+      'there is no sluice.yaml or sluice.json here; name the configuration with -c FILE, or write one with "sluice init"',
+    );
+  }
+  return found;
+}
+
+/** Loads the configuration without its secrets; its errors end the command. */
+export async function loadSettings(terminal: Terminal, flags: ConfigFlags): Promise<LoadedConfig> {
+  const { config, diagnostics } = await loadConfig(findConfigFile(terminal, flags), {
+    env: terminal.env,
+    needSecrets: false,
+    dev: true,
+  });
+  if (config !== undefined) return config;
+  terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+  throw new CliError('the configuration has errors');
+}

@@ -1,0 +1,110 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startService, type Service } from '../service.ts';
+import { createLogger, clearControl } from '../telemetry/telemetry.ts';
+import { openStorage, type Storage } from '../storage/storage.ts';
+import type { Cli } from './command-line.ts';
+import { readRequests } from './request-file.ts';
+import { formatAnswer, post } from './send.ts';
+import { CliError, formatOneLine, type Terminal } from './terminal.ts';
+
+/** The requests the demo sends: golden cases of the shipped mappings, with real payloads. */
+const REQUESTS = ['github/push', 'alertmanager/firing', 'mail/batch'] as const;
+/** Runs of the echo runner end within milliseconds; beyond this something is wrong. */
+const SETTLE_MS = 10_000;
+
+/** The main job without a second terminal: a service on a free port, three real payloads, what became of each, stop. */
+export async function demo(cli: Cli): Promise<void> {
+  const { terminal } = cli;
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'));
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const token = randomBytes(24).toString('base64url');
+  const configFile = join(folder, 'sluice.yaml');
+  await writeFile(configFile, demoConfig(root, folder));
+  let service: Service | undefined;
+  try {
+    service = await startService({
+      configFile,
+      env: { SLUICE_DEMO_TOKEN: token },
+      log: createLogger({ level: 'warn', format: 'pretty' }),
+    });
+    terminal.out(
+      `A service runs on ${service.url}, with the mappings of this repository and the echo runner.\n`,
+    );
+    const target = { url: `${service.url}${service.generation.config.settings.hooks.path}`, token };
+    const runs = new Set<string>();
+    for (const name of REQUESTS) {
+      for (const request of await readRequests(
+        terminal,
+        join(root, 'test', 'golden', `${name}.request.yaml`),
+      )) {
+        terminal.out(
+          `→ POST /hooks/${request.path}  (${JSON.stringify(request.payload).length} bytes, ${name})`,
+        );
+        const answer = await post(target, request);
+        terminal.out(`← ${formatAnswer(answer)}\n`);
+        if (answer.status >= 300) throw new CliError(`the demo expected a 2xx for ${name}`);
+        for (const id of runIds(answer.body)) runs.add(id);
+      }
+    }
+    await showOutcome(terminal, `sqlite:${join(folder, 'demo.db')}`, runs);
+  } finally {
+    await service?.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  terminal.out('Stopped; the store of the demo is gone. "npm start" runs the service for real.');
+}
+
+function demoConfig(root: string, folder: string): string {
+  return [
+    'hooks:',
+    '  enabled: true',
+    '  token: ${SLUICE_DEMO_TOKEN}',
+    '  presets: [mail]',
+    `  mappingsDir: ${JSON.stringify(join(root, 'mappings'))}`,
+    `  transformsDir: ${JSON.stringify(join(root, 'transforms'))}`,
+    'server: {port: 0}',
+    `storage: {url: ${JSON.stringify(`sqlite:${join(folder, 'demo.db')}`)}}`,
+    '',
+  ].join('\n');
+}
+
+function runIds(body: unknown): readonly string[] {
+  const answer = body as { runId?: string; runIds?: readonly string[] } | null;
+  return [...(answer?.runIds ?? []), ...(answer?.runId === undefined ? [] : [answer.runId])];
+}
+
+async function showOutcome(terminal: Terminal, url: string, ids: ReadonlySet<string>): Promise<void> {
+  const storage = await openStorage(url, { mode: 'beside' });
+  try {
+    const runs = await settle(storage, ids);
+    terminal.out(`What became of them, as "sluice runs" lists it:`);
+    for (const run of runs) {
+      terminal.out(`  ${run.action.name} [${run.action.sessionKey}] ${run.state} ${run.outcome ?? ''}`);
+      terminal.out(`    the agent was asked: ${formatOneLine(clearControl(run.action.message), 150)}`);
+    }
+    const events = await storage.listEvents({ limit: 10 });
+    terminal.out(`\nThe main session was told, as "sluice events" lists it:`);
+    for (const event of events.toReversed())
+      terminal.out(`  ${formatOneLine(clearControl(event.text), 110)}`);
+    terminal.out('');
+  } finally {
+    await storage.close();
+  }
+}
+
+async function settle(
+  storage: Storage,
+  ids: ReadonlySet<string>,
+): Promise<Awaited<ReturnType<Storage['listRuns']>>> {
+  const deadline = performance.now() + SETTLE_MS;
+  for (;;) {
+    const runs = (await storage.listRuns({ limit: 100 })).filter((run) => ids.has(run.id));
+    if (runs.length === ids.size && runs.every((run) => run.state === 'completed')) return runs.toReversed();
+    if (performance.now() > deadline) throw new CliError('the demo runs did not end in time');
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { watch } from 'chokidar';
+import { formatDiagnostics } from '../document/document.ts';
+import { recordCase } from '../golden/golden.ts';
+import type { HookRequest } from '../request.ts';
+import { startService, type Service } from '../service.ts';
+import { createLogger, type Log } from '../telemetry/telemetry.ts';
+import type { Cli } from './command-line.ts';
+import { findConfigFile } from './config-file.ts';
+import { formatDecisionLine } from './decision-line.ts';
+import { devTokenFile } from './send.ts';
+import { untilStopped } from './serve.ts';
+import type { DevFlags } from './service-commands.ts';
+import { CliError, type Terminal } from './terminal.ts';
+
+/** Runs the service for authors: readable log, reload on change, a generated token where none is set. */
+export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
+  const { terminal } = cli;
+  const configFile = findConfigFile(terminal, flags);
+  const log = createLogger({ level: 'info', format: 'pretty' });
+  const service = await startService({
+    configFile,
+    env: terminal.env,
+    log,
+    requestLog: withoutEvaluated(log),
+    listen: flags,
+    makeToken: (host) => makeDevToken(configFile, host),
+    onDecision: (decision) => {
+      terminal.err(formatDecisionLine(decision, terminal.color));
+      if (flags.record !== undefined) void record(terminal, decision.request, flags.record, flags.mask);
+    },
+    onDiagnostics: (diagnostics) => terminal.err(formatDiagnostics(diagnostics, { color: terminal.color })),
+  });
+  try {
+    printWelcome(terminal, service, configFile, flags);
+    const watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
+    const reloadSoon = debounce(100, () => reload(terminal, service, watcher));
+    watcher.on('all', reloadSoon);
+    await untilStopped(terminal, service);
+    await watcher.close();
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Requests that were evaluated get a line of their own that says what they became. */
+function withoutEvaluated(log: Log): Omit<Log, 'child' | 'protect' | 'flush'> {
+  return {
+    ...log,
+    info: (fields, message) => ('evaluateMs' in fields ? undefined : log.info(fields, message)),
+  };
+}
+
+/** A token in a file that only its owner can read; never made for an address others can reach. */
+function makeDevToken(configFile: string, host: string): string {
+  if (!['127.0.0.1', '::1', 'localhost'].includes(host)) {
+    throw new CliError(
+      `hooks.token is not set, and a generated token does not do for ${host}: set hooks.token, or listen on 127.0.0.1`,
+    );
+  }
+  const file = devTokenFile(configFile);
+  if (existsSync(file)) {
+    const token = readFileSync(file, 'utf8').trim();
+    if (token.length >= 16) {
+      chmodSync(file, 0o600);
+      return token;
+    }
+  }
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  chmodSync(dirname(file), 0o700);
+  writeFileSync(resolve(dirname(file), '.gitignore'), '*\n');
+  const token = randomBytes(24).toString('base64url');
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  return token;
+}
+
+function printWelcome(terminal: Terminal, service: Service, configFile: string, flags: DevFlags): void {
+  const { settings } = service.generation.config;
+  const count = service.generation.table.mappings.length;
+  const tokenFile = relative(terminal.cwd, devTokenFile(configFile));
+  const token = service.tokenWasMade ? `$(cat ${tokenFile})` : '$SLUICE_TOKEN';
+  terminal.err(
+    [
+      '',
+      `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mappings on ${service.url}${settings.hooks.path}`,
+      ...(settings.hooks.enabled ? [] : ['hooks.enabled is false: every hook is answered 404']),
+      ...(flags.record === undefined ? [] : [`Every request is recorded below ${flags.record}`]),
+      '',
+      'Send the first hook:',
+      '',
+      `  curl -sS ${service.url}${settings.hooks.path}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`,
+      '',
+      'Then look: npx sluice events · npx sluice runs · npx sluice requests. Ctrl-C stops.',
+      '',
+    ].join('\n'),
+  );
+}
+
+async function reload(
+  terminal: Terminal,
+  service: Service,
+  watcher: ReturnType<typeof watch>,
+): Promise<void> {
+  const result = await service.reload();
+  if (result.kind === 'rejected') {
+    terminal.err(`not reloaded: the errors above; generation ${service.generation.id} goes on`);
+    return;
+  }
+  watcher.add([...service.watchedPaths()]);
+  if (result.kind === 'unchanged') return;
+  terminal.err(
+    `reloaded: generation ${service.generation.id}${result.needsRestart.length === 0 ? '' : `; ${result.needsRestart.join(', ')} change only with a restart`}`,
+  );
+}
+
+async function record(
+  terminal: Terminal,
+  request: HookRequest,
+  dir: string,
+  masks: readonly string[],
+): Promise<void> {
+  try {
+    const file = await recordCase(request, { dir: resolve(terminal.cwd, dir), masks });
+    terminal.err(`  recorded ${relative(terminal.cwd, file)}`);
+  } catch (error) {
+    terminal.err(`  not recorded: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Calls once things have been quiet for `ms`; a call under way is followed by at most one more. */
+function debounce(ms: number, call: () => Promise<void>): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      running = running.then(call);
+    }, ms);
+  };
+}

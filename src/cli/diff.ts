@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { formatDiagnostics } from '../document/document.ts';
+import { compareOutcomes, findCases, formatImpact } from '../golden/golden.ts';
+import { createGoldenEngine } from '../golden-engine.ts';
+import type { DiffFlags } from './authoring-commands.ts';
+import type { Cli } from './command-line.ts';
+import { findConfigFile } from './config-file.ts';
+import { CliError } from './terminal.ts';
+import { openWorkbench } from './workbench.ts';
+
+const run = promisify(execFile);
+
+/** Lists which recorded requests come out differently than with `base`: a git revision, or a folder. */
+export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<void> {
+  const { terminal } = cli;
+  const config = findConfigFile(terminal, flags);
+  const { cases, diagnostics } = await findCases(resolve(terminal.cwd, flags.corpus));
+  if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+  if (cases.length === 0) throw new CliError(`there are no recorded requests in ${flags.corpus}`);
+  const checkout = await openBase(base, config);
+  try {
+    const before = await openWorkbench(terminal, { config: checkout.config });
+    try {
+      const after = await openWorkbench(terminal, { config });
+      try {
+        const report = await compareOutcomes(
+          cases,
+          createGoldenEngine(before.generation),
+          createGoldenEngine(after.generation),
+        );
+        terminal.out(flags.json === true ? JSON.stringify(report) : formatImpact(report, terminal.color));
+        if (flags.exitCode === true && report.changes.length > 0) cli.setExitCode(1);
+      } finally {
+        await after.close();
+      }
+    } finally {
+      await before.close();
+    }
+  } finally {
+    await checkout.remove();
+  }
+}
+
+interface Checkout {
+  readonly config: string;
+  remove(): Promise<void>;
+}
+
+/** The base's files: a folder as it is, or a revision written into a temporary folder without touching the repository. */
+async function openBase(base: string, config: string): Promise<Checkout> {
+  if (existsSync(base) && statSync(base).isDirectory()) {
+    const inFolder = join(resolve(base), basename(config));
+    if (!existsSync(inFolder)) throw new CliError(`${base} holds no ${basename(config)}`);
+    return { config: inFolder, remove: async () => {} };
+  }
+  const top = await git(dirname(config), ['rev-parse', '--show-toplevel']);
+  const revision = await git(top, [
+    'rev-parse',
+    '--verify',
+    '--quiet',
+    '--end-of-options',
+    `${base}^{tree}`,
+  ]).catch(() => {
+    throw new CliError(`${JSON.stringify(base)} is neither a folder nor a git revision of this repository`);
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-diff-'));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    const env = { ...process.env, GIT_INDEX_FILE: join(folder, '.index') };
+    await run('git', ['-C', top, 'read-tree', revision], { env });
+    await run('git', ['-C', top, 'checkout-index', '--all', '--force', `--prefix=${folder}/`], { env });
+    const inFolder = join(folder, relative(await realpath(top), await realpath(config)));
+    if (!existsSync(inFolder)) throw new CliError(`${basename(config)} does not exist in ${base}`);
+    return { config: inFolder, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function git(cwd: string, args: readonly string[]): Promise<string> {
+  try {
+    const { stdout } = await run('git', ['-C', cwd, ...args]);
+    return stdout.trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new CliError('git is needed to compare with a revision');
+    throw error;
+  }
+}

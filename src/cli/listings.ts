@@ -1,0 +1,261 @@
+import type {
+  DecisionRecord,
+  EventRecord,
+  OutboxRecord,
+  RunRecord,
+  SessionRecord,
+  Storage,
+} from '../storage/storage.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
+
+export interface ListingOptions {
+  readonly json: boolean;
+  readonly limit: number;
+  /** False leaves payload-derived texts out of the JSON form. */
+  readonly text: boolean;
+  readonly state?: string;
+  readonly mapping?: string;
+  readonly session?: string;
+}
+
+export interface Listing<Row> {
+  readonly title: string;
+  readonly heading: readonly string[];
+  fetch(storage: Storage, options: ListingOptions): Promise<readonly Row[]>;
+  toJson(row: Row, text: boolean): Record<string, unknown>;
+  toCells(row: Row, now: number): readonly string[];
+}
+
+/** Prints one listing: a JSON array on stdout, or a table for people. */
+export async function printListing<Row>(
+  listing: Listing<Row>,
+  storage: Storage,
+  terminal: Terminal,
+  options: ListingOptions,
+): Promise<void> {
+  const rows = await listing.fetch(storage, options);
+  if (options.json) {
+    terminal.out(JSON.stringify(rows.map((row) => listing.toJson(row, options.text))));
+    return;
+  }
+  if (rows.length === 0) {
+    terminal.err(`no ${listing.title}`);
+    return;
+  }
+  const now = Date.now();
+  terminal.out(
+    formatTable(
+      listing.heading,
+      rows.map((row) => listing.toCells(row, now).map((cell) => clearControl(cell, { oneLine: true }))),
+    ),
+  );
+  if (rows.length === options.limit) terminal.err(`the newest ${options.limit}; --limit N shows more`);
+}
+
+const isoTime = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString();
+
+const query = (
+  options: ListingOptions,
+): { limit: number; state?: string; mappingId?: string; sessionKey?: string } => ({
+  limit: options.limit,
+  ...(options.state === undefined ? {} : { state: options.state }),
+  ...(options.mapping === undefined ? {} : { mappingId: options.mapping }),
+  ...(options.session === undefined ? {} : { sessionKey: options.session }),
+});
+
+const errorText = (error: { code: string; message: string } | undefined): string =>
+  error === undefined ? '' : formatOneLine(`${error.code}: ${error.message}`, 60);
+
+/** One run as `sluice runs --json` prints it. */
+export function runToJson(run: RunRecord, text: boolean): Record<string, unknown> {
+  const { action } = run;
+  return {
+    id: run.id,
+    kind: run.kind,
+    mapping: action.origin.mappingId ?? null,
+    path: action.origin.path,
+    name: action.name,
+    sessionKey: action.sessionKey,
+    state: run.state,
+    outcome: run.outcome ?? null,
+    ...(text ? { message: action.message, reply: run.reply ?? null } : {}),
+    attempts: run.attempts,
+    channel: action.channel,
+    to: action.to ?? null,
+    model: action.model ?? null,
+    runner: action.runner ?? null,
+    lastError: run.lastError ?? null,
+    usage: run.usage ?? null,
+    acceptedAt: isoTime(run.acceptedAt),
+    dueAt: isoTime(run.dueAt),
+    startedAt: isoTime(run.startedAt) ?? null,
+    endedAt: isoTime(run.endedAt) ?? null,
+  };
+}
+
+export const runsListing: Listing<RunRecord> = {
+  title: 'runs',
+  heading: [
+    'id',
+    'kind',
+    'mapping',
+    'name',
+    'session',
+    'state',
+    'outcome',
+    'tries',
+    'message',
+    'reply',
+    'age',
+  ],
+  fetch: (storage, options) => storage.listRuns(query(options)),
+  toJson: runToJson,
+  toCells: (run, now) => [
+    run.id,
+    run.kind,
+    run.action.origin.mappingId ?? run.action.origin.path,
+    formatOneLine(run.action.name, 20),
+    formatOneLine(run.action.sessionKey, 28),
+    run.state,
+    run.outcome ?? '',
+    String(run.attempts),
+    formatBytes(Buffer.byteLength(run.action.message)),
+    run.reply === undefined ? '' : formatBytes(Buffer.byteLength(run.reply)),
+    formatSpan(now - run.acceptedAt),
+  ],
+};
+
+export const eventsListing: Listing<EventRecord> = {
+  title: 'system events',
+  heading: ['id', 'kind', 'from', 'mode', 'state', 'text', 'age'],
+  fetch: (storage, options) => storage.listEvents(query(options)),
+  toJson: (event, text) => ({
+    id: event.id,
+    kind: event.kind,
+    ...(text ? { text: event.text } : {}),
+    origin: event.origin,
+    mode: event.mode,
+    state: event.state,
+    attempts: event.attempts,
+    turnId: event.turnId ?? null,
+    createdAt: isoTime(event.createdAt),
+    consumedAt: isoTime(event.consumedAt) ?? null,
+  }),
+  toCells: (event, now) => [
+    event.id,
+    event.kind,
+    event.origin.mappingId ?? event.origin.path,
+    event.mode,
+    event.state,
+    formatBytes(Buffer.byteLength(event.text)),
+    formatSpan(now - event.createdAt),
+  ],
+};
+
+/** One delivery or callback; the recipient is shown, the text only with `text`. */
+export function outboxToJson(entry: OutboxRecord, text: boolean): Record<string, unknown> {
+  return {
+    id: entry.id,
+    kind: entry.kind,
+    runId: entry.runId,
+    state: entry.state,
+    attempts: entry.attempts,
+    channel: entry.delivery?.channel ?? null,
+    to: entry.delivery?.to ?? null,
+    url: entry.callback === undefined ? null : new URL(entry.callback.url).origin,
+    ...(text ? { text: entry.delivery?.text ?? entry.callback?.body ?? null } : {}),
+    chunksSent: entry.chunksSent,
+    lastError: entry.lastError ?? null,
+    createdAt: isoTime(entry.createdAt),
+    dueAt: isoTime(entry.dueAt),
+    endedAt: isoTime(entry.endedAt) ?? null,
+  };
+}
+
+/** Work that waits, is under way, or was given up: runs and what they send. */
+export const queueListing: Listing<RunRecord | OutboxRecord> = {
+  title: 'work in the queue',
+  heading: ['id', 'kind', 'mapping', 'state', 'tries', 'age', 'next try', 'last error'],
+  fetch: async (storage, options) => {
+    const states = options.state === undefined ? ['active', 'queued', 'dead'] : [options.state];
+    const lists = await Promise.all(
+      states.flatMap((state) => [
+        storage.listRuns({ ...query(options), state }),
+        options.mapping === undefined
+          ? storage.listOutbox({ ...query(options), state })
+          : Promise.resolve([]),
+      ]),
+    );
+    return lists.flat().slice(0, options.limit);
+  },
+  toJson: (entry, text) => (isRun(entry) ? runToJson(entry, text) : outboxToJson(entry, text)),
+  toCells: (entry, now) => {
+    const since = isRun(entry) ? entry.acceptedAt : entry.createdAt;
+    const next =
+      entry.state !== 'queued' ? '' : entry.dueAt <= now ? 'now' : `in ${formatSpan(entry.dueAt - now)}`;
+    return [
+      entry.id,
+      isRun(entry) ? 'run' : entry.kind,
+      isRun(entry) ? (entry.action.origin.mappingId ?? entry.action.origin.path) : '',
+      entry.state,
+      String(entry.attempts),
+      formatSpan(now - since),
+      next,
+      errorText(entry.lastError),
+    ];
+  },
+};
+
+function isRun(entry: RunRecord | OutboxRecord): entry is RunRecord {
+  return 'action' in entry;
+}
+
+/** What each request became; where none matched, the place at which every candidate failed. No payload values. */
+export const requestsListing: Listing<DecisionRecord> = {
+  title: 'requests',
+  heading: ['id', 'path', 'status', 'outcome', 'mapping', 'where it missed', 'body', 'took', 'age'],
+  fetch: (storage, options) => storage.listDecisions(query(options)),
+  toJson: (decision, text) => {
+    const { transformNotes, receivedAt, ...rest } = decision;
+    return {
+      ...rest,
+      receivedAt: isoTime(receivedAt),
+      ...(text && transformNotes !== undefined ? { transformNotes } : {}),
+    };
+  },
+  toCells: (decision, now) => [
+    decision.requestId,
+    formatOneLine(decision.path, 30),
+    String(decision.status),
+    decision.code ?? decision.outcome,
+    decision.mappingId ?? '',
+    formatOneLine(
+      (decision.missed ?? [])
+        .map((miss) => `${miss.mappingId}: ${miss.part} ${miss.place ?? ''}`.trim())
+        .join('; '),
+      70,
+    ),
+    formatBytes(decision.bodyBytes),
+    `${decision.tookMs.toFixed(1)} ms`,
+    formatSpan(now - decision.receivedAt),
+  ],
+};
+
+export const sessionsListing: Listing<SessionRecord> = {
+  title: 'sessions',
+  heading: ['key', 'turns', 'size', 'last used'],
+  fetch: (storage, options) => storage.listSessions(query(options)),
+  toJson: (session) => ({
+    ...session,
+    createdAt: isoTime(session.createdAt),
+    lastUsedAt: isoTime(session.lastUsedAt),
+  }),
+  toCells: (session, now) => [
+    formatOneLine(session.key, 80),
+    String(session.turns),
+    formatBytes(session.bytes),
+    `${formatSpan(now - session.lastUsedAt)} ago`,
+  ],
+};

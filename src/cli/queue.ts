@@ -1,0 +1,83 @@
+import type { QueueSelection, Storage } from '../storage/storage.ts';
+import { outboxToJson, runToJson } from './listings.ts';
+import { CliError, type Terminal } from './terminal.ts';
+
+export interface SelectionOptions {
+  readonly mapping?: string;
+  readonly all?: boolean;
+  readonly yes?: boolean;
+  readonly json: boolean;
+}
+
+/** Reads `IDS… | --mapping ID | --all`: exactly one of the three. */
+export function parseSelection(ids: readonly string[], options: SelectionOptions): QueueSelection {
+  const given = [ids.length > 0, options.mapping !== undefined, options.all === true].filter(Boolean).length;
+  if (given !== 1) throw new CliError('name the work: one or more ids, --mapping ID, or --all', 2);
+  if (options.all === true) return { kind: 'all' };
+  return options.mapping === undefined
+    ? { kind: 'ids', ids }
+    : { kind: 'mapping', mappingId: options.mapping };
+}
+
+/** Prints one run with everything that belongs to it, or one delivery or callback. */
+export async function showWork(
+  storage: Storage,
+  terminal: Terminal,
+  id: string,
+  options: { readonly text: boolean },
+): Promise<void> {
+  const run = await storage.findRun(id);
+  const outbox = await storage.listOutbox({ limit: 1000 });
+  if (run !== undefined) {
+    const sent = outbox
+      .filter((entry) => entry.runId === id)
+      .map((entry) => outboxToJson(entry, options.text));
+    terminal.out(JSON.stringify({ ...runToJson(run, options.text), outbox: sent }, null, 2));
+    return;
+  }
+  const entry = outbox.find((candidate) => candidate.id === id);
+  if (entry === undefined)
+    throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
+  terminal.out(JSON.stringify(outboxToJson(entry, options.text), null, 2));
+}
+
+/** Makes dead or waiting work due now. */
+export async function retryWork(
+  storage: Storage,
+  terminal: Terminal,
+  ids: readonly string[],
+  options: SelectionOptions,
+): Promise<void> {
+  report(terminal, options, 'due now', await storage.retry(parseSelection(ids, options), Date.now()));
+}
+
+/** Drops queued or dead work after asking; each dropped run posts its summary. */
+export async function dropWork(
+  storage: Storage,
+  terminal: Terminal,
+  ids: readonly string[],
+  options: SelectionOptions,
+): Promise<void> {
+  const selection = parseSelection(ids, options);
+  const what =
+    selection.kind === 'all'
+      ? 'all waiting and dead work'
+      : selection.kind === 'ids'
+        ? selection.ids.join(', ')
+        : `the work of mapping ${selection.mappingId}`;
+  if (options.yes !== true) {
+    if (!terminal.interactive)
+      throw new CliError(`dropping ${what} needs --yes where nobody can be asked`, 2);
+    if (!(await terminal.confirm(`Drop ${what}?`))) {
+      terminal.err('nothing dropped');
+      return;
+    }
+  }
+  report(terminal, options, 'dropped', await storage.drop(selection, Date.now()));
+}
+
+function report(terminal: Terminal, options: SelectionOptions, done: string, count: number): void {
+  if (options.json) terminal.out(JSON.stringify({ changed: count }));
+  else terminal.out(`${count} ${done}`);
+  if (count === 0) throw new CliError('nothing in the queue fits; "sluice queue list" shows what waits');
+}

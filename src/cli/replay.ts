@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { evaluationToJson, formatEvaluation } from '../hook/hook.ts';
+import type { HookRequest } from '../request.ts';
+import type { ReplayFlags } from './authoring-commands.ts';
+import type { Cli } from './command-line.ts';
+import { parseKeptRequest, readRequests } from './request-file.ts';
+import { sendRequests } from './send.ts';
+import { withStore } from './store.ts';
+import { CliError } from './terminal.ts';
+import { openWorkbench } from './workbench.ts';
+
+/**
+ * Runs a request again: a file, or one that was kept because its transform failed. Evaluates it with the mappings and
+ * transforms as they are now, or with `--against` sends it for real.
+ */
+export async function replay(cli: Cli, what: string, flags: ReplayFlags): Promise<void> {
+  const requests = await findRequests(cli, what, flags);
+  if (flags.against !== undefined) {
+    await sendRequests(cli, requests, flags);
+    return;
+  }
+  const workbench = await openWorkbench(cli.terminal, flags);
+  try {
+    for (const request of requests) {
+      const evaluation = await workbench.generation.evaluate(request, 'full');
+      if (flags.json === true) cli.terminal.out(JSON.stringify(evaluationToJson(evaluation), null, 2));
+      else cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, request }));
+      if (evaluation.outcome.kind === 'rejected') cli.setExitCode(1);
+    }
+  } finally {
+    await workbench.close();
+  }
+}
+
+async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise<readonly HookRequest[]> {
+  if (existsSync(what)) return readRequests(cli.terminal, what);
+  const kept = await withStore(cli, flags, (storage) => storage.findKeptRequest(what));
+  if (kept === undefined) {
+    throw new CliError(
+      `there is no file ${what}, and no request with that id was kept: only requests whose transform failed are (the last 100)`,
+    );
+  }
+  return [parseKeptRequest(kept)];
+}

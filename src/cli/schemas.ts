@@ -1,0 +1,31 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { configJsonSchema } from '../config/config.ts';
+import { requestFileSchema } from '../golden/golden.ts';
+import { mappingJsonSchema } from '../mapping/mapping.ts';
+import type { Cli } from './command-line.ts';
+
+/** Writes the editor schemas, or with `check` fails where a file differs from what the code says. */
+export async function schemas(
+  cli: Cli,
+  flags: { readonly check?: boolean; readonly dir: string },
+): Promise<void> {
+  const files: readonly [string, unknown][] = [
+    ['sluice.schema.json', configJsonSchema()],
+    ['mapping.schema.json', mappingJsonSchema()],
+    ['request.schema.json', z.toJSONSchema(requestFileSchema, { target: 'draft-07', io: 'input' })],
+  ];
+  if (flags.check !== true) await mkdir(flags.dir, { recursive: true });
+  for (const [name, schema] of files) {
+    const file = join(flags.dir, name);
+    const text = `${JSON.stringify(schema, null, 2)}\n`;
+    if (flags.check !== true) {
+      await writeFile(file, text);
+      cli.terminal.out(file);
+    } else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
+      cli.terminal.err(`${file} is out of date; "sluice schemas" writes it`);
+      cli.setExitCode(1);
+    }
+  }
+}

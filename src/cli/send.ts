@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { loadConfig, type Settings } from '../config/config.ts';
+import { formatDiagnostics } from '../document/document.ts';
+import type { HookRequest } from '../request.ts';
+import type { Cli } from './command-line.ts';
+import { findConfigFile } from './config-file.ts';
+import { readRequests } from './request-file.ts';
+import type { SendFlags } from './service-commands.ts';
+import { CliError } from './terminal.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly requestId: string | null;
+  readonly body: unknown;
+}
+
+/** Sends the deliveries of a request file, in order, to a running service; an answer of 400 or more ends with 1. */
+export async function send(cli: Cli, file: string, flags: SendFlags): Promise<void> {
+  await sendRequests(cli, await readRequests(cli.terminal, file), flags);
+}
+
+/** Sends requests with the configuration's token and prints each answer. */
+export async function sendRequests(
+  cli: Cli,
+  requests: readonly HookRequest[],
+  flags: SendFlags,
+): Promise<void> {
+  const target = await findTarget(cli, flags);
+  const answers: Answer[] = [];
+  for (const request of requests) {
+    const answer = await post(target, request);
+    answers.push(answer);
+    if (flags.json !== true) cli.terminal.out(formatAnswer(answer));
+  }
+  if (flags.json === true) cli.terminal.out(JSON.stringify(answers));
+  if (answers.some((answer) => answer.status >= 400)) cli.setExitCode(1);
+}
+
+/** One readable line per answer, problem details below it. */
+export function formatAnswer(answer: Answer): string {
+  const request = answer.requestId === null ? '' : `  (request ${answer.requestId})`;
+  return `${answer.status} ${answer.body === null ? '' : JSON.stringify(answer.body)}${request}`;
+}
+
+export interface Target {
+  /** Address and base path of the hooks, no slash at the end. */
+  readonly url: string;
+  readonly token: string;
+}
+
+async function findTarget(cli: Cli, flags: SendFlags): Promise<Target> {
+  const file = findConfigFile(cli.terminal, flags);
+  const { config, diagnostics } = await loadConfig(file, {
+    env: cli.terminal.env,
+    needSecrets: true,
+    dev: true,
+  });
+  if (config === undefined) {
+    cli.terminal.err(formatDiagnostics(diagnostics, { color: cli.terminal.color }));
+    throw new CliError('the configuration has errors; sending needs its token');
+  }
+  const { settings } = config;
+  const token = settings.hooks.token ?? readDevToken(file);
+  if (token === undefined)
+    throw new CliError('no token is configured, and "sluice dev" has not made one yet');
+  const origin = (flags.against ?? originOf(settings)).replace(/\/+$/, '');
+  return { url: `${origin}${settings.hooks.path}`, token };
+}
+
+/** Where `sluice dev` keeps the token it made. */
+export function devTokenFile(configFile: string): string {
+  return join(dirname(configFile), '.sluice', 'dev-token');
+}
+
+function readDevToken(configFile: string): string | undefined {
+  const file = devTokenFile(configFile);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+}
+
+function originOf({ server }: Settings): string {
+  const host = ['0.0.0.0', '::'].includes(server.host) ? '127.0.0.1' : server.host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
+}
+
+/** Posts one request as it was received, with the target's token. */
+export async function post(target: Target, request: HookRequest): Promise<Answer> {
+  const query = new URLSearchParams(request.query).toString();
+  const { 'content-length': _length, host: _host, connection: _connection, ...headers } = request.headers;
+  const response = await fetch(`${target.url}/${request.path}${query === '' ? '' : `?${query}`}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers, authorization: `Bearer ${target.token}` },
+    body: JSON.stringify(request.payload),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(60_000),
+  }).catch((error: unknown) => {
+    const cause =
+      error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    throw new CliError(`no answer from ${target.url}: ${cause}; is "sluice dev" or "sluice serve" running?`);
+  });
+  const text = await response.text();
+  return { status: response.status, requestId: response.headers.get('x-request-id'), body: parseBody(text) };
+}
+
+function parseBody(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,49 @@
+import { formatDiagnostics } from '../document/document.ts';
+import { startService, type Service } from '../service.ts';
+import { createLogger } from '../telemetry/telemetry.ts';
+import type { Cli } from './command-line.ts';
+import { findConfigFile } from './config-file.ts';
+import type { ServeFlags } from './service-commands.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Runs the service for production: the token is required, logs are JSON, SIGHUP reloads. */
+export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
+  const { terminal } = cli;
+  const log = createLogger({ level: 'info', format: 'json' });
+  const service = await startService({
+    configFile: findConfigFile(terminal, flags),
+    env: terminal.env,
+    log,
+    listen: flags,
+    onDiagnostics: (diagnostics) => terminal.err(formatDiagnostics(diagnostics, { color: terminal.color })),
+  });
+  const reload = (): void => void service.reload();
+  process.on('SIGHUP', reload);
+  try {
+    log.info(
+      {
+        url: service.url,
+        path: service.generation.config.settings.hooks.path,
+        generation: service.generation.id,
+      },
+      'ready',
+    );
+    await untilStopped(terminal, service);
+  } finally {
+    process.off('SIGHUP', reload);
+    await service.stop();
+  }
+}
+
+/** Waits for SIGINT or SIGTERM; a second one while stopping ends the process at once. */
+export async function untilStopped(terminal: Terminal, service: Service): Promise<void> {
+  const signal = await new Promise<NodeJS.Signals>((done) => {
+    process.once('SIGINT', done);
+    process.once('SIGTERM', done);
+  });
+  const grace = service.generation.config.settings.server.stopGraceSeconds;
+  terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
+  const endNow = (): never => process.exit(1);
+  process.once('SIGINT', endNow);
+  process.once('SIGTERM', endNow);
+}

@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import { wholeNumber, type Cli } from './command-line.ts';
+
+export interface ServeFlags {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: number;
+}
+
+export interface DevFlags extends ServeFlags {
+  readonly record?: string;
+  readonly mask: readonly string[];
+}
+
+export interface SendFlags {
+  readonly config?: string;
+  readonly against?: string;
+  readonly json?: boolean;
+}
+
+/** Commands that run the service or talk to a running one. */
+export function addServiceCommands(program: Command, cli: Cli): void {
+  const listener = (command: Command): Command =>
+    cli
+      .withConfig(command)
+      .option('--host <address>', 'listen here instead of server.host')
+      .option(
+        '--port <n>',
+        'listen here instead of server.port; 0 asks for a free one',
+        wholeNumber(0, 65_535),
+      );
+  listener(
+    program.command('serve').description('run the service: token required, JSON logs, reload on SIGHUP'),
+  ).action(async (flags: ServeFlags) => (await import('./serve.ts')).serve(cli, flags));
+  listener(
+    program
+      .command('dev')
+      .description(
+        'run the service for authors: readable log, reload on change, a generated token where none is set',
+      ),
+  )
+    .option('--record <dir>', 'write every received request as a golden case')
+    .option(
+      '--mask <place>',
+      'mask the value at this place in records, e.g. payload.email (repeatable)',
+      collect,
+      [],
+    )
+    .action(async (flags: DevFlags) => (await import('./dev.ts')).dev(cli, flags));
+  program
+    .command('demo')
+    .description('start a service on a free port, send three real payloads, show what became of them, stop')
+    .action(async () => (await import('./demo.ts')).demo(cli));
+  const target = (command: Command): Command =>
+    cli
+      .withConfig(command)
+      .option('--against <url>', 'address of the service (default: from the configuration)')
+      .option('--json', 'the answers as one JSON array on stdout');
+  target(
+    program
+      .command('send <request>')
+      .description('send a request file (path, headers, query, body) to a running service'),
+  ).action(async (request: string, flags: SendFlags) =>
+    (await import('./send.ts')).send(cli, request, flags),
+  );
+  program
+    .command('record')
+    .description('run the service and write every received request as a golden case (sluice dev --record)')
+    .option('-c, --config <file>', 'configuration (default ./sluice.yaml or ./sluice.json)')
+    .option('--into <dir>', 'where the cases go', 'test/golden')
+    .option('--mask <place>', 'mask the value at this place (repeatable)', collect, [])
+    .option('--port <n>', 'listen here', wholeNumber(0, 65_535))
+    .action(async ({ into, ...flags }: Omit<DevFlags, 'record'> & { into: string }) =>
+      (await import('./dev.ts')).dev(cli, { ...flags, record: into }),
+    );
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}

@@ -1,0 +1,148 @@
+import type { Command } from 'commander';
+import { wholeNumber, type Cli } from './command-line.ts';
+import type { SelectionOptions } from './queue.ts';
+
+interface ListFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly limit: number;
+  readonly text?: boolean;
+  readonly state?: string;
+  readonly mapping?: string;
+  readonly session?: string;
+}
+
+/** Commands that look into the store or change what waits in it, beside a running service. */
+export function addStoreCommands(program: Command, cli: Cli): void {
+  addListings(program, cli);
+  addQueue(program, cli);
+  addSessions(program, cli);
+  addStorage(program, cli);
+}
+
+function addListings(program: Command, cli: Cli): void {
+  const listing = (name: string, description: string): Command =>
+    cli
+      .withConfig(program.command(name).description(description))
+      .option('--json', 'one JSON array on stdout')
+      .option('--limit <n>', 'how many, newest first', wholeNumber(1, 1_000_000), 100)
+      .option('--no-text', 'leave payload-derived texts out of the JSON')
+      .option('--state <state>', 'only this state')
+      .option('--mapping <id>', 'only this mapping');
+  listing('events', 'list system events of the main session').action(async (flags: ListFlags) => {
+    const { eventsListing } = await import('./listings.ts');
+    await (await import('./store.ts')).list(cli, flags, eventsListing);
+  });
+  listing('runs', 'list agent runs')
+    .option('--session <key>', 'only this session key')
+    .action(async (flags: ListFlags) => {
+      const { runsListing } = await import('./listings.ts');
+      await (await import('./store.ts')).list(cli, flags, runsListing);
+    });
+  listing('requests', 'list the last decisions: what each request became, or where it missed').action(
+    async (flags: ListFlags) => {
+      const { requestsListing } = await import('./listings.ts');
+      await (await import('./store.ts')).list(cli, flags, requestsListing);
+    },
+  );
+}
+
+function addQueue(program: Command, cli: Cli): void {
+  const queue = program.command('queue').description('work that waits, is under way, or was given up');
+  cli
+    .withConfig(
+      queue
+        .command('list', { isDefault: true })
+        .description('list it, with age, attempts, next try and last error'),
+    )
+    .option('--json', 'one JSON array on stdout')
+    .option('--limit <n>', 'how many, newest first', wholeNumber(1, 1_000_000), 100)
+    .option('--no-text', 'leave payload-derived texts out of the JSON')
+    .option('--state <state>', 'queued, active or dead')
+    .option('--mapping <id>', 'only runs of this mapping')
+    .action(async (flags: ListFlags) => {
+      const { queueListing } = await import('./listings.ts');
+      await (await import('./store.ts')).list(cli, flags, queueListing);
+    });
+  cli
+    .withConfig(queue.command('show <id>').description('show one run, delivery or callback whole'))
+    .option('--no-text', 'leave payload-derived texts out')
+    .action(async (id: string, flags: { config?: string; text: boolean }) => {
+      const { showWork } = await import('./queue.ts');
+      await (
+        await import('./store.ts')
+      ).withStore(cli, flags, (storage) => showWork(storage, cli.terminal, id, flags));
+    });
+  type Change = SelectionOptions & { config?: string };
+  const selection = (command: Command): Command =>
+    cli
+      .withConfig(command)
+      .option('--mapping <id>', 'all of this mapping')
+      .option('--all', 'all of it')
+      .option('--json', 'a JSON object on stdout');
+  selection(queue.command('retry [ids...]').description('make dead or waiting work due now')).action(
+    async (ids: string[], flags: Change) => {
+      const { retryWork } = await import('./queue.ts');
+      await (
+        await import('./store.ts')
+      ).withStore(cli, flags, (storage) => retryWork(storage, cli.terminal, ids, flags));
+    },
+  );
+  selection(
+    queue.command('drop [ids...]').description('drop waiting or dead work; each run posts its summary'),
+  )
+    .option('-y, --yes', 'do not ask')
+    .action(async (ids: string[], flags: Change) => {
+      const { dropWork } = await import('./queue.ts');
+      await (
+        await import('./store.ts')
+      ).withStore(cli, flags, (storage) => dropWork(storage, cli.terminal, ids, flags));
+    });
+  cli
+    .withConfig(queue.command('prune').description('remove completed work beyond storage.keep now'))
+    .option('--json', 'a JSON object on stdout')
+    .action(async (flags: { config?: string; json?: boolean }) => {
+      await (await import('./store.ts')).pruneStore(cli, flags);
+    });
+}
+
+function addSessions(program: Command, cli: Cli): void {
+  const sessions = program.command('sessions').description('conversations by session key');
+  cli
+    .withConfig(
+      sessions.command('list', { isDefault: true }).description('list sessions with their size and last use'),
+    )
+    .option('--json', 'one JSON array on stdout')
+    .option('--limit <n>', 'how many, newest first', wholeNumber(1, 1_000_000), 100)
+    .action(async (flags: ListFlags) => {
+      const { sessionsListing } = await import('./listings.ts');
+      await (await import('./store.ts')).list(cli, { ...flags, text: true }, sessionsListing);
+    });
+  cli
+    .withConfig(sessions.command('show <key>').description('print the stored turns of a session'))
+    .option('--json', 'one JSON array on stdout')
+    .action(async (key: string, flags: { config?: string; json?: boolean }) => {
+      await (await import('./store.ts')).showSession(cli, key, flags);
+    });
+  cli
+    .withConfig(sessions.command('clear <key>').description('forget a session; its next run starts anew'))
+    .action(async (key: string, flags: { config?: string }) => {
+      await (await import('./store.ts')).clearSession(cli, key, flags);
+    });
+}
+
+function addStorage(program: Command, cli: Cli): void {
+  const storage = program.command('storage').description('the store itself');
+  cli
+    .withConfig(
+      storage.command('backup <file>').description('copy the store into a new file while it is in use'),
+    )
+    .action(async (file: string, flags: { config?: string }) => {
+      await (await import('./store.ts')).backupStore(cli, file, flags);
+    });
+  cli
+    .withConfig(storage.command('verify').description("check the store's integrity"))
+    .action(async (flags: { config?: string }) => {
+      await (await import('./store.ts')).verifyStore(cli, flags);
+    });
+}

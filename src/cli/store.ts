@@ -1,0 +1,99 @@
+import type { Cli } from './command-line.ts';
+import { loadSettings, type ConfigFlags } from './config-file.ts';
+import { printListing, type Listing } from './listings.ts';
+import { CliError, formatSpan } from './terminal.ts';
+import { openStorage, type Storage } from '../storage/storage.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+
+/**
+ * Opens the store of the configuration beside a service that may be running on it, uses it and closes it again. It
+ * needs no secrets, so it works where only the service's environment has them.
+ */
+export async function withStore<Result>(
+  cli: Cli,
+  flags: ConfigFlags,
+  use: (storage: Storage) => Promise<Result>,
+): Promise<Result> {
+  const { settings } = await loadSettings(cli.terminal, flags);
+  const storage = await openStorage(settings.storage.url, { mode: 'beside' });
+  try {
+    return await use(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+interface ListFlags extends ConfigFlags {
+  readonly json?: boolean;
+  readonly limit: number;
+  readonly text?: boolean;
+  readonly state?: string;
+  readonly mapping?: string;
+  readonly session?: string;
+}
+
+/** Prints one listing of the store. */
+export async function list<Row>(cli: Cli, flags: ListFlags, listing: Listing<Row>): Promise<void> {
+  await withStore(cli, flags, (storage) =>
+    printListing(listing, storage, cli.terminal, {
+      ...flags,
+      json: flags.json === true,
+      text: flags.text !== false,
+    }),
+  );
+}
+
+/** Prints the turns of one session, oldest first. */
+export async function showSession(
+  cli: Cli,
+  key: string,
+  flags: ConfigFlags & { json?: boolean },
+): Promise<void> {
+  const turns = await withStore(cli, flags, (storage) => storage.findHistory(key));
+  if (turns.length === 0)
+    throw new CliError(`no session has the key ${JSON.stringify(key)}; "sluice sessions list" shows them`);
+  if (flags.json === true) cli.terminal.out(JSON.stringify(turns));
+  else
+    for (const turn of turns)
+      cli.terminal.out(
+        `${turn.role}, ${formatSpan(Date.now() - turn.at)} ago:\n${clearControl(turn.text)}\n`,
+      );
+}
+
+/** Forgets a session. */
+export async function clearSession(cli: Cli, key: string, flags: ConfigFlags): Promise<void> {
+  const cleared = await withStore(cli, flags, (storage) => storage.clearSession(key));
+  if (!cleared)
+    throw new CliError(`no session has the key ${JSON.stringify(key)}; "sluice sessions list" shows them`);
+  cli.terminal.out('cleared');
+}
+
+/** Applies `storage.keep` now. */
+export async function pruneStore(cli: Cli, flags: ConfigFlags & { json?: boolean }): Promise<void> {
+  const { settings } = await loadSettings(cli.terminal, flags);
+  const { days, rows } = settings.storage.keep;
+  const result = await withStore(cli, flags, (storage) =>
+    storage.prune({ maxAgeMs: days * 86_400_000, maxRows: rows }, Date.now()),
+  );
+  if (flags.json === true) cli.terminal.out(JSON.stringify(result));
+  else
+    cli.terminal.out(
+      Object.entries(result)
+        .map(([what, count]) => `${count} ${what}`)
+        .join(', '),
+    );
+}
+
+/** Copies the store into a new file. */
+export async function backupStore(cli: Cli, file: string, flags: ConfigFlags): Promise<void> {
+  await withStore(cli, flags, (storage) => storage.backup(file));
+  cli.terminal.out(file);
+}
+
+/** Checks the store's integrity; findings end with 1. */
+export async function verifyStore(cli: Cli, flags: ConfigFlags): Promise<void> {
+  const findings = await withStore(cli, flags, (storage) => storage.verify());
+  for (const finding of findings) cli.terminal.out(finding);
+  if (findings.length > 0) cli.setExitCode(1);
+  else cli.terminal.out('the store is whole');
+}

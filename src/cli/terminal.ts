@@ -1,0 +1,98 @@
+import { createInterface } from 'node:readline/promises';
+
+/** Where a command writes and what it may ask; handed to every command so that none touches the process itself. */
+export interface Terminal {
+  /** Results; everything a pipe may want. */
+  out(text: string): void;
+  /** Progress, warnings, errors. */
+  err(text: string): void;
+  /** Colours on stdout: a terminal, and `NO_COLOR` not set. */
+  readonly color: boolean;
+  /** Whether a person can be asked. */
+  readonly interactive: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Asks a yes/no question on stderr; false where nobody can answer. */
+  confirm(question: string): Promise<boolean>;
+  /** Asks for one word out of several; undefined at end of input. */
+  choose(question: string, choices: readonly string[]): Promise<string | undefined>;
+}
+
+/** A command's findings end it with 1, wrong usage with 2; the message is for people. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The terminal of this process. */
+export function processTerminal(): Terminal {
+  const interactive = process.stdin.isTTY && process.stderr.isTTY;
+  const ask = async (question: string): Promise<string | undefined> => {
+    if (!interactive) return undefined;
+    const reader = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return (await reader.question(question)).trim().toLowerCase();
+    } catch {
+      return undefined;
+    } finally {
+      reader.close();
+    }
+  };
+  return {
+    out: (text) => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
+    err: (text) => void process.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
+    color: process.stdout.isTTY && !process.env['NO_COLOR'],
+    interactive,
+    env: process.env,
+    cwd: process.cwd(),
+    confirm: async (question) => ['y', 'yes'].includes((await ask(`${question} [y/N] `)) ?? ''),
+    choose: async (question, choices) => {
+      for (;;) {
+        const answer = await ask(`${question} (${choices.join('/')}) `);
+        if (answer === undefined) return undefined;
+        const found = choices.find((choice) => choice === answer || choice.startsWith(answer || '\0'));
+        if (found !== undefined) return found;
+      }
+    },
+  };
+}
+
+/** Rows under a heading, columns padded to their widest cell; cells are single lines. */
+export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = heading.map((title, column) =>
+    rows.reduce((widest, row) => Math.max(widest, (row[column] ?? '').length), title.length),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [heading, ...rows].map(line).join('\n');
+}
+
+/** A span of time in the two largest units that matter: `3 d 4 h`, `12 min`, `0.4 s`. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  const hours = Math.floor(seconds / 3600);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** Bytes as people read them. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
+}
+
+/** Cuts a text to one line of at most `length` characters. */
+export function formatOneLine(text: string, length: number): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
+}
