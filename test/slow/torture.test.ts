@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { torture } from '../torture.ts';
+
+test(
+  'ten kills under load lose nothing, double nothing and leave nothing half done',
+  { timeout: 120_000 },
+  async () => {
+    const report = await torture({ kills: 10, minLifeMs: 80, maxLifeMs: 400, clients: 8, seed: 7 });
+    expect(report).toMatchObject({ kills: 10, lost: [], doubled: [], halved: [], unseen: [], details: [] });
+    // The figures would be empty praise if the load had not been there.
+    expect(report.answered).toBeGreaterThan(50);
+  },
+);
