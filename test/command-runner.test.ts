@@ -137,7 +137,7 @@ describe('exit codes', () => {
   test('carry only the last 4 KB of stderr and what was printed', async () => {
     const result = completed(await run('echo partly; yes noise | head -c 50000 >&2; echo END >&2; exit 1'));
     expect(result.reply).toBe('partly');
-    expect(result.error?.message).toMatch(/END$/);
+    expect(result.error?.message).toMatch(/^the command exited with code 1\n[^]*END$/);
     expect(result.error?.message.length).toBeLessThan(4_200);
   });
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStorage } from '../src/storage/storage.ts';
@@ -20,6 +21,11 @@ function alive(word: string): string[] {
   });
 }
 
+/** Folders with a turn's files. */
+function workspaces(runId: string | undefined): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith(`sluice-run-${runId}-`));
+}
+
 test('a killed gateway leaves nothing behind: processes ended, runs and events taken up, chunks not repeated', async () => {
   const file = temporaryFile();
   const seconds = String(3_000_000 + process.pid);
@@ -36,6 +42,7 @@ test('a killed gateway leaves nothing behind: processes ended, runs and events t
   killed.kill('SIGKILL');
   await new Promise((resolve) => killed.once('exit', resolve));
   expect(alive(seconds).length).toBeGreaterThanOrEqual(4);
+  expect(workspaces(claimed[0]?.turnId)).toHaveLength(1);
 
   const held = new HeldRunner();
   const channel = new RecordingChannel('telegram', 12);
@@ -49,6 +56,7 @@ test('a killed gateway leaves nothing behind: processes ended, runs and events t
   expect(alive(seconds)).toEqual([]);
   const run = held.started.find((turn) => turn.kind === 'hook');
   const heartbeat = held.started.find((turn) => turn.kind === 'heartbeat');
+  expect([run, heartbeat].flatMap((turn) => workspaces(turn?.runId))).toEqual([]);
   expect(run).toMatchObject({ name: 'Interrupted', attempt: 2 });
   expect(new Set(claimed.map((event) => event.turnId))).toEqual(new Set([heartbeat?.runId]));
   expect(heartbeat?.message.split('\n').toSorted()).toEqual(claimed.map((event) => event.text).toSorted());

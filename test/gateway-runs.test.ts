@@ -42,6 +42,21 @@ describe('a run', () => {
     expect(await house.storage.listOutbox({ limit: 10 })).toEqual([]);
   });
 
+  test("shows a command's own last words in its record only", async () => {
+    const error = { code: 'exit_1', message: 'the command exited with code 1\nAPI_KEY=secret' };
+    const runner = answering(() => ({ kind: 'completed', outcome: 'error', reply: 'half', error }));
+    const house = await openHouse({ runners: { default: runner } });
+    const action = agentAction({ callbackUrl: 'http://127.0.0.1:9/' });
+    await house.accept(action);
+    const shown = { code: 'exit_1', message: 'the command exited with code 1' };
+    expect(await house.gateway.waitForRun(action.id, 5000)).toMatchObject({ error: shown });
+    expect(await house.gateway.waitForRun(action.id, 5000)).toMatchObject({ error: shown });
+    expect(await house.storage.findRun(action.id)).toMatchObject({ lastError: error });
+    expect(await house.events()).toEqual(['Hook Test (error): exit_1: the command exited with code 1\nhalf']);
+    const [callback] = await house.storage.listOutbox({ limit: 1 });
+    expect(JSON.stringify([callback, house.logged])).not.toContain('secret');
+  });
+
   test('is not repeated when its runner throws', async () => {
     let turns = 0;
     const runner: Runner = {

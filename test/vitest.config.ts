@@ -10,5 +10,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // States are waited for; on a busy machine they take longer than the second that is the default.
+    expect: { poll: { timeout: 10_000 } },
   },
 });

@@ -4,6 +4,7 @@ import type { RunnerSettings } from '../config/config.ts';
 import { expandArgv, sessionIdOf } from './command-argv.ts';
 import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
 import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
+import { codeOf } from './parts.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
 import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
 import { armTimer, pause } from './timer.ts';
@@ -99,7 +100,8 @@ async function runCommand(
   });
   if (child.pid === undefined) {
     const { code = 'unknown' } = await child;
-    return notStarted('spawn_failed', `the command did not start (${code})`, FINAL_SPAWN_CODES.has(code));
+    const message = `the command ${file.slice(0, 80)} did not start (${code}): is it on PATH, and does its cwd exist?`;
+    return notStarted('spawn_failed', message, FINAL_SPAWN_CODES.has(code));
   }
   // Its outcome is read from the process itself; with reject off this promise only ever resolves.
   void child.catch(() => {});
@@ -196,7 +198,7 @@ function exitResult(
   output: CommandOutput,
   exit: Extract<Ending, { readonly kind: 'exit' }>,
 ): TurnResult {
-  const said = output.stderr === '' ? '' : `: ${output.stderr}`;
+  const said = output.stderr === '' ? '' : `\n${output.stderr}`;
   if (exit.code !== null && settings.retryExitCodes.includes(exit.code)) {
     return notStarted(`exit_${exit.code}`, `the command asked to be run again${said}`, false);
   }
@@ -251,8 +253,4 @@ function commandEnvironment(
     SLUICE_HISTORY_FILE: workspace.historyFile,
     ...(workspace.promptFile === undefined ? {} : { SLUICE_PROMPT_FILE: workspace.promptFile }),
   };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Turn } from './runner.ts';
@@ -13,7 +13,7 @@ export interface CommandWorkspace {
 
 /** Writes the files of a turn. Rejects where the disk does not take them; then nothing is left behind. */
 export async function openWorkspace(turn: Turn, withPrompt: boolean): Promise<CommandWorkspace> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-run-'));
+  const folder = await mkdtemp(join(tmpdir(), prefixOf(turn.runId)));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });
   try {
     const historyFile = join(folder, 'history.json');
@@ -26,4 +26,18 @@ export async function openWorkspace(turn: Turn, withPrompt: boolean): Promise<Co
     await remove();
     throw error;
   }
+}
+
+/** Removes what a process that was killed left of these runs; what cannot be removed stays. */
+export async function removeWorkspaces(runIds: readonly string[]): Promise<void> {
+  if (runIds.length === 0) return;
+  const prefixes = runIds.map(prefixOf);
+  const names = await readdir(tmpdir()).catch(() => []);
+  const left = names.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
+  await Promise.allSettled(left.map((name) => rm(join(tmpdir(), name), { recursive: true, force: true })));
+}
+
+/** mkdtemp adds six random characters. */
+function prefixOf(runId: string): string {
+  return `sluice-run-${runId.replaceAll(/[^\w-]/g, '_')}-`;
 }

@@ -31,7 +31,7 @@ export function makeCompletion(
     ...(result.usage === undefined ? {} : { usage: result.usage }),
     ...historyOf(run, result, { maxTurns: settings.gateway.sessions.maxTurns, nowMs }),
     summary: makeSummary(run, result.outcome, {
-      text: summaryBody(result),
+      text: summaryBody(ending),
       note: isUndeliverable ? 'not delivered: no channel is configured' : undefined,
     }),
     ...(delivery === undefined ? {} : { delivery }),
@@ -67,7 +67,7 @@ function historyOf(
   return { history: { sessionKey: action.sessionKey, turns, maxTurns } };
 }
 
-function summaryBody({ reply, error }: Completed): string {
+function summaryBody({ reply, error }: RunEnding): string {
   if (error === undefined) return reply;
   const problem = `${error.code}: ${error.message}`;
   return reply.trim() === '' ? problem : `${problem}\n${reply}`;

@@ -8,6 +8,7 @@ import { Outbox, type OutboxCounters } from './outbox.ts';
 import {
   codeOf,
   makeSummary,
+  shownError,
   type GatewayConfiguration,
   type GatewayParts,
   type RetryPolicies,
@@ -128,7 +129,6 @@ export class Gateway {
     this.#sayWhatIsMissing();
     const runs = await this.#performer.recover();
     if (runs > 0) this.#log.warn({ runs }, 'interrupted runs were put back');
-    this.#storage.onOutsideChange(() => this.#pump.wake());
     // Stopped while it recovered.
     if (this.#stopped !== undefined) return;
     await this.#heartbeat.start();
@@ -240,6 +240,6 @@ function endingOf(run: RunRecord): RunEnding | undefined {
     state: run.state,
     ...(run.outcome === undefined ? {} : { outcome: run.outcome }),
     reply: run.reply ?? '',
-    ...(run.lastError === undefined ? {} : { error: run.lastError }),
+    ...(run.lastError === undefined ? {} : { error: shownError(run.lastError) }),
   };
 }

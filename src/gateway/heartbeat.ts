@@ -3,6 +3,7 @@ import { buildHeartbeatPrompt } from '../boundary/boundary.ts';
 import type { EventClaim, HeartbeatResult, RunRecord } from '../storage/storage.ts';
 import { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
 import { isActiveAt } from './active-hours.ts';
+import { removeWorkspaces } from './command-workspace.ts';
 import { boundHistory } from './history.ts';
 import { codeOf, persist, type GatewayConfiguration, type GatewayParts } from './parts.ts';
 import { endProcessTree } from './process-tree.ts';
@@ -163,6 +164,7 @@ export class Heartbeat {
   }
 
   async #endSurvivors(turnId: string): Promise<void> {
+    await removeWorkspaces([turnId]);
     if (await endProcessTree({ runId: turnId, own: false }, RECOVERY_GRACE_MS)) return;
     this.#parts.log.error({ turnId }, 'processes of an interrupted heartbeat could not be ended');
   }

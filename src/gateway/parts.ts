@@ -80,6 +80,17 @@ export function makeFailureSummary(
   };
 }
 
+/**
+ * An error as it may leave the run's record, for summaries, callbacks and waiting senders: its first line. What follows
+ * are the command's own words (the end of stderr), which may hold anything.
+ */
+export function shownError({ code, message }: { readonly code: string; readonly message: string }): {
+  readonly code: string;
+  readonly message: string;
+} {
+  return { code, message: message.split('\n', 1)[0] ?? '' };
+}
+
 /** A stable code for an error nobody expected; its message may quote anything and stays out of the log. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';

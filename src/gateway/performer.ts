@@ -1,7 +1,15 @@
 import { makeCallback } from './callback.ts';
+import { removeWorkspaces } from './command-workspace.ts';
 import { makeCompletion } from './completion.ts';
 import { boundHistory } from './history.ts';
-import { codeOf, makeSummary, persist, type GatewayConfiguration, type GatewayParts } from './parts.ts';
+import {
+  codeOf,
+  makeSummary,
+  persist,
+  shownError,
+  type GatewayConfiguration,
+  type GatewayParts,
+} from './parts.ts';
 import { endProcessTree } from './process-tree.ts';
 import { decideRepeat } from './retry.ts';
 import { RunWaiters, type RunEnding } from './run-waiters.ts';
@@ -44,6 +52,7 @@ export class Performer {
   /** Ends what a process that died left running, and puts its runs back into their lines. */
   async recover(): Promise<number> {
     const runs = await this.#parts.storage.findInterruptedRuns();
+    await removeWorkspaces(runs.map((run) => run.id));
     await Promise.all(
       runs.map(async (run) => {
         const { pgid, startTicks } = run.process ?? {};
@@ -174,7 +183,7 @@ export class Performer {
       state: 'completed',
       outcome: result.outcome,
       reply: result.reply,
-      ...(result.error === undefined ? {} : { error: result.error }),
+      ...(result.error === undefined ? {} : { error: shownError(result.error) }),
     };
     const completion = await this.#pin(makeCompletion(run, { result, ending, nowMs }, settings), settings);
     await this.#persist(run, 'completion', () => this.#parts.storage.completeRun(completion));
@@ -226,12 +235,13 @@ export class Performer {
 
   async #bury(run: RunRecord, error: { readonly code: string; readonly message: string }): Promise<void> {
     const nowMs = this.#parts.now();
-    const ending: RunEnding = { runId: run.id, state: 'dead', reply: '', error };
+    const shown = shownError(error);
+    const ending: RunEnding = { runId: run.id, state: 'dead', reply: '', error: shown };
     const callback = makeCallback(run.action, ending, nowMs);
     await this.#persist(run, 'end', () =>
       this.#parts.storage.buryRun(run.id, {
         error,
-        summary: makeSummary(run, 'dead', { text: `${error.code}: ${error.message}` }),
+        summary: makeSummary(run, 'dead', { text: `${shown.code}: ${shown.message}` }),
         ...(callback === undefined ? {} : { callback }),
         nowMs,
       }),

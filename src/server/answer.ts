@@ -57,8 +57,10 @@ export function runAnswer(run: RunRecord): Answer {
   };
 }
 
-function outcomeOf(run: RunRecord): object {
-  return { state: run.state, outcome: run.outcome, reply: run.reply, error: run.lastError };
+function outcomeOf({ state, outcome, reply, lastError }: RunRecord): object {
+  // The first line is ours; what may follow is the end of a command's stderr and stays in the run's record.
+  const error = lastError && { code: lastError.code, message: lastError.message.split('\n', 1)[0] };
+  return { state, outcome, reply, error };
 }
 
 function timeOf(ms: number | undefined): string | undefined {

@@ -65,6 +65,7 @@ export interface RunRecord {
   readonly outcome?: RunOutcome;
   readonly reply?: string;
   readonly attempts: number;
+  /** The first line of the message is the service's; what may follow is the end of a command's stderr. */
   readonly lastError?: { readonly code: string; readonly message: string };
   readonly process?: ProcessMark;
   readonly usage?: TokenUsage;
