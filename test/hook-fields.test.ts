@@ -125,6 +125,12 @@ describe('the model of a request', () => {
     expect(actionOf(evaluation)).toMatchObject({ model: 'anthropic/claude-opus' });
   });
 
+  test('may be any without an allow-list, also one that is called like an object property', () => {
+    const any = { agents: { aliases: {}, models: undefined } };
+    const evaluation = evaluateBody('agent', { message: 'm', model: 'constructor' }, any);
+    expect(actionOf(evaluation)).toMatchObject({ model: 'constructor' });
+  });
+
   test.each([['openai/gpt'], ['constructor']])('is refused outside the allow-list: %s', (model) => {
     expect(errorOf(evaluateBody('agent', { message: 'm', model }, { agents })).code).toBe(
       'model_not_allowed',
@@ -243,6 +249,13 @@ test('a recipient that does not fit its channel is refused, without quoting it i
   if (outcome.kind === 'rejected') expect(outcome.error.detail).not.toContain('secret-person');
   expect(actionOf(evaluateBody('agent', { ...body, to: 'C012' }, { recipientProblem }))).toMatchObject({
     to: 'C012',
+  });
+});
+
+test('a recipient is not judged where the channel is only known later', () => {
+  const recipientProblem = (channel: string) => `not for ${channel}`;
+  expect(actionOf(evaluateBody('agent', { message: 'm', to: 'x' }, { recipientProblem }))).toMatchObject({
+    to: 'x',
   });
 });
 

@@ -117,6 +117,13 @@ describe('without template and transform', () => {
   });
 });
 
+test("each element's own text is taken under forEach without a template", () => {
+  const table = '[{id: m, match: {path: h}, forEach: list}]';
+  const payload = { message: 'outer', list: [{ message: 'one' }, { text: 'two' }] };
+  const { evaluation } = evaluateHook({ payload }, rulesWith({ table }));
+  expect(actionsOf(evaluation)).toMatchObject([{ message: 'one' }, { message: 'two' }]);
+});
+
 test('a skip mapping skips, and a mapping that does not match is reported with what it found', () => {
   const table = '[{id: s, match: {path: h, when: {"===": [{var: payload.a}, 1]}}, action: skip}]';
   const rules = rulesWith({ table });
@@ -169,6 +176,14 @@ describe('forEach', () => {
   ])('is refused naming the path where the list is %s', (_, payload) => {
     const error = errorOf(evaluateHook({ payload }, rules).evaluation);
     expect([error.status, error.errors[0]?.field]).toEqual([400, 'data.messages']);
+  });
+
+  test('reads own properties only', () => {
+    const inherited = rulesWith({
+      table: '[{id: m, match: {path: h}, forEach: list.__proto__, messageTemplate: m}]',
+    });
+    const { evaluation } = evaluateHook({ payload: { list: [] } }, inherited);
+    expect(errorOf(evaluation).code).toBe('invalid_body');
   });
 
   test('skips an empty list', () => {

@@ -167,6 +167,7 @@ describe('a transform in forEach', () => {
       { item: 'c', index: 2 },
     ]);
     expect(new Set(calls.map(({ seed }) => seed)).size).toBe(3);
+    expect(new Set(actionsOf(evaluation).map(({ id }) => id)).size).toBe(3);
   });
 
   test('shares one budget: what a call took is missing from the next, and none is made without any left', () => {
@@ -175,6 +176,17 @@ describe('a transform in forEach', () => {
     });
     expect(calls.map(({ budgetMs }) => budgetMs)).toEqual([5000, 3000, 1000]);
     expect(errorOf(evaluation)).toMatchObject({ code: 'transform_failed', errors: [{ index: 3 }] });
+  });
+
+  test('keeps different warnings about one field apart', () => {
+    const { evaluation } = evaluateHook(
+      { payload: { list: ['a', 'b', 'c'] } },
+      { ...each, lenient: true },
+      {
+        answer: (_, number) => ({ value: { thinking: [5, 'galaxy', 'galaxy'][number]! } }),
+      },
+    );
+    expect(evaluation.warnings.map(({ code }) => code)).toEqual(['ignored_result_key', 'unknown_thinking']);
   });
 
   test('counts all its actions against the limit', () => {

@@ -62,11 +62,8 @@ function replaceFindings(text: string, findings: Finding[]): string {
   const parts: string[] = [];
   let done = 0;
   for (const { start, end, remark } of findings) {
-    if (start < done) {
-      // Overlaps the one before, whose remark is already there: only its rest has to go.
-      done = Math.max(done, end);
-      continue;
-    }
+    // A token inside a marker is gone with it; findings never overlap in another way.
+    if (start < done) continue;
     parts.push(text.slice(done, start), remark);
     done = end;
   }
