@@ -85,6 +85,15 @@ export function describeChannel(fixture: ChannelFixture): void {
     ]);
   });
 
+  test('uses no connection twice, so that none is closed for being idle as a message leaves', async () => {
+    const { adapter, platform } = await openAccepting();
+    await adapter.send(message('one'), NEVER);
+    await adapter.check(NEVER);
+    expect(new Set(platform.requests.map(({ headers }) => headers['connection']))).toEqual(
+      new Set(['close']),
+    );
+  });
+
   test('sends each chunk once, and only the rest after a chunk that failed', async () => {
     let sent = 0;
     const platform = await startPlatform((request) => {
@@ -168,7 +177,11 @@ export function describeChannel(fixture: ChannelFixture): void {
 
   test('calls a platform that hangs ambiguous once the time is up', async () => {
     const { adapter, sends } = await open('hang');
-    const result = await adapter.send(message('hello'), AbortSignal.timeout(250));
+    const deadline = new AbortController();
+    const sending = adapter.send(message('hello'), deadline.signal);
+    await expect.poll(() => sends().length).toBe(1);
+    deadline.abort(new DOMException('late', 'TimeoutError'));
+    const result = await sending;
     expect(result).toMatchObject({ kind: 'ambiguous', code: 'timeout' });
     expectNoSecret(result);
     expect(sends()).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -111,9 +111,9 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   );
   chmodSync(program, 0o755);
   const log = (): unknown[] =>
-    readFileSync(logFile, 'utf8')
-      .trim()
+    (existsSync(logFile) ? readFileSync(logFile, 'utf8') : '')
       .split('\n')
+      .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as unknown);
   return { adapter: imessage.open({ cliPath: program }), log };
 }
@@ -174,15 +174,17 @@ describe('the imessage adapter on imsg', () => {
     const { adapter, log } = fakeImsg(
       `const child = require('node:child_process').spawn('sleep', ['60']); log({ child: child.pid });`,
     );
-    const sending = (await adapter).send(message, AbortSignal.timeout(1500));
+    const deadline = new AbortController();
+    const sending = (await adapter).send(message, deadline.signal);
+    const pids = (): number[] =>
+      log().flatMap((entry) => {
+        const { child, pid } = entry as { child?: number; pid?: number };
+        return child ?? pid ?? [];
+      });
+    await expect.poll(() => pids().length, { timeout: 10_000 }).toBe(2);
+    deadline.abort();
     expect(await sending).toMatchObject({ kind: 'ambiguous', code: 'timeout' });
-    const pids = log().flatMap((entry) =>
-      Object.entries(entry as object).flatMap(([key, value]) =>
-        key === 'pid' || key === 'child' ? [Number(value)] : [],
-      ),
-    );
-    expect(pids).toHaveLength(2);
-    await expect.poll(() => pids.filter(isRunning)).toEqual([]);
+    await expect.poll(() => pids().filter(isRunning)).toEqual([]);
   });
 
   test('refuses what the program refuses, and names a program that is not there', async () => {

@@ -77,13 +77,13 @@ describe('a forwarded turn', () => {
 
   test('is asked for again under the same key when the wait was over before the run', async () => {
     const ended = { ok: true, runId: 'r-1', state: 'completed', outcome: 'ok', reply: 'Done.' };
-    const held = async (): Promise<void> => delay(1100);
+    const held = async (): Promise<void> => delay(1600);
     const platform = await startPlatform((_, index) =>
       index === 0 ? { ...accepted, after: held() } : { status: 200, body: ended },
     );
     onTestFinished(platform.stop);
     const runner = createForwardRunner({ kind: 'forward', url: `${platform.url}/hooks`, token: TOKEN });
-    const running = runner.run({ ...TURN, timeoutSeconds: 2 }, OPTIONS);
+    const running = runner.run({ ...TURN, timeoutSeconds: 3 }, OPTIONS);
     expect(await running).toMatchObject({ outcome: 'ok', reply: 'Done.' });
     const [before, after] = platform.requests;
     expect(after?.text).toBe(before?.text);

@@ -144,6 +144,7 @@ describe.each(Object.entries(SHAPES))('a model behind %s', (_name, shape) => {
     });
     expect(requests.map(({ path }) => path)).toEqual([shape.path]);
     expect(requests.every(shape.isAuthorized)).toBe(true);
+    expect(requests[0]?.headers['connection']).toBe('close');
     expect(JSON.stringify(requests[0]?.body)).toContain('500');
   });
 

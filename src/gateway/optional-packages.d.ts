@@ -4,10 +4,10 @@
  */
 declare module '@microsoft/teams.api' {
   interface RequestConfig {
+    headers?: Record<string, string>;
     signal?: AbortSignal;
     maxRedirects?: number;
     maxContentLength?: number;
-    proxy?: false;
   }
 
   interface Middleware {

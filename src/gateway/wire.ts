@@ -39,12 +39,15 @@ class NotSentError extends Error {
 
 /**
  * `fetch` for one API call: reads at most 1 MB of answer before it resolves and follows no redirect (a redirected POST
- * would become a GET). Rejects with `StatusError` on 5xx, on 3xx, and on 4xx that is not JSON, so that every SDK meets
- * only answers it understands.
+ * would become a GET). Every call has a connection of its own: one that the other side closes for being idle just as
+ * a message leaves would make that message ambiguous. Rejects with `StatusError` on 5xx, on 3xx, and on 4xx that is
+ * not JSON, so that every SDK meets only answers it understands.
  */
 export async function wireFetch(url: string | URL, init: RequestInit): Promise<Response> {
   if (init.signal?.aborted) throw new NotSentError(NOT_SENT);
-  const response = await fetch(url, { ...init, redirect: 'manual' });
+  const requestHeaders = new Headers(init.headers);
+  requestHeaders.set('connection', 'close');
+  const response = await fetch(url, { ...init, headers: requestHeaders, redirect: 'manual' });
   const { headers, status } = response;
   const refuse = (): StatusError => new StatusError(status, parseRetryAfter(headers.get('retry-after')));
   if (status >= 500 || (status >= 300 && status < 400)) {

@@ -146,8 +146,10 @@ async function request(
 ): Promise<Answer> {
   const options =
     what.body === undefined ? { method: 'get' } : { method: 'post', body: JSON.stringify(what.body) };
+  // A connection that is used twice may be closed for being idle just as a post leaves.
+  const own = client.getOptions({ ...options, headers: { connection: 'close' } }) as RequestInit;
   const response = await fetch(what.url, {
-    ...(client.getOptions(options) as RequestInit),
+    ...own,
     redirect: 'manual',
     signal: AbortSignal.any([what.signal, AbortSignal.timeout(TIMEOUT_MS)]),
   });

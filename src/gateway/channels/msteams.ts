@@ -63,7 +63,9 @@ export const msteams = defineChannel({
         middlewares: [
           {
             invoke: async (context, next) => {
-              Object.assign(context.config, { signal, maxRedirects: 0, maxContentLength: 1_000_000 });
+              const headers = { ...context.config.headers, connection: 'close' };
+              const limits = { maxRedirects: 0, maxContentLength: 1_000_000 };
+              Object.assign(context.config, { ...limits, headers, signal });
               return next();
             },
           },
