@@ -118,6 +118,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([queued.id, recent.id]);
       expect(await storage.findHistory('old')).toEqual([]);
       expect(await storage.findHistory('busy')).toHaveLength(1);
+      expect(await storage.listSessions({ limit: 5 })).toHaveLength(1);
       expect(await storage.prune({ ...keep, maxRows: 0 }, NOW + 2 * DAY_MS)).toMatchObject({ runs: 1 });
       expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([queued.id]);
       expect(await storage.verify()).toEqual([]);

@@ -7,7 +7,7 @@ export type OpenFresh = (options?: StorageOptions) => Promise<OpenedStore>;
 /** Opens a store that `openFresh` made and that was closed since, or opens it beside its performer. */
 export type Reopen = (url: string, options?: StorageOptions) => Promise<Storage>;
 
-export interface OpenedStore {
+interface OpenedStore {
   readonly url: string;
   readonly storage: Storage;
 }

@@ -160,6 +160,31 @@ test('starts on a file left empty by a process that was killed while it made it'
   await storage.close();
 });
 
+/** Begins a transaction on the file, lets its pages reach the disk, and is killed before it ends. */
+const CUT_SHORT = `
+  const { DatabaseSync } = require('node:sqlite');
+  const database = new DatabaseSync(process.argv[1]);
+  database.exec('PRAGMA cache_size = 5; BEGIN; CREATE TABLE half (text TEXT)');
+  for (let row = 0; row < 500; row += 1) database.exec("INSERT INTO half VALUES (hex(randomblob(900)))");
+  process.kill(process.pid, 'SIGKILL');
+`;
+
+test('undoes what a process began that was killed while it made or migrated the store', async () => {
+  for (const before of ['nothing', 'a store']) {
+    if (before === 'a store') {
+      const database = new DatabaseSync(file);
+      database.exec('PRAGMA journal_mode = DELETE');
+      database.close();
+    }
+    expect(() => execFileSync(process.execPath, ['-e', CUT_SHORT, file])).toThrow();
+    expect(statSync(`${file}-journal`).size).toBeGreaterThan(0);
+    const storage = await openStorage(`sqlite:${file}`);
+    await storage.accept(work([wake()]));
+    expect(await storage.verify()).toEqual([]);
+    await storage.close();
+  }
+});
+
 test('copies the store while it is in use, and never over another file', async () => {
   const storage = await openStorage(`sqlite:${file}`);
   await storage.accept(work([agent(), wake()]));
@@ -210,12 +235,17 @@ test('answers 503 while another process holds the store for long, and goes on af
   await storage.close();
 });
 
+/** Runs a command of the operating system. */
+function system(command: string, ...rest: string[]): void {
+  execFileSync(command, rest, { stdio: 'ignore' });
+}
+
 /** A file system of one megabyte; undefined where this user may not mount one. */
 function mountSmallDisk(): string | undefined {
   const place = join(folder, 'disk');
   mkdirSync(place);
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place], { stdio: 'ignore' });
+    system('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place);
     return place;
   } catch {
     return undefined;
@@ -231,7 +261,7 @@ test('stores nothing of what a full disk refuses, goes on when there is space, a
     try {
       await fillDisk(disk);
     } finally {
-      execFileSync('umount', ['-l', disk]);
+      system('umount', '-l', disk);
     }
   }
 });
@@ -260,7 +290,7 @@ async function fillDisk(disk: string): Promise<void> {
   expect(stored.map(({ id }) => id).reverse()).toEqual(accepted);
   await storage.close();
 
-  execFileSync('mount', ['-o', 'remount,size=4m', disk]);
+  system('mount', '-o', 'remount,size=4m', disk);
   const again = await openStorage(url);
   expect(await again.verify()).toEqual([]);
   expect(await again.claimRuns({ nowMs: NOW, limit: 1000 })).toHaveLength(accepted.length);

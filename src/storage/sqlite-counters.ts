@@ -17,6 +17,7 @@ export interface Counters {
   pendingEvents: number;
   deadEvents: number;
   endedEvents: number;
+  sessions: number;
   /** When a requested heartbeat is due. */
   heartbeatAt: number | null;
 }
@@ -34,6 +35,7 @@ const COLUMNS: Readonly<Record<keyof Counters, string>> = {
   pendingEvents: 'pending_events',
   deadEvents: 'dead_events',
   endedEvents: 'ended_events',
+  sessions: 'sessions',
   heartbeatAt: 'heartbeat_at',
 };
 const FIELDS = Object.keys(COLUMNS) as (keyof Counters)[];

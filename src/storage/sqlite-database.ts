@@ -36,6 +36,7 @@ export function examineFile(file: string): FileState {
     throw new StorageError('not_a_store', `${file}: is not a file; give storage.url another path`);
   requireWritable(file);
   if (stat.size === 0) return 'empty';
+  if (isCutShort(file)) return 'store';
   const header = readHeader(file);
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw new StorageError(
@@ -50,7 +51,7 @@ export function examineFile(file: string): FileState {
 }
 
 /** @throws StorageError where the folder or the file cannot be written */
-export function requireWritable(path: string): void {
+function requireWritable(path: string): void {
   const remedy = 'make it writable for this user, or give storage.url another path';
   try {
     // Root passes every access check, so a mode without any write bit is taken at its word.
@@ -86,6 +87,7 @@ export function makeFolder(file: string): void {
  * @throws StorageError `corrupt`, `not_a_store`, `newer_schema`, or an error of SQLite
  */
 export function checkPages(file: string): void {
+  if (isCutShort(file)) return;
   const log = `${file}-wal`;
   const hasLog = existsSync(log) && statSync(log).size > 0;
   const url = pathToFileURL(file);
@@ -158,6 +160,15 @@ export function migrate(database: DatabaseSync, migrations: readonly string[]): 
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
+}
+
+/**
+ * Whether a process was killed while it made or migrated the store. Until a connection that writes has undone what it
+ * began, nothing in the file says anything.
+ */
+function isCutShort(file: string): boolean {
+  const journal = statSync(`${file}-journal`, { throwIfNoEntry: false });
+  return journal !== undefined && journal.size > 0;
 }
 
 function readHeader(file: string): Buffer {

@@ -37,7 +37,7 @@ export interface EngineOptions {
   readonly limits: AcceptLimits;
 }
 
-export type Operations = ReturnType<typeof openWrites> & ReturnType<typeof openReads>;
+type Operations = ReturnType<typeof openWrites> & ReturnType<typeof openReads>;
 export type OperationName = keyof Operations;
 export type Argument<Name extends OperationName> = Parameters<Operations[Name]>[0];
 export type Result<Name extends OperationName> = ReturnType<Operations[Name]>;
@@ -120,7 +120,7 @@ type OpenCounters = ReturnType<typeof openCounters>['counters'];
 function openWrites(database: DatabaseSync, counters: OpenCounters, limits: AcceptLimits) {
   const events = openEvents(database, counters);
   const outbox = openOutbox(database, counters, events);
-  const sessions = openSessions(database);
+  const sessions = openSessions(database, counters);
   const runs = openRuns(database, { counters, events, outbox, sessions });
   const journal = openJournal(database);
   const prune = openPrune(database, counters, sessions);

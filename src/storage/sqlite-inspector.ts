@@ -68,6 +68,7 @@ const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
   ['actions without a run', 'SELECT count(*) FROM run_actions WHERE seq NOT IN (SELECT seq FROM runs)'],
   ...(
     [
+      ['sessions', 'sessions', 'true'],
       ['queued_runs', 'runs', 'state <= 2'],
       ['active_runs', 'runs', 'state = 3'],
       ['dead_runs', 'runs', 'state = 5'],

@@ -13,8 +13,6 @@ import {
 /** Rows that `retry` and `drop` look at in one step. */
 const STEP_ROWS = 200;
 
-export type Listings = ReturnType<typeof openListings>;
-
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
 export function openListings(database: DatabaseSync) {
   const statements = new Map<string, StatementSync>();

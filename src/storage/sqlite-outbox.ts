@@ -7,7 +7,7 @@ import { OUTBOX_COLUMNS, type OutboxRow } from './sqlite-rows.ts';
 import { OUTBOX } from './sqlite-schema.ts';
 
 /** A delivery or callback of a run. */
-export type NewOutboxEntry = {
+type NewOutboxEntry = {
   readonly parent: { readonly runId: string; readonly mappingId: string; readonly sessionKey: string };
   readonly nowMs: number;
 } & (

@@ -44,8 +44,8 @@ export function openPrune(
     ),
     removeKey: database.prepare('DELETE FROM idempotency WHERE scope = ? AND key = ?'),
     idleSession: database.prepare(
-      `SELECT key FROM sessions INDEXED BY sessions_used WHERE last_used_at < ?
-       AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line WHERE line = key AND state <= 3)
+      `SELECT key FROM sessions INDEXED BY sessions_used
+       WHERE last_used_at < ? AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line WHERE line = key AND state <= 3)
        ORDER BY last_used_at LIMIT 1`,
     ),
   };
@@ -113,7 +113,8 @@ export function openPrune(
       },
       () => {
         while (isTimeLeft()) {
-          const row = sql.idleSession.get(before) as { key: string } | undefined;
+          const limit = counters.sessions > maxRows ? Number.MAX_SAFE_INTEGER : before;
+          const row = sql.idleSession.get(limit) as { key: string } | undefined;
           if (row === undefined) return true;
           sessions.clear(row.key);
           removed.sessions += 1;

@@ -41,6 +41,7 @@ CREATE TABLE counters (
   pending_events INTEGER NOT NULL DEFAULT 0,
   dead_events INTEGER NOT NULL DEFAULT 0,
   ended_events INTEGER NOT NULL DEFAULT 0,
+  sessions INTEGER NOT NULL DEFAULT 0,
   heartbeat_at INTEGER,
   opened INTEGER NOT NULL DEFAULT 0
 ) STRICT;

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunCompletion } from './records.ts';
+import type { Counters } from './sqlite-counters.ts';
 
 export interface SessionTable {
   append(history: NonNullable<RunCompletion['history']>, nowMs: number): void;
@@ -7,7 +8,7 @@ export interface SessionTable {
 }
 
 /** Transcripts: the last turns of every session that goes on. */
-export function openSessions(database: DatabaseSync): SessionTable {
+export function openSessions(database: DatabaseSync, counters: Counters): SessionTable {
   const sql = {
     insertTurn: database.prepare(
       'INSERT INTO session_turns (session_key, role, at, bytes, text) VALUES (?, ?, ?, ?, ?)',
@@ -27,6 +28,7 @@ export function openSessions(database: DatabaseSync): SessionTable {
        ON CONFLICT (key) DO UPDATE SET turns = excluded.turns, bytes = excluded.bytes,
          last_used_at = excluded.last_used_at`,
     ),
+    find: database.prepare('SELECT 1 FROM sessions WHERE key = ?'),
     removeTurns: database.prepare('DELETE FROM session_turns WHERE session_key = ?'),
     remove: database.prepare('DELETE FROM sessions WHERE key = ?'),
   };
@@ -39,11 +41,14 @@ export function openSessions(database: DatabaseSync): SessionTable {
       if (cut !== undefined) sql.trim.run(sessionKey, cut.seq);
       const size = sql.size.get(sessionKey) as { readonly turns: number; readonly bytes: number };
       const now = Math.round(nowMs);
+      if (sql.find.get(sessionKey) === undefined) counters.sessions += 1;
       sql.save.run(sessionKey, size.turns, size.bytes, now, now);
     },
     clear(sessionKey) {
       sql.removeTurns.run(sessionKey);
-      return sql.remove.run(sessionKey).changes > 0;
+      const isRemoved = sql.remove.run(sessionKey).changes > 0;
+      if (isRemoved) counters.sessions -= 1;
+      return isRemoved;
     },
   };
 }
