@@ -4,6 +4,7 @@ import {
   agentAction,
   answersIn,
   evaluationOf,
+  generationOf,
   head,
   openRaw,
   recordingStore,
@@ -243,22 +244,31 @@ test('connections beyond the limit are dropped with a warning', async () => {
   raw.socket.destroy();
 });
 
-test('a generation is pinned when the request begins', async () => {
+test('a request keeps the generation it began with, and the next one gets the new, tokens included', async () => {
   const store = recordingStore();
   const held = gate();
-  const server = await startTestServer({
-    storage: store.storage,
-    generation: {
+  const old = generationOf(
+    {},
+    {
       id: 'g-old',
       evaluate: async (request) => {
         await held.opened;
         return evaluationOf({ kind: 'accepted', actions: [agentAction(request)] });
       },
     },
+  );
+  let live = old;
+  const server = await startTestServer({
+    storage: store.storage,
+    deps: { generation: () => live },
   });
   const reply = send(server, '/hooks/agent', { body: '{}' });
   while (server.openRequests() === 0) await delay(1);
+  live = generationOf({ token: 'new-token' }, { id: 'g-new' });
   held.open();
   expect((await reply).status).toBe(202);
-  expect(store.decisions[0]?.generation).toBe('g-old');
+  expect((await send(server, '/hooks/agent', { body: '{}' })).status).toBe(401);
+  const headers = { authorization: 'Bearer new-token' };
+  expect((await send(server, '/hooks/agent', { headers, body: '{}' })).status).toBe(202);
+  expect(store.decisions.map((decision) => decision.generation)).toEqual(['g-old', 'g-new']);
 });

@@ -163,7 +163,7 @@ export interface TestServerOptions {
   readonly hooks?: Partial<HooksSettings>;
   readonly generation?: Partial<Omit<ServerGeneration, 'hooks'>>;
   readonly storage?: Partial<ServerDeps['storage']>;
-  readonly deps?: Partial<Omit<ServerDeps, 'storage' | 'generation' | 'server'>>;
+  readonly deps?: Partial<Omit<ServerDeps, 'storage' | 'server'>>;
   readonly server?: Partial<ServerDeps['server']>;
 }
 

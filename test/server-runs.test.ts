@@ -201,7 +201,7 @@ describe('GET runs/<id>', () => {
 
   test('an unknown run and a heartbeat are 404', async () => {
     const server = await startTestServer({ hooks: { exposeRuns: true }, storage });
-    for (const id of ['r2', 'h1', ''])
+    for (const id of ['r2', 'h1', 'r'.repeat(65), ''])
       expect((await send(server, `/hooks/runs/${id}`, get)).status).toBe(id === '' ? 405 : 404);
   });
 

@@ -18,6 +18,7 @@ import { readWaitSeconds, waitForOutcome } from './wait.ts';
 
 /** Longer hook names match nothing; they are kept out of decisions and logs. */
 const MAX_HOOK_NAME = 512;
+const MAX_RUN_ID = 64;
 
 /** Answers one request, whatever happens on the way, and accounts for it. Never rejects. */
 export async function serve(front: Front, exchange: Exchange): Promise<void> {
@@ -110,7 +111,7 @@ function wrongMethod(exchange: Exchange, allowed: string): HookError {
 
 async function answerRun(front: Front, exchange: Exchange, runId: string): Promise<Answer> {
   if (exchange.req.method !== 'GET') throw wrongMethod(exchange, 'GET');
-  const run = await front.deps.storage.findRun(runId);
+  const run = runId.length > MAX_RUN_ID ? undefined : await front.deps.storage.findRun(runId);
   // The main session's own turns are runs too, and not a sender's business.
   if (run === undefined || run.kind !== 'hook') throw new HookError('not_found', 'no run has this id');
   exchange.outcome = 'served';

@@ -46,6 +46,7 @@ const MAX_HEADER_BYTES = 16_384;
 const KEEP_ALIVE_MS = 75_000;
 /** How often the time limits of headers and bodies are checked. */
 const CHECK_MS = 500;
+const DROP_REPORT_MS = 1_000;
 /** How long idle connections stay open at a stop: a request already on its way gets a 503 instead of a reset. */
 const IDLE_GRACE_MS = 100;
 
@@ -102,14 +103,26 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
     const error = new HookError('not_found', 'this is no proxy');
     answerProtocolError(connectionOf(socket as Socket), error, front.ids().id);
   });
-  http.on('drop', () => {
-    deps.log.warn({ maxConnections: front.limits.maxConnections }, 'connection dropped: too many are open');
-  });
+  http.on('drop', reportDrops(front));
   await listen(http, deps.server, 'server');
   http.on('error', (error: NodeJS.ErrnoException) => {
     deps.log.error({ code: error.code }, 'listener failed');
   });
   return runningServer(front, http);
+}
+
+/** One line for all connections dropped within a second: a flood of them must not become a flood of lines. */
+function reportDrops(front: Front): () => void {
+  let dropped = 0;
+  return () => {
+    dropped += 1;
+    if (dropped > 1) return;
+    setTimeout(() => {
+      const { maxConnections } = front.limits;
+      front.deps.log.warn({ dropped, maxConnections }, 'connections dropped: too many are open');
+      dropped = 0;
+    }, DROP_REPORT_MS).unref();
+  };
 }
 
 interface Received {
@@ -188,12 +201,11 @@ function stopServer(front: Front, http: Server): Promise<void> {
     NetServer.prototype.close.call(http, () => {
       clearTimeout(deadline);
       clearTimeout(idle);
+      // Ends node's periodic check of connections, which net.Server knows nothing of.
+      http.close();
       resolve();
     });
     front.stopping.abort();
-    const idle = setTimeout(() => {
-      // Stops node's checks of open connections too, which would keep the process alive.
-      http.close();
-    }, IDLE_GRACE_MS);
+    const idle = setTimeout(() => http.closeIdleConnections(), IDLE_GRACE_MS);
   });
 }
