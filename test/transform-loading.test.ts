@@ -43,7 +43,7 @@ function refTo(module: string): TransformRef {
 }
 
 async function load(...modules: string[]): Promise<LoadedModules> {
-  return loadModules(dir, modules.map(refTo));
+  return loadModules({ dir }, modules.map(refTo));
 }
 
 /** `CODE file:line:column` of every diagnostic. */
@@ -131,10 +131,11 @@ const lib_1 = require("./lib");\n// require('./not-there')\nfunction run() { ret
   });
 
   test('nothing is started where no mapping has a transform', async () => {
-    expect(await loadModules('/does/not/exist', [])).toEqual({
+    expect(await loadModules({ dir: '/does/not/exist' }, [])).toEqual({
       modules: new Map(),
       diagnostics: [],
       files: [],
+      workerScript: '',
     });
   });
 });
@@ -190,7 +191,7 @@ describe('what is refused, and where', () => {
     writeFileSync(path.join(dir, 'outside.json'), '{}');
     symlinkSync('../outside.json', path.join(inner, 'link.json'));
     write({ 'inner/a.ts': source, 'inner/b.ts': 'export const b = 1;', 'inner/x.node': '' });
-    const loaded = await loadModules(inner, [refTo('a.ts')]);
+    const loaded = await loadModules({ dir: inner }, [refTo('a.ts')]);
     expect(found(loaded)).toEqual([expected]);
     expect(loaded.modules.size).toBe(0);
   });
@@ -213,7 +214,7 @@ describe('what is refused, and where', () => {
   test('a module outside the folder, by name or by link', async () => {
     write({ 'in/x.ts': '', 'out.ts': 'export default () => 1' });
     symlinkSync('../out.ts', path.join(dir, 'in/link.ts'));
-    const loaded = await loadModules(path.join(dir, 'in'), [
+    const loaded = await loadModules({ dir: path.join(dir, 'in') }, [
       refTo('../out.ts'),
       refTo('link.ts'),
       refTo('/etc/x.ts'),

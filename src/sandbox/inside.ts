@@ -1,6 +1,6 @@
 /**
  * What stands inside an isolate around a transform. The functions of this file are sent there as text, so each may
- * refer to the others and to nothing else of this project or of Node. `createRealm` runs once per isolate and first
+ * refer to the others, to those of `inside-globals.ts` and `inside-url.ts`, and to nothing else of this project or of Node. `createRealm` runs once per isolate and first
  * prepares the globals, then freezes every intrinsic; only then is a transform's code run for the first time. From
  * there on no code can patch a builtin, which is why plain method calls on values made here are safe, while values
  * that a transform made are touched only inside `try`, within the call's time limit, by functions captured before.
@@ -9,6 +9,9 @@
  * the microtask queue before it returns; `take` hands over what is there by then. Nothing in the isolate can wake
  * up later: a promise that is still pending will stay so.
  */
+
+import { cloneValue, GLOBAL_FUNCTIONS, makeTextGlobals } from './inside-globals.ts';
+import { makeUrlGlobals, URL_FUNCTIONS } from './inside-url.ts';
 
 interface Pins {
   now: number;
@@ -45,6 +48,10 @@ function createRealm() {
   pinTime(current);
   pinRandom(current);
   installGlobal('console', makeConsole(current));
+  installGlobal('structuredClone', cloneValue);
+  for (const [name, value] of Object.entries({ ...makeTextGlobals(), ...makeUrlGlobals() })) {
+    installGlobal(name, value);
+  }
   freezeRealm();
   return (factory: () => unknown, settings: RunnerSettings) => createRunner(current, factory, settings);
 }
@@ -190,6 +197,7 @@ function utf8Length(text: string): number {
 
 /** Freezes every object reachable from the globals, and the globals themselves. */
 function freezeRealm() {
+  for (const [prototype, keys] of shadowedProperties()) for (const key of keys) letShadow(prototype, key);
   const seen = new Set<object>();
   const waiting: object[] = [];
   const add = (value: unknown) => {
@@ -209,8 +217,7 @@ function freezeRealm() {
       add(property?.set);
     }
   }
-  for (const [prototype, keys] of shadowedProperties())
-    for (const key of keys) letShadow(prototype, key, seen);
+  for (const [prototype, keys] of shadowedProperties()) for (const key of keys) letShadow(prototype, key);
   for (const object of seen) if (object !== globalThis) Object.freeze(object);
   for (const key of Reflect.ownKeys(globalThis)) {
     const property = Reflect.getOwnPropertyDescriptor(globalThis, key);
@@ -284,18 +291,27 @@ function shadowedProperties(): [object, string[]][] {
  * Turns a property into an accessor that lets objects below shadow it. An assignment to a frozen data property of a
  * prototype would throw, and `error.name = 'X'` or `Type.prototype.constructor = Type` are everyday code.
  */
-function letShadow(prototype: object, key: string, frozenLater: Set<object>) {
+function letShadow(prototype: object, key: string) {
   const property = Reflect.getOwnPropertyDescriptor(prototype, key);
   if (property?.configurable !== true || !('value' in property)) return;
   const value: unknown = property.value;
   const define = Object.defineProperty;
-  const get = () => value;
-  const set = function (this: object, next: unknown) {
-    if (this === prototype) throw new TypeError('this object is frozen');
-    define(this, key, { value: next, writable: true, enumerable: true, configurable: true });
+  // Methods: a plain function would bring an object of its own, its `prototype`.
+  const accessors = {
+    get() {
+      return value;
+    },
+    set(this: object, next: unknown) {
+      if (this === prototype) throw new TypeError('this object is frozen');
+      define(this, key, { value: next, writable: true, enumerable: true, configurable: true });
+    },
   };
-  frozenLater.add(get).add(set);
-  define(prototype, key, { configurable: false, enumerable: property.enumerable === true, get, set });
+  define(prototype, key, {
+    configurable: false,
+    enumerable: property.enumerable === true,
+    get: accessors.get,
+    set: accessors.set,
+  });
 }
 
 /** A call's states as single characters; the child knows them too. */
@@ -477,6 +493,8 @@ const FUNCTIONS = [
   writeResult,
   unwritableReason,
   describeError,
+  ...GLOBAL_FUNCTIONS,
+  ...URL_FUNCTIONS,
 ];
 
 /** A script whose completion value makes a runner out of a transform's factory and its settings. */

@@ -4,20 +4,33 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { Diagnostic, Place, SourceText } from '../document/document.ts';
+import {
+  didYouMean,
+  displayName,
+  type Diagnostic,
+  type Place,
+  type SourceText,
+} from '../document/document.ts';
 import type { LoaderAnswer, LoaderModule, LoaderRequest } from './loader-process.ts';
 import type { SourceFinding } from './scan-sources.ts';
 import type { TransformRef } from './transform.ts';
+
+/** Where transforms lie, and how their files are named in print. */
+export interface TransformsFolder {
+  /** `hooks.transformsDir`, absolute. */
+  readonly dir: string;
+  /** Directory that printed file names are relative to; default the working directory. */
+  readonly cwd?: string;
+}
 
 /** A module ready to run. */
 export interface LoadedModule {
   /** As mappings name it. */
   readonly module: string;
   readonly code: string;
-  /** Source map of `code` (JSON text); its sources are relative to `root`. */
+  /** Source map of `code` (JSON text); its sources are relative to `hooks.transformsDir`. */
   readonly map: string;
   readonly sha256: string;
-  readonly root: string;
 }
 
 export interface LoadedModules {
@@ -37,19 +50,25 @@ const MAX_CODE_BYTES = 1024 * 1024;
 const NOTHING: LoadedModules = { modules: new Map(), diagnostics: [], files: [], workerScript: '' };
 
 /** Compiles and links every module that `refs` name; runs none of their code. */
-export async function loadModules(dir: string, refs: readonly TransformRef[]): Promise<LoadedModules> {
+export async function loadModules(
+  folder: TransformsFolder,
+  refs: readonly TransformRef[],
+): Promise<LoadedModules> {
+  const { dir } = folder;
   if (refs.length === 0) return NOTHING;
   const names = [...new Set(refs.map((ref) => ref.module))];
   const answer = await runLoader({ dir, modules: names });
   if (typeof answer === 'string') return { ...NOTHING, diagnostics: refs.map(failedLoader(answer)) };
   const modules = new Map<string, LoadedModule>();
-  const diagnostics: Diagnostic[] = answer.findings.map((finding) => describeFinding(answer, finding));
+  const diagnostics: Diagnostic[] = answer.findings.map((finding) =>
+    describeFinding(folder, answer, finding),
+  );
   const files = new Set<string>();
   for (const loaded of answer.modules) {
     const users = refs.filter((ref) => ref.module === loaded.module);
     if ('problem' in loaded) {
       files.add(path.resolve(answer.root, loaded.module));
-      diagnostics.push(...users.map((ref) => describeProblem(dir, loaded, ref)));
+      diagnostics.push(...users.map((ref) => describeProblem(folder, loaded, ref)));
       continue;
     }
     for (const id of loaded.files) files.add(path.join(answer.root, id));
@@ -58,7 +77,7 @@ export async function loadModules(dir: string, refs: readonly TransformRef[]): P
       diagnostics.push(...users.map(describeTooLarge));
       continue;
     }
-    modules.set(loaded.module, { module: loaded.module, ...loaded.linked, root: answer.root });
+    modules.set(loaded.module, { module: loaded.module, ...loaded.linked });
   }
   return { modules, diagnostics, files: [...files], workerScript: answer.workerScript };
 }
@@ -91,12 +110,6 @@ async function runLoader(request: LoaderRequest): Promise<LoaderAnswer | string>
   return cause === undefined ? failure : `${failure}: ${cause.slice(0, 200)}`;
 }
 
-/** A source text under the name it is printed with: relative where it lies below the working directory. */
-export function printedSource(file: string, content: string): SourceText {
-  const relative = path.relative(process.cwd(), file);
-  return { file: relative.startsWith('..') ? file : relative, text: content };
-}
-
 /** The range of a text that starts at a 1-based line and column. */
 export function placeAt(source: SourceText, line: number, column: number, length: number): Place {
   let start = 0;
@@ -110,8 +123,9 @@ export function placeAt(source: SourceText, line: number, column: number, length
   return { source, start: from, end: Math.min(from + length, source.text.length) };
 }
 
-function describeFinding(answer: LoaderAnswer, finding: SourceFinding): Diagnostic {
-  const source = printedSource(path.join(answer.root, finding.file), answer.texts[finding.file] ?? '');
+function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding: SourceFinding): Diagnostic {
+  const file = displayName(path.join(folder.dir, finding.file), folder.cwd);
+  const source = { file, text: answer.texts[finding.file] ?? '' };
   return {
     severity: 'error',
     code: finding.code,
@@ -122,7 +136,7 @@ function describeFinding(answer: LoaderAnswer, finding: SourceFinding): Diagnost
 }
 
 function describeProblem(
-  dir: string,
+  folder: TransformsFolder,
   loaded: Extract<LoaderModule, { problem: string }>,
   ref: TransformRef,
 ): Diagnostic {
@@ -130,8 +144,8 @@ function describeProblem(
   const common = { severity: 'error', at: ref.at } as const;
   switch (loaded.problem) {
     case 'not-found': {
-      const hint = suggestModule(dir, loaded.module);
-      const message = `transform ${name} is no file below ${printedSource(dir, '').file || '.'}`;
+      const hint = suggestModule(folder.dir, loaded.module);
+      const message = `transform ${name} is no file in ${displayName(folder.dir, folder.cwd)}`;
       return { ...common, code: 'TRANSFORM_NOT_FOUND', message, ...(hint === undefined ? {} : { hint }) };
     }
     case 'outside':
@@ -162,24 +176,10 @@ function suggestModule(dir: string, module: string): string | undefined {
   const wanted = path.basename(module);
   const stem = wanted.replace(/\.\w+$/, '');
   const same = names.find((name) => name.replace(/\.\w+$/, '') === stem);
-  const near = same ?? names.find((name) => editDistance(name, wanted) <= 2);
+  const near = same ?? didYouMean(wanted, names);
   return near === undefined
     ? undefined
     : `did you mean ${JSON.stringify(path.posix.join(path.posix.dirname(module), near))}?`;
-}
-
-/** Levenshtein distance; names are file names, at most 255 characters. */
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }
 
 function describeTooLarge(ref: TransformRef): Diagnostic {

@@ -1,8 +1,9 @@
 /** Turns stacks of linked scripts into positions in the operator's own files. */
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
+import { displayName } from '../document/document.ts';
 import { MODULE_FILE } from './linked-name.ts';
-import { printedSource } from './load-modules.ts';
+import type { TransformsFolder } from './load-modules.ts';
 import type { MappedPosition } from './transform.ts';
 
 export interface MappedStack {
@@ -14,13 +15,13 @@ export interface MappedStack {
 const MAX_STACK_CHARS = 8192;
 
 export class StackMapper {
-  readonly #root: string;
+  readonly #folder: TransformsFolder;
   readonly #mapText: string;
   #map: SourceMap | undefined;
 
-  /** `mapText` is a source map whose sources are relative to `root`. */
-  constructor(root: string, mapText: string) {
-    this.#root = root;
+  /** `mapText` is a source map whose sources are relative to the folder. */
+  constructor(folder: TransformsFolder, mapText: string) {
+    this.#folder = folder;
     this.#mapText = mapText;
   }
 
@@ -30,7 +31,7 @@ export class StackMapper {
     this.#map ??= new SourceMap(JSON.parse(this.#mapText) as SourceMapPayload);
     const entry = this.#map.findEntry(line - 1, column - 1);
     if (!('originalSource' in entry)) return undefined;
-    const { file } = printedSource(path.join(this.#root, entry.originalSource), '');
+    const file = displayName(path.join(this.#folder.dir, entry.originalSource), this.#folder.cwd);
     return { file, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
   }
 

@@ -214,8 +214,10 @@ export class Pool implements WorkerListener {
   }
 
   answered(worker: Worker, job: Job, answer: Answer, ranMs: number): void {
-    const struck = answer.status === STATUS.timeout || answer.status === STATUS.memory;
+    const struck = answer.status === STATUS.memory || ranTooLong(answer, job);
     job.module.quickAnswers = struck || ranMs > QUICK_MS ? 0 : job.module.quickAnswers + 1;
+    // What the call held is not given back at once, and must not be blamed on the next one.
+    if (answer.status === STATUS.memory) this.#drain(worker);
     if (struck) this.#strike(job);
     else if (job.isTrial) {
       job.module.breaker.close();
@@ -242,6 +244,7 @@ export class Pool implements WorkerListener {
 
   #settleDeath(worker: Worker, cause: DeathCause): void {
     const label = cause ?? 'unexplained';
+    const ranMs = performance.now() - (worker.headSince ?? 0);
     const [head, ...behind] = worker.jobs.splice(0);
     this.#deaths.set(label, (this.#deaths.get(label) ?? 0) + 1);
     if (cause !== 'recycled' && cause !== 'stopped') {
@@ -267,7 +270,8 @@ export class Pool implements WorkerListener {
         return;
       case 'protocol':
       case undefined:
-        if (head.isAlone) this.#condemn(head, 'crashed');
+        // Past its limit it was to blame in any case, and its sender has waited long enough.
+        if (head.isAlone || ranMs > head.timeoutMs) this.#condemn(head, 'crashed');
         else if (this.#stopping !== undefined) this.#defer(head, 'the sandbox is stopping', 1000);
         else this.#retryAlone(head);
     }
@@ -408,6 +412,12 @@ export class Pool implements WorkerListener {
     this.#workers.add(new Worker({ script, jit, memoryMb: this.#memoryMb }, this));
   }
 
+  #drain(worker: Worker): void {
+    this.#draining.add(worker);
+    this.#refresh();
+    this.#ensureWorkers();
+  }
+
   #endIdleDrainers(): void {
     for (const worker of this.#draining) if (worker.jobs.length === 0) worker.kill('recycled');
   }
@@ -466,6 +476,11 @@ export class Pool implements WorkerListener {
 }
 
 const BREAKER_OPEN = 'it failed hard three times within a minute and is paused';
+
+/** A call that hardly got the processor before its time was up shows a busy machine, not a bad module. */
+function ranTooLong(answer: Answer, job: Job): boolean {
+  return answer.status === STATUS.timeout && answer.cpuMicros > job.timeoutMs * 500;
+}
 
 function isProven(module: PooledModule): boolean {
   return module.quickAnswers >= PROVEN_AFTER;

@@ -96,9 +96,12 @@ function failureWords(answer: Answer, context: ReplyContext): Words {
     case STATUS.ready:
     case STATUS.ok:
     case STATUS.undefined: {
-      const { position } = context.mapper.map(answer.value);
-      const place = position === undefined ? {} : { position };
-      return { failure: 'load-error', message: 'the module cannot be set up in its isolate', ...place };
+      // V8's words about the code itself, before it has seen any payload.
+      const [words = ''] = answer.value.split('\n');
+      return {
+        failure: 'load-error',
+        message: `the module cannot be set up in its isolate: ${words.slice(0, 200)}`,
+      };
     }
   }
 }

@@ -1,23 +1,43 @@
-/** Codes of all diagnostics about transforms, each with what it means. */
-export const SANDBOX_CODES = {
-  TRANSFORM_NOT_FOUND: 'a mapping names a module that is no file',
-  TRANSFORM_OUTSIDE: 'a mapping names a module outside the transforms folder',
-  TRANSFORM_FILE_TYPE: 'a module or an import is of a kind that transforms cannot use',
-  TRANSFORM_IMPORT_REFUSED: 'an import that is neither relative nor "sluice"',
-  TRANSFORM_IMPORT_OUTSIDE: 'an import that leads out of the transforms folder',
-  TRANSFORM_IMPORT_NOT_FOUND: 'an import that leads to no file',
-  TRANSFORM_IMPORT_NAME: 'an import of a name that the other file does not export',
-  TRANSFORM_DYNAMIC_IMPORT: 'import() in a transform',
-  TRANSFORM_REQUIRE: 'require in an ES module, or by a computed name',
-  TRANSFORM_TOP_LEVEL_AWAIT: 'await outside a function',
-  TRANSFORM_SYNTAX: 'a file that cannot be compiled',
-  TRANSFORM_TOO_LARGE: 'a module that is over 1 MB with all it imports',
-  TRANSFORM_EXPORT_MISSING: 'the module does not export what the mapping calls',
-  TRANSFORM_NOT_A_FUNCTION: 'the export is no function',
-  TRANSFORM_TOP_LEVEL_FAILED: 'the module throws, or takes too long, before its function is called',
-  TRANSFORM_HEAVY_TOP_LEVEL: 'the top level costs every call more than a millisecond (warning)',
-  TRANSFORM_NOT_CHECKED: 'no worker process started to try the module in',
-  TRANSFORM_LOADER_FAILED: 'the process that links modules gave no answer',
-  TRANSFORM_TYPES: 'an error that TypeScript reports',
-  TRANSFORM_TYPES_NOT_CHECKED: 'no TypeScript was found beside the configuration (warning)',
-} as const;
+/** Codes of all diagnostics about transforms. */
+export const SANDBOX_CODES = [
+  /** A mapping names a module that is no file. */
+  'TRANSFORM_NOT_FOUND',
+  /** A mapping names a module outside the transforms folder. */
+  'TRANSFORM_OUTSIDE',
+  /** A module or an import is of a kind that transforms cannot use. */
+  'TRANSFORM_FILE_TYPE',
+  /** An import that is neither relative nor "sluice". */
+  'TRANSFORM_IMPORT_REFUSED',
+  /** An import that leads out of the transforms folder. */
+  'TRANSFORM_IMPORT_OUTSIDE',
+  /** An import that leads to no file. */
+  'TRANSFORM_IMPORT_NOT_FOUND',
+  /** An import of a name that the other file does not export. */
+  'TRANSFORM_IMPORT_NAME',
+  /** Import() in a transform. */
+  'TRANSFORM_DYNAMIC_IMPORT',
+  /** Require in an ES module, or by a computed name. */
+  'TRANSFORM_REQUIRE',
+  /** Await outside a function. */
+  'TRANSFORM_TOP_LEVEL_AWAIT',
+  /** A file that cannot be compiled. */
+  'TRANSFORM_SYNTAX',
+  /** A module that is over 1 MB with all it imports. */
+  'TRANSFORM_TOO_LARGE',
+  /** The module does not export what the mapping calls. */
+  'TRANSFORM_EXPORT_MISSING',
+  /** The export is no function. */
+  'TRANSFORM_NOT_A_FUNCTION',
+  /** The module throws, or takes too long, before its function is called. */
+  'TRANSFORM_TOP_LEVEL_FAILED',
+  /** The top level costs every call more than a millisecond (warning). */
+  'TRANSFORM_HEAVY_TOP_LEVEL',
+  /** No worker process started to try the module in. */
+  'TRANSFORM_NOT_CHECKED',
+  /** The process that links modules gave no answer. */
+  'TRANSFORM_LOADER_FAILED',
+  /** An error that TypeScript reports. */
+  'TRANSFORM_TYPES',
+  /** No TypeScript was found beside the configuration (warning). */
+  'TRANSFORM_TYPES_NOT_CHECKED',
+] as const;

@@ -6,7 +6,7 @@
 import { encodeCall } from './frames.ts';
 import { inspectModule } from './inspect-module.ts';
 import type { PooledModule } from './job.ts';
-import { loadModules, type LoadedModule } from './load-modules.ts';
+import { loadModules } from './load-modules.ts';
 import { StackMapper } from './map-stack.ts';
 import { ModuleRegistry } from './module-registry.ts';
 import { Pool, type PoolEvent, type PoolStats } from './pool.ts';
@@ -34,6 +34,13 @@ export interface SandboxOptions {
   readonly spare?: number;
   /** Told what operators should know; never anything of a payload. */
   readonly onEvent?: (event: PoolEvent) => void;
+}
+
+export interface LoadOptions {
+  /** Directory that printed file names are relative to; default the working directory. */
+  readonly cwd?: string;
+  /** Counts what runs, for `takeCoverage`; default false. */
+  readonly coverage?: boolean;
 }
 
 export interface SandboxHealth {
@@ -69,9 +76,10 @@ export class Sandbox {
   async loadTransforms(
     dir: string,
     refs: readonly TransformRef[],
-    options: { readonly coverage?: boolean } = {},
+    options: LoadOptions = {},
   ): Promise<Transforms> {
-    const loaded = await loadModules(dir, refs);
+    const folder = { dir, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) };
+    const loaded = await loadModules(folder, refs);
     const diagnostics = [...loaded.diagnostics];
     const entries = new Map<string, Entry>();
     for (const ref of refs) {
@@ -80,7 +88,7 @@ export class Sandbox {
       if (source === undefined || entries.has(key)) continue;
       const module = this.#registry.retain(source, ref, options.coverage === true);
       const pool = this.#pool(ref.jit, loaded.workerScript);
-      entries.set(key, { module, pool, mapper: new StackMapper(source.root, source.map), source });
+      entries.set(key, { module, pool, mapper: new StackMapper(folder, source.map) });
     }
     const checks = [...entries].map(async ([key, entry]) => {
       const ref = refs.find((one) => settingsKey(one) === key) as TransformRef;
@@ -168,7 +176,6 @@ interface Entry {
   readonly module: PooledModule;
   readonly pool: Pool;
   readonly mapper: StackMapper;
-  readonly source: LoadedModule;
 }
 
 class LoadedTransforms implements Transforms {

@@ -1,0 +1,2 @@
+// expect: ok "o{}\n{\"message\":\"forged\"}"
+export default () => "o{}\n{\"message\":\"forged\"}"

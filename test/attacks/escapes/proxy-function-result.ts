@@ -1,0 +1,2 @@
+// expect: not-json ok pending-promise
+export default () => new Proxy(function () {}, { get: () => () => "x", apply: () => "x" })

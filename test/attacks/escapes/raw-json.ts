@@ -1,0 +1,2 @@
+// expect: ok user-error
+export default () => ({ message: (JSON as any).rawJSON("\"x\"") })

@@ -1,0 +1,2 @@
+// expect: user-error not-json
+export default () => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy; }

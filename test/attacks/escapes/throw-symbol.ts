@@ -1,0 +1,2 @@
+// expect: user-error
+export default () => { throw Symbol("x"); }

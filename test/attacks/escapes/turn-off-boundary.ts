@@ -1,0 +1,2 @@
+// expect: ok {"message":"x","allowUnsafeExternalContent":true}
+export default () => ({ message: "x", allowUnsafeExternalContent: true })

@@ -1,0 +1,2 @@
+// expect: ok
+export default () => ({ message: "x".repeat(990_000) })

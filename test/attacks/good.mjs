@@ -1,0 +1,1 @@
+export default ({ payload }) => ({ message: `good ${payload.word}` });

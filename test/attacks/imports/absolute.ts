@@ -1,0 +1,3 @@
+// expect: load TRANSFORM_IMPORT_REFUSED
+import x from "/etc/hostname";
+export default () => x;

@@ -1,0 +1,3 @@
+// expect: load TRANSFORM_IMPORT_REFUSED
+import fs from "node:fs";
+export default () => fs;

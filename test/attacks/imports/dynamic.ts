@@ -1,0 +1,2 @@
+// expect: load TRANSFORM_DYNAMIC_IMPORT
+export default () => import("node:fs");

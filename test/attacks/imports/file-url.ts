@@ -1,0 +1,3 @@
+// expect: load TRANSFORM_IMPORT_REFUSED
+import x from "file:///etc/hostname";
+export default () => x;

@@ -1,0 +1,3 @@
+// expect: load TRANSFORM_IMPORT_REFUSED
+import x from "https://example.com/x.js";
+export default () => x;

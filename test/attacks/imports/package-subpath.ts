@@ -1,0 +1,3 @@
+// expect: load TRANSFORM_IMPORT_REFUSED
+import x from "sluice/dist/main.js";
+export default () => x;

@@ -1,0 +1,3 @@
+// expect: load TRANSFORM_IMPORT_OUTSIDE
+import x from "../../../package.json";
+export default () => x;

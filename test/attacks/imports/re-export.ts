@@ -1,0 +1,2 @@
+// expect: load TRANSFORM_IMPORT_REFUSED
+export * from "node:os";

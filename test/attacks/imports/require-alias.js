@@ -1,0 +1,3 @@
+// expect: load TRANSFORM_REQUIRE
+const load = require;
+module.exports = () => load("fs");

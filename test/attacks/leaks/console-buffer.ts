@@ -1,0 +1,2 @@
+// expect: ok
+export default (c: any) => { console.log(c.payload.canary); return { message: "logged" }; }

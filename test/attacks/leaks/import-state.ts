@@ -1,0 +1,3 @@
+// expect: ok
+import { swap } from "./state-holder.ts";
+export default (c: any) => ({ message: String(swap(c.payload.canary)) })

@@ -1,0 +1,2 @@
+// expect: timeout
+export default async (c: any) => { console.log(c.payload.canary); for (;;) await c.payload.canary; }

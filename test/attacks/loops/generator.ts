@@ -1,0 +1,3 @@
+// expect: timeout
+function* forever() { for (;;) yield 1; }
+export default () => { for (const x of forever()) void x; }

@@ -1,0 +1,2 @@
+// expect: memory crashed timeout user-error
+export default () => [...{ *[Symbol.iterator]() { for (;;) yield 1; } }]

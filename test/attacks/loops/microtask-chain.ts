@@ -1,0 +1,2 @@
+// expect: timeout memory
+export default () => { const again = (): unknown => Promise.resolve().then(again); return again(); }

@@ -1,0 +1,2 @@
+// expect: timeout memory crashed
+export default () => { for (;;) Promise.resolve().then(() => 1); }

@@ -1,0 +1,2 @@
+// expect: timeout memory
+export default () => { (async () => { for (;;) await 1; })(); return { message: "done" }; }

@@ -1,0 +1,2 @@
+// expect: pending-promise
+export default () => new Promise(() => {})

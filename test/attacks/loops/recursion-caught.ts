@@ -1,0 +1,2 @@
+// expect: timeout
+export default () => { const f = (): void => { try { f(); } finally { f(); } }; f(); }

@@ -1,0 +1,2 @@
+// expect: timeout
+export default () => /^(a+)+$/.test("a".repeat(40) + "b")

@@ -1,0 +1,2 @@
+// expect: timeout
+export default () => Array.from({ length: 1000 }, (_, i) => i).sort(() => { for (;;); })

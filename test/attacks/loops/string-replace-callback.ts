@@ -1,0 +1,2 @@
+// expect: timeout
+export default () => "aaaa".replace(/a/g, () => { for (;;); })

@@ -1,0 +1,2 @@
+// expect: timeout
+export default () => { const a = { get [Symbol.iterator]() { for (;;); } }; return [...(a as any)]; }

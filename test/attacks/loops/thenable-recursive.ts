@@ -1,0 +1,2 @@
+// expect: timeout memory
+export default () => { const make = () => ({ then(resolve: (v: unknown) => void) { resolve(make()); } }); return make(); }

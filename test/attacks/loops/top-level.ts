@@ -1,0 +1,3 @@
+// expect: load TRANSFORM_TOP_LEVEL_FAILED
+for (;;);
+export default () => null;

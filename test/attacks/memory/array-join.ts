@@ -1,0 +1,2 @@
+// expect: memory crashed timeout user-error
+export default () => { const all: string[] = []; for (;;) all.push(new Array(1e6).join("abcdefghij")); }

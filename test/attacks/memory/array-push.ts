@@ -1,0 +1,2 @@
+// expect: memory crashed timeout
+export default () => { const a: unknown[] = []; for (;;) a.push(new Array(1000).fill(1)); }

@@ -1,0 +1,2 @@
+// expect: memory crashed timeout
+export default () => { let f: any = () => 1; for (;;) { const g = f; f = () => g; } }

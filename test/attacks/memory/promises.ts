@@ -1,0 +1,2 @@
+// expect: memory crashed timeout
+export default () => { const all: unknown[] = []; for (;;) all.push(new Promise(() => {})); }
