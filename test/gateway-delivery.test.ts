@@ -262,6 +262,36 @@ describe('failures', () => {
     expect((entry?.dueAt ?? 0) - Date.now()).toBeGreaterThan(100_000);
   });
 
+  test('a pause the platform asks for holds what else waits for that recipient, and nobody else', async () => {
+    const channel = new RecordingChannel('telegram');
+    const sentAt: { readonly to: string; readonly at: number }[] = [];
+    let refusals = 1;
+    channel.answer = ({ to }) => {
+      sentAt.push({ to, at: performance.now() });
+      return to === '1' && refusals-- > 0 ? { ...retry, retryAfterMs: 600 } : { kind: 'sent' };
+    };
+    const house = await openHouse({ channels: [channel], gateway: { maxRuns: 8 } });
+    await house.accept(...Array.from({ length: 6 }, () => agentAction(telegram)));
+    await house.accept(agentAction({ ...telegram, to: '2' }));
+    await expect.poll(() => house.gateway.stats().outbox.sent).toBe(7);
+    const [first, ...rest] = sentAt.filter(({ to }) => to === '1').map(({ at }) => at);
+    expect(rest).toHaveLength(6);
+    expect(Math.min(...rest) - (first ?? 0)).toBeGreaterThan(550);
+    expect((sentAt.find(({ to }) => to === '2')?.at ?? Infinity) - (first ?? 0)).toBeLessThan(550);
+    expect(house.gateway.stats().outbox).toMatchObject({ repeated: 1, dead: 0 });
+  });
+
+  test('a stop does not wait for such a pause: what waits is put back', async () => {
+    const channel = new RecordingChannel('telegram');
+    channel.answer = () => ({ ...retry, retryAfterMs: 600_000 });
+    const house = await openHouse({ channels: [channel] });
+    await house.accept(...Array.from({ length: 3 }, () => agentAction(telegram)));
+    await expect.poll(() => house.gateway.stats().activeOutbox).toBe(2);
+    await house.gateway.stop(60_000);
+    expect(await house.storage.backlog()).toMatchObject({ queuedOutbox: 3 });
+    expect(channel.messages).toHaveLength(1);
+  });
+
   test.each([
     ['an ambiguous answer', (): SendResult => ({ kind: 'ambiguous', code: 'timeout', message: 'no answer' })],
     [

@@ -94,7 +94,7 @@ export class Gateway {
   readonly #heartbeat: Heartbeat;
   readonly #pump: Pump;
   #configuration: GatewayConfiguration;
-  #isStarted = false;
+  #started: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
 
   constructor(options: GatewayOptions) {
@@ -123,16 +123,9 @@ export class Gateway {
   }
 
   /** Ends and puts back what a process that died left behind, then begins to work. Rejects where the store fails. */
-  async start(): Promise<void> {
-    if (this.#isStarted || this.#stopped !== undefined) return;
-    this.#isStarted = true;
-    this.#sayWhatIsMissing();
-    const runs = await this.#performer.recover();
-    if (runs > 0) this.#log.warn({ runs }, 'interrupted runs were put back');
-    // Stopped while it recovered.
-    if (this.#stopped !== undefined) return;
-    await this.#heartbeat.start();
-    this.#pump.start();
+  start(): Promise<void> {
+    this.#started ??= this.#stopped === undefined ? this.#startAll() : Promise.resolve();
+    return this.#started;
   }
 
   /**
@@ -209,7 +202,19 @@ export class Gateway {
     return Math.min(Math.max(nextAt - this.#clock.now(), 0), IDLE_MS);
   }
 
+  async #startAll(): Promise<void> {
+    this.#sayWhatIsMissing();
+    const runs = await this.#performer.recover();
+    if (runs > 0) this.#log.warn({ runs }, 'interrupted runs were put back');
+    // Stopped while it recovered.
+    if (this.#stopped !== undefined) return;
+    await this.#heartbeat.start();
+    this.#pump.start();
+  }
+
   async #stopAll(graceMs: number): Promise<void> {
+    // A start that failed has told its caller.
+    await this.#started?.catch(() => {});
     await this.#pump.stop();
     await Promise.all([
       this.#performer.stop(graceMs),

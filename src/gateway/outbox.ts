@@ -2,6 +2,7 @@ import type { DeliveryTarget } from '../action.ts';
 import type { NewDelivery, OutboxRecord } from '../storage/storage.ts';
 import { postCallback } from './callback.ts';
 import { sendChunks, type DeliveryResult } from './delivery.ts';
+import { Lanes } from './lanes.ts';
 import {
   codeOf,
   makeFailureSummary,
@@ -9,7 +10,7 @@ import {
   type GatewayConfiguration,
   type GatewayParts,
 } from './parts.ts';
-import { decideRepeat } from './retry.ts';
+import { decideRepeat, MAX_RETRY_AFTER_MS } from './retry.ts';
 import { resolveTarget } from './target.ts';
 import { within } from './timer.ts';
 
@@ -40,14 +41,15 @@ const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service e
 export class Outbox {
   readonly #parts: GatewayParts;
   readonly #held = new Map<string, Promise<void>>();
-  readonly #lanes = new Map<string, Promise<unknown>>();
+  readonly #lanes: Lanes;
   readonly #abort = new AbortController();
   readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
-  #queued = 0;
+  #isStopping = false;
   #heldBytes = 0;
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
+    this.#lanes = new Lanes(parts.wake);
   }
 
   get active(): number {
@@ -59,7 +61,7 @@ export class Outbox {
    * twice, the ones on record do not.
    */
   async claim(): Promise<void> {
-    const limit = Math.min(MAX_SENDING - (this.#held.size - this.#queued), MAX_HELD - this.#held.size);
+    const limit = Math.min(MAX_SENDING - this.#held.size + this.#lanes.waiting, MAX_HELD - this.#held.size);
     if (limit <= 0 || this.#heldBytes > MAX_HELD_BYTES) return;
     const entries = await this.#parts.storage.claimOutbox({ nowMs: this.#parts.now(), limit });
     for (const entry of entries) this.#begin(entry);
@@ -67,6 +69,8 @@ export class Outbox {
 
   /** Waits for what is being sent; what is left after the grace is cut off. */
   async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    this.#lanes.stop();
     await within(this.#settled(), graceMs);
     this.#abort.abort();
     await this.#settled();
@@ -119,32 +123,8 @@ export class Outbox {
       case 'problem':
         return this.#bury(entry, target, delivery.fallback);
       case 'target':
-        return this.#inLane(`${target.channel}\n${target.to}`, () =>
-          this.#send(entry, { target, delivery, configuration }),
-        );
+        return this.#lanes.run(laneOf(target), () => this.#send(entry, { target, delivery, configuration }));
     }
-  }
-
-  /** Runs a step after all earlier ones of its lane; while it waits it takes no place. */
-  async #inLane(lane: string, step: () => Promise<void>): Promise<void> {
-    const before = this.#lanes.get(lane);
-    const turn = before === undefined ? step() : this.#waitThen(before, step);
-    // A lane goes on after a step that failed; its own error is the caller's.
-    const settled = turn.catch(() => {});
-    this.#lanes.set(lane, settled);
-    try {
-      await turn;
-    } finally {
-      if (this.#lanes.get(lane) === settled) this.#lanes.delete(lane);
-    }
-  }
-
-  async #waitThen(before: Promise<unknown>, step: () => Promise<void>): Promise<void> {
-    this.#queued += 1;
-    this.#parts.wake();
-    await before;
-    this.#queued -= 1;
-    await step();
   }
 
   async #send(
@@ -160,7 +140,7 @@ export class Outbox {
     },
   ): Promise<void> {
     // Its turn comes when the service stops: nothing of it has gone out.
-    if (this.#abort.signal.aborted) return this.#requeue(entry, INTERRUPTED, 0);
+    if (this.#isStopping) return this.#requeue(entry, INTERRUPTED, 0);
     const { channel, to } = target;
     const result = await this.#trySend(entry, configuration, target);
     const code = result.kind === 'sent' ? undefined : result.code;
@@ -184,6 +164,9 @@ export class Outbox {
         return;
       }
       case 'retry':
+        if (result.retryAfterMs !== undefined) {
+          this.#lanes.hold(laneOf(target), Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS));
+        }
         return this.#repeat(entry, result, result);
       case 'failed':
         return this.#bury(entry, result, delivery.fallback);
@@ -291,4 +274,8 @@ export class Outbox {
       write(this.#parts.now()),
     );
   }
+}
+
+function laneOf({ channel, to }: { readonly channel: string; readonly to: string }): string {
+  return `${channel}\n${to}`;
 }
