@@ -1,7 +1,9 @@
 /** The mappings people copy: each one proven on a real payload, and each with a request that just misses it. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../src/config/config.ts';
 import { formatDiagnostics } from '../src/document/document.ts';
 import { formatEvaluation, type Evaluation, type Rules } from '../src/hook/hook.ts';
 import { loadMappings } from '../src/mapping/mapping.ts';
@@ -19,13 +21,11 @@ const github = createRequire(import.meta.url)(
 let rules: Rules;
 
 beforeAll(async () => {
-  const mappingsDir = new URL('../mappings', import.meta.url).pathname;
-  const { table, diagnostics } = await loadMappings({
-    inline: [],
-    dialect: 'sluice',
-    mappingsDir,
-    presets: ['mail'],
-  });
+  const file = fileURLToPath(new URL('../sluice.yaml', import.meta.url));
+  const { config, diagnostics: findings } = await loadConfig(file, { env: {}, needSecrets: true, dev: true });
+  expect(formatDiagnostics(findings)).toBe('');
+  const { mappingsDir, presets } = config!.settings.hooks;
+  const { table, diagnostics } = await loadMappings({ inline: [], dialect: 'sluice', mappingsDir, presets });
   expect(formatDiagnostics(diagnostics)).toBe('');
   rules = rulesWith({ table: table! });
 });

@@ -2,11 +2,15 @@
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const UNPRINTABLES = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
+/** Words of printable ASCII with one space between: already one line. */
+const ONE_LINE = /^[!-~]+(?: [!-~]+)*$/;
+
 /**
  * Brings text to one line: white space becomes single spaces, other control and format characters go, the ends are
  * trimmed, and at most `maxChars` UTF-16 units are kept.
  */
 export function oneLine(text: string, maxChars: number): string {
+  if (text.length <= maxChars && ONE_LINE.test(text)) return text;
   // What lies far behind the limit cannot come into it, unless nearly everything before it is dropped.
   const near = text.length > maxChars * 8 ? text.slice(0, maxChars * 8) : text;
   const line = near.replaceAll(/\s+/g, ' ').replaceAll(UNPRINTABLES, '').trim();
