@@ -12,7 +12,7 @@ export async function schemas(
   flags: { readonly check?: boolean; readonly dir: string },
 ): Promise<void> {
   const files: readonly [string, unknown][] = [
-    ['sluice.schema.json', configJsonSchema()],
+    ['sluice.schema.json', configJsonSchema(mappingJsonSchema())],
     ['mapping.schema.json', mappingJsonSchema()],
     ['request.schema.json', z.toJSONSchema(requestFileSchema, { target: 'draft-07', io: 'input' })],
   ];
