@@ -239,6 +239,8 @@ export function connectionCode(error: unknown): string | undefined {
   for (const link of errorChain(error)) {
     const { code } = link as { code?: unknown };
     if (typeof code === 'string' && UNSENT.has(code)) return code;
+    // Ports that the Fetch standard blocks; undici gives no code.
+    if (link.message === 'bad port') return 'blocked port';
   }
   return undefined;
 }
