@@ -235,6 +235,19 @@ test('answers 503 while another process holds the store for long, and goes on af
   await storage.close();
 });
 
+test('fails a call whose argument cannot go to its thread, and only that', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  const odd = { nowMs: NOW, limit: 1, maxPerRunner: (() => 1) as unknown as ReadonlyMap<string, number> };
+  const [accepted, claimed] = await Promise.allSettled([
+    storage.accept(work([agent()])),
+    storage.claimRuns(odd),
+  ]);
+  expect(accepted.status).toBe('fulfilled');
+  expect(claimed).toMatchObject({ status: 'rejected', reason: { name: 'StorageError', code: 'failed' } });
+  expect(await storage.backlog()).toMatchObject({ queuedRuns: 1 });
+  await storage.close();
+});
+
 /** Runs a command of the operating system. */
 function system(command: string, ...rest: string[]): void {
   execFileSync(command, rest, { stdio: 'ignore' });

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { AcceptLimits } from './sqlite-accept.ts';
 import type { Argument, OperationName, ReplyWire, RequestWire, Result } from './sqlite-engine.ts';
-import { type ErrorWire, explainSqliteError, fromErrorWire } from './sqlite-errors.ts';
+import { type ErrorWire, explainSqliteError, fromErrorWire, toErrorWire } from './sqlite-errors.ts';
 import type { WorkerInput, WorkerMessage } from './sqlite-worker.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -114,8 +114,22 @@ export class SqliteClient {
 
   #post(): void {
     if (this.#outgoing.length === 0) return;
-    this.#worker.postMessage(this.#outgoing);
+    const batch = this.#outgoing;
     this.#outgoing = [];
+    try {
+      this.#worker.postMessage(batch);
+    } catch {
+      // Something in it cannot be copied between threads: that one fails, the others go.
+      for (const request of batch) this.#postAlone(request);
+    }
+  }
+
+  #postAlone(request: RequestWire): void {
+    try {
+      this.#worker.postMessage([request]);
+    } catch (error) {
+      this.#settle([request[0], 1, toErrorWire(error, this.#file)]);
+    }
   }
 
   #settle(replies: ReplyWire): void {

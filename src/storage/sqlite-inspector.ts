@@ -108,16 +108,21 @@ function verify(database: DatabaseSync): string[] {
   });
 }
 
+function inspectHere(input: InspectorInput): string[] {
+  const database = new DatabaseSync(input.file, { readOnly: true, timeout: 5000 });
+  try {
+    if (input.task === 'verify') return verify(database);
+    backup(database, input.target);
+    return [];
+  } finally {
+    database.close();
+  }
+}
+
 function main(input: InspectorInput): void {
   const post = (message: InspectorMessage) => parentPort?.postMessage(message);
   try {
-    const database = new DatabaseSync(input.file, { readOnly: true, timeout: 5000 });
-    try {
-      if (input.task === 'backup') backup(database, input.target);
-      post({ kind: 'done', findings: input.task === 'verify' ? verify(database) : [] });
-    } finally {
-      database.close();
-    }
+    post({ kind: 'done', findings: inspectHere(input) });
   } catch (error) {
     const place = input.task === 'backup' ? input.target : input.file;
     post({ kind: 'failed', error: toErrorWire(error, place) });
