@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Gateway } from '../src/gateway/gateway.ts';
 import { Pump } from '../src/gateway/pump.ts';
 import { decideRepeat, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from '../src/gateway/retry.ts';
-import { armTimer, pause, within } from '../src/gateway/timer.ts';
+import { armTimer, deriveSignal, pause, within } from '../src/gateway/timer.ts';
 import { openStorage, type Storage } from '../src/storage/storage.ts';
 import {
   agentAction,
@@ -219,6 +219,19 @@ describe('a timer', () => {
     expect(await within(Promise.resolve(1), 1000)).toBe(1);
     expect(await within(new Promise(() => {}), 5)).toBeUndefined();
     await expect(within(Promise.reject(new Error('no')), 1000)).rejects.toThrow('no');
+  });
+
+  test('aborts a derived signal, as its parent does, and lets go of the parent', async () => {
+    const parent = new AbortController();
+    const timed = deriveSignal(parent.signal, 1);
+    await expect.poll(() => timed.signal.aborted).toBe(true);
+    expect((timed.signal.reason as Error).name).toBe('TimeoutError');
+    const released = deriveSignal(parent.signal);
+    released.release();
+    const kept = deriveSignal(parent.signal);
+    parent.abort();
+    expect([released.signal.aborted, kept.signal.aborted]).toEqual([false, true]);
+    expect(deriveSignal(parent.signal).signal.aborted).toBe(true);
   });
 
   test('pauses no longer than until an abort', async () => {

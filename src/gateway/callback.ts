@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { AgentAction } from '../action.ts';
 import type { NewCallback } from '../storage/storage.ts';
+import { deriveSignal } from './timer.ts';
 import { parseRetryAfter } from './wire.ts';
 import type { RunEnding } from './run-waiters.ts';
 
@@ -66,13 +67,14 @@ export async function postCallback(callback: NewCallback, options: PostOptions):
       secret: options.secret,
     });
   }
+  const bounded = deriveSignal(options.signal, CALLBACK_TIMEOUT_MS);
   try {
     const response = await fetch(callback.url, {
       method: 'POST',
       headers,
       body: callback.body,
       redirect: 'manual',
-      signal: AbortSignal.any([options.signal, AbortSignal.timeout(CALLBACK_TIMEOUT_MS)]),
+      signal: bounded.signal,
     });
     await response.body?.cancel();
     return readStatus(response);
@@ -81,6 +83,8 @@ export async function postCallback(callback: NewCallback, options: PostOptions):
     return timedOut
       ? failed('timeout', `no answer within ${CALLBACK_TIMEOUT_MS / 1000} s`)
       : failed('unreachable', `the receiver could not be reached (${networkCode(error)})`);
+  } finally {
+    bounded.release();
   }
 }
 

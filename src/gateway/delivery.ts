@@ -1,7 +1,7 @@
 import type { OutboxRecord } from '../storage/storage.ts';
 import type { ChannelAdapter, SendResult } from './channel.ts';
 import { chunkText } from './channels/chunk.ts';
-import { within } from './timer.ts';
+import { deriveSignal, within } from './timer.ts';
 
 /** One chunk at most, whatever an adapter allows itself. */
 const SEND_TIMEOUT_MS = 60_000;
@@ -53,11 +53,13 @@ async function sendOne(
   message: Parameters<ChannelAdapter['send']>[0],
   signal: AbortSignal,
 ): Promise<SendResult> {
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]);
+  const bounded = deriveSignal(signal, SEND_TIMEOUT_MS);
   try {
-    const result = await within(adapter.send(message, bounded), SEND_TIMEOUT_MS + SEND_OVERTIME_MS);
+    const result = await within(adapter.send(message, bounded.signal), SEND_TIMEOUT_MS + SEND_OVERTIME_MS);
     return result ?? { kind: 'ambiguous', code: 'timeout', message: 'the channel did not answer in time' };
   } catch {
     return { kind: 'ambiguous', code: 'adapter_failed', message: 'the channel failed while it was sending' };
+  } finally {
+    bounded.release();
   }
 }

@@ -1,6 +1,6 @@
 import { codeOf } from './parts.ts';
 import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
-import { within } from './timer.ts';
+import { deriveSignal, within } from './timer.ts';
 
 /** A runner that does not answer even this long after its turn's deadline is given up. */
 const RUNNER_OVERTIME_MS = 30_000;
@@ -10,17 +10,18 @@ const RUNNER_OVERTIME_MS = 30_000;
  * the turn all the same, so the turn is over, and it is told to stop.
  */
 export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOptions): Promise<TurnResult> {
-  const overtime = new AbortController();
   // A signal of its own: what a runner hangs on it goes with the turn.
-  const signal = AbortSignal.any([options.signal, overtime.signal]);
+  const derived = deriveSignal(options.signal);
   try {
-    const running = runner.run(turn, { ...options, signal });
+    const running = runner.run(turn, { ...options, signal: derived.signal });
     const result = await within(running, turn.timeoutSeconds * 1000 + RUNNER_OVERTIME_MS);
     if (result !== undefined) return result;
-    overtime.abort();
+    derived.abort();
     return failed('timeout', 'timeout', 'the runner did not answer by its deadline');
   } catch (error) {
     return failed('error', 'runner_failed', `the runner failed (${codeOf(error)})`);
+  } finally {
+    derived.release();
   }
 }
 
