@@ -1,5 +1,6 @@
 import { didYouMean } from '../document/document.ts';
 import type { Diagnostic, Place } from '../document/document.ts';
+import { headerNameFinding } from './header-name.ts';
 
 /** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
 interface Arity {
@@ -160,6 +161,14 @@ export function checkEquality(rule: Rule, at: Place): Diagnostic | undefined {
     };
   }
   return undefined;
+}
+
+/** A variable whose name can find nothing. */
+export function checkVariable({ operator, operands }: Rule, at: Place): Diagnostic | undefined {
+  const [name] = operands;
+  if (operator !== 'var' || typeof name !== 'string') return undefined;
+  const finding = headerNameFinding(name.split('.'));
+  return finding === undefined ? undefined : { ...finding, at };
 }
 
 function arityText({ min, max }: Arity): string {

@@ -11,6 +11,7 @@ export const MAPPING_CODES = [
   'CONDITION_TOO_DEEP',
   'CONDITION_UNKNOWN_OPERATOR',
   'DUPLICATE_MAPPING_ID',
+  'HEADER_NAME_CASE',
   'INSTRUCTIONS_NOT_LITERAL',
   'INVALID_CALLBACK_URL',
   'INVALID_FOR_EACH',
@@ -40,7 +41,7 @@ export const MAPPING_CODES = [
 export type MappingCode = (typeof MAPPING_CODES)[number];
 
 /** A finding but for its place. */
-interface Finding {
+export interface Finding {
   readonly severity?: Diagnostic['severity'];
   readonly code: MappingCode;
   readonly message: string;

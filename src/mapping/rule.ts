@@ -9,7 +9,13 @@
  */
 import type { Diagnostic, LocatedValue, Path, Place } from '../document/document.ts';
 import type { JsonValue } from '../request.ts';
-import { checkEquality, checkRule, MAX_CONDITION_DEPTH, parseRule } from './condition-check.ts';
+import {
+  checkEquality,
+  checkRule,
+  checkVariable,
+  MAX_CONDITION_DEPTH,
+  parseRule,
+} from './condition-check.ts';
 import type { Rule } from './condition-check.ts';
 import { compileListOperator, isListOperator } from './rule-lists.ts';
 import { compileOperator } from './rule-operators.ts';
@@ -148,7 +154,7 @@ function readRule(compiler: Compiler, value: unknown, path: Path): Rule | undefi
     return undefined;
   }
   const keyAt = compiler.located.place([...path, rule.operator], 'key');
-  const finding = checkRule(rule, keyAt) ?? checkEquality(rule, keyAt);
+  const finding = checkRule(rule, keyAt) ?? checkEquality(rule, keyAt) ?? checkVariable(rule, keyAt);
   if (finding === undefined) return rule;
   diagnostics.push(finding);
   return finding.severity === 'error' ? undefined : rule;

@@ -59,8 +59,9 @@ function explain(
     case 'INVERSE':
     case 'OPEN_INVERSE_CHAIN':
       return { message: '{{else}} stands outside of a block' };
-    case 'CLOSE':
     case 'CLOSE_UNESCAPED':
+      return { message: '}}} closes nothing but {{{', hint: 'put a space between }} and a brace of your text' };
+    case 'CLOSE':
       return { message: 'a name is missing before }}' };
     case 'INVALID':
     case undefined:

@@ -8,6 +8,7 @@
  */
 import { didYouMean } from '../document/document.ts';
 import type { Diagnostic, Place } from '../document/document.ts';
+import { headerNameFinding } from './header-name.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import { isTimeZone } from './template-date.ts';
 
@@ -278,9 +279,15 @@ function preparePath(
   const isParam = path.depth === 0 && params.includes(first) && !/^\.|this\b/.test(path.original);
   if (isParam) return path;
   state.names.add(first);
+  if (path.depth === 0) checkHeaderName(state, path);
   // With this spelling Handlebars takes the name for a path even where a helper has it.
   const spelled: hbs.AST.PathExpression = { ...path, original: `./${path.parts.join('.')}` };
   return path.depth === 0 ? spelled : path;
+}
+
+function checkHeaderName(state: Preparing, path: hbs.AST.PathExpression): void {
+  const finding = headerNameFinding(path.parts);
+  if (finding !== undefined) state.diagnostics.push({ ...finding, at: state.locate(path.loc).at });
 }
 
 /** `this` may be the root, which Handlebars knows as an object of ours: `$this` gives the payload instead. */

@@ -7,7 +7,8 @@
 import Handlebars from 'handlebars';
 import type { Diagnostic, LocatedValue, Place } from '../document/document.ts';
 import { placeWithin } from '../document/document.ts';
-import type { JsonObject, JsonValue } from '../request.ts';
+import { HookError } from '../errors.ts';
+import type { HookRequest, JsonObject, JsonValue } from '../request.ts';
 import { textOf } from './json-text.ts';
 import type { CompiledTemplate, RenderTrace, Scope } from './mapping.ts';
 import { compileReader, readRoot, RESERVED_NAMES } from './scope.ts';
@@ -22,7 +23,10 @@ import { OUT, prepareTree, ROOT, THIS } from './template-tree.ts';
 import type { Located, PreparedTree } from './template-tree.ts';
 
 /** UTF-16 units of a template's text. */
-const MAX_TEMPLATE = 256 * 1024;
+const MAX_TEMPLATE = 64 * 1024;
+
+/** Handlebars' parser is quadratic in nested ones: a thousand take up to a second. */
+const MAX_EXPRESSIONS = 1000;
 
 interface TemplateResult {
   readonly template?: CompiledTemplate;
@@ -50,33 +54,43 @@ export function createTemplateCompiler(): TemplateCompiler {
   const handlebars = Handlebars.create();
   for (const name of Object.keys(handlebars.helpers)) handlebars.unregisterHelper(name);
   const helpers = makeHelpers();
-  return {
-    compile(located, { form, text: source = String(located.value) } = {}) {
-      const at = located.place([]);
-      if (!source.includes('{{') && form !== 'full')
-        return { template: literalTemplate(source, at), diagnostics: [] };
-      if (source.length > MAX_TEMPLATE) {
-        const message = `the template is longer than ${MAX_TEMPLATE} characters`;
-        return {
-          diagnostics: [
-            { severity: 'error', code: 'TEMPLATE_TOO_LONG', message, at: { ...at, end: at.start } },
-          ],
-        };
-      }
-      const text = readTemplateSource(source);
-      const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
-      const parsed = parse(handlebars, text, placeOf);
-      if (parsed.program === undefined) return { diagnostics: [parsed.finding] };
-      const tree = prepareTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }));
-      if (tree.diagnostics.length > 0) return { diagnostics: tree.diagnostics };
-      const plain = form === 'full' ? undefined : compilePlain(handlebars.parse(text.text), tree);
-      const render = plain ?? compileFull(handlebars, tree, helpers);
-      return {
-        template: { source, at, blocks: tree.blocks, reads: [...tree.names], render },
-        diagnostics: [],
-      };
-    },
-  };
+  return { compile: (located, options = {}) => compileTemplate({ handlebars, helpers }, located, options) };
+}
+
+interface Engine {
+  readonly handlebars: Environment;
+  readonly helpers: Readonly<Record<string, RuntimeHelper>>;
+}
+
+function compileTemplate(
+  { handlebars, helpers }: Engine,
+  located: LocatedValue,
+  { form, text: source = String(located.value) }: TemplateOptions,
+): TemplateResult {
+  const at = located.place([]);
+  const isLiteral = !source.includes('{{') && form !== 'full';
+  if (isLiteral) return { template: literalTemplate(source, at), diagnostics: [] };
+  const text = readTemplateSource(source);
+  const message = findTooLong(source, text);
+  if (message !== undefined) {
+    const finding = { severity: 'error', code: 'TEMPLATE_TOO_LONG', message } as const;
+    return { diagnostics: [{ ...finding, at: { ...at, end: at.start } }] };
+  }
+  const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
+  const parsed = parse(handlebars, text, placeOf);
+  if (parsed.program === undefined) return { diagnostics: [parsed.finding] };
+  const tree = prepareTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }));
+  const { diagnostics, blocks, names } = tree;
+  if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  const plain = form === 'full' ? undefined : compilePlain(handlebars.parse(text.text), tree);
+  const render = plain ?? compileFull(handlebars, tree, helpers);
+  return { template: { source, at, blocks, reads: [...names], render }, diagnostics };
+}
+
+function findTooLong(source: string, { expressions }: TemplateSource): string | undefined {
+  if (source.length > MAX_TEMPLATE) return `the template is longer than ${MAX_TEMPLATE} characters`;
+  if (expressions > MAX_EXPRESSIONS) return `the template has more than ${MAX_EXPRESSIONS} expressions`;
+  return undefined;
 }
 
 function literalTemplate(source: string, at: Place): CompiledTemplate {
@@ -164,7 +178,7 @@ function compileFull(
   const helpers = Object.fromEntries(used);
   const knownHelpers = Object.fromEntries(used.map(([name]) => [name, true]));
   const run = handlebars.compile(tree.program, { noEscape: true, knownHelpersOnly: true, knownHelpers });
-  return (scope, trace) => {
+  const render: Render = (scope, trace) => {
     const rendering = newRendering(scope, tree, trace);
     return checkOutput(
       run(rootOf(scope, tree), {
@@ -175,7 +189,31 @@ function compileFull(
       }),
     );
   };
+  warmUp(render);
+  return render;
 }
+
+/** Handlebars compiles on the first call: now, and not while the first sender waits. */
+function warmUp(render: Render): void {
+  try {
+    render({ request: EMPTY_REQUEST });
+  } catch (error) {
+    // A helper may refuse to work on nothing.
+    if (!(error instanceof HookError)) throw error;
+  }
+}
+
+const EMPTY_REQUEST: HookRequest = {
+  id: '',
+  receivedAt: 0,
+  seed: 0,
+  nonce: '',
+  path: '',
+  url: '',
+  headers: {},
+  query: {},
+  payload: {},
+};
 
 /** The object Handlebars starts from: the names that are read, or everything where the root is used as a whole. */
 function rootOf(scope: Scope, { names, whole }: PreparedTree): JsonObject {
