@@ -343,3 +343,47 @@ describe('what is found when a condition is compiled', () => {
     ]);
   });
 });
+
+test('no rule and no payload makes compiling or deciding throw anything but what is documented', () => {
+  const operator = fc.constantFrom(
+    'var',
+    'and',
+    '!',
+    'if',
+    '==',
+    '<',
+    'in',
+    'cat',
+    'substr',
+    'map',
+    'reduce',
+    'some',
+    'missing',
+    'missing_some',
+    'merge',
+    'max',
+    'log',
+    'nope',
+  );
+  const { rule } = fc.letrec<{ rule: unknown }>((tie) => ({
+    rule: fc.oneof(
+      { maxDepth: 5 },
+      fc.jsonValue({ maxDepth: 1 }),
+      fc.tuple(operator, fc.array(tie('rule'), { maxLength: 3 })).map(([key, list]) => ({ [key]: list })),
+      fc.tuple(operator, tie('rule')).map(([key, inner]) => ({ [key]: inner })),
+    ),
+  }));
+  fc.assert(
+    fc.property(rule, fc.jsonValue({ maxDepth: 3 }), (value, payload) => {
+      const { condition, diagnostics } = compileCondition(located(JSON.parse(JSON.stringify(value))));
+      expect(condition === undefined).toBe(diagnostics.some(({ severity }) => severity === 'error'));
+      const scope = scopeOf(JSON.parse(JSON.stringify(payload)) as JsonValue);
+      try {
+        expect(condition?.matches(scope)).toBe(condition?.trace(scope).matched);
+      } catch (error) {
+        expect(error).toBeInstanceOf(HookError);
+      }
+    }),
+    { numRuns: 200, seed: 9 },
+  );
+});

@@ -167,6 +167,7 @@ describe('what is refused', () => {
     ['{{#if a}}x{{/each}}', 'TEMPLATE_SYNTAX', 'if'],
     ['{{a', 'TEMPLATE_SYNTAX', ''],
     ['x {{}} y', 'TEMPLATE_SYNTAX', '}}'],
+    ['{a:{{b}}}', 'TEMPLATE_SYNTAX', '}}}'],
     ['x {{ title | upper }}', 'TEMPLATE_SYNTAX', '|'],
     ["{{a['b'].c['d e'][0]}} {{shout a}}", 'TEMPLATE_UNKNOWN_HELPER', 'shout'],
     ["{{shout a['b'][0]}}", 'TEMPLATE_UNKNOWN_HELPER', 'shout'],
@@ -267,5 +268,66 @@ test('the plain form prints and records what Handlebars does', () => {
       expect(plainTrace).toEqual(fullTrace);
     }),
     { numRuns: 200, seed: 20261120 },
+  );
+});
+
+test('no text at all makes compiling or rendering throw anything but what is documented', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '{{',
+      '}}',
+      '{{#if a}}',
+      '{{/if}}',
+      '{{else}}',
+      '{{#each',
+      '(',
+      ')',
+      '[',
+      ']',
+      '"',
+      "'",
+      '\\',
+      '{{!--',
+      '--}}',
+    ),
+    fc.constantFrom(
+      'a',
+      'a.b[0]',
+      "a['b c']",
+      '@index',
+      '@root.x',
+      '../a',
+      'this',
+      'as |x|',
+      'truncate',
+      'date',
+      '{{{',
+      '}}}',
+      '{{>',
+      '~',
+      '&',
+      '|',
+      '*',
+      '=1',
+    ),
+    fc.string({ maxLength: 4 }),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), fc.jsonValue({ maxDepth: 3 }), (pieces, value) => {
+      const source = pieces.join(' ');
+      const { template, diagnostics } = compiler.compile(located(source));
+      const isBroken = diagnostics.some(({ severity }) => severity === 'error');
+      expect(template === undefined).toBe(isBroken);
+      for (const { at } of diagnostics) expect((at?.end ?? 0) - (at?.start ?? 0)).toBeGreaterThanOrEqual(0);
+      try {
+        template?.render(scopeOf(JSON.parse(JSON.stringify(value)) as JsonValue), {
+          empty: [],
+          branches: [],
+        });
+      } catch (error) {
+        expect(error).toBeInstanceOf(HookError);
+      }
+    }),
+    { numRuns: 200, seed: 5 },
   );
 });

@@ -60,7 +60,10 @@ function explain(
     case 'OPEN_INVERSE_CHAIN':
       return { message: '{{else}} stands outside of a block' };
     case 'CLOSE_UNESCAPED':
-      return { message: '}}} closes nothing but {{{', hint: 'put a space between }} and a brace of your text' };
+      return {
+        message: '}}} closes nothing but {{{',
+        hint: 'put a space between }} and a brace of your text',
+      };
     case 'CLOSE':
       return { message: 'a name is missing before }}' };
     case 'INVALID':

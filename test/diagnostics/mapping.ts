@@ -13,7 +13,7 @@ export async function check(folder: string): Promise<readonly Diagnostic[]> {
   if (basename(folder) !== 'TEMPLATE_TOO_LONG') return checkFolder(folder);
   const temporary = await mkdtemp(join(tmpdir(), 'sluice-'));
   try {
-    const lines = '  {{ref}} and the rest of a line of text\n'.repeat(8000);
+    const lines = '  {{ref}} and the rest of a line of text\n'.repeat(2000);
     await writeFile(join(temporary, 'long.yaml'), `match: {path: github}\nmessageTemplate: |\n${lines}`);
     return await checkFolder(temporary);
   } finally {
