@@ -30,9 +30,7 @@ export type {
 export type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
 export { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
 export { createEchoRunner } from './echo-runner.ts';
-export { createForwardRunner, type ForwardSettings } from './forward-runner.ts';
 export { modelProblems, type ModelProblem, type ModelSettings } from './model-registry.ts';
-export { createModelRunner, type ModelRunnerOptions } from './model-runner.ts';
 export { createRunners } from './runners.ts';
 export {
   type ChannelCatalog,
