@@ -1,20 +1,23 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { Settings } from './config/config.ts';
-import type { Diagnostic } from './document/document.ts';
-import {
-  createRunners,
-  dropEnding,
-  Gateway,
-  openChannels,
-  type OpenChannels,
-  type Runner,
-} from './gateway/gateway.ts';
+import { dropEnding, Gateway } from './gateway/gateway.ts';
+import type { Generation } from './generation.ts';
 import { isBuiltInRoute } from './hook/hook.ts';
-import { loadGeneration, type Generation, type GenerationOptions } from './generation.ts';
+import {
+  openLiveGeneration,
+  type LiveGeneration,
+  type LiveOptions,
+  type ReloadResult,
+} from './live-generation.ts';
 import { Sandbox, type SandboxEvent } from './sandbox/sandbox.ts';
-import { startServer, type Readiness, type RunningServer, type SeenRequest } from './server/server.ts';
+import {
+  startMetricsListener,
+  startServer,
+  type Readiness,
+  type RunningServer,
+  type SeenRequest,
+} from './server/server.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
-import type { Log } from './telemetry/telemetry.ts';
+import { openMetrics, type Log, type Metrics } from './telemetry/telemetry.ts';
+import type { Settings } from './config/config.ts';
 
 /** The running service: one server, one store, one gateway, and the generation that is live. */
 export interface Service {
@@ -32,30 +35,14 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export type ReloadResult =
-  | { readonly kind: 'live'; readonly needsRestart: readonly string[] }
-  | { readonly kind: 'unchanged' }
-  | { readonly kind: 'rejected' };
-
-export interface ServiceOptions {
-  readonly configFile: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly log: Log;
+export interface ServiceOptions extends LiveOptions {
   /** Where the line per request goes; default `log`. */
   readonly requestLog?: Omit<Log, 'child' | 'protect' | 'flush'>;
-  /** Overrides of `server.host` and `server.port`. */
-  readonly listen?: { readonly host?: string; readonly port?: number };
-  /** `sluice dev`: makes a hook token where none is set. */
-  readonly makeToken?: (host: string) => string;
   readonly onDecision?: (seen: SeenRequest) => void;
-  /** Findings of the first load and of every reload, warnings included. */
-  readonly onDiagnostics?: (diagnostics: readonly Diagnostic[]) => void;
 }
 
 /** How often `storage.keep` is applied. */
 const PRUNE_EVERY_MS = 10 * 60_000;
-/** Adapters of a replaced configuration may still be sending; they are closed after this time. */
-const CLOSE_REPLACED_CHANNELS_MS = 60_000;
 
 /**
  * Starts everything in the order work flows back: store, gateway, server. What the configuration gets wrong goes to
@@ -66,7 +53,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(options.log, event) });
   const opened: (() => Promise<unknown>)[] = [() => sandbox.stop()];
   try {
-    const live = await openGenerations(options, sandbox);
+    const live = await openLiveGeneration(options, sandbox);
     const { settings } = live.generation.config;
     const storage = await openStore(settings);
     opened.unshift(() => storage.close());
@@ -77,7 +64,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     live.onReplaced(() => gateway.reconfigure(live.effects));
     const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
     const health = watchHealth(live, sandbox, failed);
-    const server = await listen(options, { live, storage, gateway, health });
+    const metrics = await startMetrics(settings, { storage, sandbox });
+    if (metrics !== undefined) opened.unshift(metrics.stop);
+    const server = await listen(options, { live, storage, gateway, health, metrics });
     opened.unshift(() => server.stop());
     const prune = schedulePruning(storage, live, options.log);
     return {
@@ -91,8 +80,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       reload: () => live.reload(),
       stop: once(async () => {
         clearInterval(prune);
-        await server.stop();
-        await gateway.stop(live.generation.config.settings.server.stopGraceSeconds * 1000);
+        const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
+        // Side by side: a sender that waits for its run keeps its connection for as long as the run may go on.
+        await Promise.all([server.stop(), gateway.stop(graceMs)]);
+        await metrics?.stop();
         await live.effects.channels.stop();
         await sandbox.stop();
         await storage.close();
@@ -103,129 +94,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     for (const close of opened) await close().catch(() => undefined);
     throw error;
   }
-}
-
-/** What a generation means for the gateway. */
-interface Effects {
-  readonly settings: Settings;
-  readonly runners: ReadonlyMap<string, Runner>;
-  readonly channels: OpenChannels;
-}
-
-/** The generation that is live and how it is replaced. */
-interface Generations {
-  readonly generation: Generation;
-  readonly effects: Effects;
-  readonly tokenWasMade: boolean;
-  /** True after a reload that did not go live, until one does. */
-  readonly isStale: boolean;
-  reload(): Promise<ReloadResult>;
-  onReplaced(listener: () => void): void;
-}
-
-async function openGenerations(options: ServiceOptions, sandbox: Sandbox): Promise<Generations> {
-  const loading: GenerationOptions = {
-    env: options.env,
-    needSecrets: true,
-    dev: options.makeToken !== undefined,
-    sandbox,
-  };
-  const first = await loadGeneration(options.configFile, loading);
-  options.onDiagnostics?.(first.diagnostics);
-  if (first.generation === undefined)
-    throw new Error('the configuration, a mapping or a transform has errors');
-  let generation = applyOverrides(first.generation, options);
-  let effects = createEffects(generation, options.env);
-  let isStale = false;
-  let listener: (() => void) | undefined;
-  protectSecrets(options.log, generation);
-  const reload = async (): Promise<ReloadResult> => {
-    const next = await loadGeneration(options.configFile, loading);
-    options.onDiagnostics?.(next.diagnostics);
-    isStale = next.generation === undefined;
-    if (next.generation === undefined) {
-      options.log.error(
-        { generation: generation.id, findings: next.diagnostics.length },
-        'reload rejected; the old generation goes on',
-      );
-      return { kind: 'rejected' };
-    }
-    const replacement = applyOverrides(next.generation, options);
-    const isSame = isDeepStrictEqual(replacement.config.settings, generation.config.settings);
-    // Secrets are not part of the id: a rotated one is a change all the same.
-    if (replacement.id === generation.id && isSame) return { kind: 'unchanged' };
-    const needsRestart = findRestartKeys(generation.config.settings, replacement.config.settings);
-    const replaced = effects;
-    generation = replacement;
-    effects = createEffects(generation, options.env);
-    protectSecrets(options.log, generation);
-    setTimeout(() => void replaced.channels.stop(), CLOSE_REPLACED_CHANNELS_MS).unref();
-    listener?.();
-    options.log.info({ generation: generation.id, needsRestart }, 'reloaded');
-    return { kind: 'live', needsRestart };
-  };
-  return {
-    get generation() {
-      return generation;
-    },
-    get effects() {
-      return effects;
-    },
-    get isStale() {
-      return isStale;
-    },
-    tokenWasMade:
-      first.generation.config.settings.hooks.token === undefined && options.makeToken !== undefined,
-    reload: inOrder(reload),
-    onReplaced: (call) => {
-      listener = call;
-    },
-  };
-}
-
-/** The command line's address and, where none is set, the token made by `sluice dev`. */
-function applyOverrides(
-  generation: Generation,
-  { listen: overrides = {}, makeToken }: ServiceOptions,
-): Generation {
-  const { config } = generation;
-  const { settings } = config;
-  const server = {
-    ...settings.server,
-    ...(overrides.host === undefined ? {} : { host: overrides.host }),
-    ...(overrides.port === undefined ? {} : { port: overrides.port }),
-  };
-  const { hooks } = settings;
-  const token = hooks.token ?? (hooks.enabled ? makeToken?.(server.host) : undefined);
-  return {
-    ...generation,
-    config: { ...config, settings: { ...settings, server, hooks: { ...hooks, token } } },
-  };
-}
-
-function createEffects({ config, channelCatalog }: Generation, env: NodeJS.ProcessEnv): Effects {
-  const { settings } = config;
-  return {
-    settings,
-    runners: createRunners(settings, env),
-    channels: openChannels(channelCatalog, settings.channels),
-  };
-}
-
-function protectSecrets(log: Log, { config }: Generation): void {
-  const { hooks, gateway } = config.settings;
-  for (const secret of [hooks.token, ...hooks.previousTokens, gateway.token, ...config.secrets]) {
-    if (secret !== undefined) log.protect(secret);
-  }
-}
-
-/** Settings that only a restart applies. */
-function findRestartKeys(before: Settings, after: Settings): readonly string[] {
-  const keys: string[] = [];
-  if (before.server.host !== after.server.host) keys.push('server.host');
-  if (before.server.port !== after.server.port) keys.push('server.port');
-  if (JSON.stringify(before.storage) !== JSON.stringify(after.storage)) keys.push('storage');
-  return keys;
 }
 
 function openStore({ storage, gateway }: Settings): Promise<Storage> {
@@ -242,7 +110,7 @@ interface Health {
   readiness(): Readiness;
 }
 
-function watchHealth(live: Generations, sandbox: Sandbox, failed: Promise<Error>): Health {
+function watchHealth(live: LiveGeneration, sandbox: Sandbox, failed: Promise<Error>): Health {
   let storeFailed = false;
   void failed.then(() => {
     storeFailed = true;
@@ -259,14 +127,34 @@ function watchHealth(live: Generations, sandbox: Sandbox, failed: Promise<Error>
   };
 }
 
+/** Metrics on a listener of their own; absent where none is configured. */
+interface ServedMetrics {
+  readonly metrics: Metrics;
+  stop(): Promise<void>;
+}
+
+async function startMetrics(
+  settings: Settings,
+  { storage, sandbox }: { readonly storage: Storage; readonly sandbox: Sandbox },
+): Promise<ServedMetrics | undefined> {
+  if (settings.metrics === undefined) return undefined;
+  const metrics = await openMetrics({ backlog: () => storage.backlog(), transforms: () => sandbox.stats });
+  const listener = await startMetricsListener({ ...settings.metrics, render: () => metrics.render() });
+  return { metrics, stop: () => listener.stop() };
+}
+
 interface Wiring {
-  readonly live: Generations;
+  readonly metrics: ServedMetrics | undefined;
+  readonly live: LiveGeneration;
   readonly storage: Storage;
   readonly gateway: Gateway;
   readonly health: Health;
 }
 
-function listen(options: ServiceOptions, { live, storage, gateway, health }: Wiring): Promise<RunningServer> {
+function listen(
+  options: ServiceOptions,
+  { live, storage, gateway, health, metrics }: Wiring,
+): Promise<RunningServer> {
   return startServer({
     server: live.generation.config.settings.server,
     generation: () => {
@@ -285,6 +173,7 @@ function listen(options: ServiceOptions, { live, storage, gateway, health }: Wir
     onAccepted: () => gateway.notify(),
     waitForRun: async (runId, ms, signal) =>
       (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId),
+    ...(metrics === undefined ? {} : { metrics: metrics.metrics }),
     ...(options.onDecision === undefined ? {} : { onDecision: options.onDecision }),
   });
 }
@@ -296,7 +185,7 @@ function logSandboxEvent(log: Log, event: SandboxEvent): void {
   else log.warn(fields, kind);
 }
 
-function schedulePruning(storage: Storage, live: Generations, log: Log): NodeJS.Timeout {
+function schedulePruning(storage: Storage, live: LiveGeneration, log: Log): NodeJS.Timeout {
   const prune = async (): Promise<void> => {
     const { days, rows } = live.generation.config.settings.storage.keep;
     try {
@@ -312,14 +201,4 @@ function schedulePruning(storage: Storage, live: Generations, log: Log): NodeJS.
 function once(call: () => Promise<void>): () => Promise<void> {
   let result: Promise<void> | undefined;
   return () => (result ??= call());
-}
-
-/** Calls one after the other, whatever becomes of the one before. */
-function inOrder<Result>(call: () => Promise<Result>): () => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve();
-  return () => {
-    const next = last.then(call, call);
-    last = next;
-    return next;
-  };
 }

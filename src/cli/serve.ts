@@ -4,7 +4,7 @@ import { createLogger } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
 import type { ServeFlags } from './service-commands.ts';
-import type { Terminal } from './terminal.ts';
+import { CliError, type Terminal } from './terminal.ts';
 
 /** Runs the service for production: the token is required, logs are JSON, SIGHUP reloads. */
 export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
@@ -35,12 +35,17 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
   }
 }
 
-/** Waits for SIGINT or SIGTERM; a second one while stopping ends the process at once. */
+/** Waits for SIGINT or SIGTERM, or rejects when the store has failed; a second signal while stopping ends the process at once. */
 export async function untilStopped(terminal: Terminal, service: Service): Promise<void> {
-  const signal = await new Promise<NodeJS.Signals>((done) => {
-    process.once('SIGINT', done);
-    process.once('SIGTERM', done);
-  });
+  const signal = await Promise.race([
+    new Promise<NodeJS.Signals>((done) => {
+      process.once('SIGINT', done);
+      process.once('SIGTERM', done);
+    }),
+    service.failed,
+  ]);
+  if (signal instanceof Error)
+    throw new CliError(`the store failed: ${signal.message}; start the service again`);
   const grace = service.generation.config.settings.server.stopGraceSeconds;
   terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
   const endNow = (): never => process.exit(1);
