@@ -73,7 +73,7 @@ function resultOf(work: AcceptedWork): AcceptResult {
   };
 }
 
-export const HOOKS: HooksSettings = {
+const HOOKS: HooksSettings = {
   enabled: true,
   token: TOKEN,
   previousTokens: [],
@@ -146,7 +146,7 @@ export function generationOf(
   };
 }
 
-export interface LogLine {
+interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly fields: Record<string, unknown>;
   readonly message: string;

@@ -42,7 +42,7 @@ export type ServerStorage = Pick<
   'accept' | 'findIdempotent' | 'findRun' | 'backlog' | 'recordDecision' | 'keepRequest'
 >;
 
-export type ServerLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'isEnabled'>;
+type ServerLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'isEnabled'>;
 
 export interface Readiness {
   readonly ready: boolean;
@@ -72,11 +72,11 @@ export interface RequestIds {
 }
 
 /** Called once per request, after its answer was decided. */
-export interface ServerMetrics {
+interface ServerMetrics {
   observeRequest(seen: RequestFigures): void;
 }
 
-export interface RequestFigures {
+interface RequestFigures {
   readonly status: number;
   readonly outcome: RequestOutcome;
   readonly mappingId: string | undefined;

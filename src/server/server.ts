@@ -10,19 +10,7 @@ import { answerProtocolError, protocolError } from './protocol-error.ts';
 import { serve } from './serve.ts';
 import { parseTarget } from './target.ts';
 
-export type {
-  Readiness,
-  RequestFigures,
-  RequestIds,
-  RequestOutcome,
-  SeenRequest,
-  ServerDeps,
-  ServerGeneration,
-  ServerLimits,
-  ServerLog,
-  ServerMetrics,
-  ServerStorage,
-} from './deps.ts';
+export type { Readiness, SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
 export {
   type MetricsListener,
