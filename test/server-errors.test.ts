@@ -77,6 +77,7 @@ describe('what nobody foresaw', () => {
       name: expect.stringMatching(/TypeError|RangeError/) as string,
     });
     expect(JSON.stringify(line?.fields['fault'])).toContain('server-errors.test.ts');
+    expect(server.decisions).toMatchObject([{ status: 500, code: 'internal' }]);
     expect(reply.text + JSON.stringify(server.log)).not.toContain('secret-part');
   });
 
@@ -234,6 +235,20 @@ describe('decisions and log lines', () => {
       failure: 'user-error',
       at: 'transforms/github.ts:3:7',
     });
+    expect(JSON.stringify(server.log)).not.toContain('secret-part');
+  });
+
+  test('an observer that throws does not take back what was accepted', async () => {
+    const fail = (): never => {
+      throw new Error('secret-part');
+    };
+    const server = await startTestServer({
+      storage: { recordDecision: fail },
+      deps: { onAccepted: fail, onDecision: fail },
+    });
+    expect((await send(server, '/hooks/agent', { body: '{}' })).status).toBe(202);
+    expect(server.accepted).toHaveLength(1);
+    expect(server.log.filter((line) => line.level === 'error')).toHaveLength(2);
     expect(JSON.stringify(server.log)).not.toContain('secret-part');
   });
 

@@ -47,6 +47,11 @@ test('the same key with another body is answered 422', async () => {
   const other = await post(server, 'k1', '{"message":"y"}');
   expect([other.status, json(other)['code']]).toEqual([422, 'idempotency_mismatch']);
   expect(server.accepted).toHaveLength(1);
+  expect(server.decisions[1]).toMatchObject({
+    status: 422,
+    code: 'idempotency_mismatch',
+    outcome: 'rejected',
+  });
 });
 
 test('the same key on another path, and another key on the same path, are new requests', async () => {

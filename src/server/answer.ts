@@ -1,8 +1,11 @@
 import type { AcceptResult, RunRecord } from '../storage/storage.ts';
 import type { Answer } from './exchange.ts';
 
-/** The skipped hook: accepted on purpose, with nothing to do. */
-export const NO_CONTENT: Answer = { status: 204 };
+/** 204 for nothing, 200 for wakes alone, else 202. */
+export function acceptedStatus({ accepted }: AcceptResult): 200 | 202 | 204 {
+  if (accepted.length === 0) return 204;
+  return accepted.every((action) => action.kind === 'wake') ? 200 : 202;
+}
 
 /**
  * The answer to accepted work, written by hand because its ids are UUIDs and need no escaping: one action answers in
@@ -11,11 +14,13 @@ export const NO_CONTENT: Answer = { status: 204 };
 export function acceptedAnswer(result: AcceptResult): Answer {
   const { accepted } = result;
   const [first] = accepted;
-  if (first === undefined) return NO_CONTENT;
+  const status = acceptedStatus(result);
+  // Nothing to do, on purpose.
+  if (first === undefined) return { status };
   if (accepted.length === 1) {
-    return first.kind === 'wake'
-      ? { status: 200, body: `{"ok":true,"mode":"${first.mode}","id":"${first.id}"${tail(result)}}` }
-      : { status: 202, body: `{"ok":true,"runId":"${first.id}"${tail(result)}}` };
+    const body =
+      first.kind === 'wake' ? `"mode":"${first.mode}","id":"${first.id}"` : `"runId":"${first.id}"`;
+    return { status, body: `{"ok":true,${body}${tail(result)}}` };
   }
   const ids: string[] = [];
   const runIds: string[] = [];
@@ -26,7 +31,7 @@ export function acceptedAnswer(result: AcceptResult): Answer {
   }
   const listed = duplicates.length === 0 ? '' : `,"duplicates":${JSON.stringify(duplicates)}`;
   return {
-    status: accepted.every((action) => action.kind === 'wake') ? 200 : 202,
+    status,
     body: `{"ok":true,"ids":${JSON.stringify(ids)},"runIds":${JSON.stringify(runIds)}${listed}${tail(result)}}`,
   };
 }

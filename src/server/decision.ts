@@ -8,13 +8,15 @@ const MAX_NAME_CHARS = 200;
 const MAX_NOTES = 50;
 const MAX_NOTE_CHARS = 2_000;
 
+/** How a request ended; a repeat and a request that failed before its evaluation have none. */
+export interface Decided {
+  readonly status: number;
+  readonly evaluation?: Evaluation | undefined;
+  readonly result?: AcceptResult | undefined;
+}
+
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
-export function decisionOf(
-  exchange: Exchange,
-  status: number,
-  evaluation: Evaluation | undefined,
-  result: AcceptResult | undefined,
-): DecisionRecord {
+export function decisionOf(exchange: Exchange, { status, evaluation, result }: Decided): DecisionRecord {
   const missed = evaluation === undefined ? undefined : missedBy(evaluation);
   const notes = evaluation === undefined ? undefined : transformNotes(evaluation.trace.transforms);
   return {

@@ -45,6 +45,8 @@ export interface Exchange {
   mappingId: string | undefined;
   code: HookErrorCode | undefined;
   bodyBytes: number;
+  /** The request came as far as mappings and its decision is not yet kept. */
+  owesDecision: boolean;
   evaluateMs: number | undefined;
   storeMs: number | undefined;
   /** Transform that failed: module, kind of failure, position. Nothing payload-derived. */

@@ -2,10 +2,10 @@ import { HookError } from '../errors.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import type { AcceptResult, IdempotencyKey } from '../storage/storage.ts';
-import { acceptedAnswer, NO_CONTENT, runAnswer } from './answer.ts';
+import { acceptedAnswer, acceptedStatus, runAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { checkBodyHeaders, parseBody, readBody } from './body.ts';
-import { decisionOf, failedTransformOf, requestJson } from './decision.ts';
+import { type Decided, decisionOf, failedTransformOf, requestJson } from './decision.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { derivedFrom, type Front } from './front.ts';
 import { HEALTHY } from './health.ts';
@@ -30,6 +30,7 @@ export async function serve(front: Front, exchange: Exchange): Promise<void> {
     exchange.code = hookError.code;
     if (hookError.cause !== undefined) exchange.fault = describeFault(hookError.cause);
     answer = problemAnswer(hookError, exchange.ids.id);
+    keepDecision(front, exchange, { status: answer.status });
   }
   send(exchange, answer, { close: front.stopping.signal.aborted, limits: front.limits });
   logRequest(front, exchange, answer.status);
@@ -122,10 +123,8 @@ async function answerRun(front: Front, exchange: Exchange, runId: string): Promi
 async function answerHook(front: Front, exchange: Exchange, name: string): Promise<Answer> {
   const { generation, headers } = exchange;
   if (name === '' || name.length > MAX_HOOK_NAME || !generation.canTake(name)) {
-    const error = new HookError('no_mapping_matched', 'no mapping takes this hook name');
-    exchange.code = error.code;
-    front.deps.storage.recordDecision(decisionOf(exchange, error.status, undefined, undefined));
-    throw error;
+    exchange.owesDecision = true;
+    throw new HookError('no_mapping_matched', 'no mapping takes this hook name');
   }
   const maxBytes = generation.settingsOf(name).maxBodyBytes ?? generation.hooks.maxBodyBytes;
   checkBodyHeaders(exchange, maxBytes);
@@ -139,6 +138,7 @@ async function answerHook(front: Front, exchange: Exchange, name: string): Promi
       `the body of ${name} is a JSON object, and this is another JSON value`,
     );
   }
+  exchange.owesDecision = true;
   const request = hookRequest(exchange, name, payload);
   let result: AcceptResult;
   if (key === undefined || key === '') {
@@ -148,7 +148,10 @@ async function answerHook(front: Front, exchange: Exchange, name: string): Promi
     result = await front.repeats.once(idempotency, exchange.receivedAt, () =>
       perform(front, exchange, { request, blankKey: false, idempotency }),
     );
-    if (exchange.outcome === 'refused') recordRepeat(front, exchange, result);
+    if (exchange.owesDecision) {
+      exchange.outcome = 'duplicate';
+      keepDecision(front, exchange, { status: acceptedStatus(result), result });
+    }
   }
   const waited = waitSeconds === 0 ? undefined : await waitForOutcome(front, exchange, result, waitSeconds);
   return waited ?? acceptedAnswer(result);
@@ -194,7 +197,7 @@ async function perform(front: Front, exchange: Exchange, work: Performance): Pro
   try {
     result = await store(front, exchange, evaluation, work);
     exchange.storeMs = performance.now() - evaluated;
-    status = result.accepted.length === 0 ? NO_CONTENT.status : acceptedAnswer(result).status;
+    status = acceptedStatus(result);
     return result;
   } catch (error) {
     const hookError = toHookError(error);
@@ -202,7 +205,8 @@ async function perform(front: Front, exchange: Exchange, work: Performance): Pro
     status = hookError.status;
     throw hookError;
   } finally {
-    conclude(front, exchange, { request, evaluation, result, status });
+    const conclusion = { request, evaluation, result, status };
+    guarded(front, exchange, () => conclude(front, exchange, conclusion));
   }
 }
 
@@ -239,7 +243,7 @@ async function store(
     throw new HookError('storage_unavailable', 'the request could not be stored', { cause: error });
   }
   exchange.outcome = actions.length === 0 ? 'skipped' : result.duplicate ? 'duplicate' : 'accepted';
-  if (actions.length > 0) front.deps.onAccepted(result, actions);
+  if (actions.length > 0) guarded(front, exchange, () => front.deps.onAccepted(result, actions));
   return result;
 }
 
@@ -260,7 +264,7 @@ function conclude(front: Front, exchange: Exchange, conclusion: Conclusion): voi
   const { deps } = front;
   const { request, evaluation, result, status } = conclusion;
   const { outcome } = evaluation;
-  deps.storage.recordDecision(decisionOf(exchange, status, evaluation, result));
+  keepDecision(front, exchange, conclusion);
   if (outcome.kind === 'rejected' && outcome.error.status >= 500) {
     exchange.failedTransform = failedTransformOf(evaluation);
     if (outcome.error.code === 'transform_failed') {
@@ -281,8 +285,19 @@ function conclude(front: Front, exchange: Exchange, conclusion: Conclusion): voi
   });
 }
 
-/** A repeat was not evaluated: its decision is the first one's answer. */
-function recordRepeat(front: Front, exchange: Exchange, result: AcceptResult): void {
-  exchange.outcome = 'duplicate';
-  front.deps.storage.recordDecision(decisionOf(exchange, acceptedAnswer(result).status, undefined, result));
+/** What only looks on must not change the answer: after the commit the sender has to hear that it was accepted. */
+function guarded(front: Front, exchange: Exchange, call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    const fault = describeFault(error);
+    front.deps.log.error({ requestId: exchange.ids.id, fault }, 'an observer of requests failed');
+  }
+}
+
+/** Keeps the decision of a request that came as far as mappings, once. */
+function keepDecision(front: Front, exchange: Exchange, decided: Decided): void {
+  if (!exchange.owesDecision) return;
+  exchange.owesDecision = false;
+  front.deps.storage.recordDecision(decisionOf(exchange, decided));
 }

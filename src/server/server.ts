@@ -165,6 +165,7 @@ function createExchange(front: Front, { req, res, connection, expectsContinue }:
     mappingId: undefined,
     code: undefined,
     bodyBytes: 0,
+    owesDecision: false,
     evaluateMs: undefined,
     storeMs: undefined,
     failedTransform: undefined,
