@@ -188,7 +188,19 @@ test('several deliveries go through a real store: the second of one key is a dup
   await run([]);
   const text = readFileSync(join(folder, 'test/golden/once/twice.expected.yaml'), 'utf8');
   expect(text.match(/duplicate: true/g)).toHaveLength(1);
+  // What a repeat does is nothing: its actions are not listed again.
+  expect(text.match(/text: hello/g)).toHaveLength(2);
   expect(await run(['once'])).toMatchObject({ exitCode: 0 });
+});
+
+test('a body that is null is null, as it is on the wire, and none at all is an empty object', async () => {
+  await put('test/golden/wake/null.request.yaml', 'path: wake\nbody: null\n');
+  await put('test/golden/wake/none.request.yaml', 'path: wake\n');
+  await run([]);
+  const read = (name: string): string =>
+    readFileSync(join(folder, `test/golden/wake/${name}.expected.yaml`), 'utf8');
+  expect(read('null')).toContain('code: invalid_body');
+  expect(read('none')).toContain('code: missing_text');
 });
 
 test('reporters go to files, several at once', async () => {

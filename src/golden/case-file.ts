@@ -214,7 +214,10 @@ type Body =
   { readonly value: JsonValue; readonly file?: string } | { readonly diagnostics: readonly Diagnostic[] };
 
 async function readBody(requestFile: string, delivery: z.output<typeof Delivery>, at: Place): Promise<Body> {
-  if (delivery.bodyFile === undefined) return { value: (delivery.body ?? {}) as JsonValue };
+  if (delivery.bodyFile === undefined) {
+    // An empty body counts as {}, a body that is null is null: as on the wire.
+    return { value: delivery.body === undefined ? {} : (delivery.body as JsonValue) };
+  }
   if (delivery.body !== undefined) {
     const diagnostic: Diagnostic = {
       severity: 'error',

@@ -30,12 +30,10 @@ export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs
     reply.logs.map((line) => `${line.level}: ${line.text}`),
   );
   return {
-    outcome: outcome.kind,
+    outcome: accepted?.error === undefined ? outcome.kind : 'rejected',
     ...(mapping === undefined ? {} : { mapping: mapping.id }),
-    ...(accepted?.error === undefined
-      ? describeOutcome(outcome)
-      : { outcome: 'rejected', ...accepted.error }),
-    ...(accepted?.duplicate === true ? { duplicate: true } : {}),
+    // A repeat does nothing, so its actions are left out.
+    ...(accepted?.duplicate === true ? { duplicate: true } : (accepted?.error ?? describeOutcome(outcome))),
     ...((accepted?.duplicates.length ?? 0) > 0 ? { duplicates: accepted?.duplicates } : {}),
     ...(warnings.length === 0 ? {} : { warnings: warnings.map(describeWarning) }),
     ...(empty.length === 0 ? {} : { empty: [...new Set(empty)] }),
