@@ -26,7 +26,8 @@ const MAX_LOOKED_AT = 64;
 export function warnOfUnknownFields(kind: 'wake' | 'agent', body: JsonObject, warnings: Warning[]): void {
   let looked = 0;
   for (const field in body) {
-    if (KNOWN[kind].has(field)) continue;
+    // `source` names the sender inside the safety boundary, whatever the hook.
+    if (KNOWN[kind].has(field) || field === 'source') continue;
     looked += 1;
     if (looked > MAX_LOOKED_AT) return;
     const near = nearestField(kind, field);
