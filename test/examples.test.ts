@@ -67,7 +67,7 @@ describe('a real payload', () => {
           githubExample('push', ({ commits }) => (commits as JsonValue[]).length > 0),
         ),
       'Codertocat pushed 1 commit(s) to refs/heads/master of Codertocat/Hello-World\n' +
-        '- Initial commit (Codertocat; 1 added, 0 modified, 0 removed)\n' +
+        'This branch is new.\n- Initial commit (Codertocat; 1 added, 0 modified, 0 removed)\n' +
         'https://github.com/Codertocat/Hello-World/commit/6113728f27ae82c7b1a177c8d03f9e96e0adf246',
     ],
     [
@@ -103,7 +103,7 @@ describe('a real payload', () => {
       'stripe-payment-failed',
       () => send('stripe', fixture('stripe/invoice.payment_failed')),
       'Payment of invoice F4B9D7A1-0007 failed (attempt 2)\nCustomer: Jenny Rosen jenny.rosen@example.com\n' +
-        'Open: 4900 eur in the smallest unit\nNext attempt: 2026-03-04 12:00\n' +
+        'Open: 4900 eur in the smallest unit\nNext attempt: 2026-03-04 12:00 UTC\n' +
         'https://invoice.stripe.com/i/acct_1M2JTkLkdIwHu7ix/test_YWNjdF8x',
     ],
     [
@@ -121,10 +121,10 @@ describe('a real payload', () => {
     [
       'alertmanager-firing',
       () => send('alertmanager', fixture('alertmanager/firing')),
-      '2 alert(s) firing for sluice: NodeFilesystemAlmostOutOfSpace\n' +
-        '- [critical] NodeFilesystemAlmostOutOfSpace db1.example.com:9100 since 2026-03-01 11:41 (firing)\n' +
+      'Group NodeFilesystemAlmostOutOfSpace for sluice: 2 alert(s)\n' +
+        '- [critical] NodeFilesystemAlmostOutOfSpace db1.example.com:9100 firing, since 2026-03-01 11:41 UTC\n' +
         '  Filesystem has less than 3% space left.\n' +
-        '- [warning] NodeFilesystemAlmostOutOfSpace db2.example.com:9100 since 2026-03-01 11:20 (resolved)\n' +
+        '- [warning] NodeFilesystemAlmostOutOfSpace db2.example.com:9100 resolved, since 2026-03-01 11:20 UTC\n' +
         '  Filesystem on /dev/sda1 at db2.example.com:9100 has only 4.1% available space left.\n' +
         'http://alertmanager.example.com:9093',
     ],
@@ -137,7 +137,7 @@ describe('a real payload', () => {
       'grafana-firing',
       () => send('grafana', fixture('grafana/firing')),
       '[FIRING:1] High memory usage Infrastructure (blue us-1)\n' +
-        '- High memory usage (firing) since 2026-03-01 07:51: This alert was triggered for zone us-1\n' +
+        '- High memory usage firing, since 2026-03-01 07:51 UTC: This alert was triggered for zone us-1\n' +
         '  values {"B":44.23943737541908,"C":1}\n  https://play.grafana.org/alerting/1afz29v7z/edit',
     ],
     [
@@ -153,7 +153,7 @@ describe('a real payload', () => {
           'Request-ID': 'r',
         }),
       'SHOP-API-1A2 created in shop-api (error, node)\nReferenceError: heck is not defined\nat ?(runner)\n' +
-        '3 time(s), 2 user(s), first seen 2026-03-01 11:59\nhttps://sentry.io/organizations/test-org/issues/1170820242/',
+        '3 time(s), 2 user(s), first seen 2026-03-01 11:59 UTC\nhttps://sentry.io/organizations/test-org/issues/1170820242/',
     ],
     [
       'sentry-alert',
