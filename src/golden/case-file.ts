@@ -216,7 +216,7 @@ type Body =
 async function readBody(requestFile: string, delivery: z.output<typeof Delivery>, at: Place): Promise<Body> {
   if (delivery.bodyFile === undefined) {
     // An empty body counts as {}, a body that is null is null: as on the wire.
-    return { value: delivery.body === undefined ? {} : (delivery.body as JsonValue) };
+    return { value: delivery.body === undefined ? {} : delivery.body };
   }
   if (delivery.body !== undefined) {
     const diagnostic: Diagnostic = {
