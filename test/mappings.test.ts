@@ -112,7 +112,6 @@ describe('a mapping', () => {
       'id: 5\nmatch: {path: wake, when: {"is": 1}}\nmesageTemplate: x\nchannel: slak\ntimeoutSeconds: -1\nname: "{{a"',
     );
     expect(codesOf(diagnostics)).toEqual([
-      'MAPPING_WITHOUT_TEMPLATE (warning)',
       'WRONG_TYPE',
       'RESERVED_PATH',
       'CONDITION_UNKNOWN_OPERATOR',

@@ -2,9 +2,10 @@ import { CHANNEL_ALIASES } from '../action.ts';
 import type { DeliveryTarget } from '../action.ts';
 import { validate } from '../document/document.ts';
 import type { Diagnostic, LocatedValue, Path, Place } from '../document/document.ts';
+import { checkKeys, templateKeys } from './check-keys.ts';
 import { checkChannel, checkModel, checkRecipient, checkRunner } from './check-names.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { compileCondition } from './condition.ts';
+import { compileMatch } from './compile-match.ts';
 import { createReporter, quote } from './mapping-codes.ts';
 import type { Reporter } from './mapping-codes.ts';
 import { MappingSchema } from './mapping-schema.ts';
@@ -13,25 +14,6 @@ import type { CompiledMapping, CompiledTemplate, DedupeRule } from './mapping.ts
 import { isReserved } from './scope.ts';
 import type { TemplateCompiler } from './template.ts';
 import { toTransformRef } from './transform-ref.ts';
-
-/** Hook names that are no mapping's: the two built-in routes and the listing of runs. */
-const RESERVED_PATHS = ['wake', 'agent', 'runs'];
-
-/** Keys that only an agent action has. */
-const AGENT_KEYS = [
-  'name',
-  'sessionKey',
-  'instructions',
-  'deliver',
-  'channel',
-  'to',
-  'model',
-  'thinking',
-  'timeoutSeconds',
-  'runner',
-  'fallback',
-  'callbackUrl',
-] as const;
 
 const DAY_SECONDS = 86_400;
 
@@ -59,6 +41,8 @@ interface Course extends MappingContext {
   readonly reporter: Reporter;
   readonly dialect: MappingEntry['dialect'];
   readonly preset: MappingEntry['preset'];
+  /** False where keys with a wrong value were left out. */
+  readonly isWhole: boolean;
 }
 
 /** Checks and compiles one mapping, all findings at once, in the order of the file. */
@@ -80,6 +64,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
     reporter,
     dialect: entry.dialect,
     preset: entry.preset,
+    isWhole: checked.value !== undefined,
   };
   checkKeys(course);
   const mapping = build(course);
@@ -176,47 +161,6 @@ function templateAt(
   return template;
 }
 
-function compileMatch({ source, located, reporter }: Course): CompiledMapping['match'] {
-  const { match = {} } = source;
-  const path = compilePath({ written: match.path, reporter });
-  const result = match.when === undefined ? undefined : compileCondition(located.at(['match', 'when']));
-  reporter.diagnostics.push(...(result?.diagnostics ?? []));
-  return {
-    ...(path === undefined ? {} : { path, pathAt: located.place(['match', 'path']) }),
-    ...(match.source === undefined
-      ? {}
-      : { source: match.source, sourceAt: located.place(['match', 'source']) }),
-    ...present('when', result?.condition),
-  };
-}
-
-/** A hook name without outer slashes; undefined for any. */
-function compilePath({
-  written = '',
-  reporter,
-}: {
-  readonly written: string | undefined;
-  readonly reporter: Reporter;
-}): string | undefined {
-  const path = written.trim().replace(/^\/+|\/+$/g, '');
-  if (RESERVED_PATHS.includes(path)) {
-    reporter.report(['match', 'path'], {
-      code: 'RESERVED_PATH',
-      message: `the path ${quote(path)} is built in and cannot be mapped`,
-      hint: `choose another name; ${RESERVED_PATHS.map((name) => `"${name}"`).join(', ')} are reserved`,
-    });
-  }
-  const odd = /[^!$&-;=@-Z_a-z~%]/.exec(path)?.[0] ?? (/\/\//.test(path) ? '//' : undefined);
-  if (odd !== undefined) {
-    reporter.report(['match', 'path'], {
-      code: 'INVALID_MAPPING_PATH',
-      message: `the path ${quote(path)} holds ${quote(odd)}, which no path of a request can hold`,
-      hint: 'write it as senders write it in the URL; percent escapes are compared as they are',
-    });
-  }
-  return path === '' ? undefined : path;
-}
-
 /** Where the reply goes and who writes it: names that are known, or templates with a warning. */
 function compileRouting(course: Course): Pick<CompiledMapping, 'channel' | 'to' | 'model'> {
   const { source, reporter, options } = course;
@@ -306,70 +250,4 @@ function compileDedupe(course: Course): DedupeRule | undefined {
   if (dedupe === 'body') return { key: 'body', ttlSeconds: DAY_SECONDS };
   const key = dedupe.key === 'body' ? 'body' : templateAt(course, ['dedupe', 'key']);
   return key === undefined ? undefined : { key, ttlSeconds: dedupe.ttlSeconds ?? DAY_SECONDS };
-}
-
-/** Keys that contradict each other or the action. */
-function checkKeys(course: Course): void {
-  const { source, reporter, dialect } = course;
-  const { action = 'agent', transform, instructions } = source;
-  if (instructions?.includes('{{') === true) {
-    reporter.report(['instructions'], {
-      code: 'INSTRUCTIONS_NOT_LITERAL',
-      message: 'instructions stand outside the safety boundary, so they are literal: {{…}} is not possible',
-      hint: 'move what comes from the request into messageTemplate',
-    });
-  }
-  if (source.allowUnsafeExternalContent === true) {
-    reporter.report(['allowUnsafeExternalContent'], {
-      severity: 'warning',
-      code: 'UNSAFE_CONTENT_ALLOWED',
-      message: 'the safety boundary is off: the agent reads what senders write as if you had written it',
-      hint: 'put your own words into instructions and remove this key; keep it for trusted internal senders only',
-    });
-  }
-  const [right, wrong] = templateKeys(action);
-  if (source[wrong] !== undefined && action !== 'skip') {
-    const finding = {
-      code: 'WRONG_TEMPLATE_KEY',
-      severity: dialect === 'openclaw' ? 'warning' : 'error',
-      message: `the template of action ${action} is ${right}, found ${wrong}`,
-      hint: source[right] === undefined ? `rename it to ${right}` : 'remove it',
-    } as const;
-    reporter.report([wrong], finding, 'key');
-  } else if (source[right] === undefined && transform === undefined && action !== 'skip') {
-    const field = action === 'wake' ? 'text' : 'message';
-    reporter.report([], {
-      severity: 'warning',
-      code: 'MAPPING_WITHOUT_TEMPLATE',
-      message: `the mapping has neither ${right} nor transform: a body without a text in "text" or "message" is answered 400`,
-      hint: `add ${right}, e.g. ${right}: "{{${field}}}"`,
-    });
-  }
-  checkEffect(course);
-}
-
-/** The key that holds the template of an action, and the one that does not. */
-function templateKeys(
-  action: string,
-): readonly ['textTemplate' | 'messageTemplate', 'textTemplate' | 'messageTemplate'] {
-  return action === 'wake' ? ['textTemplate', 'messageTemplate'] : ['messageTemplate', 'textTemplate'];
-}
-
-function checkEffect({ source, reporter }: Course): void {
-  const { action = 'agent', transform } = source;
-  if (action === 'agent' || (action === 'wake' && transform !== undefined)) return;
-  const more =
-    action === 'skip'
-      ? (['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const)
-      : [];
-  for (const key of [...AGENT_KEYS, ...more]) {
-    if (source[key] === undefined) continue;
-    const finding = {
-      severity: 'warning',
-      code: 'MAPPING_KEY_WITHOUT_EFFECT',
-      message: `"${key}" has no effect with action ${action}`,
-      hint: 'remove it, or choose action: agent',
-    } as const;
-    reporter.report([key], finding, 'key');
-  }
 }

@@ -9,7 +9,8 @@ import { checkOutput, RenderBudget } from './template-budget.ts';
 import { HELPERS, holds } from './template-helpers.ts';
 import type { Argument, Helper } from './template-helpers.ts';
 import { OUT, ROOT, THIS } from './template-tree.ts';
-import type { Located, PreparedTree } from './template-tree.ts';
+import type { Located } from './template-checks.ts';
+import type { PreparedTree } from './template-tree.ts';
 
 /** One rendering under way: what the helpers called by Handlebars need besides their arguments. */
 export interface Rendering {

@@ -6,21 +6,23 @@
  * called like it, so that a payload's `date` can be printed. What Handlebars could do beyond this page (partials,
  * decorators, unknown helpers, blocks over plain names) is a finding at its place.
  */
-import { didYouMean } from '../document/document.ts';
 import type { Diagnostic, Place } from '../document/document.ts';
-import { headerNameFinding } from './header-name.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
-import { isTimeZone } from './template-date.ts';
+import {
+  checkHeaderName,
+  checkNamed,
+  countText,
+  report,
+  reportBlock,
+  reportHelper,
+  shorten,
+} from './template-checks.ts';
+import type { Locate, Located, TemplateReporter } from './template-checks.ts';
 
 /** Names that only prepared trees can call: `$` followed by a word is refused in templates as an unknown helper. */
 export const OUT = '$out';
 export const THIS = '$this';
 export const ROOT = '$root';
-
-export interface Located {
-  readonly text: string;
-  readonly at: Place;
-}
 
 export interface PreparedTree {
   readonly program: hbs.AST.Program;
@@ -37,16 +39,11 @@ export interface PreparedTree {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Where a part of the tree stands in the file, and how it was written there. */
-export type Locate = (loc: hbs.AST.SourceLocation) => Located;
-
-interface Preparing {
-  readonly locate: Locate;
+interface Preparing extends TemplateReporter {
   readonly expressions: Located[];
   readonly blocks: Place[];
   readonly helpers: Set<string>;
   readonly names: Set<string>;
-  readonly diagnostics: Diagnostic[];
   whole: boolean;
 }
 
@@ -151,21 +148,6 @@ function prepareBlock(
   } as hbs.AST.BlockStatement;
 }
 
-function reportBlock(state: Preparing, block: hbs.AST.BlockStatement, name: string): void {
-  const isValue = Object.hasOwn(HELPERS, name);
-  const near = didYouMean(name, BLOCK_HELPERS);
-  const hint = isValue
-    ? `write {{#if (${name} …)}} to test it, or {{${name} …}} to print it`
-    : near === undefined || block.params.length === 0
-      ? `write {{#if ${name}}} or {{#each ${name}}}`
-      : `did you mean "{{#${near} …}}"?`;
-  report(state, block.path.loc, {
-    code: isValue ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
-    message: isValue ? `the helper "${name}" opens no block` : `unknown block helper "${shorten(name)}"`,
-    hint,
-  });
-}
-
 /** A mustache or a sub-expression: a path where it is a lone name, else a call of a helper. */
 function prepareCall(
   state: Preparing,
@@ -206,37 +188,6 @@ function prepareHash(state: Preparing, hash: hbs.AST.Hash | undefined, params: r
   if (hash === undefined) return undefined;
   const pairs = hash.pairs.map((pair) => ({ ...pair, value: prepareExpression(state, pair.value, params) }));
   return { ...hash, pairs };
-}
-
-function reportHelper(state: Preparing, path: hbs.AST.PathExpression): void {
-  const near = didYouMean(path.original, Object.keys(HELPERS));
-  const isBlock = (BLOCK_HELPERS as readonly string[]).includes(path.original);
-  report(state, path.loc, {
-    code: isBlock ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
-    message: isBlock ? `"${path.original}" opens a block` : `unknown helper "${shorten(path.original)}"`,
-    hint: isBlock
-      ? `write {{#${path.original} …}}…{{/${path.original}}}`
-      : near === undefined
-        ? `the helpers are: ${Object.keys(HELPERS).join(' ')}`
-        : `did you mean "${near}"?`,
-  });
-}
-
-function checkNamed(
-  state: Preparing,
-  hash: hbs.AST.Hash | undefined,
-  { name, known }: { readonly name: string; readonly known: readonly string[] },
-): void {
-  for (const pair of hash?.pairs ?? []) {
-    const value =
-      pair.value.type === 'StringLiteral' ? (pair.value as hbs.AST.StringLiteral).value : undefined;
-    const message = !known.includes(pair.key)
-      ? `"${name}" knows no argument "${shorten(pair.key)}="`
-      : pair.key === 'tz' && value !== undefined && !isTimeZone(value)
-        ? `there is no time zone "${shorten(value)}"`
-        : undefined;
-    if (message !== undefined) report(state, pair.loc, { code: 'TEMPLATE_HELPER_USAGE', message });
-  }
 }
 
 function prepareExpression(
@@ -285,11 +236,6 @@ function preparePath(
   return path.depth === 0 ? spelled : path;
 }
 
-function checkHeaderName(state: Preparing, path: hbs.AST.PathExpression): void {
-  const finding = headerNameFinding(path.parts);
-  if (finding !== undefined) state.diagnostics.push({ ...finding, at: state.locate(path.loc).at });
-}
-
 /** `this` may be the root, which Handlebars knows as an object of ours: `$this` gives the payload instead. */
 function wholeRoot(state: Preparing, path: hbs.AST.PathExpression): hbs.AST.Expression {
   state.whole = true;
@@ -310,22 +256,4 @@ function pathTo(name: string, loc: hbs.AST.SourceLocation): hbs.AST.PathExpressi
 
 function numberLiteral(value: number, loc: hbs.AST.SourceLocation): hbs.AST.NumberLiteral {
   return { type: 'NumberLiteral', value, original: value, loc };
-}
-
-function report(
-  state: Preparing,
-  loc: hbs.AST.SourceLocation,
-  finding: { readonly code: string; readonly message: string; readonly hint?: string },
-): void {
-  state.diagnostics.push({ severity: 'error', at: state.locate(loc).at, ...finding });
-}
-
-function countText({ min, max }: { readonly min: number; readonly max: number }): string {
-  const noun = (count: number): string => `${count} argument${count === 1 ? '' : 's'}`;
-  if (max === Infinity) return `at least ${noun(min)}`;
-  return min === max ? noun(min) : `${min} to ${noun(max)}`;
-}
-
-function shorten(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

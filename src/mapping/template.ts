@@ -20,7 +20,8 @@ import { readTemplateSource } from './template-source.ts';
 import type { TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
 import { OUT, prepareTree, ROOT, THIS } from './template-tree.ts';
-import type { Located, PreparedTree } from './template-tree.ts';
+import type { Located } from './template-checks.ts';
+import type { PreparedTree } from './template-tree.ts';
 
 /** UTF-16 units of a template's text. */
 const MAX_TEMPLATE = 64 * 1024;

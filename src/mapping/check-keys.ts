@@ -1,0 +1,93 @@
+import type { MappingEntry } from './compile-options.ts';
+import type { Reporter } from './mapping-codes.ts';
+import type { MappingSource } from './mapping-schema.ts';
+
+/** Keys that only an agent action has. */
+const AGENT_KEYS = [
+  'name',
+  'sessionKey',
+  'instructions',
+  'deliver',
+  'channel',
+  'to',
+  'model',
+  'thinking',
+  'timeoutSeconds',
+  'runner',
+  'fallback',
+  'callbackUrl',
+] as const;
+
+interface CheckedKeys {
+  readonly source: MappingSource;
+  readonly reporter: Reporter;
+  readonly dialect: MappingEntry['dialect'];
+  /** False where keys with a wrong value were left out. */
+  readonly isWhole: boolean;
+}
+
+/** Keys that contradict each other or the action. */
+export function checkKeys(course: CheckedKeys): void {
+  const { source, reporter, dialect } = course;
+  const { action = 'agent', transform, instructions } = source;
+  if (instructions?.includes('{{') === true) {
+    reporter.report(['instructions'], {
+      code: 'INSTRUCTIONS_NOT_LITERAL',
+      message: 'instructions stand outside the safety boundary, so they are literal: {{…}} is not possible',
+      hint: 'move what comes from the request into messageTemplate',
+    });
+  }
+  if (source.allowUnsafeExternalContent === true) {
+    reporter.report(['allowUnsafeExternalContent'], {
+      severity: 'warning',
+      code: 'UNSAFE_CONTENT_ALLOWED',
+      message: 'the safety boundary is off: the agent reads what senders write as if you had written it',
+      hint: 'put your own words into instructions and remove this key; keep it for trusted internal senders only',
+    });
+  }
+  const [right, wrong] = templateKeys(action);
+  if (source[wrong] !== undefined && action !== 'skip') {
+    const finding = {
+      code: 'WRONG_TEMPLATE_KEY',
+      severity: dialect === 'openclaw' ? 'warning' : 'error',
+      message: `the template of action ${action} is ${right}, found ${wrong}`,
+      hint: source[right] === undefined ? `rename it to ${right}` : 'remove it',
+    } as const;
+    reporter.report([wrong], finding, 'key');
+  } else if (course.isWhole && source[right] === undefined && transform === undefined && action !== 'skip') {
+    const field = action === 'wake' ? 'text' : 'message';
+    reporter.report([], {
+      severity: 'warning',
+      code: 'MAPPING_WITHOUT_TEMPLATE',
+      message: `the mapping has neither ${right} nor transform: a body without a text in "text" or "message" is answered 400`,
+      hint: `add ${right}, e.g. ${right}: "{{${field}}}"`,
+    });
+  }
+  checkEffect(course);
+}
+
+/** The key that holds the template of an action, and the one that does not. */
+export function templateKeys(
+  action: string,
+): readonly ['textTemplate' | 'messageTemplate', 'textTemplate' | 'messageTemplate'] {
+  return action === 'wake' ? ['textTemplate', 'messageTemplate'] : ['messageTemplate', 'textTemplate'];
+}
+
+function checkEffect({ source, reporter }: CheckedKeys): void {
+  const { action = 'agent', transform } = source;
+  if (action === 'agent' || (action === 'wake' && transform !== undefined)) return;
+  const more =
+    action === 'skip'
+      ? (['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const)
+      : [];
+  for (const key of [...AGENT_KEYS, ...more]) {
+    if (source[key] === undefined) continue;
+    const finding = {
+      severity: 'warning',
+      code: 'MAPPING_KEY_WITHOUT_EFFECT',
+      message: `"${key}" has no effect with action ${action}`,
+      hint: 'remove it, or choose action: agent',
+    } as const;
+    reporter.report([key], finding, 'key');
+  }
+}
