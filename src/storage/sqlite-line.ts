@@ -47,9 +47,14 @@ export function openLine(database: DatabaseSync, counters: Counters) {
       `SELECT mapping_id AS mappingId, runner, count(*) AS active FROM runs INDEXED BY runs_active
        WHERE state = 3 GROUP BY mapping_id, runner`,
     ),
-    nextLane: database.prepare(
+    // Two seeks instead of one comparison of pairs, which would walk through the whole lane.
+    nextRunner: database.prepare(
       `SELECT mapping_id AS mappingId, runner FROM runs INDEXED BY runs_ready
-       WHERE state = 1 AND (mapping_id, runner) > (?, ?) ORDER BY mapping_id, runner LIMIT 1`,
+       WHERE state = 1 AND mapping_id = ? AND runner > ? ORDER BY runner LIMIT 1`,
+    ),
+    nextMapping: database.prepare(
+      `SELECT mapping_id AS mappingId, runner FROM runs INDEXED BY runs_ready
+       WHERE state = 1 AND mapping_id > ? ORDER BY mapping_id, runner LIMIT 1`,
     ),
     firstLane: database.prepare(
       `SELECT mapping_id AS mappingId, runner FROM runs INDEXED BY runs_ready
@@ -119,7 +124,8 @@ export function openLine(database: DatabaseSync, counters: Counters) {
         const rows = sql.ofLane.all(here.mappingId, here.runner, most) as unknown as { seq: number }[];
         for (const { seq } of rows) found.push({ seq, lane: here });
       }
-      lane = sql.nextLane.get(here.mappingId, here.runner) as Lane | undefined;
+      lane = (sql.nextRunner.get(here.mappingId, here.runner) ?? sql.nextMapping.get(here.mappingId)) as
+        Lane | undefined;
     }
     const picked: number[] = [];
     for (const { seq, lane: from } of found.sort((a, b) => a.seq - b.seq)) {

@@ -5,7 +5,7 @@ import { EVENT, OUTBOX, RUN } from './sqlite-schema.ts';
 import type { SessionTable } from './sqlite-sessions.ts';
 
 /** Time one slice takes at most; accepts wait no longer than this behind one (one row is always finished). */
-const SLICE_MS = 10;
+const SLICE_MS = 4;
 
 export interface PruneSlice {
   readonly removed: PruneResult;
