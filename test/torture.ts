@@ -1,14 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { openStorage, type EventRecord, type RunRecord, type Storage } from '../src/storage/storage.ts';
+import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 
 /**
  * Runs the real service under load, ends it with SIGKILL at random moments, starts it again, and in the end accounts
@@ -50,22 +47,20 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-torture-'));
   const random = createRandom(options.seed);
   const senders = new Senders(options.clients);
-  let service: TorturedService | undefined;
+  let service: ServiceProcess | undefined;
   try {
     await writeFile(join(folder, 'sluice.yaml'), tortureConfig(folder));
     for (let kill = 1; kill <= options.kills; kill++) {
-      service = await startTortured(folder);
+      service = await startServiceProcess(folder);
       senders.start(service.port);
       await wait(options.minLifeMs + random() * (options.maxLifeMs - options.minLifeMs));
-      service.child.kill('SIGKILL');
-      await once(service.child, 'exit');
+      await service.end('SIGKILL');
       await senders.pause();
       options.onKill?.(kill);
     }
-    service = await startTortured(folder);
+    service = await startServiceProcess(folder);
     await drain(folder);
-    service.child.kill('SIGTERM');
-    await once(service.child, 'exit');
+    await service.end('SIGTERM');
     return await account(folder, senders, options.kills);
   } finally {
     await senders.pause();
@@ -99,30 +94,6 @@ gateway:
   heartbeat: {everySeconds: 0}
 storage: {url: "sqlite:./store.db"}
 `;
-}
-
-interface TorturedService {
-  readonly child: ChildProcess;
-  readonly port: number;
-}
-
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-/** Starts the service as an operator would and waits until it listens. */
-async function startTortured(folder: string, env: NodeJS.ProcessEnv = {}): Promise<TorturedService> {
-  const child = spawn(process.execPath, [MAIN, 'serve', '-c', join(folder, 'sluice.yaml'), '--port', '0'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, ...env },
-  });
-  const said: string[] = [];
-  for await (const line of createInterface({ input: child.stderr })) {
-    said.push(line);
-    const port = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(line)?.[1];
-    if (port === undefined) continue;
-    child.stderr.resume();
-    return { child, port: Number(port) };
-  }
-  throw new Error(`the service did not start: ${said.slice(-20).join('\n')}`);
 }
 
 interface Sent {
