@@ -55,9 +55,9 @@ test(
   async () => {
     const service = await start();
     const answered: string[] = [];
-    let stopped = false;
+    const stop = new AbortController();
     const clients = Array.from({ length: 8 }, async (_, client) => {
-      for (let number = 0; !stopped; number++) {
+      for (let number = 0; !stop.signal.aborted; number++) {
         const text = `c${client}-${number}`;
         const response = await post(service, 'note', { text }).catch(() => undefined);
         await response?.arrayBuffer().catch(() => undefined);
@@ -68,7 +68,7 @@ test(
     });
     await until('some load', () => (answered.length > 200 ? true : undefined));
     const ending = await service.end('SIGTERM');
-    stopped = true;
+    stop.abort();
     await Promise.all(clients);
     expect(ending).toEqual({ code: 0, signal: null });
     const stored = new Set((await listEvents()).map((event) => event.text));
