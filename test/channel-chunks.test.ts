@@ -26,9 +26,10 @@ const fragment = fc.oneof(
     '\udc68',
     '这是一个句子。这是另一个句子！',
     'x'.repeat(90),
+    ' '.repeat(90),
   ),
 );
-const texts = fc.array(fragment, { maxLength: 30 }).map((parts) => parts.join(''));
+const texts = fc.array(fragment, { maxLength: 30, size: 'max' }).map((parts) => parts.join(''));
 const limits = fc.oneof(fc.integer({ min: 2, max: 60 }), fc.integer({ min: 60, max: 300 }));
 
 function graphemeStarts(text: string): Set<number> {
@@ -131,6 +132,10 @@ describe('a cut is made', () => {
     expect(chunkText(FAMILY.repeat(3), 25)).toEqual([FAMILY.repeat(2), FAMILY]);
     expect(chunkText('🇩🇪🇫🇷🇯🇵', 6)).toEqual(['🇩🇪', '🇫🇷', '🇯🇵']);
   });
+  test('not at white space that is part of a grapheme', () => {
+    expect(chunkText('aaaa\u0600 bbbb', 6)).toEqual(['aaaa\u0600 ', 'bbbb']);
+    expect(chunkText('aaaa \u0301bbbb', 6)).toEqual(['aaaa \u0301', 'bbbb']);
+  });
   test('between code points where a grapheme is longer than a message', () => {
     const chunks = chunkText(FAMILY, 4);
     expect(chunks.join('')).toBe(FAMILY);
@@ -146,6 +151,13 @@ describe('a code block longer than a message', () => {
       'Look:\n\n```ts title="x"\n  line 0\n  line 1\n  line 2\n```',
       '```ts\n  line 3\n  line 4\n  line 5\n  line 6\n  line 7\n```',
       '```ts\n  line 8\n```\ndone',
+    ]);
+  });
+  test('is cut inside a word only where the word is longer than a message', () => {
+    expect(chunkText(`\`\`\`\n${'x'.repeat(40)}\n\`\`\`\nend`, 24)).toEqual([
+      `\`\`\`\n${'x'.repeat(16)}\n\`\`\``,
+      `\`\`\`\n${'x'.repeat(16)}\n\`\`\``,
+      `\`\`\`\n${'x'.repeat(8)}\n\`\`\`\nend`,
     ]);
   });
   test('stays whole where it fits into the next message', () => {

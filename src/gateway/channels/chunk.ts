@@ -66,7 +66,7 @@ export function cutText(text: string, maxChars: number): Piece[] {
   const textEnd = trimmedEnd(text);
   const pieces: Piece[] = [];
   let fenceIndex = 0;
-  let start = skipBlankLines(text, 0, maxChars);
+  let start = skipBlankLines(text, 0);
   while (start < textEnd) {
     while ((fences[fenceIndex]?.closeEnd ?? Infinity) <= start) fenceIndex += 1;
     const fence = fences[fenceIndex];
@@ -78,8 +78,13 @@ export function cutText(text: string, maxChars: number): Piece[] {
     }
     const { cut, close } = chooseCut(text, { start, room, fences, fenceIndex });
     assert(cut.end > start, 'a chunk takes at least one code point');
+    if (open === '' && close === '' && text.slice(start, cut.end).trim() === '') {
+      // Indentation that leaves no room for what it indents.
+      start = cut.end;
+      continue;
+    }
     pieces.push({ start, end: cut.end, open, close });
-    start = close === '' ? skipBlankLines(text, cut.next, maxChars) : cut.next;
+    start = close === '' ? skipBlankLines(text, cut.next) : cut.next;
   }
   return pieces;
 }
@@ -105,7 +110,7 @@ function chooseCut(text: string, window: Window): { cut: Cut; close: string } {
     while ((window.fences[fenceIndex]?.closeEnd ?? Infinity) <= at) fenceIndex += 1;
     const fence = window.fences[fenceIndex];
     if (fence && at >= fence.openStart) {
-      const inContent = at > fence.contentStart && at < fence.closeStart - 1;
+      const inContent = at > fence.contentStart && at < fence.closeStart;
       if (inContent && at - start <= room - fence.close.length) offerInCode(text, at, offer);
     } else offerInProse(text, at, offer);
   }
@@ -155,15 +160,13 @@ function fenceAt(window: Window, at: number): Fence | undefined {
   return undefined;
 }
 
+/**
+ * The cut where the window holds no boundary of any kind: it is one word of prose, or one of a code block that began
+ * before it and goes on behind it, since the ends of a block's lines would be boundaries.
+ */
 function cutBetweenGraphemes(text: string, window: Window, isBoundary: (at: number) => boolean): Cut {
   const { start, room } = window;
-  let limit = start + room;
-  const fence = fenceAt(window, limit);
-  if (fence) {
-    // An opening line stays with its code; before the code begins there is nothing to close.
-    if (limit <= fence.contentStart && fence.openStart > start) limit = fence.openStart;
-    else limit = Math.max(start + 2, Math.min(limit - fence.close.length, fence.closeStart - 2));
-  }
+  const limit = start + room - (fenceAt(window, start + room)?.close.length ?? 0);
   for (let at = limit; at > start; at -= 1) if (isBoundary(at)) return { end: at, next: at };
   const inPair = isHighSurrogate(text, limit - 1) && isLowSurrogate(text, limit);
   const end = inPair ? limit - 1 : limit;
@@ -224,15 +227,15 @@ function findFences(text: string, maxChars: number): Fence[] {
   return fences;
 }
 
-/** The start of the first line that is not blank; indentation is kept unless it would fill a message by itself. */
-function skipBlankLines(text: string, from: number, maxChars: number): number {
+/** The start of the first line that is not blank, its indentation included. */
+function skipBlankLines(text: string, from: number): number {
   let at = from;
   let lineStart = from;
   while (at < text.length && isSpace(text, at)) {
     if (text[at] === '\n') lineStart = at + 1;
     at += 1;
   }
-  return at - lineStart > maxChars / 2 ? at : lineStart;
+  return lineStart;
 }
 
 function trimmedEnd(text: string): number {
