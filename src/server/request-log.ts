@@ -15,32 +15,36 @@ export function logRequest(front: Front, exchange: Exchange, status: number): vo
     tookMs,
   });
   const level = levelOf(exchange, status);
-  if (!deps.log.isEnabled(level)) return;
-  deps.log[level](
-    {
-      requestId: exchange.ids.id,
-      outcome: exchange.outcome,
-      status,
-      code: exchange.code,
-      hook: exchange.hookName,
-      mapping: exchange.mappingId,
-      bytes: exchange.bodyBytes,
-      tookMs: rounded(tookMs),
-      evaluateMs: rounded(exchange.evaluateMs),
-      storeMs: rounded(exchange.storeMs),
-      generation: exchange.generation.id,
-      address: exchange.address,
-      transform: exchange.failedTransform,
-      fault: exchange.fault,
-    },
-    'request',
-  );
+  if (deps.log.isEnabled(level)) deps.log[level](lineOf(exchange, status, tookMs), 'request');
+}
+
+function lineOf(exchange: Exchange, status: number, tookMs: number): Record<string, unknown> {
+  const line: Record<string, unknown> = {
+    requestId: exchange.ids.id,
+    outcome: exchange.outcome,
+    status,
+    hook: exchange.hookName,
+    mapping: exchange.mappingId,
+    bytes: exchange.bodyBytes,
+    tookMs: rounded(tookMs),
+    evaluateMs: rounded(exchange.evaluateMs),
+    storeMs: rounded(exchange.storeMs),
+  };
+  if (exchange.code === undefined) return line;
+  return {
+    ...line,
+    code: exchange.code,
+    address: exchange.address,
+    transform: exchange.failedTransform,
+    fault: exchange.fault,
+  };
 }
 
 /** Probes and strangers at other paths would bury the hooks. */
-function levelOf(exchange: Exchange, status: number): 'debug' | 'info' | 'error' {
+function levelOf(exchange: Exchange, status: number): 'debug' | 'info' | 'warn' | 'error' {
   if (exchange.outcome === 'served' || (exchange.hookName === undefined && status === 404)) return 'debug';
-  return status >= 500 ? 'error' : 'info';
+  if (status < 500) return 'info';
+  return status === 503 && exchange.fault === undefined ? 'warn' : 'error';
 }
 
 function rounded(ms: number | undefined): number | undefined {
