@@ -119,6 +119,18 @@ describe('methods', () => {
     expect(answersIn(await raw.closed())[0]?.status).toBe(404);
   });
 
+  test('a CONNECT whose sender vanishes harms nobody', async () => {
+    const server = await startTestServer();
+    for (let i = 0; i < 20; i += 1) {
+      const raw = await openRaw(server);
+      raw.socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', () =>
+        raw.socket.resetAndDestroy(),
+      );
+      await raw.closed();
+    }
+    expect((await send(server, '/hooks/wake', { body: '{}' })).status).toBe(200);
+  });
+
   test('an upgrade is not taken up', async () => {
     const server = await startTestServer();
     const reply = await send(server, '/hooks/wake', {

@@ -88,6 +88,8 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
     answerProtocolError(connection, hookError, requestId);
   });
   http.on('connect', (_req, socket) => {
+    // node lets go of the socket here, and an error without a listener would end the process.
+    socket.on('error', () => undefined);
     const error = new HookError('not_found', 'this is no proxy');
     answerProtocolError(connectionOf(socket as Socket), error, front.ids().id);
   });
