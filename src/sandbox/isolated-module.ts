@@ -2,7 +2,7 @@
 import ivm from 'isolated-vm';
 import { STATUS, type Answer, type LoadBody, type Status } from './frames.ts';
 import { CALL_STATES, INSIDE_SCRIPT } from './inside.ts';
-import { LINKED_NAME, MODULE_FILE } from './linked-name.ts';
+import { LINKED_NAME, MODULE_FILE } from './names.ts';
 
 /** Compiling, freezing and linking take 3 ms; a module's own top level runs within a call's limit. */
 const SETUP_TIMEOUT_MS = 2000;

@@ -2,8 +2,8 @@
 import * as esbuild from 'esbuild';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
-import { LINKED_NAME } from './linked-name.ts';
-import { VIRTUAL_MODULE, type GraphFile } from './load-graph.ts';
+import { LINKED_NAME, VIRTUAL_MODULE } from './names.ts';
+import type { GraphFile } from './load-graph.ts';
 import { describeError, placeOf, type SourceFinding } from './scan-sources.ts';
 
 export interface LinkedModule {

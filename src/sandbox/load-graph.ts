@@ -13,9 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import vm from 'node:vm';
 import ivm from 'isolated-vm';
 import { register } from 'tsx/esm/api';
-
-/** The one bare specifier a transform may import. */
-export const VIRTUAL_MODULE = 'sluice';
+import { VIRTUAL_MODULE } from './names.ts';
 
 /** A file of the graph; ids are paths relative to the root with forward slashes. */
 export interface GraphFile {

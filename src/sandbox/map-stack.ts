@@ -2,7 +2,7 @@
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
 import { displayName } from '../document/document.ts';
-import { MODULE_FILE } from './linked-name.ts';
+import { MODULE_FILE } from './names.ts';
 import type { TransformsFolder } from './load-modules.ts';
 import type { MappedPosition } from './transform.ts';
 

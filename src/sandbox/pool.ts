@@ -67,6 +67,8 @@ const PROVEN_AFTER = 16;
 const FIRST_BACKOFF_MS = 50;
 const LONGEST_BACKOFF_MS = 5000;
 const UNHEALTHY_AFTER = 5;
+/** Workers that one cause ends together are not seen to end together; a second try waits until all of them are. */
+const SETTLE_MS = 25;
 
 export class Pool implements WorkerListener {
   readonly #options: PoolOptions;
@@ -78,6 +80,8 @@ export class Pool implements WorkerListener {
   #waiting: Job[] = [];
   #waitingBytes = 0;
   #alone: Job[] = [];
+  /** About to be tried alone. */
+  readonly #settling = new Set<Job>();
   #memoryMb = 8;
   #nextId = 1;
   #bootFailures = 0;
@@ -108,7 +112,7 @@ export class Pool implements WorkerListener {
     for (const worker of this.#workers) running += worker.jobs.length;
     return {
       ready: [...this.#workers].filter((worker) => worker.isReady).length,
-      waiting: this.#waiting.length + this.#alone.length,
+      waiting: this.#waiting.length + this.#alone.length + this.#settling.size,
       running,
       spawned: this.#spawned,
       replays: this.#replays,
@@ -178,9 +182,7 @@ export class Pool implements WorkerListener {
   }
 
   async #stop(): Promise<void> {
-    for (const job of [...this.#takeWaiting(), ...this.#alone.splice(0)]) {
-      this.#defer(job, 'the sandbox is stopping', 1000);
-    }
+    for (const job of this.#takeAll()) this.#defer(job, 'the sandbox is stopping', 1000);
     clearTimeout(this.#bootTimer);
     // Workers alone keep no process alive, and this one has to see them end.
     const alive = setInterval(() => undefined, 1000);
@@ -287,8 +289,13 @@ export class Pool implements WorkerListener {
     job.module.quickAnswers = 0;
     job.isAlone = true;
     this.#replays += 1;
-    this.#alone.push(job);
     this.#options.onEvent({ kind: 'call-replayed', module: job.module.name });
+    this.#settling.add(job);
+    setTimeout(() => {
+      if (!this.#settling.delete(job)) return;
+      this.#alone.push(job);
+      this.#dispatch();
+    }, SETTLE_MS);
   }
 
   /** Back to the front of the queue, in order, unless the breaker opened meanwhile. */
@@ -314,9 +321,7 @@ export class Pool implements WorkerListener {
     this.#bootFailures += 1;
     this.#options.onEvent({ kind: 'workers-do-not-start', failures: this.#bootFailures });
     if (this.isHealthy || this.#active.length > 0) return;
-    for (const job of [...this.#takeWaiting(), ...this.#alone.splice(0)]) {
-      this.#defer(job, 'no worker process starts', LONGEST_BACKOFF_MS);
-    }
+    for (const job of this.#takeAll()) this.#defer(job, 'no worker process starts', LONGEST_BACKOFF_MS);
   }
 
   // ---- queue ----
@@ -330,6 +335,12 @@ export class Pool implements WorkerListener {
     const jobs = this.#waiting;
     this.#waiting = [];
     this.#waitingBytes = 0;
+    return jobs;
+  }
+
+  #takeAll(): Job[] {
+    const jobs = [...this.#takeWaiting(), ...this.#alone.splice(0), ...this.#settling];
+    this.#settling.clear();
     return jobs;
   }
 
@@ -435,7 +446,7 @@ export class Pool implements WorkerListener {
     const stalled = now - this.#lastTick > STALL_MS;
     this.#lastTick = now;
     if (stalled) return;
-    let busy = this.#waiting.length + this.#alone.length;
+    let busy = this.#waiting.length + this.#alone.length + this.#settling.size;
     for (const worker of this.#workers) {
       busy += worker.jobs.length;
       this.#watchWorker(worker, now);

@@ -14,7 +14,11 @@ import { failedReply, replyTo } from './reply.ts';
 import type { TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
 import { platformWalls, type Wall } from './worker-command.ts';
 
+export { defineTransform } from './author.ts';
+export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
+export { runTransformUnsandboxed, type UnsandboxedRun } from './run-unsandboxed.ts';
 export { SANDBOX_CODES } from './sandbox-codes.ts';
+export { typecheckTransforms, type TypecheckOptions } from './typecheck.ts';
 export { platformWalls, type Wall } from './worker-command.ts';
 export type { PoolEvent as SandboxEvent } from './pool.ts';
 export type {

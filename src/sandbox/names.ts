@@ -1,3 +1,6 @@
+/** The one bare specifier a transform may import. */
+export const VIRTUAL_MODULE = 'sluice';
+
 /** Name under which a linked script leaves the entry's exports. */
 export const LINKED_NAME = '__sluice_module';
 
