@@ -17,6 +17,7 @@ import type { Diagnostic } from '../src/document/document.ts';
 import * as configRoom from './diagnostics/config.ts';
 import * as documentRoom from './diagnostics/document.ts';
 import * as mappingRoom from './diagnostics/mapping.ts';
+import * as sandboxRoom from './diagnostics/sandbox.ts';
 
 interface Room {
   readonly codes: readonly string[];
@@ -27,6 +28,7 @@ const rooms: Readonly<Record<string, Room>> = {
   config: configRoom,
   document: documentRoom,
   mapping: mappingRoom,
+  sandbox: sandboxRoom,
 };
 
 const base = fileURLToPath(new URL('diagnostics', import.meta.url));

@@ -180,6 +180,21 @@ describe('what is refused, and where', () => {
     ],
     ['a dynamic import', "/* é */ export default () => import('./b');", 'TRANSFORM_DYNAMIC_IMPORT a.ts:1:37'],
     ['a computed import', 'export default (x: string) => import(x);', 'TRANSFORM_DYNAMIC_IMPORT a.ts:1:31'],
+    [
+      'a computed import of a path',
+      'export default (x: string) => import(`./${x}.ts`);',
+      'TRANSFORM_DYNAMIC_IMPORT a.ts:1:38',
+    ],
+    [
+      'a computed import of a sum',
+      "export default (x: string) => import('./' + x);",
+      'TRANSFORM_DYNAMIC_IMPORT a.ts:1:38',
+    ],
+    [
+      'a computed require of a path',
+      'export default (x: string) => require(`./${x}`);',
+      'TRANSFORM_REQUIRE a.ts:1:39',
+    ],
     ['require', "export default () => require('./b');", 'TRANSFORM_REQUIRE a.ts:1:30'],
     ['a computed require', 'export default (x: string) => require(x);', 'TRANSFORM_REQUIRE a.ts:1:31'],
     ['require as a value', 'export default () => [require];', 'TRANSFORM_REQUIRE a.ts:1:23'],

@@ -27,7 +27,7 @@ export async function inspectModule(
   // The first run also compiled it; the second shows what every call pays.
   const again = await run();
   if (again.kind !== 'answered' || again.answer.cpuMicros < HEAVY_CPU_MS * 1000) return [];
-  return [describeHeavy(ref, again.answer.cpuMicros / 1000)];
+  return [describeHeavy(ref)];
 }
 
 function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>): Diagnostic | undefined {
@@ -73,11 +73,11 @@ function describeFailure(outcome: JobOutcome, context: ReplyContext): Diagnostic
   };
 }
 
-function describeHeavy(ref: TransformRef, cpuMs: number): Diagnostic {
+function describeHeavy(ref: TransformRef): Diagnostic {
   return {
     severity: 'warning',
     code: 'TRANSFORM_HEAVY_TOP_LEVEL',
-    message: `the top level of transform ${JSON.stringify(ref.module)} takes ${cpuMs.toFixed(1)} ms, and runs again for every call`,
+    message: `the top level of transform ${JSON.stringify(ref.module)} takes over a millisecond, and runs again for every call`,
     at: ref.at,
     hint: 'move the work into the function where only some calls need it, or share state between calls with reuse: true',
   };

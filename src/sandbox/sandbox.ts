@@ -171,6 +171,8 @@ export class Sandbox {
     const { workers = 2, spare = 1, onEvent = () => undefined } = this.#options;
     const pool = new Pool({ workers, spare: jit ? 0 : spare, jit, script, onEvent });
     this.#pools.set(jit, pool);
+    // Loading may have begun before the stop.
+    if (this.#stopped) void pool.stop();
     return pool;
   }
 }

@@ -31,6 +31,11 @@ export interface Scan {
 }
 
 const NAMESPACE = 'scan';
+/**
+ * A folder that does not exist. For a name computed from a path, such as import(`./${x}.ts`), esbuild asks no plugin: it
+ * brings in every file below the folder that could be meant.
+ */
+export const NOWHERE = '/sluice-nowhere';
 const LOADERS = { typescript: 'ts', esm: 'js', commonjs: 'js', json: 'json' } as const;
 
 const REFUSED_SYNTAX: Readonly<Record<string, { code: string; message: string }>> = {
@@ -103,7 +108,7 @@ function scanPlugin(files: ReadonlyMap<string, GraphFile>): esbuild.Plugin {
       });
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, (args) => {
         const file = files.get(args.path);
-        return { contents: file?.original ?? '', loader: LOADERS[file?.kind ?? 'json'] };
+        return { contents: file?.original ?? '', loader: LOADERS[file?.kind ?? 'json'], resolveDir: NOWHERE };
       });
     },
   };
@@ -137,6 +142,14 @@ export function describeError(text: string): Pick<SourceFinding, 'code' | 'messa
       code: 'TRANSFORM_TOP_LEVEL_AWAIT',
       message: 'a transform cannot await outside its function',
       hint: 'the function itself may be async',
+    };
+  }
+  const computed = /^Could not resolve (import|require)\("/.exec(text)?.[1];
+  if (computed === 'import' || computed === 'require') {
+    return {
+      code: computed === 'import' ? 'TRANSFORM_DYNAMIC_IMPORT' : 'TRANSFORM_REQUIRE',
+      message: `a transform cannot ${computed} by a computed name`,
+      hint: 'write a static import',
     };
   }
   const message = text.length > 200 ? `${text.slice(0, 199)}…` : text;

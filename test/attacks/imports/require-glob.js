@@ -1,0 +1,2 @@
+// expect: load TRANSFORM_REQUIRE
+module.exports = (c) => require(`../../../${c.payload.name}`);

@@ -1,0 +1,49 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Diagnostic } from '../../src/document/document.ts';
+import { Sandbox, SANDBOX_CODES, typecheckTransforms, type TransformRef } from '../../src/sandbox/sandbox.ts';
+import { refTo } from '../sandbox-fixture.ts';
+
+export const codes = SANDBOX_CODES;
+
+/** `case.json`: what mappings name, and what is missing around them. */
+interface Case {
+  readonly transforms: readonly { readonly module: string; readonly export?: string; readonly timeoutMs?: number }[];
+  /** Whether types are checked, and if a compiler is beside the configuration. */
+  readonly types?: 'with-compiler' | 'without-compiler';
+  readonly missing?: 'workers' | 'loader';
+  /** A JSON file of over a megabyte that is made for the case and not kept. */
+  readonly large?: string;
+}
+
+/** Loads the case's `transforms/` as `check` does; the modules' places are in `case.json`. */
+export async function check(folder: string): Promise<readonly Diagnostic[]> {
+  const text = readFileSync(join(folder, 'case.json'), 'utf8');
+  const { transforms, types, missing, large } = JSON.parse(text) as Case;
+  const refs = transforms.map((transform): TransformRef => {
+    const start = text.indexOf(JSON.stringify(transform.module));
+    const at = { source: { file: 'case.json', text }, start, end: start + transform.module.length + 2 };
+    return refTo(transform.module, { ...transform, at });
+  });
+  const dir = join(folder, 'transforms');
+  if (types !== undefined) {
+    const lonely = mkdtempSync(join(tmpdir(), 'sluice-lonely-'));
+    const configDir = types === 'with-compiler' ? resolve('.') : join(lonely, 'config');
+    const found = await typecheckTransforms(dir, refs, { configDir, cwd: types === 'with-compiler' ? folder : lonely });
+    rmSync(lonely, { recursive: true });
+    return found;
+  }
+  const sandbox = new Sandbox({ workers: 1, spare: 0 });
+  const node = process.execPath;
+  try {
+    if (large !== undefined) writeFileSync(join(dir, large), JSON.stringify({ text: 'x'.repeat(1_100_000) }));
+    if (missing === 'workers') await sandbox.stop();
+    if (missing === 'loader') process.execPath = '/nowhere/node';
+    return (await sandbox.loadTransforms(dir, refs, { cwd: folder })).diagnostics;
+  } finally {
+    process.execPath = node;
+    if (large !== undefined) rmSync(join(dir, large));
+    await sandbox.stop();
+  }
+}

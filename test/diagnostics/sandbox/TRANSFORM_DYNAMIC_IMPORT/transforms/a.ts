@@ -1,0 +1,1 @@
+export default async ({ payload }) => (await import(`./${payload.kind}.ts`)).default(payload);

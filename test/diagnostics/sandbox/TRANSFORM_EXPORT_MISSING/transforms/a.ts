@@ -1,0 +1,1 @@
+export const summarize = () => ({ message: 'x' });

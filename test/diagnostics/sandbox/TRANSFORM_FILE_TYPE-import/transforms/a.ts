@@ -1,0 +1,2 @@
+import template from './page.html';
+export default () => ({ message: template });

@@ -1,0 +1,3 @@
+import { format } from './format.ts';
+
+export default () => ({ message: format(1) });

@@ -1,0 +1,3 @@
+import secrets from '../case.json';
+
+export default () => ({ message: JSON.stringify(secrets) });

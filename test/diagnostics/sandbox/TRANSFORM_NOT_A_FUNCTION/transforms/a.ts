@@ -1,0 +1,2 @@
+export default { message: 'x' };
+export const build = () => ({ message: 'x' });

@@ -1,0 +1,4 @@
+export default ({ payload }) => {
+  const title: = payload.title;
+  return { message: title };
+};

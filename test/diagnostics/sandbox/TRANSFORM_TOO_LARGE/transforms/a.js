@@ -1,0 +1,3 @@
+import table from './table.json';
+
+export default () => ({ message: table.text });

@@ -1,0 +1,3 @@
+const table = await Promise.resolve({ title: 'x' });
+
+export default () => ({ message: table.title });

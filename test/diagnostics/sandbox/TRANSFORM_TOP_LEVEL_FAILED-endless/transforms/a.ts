@@ -1,0 +1,4 @@
+let n = 0;
+while (true) n += 1;
+
+export default () => ({ message: String(n) });

@@ -1,0 +1,3 @@
+const token = process.env.TOKEN;
+
+export default () => ({ message: token });
