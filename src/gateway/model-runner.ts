@@ -15,7 +15,6 @@ import {
 import { connectionCode, describe, parseRetryAfter, retryDelay } from './wire.ts';
 import { findMissingPackage } from './optional-package.ts';
 import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
-import { parseThinking } from './thinking.ts';
 import { armTimer } from './timer.ts';
 
 export interface ModelRunnerOptions {
@@ -25,6 +24,16 @@ export interface ModelRunnerOptions {
 
 /** Refused before anything ran: too many requests, unavailable, overloaded (Anthropic). */
 const NOT_STARTED_STATUS = new Set([429, 503, 529]);
+
+/** Reasoning levels of the providers by the level of a turn, which the request's evaluation has brought to these. */
+const REASONING = {
+  off: 'none',
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+} as const;
 
 /** A runner that asks a model of the configured providers, with the session's history; loaded on its first turn. */
 export function createModelRunner(settings: ModelSettings, options: ModelRunnerOptions): Runner {
@@ -73,7 +82,7 @@ async function runTurn(
   const deadline = new AbortController();
   const cancel = armTimer(turn.timeoutSeconds * 1000, () => deadline.abort());
   const provider = settings.providers[name.slice(0, name.indexOf('/'))];
-  const reasoning = provider?.reasoning === true ? parseThinking(turn.thinking) : undefined;
+  const reasoning = provider?.reasoning === true ? reasoningOf(turn.thinking) : undefined;
   try {
     const result = await registry.generateText({
       model: registry.getModel(name),
@@ -95,6 +104,10 @@ async function runTurn(
   } finally {
     cancel();
   }
+}
+
+function reasoningOf(thinking = ''): (typeof REASONING)[keyof typeof REASONING] | undefined {
+  return Object.hasOwn(REASONING, thinking) ? REASONING[thinking as keyof typeof REASONING] : undefined;
 }
 
 /** The session's history, oldest first, and the prompt; providers refuse blank messages. */
