@@ -30,7 +30,7 @@ export type {
 export type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
 export { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
 export { createEchoRunner } from './echo-runner.ts';
-export { modelProblems, type ModelProblem, type ModelSettings } from './model-registry.ts';
+export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
 export { createRunners } from './runners.ts';
 export {
   type ChannelCatalog,

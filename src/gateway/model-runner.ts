@@ -5,13 +5,8 @@
  * reported as not started and repeated by the gateway; everything else ends the run, since the provider may have
  * done, and billed, the work.
  */
-import {
-  loadModelRegistry,
-  type ModelRegistry,
-  type ModelSettings,
-  requiredPackages,
-  unknownModel,
-} from './model-registry.ts';
+import { type ModelSettings, requiredPackages, unknownModel } from './model-problems.ts';
+import { loadModelRegistry, type ModelRegistry } from './model-registry.ts';
 import { connectionCode, describe, parseRetryAfter, retryDelay } from './wire.ts';
 import { findMissingPackage } from './optional-package.ts';
 import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
