@@ -56,7 +56,10 @@ export function requestJson(request: HookRequest): string {
 function missedBy(evaluation: Evaluation): NonNullable<DecisionRecord['missed']> | undefined {
   if (evaluation.mapping !== undefined || evaluation.trace.considered.length === 0) return undefined;
   const missed: { mappingId: string; part: string; place?: string }[] = [];
-  for (const { mapping, failed } of evaluation.trace.considered) {
+  // Mappings of other paths say something only where none has this path; else they would crowd out the near ones.
+  const { considered } = evaluation.trace;
+  const near = considered.filter(({ failed }) => failed?.part !== 'path');
+  for (const { mapping, failed } of near.length === 0 ? considered : near) {
     if (failed === undefined) continue;
     if (missed.length === MAX_MISSED) break;
     const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
