@@ -239,6 +239,9 @@ export interface ListQuery {
   readonly state?: string;
   readonly mappingId?: string;
   readonly sessionKey?: string;
+  /** Outbox only: what belongs to one run, or one entry. */
+  readonly runId?: string;
+  readonly id?: string;
 }
 
 export type QueueSelection =

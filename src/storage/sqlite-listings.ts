@@ -80,6 +80,8 @@ export function openListings(database: DatabaseSync) {
       list<OutboxRow>('outbox', OUTBOX_COLUMNS, query, [
         ['mapping_id', query.mappingId],
         ['session_key', query.sessionKey],
+        ['run_id', query.runId],
+        ['id', query.id],
       ]),
     listEvents: (query: ListQuery) =>
       list<EventRow>('events', EVENT_COLUMNS, query, [['mapping_id', query.mappingId]]),
