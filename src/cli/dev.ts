@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { dirname, relative, resolve } from 'node:path';
 import { watch } from 'chokidar';
 import { formatDiagnostics } from '../document/document.ts';
-import { recordCase } from '../golden/golden.ts';
+import { maskProblem, recordCase } from '../golden/golden.ts';
 import type { HookRequest } from '../request.ts';
 import { startService, type Service } from '../service.ts';
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
@@ -18,6 +18,10 @@ import { CliError, type Terminal } from './terminal.ts';
 /** Runs the service for authors: readable log, reload on change, a generated token where none is set. */
 export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
   const { terminal } = cli;
+  for (const mask of flags.mask) {
+    const problem = maskProblem(mask);
+    if (problem !== undefined) throw new CliError(problem, 2);
+  }
   const configFile = findConfigFile(terminal, flags);
   const log = createLogger({ level: 'info', format: 'pretty' });
   const service = await startService({
@@ -122,8 +126,9 @@ async function record(
   masks: readonly string[],
 ): Promise<void> {
   try {
-    const file = await recordCase(request, { dir: resolve(terminal.cwd, dir), masks });
-    terminal.err(`  recorded ${relative(terminal.cwd, file)}`);
+    const { file, unused } = await recordCase(request, { dir: resolve(terminal.cwd, dir), masks });
+    const note = unused.length === 0 ? '' : `; nothing to mask at ${unused.join(', ')}`;
+    terminal.err(`  recorded ${relative(terminal.cwd, file)}${note}`);
   } catch (error) {
     terminal.err(`  not recorded: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -16,7 +16,7 @@ export {
 } from './coverage.ts';
 export type { AcceptedAs } from './expectation.ts';
 export { compareOutcomes, formatImpact, type ImpactReport } from './impact.ts';
-export { recordCase, type RecordOptions } from './record.ts';
+export { maskProblem, recordCase, type RecordOptions } from './record.ts';
 export { explainFailure, formatReport, REPORTERS, type ReporterName } from './reporters.ts';
 export {
   applyPolicy,

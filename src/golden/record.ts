@@ -12,31 +12,49 @@ export interface RecordOptions {
 }
 
 /**
- * Headers that carry credentials of known senders and proxies. Token headers of ours were removed before; what
- * remains here would let a reader forge or replay.
+ * Headers and query parameters that carry credentials of known senders and proxies, by the words in their names.
+ * Token headers of ours were removed before; what remains here would let a reader forge or replay.
  */
-const SECRET_HEADERS =
-  /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|x-auth-token|.*(signature|-token|-secret|-password|apikey|api-key).*)$/;
-/** Headers of the transport, which say nothing about the hook and differ on every delivery. */
+const SECRET_NAMES =
+  /authorization|cookie|signature|[-_]sig$|^sig$|hmac|token|secret|passw|api-?_?key|^key$|jwt|credential|session|^x-auth/;
+/** Headers of the transport, which say nothing about the hook and differ on every delivery and behind every proxy. */
 const TRANSPORT_HEADERS =
-  /^(host|connection|content-length|transfer-encoding|accept-encoding|accept|keep-alive|expect|te|traceparent|tracestate|x-request-id)$/;
+  /^(host|connection|content-length|transfer-encoding|accept-encoding|accept|keep-alive|expect|te|via|forwarded|x-forwarded-.*|x-real-ip|traceparent|tracestate|x-request-id)$/;
 const MASK = '***';
+const ROOTS = ['payload', 'body', 'headers', 'query'] as const;
+
+/** What is wrong with a place to mask, or undefined: one that can match nothing would leave a secret in the file. */
+export function maskProblem(mask: string): string | undefined {
+  const [root, ...rest] = splitPath(mask);
+  if (rest.length > 0 && ROOTS.some((known) => known === root)) return undefined;
+  return `a place to mask begins with payload., headers. or query., such as payload.email or payload.users[].name; found ${JSON.stringify(mask)}`;
+}
+
+export interface RecordedCase {
+  readonly file: string;
+  /** Masks that fitted nothing in this request. */
+  readonly unused: readonly string[];
+}
 
 /**
- * Writes a received request as a new case file and resolves to its path; an existing file is never overwritten.
- * A group is the hook name.
+ * Writes a received request as a new case file; an existing file is never overwritten. A group is the hook name.
  */
-export async function recordCase(request: HookRequest, options: RecordOptions): Promise<string> {
+export async function recordCase(request: HookRequest, options: RecordOptions): Promise<RecordedCase> {
   const stamp = new Date(request.receivedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const base = options.name ?? `${stamp}-${request.id.slice(0, 8)}`;
-  const group = request.path.replaceAll(/[^\w.-]+/g, '-') || 'root';
-  const text = printYaml(toCaseFile(request, options.masks));
+  // No name leads out of the folder: a hook called ".." is one of dots.
+  const group = request.path.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'root';
+  const masks = options.masks.map((mask) => splitPath(mask));
+  const plain = toCaseFile(request);
+  const masked = masks.reduce((value, keys) => maskPath(value, keys) as JsonObject, plain);
+  const unused = options.masks.filter((_, index) => maskPath(plain, masks[index] ?? []) === plain);
+  const text = printYaml(masked);
   for (let attempt = 1; attempt <= 1000; attempt++) {
     const file = join(options.dir, group, `${attempt === 1 ? base : `${base}-${attempt}`}.request.yaml`);
     await mkdir(dirname(file), { recursive: true });
     try {
       await writeFile(file, text, { flag: 'wx', mode: 0o600 });
-      return file;
+      return { file, unused };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
@@ -44,46 +62,52 @@ export async function recordCase(request: HookRequest, options: RecordOptions): 
   throw new Error(`a thousand cases named ${group}/${base} exist already; name it otherwise`);
 }
 
-/** The case file's content: credentials removed, transport headers left out, masked places replaced. */
-function toCaseFile(request: HookRequest, masks: readonly string[]): JsonObject {
+/** The case file's content: credentials and transport headers left out. */
+function toCaseFile(request: HookRequest): JsonObject {
   const headers = Object.fromEntries(
     Object.entries(request.headers).filter(
-      ([name]) => !SECRET_HEADERS.test(name) && !TRANSPORT_HEADERS.test(name),
+      ([name]) => !SECRET_NAMES.test(name) && !TRANSPORT_HEADERS.test(name),
     ),
   );
-  let file: JsonObject = {
+  const query = Object.fromEntries(
+    Object.entries(request.query).filter(([name]) => !SECRET_NAMES.test(name.toLowerCase())),
+  );
+  return {
     path: request.path,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    ...(Object.keys(request.query).length === 0 ? {} : { query: { ...request.query } }),
+    ...(Object.keys(query).length === 0 ? {} : { query }),
     now: new Date(request.receivedAt).toISOString(),
-    payload: request.payload,
+    body: request.payload,
   };
-  for (const mask of masks) file = maskPath(file, splitPath(mask)) as JsonObject;
-  const { payload, ...rest } = file;
-  return { ...rest, body: payload ?? null };
 }
 
-/** `payload.users[].name` -> keys, where `[]` (or `*`) means every element. */
+/** `payload.users[].name` -> keys, where `[]` (or `*`) means every element; header names in lower case. */
 function splitPath(path: string): readonly string[] {
-  return path
+  const [root = '', ...keys] = path
     .replaceAll('[]', '.*')
     .replaceAll(/\[(\d+)\]/g, '.$1')
     .split('.')
     .filter((key) => key !== '');
+  if (root === 'headers') return [root, keys.join('.').toLowerCase()].filter((key) => key !== '');
+  return [root === 'payload' ? 'body' : root, ...keys];
 }
 
+/** The value with every place that the keys name replaced; the value itself where they name none. */
 function maskPath(value: JsonValue, keys: readonly string[]): JsonValue {
   const [key, ...rest] = keys;
-  if (key === undefined) return value === null ? null : MASK;
-  if (Array.isArray(value)) {
-    const list = value as readonly JsonValue[];
-    return list.map((item, index) => (key === '*' || key === String(index) ? maskPath(item, rest) : item));
-  }
+  if (key === undefined) return value === null ? value : MASK;
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value as JsonObject).map(([name, item]) => [
-      name,
-      key === '*' || key === name ? maskPath(item, rest) : item,
-    ]),
-  );
+  let found = false;
+  const visit = (name: string, item: JsonValue): JsonValue => {
+    if (key !== '*' && key !== name) return item;
+    const masked = maskPath(item, rest);
+    if (masked !== item) found = true;
+    return masked;
+  };
+  const result = Array.isArray(value)
+    ? (value as readonly JsonValue[]).map((item, index) => visit(String(index), item))
+    : Object.fromEntries(
+        Object.entries(value as JsonObject).map(([name, item]) => [name, visit(name, item)] as const),
+      );
+  return found ? result : value;
 }
