@@ -13,6 +13,10 @@ export interface CliOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Answers to questions, in order; where given, the terminal is interactive. */
   readonly answers?: readonly string[];
+  /** Ends a command that runs until it is interrupted; default: at once. */
+  readonly interrupt?: Promise<void>;
+  /** Sees each text as it is printed, on either stream. */
+  readonly onPrint?: (text: string) => void;
 }
 
 /** Runs a command line in this process, on a terminal that records. */
@@ -22,14 +26,21 @@ export async function cli(args: readonly string[], options: CliOptions): Promise
   const answers = [...(options.answers ?? [])];
   const line = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
   const terminal: Terminal = {
-    out: (text) => void out.push(line(text)),
-    err: (text) => void err.push(line(text)),
+    out: (text) => {
+      out.push(line(text));
+      options.onPrint?.(text);
+    },
+    err: (text) => {
+      err.push(line(text));
+      options.onPrint?.(text);
+    },
     color: false,
     interactive: options.answers !== undefined,
     env: options.env ?? {},
     cwd: options.cwd,
     confirm: () => Promise.resolve(answers.shift() === 'yes'),
     choose: () => Promise.resolve(answers.shift()),
+    untilInterrupted: () => options.interrupt ?? Promise.resolve(),
   };
   const exitCode = await runCli(args, terminal);
   return { exitCode, out: out.join(''), err: err.join('') };

@@ -22,9 +22,12 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
   const { cases, diagnostics } = await findCases(resolve(terminal.cwd, flags.corpus));
   if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
   if (cases.length === 0) throw new CliError(`there are no recorded requests in ${flags.corpus}`);
-  const checkout = await openBase(base, config);
+  const checkout = await openBase(terminal.cwd, base, config);
   try {
-    const before = await openWorkbench(terminal, { config: checkout.config });
+    const before = await openWorkbench(terminal, { config: checkout.config }).catch((error: unknown) => {
+      if (!(error instanceof CliError)) throw error;
+      throw new CliError(`the base ${base} has errors, so there is nothing to compare with`, error.exitCode);
+    });
     try {
       const after = await openWorkbench(terminal, { config });
       try {
@@ -52,13 +55,17 @@ interface Checkout {
 }
 
 /** The base's files: a folder as it is, or a revision written into a temporary folder without touching the repository. */
-async function openBase(base: string, config: string): Promise<Checkout> {
-  if (existsSync(base) && statSync(base).isDirectory()) {
-    const inFolder = join(resolve(base), basename(config));
+async function openBase(cwd: string, base: string, config: string): Promise<Checkout> {
+  const given = resolve(cwd, base);
+  if (existsSync(given) && statSync(given).isDirectory()) {
+    const inFolder = join(given, basename(config));
     if (!existsSync(inFolder)) throw new CliError(`${base} holds no ${basename(config)}`);
     return { config: inFolder, remove: async () => {} };
   }
-  const top = await git(dirname(config), ['rev-parse', '--show-toplevel']);
+  const top = await git(dirname(config), ['rev-parse', '--show-toplevel']).catch((error: unknown) => {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${base} is no folder, and ${basename(config)} lies in no git repository`);
+  });
   const revision = await git(top, [
     'rev-parse',
     '--verify',

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { evaluationToJson, formatEvaluation, type Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
@@ -12,8 +13,10 @@ import { openWorkbench } from './workbench.ts';
 
 /** Says what a request file becomes, or what a request that was answered became, and why. */
 export async function explain(cli: Cli, what: string, flags: ExplainFlags): Promise<void> {
-  if (existsSync(what)) {
-    await explainRequests(cli, await readRequests(cli.terminal, what), flags);
+  if (existsSync(resolve(cli.terminal.cwd, what))) {
+    const evaluations = await explainRequests(cli, await readRequests(cli.terminal, what), flags);
+    if (flags.json === true)
+      cli.terminal.out(JSON.stringify(evaluations.length === 1 ? evaluations[0] : evaluations, null, 2));
     return;
   }
   if (!/^[0-9a-f-]{8,36}$/i.test(what))
@@ -26,37 +29,39 @@ export async function explain(cli: Cli, what: string, flags: ExplainFlags): Prom
     throw new CliError(`no decision with the id ${what} is kept; "sluice requests" lists the last 1,000`);
   }
   if (flags.json !== true) cli.terminal.out(formatDecision(decision));
-  if (kept !== undefined) {
-    if (flags.json !== true)
-      cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
-    await explainRequests(cli, [parseKeptRequest(kept)], flags);
-  } else if (flags.json === true) cli.terminal.out(JSON.stringify(decision));
+  if (kept !== undefined && flags.json !== true)
+    cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
+  const requests = kept === undefined ? [] : [parseKeptRequest(kept)];
+  const [evaluation] = await explainRequests(cli, requests, flags);
+  if (flags.json === true) {
+    cli.terminal.out(
+      JSON.stringify({ decision, ...(evaluation === undefined ? {} : { evaluation }) }, null, 2),
+    );
+  }
 }
 
+/** Evaluates with the mappings and transforms as they are; prints for people, resolves to what `--json` prints. */
 async function explainRequests(
   cli: Cli,
   requests: readonly HookRequest[],
   flags: ExplainFlags,
-): Promise<void> {
+): Promise<readonly unknown[]> {
+  if (requests.length === 0) return [];
   const workbench = await openWorkbench(cli.terminal, flags);
   try {
     const evaluations: Evaluation[] = [];
     for (const request of requests) evaluations.push(await workbench.generation.evaluate(request, 'full'));
-    if (flags.json === true) {
-      const list = evaluations.map((evaluation) => evaluationToJson(evaluation));
-      cli.terminal.out(JSON.stringify(list.length === 1 ? list[0] : list, null, 2));
-    } else {
-      for (const [index, evaluation] of evaluations.entries()) {
-        const request = requests[index];
-        cli.terminal.out(
-          formatEvaluation(evaluation, {
-            color: cli.terminal.color,
-            ...(request === undefined ? {} : { request }),
-          }),
-        );
-      }
+    for (const [index, evaluation] of flags.json === true ? [] : evaluations.entries()) {
+      const request = requests[index];
+      cli.terminal.out(
+        formatEvaluation(evaluation, {
+          color: cli.terminal.color,
+          ...(request === undefined ? {} : { request }),
+        }),
+      );
     }
     if (evaluations.some((evaluation) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
+    return evaluations.map((evaluation) => evaluationToJson(evaluation));
   } finally {
     await workbench.close();
   }

@@ -68,6 +68,10 @@ const query = (
 const errorText = (error: { code: string; message: string } | undefined): string =>
   error === undefined ? '' : formatOneLine(`${error.code}: ${error.message}`, 60);
 
+/** An error's message can hold what an agent or a platform said: payload-derived, as the texts are. */
+const errorToJson = (error: { code: string; message: string } | undefined, text: boolean): unknown =>
+  error === undefined ? null : text ? error : { code: error.code };
+
 /** One run as `sluice runs --json` prints it. */
 export function runToJson(run: RunRecord, text: boolean): Record<string, unknown> {
   const { action } = run;
@@ -86,7 +90,7 @@ export function runToJson(run: RunRecord, text: boolean): Record<string, unknown
     to: action.to ?? null,
     model: action.model ?? null,
     runner: action.runner ?? null,
-    lastError: run.lastError ?? null,
+    lastError: errorToJson(run.lastError, text),
     usage: run.usage ?? null,
     acceptedAt: isoTime(run.acceptedAt),
     dueAt: isoTime(run.dueAt),
@@ -135,11 +139,13 @@ export const eventsListing: Listing<EventRecord> = {
     id: event.id,
     kind: event.kind,
     ...(text ? { text: event.text } : {}),
-    origin: event.origin,
+    origin: text ? event.origin : { ...event.origin, source: undefined },
     mode: event.mode,
     state: event.state,
     attempts: event.attempts,
     turnId: event.turnId ?? null,
+    runId: event.runId ?? null,
+    lastError: errorToJson(event.lastError, text),
     createdAt: isoTime(event.createdAt),
     consumedAt: isoTime(event.consumedAt) ?? null,
   }),
@@ -167,7 +173,7 @@ export function outboxToJson(entry: OutboxRecord, text: boolean): Record<string,
     url: entry.callback === undefined ? null : new URL(entry.callback.url).origin,
     ...(text ? { text: entry.delivery?.text ?? entry.callback?.body ?? null } : {}),
     chunksSent: entry.chunksSent,
-    lastError: entry.lastError ?? null,
+    lastError: errorToJson(entry.lastError, text),
     createdAt: isoTime(entry.createdAt),
     dueAt: isoTime(entry.dueAt),
     endedAt: isoTime(entry.endedAt) ?? null,
@@ -183,12 +189,15 @@ export const queueListing: Listing<RunRecord | OutboxRecord> = {
     const lists = await Promise.all(
       states.flatMap((state) => [
         storage.listRuns({ ...query(options), state }),
-        options.mapping === undefined
-          ? storage.listOutbox({ ...query(options), state })
-          : Promise.resolve([]),
+        storage.listOutbox({ ...query(options), state }),
       ]),
     );
-    return lists.flat().slice(0, options.limit);
+    const since = (entry: RunRecord | OutboxRecord): number =>
+      isRun(entry) ? entry.acceptedAt : entry.createdAt;
+    return lists
+      .flat()
+      .sort((a, b) => since(b) - since(a))
+      .slice(0, options.limit);
   },
   toJson: (entry, text) => (isRun(entry) ? runToJson(entry, text) : outboxToJson(entry, text)),
   toCells: (entry, now) => {

@@ -27,15 +27,13 @@ export async function showWork(
   options: { readonly text: boolean },
 ): Promise<void> {
   const run = await storage.findRun(id);
-  const outbox = await storage.listOutbox({ limit: 1000 });
   if (run !== undefined) {
-    const sent = outbox
-      .filter((entry) => entry.runId === id)
-      .map((entry) => outboxToJson(entry, options.text));
+    const outbox = await storage.listOutbox({ limit: 1000, runId: id });
+    const sent = outbox.map((entry) => outboxToJson(entry, options.text));
     terminal.out(JSON.stringify({ ...runToJson(run, options.text), outbox: sent }, null, 2));
     return;
   }
-  const entry = outbox.find((candidate) => candidate.id === id);
+  const [entry] = await storage.listOutbox({ limit: 1, id });
   if (entry === undefined)
     throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
   terminal.out(JSON.stringify(outboxToJson(entry, options.text), null, 2));
@@ -45,20 +43,19 @@ export async function showWork(
 export async function retryWork(
   storage: Storage,
   terminal: Terminal,
-  ids: readonly string[],
+  selection: QueueSelection,
   options: SelectionOptions,
 ): Promise<void> {
-  report(terminal, options, 'due now', await storage.retry(parseSelection(ids, options), Date.now()));
+  report(terminal, options, 'due now', await storage.retry(selection, Date.now()));
 }
 
 /** Drops queued or dead work after asking; each dropped run posts its summary. */
 export async function dropWork(
   storage: Storage,
   terminal: Terminal,
-  ids: readonly string[],
+  selection: QueueSelection,
   options: SelectionOptions,
 ): Promise<void> {
-  const selection = parseSelection(ids, options);
   const what =
     selection.kind === 'all'
       ? 'all waiting and dead work'

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { evaluationToJson, formatEvaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { ReplayFlags } from './authoring-commands.ts';
@@ -21,19 +22,22 @@ export async function replay(cli: Cli, what: string, flags: ReplayFlags): Promis
   }
   const workbench = await openWorkbench(cli.terminal, flags);
   try {
+    const list: unknown[] = [];
     for (const request of requests) {
       const evaluation = await workbench.generation.evaluate(request, 'full');
-      if (flags.json === true) cli.terminal.out(JSON.stringify(evaluationToJson(evaluation), null, 2));
-      else cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, request }));
+      list.push(evaluationToJson(evaluation));
+      if (flags.json !== true)
+        cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, request }));
       if (evaluation.outcome.kind === 'rejected') cli.setExitCode(1);
     }
+    if (flags.json === true) cli.terminal.out(JSON.stringify(list.length === 1 ? list[0] : list, null, 2));
   } finally {
     await workbench.close();
   }
 }
 
 async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise<readonly HookRequest[]> {
-  if (existsSync(what)) return readRequests(cli.terminal, what);
+  if (existsSync(resolve(cli.terminal.cwd, what))) return readRequests(cli.terminal, what);
   const kept = await withStore(cli, flags, (storage) => storage.findKeptRequest(what));
   if (kept === undefined) {
     throw new CliError(

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { wholeNumber, type Cli } from './command-line.ts';
 import type { SelectionOptions } from './queue.ts';
 
@@ -12,6 +12,12 @@ interface ListFlags {
   readonly session?: string;
 }
 
+const RUN_STATES = ['queued', 'active', 'completed', 'dead'] as const;
+const EVENT_STATES = ['pending', 'claimed', 'consumed', 'dead'] as const;
+/** What a decision came to stands where other listings have a state. */
+const DECISION_STATES = ['accepted', 'skipped', 'rejected'] as const;
+const QUEUE_STATES = ['queued', 'active', 'dead'] as const;
+
 /** Commands that look into the store or change what waits in it, beside a running service. */
 export function addStoreCommands(program: Command, cli: Cli): void {
   addListings(program, cli);
@@ -21,30 +27,34 @@ export function addStoreCommands(program: Command, cli: Cli): void {
 }
 
 function addListings(program: Command, cli: Cli): void {
-  const listing = (name: string, description: string): Command =>
+  const listing = (name: string, description: string, states: readonly string[]): Command =>
     cli
       .withConfig(program.command(name).description(description))
       .option('--json', 'one JSON array on stdout')
       .option('--limit <n>', 'how many, newest first', wholeNumber(1, 1_000_000), 100)
       .option('--no-text', 'leave payload-derived texts out of the JSON')
-      .option('--state <state>', 'only this state')
+      .addOption(new Option('--state <state>', 'only this state').choices(states))
       .option('--mapping <id>', 'only this mapping');
-  listing('events', 'list system events of the main session').action(async (flags: ListFlags) => {
-    const { eventsListing } = await import('./listings.ts');
-    await (await import('./store.ts')).list(cli, flags, eventsListing);
-  });
-  listing('runs', 'list agent runs')
+  listing('events', 'list system events of the main session', EVENT_STATES).action(
+    async (flags: ListFlags) => {
+      const { eventsListing } = await import('./listings.ts');
+      await (await import('./store.ts')).list(cli, flags, eventsListing);
+    },
+  );
+  listing('runs', 'list agent runs', RUN_STATES)
     .option('--session <key>', 'only this session key')
     .action(async (flags: ListFlags) => {
       const { runsListing } = await import('./listings.ts');
       await (await import('./store.ts')).list(cli, flags, runsListing);
     });
-  listing('requests', 'list the last decisions: what each request became, or where it missed').action(
-    async (flags: ListFlags) => {
-      const { requestsListing } = await import('./listings.ts');
-      await (await import('./store.ts')).list(cli, flags, requestsListing);
-    },
-  );
+  listing(
+    'requests',
+    'list the last decisions: what each request became, or where it missed',
+    DECISION_STATES,
+  ).action(async (flags: ListFlags) => {
+    const { requestsListing } = await import('./listings.ts');
+    await (await import('./store.ts')).list(cli, flags, requestsListing);
+  });
 }
 
 function addQueue(program: Command, cli: Cli): void {
@@ -58,8 +68,8 @@ function addQueue(program: Command, cli: Cli): void {
     .option('--json', 'one JSON array on stdout')
     .option('--limit <n>', 'how many, newest first', wholeNumber(1, 1_000_000), 100)
     .option('--no-text', 'leave payload-derived texts out of the JSON')
-    .option('--state <state>', 'queued, active or dead')
-    .option('--mapping <id>', 'only runs of this mapping')
+    .addOption(new Option('--state <state>', 'only this state').choices(QUEUE_STATES))
+    .option('--mapping <id>', 'only work of this mapping')
     .action(async (flags: ListFlags) => {
       const { queueListing } = await import('./listings.ts');
       await (await import('./store.ts')).list(cli, flags, queueListing);
@@ -82,10 +92,11 @@ function addQueue(program: Command, cli: Cli): void {
       .option('--json', 'a JSON object on stdout');
   selection(queue.command('retry [ids...]').description('make dead or waiting work due now')).action(
     async (ids: string[], flags: Change) => {
-      const { retryWork } = await import('./queue.ts');
+      const { parseSelection, retryWork } = await import('./queue.ts');
+      const chosen = parseSelection(ids, flags);
       await (
         await import('./store.ts')
-      ).withStore(cli, flags, (storage) => retryWork(storage, cli.terminal, ids, flags));
+      ).withStore(cli, flags, (storage) => retryWork(storage, cli.terminal, chosen, flags));
     },
   );
   selection(
@@ -93,10 +104,11 @@ function addQueue(program: Command, cli: Cli): void {
   )
     .option('-y, --yes', 'do not ask')
     .action(async (ids: string[], flags: Change) => {
-      const { dropWork } = await import('./queue.ts');
+      const { dropWork, parseSelection } = await import('./queue.ts');
+      const chosen = parseSelection(ids, flags);
       await (
         await import('./store.ts')
-      ).withStore(cli, flags, (storage) => dropWork(storage, cli.terminal, ids, flags));
+      ).withStore(cli, flags, (storage) => dropWork(storage, cli.terminal, chosen, flags));
     });
   cli
     .withConfig(queue.command('prune').description('remove completed work beyond storage.keep now'))

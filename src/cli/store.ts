@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
 import { printListing, type Listing } from './listings.ts';
@@ -86,7 +87,7 @@ export async function pruneStore(cli: Cli, flags: ConfigFlags & { json?: boolean
 
 /** Copies the store into a new file. */
 export async function backupStore(cli: Cli, file: string, flags: ConfigFlags): Promise<void> {
-  await withStore(cli, flags, (storage) => storage.backup(file));
+  await withStore(cli, flags, (storage) => storage.backup(resolve(cli.terminal.cwd, file)));
   cli.terminal.out(file);
 }
 

@@ -16,6 +16,8 @@ export interface Terminal {
   confirm(question: string): Promise<boolean>;
   /** Asks for one word out of several; undefined at end of input. */
   choose(question: string, choices: readonly string[]): Promise<string | undefined>;
+  /** Resolves when the person ends the command, with Ctrl-C or SIGTERM. */
+  untilInterrupted(): Promise<void>;
 }
 
 /** A command's findings end it with 1, wrong usage with 2; the message is for people. */
@@ -50,6 +52,11 @@ export function processTerminal(): Terminal {
     interactive,
     env: process.env,
     cwd: process.cwd(),
+    untilInterrupted: () =>
+      new Promise((done) => {
+        process.once('SIGINT', () => done());
+        process.once('SIGTERM', () => done());
+      }),
     confirm: async (question) => ['y', 'yes'].includes((await ask(`${question} [y/N] `)) ?? ''),
     choose: async (question, choices) => {
       for (;;) {

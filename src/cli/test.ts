@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { watch } from 'chokidar';
 import {
   applyPolicy,
   collectCoverage,
@@ -16,6 +15,7 @@ import {
   type CaseResult,
   type Coverage,
   type CoverageForm,
+  type FoundCases,
   type ReporterName,
   type RunReport,
   type UpdatePolicy,
@@ -26,16 +26,29 @@ import type { TestFlags } from './authoring-commands.ts';
 import type { Cli } from './command-line.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { CliError, type Terminal } from './terminal.ts';
+import { watchCases } from './watch-cases.ts';
 
 /** Runs golden cases; see `sluice test --help` for the flags. */
 export async function test(cli: Cli, filters: readonly string[], flags: TestFlags): Promise<void> {
   const plan = readPlan(cli.terminal, flags);
   const workbench = await openWorkbench(cli.terminal, flags, { coverage: plan.coverage });
   try {
-    const report = await runOnce(cli.terminal, workbench, filters, flags, plan);
+    const found = await findWanted(cli.terminal, filters, flags);
+    let report = await runFound(cli.terminal, workbench, found, plan.policy);
+    if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
+    const shown = flags.interactive === true ? { brief: true } : {};
+    await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
     const coverage = await reportCoverage(cli.terminal, workbench.generation, report, plan);
-    if (flags.interactive === true) await walkThrough(cli.terminal, report);
-    if (flags.watch === true) await watchCases(cli, workbench, filters, flags, plan);
+    if (flags.watch === true) {
+      const last = await watchCases(cli.terminal, workbench, {
+        dir: resolve(cli.terminal.cwd, flags.dir),
+        filters,
+        report,
+        run: (cases) => runFound(cli.terminal, workbench, cases, plan.policy),
+        show: (next, verbose) => writeReports(cli.terminal, next, plan.reporters, { verbose }),
+      });
+      report = last;
+    }
     const below = coverage !== undefined && plan.failUnder !== undefined && isBelow(coverage, plan.failUnder);
     if (below) cli.terminal.err(`coverage ${coverage.covered}/${coverage.total} is below ${plan.failUnder}%`);
     if (below || hasFailed(report)) cli.setExitCode(1);
@@ -62,6 +75,7 @@ function readPlan(terminal: Terminal, flags: TestFlags): Plan {
   const ci = isCi(terminal.env);
   if (ci && flags.update === true)
     throw new CliError('--update does not work where CI is set: expectations are written by people', 2);
+  if (ci && flags.interactive === true) throw new CliError('-i does not work where CI is set', 2);
   if (flags.interactive === true && !terminal.interactive) throw new CliError('-i needs a terminal', 2);
   const failUnder = flags.failUnder === undefined ? undefined : Number(flags.failUnder);
   if (failUnder !== undefined && !(failUnder >= 0 && failUnder <= 100)) {
@@ -94,28 +108,28 @@ function readOutput<Name extends string>(text: string, names: readonly Name[], f
   return rest.length === 0 ? { name } : { name, file: rest.join('=') };
 }
 
-async function runOnce(
+async function findWanted(
   terminal: Terminal,
-  workbench: Workbench,
   filters: readonly string[],
   flags: TestFlags,
-  plan: Plan,
-): Promise<RunReport> {
+): Promise<FoundCases> {
   const found = await findCases(resolve(terminal.cwd, flags.dir), filters);
-  if (found.cases.length === 0 && found.diagnostics.length === 0) {
-    throw new CliError(
-      filters.length === 0
-        ? `there are no golden cases in ${flags.dir}; "sluice record" writes some from real requests`
-        : `no golden case in ${flags.dir} has a name that contains ${filters.join(' or ')}`,
-    );
-  }
+  if (found.cases.length > 0 || found.diagnostics.length > 0) return found;
+  throw new CliError(
+    filters.length === 0
+      ? `there are no golden cases in ${flags.dir}; "sluice record" writes some from real requests`
+      : `no golden case in ${flags.dir} has a name that contains ${filters.join(' or ')}`,
+  );
+}
+
+function runFound(
+  terminal: Terminal,
+  workbench: Workbench,
+  found: FoundCases,
+  policy: UpdatePolicy,
+): Promise<RunReport> {
   const engine = createGoldenEngine(workbench.generation);
-  const report = await runCases(found, engine, {
-    policy: plan.policy,
-    ...progress(terminal, found.cases.length),
-  });
-  await writeReports(terminal, report, flags, plan.reporters);
-  return report;
+  return runCases(found, engine, { policy, ...progress(terminal, found.cases.length) });
 }
 
 /** One moving line on a terminal while many cases run. */
@@ -134,12 +148,12 @@ function progress(terminal: Terminal, total: number): { onResult?: (result: Case
 async function writeReports(
   terminal: Terminal,
   report: RunReport,
-  flags: TestFlags,
   reporters: readonly Output<ReporterName>[],
+  options: { readonly verbose?: boolean; readonly brief?: boolean },
 ): Promise<void> {
   for (const { name, file } of reporters) {
     const color = file === undefined && terminal.color;
-    const text = formatReport(report, name, { color, cwd: terminal.cwd, verbose: flags.verbose === true });
+    const text = formatReport(report, name, { color, cwd: terminal.cwd, ...options });
     await writeOutput(terminal, file, text);
   }
 }
@@ -174,59 +188,25 @@ async function reportCoverage(
   return coverage;
 }
 
-/** Shows each difference and asks: accept it, leave it, or stop. */
-async function walkThrough(terminal: Terminal, report: RunReport): Promise<void> {
-  const differing = report.results.filter(
-    (result) => result.status === 'failed' || result.status === 'missing',
+/** Shows each difference and asks: accept it, leave it, or stop. Resolves to the report as it then is. */
+async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunReport> {
+  const results = [...report.results];
+  const differing = [...results.entries()].filter(
+    ([, { status }]) => status === 'failed' || status === 'missing',
   );
-  for (const [index, result] of differing.entries()) {
-    terminal.out(
-      `\n${index + 1}/${differing.length}  ${result.case.name}\n${explainFailure(result, { color: terminal.color, cwd: terminal.cwd })}`,
-    );
-    const answer = await terminal.choose('What happened is right: write it?', ['yes', 'no', 'quit']);
-    if (answer === undefined || answer === 'quit') return;
-    if (answer === 'yes')
-      terminal.out(`${(await applyPolicy(result, 'all')).status} ${result.case.expectedFile}`);
+  for (const [count, [index, result]] of differing.entries()) {
+    const what =
+      result.status === 'missing'
+        ? `new, it would be written as:\n\n${result.actualText}`
+        : explainFailure(result, { color: terminal.color, cwd: terminal.cwd });
+    terminal.out(`\n${count + 1}/${differing.length}  ${result.case.name}  ${what}`);
+    const answer = await terminal.choose('Is what happened right? Then it is written.', [
+      'yes',
+      'no',
+      'quit',
+    ]);
+    if (answer === undefined || answer === 'quit') break;
+    if (answer === 'yes') results[index] = await applyPolicy(result, 'all');
   }
+  return { ...report, results };
 }
-
-/** Runs again what a change affects until the command is ended. */
-async function watchCases(
-  cli: Cli,
-  workbench: Workbench,
-  filters: readonly string[],
-  flags: TestFlags,
-  plan: Plan,
-): Promise<void> {
-  const { terminal } = cli;
-  const dir = resolve(terminal.cwd, flags.dir);
-  const watcher = watch([dir, ...workbench.watchedPaths()], { ignoreInitial: true });
-  terminal.err('watching; Ctrl-C ends');
-  let running: Promise<void> = Promise.resolve();
-  const changed = new Set<string>();
-  const rerun = async (): Promise<void> => {
-    const files = [...changed];
-    changed.clear();
-    if (files.length === 0) return;
-    const onlyCases = files.every((file) => file.startsWith(dir));
-    if (!onlyCases && !(await workbench.reload())) return;
-    const names = onlyCases ? files.map((file) => caseFilter(dir, file)) : filters;
-    await runOnce(terminal, workbench, names, { ...flags, verbose: true }, plan).catch((error: unknown) => {
-      terminal.err(error instanceof Error ? error.message : String(error));
-    });
-  };
-  watcher.on('all', (_event, file) => {
-    if (file.endsWith('.expected.yaml')) return;
-    changed.add(file);
-    running = running.then(() => new Promise((done) => setTimeout(done, 50))).then(rerun);
-  });
-  await new Promise<void>((done) => process.once('SIGINT', done));
-  await watcher.close();
-  await running;
-}
-
-const caseFilter = (dir: string, file: string): string =>
-  file
-    .slice(dir.length + 1)
-    .replace(/\.request\.(yaml|yml|json)$/, '')
-    .replaceAll('\\', '/');

@@ -52,7 +52,11 @@ export async function openWorkbench(
       const next = await load();
       if (next.generation === undefined)
         terminal.err(formatDiagnostics(next.diagnostics, { color: terminal.color }));
-      else generation = next.generation;
+      else {
+        const replaced = generation;
+        generation = next.generation;
+        replaced?.transforms.release();
+      }
       return next.generation !== undefined;
     },
     close: () => sandbox.stop(),

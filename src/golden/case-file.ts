@@ -5,6 +5,7 @@ import {
   displayName,
   parseDocument,
   readDocument,
+  readSource,
   validate,
   type Diagnostic,
   type LocatedValue,
@@ -229,24 +230,22 @@ async function readBody(requestFile: string, delivery: z.output<typeof Delivery>
     return { diagnostics: [diagnostic] };
   }
   const file = join(dirname(requestFile), delivery.bodyFile);
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
+  const { source, diagnostics } = await readSource(file);
+  if (source === undefined) {
     const diagnostic: Diagnostic = {
       severity: 'error',
       code: 'BODY_FILE_UNREADABLE',
-      message: `bodyFile ${delivery.bodyFile} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+      message: `bodyFile ${delivery.bodyFile} cannot be read: ${diagnostics[0]?.message ?? 'unknown error'}`,
       at,
       hint: 'the path is relative to the request file',
     };
     return { diagnostics: [diagnostic] };
   }
   try {
-    return { value: JSON.parse(text) as JsonValue, file };
+    return { value: JSON.parse(source.text) as JsonValue, file };
   } catch {
-    const { document, diagnostics } = parseDocument({ file: displayName(file), text }, 'json');
-    return document === undefined ? { diagnostics } : { value: document.root.value as JsonValue, file };
+    // The server would refuse it too; parsed again for the place of the error.
+    return { diagnostics: parseDocument(source, 'json').diagnostics };
   }
 }
 

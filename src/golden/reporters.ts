@@ -13,6 +13,8 @@ export interface ReportOptions {
   readonly cwd: string;
   /** List passed cases too (pretty only). */
   readonly verbose?: boolean;
+  /** Only name what failed: the differences were shown already (pretty only). */
+  readonly brief?: boolean;
 }
 
 /** Prints a report in one of the forms; the text ends with a newline. */
@@ -77,7 +79,7 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
   for (const result of report.results) {
     if (FAILED.has(result.status)) {
       const title = paint('red', `✗ ${result.case.name}  ${result.status}`, options.color);
-      blocks.push(`${title}\n${indent(explainFailure(result, options))}\n`);
+      blocks.push(options.brief === true ? title : `${title}\n${indent(explainFailure(result, options))}\n`);
     } else if (result.status !== 'passed' || options.verbose === true) {
       blocks.push(`${paint('green', '✓', options.color)} ${result.case.name}  ${result.status}`);
     }
