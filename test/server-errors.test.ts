@@ -177,17 +177,28 @@ describe('decisions and log lines', () => {
     ];
     const server = await startTestServer({
       generation: {
-        evaluate: () =>
+        evaluate: (request) =>
           evaluationOf(
             { kind: 'rejected', error: new HookError('no_mapping_matched', 'none') },
-            { trace: { considered, templates: [], transforms: [] } },
+            // A request for another path missed by its path only; 60 of those say nothing beside a near miss.
+            {
+              trace: {
+                considered:
+                  request.path === 'y'
+                    ? considered.slice(0, 1)
+                    : [...Array.from({ length: 60 }, () => considered[0]!), ...considered],
+                templates: [],
+                transforms: [],
+              },
+            },
           ),
       },
     });
     expect((await send(server, '/hooks/x', { body: '{}' })).status).toBe(404);
-    expect(server.decisions[0]?.missed).toEqual([
-      { mappingId: 'github-push', part: 'path', place: 'mappings/github.yaml:3:5' },
-      { mappingId: 'github-push', part: 'source', place: 'mappings/github.yaml:1:1' },
+    expect((await send(server, '/hooks/y', { body: '{}' })).status).toBe(404);
+    expect(server.decisions.map(({ missed }) => missed)).toEqual([
+      [{ mappingId: 'github-push', part: 'source', place: 'mappings/github.yaml:1:1' }],
+      [{ mappingId: 'github-push', part: 'path', place: 'mappings/github.yaml:3:5' }],
     ]);
     expect(JSON.stringify(server.decisions)).not.toContain('secret-part');
   });
