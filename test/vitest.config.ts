@@ -1,6 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+/** Tests start the real service, workers and transforms' processes many times: compiled code is kept between them. */
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
+  new URL('../node_modules/.cache/compile', import.meta.url),
+);
+
 /** Two workers: the suite is sized for two cores, and real services and sandboxes run beside the tests. */
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
