@@ -34,6 +34,12 @@ export class CliError extends Error {
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
   const interactive = process.stdin.isTTY && process.stderr.isTTY;
+  // A reader that has seen enough (`| head`) closes the pipe: the rest has no reader, which is no failure.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
   const ask = async (question: string): Promise<string | undefined> => {
     if (!interactive) return undefined;
     const reader = createInterface({ input: process.stdin, output: process.stderr });
