@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CHANNEL_ALIASES } from './action.ts';
 import { loadConfig, type LoadedConfig } from './config/config.ts';
-import type { Diagnostic } from './document/document.ts';
+import { displayName, type Diagnostic } from './document/document.ts';
 import {
   channelProblems,
   loadChannelCatalog,
@@ -19,7 +19,7 @@ import {
   type Evaluation,
   type Rules,
 } from './hook/hook.ts';
-import { loadMappings, type RoutingTable } from './mapping/mapping.ts';
+import { loadMappings, type CompiledMapping, type RoutingTable } from './mapping/mapping.ts';
 import type { HookRequest } from './request.ts';
 import { type Sandbox, type TransformRef, type Transforms } from './sandbox/sandbox.ts';
 
@@ -80,7 +80,7 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   const found = [
     ...diagnostics,
     ...findChannelProblems(config, channelCatalog),
-    ...findRunnerProblems(config),
+    ...findRunnerProblems(config, mappings.table?.mappings ?? []),
     ...mappings.diagnostics,
     ...transforms.diagnostics,
   ];
@@ -191,32 +191,47 @@ function findChannelProblems(
   const plugins = catalog.problems.map(({ spec, message }): Diagnostic => ({
     severity: 'error',
     code: 'PLUGIN_NOT_LOADED',
-    message,
+    message: message.replaceAll(spec, displayName(spec)),
     at: root.place(['plugins', settings.plugins.indexOf(spec)]),
   }));
   const channels = channelProblems(catalog, settings.channels).map(
     ({ channel, key, message }): Diagnostic => ({
       severity: 'error',
       code: 'CHANNEL_SETTINGS',
-      message,
+      message: key === undefined ? message : `${key} ${message}`,
       at: root.place(key === undefined ? ['channels', channel] : ['channels', channel, key]),
     }),
   );
   return [...plugins, ...channels];
 }
 
-/** Model runners that cannot work: a provider lacks a key, or its package is not installed. */
-function findRunnerProblems({ settings, root }: LoadedConfig): readonly Diagnostic[] {
-  return Object.entries(settings.gateway.runners).flatMap(([name, runner]) => {
+/** Model runners that cannot work: a provider lacks a key, its package is missing, a mapping's model has no provider. */
+function findRunnerProblems(
+  { settings, root }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  const { runner: usual, runners } = settings.gateway;
+  return Object.entries(runners).flatMap(([name, runner]) => {
     if (runner.kind !== 'model') return [];
-    const named = root.at(['gateway', 'runners', name]).value !== undefined;
-    const path = named ? ['gateway', 'runners', name] : ['gateway', 'runner'];
-    // Which models are served is a matter of names, and the configuration has checked those.
-    return modelProblems(runner, []).map(({ key, message }): Diagnostic => ({
+    const isNamed = root.at(['gateway', 'runners', name]).value !== undefined;
+    const path = isNamed ? ['gateway', 'runners', name] : ['gateway', 'runner'];
+    // The configuration has checked the names of its own models; those of mappings stand in their files.
+    const own = modelProblems(runner, []).map(({ key, message }) => ({
+      at: root.place(key === undefined ? path : [...path, ...key.split('.')]),
+      message: key === undefined ? message : `${key} ${message}`,
+    }));
+    const named = mappings.flatMap(({ model, runner: chosen = usual }) => {
+      if (model?.literal === undefined || chosen !== name) return [];
+      const full = settings.agents.defaults.aliases[model.literal] ?? model.literal;
+      return modelProblems(runner, [full])
+        .filter((problem) => problem.model !== undefined)
+        .map(({ message }) => ({ at: model.at, message }));
+    });
+    return [...own, ...named].map(({ at, message }): Diagnostic => ({
       severity: 'error',
       code: 'RUNNER_SETTINGS',
-      message: key === undefined ? message : `${key} ${message}`,
-      at: root.place(key === undefined ? path : [...path, ...key.split('.')]),
+      message,
+      at,
     }));
   });
 }

@@ -14,6 +14,7 @@ import {
   type Readiness,
   type RunningServer,
   type SeenRequest,
+  type ServerGeneration,
 } from './server/server.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import { openMetrics, type Log, type Metrics } from './telemetry/telemetry.ts';
@@ -151,22 +152,32 @@ interface Wiring {
   readonly health: Health;
 }
 
+/** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
+function servedGeneration(live: LiveGeneration): () => ServerGeneration {
+  let source: Generation | undefined;
+  let served: ServerGeneration | undefined;
+  return () => {
+    if (served !== undefined && source === live.generation) return served;
+    source = live.generation;
+    const { id, config, table, evaluate } = source;
+    served = {
+      id,
+      hooks: config.settings.hooks,
+      canTake: (path) => isBuiltInRoute(path) || table.canTake(path),
+      settingsOf: (path) => table.settingsOf(path),
+      evaluate: (request) => evaluate(request),
+    };
+    return served;
+  };
+}
+
 function listen(
   options: ServiceOptions,
   { live, storage, gateway, health, metrics }: Wiring,
 ): Promise<RunningServer> {
   return startServer({
     server: live.generation.config.settings.server,
-    generation: () => {
-      const { id, config, table, evaluate } = live.generation;
-      return {
-        id,
-        hooks: config.settings.hooks,
-        canTake: (path) => isBuiltInRoute(path) || table.canTake(path),
-        settingsOf: (path) => table.settingsOf(path),
-        evaluate: (request) => evaluate(request),
-      };
-    },
+    generation: servedGeneration(live),
     storage,
     log: options.requestLog ?? options.log,
     readiness: () => health.readiness(),

@@ -16,6 +16,8 @@ import { formatDiagnostics } from '../src/document/document.ts';
 import type { Diagnostic } from '../src/document/document.ts';
 import * as configRoom from './diagnostics/config.ts';
 import * as documentRoom from './diagnostics/document.ts';
+import * as generationRoom from './diagnostics/generation.ts';
+import * as goldenRoom from './diagnostics/golden.ts';
 import * as mappingRoom from './diagnostics/mapping.ts';
 import * as sandboxRoom from './diagnostics/sandbox.ts';
 
@@ -27,6 +29,8 @@ interface Room {
 const rooms: Readonly<Record<string, Room>> = {
   config: configRoom,
   document: documentRoom,
+  generation: generationRoom,
+  golden: goldenRoom,
   mapping: mappingRoom,
   sandbox: sandboxRoom,
 };

@@ -252,11 +252,18 @@ async function readBooks(storage: Storage): Promise<Books> {
   };
 }
 
-/** How often an action was brought to its end: for a wake stored, for a run completed with its one summary. */
+/**
+ * How often an action was brought to its end: for a wake stored, for a run ended with its one summary. A run that was
+ * interrupted three times is dead, visibly, which is an end too.
+ */
 function copiesOf(books: Books, kind: Sent['kind'], id: string): number {
   if (kind === 'wake') return books.wakes.get(id)?.length ?? 0;
   const runs = books.runs.get(id) ?? [];
-  const completed = runs.filter((run) => run.state === 'completed' && run.outcome === 'ok').length;
+  const completed = runs.filter(
+    (run) =>
+      (run.state === 'completed' && run.outcome === 'ok') ||
+      (run.state === 'dead' && run.lastError?.code === 'interrupted'),
+  ).length;
   const summaries = books.summaries.get(id) ?? 0;
   return completed === summaries && runs.length === completed ? completed : Math.max(2, completed, summaries);
 }

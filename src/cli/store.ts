@@ -3,6 +3,7 @@ import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
 import { printListing, type Listing } from './listings.ts';
 import { CliError, formatSpan } from './terminal.ts';
+import { dropEnding } from '../gateway/gateway.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 
@@ -16,7 +17,10 @@ export async function withStore<Result>(
   use: (storage: Storage) => Promise<Result>,
 ): Promise<Result> {
   const { settings } = await loadSettings(cli.terminal, flags);
-  const storage = await openStorage(settings.storage.url, { mode: 'beside' });
+  const storage = await openStorage(settings.storage.url, {
+    mode: 'beside',
+    dropEnding: (run) => dropEnding(run, Date.now()),
+  });
   try {
     return await use(storage);
   } finally {

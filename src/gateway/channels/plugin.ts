@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { CHANNEL_ALIASES, LAST_CHANNEL } from '../../action.ts';
 import type { ChannelModule } from '../channel.ts';
 import { field } from '../wire.ts';
@@ -21,6 +21,7 @@ export async function loadPlugin(spec: string, configDir: string): Promise<Loade
   let loaded: unknown;
   try {
     url = pluginUrl(spec, configDir);
+    if (url.startsWith('file:') && !existsSync(fileURLToPath(url))) throw new Error('there is no such file');
     loaded = await import(url);
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);

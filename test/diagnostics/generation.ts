@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import type { Diagnostic } from '../../src/document/document.ts';
+import { loadGeneration } from '../../src/generation.ts';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+export const codes = ['CHANNEL_SETTINGS', 'PLUGIN_NOT_LOADED', 'RUNNER_SETTINGS'];
+
+/** Loads the case's configuration with everything it names, as `check` does. */
+export async function check(folder: string): Promise<readonly Diagnostic[]> {
+  const sandbox = new Sandbox();
+  try {
+    const options = { env: {}, needSecrets: false, dev: true, sandbox };
+    return (await loadGeneration(join(folder, 'sluice.yaml'), options)).diagnostics;
+  } finally {
+    await sandbox.stop();
+  }
+}
