@@ -34,7 +34,7 @@ export default defineTransform<Batch>(({ payload }) => {
   console.debug(`${payload.messages.length} notified, ${letters.size} different, ${wanted.length} kept`);
   if (wanted.length === 0) return null;
 
-  const threads = Object.groupBy(wanted, (mail) => mail.threadId ?? plainSubject(mail));
+  const threads = Object.groupBy(wanted, threadOf);
   return Object.entries(threads).map(([thread, mails = []]) => ({
     name: `Mail from ${[...new Set(mails.map(({ from }) => addressOf(from)))].join(', ')}`.slice(0, 200),
     sessionKey: `hook:mail:${thread}`.slice(0, 200),
@@ -51,6 +51,13 @@ function keyOf(mail: Mail): string {
   );
 }
 
+/** Without a thread's id only the same sender's letters of one subject belong together: strangers share nothing. */
+function threadOf(mail: Mail): string {
+  if (mail.threadId !== undefined) return mail.threadId;
+  const subject = plainSubject(mail);
+  return subject === '' ? mail.id : `${addressOf(mail.from)} ${subject}`;
+}
+
 function textOf(mail: Mail): string {
   return (mail.body ?? mail.snippet ?? '').trim().slice(0, 8000);
 }
@@ -62,6 +69,8 @@ function addressOf(from: string): string {
 function plainSubject(mail: Mail): string {
   return (mail.subject ?? '')
     .replace(/^(\s*(re|fwd?|aw|wg)\s*:)+/i, '')
+    // It becomes part of a session key, which must be printable.
+    .replace(/[\s\p{C}]+/gu, ' ')
     .trim()
     .toLowerCase();
 }
