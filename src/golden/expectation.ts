@@ -29,6 +29,12 @@ export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs
   const logs = trace.transforms.flatMap(({ reply }) =>
     reply.logs.map((line) => `${line.level}: ${line.text}`),
   );
+  const failures = trace.transforms.flatMap(({ call, reply, problem }) => {
+    if (problem !== undefined) return [`${call.ref.module}: ${problem}`];
+    if (reply.kind === 'ok') return [];
+    const { failure, name, message } = reply;
+    return [`${call.ref.module}: ${failure}: ${name === undefined ? '' : `${name}: `}${message}`];
+  });
   return {
     outcome: accepted?.error === undefined ? outcome.kind : 'rejected',
     ...(mapping === undefined ? {} : { mapping: mapping.id }),
@@ -38,6 +44,8 @@ export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs
     ...(warnings.length === 0 ? {} : { warnings: warnings.map(describeWarning) }),
     ...(empty.length === 0 ? {} : { empty: [...new Set(empty)] }),
     ...(logs.length === 0 ? {} : { logs }),
+    // Without it a transform that fails for another reason than the one meant would pass.
+    ...(failures.length === 0 ? {} : { failures }),
   };
 }
 
