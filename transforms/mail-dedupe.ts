@@ -67,10 +67,12 @@ function addressOf(from: string): string {
 }
 
 function plainSubject(mail: Mail): string {
-  return (mail.subject ?? '')
-    .replace(/^(\s*(re|fwd?|aw|wg)\s*:)+/i, '')
-    // It becomes part of a session key, which must be printable.
-    .replace(/[\s\p{C}]+/gu, ' ')
-    .trim()
-    .toLowerCase();
+  return (
+    (mail.subject ?? '')
+      .replace(/^(\s*(re|fwd?|aw|wg)\s*:)+/i, '')
+      // It becomes part of a session key, which must be printable.
+      .replace(/[\s\p{C}]+/gu, ' ')
+      .trim()
+      .toLowerCase()
+  );
 }
