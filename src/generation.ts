@@ -21,7 +21,7 @@ import {
 } from './hook/hook.ts';
 import { loadMappings, type CompiledMapping, type RoutingTable } from './mapping/mapping.ts';
 import type { HookRequest } from './request.ts';
-import { type Sandbox, type TransformRef, type Transforms } from './sandbox/sandbox.ts';
+import { typecheckTransforms, type Sandbox, type TransformRef, type Transforms } from './sandbox/sandbox.ts';
 
 /**
  * Configuration, mappings and transforms as one immutable thing with one hash: it goes live whole or not at all, and
@@ -166,17 +166,20 @@ function createRules({ config, channelCatalog, table }: Parts): Rules {
   };
 }
 
-/** What `sluice check` says: everything that loading finds. */
+/** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
 export async function checkGeneration(
   file: string,
   options: GenerationOptions,
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly summary: string }> {
   const { diagnostics, generation, transforms } = await load(file, options);
   if (transforms === undefined) return { diagnostics, summary: '' };
+  const types = await typecheckTransforms(transforms.dir, transforms.refs, {
+    configDir: dirname(resolve(file)),
+  });
   const mappings = generation?.table.mappings.length ?? 0;
   const modules = generation?.transforms.hashes.size ?? 0;
   return {
-    diagnostics,
+    diagnostics: [...diagnostics, ...types],
     summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
   };
 }

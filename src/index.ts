@@ -8,3 +8,9 @@ export type {
   ChannelSettings,
   SendResult,
 } from './gateway/gateway.ts';
+export {
+  defineTransform,
+  type Transform,
+  type TransformContext,
+  type TransformResult,
+} from './sandbox/sandbox.ts';

@@ -55,6 +55,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const opened: (() => Promise<unknown>)[] = [() => sandbox.stop()];
   try {
     const live = await openLiveGeneration(options, sandbox);
+    sayMissingWalls(options.log, live, sandbox);
     const { settings } = live.generation.config;
     const storage = await openStore(settings);
     opened.unshift(() => storage.close());
@@ -187,6 +188,13 @@ function listen(
     ...(metrics === undefined ? {} : { metrics: metrics.metrics }),
     ...(options.onDecision === undefined ? {} : { onDecision: options.onDecision }),
   });
+}
+
+/** The sandbox stands with the walls a platform has; what it lacks is said where a transform is used. */
+function sayMissingWalls(log: Log, live: LiveGeneration, sandbox: Sandbox): void {
+  if (live.generation.transforms.hashes.size === 0) return;
+  const missing = sandbox.walls.filter((wall) => !wall.present).map((wall) => wall.name);
+  if (missing.length > 0) log.warn({ missing }, 'this platform lacks walls of the transform sandbox');
 }
 
 /** What operators should know of the processes that run transforms; nothing of a payload is in it. */

@@ -38,6 +38,14 @@ export interface DiffFlags {
   readonly exitCode?: boolean;
 }
 
+export interface TransformRunFlags {
+  readonly config?: string;
+  readonly request: string;
+  readonly export?: string;
+  readonly inspect?: boolean;
+  readonly json?: boolean;
+}
+
 /** Commands for people who write mappings and transforms. */
 export function addAuthoringCommands(program: Command, cli: Cli): void {
   cli
@@ -90,6 +98,7 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     .option('--json', 'a JSON object on stdout')
     .option('--exit-code', 'end with 1 where an outcome changes')
     .action(async (base: string, flags: DiffFlags) => (await import('./diff.ts')).diff(cli, base, flags));
+  addTransform(program, cli);
   program
     .command('schemas')
     .description('write the JSON Schemas of configuration, mappings and request files into ./schemas')
@@ -127,6 +136,19 @@ function addTest(program: Command, cli: Cli): void {
     )
     .action(async (filters: string[], flags: TestFlags) =>
       (await import('./test.ts')).test(cli, filters, flags),
+    );
+}
+
+function addTransform(program: Command, cli: Cli): void {
+  const transform = program.command('transform').description('transform modules');
+  cli
+    .withConfig(transform.command('run <file>').description('run a module on a request file in the sandbox'))
+    .requiredOption('--request <file>', 'request file: path, headers, query, body')
+    .option('--export <name>', 'the function (default: default, else transform)')
+    .option('--inspect', 'run it OUTSIDE the sandbox, for breakpoints')
+    .option('--json', 'a JSON object on stdout')
+    .action(async (file: string, flags: TransformRunFlags) =>
+      (await import('./transform-run.ts')).runTransform(cli, file, flags),
     );
 }
 

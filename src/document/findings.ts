@@ -36,7 +36,7 @@ export function fromZodError(
 }
 
 /** A path as it is written in messages: `hooks.mappings[2].match`. */
-export function formatPath(path: Path): string {
+function formatPath(path: Path): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${String(step)}]`;

@@ -33,7 +33,7 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: F
 }
 
 /** `2 errors, 1 warning`. */
-export function countDiagnostics(diagnostics: readonly Diagnostic[]): string {
+function countDiagnostics(diagnostics: readonly Diagnostic[]): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const warnings = diagnostics.length - errors;
   const plural = (count: number, word: string): string => `${String(count)} ${word}${count === 1 ? '' : 's'}`;

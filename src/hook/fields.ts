@@ -64,7 +64,7 @@ export function requiredText(values: RawFields, field: 'text' | 'message', missi
 }
 
 /** A field that may be a string; blank, null and absent are the same. */
-export function optionalText(values: RawFields, field: Field, at: FieldRules): string | undefined {
+function optionalText(values: RawFields, field: Field, at: FieldRules): string | undefined {
   const value = values[field];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') return refuse(at, field, 'a string', value);

@@ -177,3 +177,4 @@ export { loadMappings } from './load-mappings.ts';
 export type { LoadedMappings } from './load-mappings.ts';
 export { MAPPING_CODES } from './mapping-codes.ts';
 export { mappingJsonSchema } from './mapping-schema.ts';
+export { TRANSFORM_DEFAULTS } from './transform-ref.ts';

@@ -2,7 +2,8 @@ import type { LocatedValue } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
-const DEFAULTS = {
+/** Limits of a transform where its mapping says nothing. */
+export const TRANSFORM_DEFAULTS = {
   timeoutMs: 1_000,
   memoryMb: 64,
   maxResultBytes: 1_048_576,
@@ -17,8 +18,13 @@ export function toTransformRef(
   located: LocatedValue,
 ): TransformRef {
   if (typeof transform === 'string') {
-    return { ...DEFAULTS, module: transform, at: located.place(['transform']) };
+    return { ...TRANSFORM_DEFAULTS, module: transform, at: located.place(['transform']) };
   }
   const given = Object.fromEntries(Object.entries(transform).filter(([, value]) => value !== undefined));
-  return { ...DEFAULTS, ...given, module: transform.module, at: located.place(['transform', 'module']) };
+  return {
+    ...TRANSFORM_DEFAULTS,
+    ...given,
+    module: transform.module,
+    at: located.place(['transform', 'module']),
+  };
 }

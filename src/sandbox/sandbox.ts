@@ -19,7 +19,7 @@ export type { AgentResult, Transform, TransformContext, TransformResult, WakeRes
 export { runTransformUnsandboxed, type UnsandboxedRun } from './run-unsandboxed.ts';
 export { SANDBOX_CODES } from './sandbox-codes.ts';
 export { typecheckTransforms, type TypecheckOptions } from './typecheck.ts';
-export { platformWalls, type Wall } from './worker-command.ts';
+export type { Wall } from './worker-command.ts';
 export type { PoolEvent as SandboxEvent } from './pool.ts';
 export type {
   MappedPosition,

@@ -1,0 +1,93 @@
+import { dirname, relative, resolve } from 'node:path';
+import { formatDiagnostics } from '../document/document.ts';
+import { transformInput } from '../hook/hook.ts';
+import type { HookRequest } from '../request.ts';
+import { TRANSFORM_DEFAULTS } from '../mapping/mapping.ts';
+import {
+  Sandbox,
+  type TransformRef,
+  type TransformReply,
+  runTransformUnsandboxed,
+} from '../sandbox/sandbox.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+import type { TransformRunFlags } from './authoring-commands.ts';
+import type { Cli } from './command-line.ts';
+import { readRequests } from './request-file.ts';
+import { CliError, formatBytes } from './terminal.ts';
+
+/** Runs a transform module on a request file: in the sandbox, or with `--inspect` outside it. */
+export async function runTransform(cli: Cli, file: string, flags: TransformRunFlags): Promise<void> {
+  const path = resolve(cli.terminal.cwd, file);
+  const requests = await readRequests(cli.terminal, flags.request);
+  const [request] = requests;
+  if (request === undefined || requests.length > 1)
+    throw new CliError(`${flags.request} has to hold one delivery`, 2);
+  if (flags.inspect === true) await runOutside(cli, path, request, flags);
+  else await runInside(cli, { path, file }, request, flags);
+}
+
+async function runInside(
+  cli: Cli,
+  { path, file }: { readonly path: string; readonly file: string },
+  request: HookRequest,
+  flags: TransformRunFlags,
+): Promise<void> {
+  const { terminal } = cli;
+  // A module may import whatever lies beside it: its own folder is the transforms folder here.
+  const dir = dirname(path);
+  const ref: TransformRef = {
+    ...TRANSFORM_DEFAULTS,
+    module: relative(dir, path),
+    ...(flags.export === undefined ? {} : { export: flags.export }),
+    at: { source: { file, text: '' }, start: 0, end: 0 },
+  };
+  const sandbox = new Sandbox();
+  try {
+    const transforms = await sandbox.loadTransforms(dir, [ref]);
+    const text = formatDiagnostics(transforms.diagnostics, { color: terminal.color });
+    if (text !== '') terminal.err(text);
+    if (transforms.diagnostics.some((diagnostic) => diagnostic.severity === 'error')) {
+      throw new CliError('the module cannot be loaded; nothing was run');
+    }
+    const reply = await transforms.call({
+      ref,
+      json: JSON.stringify(transformInput(request)),
+      now: request.receivedAt,
+      seed: request.seed,
+      budgetMs: ref.timeoutMs,
+    });
+    terminal.out(flags.json === true ? JSON.stringify(reply) : formatReply(reply, ref));
+    if (reply.kind === 'failed') cli.setExitCode(1);
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+function formatReply(reply: TransformReply, ref: TransformRef): string {
+  const logs = reply.logs.map((line) => `${line.level}: ${line.text}`);
+  const dropped = reply.logsDropped === 0 ? [] : [`(${reply.logsDropped} more lines dropped)`];
+  const cost = [
+    `took ${reply.tookMs.toFixed(1)} of ${ref.timeoutMs} ms`,
+    ...(reply.cpuMs === undefined ? [] : [`cpu ${reply.cpuMs.toFixed(2)} ms`]),
+    ...(reply.heapBytes === undefined ? [] : [`heap ${formatBytes(reply.heapBytes)} of ${ref.memoryMb} MB`]),
+  ].join(', ');
+  return clearControl([...logs, ...dropped, describe(reply), cost].join('\n'));
+}
+
+function describe(reply: TransformReply): string {
+  if (reply.kind === 'failed') return `${reply.failure}: ${reply.stack ?? reply.message}`;
+  if (reply.json === undefined) return 'undefined (the draft stays as it is)';
+  return JSON.stringify(JSON.parse(reply.json), null, 2);
+}
+
+/** The runner itself says loudly that nothing of the sandbox holds here. */
+async function runOutside(
+  cli: Cli,
+  path: string,
+  request: HookRequest,
+  flags: TransformRunFlags,
+): Promise<void> {
+  const input = JSON.stringify(transformInput(request));
+  const { exitCode } = await runTransformUnsandboxed(path, flags.export, input, { onLine: cli.terminal.err });
+  if (exitCode !== 0) cli.setExitCode(1);
+}
