@@ -137,6 +137,18 @@ describe('every way a case can be broken fails', () => {
     ['a wrong type', 'push', 'path: 7\n', 'WRONG_TYPE'],
     ['no delivery in the list', 'push', 'deliveries: []\n', 'INVALID_VALUE'],
     ['a time that is none', 'push', 'path: github\nnow: yesterday\n', 'INVALID_VALUE'],
+    ['a header that is a number', 'push', 'path: github\nheaders: {x-count: 7}\n', 'WRONG_TYPE'],
+    ['headers that are a list', 'push', 'path: github\nheaders: [a]\n', 'WRONG_TYPE'],
+    ['a query value that is none', 'push', 'path: github\nquery: {page: null}\n', 'WRONG_TYPE'],
+    ['an empty path', 'push', 'path: ""\n', 'INVALID_VALUE'],
+    ['an empty file', 'push', '', 'WRONG_TYPE'],
+    ['a list', 'push', '- path: github\n', 'WRONG_TYPE'],
+    ['a delivery beside the list', 'push', 'path: github\ndeliveries: [{path: github}]\n', 'UNKNOWN_KEY'],
+    ['a key of the list that is unknown', 'push', 'deliveries: [{path: github, boddy: {}}]\n', 'UNKNOWN_KEY'],
+    ['too many deliveries', 'push', `deliveries:\n${'  - {path: github}\n'.repeat(51)}`, 'INVALID_VALUE'],
+    ['a key twice', 'push', 'path: github\npath: gitlab\n', 'DUPLICATE_KEY'],
+    ['a bodyFile that is a folder', 'push', 'path: github\nbodyFile: ../github\n', 'BODY_FILE_UNREADABLE'],
+    ['more than 4 MB', 'push', `path: github\nbody: ${'x'.repeat(4_300_000)}\n`, 'FILE_TOO_LARGE'],
   ])('%s', async (_what, name, text, code) => {
     await run([]);
     await put(`test/golden/github/${name}.request.yaml`, text);
@@ -165,6 +177,80 @@ describe('every way a case can be broken fails', () => {
     await run([]);
     await put('test/golden/github/push.expected.yaml', 'outcome: [\n');
     expect(await run([])).toMatchObject({ exitCode: 1 });
+  });
+
+  test('an expectation that was edited: a value, a key of its own, a prompt cut short', async () => {
+    await run([]);
+    const good = expectation();
+    for (const edited of [
+      good.replace('outcome: accepted', 'outcome: skipped'),
+      `${good}note: looks fine\n`,
+      good.replace('    Fix it', ''),
+      good.replace(/^ {4}prompt: [^]*$/m, ''),
+      good.replace('deliver: true', 'deliver: "true"'),
+      '',
+      '[]\n',
+      'null\n',
+    ]) {
+      expect(edited).not.toBe(good);
+      await put('test/golden/github/push.expected.yaml', edited);
+      expect(await run([]), edited).toMatchObject({ exitCode: 1 });
+      expect(expectation()).toBe(edited);
+    }
+  });
+
+  test('an expectation written otherwise that says the same passes', async () => {
+    await run([]);
+    await put(
+      'test/golden/github/push.expected.yaml',
+      `# Reviewed.\n${expectation().replace('name: GitHub', 'name: "GitHub"')}\n`,
+    );
+    expect(await run([])).toMatchObject({ exitCode: 0 });
+  });
+
+  test.each([
+    ['a request file', 'test/golden/github/push.request.yaml', 'path: github # \u00e9', 'INVALID_UTF8'],
+    ['a bodyFile', 'test/golden/github/body.json', '{"by": "\u00e9"}', 'BODY_FILE_UNREADABLE'],
+  ])('%s that is no UTF-8, as the server refuses it', async (_what, file, text, code) => {
+    if (file.endsWith('.json'))
+      await put('test/golden/github/push.request.yaml', 'path: github\nbodyFile: body.json\n');
+    await writeFile(join(folder, file), Buffer.from(text, 'latin1'));
+    const result = await run([]);
+    expect(result.exitCode).toBe(1);
+    expect(result.out).toContain(code);
+    expect(existsSync(join(folder, 'test/golden/github/push.expected.yaml'))).toBe(false);
+  });
+
+  test('a bodyFile in a dialect of JSON that the server would refuse', async () => {
+    await put('test/golden/github/push.request.yaml', 'path: github\nbodyFile: body.json\n');
+    for (const text of ["{'a': 1}", '{"a": 1,}', '// note\n{}', '', 'NaN']) {
+      await put('test/golden/github/body.json', text);
+      const result = await run([]);
+      expect(result.exitCode, text).toBe(1);
+      expect(result.out, text).toMatch(/at \S*body\.json|bodyFile body\.json is not JSON/);
+    }
+  });
+
+  test('a transform that fails: its log lines and its stack, mapped to the source', async () => {
+    await put(
+      'sluice.yaml',
+      `${CONFIG}    - {id: digest, match: {path: digest}, transform: {module: digest.ts}, messageTemplate: none}\n`,
+    );
+    const source = (body: string): string =>
+      `interface Push {\n  by?: { name: string };\n}\n\nexport default ({ payload }: { payload: Push }) => {\n  console.log('by', payload.by);\n  ${body}\n};\n`;
+    await put('transforms/digest.ts', source('return { message: `by ${payload.by?.name}` };'));
+    await put('test/golden/digest/one.request.yaml', 'path: digest\nbody: {by: null}\n');
+    expect(await run(['digest'])).toMatchObject({ exitCode: 0 });
+    await put('transforms/digest.ts', source('return { message: payload.by!.name };'));
+    const failing = await run(['digest']);
+    expect(failing.exitCode).toBe(1);
+    expect(failing.out).toMatch(/- outcome: accepted[^]*\+ outcome: rejected/);
+    expect(failing.out).toContain('console.log: by null');
+    expect(failing.out).toMatch(/TypeError: Cannot read[^\n]*digest\.ts:7:\d+/);
+    // The same code, yet not the failure that was reviewed.
+    await run(['digest', '--update']);
+    await put('transforms/digest.ts', source("throw new Error('another reason');"));
+    expect(await run(['digest'])).toMatchObject({ exitCode: 1 });
   });
 
   test('an error in a mapping stops the run', async () => {

@@ -244,8 +244,11 @@ async function readBody(requestFile: string, delivery: z.output<typeof Delivery>
   try {
     return { value: JSON.parse(source.text) as JsonValue, file };
   } catch {
-    // The server would refuse it too; parsed again for the place of the error.
-    return { diagnostics: parseDocument(source, 'json').diagnostics };
+    // The server would refuse it too; parsed again for the place of the error, which the engine's does not tell.
+    const found = parseDocument(source, 'json').diagnostics;
+    const message = `bodyFile ${delivery.bodyFile} is not JSON`;
+    const ours: Diagnostic = { severity: 'error', code: 'BODY_FILE_UNREADABLE', message, at };
+    return { diagnostics: found.some(({ severity }) => severity === 'error') ? found : [...found, ours] };
   }
 }
 
