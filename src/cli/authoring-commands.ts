@@ -1,50 +1,11 @@
 import { Option, type Command } from 'commander';
 import { choiceOption, wholeNumber, type Cli } from './command-line.ts';
-
-export interface CheckFlags {
-  readonly config?: string;
-  readonly format: 'pretty' | 'json' | 'github' | 'sarif';
-  readonly strict?: boolean;
-}
-
-export interface ExplainFlags {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
-export interface TestFlags {
-  readonly config?: string;
-  readonly dir: string;
-  readonly update?: boolean;
-  readonly interactive?: boolean;
-  readonly watch?: boolean;
-  readonly verbose?: boolean;
-  readonly coverage?: boolean;
-  readonly coverageFile: readonly string[];
-  readonly failUnder?: string;
-  readonly reporter: readonly string[];
-}
-
-export interface ReplayFlags {
-  readonly config?: string;
-  readonly against?: string;
-  readonly json?: boolean;
-}
-
-export interface DiffFlags {
-  readonly config?: string;
-  readonly corpus: string;
-  readonly json?: boolean;
-  readonly exitCode?: boolean;
-}
-
-export interface TransformRunFlags {
-  readonly config?: string;
-  readonly request: string;
-  readonly export?: string;
-  readonly inspect?: boolean;
-  readonly json?: boolean;
-}
+import type { CheckFlags } from './check.ts';
+import type { DiffFlags } from './diff.ts';
+import type { ExplainFlags } from './explain.ts';
+import type { ReplayFlags } from './replay.ts';
+import type { TestFlags } from './test.ts';
+import type { TransformRunFlags } from './transform-run.ts';
 
 /** Commands for people who write mappings and transforms. */
 export function addAuthoringCommands(program: Command, cli: Cli): void {

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { LAST_CHANNEL } from '../action.ts';
-import { loadConfig, type Settings } from '../config/config.ts';
-import { formatDiagnostics } from '../document/document.ts';
+import type { Settings } from '../config/config.ts';
 import {
   channelProblems,
   findChannelModule,
@@ -13,7 +12,7 @@ import {
 } from '../gateway/gateway.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile, type ConfigFlags } from './config-file.ts';
+import { loadSettings, type ConfigFlags } from './config-file.ts';
 import { withStore } from './store.ts';
 import { CliError, formatTable } from './terminal.ts';
 
@@ -169,18 +168,8 @@ async function withDesk(
   flags: ConfigFlags,
   use: (desk: ChannelDesk) => Promise<void>,
 ): Promise<void> {
-  const file = findConfigFile(cli.terminal, flags);
-  const { config, diagnostics } = await loadConfig(file, {
-    env: cli.terminal.env,
-    needSecrets: true,
-    dev: true,
-  });
-  if (config === undefined) {
-    cli.terminal.err(formatDiagnostics(diagnostics, { color: cli.terminal.color }));
-    throw new CliError('the configuration has errors; channels need their credentials');
-  }
-  const { settings } = config;
-  const catalog = await loadChannelCatalog(settings.plugins, dirname(config.file));
+  const { settings, file } = await loadSettings(cli.terminal, flags, { needSecrets: true });
+  const catalog = await loadChannelCatalog(settings.plugins, dirname(file));
   const channels = openChannels(catalog, settings.channels);
   try {
     await use({ settings, catalog, channels });

@@ -1,9 +1,14 @@
 import { formatDiagnostics, type Diagnostic } from '../document/document.ts';
 import { checkGeneration } from '../generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
-import type { CheckFlags } from './authoring-commands.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
+
+export interface CheckFlags {
+  readonly config?: string;
+  readonly format: 'pretty' | 'json' | 'github' | 'sarif';
+  readonly strict?: boolean;
+}
 
 /** Finds everything that is wrong before it is deployed: errors end with 1, with `--strict` warnings too. */
 export async function check(cli: Cli, flags: CheckFlags): Promise<void> {

@@ -22,13 +22,17 @@ export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
   return found;
 }
 
-/** Loads the configuration without its secrets; its errors end the command. */
-export async function loadSettings(terminal: Terminal, flags: ConfigFlags): Promise<LoadedConfig> {
-  const { config, diagnostics } = await loadConfig(findConfigFile(terminal, flags), {
-    env: terminal.env,
-    needSecrets: false,
-    dev: true,
-  });
+/**
+ * Loads the configuration; its errors end the command. Only commands that send something need its secrets, and none
+ * of those needs a hook token before it knows whether `sluice dev` made one.
+ */
+export async function loadSettings(
+  terminal: Terminal,
+  flags: ConfigFlags,
+  { needSecrets = false }: { readonly needSecrets?: boolean } = {},
+): Promise<LoadedConfig> {
+  const file = findConfigFile(terminal, flags);
+  const { config, diagnostics } = await loadConfig(file, { env: terminal.env, needSecrets, dev: true });
   if (config !== undefined) return config;
   terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
   throw new CliError('the configuration has errors');

@@ -11,9 +11,13 @@ import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
 import { formatDecisionLine } from './decision-line.ts';
 import { devTokenFile } from './send.ts';
-import { untilStopped } from './serve.ts';
-import type { DevFlags } from './service-commands.ts';
+import { untilStopped, type ServeFlags } from './serve.ts';
 import { CliError, type Terminal } from './terminal.ts';
+
+export interface DevFlags extends ServeFlags {
+  readonly record?: string;
+  readonly mask: readonly string[];
+}
 
 /** Runs the service for authors: readable log, reload on change, a generated token where none is set. */
 export async function dev(cli: Cli, flags: DevFlags): Promise<void> {

@@ -7,11 +7,17 @@ import { promisify } from 'node:util';
 import { formatDiagnostics } from '../document/document.ts';
 import { compareOutcomes, findCases, formatImpact } from '../golden/golden.ts';
 import { createGoldenEngine } from '../golden-engine.ts';
-import type { DiffFlags } from './authoring-commands.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
+
+export interface DiffFlags {
+  readonly config?: string;
+  readonly corpus: string;
+  readonly json?: boolean;
+  readonly exitCode?: boolean;
+}
 
 const run = promisify(execFile);
 

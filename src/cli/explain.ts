@@ -4,12 +4,16 @@ import { evaluationToJson, formatEvaluation, type Evaluation } from '../hook/hoo
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
-import type { ExplainFlags } from './authoring-commands.ts';
 import type { Cli } from './command-line.ts';
 import { readRequests, parseKeptRequest } from './request-file.ts';
 import { withStore } from './store.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
+
+export interface ExplainFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
 
 /** Says what a request file becomes, or what a request that was answered became, and why. */
 export async function explain(cli: Cli, what: string, flags: ExplainFlags): Promise<void> {

@@ -2,13 +2,18 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { evaluationToJson, formatEvaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
-import type { ReplayFlags } from './authoring-commands.ts';
 import type { Cli } from './command-line.ts';
 import { parseKeptRequest, readRequests } from './request-file.ts';
 import { sendRequests } from './send.ts';
 import { withStore } from './store.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
+
+export interface ReplayFlags {
+  readonly config?: string;
+  readonly against?: string;
+  readonly json?: boolean;
+}
 
 /**
  * Runs a request again: a file, or one that was kept because its transform failed. Evaluates it with the mappings and

@@ -1,13 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { loadConfig, type Settings } from '../config/config.ts';
-import { formatDiagnostics } from '../document/document.ts';
+import type { Settings } from '../config/config.ts';
 import type { HookRequest } from '../request.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile } from './config-file.ts';
+import { loadSettings } from './config-file.ts';
 import { readRequests } from './request-file.ts';
-import type { SendFlags } from './service-commands.ts';
 import { CliError } from './terminal.ts';
+
+export interface SendFlags {
+  readonly config?: string;
+  readonly against?: string;
+  readonly json?: boolean;
+}
 
 export interface Answer {
   readonly status: number;
@@ -50,17 +54,7 @@ export interface Target {
 }
 
 async function findTarget(cli: Cli, flags: SendFlags): Promise<Target> {
-  const file = findConfigFile(cli.terminal, flags);
-  const { config, diagnostics } = await loadConfig(file, {
-    env: cli.terminal.env,
-    needSecrets: true,
-    dev: true,
-  });
-  if (config === undefined) {
-    cli.terminal.err(formatDiagnostics(diagnostics, { color: cli.terminal.color }));
-    throw new CliError('the configuration has errors; sending needs its token');
-  }
-  const { settings } = config;
+  const { settings, file } = await loadSettings(cli.terminal, flags, { needSecrets: true });
   const token = settings.hooks.token ?? readDevToken(file);
   if (token === undefined)
     throw new CliError('no token is configured, and "sluice dev" has not made one yet');

@@ -3,8 +3,13 @@ import { startService, type Service } from '../service.ts';
 import { createLogger } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
-import type { ServeFlags } from './service-commands.ts';
 import { CliError, type Terminal } from './terminal.ts';
+
+export interface ServeFlags {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: number;
+}
 
 /** Runs the service for production: the token is required, logs are JSON, SIGHUP reloads. */
 export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {

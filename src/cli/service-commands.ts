@@ -1,22 +1,8 @@
 import type { Command } from 'commander';
 import { wholeNumber, type Cli } from './command-line.ts';
-
-export interface ServeFlags {
-  readonly config?: string;
-  readonly host?: string;
-  readonly port?: number;
-}
-
-export interface DevFlags extends ServeFlags {
-  readonly record?: string;
-  readonly mask: readonly string[];
-}
-
-export interface SendFlags {
-  readonly config?: string;
-  readonly against?: string;
-  readonly json?: boolean;
-}
+import type { ServeFlags } from './serve.ts';
+import type { DevFlags } from './dev.ts';
+import type { SendFlags } from './send.ts';
 
 /** Commands that run the service or talk to a running one. */
 export function addServiceCommands(program: Command, cli: Cli): void {

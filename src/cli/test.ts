@@ -22,11 +22,23 @@ import {
 } from '../golden/golden.ts';
 import { createGoldenEngine } from '../golden-engine.ts';
 import type { Generation } from '../generation.ts';
-import type { TestFlags } from './authoring-commands.ts';
 import type { Cli } from './command-line.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { watchCases } from './watch-cases.ts';
+
+export interface TestFlags {
+  readonly config?: string;
+  readonly dir: string;
+  readonly update?: boolean;
+  readonly interactive?: boolean;
+  readonly watch?: boolean;
+  readonly verbose?: boolean;
+  readonly coverage?: boolean;
+  readonly coverageFile: readonly string[];
+  readonly failUnder?: string;
+  readonly reporter: readonly string[];
+}
 
 /** Runs golden cases; see `sluice test --help` for the flags. */
 export async function test(cli: Cli, filters: readonly string[], flags: TestFlags): Promise<void> {

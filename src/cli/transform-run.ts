@@ -10,10 +10,17 @@ import {
   runTransformUnsandboxed,
 } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
-import type { TransformRunFlags } from './authoring-commands.ts';
 import type { Cli } from './command-line.ts';
 import { readRequests } from './request-file.ts';
 import { CliError, formatBytes } from './terminal.ts';
+
+export interface TransformRunFlags {
+  readonly config?: string;
+  readonly request: string;
+  readonly export?: string;
+  readonly inspect?: boolean;
+  readonly json?: boolean;
+}
 
 /** Runs a transform module on a request file: in the sandbox, or with `--inspect` outside it. */
 export async function runTransform(cli: Cli, file: string, flags: TransformRunFlags): Promise<void> {

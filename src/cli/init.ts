@@ -1,0 +1,59 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Cli } from './command-line.ts';
+import { CliError } from './terminal.ts';
+
+/** What a new folder gets: a configuration, one mapping and one golden case of it. */
+const FILES: readonly { readonly name: string; readonly text: (schemas: string) => string }[] = [
+  {
+    name: 'sluice.yaml',
+    text: (schemas) => `# yaml-language-server: $schema=${schemas}/sluice.schema.json
+hooks:
+  enabled: true
+  # sluice serve wants a token; sluice dev makes one of its own where none is set.
+  # token: \${SLUICE_HOOK_TOKEN}
+
+gateway:
+  # Answers with what the agent would have read. Put your agent here, for example:
+  #   runner: {kind: command, argv: [claude, -p, --output-format, text]}
+  runner: echo
+`,
+  },
+  {
+    name: 'mappings/hello.yaml',
+    text: (schemas) => `# yaml-language-server: $schema=${schemas}/mapping.schema.json
+- id: hello
+  match:
+    path: hello
+    when: { '!!': [{ var: name }] }
+  name: Hello
+  instructions: Greet this person in one line.
+  messageTemplate: '{{name}} says: {{default text "nothing"}}'
+`,
+  },
+  {
+    name: 'test/golden/hello/ada.request.yaml',
+    text: () => `path: hello
+body: { name: Ada, text: Good morning }
+`,
+  },
+];
+
+/** Writes a first configuration, mapping and golden case into a folder; what exists is never overwritten. */
+export async function init(cli: Cli, folder: string): Promise<void> {
+  const root = resolve(cli.terminal.cwd, folder);
+  const schemas = fileURLToPath(new URL('../../schemas', import.meta.url));
+  for (const { name, text } of FILES) {
+    const file = join(root, name);
+    await mkdir(dirname(file), { recursive: true });
+    try {
+      await writeFile(file, text(relative(dirname(file), schemas)), { flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      throw new CliError(`${relative(cli.terminal.cwd, file)} exists already; nothing was overwritten`);
+    }
+    cli.terminal.out(relative(cli.terminal.cwd, file));
+  }
+  cli.terminal.err('next: "sluice test" writes what the golden case becomes, "sluice dev" serves it');
+}
