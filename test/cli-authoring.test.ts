@@ -144,7 +144,7 @@ describe('test', () => {
     const bench = open();
     const result = await bench.run(['test', '-i'], { answers: ['yes'] });
     expect(result.exitCode).toBe(0);
-    expect(result.out).toMatch(/1\/1 {2}shop\/paid {2}new[^]*mapping: paid[^]*Order 7 over 120/);
+    expect(result.out).toMatch(/1\/1 {2}shop\/paid\n\nIt is new[^]*mapping: paid[^]*Order 7 over 120/);
     expect(expectation(bench)).toContain('mapping: paid');
   });
 

@@ -80,6 +80,8 @@ describe('update rules', () => {
     expect(result.exitCode).toBe(1);
     expect(result.out).toMatch(/-\s+ada pushed to acme\/shop/);
     expect(result.out).toMatch(/\+\s+bob pushed to acme\/shop/);
+    // The prompt stands in the difference and not a second time in the trace.
+    expect(result.out.match(/bob pushed/g)).toHaveLength(1);
     expect(result.out).toContain('sluice.yaml:5');
     expect(expectation()).toBe(before);
   });
@@ -272,11 +274,15 @@ test('several deliveries go through a real store: the second of one key is a dup
     'deliveries:\n  - {path: once, body: {id: 1, text: hello}}\n  - {path: once, body: {id: 1, text: hello}}\n  - {path: once, body: {id: 2, text: hello}}\n',
   );
   await run([]);
+  expect(await run(['once'])).toMatchObject({ exitCode: 0 });
   const text = readFileSync(join(folder, 'test/golden/once/twice.expected.yaml'), 'utf8');
   expect(text.match(/duplicate: true/g)).toHaveLength(1);
+  await put('sluice.yaml', CONFIG.replace('textTemplate: "{{text}}"', 'textTemplate: "{{text}}!"'));
+  const failing = await run(['once']);
+  expect(failing.exitCode).toBe(1);
+  expect(failing.out).toMatch(/\+ +text: hello![^]*delivery 1\n[^]*delivery 2\n[^]*delivery 3\n/);
   // What a repeat does is nothing: its actions are not listed again.
   expect(text.match(/text: hello/g)).toHaveLength(2);
-  expect(await run(['once'])).toMatchObject({ exitCode: 0 });
 });
 
 test('a body that is null is null, as it is on the wire, and none at all is an empty object', async () => {

@@ -209,9 +209,9 @@ async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunRe
   for (const [count, [index, result]] of differing.entries()) {
     const what =
       result.status === 'missing'
-        ? `new, it would be written as:\n\n${result.actualText}`
+        ? `It is new and would be written as:\n\n${result.actualText}`
         : explainFailure(result, { color: terminal.color, cwd: terminal.cwd });
-    terminal.out(`\n${count + 1}/${differing.length}  ${result.case.name}  ${what}`);
+    terminal.out(`\n${count + 1}/${differing.length}  ${result.case.name}\n\n${what}`);
     const answer = await terminal.choose('Is what happened right? Then it is written.', [
       'yes',
       'no',

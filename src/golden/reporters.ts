@@ -37,10 +37,15 @@ const FAILED: ReadonlySet<CaseStatus> = new Set<CaseStatus>(['failed', 'missing'
 
 /** The difference between the expectation file and what happened, then why it happened. */
 export function explainFailure(result: CaseResult, options: ReportOptions): string {
+  const isMissing = result.status === 'missing';
   const why = result.evaluations
-    .map((evaluation) => formatEvaluation(evaluation, { color: options.color }))
+    .map((evaluation, index) => {
+      // The difference shows what changed of the actions; where there is none, they are the news.
+      const text = formatEvaluation(evaluation, { color: options.color, actions: isMissing });
+      return result.case.several ? `delivery ${index + 1}\n${indent(text)}` : text;
+    })
     .join('\n');
-  if (result.status === 'missing') {
+  if (isMissing) {
     return `there is no ${relative(options.cwd, result.case.expectedFile)}; run "sluice test" without CI set to write it\n\n${why}`;
   }
   const difference = formatDifference(result.case.expected?.text ?? '', result.actualText, options.color);

@@ -13,6 +13,8 @@ export interface ExplainOptions {
   readonly request?: HookRequest;
   /** Whether to use colours; default false. */
   readonly color?: boolean;
+  /** False leaves the actions out, where a reader has them before him already; default true. */
+  readonly actions?: boolean;
 }
 
 type Style = Parameters<typeof styleText>[0];
@@ -37,7 +39,7 @@ export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions
     consideredLines(trace.considered, paint),
     trace.transforms.flatMap((transform) => transformLines(transform, paint)),
     emptyLines(evaluation, paint),
-    outcome.kind === 'accepted' ? actionLines(outcome.actions, paint) : [],
+    outcome.kind === 'accepted' && options.actions !== false ? actionLines(outcome.actions, paint) : [],
     outcome.kind === 'rejected' ? errorLines(outcome.error, paint) : [],
     warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
   ];
