@@ -9,6 +9,10 @@ import type { TransformRunFlags } from './transform-run.ts';
 
 /** Commands for people who write mappings and transforms. */
 export function addAuthoringCommands(program: Command, cli: Cli): void {
+  program
+    .command('init [folder]')
+    .description('write a first configuration, mapping and golden case; never overwrites')
+    .action(async (folder: string | undefined) => (await import('./init.ts')).init(cli, folder ?? '.'));
   cli
     .withConfig(
       program.command('check').description('find every error in configuration, mappings and transforms'),
