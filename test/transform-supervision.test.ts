@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { array, assert, constantFrom, nat, property, record, string } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Breaker } from '../src/sandbox/breaker.ts';
-import { decodeAnswer, encodeAnswer, FrameReader, STATUS } from '../src/sandbox/frames.ts';
+import { AnswerWriter, decodeAnswer, FrameReader, STATUS } from '../src/sandbox/frames.ts';
 import type { PooledModule } from '../src/sandbox/job.ts';
 import { Pool } from '../src/sandbox/pool.ts';
 import { callTransform, refTo, SandboxFixture } from './sandbox-fixture.ts';
@@ -228,7 +228,8 @@ describe('frames', () => {
     assert(
       property(answers, array(nat({ max: 40 }), { maxLength: 30 }), (sent, cuts) => {
         const reader = new FrameReader();
-        let rest = Buffer.concat(sent.map(encodeAnswer));
+        const writer = new AnswerWriter();
+        let rest = Buffer.concat(sent.map((answer) => Buffer.from(writer.encode(answer.id, answer))));
         const frames: Buffer[] = [];
         for (const cut of [...cuts, rest.length]) {
           frames.push(...(reader.push(rest.subarray(0, cut)) ?? []));
@@ -243,7 +244,13 @@ describe('frames', () => {
   test('that contradict themselves are known', () => {
     expect(new FrameReader().push(Buffer.from([0xff, 0xff, 0xff, 0xff]))).toBeUndefined();
     expect(decodeAnswer(Buffer.alloc(4))).toBeUndefined();
-    const frame = encodeAnswer({ status: STATUS.ok, id: 1, cpuMicros: 0, heapKb: 0, logs: 'x', value: '' });
+    const frame = new AnswerWriter().encode(1, {
+      status: STATUS.ok,
+      cpuMicros: 0,
+      heapKb: 0,
+      logs: 'x',
+      value: '',
+    });
     frame.writeUInt32LE(1000, 17);
     expect(decodeAnswer(frame.subarray(4))).toBeUndefined();
     frame[4] = 200;

@@ -115,19 +115,29 @@ function startFrame(kind: number, id: number, bodyBytes: number): Buffer {
   return frame;
 }
 
-export function encodeAnswer(answer: Answer): Buffer {
-  const logBytes = Buffer.byteLength(answer.logs);
-  const valueBytes = Buffer.byteLength(answer.value);
-  const frame = Buffer.allocUnsafe(LENGTH_BYTES + ANSWER_BYTES + logBytes + valueBytes);
-  frame.writeUInt32LE(ANSWER_BYTES + logBytes + valueBytes, 0);
-  frame[4] = answer.status;
-  frame.writeUInt32LE(answer.id, 5);
-  frame.writeUInt32LE(answer.cpuMicros >>> 0, 9);
-  frame.writeUInt32LE(answer.heapKb >>> 0, 13);
-  frame.writeUInt32LE(logBytes, 17);
-  if (logBytes > 0) frame.write(answer.logs, 21);
-  frame.write(answer.value, 21 + logBytes);
-  return frame;
+/** Encodes answers into one buffer again and again: a frame is valid until the next one. */
+export class AnswerWriter {
+  #frame = Buffer.allocUnsafeSlow(64 * 1024);
+  #view = new DataView(this.#frame.buffer);
+
+  encode(id: number, { status, cpuMicros, heapKb, logs, value }: Omit<Answer, 'id'>): Buffer {
+    // A UTF-16 unit takes at most three bytes in UTF-8.
+    const most = LENGTH_BYTES + ANSWER_BYTES + 3 * (logs.length + value.length);
+    if (most > this.#frame.length) {
+      this.#frame = Buffer.allocUnsafeSlow(most);
+      this.#view = new DataView(this.#frame.buffer);
+    }
+    const start = LENGTH_BYTES + ANSWER_BYTES;
+    const logBytes = logs === '' ? 0 : this.#frame.write(logs, start);
+    const end = start + logBytes + this.#frame.write(value, start + logBytes);
+    this.#view.setUint32(0, end - LENGTH_BYTES, true);
+    this.#view.setUint8(4, status);
+    this.#view.setUint32(5, id, true);
+    this.#view.setUint32(9, cpuMicros, true);
+    this.#view.setUint32(13, heapKb, true);
+    this.#view.setUint32(17, logBytes, true);
+    return this.#frame.subarray(0, end);
+  }
 }
 
 /** Reads an answer; undefined where the frame contradicts itself. */
@@ -151,6 +161,11 @@ export class FrameReader {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #wanted = LENGTH_BYTES;
+
+  /** Whether no chunk is needed any more. */
+  get isEmpty(): boolean {
+    return this.#bytes === 0;
+  }
 
   /** Adds a chunk and returns the frames it completes; undefined where the stream is no frames. */
   push(chunk: Buffer): Buffer[] | undefined {

@@ -8,6 +8,7 @@ import type { TransformRef } from './transform.ts';
 
 /** The top level runs again for every call, so what it costs is paid by every request. */
 const HEAVY_CPU_MS = 1;
+const HEAVY_RUNS = 5;
 
 export async function inspectModule(
   pool: Pool,
@@ -23,11 +24,15 @@ export async function inspectModule(
   const exported = new Map(JSON.parse(outcome.answer.value) as [string, string][]);
   const wrong = describeExport(ref, exported);
   if (wrong !== undefined) return [wrong];
-  if (outcome.answer.cpuMicros < HEAVY_CPU_MS * 1000 || ref.reuse) return [];
-  // The first run also compiled it; the second shows what every call pays.
-  const again = await run();
-  if (again.kind !== 'answered' || again.answer.cpuMicros < HEAVY_CPU_MS * 1000) return [];
-  return [describeHeavy(ref)];
+  if (ref.reuse) return [];
+  let leastMicros = outcome.answer.cpuMicros;
+  // The first run also compiled it, and any run may be disturbed: what the quickest takes is what every call pays.
+  for (let runs = 1; runs < HEAVY_RUNS && leastMicros > HEAVY_CPU_MS * 1000; runs += 1) {
+    const again = await run();
+    if (again.kind !== 'answered') return [];
+    leastMicros = Math.min(leastMicros, again.answer.cpuMicros);
+  }
+  return leastMicros > HEAVY_CPU_MS * 1000 ? [describeHeavy(ref)] : [];
 }
 
 function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>): Diagnostic | undefined {

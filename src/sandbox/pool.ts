@@ -164,7 +164,8 @@ export class Pool implements WorkerListener {
       };
       if (isTrial) this.#alone.push(job);
       else this.#enqueue(job);
-      this.prepare(module.body.memoryMb);
+      if (this.#workers.size === 0 || module.body.memoryMb > this.#memoryMb)
+        this.prepare(module.body.memoryMb);
       this.#watch();
       this.#dispatch();
     });

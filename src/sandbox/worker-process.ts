@@ -2,12 +2,15 @@
  * A worker: a process of its own that holds isolates and answers frames on descriptor 3, one at a time, in order. It
  * has no other way in or out, nothing of the service's environment, and may be killed at any moment. A reply is
  * written before the next call is begun, so that the supervisor knows which call is running when a deadline passes.
+ *
+ * Reading and writing are blocking calls on the socket: this process has nothing to do while it waits, and without
+ * the compiler the machinery of streams would cost more than a call itself. The event loop is given a turn where
+ * isolates were let go, because the engine frees some of what they held there.
  */
-import { writeSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { readSync, writeSync } from 'node:fs';
 import {
+  AnswerWriter,
   decodeCall,
-  encodeAnswer,
   FrameReader,
   REQUEST,
   STATUS,
@@ -22,31 +25,30 @@ const MAX_ISOLATES = 24;
 const MAX_IDLE_HEAP_BYTES = 128 * 1024 * 1024;
 /** Result strings do not press the collector of this process by themselves. */
 const COLLECT_EVERY_BYTES = 16 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
-const socket = new Socket({ fd: CHANNEL, readable: true, writable: true });
 const reader = new FrameReader();
+const writer = new AnswerWriter();
 const settings = new Map<number, LoadBody>();
 /** In order of use, the least recent first. */
 const isolates = new Map<number, IsolatedModule>();
-const waiting: Buffer[] = [];
-let blocked = false;
+let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
 let sinceCollection = 0;
+let letGo = false;
 
-socket.on('data', (chunk: Buffer) => {
-  const frames = reader.push(chunk);
-  if (frames === undefined) process.exit(1);
-  waiting.push(...frames);
-  work();
-});
-socket.on('end', () => process.exit(0));
-socket.on('error', () => process.exit(0));
-
-function work(): void {
-  for (let frame = nextFrame(); frame !== undefined; frame = nextFrame()) handle(frame);
-}
-
-function nextFrame(): Buffer | undefined {
-  return blocked ? undefined : waiting.shift();
+function serve(): void {
+  while (!letGo) {
+    // A frame that has not come to its end is still read from the buffer it came in.
+    if (!reader.isEmpty) chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    const length = readSync(CHANNEL, chunk, 0, CHUNK_BYTES, null);
+    // The supervisor has gone.
+    if (length === 0) process.exit(0);
+    const frames = reader.push(chunk.subarray(0, length));
+    if (frames === undefined) process.exit(1);
+    for (const frame of frames) handle(frame);
+  }
+  letGo = false;
+  setImmediate(serve);
 }
 
 function handle(frame: Buffer): void {
@@ -57,8 +59,7 @@ function handle(frame: Buffer): void {
       return;
     case REQUEST.drop:
       settings.delete(id);
-      isolates.get(id)?.dispose();
-      isolates.delete(id);
+      discard(id);
       return;
     case REQUEST.call: {
       const call = decodeCall(frame);
@@ -81,21 +82,23 @@ function answer(id: number, number: number, run: (module: IsolatedModule) => Omi
     module = obtain(number);
   } catch (error) {
     const value = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ''}` : '';
-    send({ id, status: STATUS.loadError, cpuMicros: 0, heapKb: 0, logs: '', value: value.slice(0, 8192) });
+    send(id, { status: STATUS.loadError, cpuMicros: 0, heapKb: 0, logs: '', value: value.slice(0, 8192) });
     return;
   }
   const outcome = run(module);
-  if (module.spent) isolates.delete(number);
-  send({ id, ...outcome });
-  trim();
+  if (module.spent) discard(number);
+  send(id, outcome);
+  if (outcome.heapKb > 0) trim();
 }
 
 /** The isolate of a module, made on its first call. */
 function obtain(number: number): IsolatedModule {
   const found = isolates.get(number);
   if (found !== undefined) {
-    isolates.delete(number);
-    isolates.set(number, found);
+    if (isolates.size > 1) {
+      isolates.delete(number);
+      isolates.set(number, found);
+    }
     return found;
   }
   const body = settings.get(number);
@@ -105,34 +108,29 @@ function obtain(number: number): IsolatedModule {
   return made;
 }
 
+function discard(number: number): void {
+  isolates.get(number)?.dispose();
+  if (isolates.delete(number)) letGo = true;
+}
+
 /** Lets isolates go, the least recently used first, while there are too many or they keep too much. */
 function trim(): void {
+  if (isolates.size <= 1) return;
   let heap = 0;
   for (const module of isolates.values()) heap += module.heapBytes;
   for (const [number, module] of isolates) {
     if (isolates.size <= 1 || (isolates.size <= MAX_ISOLATES && heap <= MAX_IDLE_HEAP_BYTES)) return;
     heap -= module.heapBytes;
-    isolates.delete(number);
-    module.dispose();
+    discard(number);
   }
 }
 
-function send(reply: Answer): void {
-  const frame = encodeAnswer(reply);
-  let written = 0;
+function send(id: number, outcome: Omit<Answer, 'id'>): void {
+  const frame = writer.encode(id, outcome);
   try {
-    if (socket.writableLength === 0)
-      while (written < frame.length) written += writeSync(CHANNEL, frame, written);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') process.exit(0);
-  }
-  if (written < frame.length) {
-    // The supervisor reads slower than this writes: nothing else is begun until it has caught up.
-    blocked = true;
-    socket.write(frame.subarray(written), () => {
-      blocked = false;
-      work();
-    });
+    for (let written = 0; written < frame.length;) written += writeSync(CHANNEL, frame, written);
+  } catch {
+    process.exit(0);
   }
   sinceCollection += frame.length;
   if (sinceCollection > COLLECT_EVERY_BYTES) {
@@ -141,4 +139,5 @@ function send(reply: Answer): void {
   }
 }
 
-send({ id: 0, status: STATUS.ready, cpuMicros: 0, heapKb: 0, logs: '', value: '' });
+send(0, { status: STATUS.ready, cpuMicros: 0, heapKb: 0, logs: '', value: '' });
+serve();
