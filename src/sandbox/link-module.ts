@@ -4,7 +4,7 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
 import { LINKED_NAME, VIRTUAL_MODULE } from './names.ts';
 import type { GraphFile } from './load-graph.ts';
-import { describeError, NOWHERE, placeOf, type SourceFinding } from './scan-sources.ts';
+import { describeError, nowhereFor, placeOf, type SourceFinding } from './scan-sources.ts';
 
 export interface LinkedModule {
   readonly code: string;
@@ -91,11 +91,8 @@ function capturedFiles(entry: string, files: ReadonlyMap<string, GraphFile>): es
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, (args) => {
         if (args.path === VIRTUAL_MODULE) return { contents: VIRTUAL_SOURCE, loader: 'js' };
         const file = files.get(args.path);
-        return {
-          contents: file?.source ?? '',
-          loader: file?.kind === 'json' ? 'json' : 'js',
-          resolveDir: NOWHERE,
-        };
+        const contents = file?.source ?? '';
+        return { contents, loader: file?.kind === 'json' ? 'json' : 'js', resolveDir: nowhereFor(contents) };
       });
     },
   };

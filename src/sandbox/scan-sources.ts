@@ -32,10 +32,15 @@ export interface Scan {
 
 const NAMESPACE = 'scan';
 /**
- * A folder that does not exist. For a name computed from a path, such as import(`./${x}.ts`), esbuild asks no plugin: it
- * brings in every file below the folder that could be meant.
+ * A folder that does not exist, for a file's text. For a name computed from a path, such as import(`../${x}.ts`),
+ * esbuild asks no plugin: it looks for every file below the folder that could be meant. The folder is so deep that no
+ * path in the text climbs out of it, to the root of this machine.
  */
-export const NOWHERE = '/sluice-nowhere';
+export function nowhereFor(text: string): string {
+  const segments = Math.min(Math.ceil(text.length / '../'.length) + 1, 30_000);
+  return `/sluice-nowhere${'/x'.repeat(segments)}`;
+}
+
 const LOADERS = { typescript: 'ts', esm: 'js', commonjs: 'js', json: 'json' } as const;
 
 const REFUSED_SYNTAX: Readonly<Record<string, { code: string; message: string }>> = {
@@ -108,7 +113,8 @@ function scanPlugin(files: ReadonlyMap<string, GraphFile>): esbuild.Plugin {
       });
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, (args) => {
         const file = files.get(args.path);
-        return { contents: file?.original ?? '', loader: LOADERS[file?.kind ?? 'json'], resolveDir: NOWHERE };
+        const contents = file?.original ?? '';
+        return { contents, loader: LOADERS[file?.kind ?? 'json'], resolveDir: nowhereFor(contents) };
       });
     },
   };

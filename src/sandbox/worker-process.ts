@@ -37,7 +37,8 @@ let sinceCollection = 0;
 let letGo = false;
 
 function serve(): void {
-  while (!letGo) {
+  for (;;) {
+    if (letGo) break;
     // A frame that has not come to its end is still read from the buffer it came in.
     if (!reader.isEmpty) chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     const length = readSync(CHANNEL, chunk, 0, CHUNK_BYTES, null);

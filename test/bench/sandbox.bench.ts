@@ -130,5 +130,5 @@ if (import.meta.main) {
       `${what}: ${figure}${aim === undefined ? '' : ` (aim ${aim.text}: ${aim.met ? 'met' : 'missed'})`}\n`,
     );
   }
-  process.stderr.write(`${sink > 0 ? '' : 'nothing ran\n'}`);
+  if (sink === 0) process.stderr.write('nothing ran\n');
 }

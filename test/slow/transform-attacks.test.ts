@@ -16,10 +16,10 @@ const TIMEOUT_MS = 100;
 const LATEST_MS = TIMEOUT_MS + 500;
 /**
  * A host that waited for an attack would stand still for its timeout and the grace, 350 ms, a hundred times over. The
- * longest single pause is bounded wider, because on a busy machine the scheduler alone makes pauses of 0.3 s.
+ * longest single pause is bounded wider: on a busy machine the scheduler alone makes pauses of 0.3 s.
  */
-const USUAL_LAG_MS = 100;
-const MOST_LAG_MS = 700;
+const USUAL_LAG_MS = 250;
+const MOST_LAG_MS = 1000;
 const AT_A_TIME = 4;
 
 interface Expectation {
