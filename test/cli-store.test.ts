@@ -119,7 +119,8 @@ test('runs and events show what was done, with texts only where they are wanted'
     const bare = await bench.run([command, '--json', '--no-text']);
     expect(bare.out).not.toContain('private words');
     expect(bare.out).not.toContain('shop');
-    expect(json(bare)).toHaveLength(1);
+    // The heartbeat that the summary asked for may have had its turn by now: it is a run of its own.
+    expect(json(bare).filter((row) => row['kind'] !== 'heartbeat')).toHaveLength(1);
     const table = await bench.run([command]);
     expect(table.out).not.toContain('private words');
     expect(table.out).toMatch(/^id +kind /);
