@@ -25,9 +25,8 @@ interface Answered {
 }
 
 function expectedOf({ expected, several }: GoldenCase): readonly Answered[] {
-  const list = (
-    several ? (expected?.value as { deliveries: Expected[] }).deliveries : [expected?.value]
-  ) as Expected[];
+  const value = expected!.value as Expected & { readonly deliveries: readonly Expected[] };
+  const list = several ? value.deliveries : [value];
   const answers: Answered[] = [];
   for (const each of list) {
     const warnings = (each.warnings ?? []).map((warning) => warning.split(/[ :]/, 1)[0] ?? '');
