@@ -48,12 +48,20 @@ export async function recordCase(request: HookRequest, options: RecordOptions): 
   const plain = toCaseFile(request);
   const masked = masks.reduce((value, keys) => maskPath(value, keys) as JsonObject, plain);
   const unused = options.masks.filter((_, index) => maskPath(plain, masks[index] ?? []) === plain);
-  const text = printYaml(masked);
+  const { body = null, ...head } = masked;
+  // Case files refuse the key __proto__, as all files of operators do; a sender may have it: its body is JSON.
+  const bodyJson = JSON.stringify(body);
+  const isApart = bodyJson.includes('"__proto__":');
   for (let attempt = 1; attempt <= 1000; attempt++) {
-    const file = join(options.dir, group, `${attempt === 1 ? base : `${base}-${attempt}`}.request.yaml`);
+    const name = attempt === 1 ? base : `${base}-${attempt}`;
+    const file = join(options.dir, group, `${name}.request.yaml`);
+    const bodyFile = `${name}.body.json`;
     await mkdir(dirname(file), { recursive: true });
     try {
+      const text = printYaml(isApart ? { ...head, bodyFile } : masked);
       await writeFile(file, text, { flag: 'wx', mode: 0o600 });
+      if (isApart)
+        await writeFile(join(dirname(file), bodyFile), `${bodyJson}\n`, { flag: 'wx', mode: 0o600 });
       return { file, unused };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -66,11 +74,13 @@ export async function recordCase(request: HookRequest, options: RecordOptions): 
 function toCaseFile(request: HookRequest): JsonObject {
   const headers = Object.fromEntries(
     Object.entries(request.headers).filter(
-      ([name]) => !SECRET_NAMES.test(name) && !TRANSPORT_HEADERS.test(name),
+      ([name]) => !SECRET_NAMES.test(name) && !TRANSPORT_HEADERS.test(name) && name !== '__proto__',
     ),
   );
   const query = Object.fromEntries(
-    Object.entries(request.query).filter(([name]) => !SECRET_NAMES.test(name.toLowerCase())),
+    Object.entries(request.query).filter(
+      ([name]) => !SECRET_NAMES.test(name.toLowerCase()) && name !== '__proto__',
+    ),
   );
   return {
     path: request.path,
