@@ -1,15 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openStorage, type EventRecord, type RunRecord, type Storage } from '../src/storage/storage.ts';
+import { openStorage } from '../src/storage/storage.ts';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
+import { account, type Account } from './torture-books.ts';
+import { Senders, TOKEN } from './torture-senders.ts';
 
 /**
  * Runs the real service under load, ends it with SIGKILL at random moments, starts it again, and in the end accounts
- * for every request by what the sender saw and what the store holds.
+ * for every request by what its sender saw, what platforms received, and what the store holds.
  */
 export interface TortureOptions {
   readonly kills: number;
@@ -21,35 +22,34 @@ export interface TortureOptions {
   onKill?(done: number): void;
 }
 
-export interface TortureReport {
+export interface TortureReport extends Account {
   readonly kills: number;
-  readonly sent: number;
+  /** Requests, however often each was sent. */
+  readonly requests: number;
+  readonly sendings: number;
+  /** Requests whose first sending was answered 2xx, and those whose first answer was an error. */
   readonly answered: number;
+  readonly refused: number;
+  /** Requests that no sending of got an answer. */
   readonly unanswered: number;
-  /** Answered 2xx but not performed, by message id. */
-  readonly lost: readonly string[];
-  /** Performed to completion more than once: more than one summary, run or event for one action. */
-  readonly doubled: readonly string[];
-  /** Unanswered batches of which some elements are there and some are not. */
-  readonly halved: readonly string[];
-  /** Executions of the command runner beyond the attempts the store shows. */
-  readonly unseen: readonly string[];
-  readonly interruptedRuns: number;
-  /** What the store holds of everything named above. */
-  readonly details: readonly string[];
 }
 
-const TOKEN = 'torture-token-0123456789';
-const DRAIN_MS = 120_000;
+const DRAIN_MS = 240_000;
 
 /** Runs the torture in a folder of its own and reports; it only throws where the service misbehaves outright. */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-torture-'));
   const random = createRandom(options.seed);
   const senders = new Senders(options.clients);
+  const platform = await startPlatform((request) => ({
+    status: 200,
+    body: request.path.endsWith('/sendMessage')
+      ? { ok: true, result: { message_id: 1, date: 1, chat: { id: 1, type: 'private' } } }
+      : {},
+  }));
   let service: ServiceProcess | undefined;
   try {
-    await writeFile(join(folder, 'sluice.yaml'), tortureConfig(folder));
+    await writeFile(join(folder, 'sluice.yaml'), tortureConfig(folder, platform));
     for (let kill = 1; kill <= options.kills; kill++) {
       service = await startServiceProcess(folder);
       senders.start(service.port);
@@ -59,12 +59,23 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       options.onKill?.(kill);
     }
     service = await startServiceProcess(folder);
+    await senders.finish(service.port);
     await drain(folder);
     await service.end('SIGTERM');
-    return await account(folder, senders, options.kills);
+    const { sent } = senders;
+    return {
+      kills: options.kills,
+      requests: sent.length,
+      sendings: sent.reduce((sum, entry) => sum + entry.sendings, 0),
+      answered: sent.filter(({ status = 0 }) => status >= 200 && status < 300).length,
+      refused: sent.filter(({ status = 0 }) => status >= 300).length,
+      unanswered: sent.filter(({ status }) => status === undefined).length,
+      ...(await account({ folder, sent, received: platform.requests })),
+    };
   } finally {
     await senders.pause();
     service?.child.kill('SIGKILL');
+    await platform.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -80,7 +91,8 @@ function createRandom(seed: number): () => number {
   };
 }
 
-function tortureConfig(folder: string): string {
+/** Chats get two chunks, one that begins with the id and one that ends with it. */
+function tortureConfig(folder: string, { url }: PlatformServer): string {
   const script = `printf '%s\\n' "$SLUICE_RUN_ID" >> ${join(folder, 'executions.log')}; cat`;
   return `
 hooks:
@@ -89,200 +101,32 @@ hooks:
   mappings:
     - {id: batch, match: {path: batch}, forEach: items, name: Batch, sessionKey: "hook:batch", messageTemplate: "{{item.id}}", deliver: false}
     - {id: command, match: {path: command}, name: Command, runner: sh, sessionKey: "hook:command:{{lane}}", messageTemplate: "{{id}}", deliver: false}
+    - {id: keyed, match: {path: keyed}, messageTemplate: "{{id}}", deliver: false}
+    - {id: deduped, match: {path: deduped}, messageTemplate: "{{id}}", deliver: false, dedupe: {key: "{{id}}"}}
+    - {id: chat, match: {path: chat}, messageTemplate: "{{id}}first {{filler}} {{id}}last", channel: telegram, to: "{{chat}}"}
+    - {id: callback, match: {path: callback}, messageTemplate: "{{id}}", deliver: false, callbackUrl: ${JSON.stringify(`${url}/outcome`)}}
 gateway:
   runners: {sh: {kind: command, argv: [sh, -c, ${JSON.stringify(script)}]}}
   heartbeat: {everySeconds: 0}
+channels: {telegram: {botToken: "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw", baseUrl: ${JSON.stringify(url)}}}
 storage: {url: "sqlite:./store.db"}
 `;
 }
 
-interface Sent {
-  /** Ids written into the messages; several for a batch. */
-  readonly ids: readonly string[];
-  readonly kind: 'wake' | 'agent' | 'batch' | 'command';
-  status: number | undefined;
-}
-
-/** Clients that send one request after the other and remember what they sent and what was answered. */
-class Senders {
-  readonly sent: Sent[] = [];
-  readonly #clients: number;
-  #running: Promise<unknown> = Promise.resolve();
-  #active = false;
-  #counter = 0;
-
-  constructor(clients: number) {
-    this.#clients = clients;
-  }
-
-  start(port: number): void {
-    this.#active = true;
-    const agent = new Agent({ keepAlive: true, maxSockets: this.#clients });
-    const loops = Array.from({ length: this.#clients }, () => this.#loop(port, agent));
-    this.#running = Promise.all(loops).finally(() => agent.destroy());
-  }
-
-  async pause(): Promise<void> {
-    this.#active = false;
-    await this.#running;
-  }
-
-  async #loop(port: number, agent: Agent): Promise<void> {
-    while (this.#active) {
-      const number = this.#counter++;
-      const id = `m${number}-`;
-      const kind = (['wake', 'agent', 'batch', 'command'] as const)[number % 4] ?? 'wake';
-      const ids = kind === 'batch' ? [`${id}a`, `${id}b`, `${id}c`] : [id];
-      const entry: Sent = { ids, kind, status: undefined };
-      this.sent.push(entry);
-      entry.status = await post(port, agent, kind, bodyOf(kind, ids, number)).catch(() => undefined);
-      if (entry.status === undefined) return;
-      await wait(3);
-    }
-  }
-}
-
-function bodyOf(kind: Sent['kind'], ids: readonly string[], number: number): object {
-  const [id = ''] = ids;
-  switch (kind) {
-    case 'wake':
-      return { text: id, mode: 'next-heartbeat' };
-    case 'agent':
-      return { message: id, deliver: false, sessionKey: `hook:lane:${number % 5}` };
-    case 'batch':
-      return { items: ids.map((item) => ({ id: item })) };
-    case 'command':
-      return { id, lane: number % 3 };
-  }
-}
-
-function post(port: number, agent: Agent, path: string, body: object): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const call = request(
-      {
-        host: '127.0.0.1',
-        port,
-        agent,
-        method: 'POST',
-        path: `/hooks/${path}`,
-        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      },
-      (response) => {
-        response.resume();
-        response.once('end', () => resolve(response.statusCode ?? 0));
-        response.once('error', reject);
-      },
-    );
-    call.once('error', reject);
-    call.setTimeout(10_000, () => call.destroy(new Error('no answer in 10 s')));
-    call.end(JSON.stringify(body));
-  });
-}
-
+/** Waits until nothing is queued or under way. */
 async function drain(folder: string): Promise<void> {
   const deadline = performance.now() + DRAIN_MS;
   const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'beside' });
   try {
     for (;;) {
-      const { queuedRuns, activeRuns } = await storage.backlog();
-      if (queuedRuns + activeRuns === 0) return;
+      const { queuedRuns, activeRuns, queuedOutbox } = await storage.backlog();
+      const sending = await storage.listOutbox({ limit: 1, state: 'active' });
+      if (queuedRuns + activeRuns + queuedOutbox + sending.length === 0) return;
       if (performance.now() > deadline)
-        throw new Error(`not drained: ${queuedRuns} queued, ${activeRuns} active`);
+        throw new Error(`not drained: ${queuedRuns} queued, ${activeRuns} active, ${queuedOutbox} to send`);
       await wait(50);
     }
   } finally {
     await storage.close();
   }
-}
-
-interface Books {
-  readonly runs: ReadonlyMap<string, readonly RunRecord[]>;
-  readonly wakes: ReadonlyMap<string, readonly EventRecord[]>;
-  readonly summaries: ReadonlyMap<string, number>;
-}
-
-async function account(folder: string, senders: Senders, kills: number): Promise<TortureReport> {
-  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'beside' });
-  try {
-    const books = await readBooks(storage);
-    const lost: string[] = [];
-    const doubled: string[] = [];
-    const halved: string[] = [];
-    for (const { ids, kind, status } of senders.sent) {
-      const copies = ids.map((id) => copiesOf(books, kind, id));
-      const accepted = status !== undefined && status < 300;
-      if (accepted) lost.push(...ids.filter((_, index) => copies[index] === 0));
-      doubled.push(...ids.filter((_, index) => (copies[index] ?? 0) > 1));
-      if (!accepted && new Set(copies).size > 1) halved.push(...ids);
-    }
-    const all = [...books.runs.values()].flat();
-    return {
-      kills,
-      sent: senders.sent.length,
-      answered: senders.sent.filter((entry) => entry.status !== undefined).length,
-      unanswered: senders.sent.filter((entry) => entry.status === undefined).length,
-      lost,
-      doubled,
-      halved,
-      unseen: findUnseen(folder, all),
-      details: [...doubled, ...lost, ...halved].map((id) => describe(books, id)),
-      interruptedRuns: all.filter((run) => run.attempts > 1).length,
-    };
-  } finally {
-    await storage.close();
-  }
-}
-
-async function readBooks(storage: Storage): Promise<Books> {
-  const runs = await storage.listRuns({ limit: 1_000_000 });
-  const events = await storage.listEvents({ limit: 1_000_000 });
-  const summaries = new Map<string, number>();
-  for (const event of events) {
-    if (event.kind !== 'summary') continue;
-    const id = /m\d+-[abc]?/.exec(event.text)?.[0] ?? '';
-    summaries.set(id, (summaries.get(id) ?? 0) + 1);
-  }
-  return {
-    runs: Map.groupBy(runs, (run) => run.action.message),
-    wakes: Map.groupBy(
-      events.filter((event) => event.kind === 'wake'),
-      (event) => event.text,
-    ),
-    summaries,
-  };
-}
-
-/**
- * How often an action was brought to its end: for a wake stored, for a run ended with its one summary. A run that was
- * interrupted three times is dead, visibly, which is an end too.
- */
-function copiesOf(books: Books, kind: Sent['kind'], id: string): number {
-  if (kind === 'wake') return books.wakes.get(id)?.length ?? 0;
-  const runs = books.runs.get(id) ?? [];
-  const completed = runs.filter(
-    (run) =>
-      (run.state === 'completed' && run.outcome === 'ok') ||
-      (run.state === 'dead' && run.lastError?.code === 'interrupted'),
-  ).length;
-  const summaries = books.summaries.get(id) ?? 0;
-  return completed === summaries && runs.length === completed ? completed : Math.max(2, completed, summaries);
-}
-
-function describe(books: Books, id: string): string {
-  const runs = (books.runs.get(id) ?? []).map(
-    (run) =>
-      `${run.state}/${run.outcome ?? '-'} attempts ${run.attempts} ${JSON.stringify(run.lastError ?? null)}`,
-  );
-  return `${id}: runs [${runs.join(', ')}] summaries ${books.summaries.get(id) ?? 0} wakes ${books.wakes.get(id)?.length ?? 0}`;
-}
-
-/** Every execution has to be an attempt the store shows: nothing runs twice unseen. */
-function findUnseen(folder: string, runs: readonly RunRecord[]): readonly string[] {
-  const log = join(folder, 'executions.log');
-  if (!existsSync(log)) return [];
-  const executions = new Map<string, number>();
-  for (const id of readFileSync(log, 'utf8').split('\n').filter(Boolean)) {
-    executions.set(id, (executions.get(id) ?? 0) + 1);
-  }
-  return runs.filter((run) => (executions.get(run.id) ?? 0) > run.attempts).map((run) => run.id);
 }

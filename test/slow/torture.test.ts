@@ -6,8 +6,21 @@ test(
   { timeout: 120_000 },
   async () => {
     const report = await torture({ kills: 10, minLifeMs: 80, maxLifeMs: 400, clients: 8, seed: 7 });
-    expect(report).toMatchObject({ kills: 10, lost: [], doubled: [], halved: [], unseen: [], details: [] });
+    expect(report).toMatchObject({
+      kills: 10,
+      refused: 0,
+      lost: [],
+      doubled: [],
+      halved: [],
+      failed: [],
+      strayed: [],
+      unseen: [],
+      misdelivered: [],
+      details: [],
+    });
     // The figures would be empty praise if the load had not been there.
     expect(report.answered).toBeGreaterThan(50);
+    expect(report.sendings).toBeGreaterThan(report.requests);
+    expect(Math.min(report.deliveries, report.callbacks)).toBeGreaterThan(0);
   },
 );

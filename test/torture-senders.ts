@@ -1,0 +1,165 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+
+export const TOKEN = 'torture-token-0123456789';
+
+export type Kind = 'wake' | 'agent' | 'batch' | 'command' | 'keyed' | 'deduped' | 'chat' | 'callback';
+
+/** One request in ten starts a process and one is a batch: what costs most is not what there is most of. */
+const MIX: readonly Kind[] = [
+  'wake',
+  'agent',
+  'keyed',
+  'wake',
+  'batch',
+  'deduped',
+  'agent',
+  'chat',
+  'command',
+  'callback',
+];
+
+/** A request as its sender sees it. */
+export interface Sent {
+  /** Ids written into the messages; several for a batch. */
+  readonly ids: readonly string[];
+  readonly kind: Kind;
+  readonly number: number;
+  /** Of the first answer; undefined where the connection ended without one. */
+  status: number | undefined;
+  /** For every answer 2xx the ids of runs and events in it. A request that names itself is sent again after kills. */
+  readonly answers: (readonly string[])[];
+  sendings: number;
+}
+
+/** Requests that carry what makes a repeat known: their senders repeat them until they are answered, and then again. */
+export function isRepeatable({ kind }: Pick<Sent, 'kind'>): boolean {
+  return kind === 'keyed' || kind === 'deduped';
+}
+
+/** Clients that send one request after the other and remember what they sent and what was answered. */
+export class Senders {
+  readonly sent: Sent[] = [];
+  readonly #clients: number;
+  #again: Sent[] = [];
+  #running: Promise<unknown> = Promise.resolve();
+  #active = false;
+  #counter = 0;
+
+  constructor(clients: number) {
+    this.#clients = clients;
+  }
+
+  /** Sends repeats of before the kill, then new requests, until `pause`. */
+  start(port: number): void {
+    const repeats = this.#again;
+    this.#again = [];
+    this.#begin(port, () => repeats.shift() ?? this.#create());
+  }
+
+  /** Resolves when every request that may be repeated has been answered after the last kill. */
+  async finish(port: number): Promise<void> {
+    const repeats = [...new Set([...this.#again, ...this.sent.filter((entry) => isRepeatable(entry))])];
+    this.#again = [];
+    this.#begin(port, () => repeats.shift());
+    await this.#running;
+    this.#active = false;
+  }
+
+  async pause(): Promise<void> {
+    this.#active = false;
+    await this.#running;
+  }
+
+  #begin(port: number, next: () => Sent | undefined): void {
+    this.#active = true;
+    const agent = new Agent({ keepAlive: true, maxSockets: this.#clients });
+    const loops = Array.from({ length: this.#clients }, () => this.#loop(port, agent, next));
+    this.#running = Promise.all(loops).finally(() => agent.destroy());
+  }
+
+  #create(): Sent {
+    const number = this.#counter++;
+    const id = `m${number}-`;
+    const kind = MIX[number % MIX.length] ?? 'wake';
+    const ids = kind === 'batch' ? [`${id}a`, `${id}b`, `${id}c`] : [id];
+    const entry: Sent = { ids, kind, number, status: undefined, answers: [], sendings: 0 };
+    this.sent.push(entry);
+    return entry;
+  }
+
+  async #loop(port: number, agent: Agent, next: () => Sent | undefined): Promise<void> {
+    while (this.#active) {
+      const entry = next();
+      if (entry === undefined) return;
+      entry.sendings += 1;
+      const answer = await post(port, agent, entry).catch(() => undefined);
+      entry.status ??= answer?.status;
+      if (answer !== undefined && answer.status < 300) entry.answers.push(answer.ids);
+      if (isRepeatable(entry) && (answer === undefined || entry.sendings === 1)) this.#again.push(entry);
+      if (answer === undefined) return;
+      await wait(3);
+    }
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly ids: readonly string[];
+}
+
+function post(port: number, agent: Agent, entry: Sent): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const call = request(
+    {
+      host: '127.0.0.1',
+      port,
+      agent,
+      method: 'POST',
+      path: `/hooks/${entry.kind}`,
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        'content-type': 'application/json',
+        ...(entry.kind === 'keyed' ? { 'idempotency-key': entry.ids[0] } : {}),
+      },
+    },
+    (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => (text += part));
+      response.once('end', () => {
+        if (response.complete) resolve({ status: response.statusCode ?? 0, ids: idsIn(text) });
+        else reject(new Error('the answer was cut off'));
+      });
+      response.once('error', reject);
+    },
+  );
+  call.once('error', reject);
+  call.setTimeout(10_000, () => call.destroy(new Error('no answer in 10 s')));
+  call.end(JSON.stringify(bodyOf(entry)));
+  return promise;
+}
+
+function idsIn(text: string): readonly string[] {
+  const answer = JSON.parse(text) as { id?: string; runId?: string; runIds?: readonly string[] };
+  return answer.runIds ?? [answer.runId ?? answer.id ?? ''];
+}
+
+function bodyOf({ kind, ids, number }: Sent): object {
+  const [id = ''] = ids;
+  switch (kind) {
+    case 'wake':
+      return { text: id, mode: 'next-heartbeat' };
+    case 'agent':
+      return { message: id, deliver: false, sessionKey: `hook:lane:${number % 5}` };
+    case 'batch':
+      return { items: ids.map((item) => ({ id: item })) };
+    case 'command':
+      return { id, lane: number % 3 };
+    case 'chat':
+      return { id, filler: 'word '.repeat(900), chat: 100 + (number % 16) };
+    case 'keyed':
+    case 'deduped':
+    case 'callback':
+      return { id };
+  }
+}
