@@ -40,9 +40,10 @@ export interface ServiceOptions extends LiveOptions {
   /** Where the line per request goes; default `log`. */
   readonly requestLog?: Omit<Log, 'child' | 'protect' | 'flush'>;
   readonly onDecision?: (seen: SeenRequest) => void;
+  /** How often `storage.keep` is applied; default every ten minutes. */
+  readonly pruneEveryMs?: number;
 }
 
-/** How often `storage.keep` is applied. */
 const PRUNE_EVERY_MS = 10 * 60_000;
 
 /**
@@ -66,11 +67,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     live.onReplaced(() => gateway.reconfigure(live.effects));
     const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
     const health = watchHealth(live, sandbox, failed);
-    const metrics = await startMetrics(settings, { storage, sandbox });
+    const metrics = await startMetrics(settings, { storage, sandbox, log: options.log });
     if (metrics !== undefined) opened.unshift(metrics.stop);
     const server = await listen(options, { live, storage, gateway, health, metrics });
     opened.unshift(() => server.stop());
-    const prune = schedulePruning(storage, live, options.log);
+    const stopPruning = keepPruning(storage, live, options);
     return {
       url: server.url,
       get generation() {
@@ -81,7 +82,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       watchedPaths: () => live.generation.watchedPaths,
       reload: () => live.reload(),
       stop: once(async () => {
-        clearInterval(prune);
+        stopPruning();
         const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
         // Side by side: a sender that waits for its run keeps its connection for as long as the run may go on.
         await Promise.all([server.stop(), gateway.stop(graceMs)]);
@@ -137,11 +138,12 @@ interface ServedMetrics {
 
 async function startMetrics(
   settings: Settings,
-  { storage, sandbox }: { readonly storage: Storage; readonly sandbox: Sandbox },
+  { storage, sandbox, log }: { readonly storage: Storage; readonly sandbox: Sandbox; readonly log: Log },
 ): Promise<ServedMetrics | undefined> {
   if (settings.metrics === undefined) return undefined;
   const metrics = await openMetrics({ backlog: () => storage.backlog(), transforms: () => sandbox.stats });
   const listener = await startMetricsListener({ ...settings.metrics, render: () => metrics.render() });
+  log.info({ metricsUrl: `${listener.url}/metrics` }, 'metrics are served');
   return { metrics, stop: () => listener.stop() };
 }
 
@@ -204,16 +206,28 @@ function logSandboxEvent(log: Log, event: SandboxEvent): void {
   else log.warn(fields, kind);
 }
 
-function schedulePruning(storage: Storage, live: LiveGeneration, log: Log): NodeJS.Timeout {
+/** Applies `storage.keep` at once, as a service may never live as long as the interval, and then again and again. */
+function keepPruning(
+  storage: Storage,
+  live: LiveGeneration,
+  { log, pruneEveryMs }: ServiceOptions,
+): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
   const prune = async (): Promise<void> => {
     const { days, rows } = live.generation.config.settings.storage.keep;
     try {
       await storage.prune({ maxAgeMs: days * 86_400_000, maxRows: rows }, Date.now());
     } catch {
-      log.error({}, 'old work could not be removed from the store; trying again later');
+      if (!isStopped) log.error({}, 'old work could not be removed from the store; trying again later');
     }
+    if (!isStopped) timer = setTimeout(() => void prune(), pruneEveryMs ?? PRUNE_EVERY_MS).unref();
   };
-  return setInterval(() => void prune(), PRUNE_EVERY_MS).unref();
+  void prune();
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
 }
 
 /** Calls at most once; later calls get the same promise. */

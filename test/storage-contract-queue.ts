@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Storage } from '../src/storage/storage.ts';
-import { agent, agentOf, completion, DAY_MS, failure, NOW, summary, work } from './storage-builders.ts';
+import { agent, agentOf, completion, DAY_MS, failure, NOW, summary, wake, work } from './storage-builders.ts';
 import { claim, ids, summaries, claimTurn, turnRun, type Harness } from './storage-harness.ts';
 
 export function queueContract(name: string, { fresh, again }: Harness): void {
@@ -121,6 +121,26 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.listSessions({ limit: 5 })).toHaveLength(1);
       expect(await storage.prune({ ...keep, maxRows: 0 }, NOW + 2 * DAY_MS)).toMatchObject({ runs: 1 });
       expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([queued.id]);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('removes summaries that no turn ever reads by age and by number, never a wake that waits', async () => {
+      const { storage } = await fresh();
+      const runs = Array.from({ length: 6 }, () => agent());
+      const waiting = wake();
+      await storage.accept(work([waiting, ...runs]));
+      await claim(storage, 6);
+      for (const [day, { id }] of runs.entries()) {
+        await storage.completeRun(completion(id, { nowMs: NOW + day * DAY_MS }));
+      }
+      const left = async () => (await storage.listEvents({ limit: 10 })).map(({ kind }) => kind);
+      expect(await storage.prune({ maxAgeMs: 3 * DAY_MS, maxRows: 1000 }, NOW + 5 * DAY_MS)).toMatchObject({
+        events: 2,
+      });
+      expect(await left()).toEqual(['summary', 'summary', 'summary', 'summary', 'wake']);
+      await storage.prune({ maxAgeMs: 100 * DAY_MS, maxRows: 1 }, NOW + 90 * DAY_MS);
+      expect(await left()).toEqual(['summary', 'wake']);
+      expect(await storage.backlog()).toMatchObject({ pendingEvents: 2 });
       expect(await storage.verify()).toEqual([]);
     });
   });

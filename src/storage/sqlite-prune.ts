@@ -38,6 +38,10 @@ export function openPrune(
     removeEntry: remove('outbox'),
     oldestEvent: oldest('events'),
     removeEvent: remove('events'),
+    nextSummary: database.prepare(
+      `SELECT seq, created_at AS createdAt FROM events INDEXED BY events_pending
+       WHERE state = 0 AND kind = 'summary' AND seq > ? ORDER BY seq LIMIT 1`,
+    ),
     expiredKey: database.prepare(
       `SELECT scope, key FROM idempotency INDEXED BY idempotency_expiry WHERE expires_at <= ?
        ORDER BY expires_at LIMIT 1`,
@@ -102,6 +106,20 @@ export function openPrune(
             removed.events += 1;
           },
         ),
+      // Nobody reads summaries where no heartbeat ever comes. Wakes that wait have a limit of their own.
+      () => {
+        let passed = 0;
+        while (isTimeLeft()) {
+          const row = sql.nextSummary.get(passed) as { seq: number; createdAt: number } | undefined;
+          const isBeyond = counters.pendingEvents - counters.pendingWakes > maxRows;
+          if (row === undefined || (row.createdAt >= before && !isBeyond)) return true;
+          sql.removeEvent.run(row.seq);
+          passed = row.seq;
+          counters.pendingEvents -= 1;
+          removed.events += 1;
+        }
+        return false;
+      },
       () => {
         while (isTimeLeft()) {
           const row = sql.expiredKey.get(nowMs) as { scope: string; key: string } | undefined;
