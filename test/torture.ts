@@ -34,7 +34,7 @@ export interface TortureReport extends Account {
   readonly unanswered: number;
 }
 
-const DRAIN_MS = 240_000;
+const DRAIN_MS = 600_000;
 
 /** Runs the torture in a folder of its own and reports; it only throws where the service misbehaves outright. */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
