@@ -2,7 +2,8 @@
 import ivm from 'isolated-vm';
 import { STATUS, type Answer, type LoadBody, type Status } from './frames.ts';
 import { CALL_STATES, INSIDE_SCRIPT } from './inside.ts';
-import { LINKED_NAME, MODULE_FILE } from './names.ts';
+import { IsolateCoverage, type RawCoverage } from './isolate-coverage.ts';
+import { LINKED_NAME, MODULE_FILE, SCRIPT_PREFIX } from './names.ts';
 
 /** Compiling, freezing and linking take 3 ms; a module's own top level runs within a call's limit. */
 const SETUP_TIMEOUT_MS = 2000;
@@ -27,17 +28,18 @@ export class IsolatedModule {
   readonly #start: ivm.Reference<Start>;
   readonly #take: ivm.Reference<Take>;
   readonly #inspect: ivm.Reference<Inspect>;
+  readonly #coverage: IsolateCoverage | undefined;
   #heapBytes = 0;
 
   /** @throws what V8 finds wrong with the code. */
-  constructor(settings: LoadBody) {
+  constructor(settings: LoadBody, isolate: ivm.Isolate = makeIsolate(settings), coverage?: IsolateCoverage) {
     this.#settings = settings;
-    // No onCatastrophicError: with it a worker deadlocks where it should die.
-    this.#isolate = new ivm.Isolate({ memoryLimit: settings.memoryMb });
-    const context = this.#isolate.createContextSync();
+    this.#isolate = isolate;
+    this.#coverage = coverage;
+    const context = this.#isolate.createContextSync({ inspector: coverage !== undefined });
     const options = { reference: true, timeout: SETUP_TIMEOUT_MS } as const;
     const link: ivm.Reference = context.evalSync(INSIDE_SCRIPT, { ...options, filename: 'sluice:inside' });
-    const text = `(() => { 'use strict';\n${settings.code}\nreturn ${LINKED_NAME}; })`;
+    const text = `${SCRIPT_PREFIX}${settings.code}\nreturn ${LINKED_NAME}; })`;
     const factory: ivm.Reference = this.#isolate
       .compileScriptSync(text, { filename: MODULE_FILE, lineOffset: -1 })
       .runSync(context, options);
@@ -50,6 +52,22 @@ export class IsolatedModule {
     this.#start = runner.getSync('start', { reference: true }) as ivm.Reference<Start>;
     this.#take = runner.getSync('take', { reference: true }) as ivm.Reference<Take>;
     this.#inspect = runner.getSync('inspect', { reference: true }) as ivm.Reference<Inspect>;
+  }
+
+  /** A module whose runs are counted. */
+  static async withCoverage(settings: LoadBody): Promise<IsolatedModule> {
+    const isolate = makeIsolate(settings);
+    return new IsolatedModule(settings, isolate, await IsolateCoverage.start(isolate));
+  }
+
+  /** True where letting the isolate go would lose counts. */
+  get isCounting(): boolean {
+    return this.#coverage !== undefined;
+  }
+
+  /** What ran since the last time; nothing where it is not counted. */
+  async takeCoverage(): Promise<RawCoverage> {
+    return (await this.#coverage?.take(MODULE_FILE)) ?? { functions: [] };
   }
 
   get heapBytes(): number {
@@ -122,6 +140,11 @@ export class IsolatedModule {
     const cpuMicros = Number(this.#isolate.cpuTime - cpuBefore) / 1000;
     return { cpuMicros: Math.round(cpuMicros), heapKb: Math.round(this.#heapBytes / 1024) };
   }
+}
+
+/** No onCatastrophicError: with it a worker deadlocks where it should die. */
+function makeIsolate(settings: LoadBody): ivm.Isolate {
+  return new ivm.Isolate({ memoryLimit: settings.memoryMb, inspector: settings.coverage });
 }
 
 const NO_FIGURES = { cpuMicros: 0, heapKb: 0 } as const;

@@ -143,8 +143,7 @@ export class Pool implements WorkerListener {
       return Promise.resolve(deferred(BREAKER_OPEN, admission.retryAfterMs));
     }
     const isTrial = admission.kind === 'trial';
-    const id = this.#nextId;
-    this.#nextId = id === 0xffff_ffff ? 1 : id + 1;
+    const id = this.#takeId();
     const frame = encode(id);
     if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes + frame.length > MAX_WAITING_BYTES) {
       if (isTrial) module.breaker.abandonTrial();
@@ -169,6 +168,33 @@ export class Pool implements WorkerListener {
       this.#watch();
       this.#dispatch();
     });
+  }
+
+  /** Asks every worker that has run a module; those that do not answer are left out. Nothing else may run meanwhile. */
+  async ask(module: PooledModule, timeoutMs: number, encode: (id: number) => Buffer): Promise<string[]> {
+    const asked = [...this.#workers].filter((worker) => worker.isReady && worker.has(module));
+    const answers = asked.map((worker) => {
+      const id = this.#takeId();
+      const frame = encode(id);
+      this.#watch();
+      return new Promise<JobOutcome>((end) => {
+        const now = performance.now();
+        const job = {
+          id,
+          module,
+          timeoutMs,
+          frame,
+          queuedAt: now,
+          isTrial: false,
+          isAlone: true,
+          sentAt: now,
+          end,
+        };
+        worker.send(job, frame);
+      });
+    });
+    const outcomes = await Promise.all(answers);
+    return outcomes.flatMap((outcome) => (outcome.kind === 'answered' ? [outcome.answer.value] : []));
   }
 
   /** Lets workers forget a module once the calls they have are answered. */
@@ -326,6 +352,12 @@ export class Pool implements WorkerListener {
   }
 
   // ---- queue ----
+
+  #takeId(): number {
+    const id = this.#nextId;
+    this.#nextId = id === 0xffff_ffff ? 1 : id + 1;
+    return id;
+  }
 
   #enqueue(job: Job): void {
     this.#waiting.push(job);

@@ -3,7 +3,9 @@
  * run in frozen isolates (`inside.ts`) inside worker processes (`worker-process.ts`), under a supervisor that holds
  * the deadlines (`pool.ts`).
  */
-import { encodeCall } from './frames.ts';
+import { readCoverage, type ModuleCoverage } from './coverage.ts';
+import { encodeCall, encodeCoverage } from './frames.ts';
+import type { RawCoverage } from './isolate-coverage.ts';
 import { inspectModule } from './inspect-module.ts';
 import type { PooledModule } from './job.ts';
 import { loadModules } from './load-modules.ts';
@@ -17,6 +19,7 @@ import { platformWalls, type Wall } from './worker-command.ts';
 export { defineTransform } from './author.ts';
 export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
 export { runTransformUnsandboxed, type UnsandboxedRun } from './run-unsandboxed.ts';
+export type { CoverageRange, ModuleCoverage } from './coverage.ts';
 export { SANDBOX_CODES } from './sandbox-codes.ts';
 export { typecheckTransforms, type TypecheckOptions } from './typecheck.ts';
 export type { Wall } from './worker-command.ts';
@@ -61,6 +64,8 @@ export interface SandboxStats {
   readonly breakers: readonly { readonly module: string; readonly state: 'open' | 'half-open' }[];
 }
 
+/** V8 answers in milliseconds. */
+const COVERAGE_TIMEOUT_MS = 5000;
 /** JSON text a module may be given for each MB of its memory: parsed it takes ten times as much. */
 const INPUT_BYTES_PER_MB = 32 * 1024;
 
@@ -99,6 +104,8 @@ export class Sandbox {
       return inspectModule(entry.pool, entry.module, contextOf(entry, ref, ref.timeoutMs));
     });
     diagnostics.push(...(await Promise.all(checks)).flat());
+    // What ran while the modules were tried is nobody's case.
+    if (options.coverage === true) await this.takeCoverage(entries.values());
     const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
     return new LoadedTransforms(this, entries, { diagnostics, hashes, files: loaded.files });
   }
@@ -135,6 +142,20 @@ export class Sandbox {
     const label = reply.kind === 'ok' ? 'ok' : reply.failure;
     this.#calls.set(label, (this.#calls.get(label) ?? 0) + 1);
     return reply;
+  }
+
+  /** @internal */
+  async takeCoverage(entries: Iterable<Entry>): Promise<readonly ModuleCoverage[]> {
+    const counted = [...entries].filter(({ module }) => module.body.coverage);
+    return Promise.all(
+      counted.map(async ({ module, pool, mapper }) => {
+        const answers = await pool.ask(module, COVERAGE_TIMEOUT_MS, (id) =>
+          encodeCoverage(id, module.number),
+        );
+        const counts = answers.map((answer) => JSON.parse(answer) as RawCoverage);
+        return readCoverage(module.name, module.body.code, counts, mapper);
+      }),
+    );
   }
 
   /** @internal */
@@ -212,6 +233,10 @@ class LoadedTransforms implements Transforms {
       if (entry !== undefined) this.#byRef.set(call.ref, entry);
     }
     return this.#sandbox.run(entry, call);
+  }
+
+  takeCoverage(): Promise<readonly ModuleCoverage[]> {
+    return this.#sandbox.takeCoverage(this.#entries.values());
   }
 
   release(): void {

@@ -1,3 +1,4 @@
+import type { ModuleCoverage } from './coverage.ts';
 import type { Diagnostic, Place } from '../document/document.ts';
 
 /** A `transform` entry of a mapping, limits resolved to their defaults. */
@@ -104,6 +105,8 @@ export interface Transforms {
   /** Absolute paths of all files that were loaded, for watching. */
   readonly files: readonly string[];
   call(call: TransformCall): Promise<TransformReply>;
+  /** What ran of every module since it was loaded, or since the last time; empty unless loaded with `coverage`. */
+  takeCoverage(): Promise<readonly ModuleCoverage[]>;
   /** Says that this generation takes no new requests: workers forget what no other generation uses. Idempotent. */
   release(): void;
 }

@@ -36,9 +36,8 @@ let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
 let sinceCollection = 0;
 let letGo = false;
 
-function serve(): void {
+async function serve(): Promise<void> {
   for (;;) {
-    if (letGo) break;
     // A frame that has not come to its end is still read from the buffer it came in.
     if (!reader.isEmpty) chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     const length = readSync(CHANNEL, chunk, 0, CHUNK_BYTES, null);
@@ -46,35 +45,57 @@ function serve(): void {
     if (length === 0) process.exit(0);
     const frames = reader.push(chunk.subarray(0, length));
     if (frames === undefined) process.exit(1);
-    for (const frame of frames) handle(frame);
+    for (const frame of frames) {
+      const pending = handle(frame);
+      if (pending !== undefined) await pending;
+    }
+    if (letGo) await new Promise(setImmediate);
+    letGo = false;
   }
-  letGo = false;
-  setImmediate(serve);
 }
 
-function handle(frame: Buffer): void {
+/** Returns a promise only where runs are counted: everything else is done when it returns. */
+function handle(frame: Buffer): Promise<void> | undefined {
   const id = frame.readUInt32LE(1);
   switch (frame.readUInt8(0)) {
-    case REQUEST.load:
-      settings.set(id, JSON.parse(frame.toString('utf8', 5)) as LoadBody);
-      return;
+    case REQUEST.load: {
+      const body = JSON.parse(frame.toString('utf8', 5)) as LoadBody;
+      settings.set(id, body);
+      return body.coverage ? countRuns(id, body) : undefined;
+    }
     case REQUEST.drop:
       settings.delete(id);
       discard(id);
-      return;
+      return undefined;
     case REQUEST.call: {
       const call = decodeCall(frame);
       answer(id, call.module, (module) => module.call(call.json, call.now, call.seed, call.timeoutMs));
-      return;
+      return undefined;
     }
     case REQUEST.inspect: {
       const timeoutMs = frame.readUInt32LE(9);
       answer(id, frame.readUInt32LE(5), (module) => module.inspect(timeoutMs));
-      return;
+      return undefined;
     }
+    case REQUEST.coverage:
+      return sendCoverage(id, frame.readUInt32LE(5));
     default:
       process.exit(1);
   }
+  return undefined;
+}
+
+async function countRuns(number: number, body: LoadBody): Promise<void> {
+  try {
+    isolates.set(number, await IsolatedModule.withCoverage(body));
+  } catch {
+    // The call that follows meets the same error and answers with it.
+  }
+}
+
+async function sendCoverage(id: number, number: number): Promise<void> {
+  const taken = (await isolates.get(number)?.takeCoverage()) ?? { functions: [] };
+  send(id, { status: STATUS.ok, cpuMicros: 0, heapKb: 0, logs: '', value: JSON.stringify(taken) });
 }
 
 function answer(id: number, number: number, run: (module: IsolatedModule) => Omit<Answer, 'id'>): void {
@@ -121,6 +142,7 @@ function trim(): void {
   for (const module of isolates.values()) heap += module.heapBytes;
   for (const [number, module] of isolates) {
     if (isolates.size <= 1 || (isolates.size <= MAX_ISOLATES && heap <= MAX_IDLE_HEAP_BYTES)) return;
+    if (module.isCounting) continue;
     heap -= module.heapBytes;
     discard(number);
   }
@@ -141,4 +163,4 @@ function send(id: number, outcome: Omit<Answer, 'id'>): void {
 }
 
 send(0, { status: STATUS.ready, cpuMicros: 0, heapKb: 0, logs: '', value: '' });
-serve();
+await serve();

@@ -91,6 +91,11 @@ export class Worker {
     if (this.#loaded.delete(module.number) && !this.#isDead) this.#write(encodeDrop(module.number));
   }
 
+  /** Whether it was sent a module and has not forgotten it. */
+  has(module: PooledModule): boolean {
+    return this.#loaded.has(module.number);
+  }
+
   kill(cause: KillCause): void {
     if (this.#isDead || this.#killCause !== undefined) return;
     this.#killCause = cause;
