@@ -4,6 +4,7 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Bench, openBench, waitFor } from './cli-service.ts';
+import { cli } from './cli-terminal.ts';
 
 const CONFIG = `
 hooks:
@@ -146,6 +147,15 @@ describe('test', () => {
     expect(result.exitCode).toBe(0);
     expect(result.out).toMatch(/1\/1 {2}shop\/paid\n\nIt is new[^]*mapping: paid[^]*Order 7 over 120/);
     expect(expectation(bench)).toContain('mapping: paid');
+  });
+
+  test('finds the cases beside the configuration from any folder', async () => {
+    const bench = open({ 'elsewhere/note.txt': '' });
+    const at = { cwd: join(bench.folder, 'elsewhere') };
+    const config = ['-c', '../sluice.yaml'];
+    expect((await cli(['test', ...config], at)).out).toContain('shop/paid  written');
+    expect((await cli(['diff', '..', ...config], at)).out).toContain('0 of 1 recorded requests');
+    expect((await cli(['test', ...config, '--dir', 'here'], at)).err).toMatch(/no golden cases in \S*here/);
   });
 
   test('-i is wrong usage without a terminal, and where CI is set', async () => {

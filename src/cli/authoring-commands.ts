@@ -59,7 +59,7 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
           'evaluate every recorded request with a git revision (or a folder) and with the working tree',
         ),
     )
-    .option('--corpus <dir>', 'request files', 'test/golden')
+    .option('--corpus <dir>', 'request files (default test/golden beside the configuration)')
     .option('--json', 'a JSON object on stdout')
     .option('--exit-code', 'end with 1 where an outcome changes')
     .action(async (base: string, flags: DiffFlags) => (await import('./diff.ts')).diff(cli, base, flags));
@@ -85,7 +85,7 @@ function addTest(program: Command, cli: Cli): void {
           'run golden cases whose name contains a filter; new ones are written, except where CI is set',
         ),
     )
-    .option('--dir <dir>', 'folder of the cases', 'test/golden')
+    .option('--dir <dir>', 'folder of the cases (default test/golden beside the configuration)')
     .option('-u, --update', 'rewrite expectation files that differ and remove obsolete ones')
     .option('-i, --interactive', 'walk through differences one by one')
     .option('--watch', 'run again what a change affects')

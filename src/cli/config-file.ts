@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { loadConfig, type LoadedConfig } from '../config/config.ts';
 import { formatDiagnostics } from '../document/document.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -20,6 +20,12 @@ export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
     );
   }
   return found;
+}
+
+/** The folder of golden cases: as named, from the working directory; else `test/golden` beside the configuration. */
+export function findCasesFolder(terminal: Terminal, flags: ConfigFlags, named: string | undefined): string {
+  if (named !== undefined) return resolve(terminal.cwd, named);
+  return join(dirname(findConfigFile(terminal, flags)), 'test', 'golden');
 }
 
 /**

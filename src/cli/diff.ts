@@ -4,17 +4,18 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { formatDiagnostics } from '../document/document.ts';
+import { displayName, formatDiagnostics } from '../document/document.ts';
 import { compareOutcomes, findCases, formatImpact } from '../golden/golden.ts';
 import { createGoldenEngine } from '../golden-engine.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile } from './config-file.ts';
+import { findCasesFolder, findConfigFile } from './config-file.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
 export interface DiffFlags {
   readonly config?: string;
-  readonly corpus: string;
+  /** Default: `test/golden` beside the configuration. */
+  readonly corpus?: string;
   readonly json?: boolean;
   readonly exitCode?: boolean;
 }
@@ -25,9 +26,11 @@ const run = promisify(execFile);
 export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<void> {
   const { terminal } = cli;
   const config = findConfigFile(terminal, flags);
-  const { cases, diagnostics } = await findCases(resolve(terminal.cwd, flags.corpus));
+  const corpus = findCasesFolder(terminal, flags, flags.corpus);
+  const { cases, diagnostics } = await findCases(corpus);
   if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
-  if (cases.length === 0) throw new CliError(`there are no recorded requests in ${flags.corpus}`);
+  if (cases.length === 0)
+    throw new CliError(`there are no recorded requests in ${displayName(corpus, terminal.cwd)}`);
   const checkout = await openBase(terminal.cwd, base, config);
   try {
     const before = await openWorkbench(terminal, { config: checkout.config }).catch((error: unknown) => {

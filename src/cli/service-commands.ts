@@ -53,12 +53,14 @@ export function addServiceCommands(program: Command, cli: Cli): void {
     .command('record')
     .description('run the service and write every received request as a golden case (sluice dev --record)')
     .option('-c, --config <file>', 'configuration (default ./sluice.yaml or ./sluice.json)')
-    .option('--into <dir>', 'where the cases go', 'test/golden')
+    .option('--into <dir>', 'where the cases go (default test/golden beside the configuration)')
     .option('--mask <place>', 'mask the value at this place (repeatable)', collect, [])
     .option('--port <n>', 'listen here', wholeNumber(0, 65_535))
-    .action(async ({ into, ...flags }: Omit<DevFlags, 'record'> & { into: string }) =>
-      (await import('./dev.ts')).dev(cli, { ...flags, record: into }),
-    );
+    .action(async ({ into, ...flags }: Omit<DevFlags, 'record'> & { into?: string }) => {
+      const { findCasesFolder } = await import('./config-file.ts');
+      const record = findCasesFolder(cli.terminal, flags, into);
+      await (await import('./dev.ts')).dev(cli, { ...flags, record });
+    });
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {

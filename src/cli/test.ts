@@ -20,16 +20,19 @@ import {
   type RunReport,
   type UpdatePolicy,
 } from '../golden/golden.ts';
+import { displayName } from '../document/document.ts';
 import { createGoldenEngine } from '../golden-engine.ts';
 import type { Generation } from '../generation.ts';
 import type { Cli } from './command-line.ts';
+import { findCasesFolder } from './config-file.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { watchCases } from './watch-cases.ts';
 
 export interface TestFlags {
   readonly config?: string;
-  readonly dir: string;
+  /** Default: `test/golden` beside the configuration. */
+  readonly dir?: string;
   readonly update?: boolean;
   readonly interactive?: boolean;
   readonly watch?: boolean;
@@ -45,7 +48,8 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
   const plan = readPlan(cli.terminal, flags);
   const workbench = await openWorkbench(cli.terminal, flags, { coverage: plan.coverage });
   try {
-    const found = await findWanted(cli.terminal, filters, flags);
+    const dir = findCasesFolder(cli.terminal, flags, flags.dir);
+    const found = await findWanted(cli.terminal, dir, filters);
     let report = await runFound(cli.terminal, workbench, found, plan.policy);
     if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
     const shown = flags.interactive === true ? { brief: true } : {};
@@ -53,7 +57,7 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
     const coverage = await reportCoverage(cli.terminal, workbench.generation, report, plan);
     if (flags.watch === true) {
       const last = await watchCases(cli.terminal, workbench, {
-        dir: resolve(cli.terminal.cwd, flags.dir),
+        dir,
         filters,
         report,
         run: (cases) => runFound(cli.terminal, workbench, cases, plan.policy),
@@ -120,17 +124,14 @@ function readOutput<Name extends string>(text: string, names: readonly Name[], f
   return rest.length === 0 ? { name } : { name, file: rest.join('=') };
 }
 
-async function findWanted(
-  terminal: Terminal,
-  filters: readonly string[],
-  flags: TestFlags,
-): Promise<FoundCases> {
-  const found = await findCases(resolve(terminal.cwd, flags.dir), filters);
+async function findWanted(terminal: Terminal, dir: string, filters: readonly string[]): Promise<FoundCases> {
+  const found = await findCases(dir, filters);
   if (found.cases.length > 0 || found.diagnostics.length > 0) return found;
+  const shown = displayName(dir, terminal.cwd);
   throw new CliError(
     filters.length === 0
-      ? `there are no golden cases in ${flags.dir}; "sluice record" writes some from real requests`
-      : `no golden case in ${flags.dir} has a name that contains ${filters.join(' or ')}`,
+      ? `there are no golden cases in ${shown}; "sluice record" writes some from real requests`
+      : `no golden case in ${shown} has a name that contains ${filters.join(' or ')}`,
   );
 }
 
