@@ -50,6 +50,18 @@ test('says which functions and branches of the TypeScript never ran, and forgets
   expect(later?.ranges.find(({ kind, line }) => kind === 'branch' && line === 5)).toMatchObject({ hits: 1 });
 });
 
+test('a module that no call reached has all its functions missed', async () => {
+  fixture.write({ 'idle.ts': 'const helper = () => 1;\nexport default () => helper();' });
+  const transforms = await fixture.sandbox.loadTransforms(fixture.dir, [refTo('idle.ts')], {
+    coverage: true,
+  });
+  const [covered] = await transforms.takeCoverage();
+  expect(covered?.ranges.map(({ kind, line, hits }) => [kind, line, hits])).toEqual([
+    ['function', 1, 0],
+    ['function', 2, 0],
+  ]);
+});
+
 test('is empty where it was not asked for', async () => {
   fixture.write({ 'plain.ts': 'export default () => null;' });
   const transforms = await fixture.load([refTo('plain.ts')]);

@@ -58,6 +58,16 @@ export function readCoverage(
   return { module, ranges: [...ranges.values()].toSorted(order) };
 }
 
+/** The functions of a script as if none had run. */
+export function withoutCounts({ functions }: RawCoverage): RawCoverage {
+  return {
+    functions: functions.map(({ functionName, ranges }) => ({
+      functionName,
+      ranges: ranges.slice(0, 1).map((range) => ({ ...range, count: 0 })),
+    })),
+  };
+}
+
 /** Every function and branch that any worker saw, the linker's own helpers and wrappers left out. */
 function countedRanges(counts: readonly RawCoverage[]): Counted[] {
   const found = new Map<string, Counted>();

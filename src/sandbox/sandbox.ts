@@ -3,7 +3,7 @@
  * run in frozen isolates (`inside.ts`) inside worker processes (`worker-process.ts`), under a supervisor that holds
  * the deadlines (`pool.ts`).
  */
-import { readCoverage, type ModuleCoverage } from './coverage.ts';
+import { readCoverage, withoutCounts, type ModuleCoverage } from './coverage.ts';
 import { encodeCall, encodeCoverage } from './frames.ts';
 import type { RawCoverage } from './isolate-coverage.ts';
 import { inspectModule } from './inspect-module.ts';
@@ -104,8 +104,7 @@ export class Sandbox {
       return inspectModule(entry.pool, entry.module, contextOf(entry, ref, ref.timeoutMs));
     });
     diagnostics.push(...(await Promise.all(checks)).flat());
-    // What ran while the modules were tried is nobody's case.
-    if (options.coverage === true) await this.takeCoverage(entries.values());
+    if (options.coverage === true) await this.#startCoverage(entries.values());
     const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
     return new LoadedTransforms(this, entries, { diagnostics, hashes, files: loaded.files });
   }
@@ -148,11 +147,9 @@ export class Sandbox {
   async takeCoverage(entries: Iterable<Entry>): Promise<readonly ModuleCoverage[]> {
     const counted = [...entries].filter(({ module }) => module.body.coverage);
     return Promise.all(
-      counted.map(async ({ module, pool, mapper }) => {
-        const answers = await pool.ask(module, COVERAGE_TIMEOUT_MS, (id) =>
-          encodeCoverage(id, module.number),
-        );
-        const counts = answers.map((answer) => JSON.parse(answer) as RawCoverage);
+      counted.map(async (entry) => {
+        const { module, mapper, uncounted = [] } = entry;
+        const counts = [...uncounted, ...(await countRuns(entry))];
         return readCoverage(module.name, module.body.code, counts, mapper);
       }),
     );
@@ -161,6 +158,11 @@ export class Sandbox {
   /** @internal */
   release(entries: Iterable<Entry>): void {
     for (const { module, pool } of entries) if (this.#registry.release(module)) pool.drop(module);
+  }
+
+  /** What ran while the modules were tried is nobody's case, but V8 names no function of a module that never ran. */
+  async #startCoverage(entries: Iterable<Entry>): Promise<void> {
+    for (const entry of entries) entry.uncounted = (await countRuns(entry)).map(withoutCounts);
   }
 
   async #run(entry: Entry | undefined, call: TransformCall): Promise<TransformReply> {
@@ -203,6 +205,13 @@ interface Entry {
   readonly module: PooledModule;
   readonly pool: Pool;
   readonly mapper: StackMapper;
+  /** With coverage: its functions, none of them run. */
+  uncounted?: readonly RawCoverage[];
+}
+
+async function countRuns({ module, pool }: Entry): Promise<RawCoverage[]> {
+  const answers = await pool.ask(module, COVERAGE_TIMEOUT_MS, (id) => encodeCoverage(id, module.number));
+  return answers.map((answer) => JSON.parse(answer) as RawCoverage);
 }
 
 class LoadedTransforms implements Transforms {
