@@ -189,7 +189,7 @@ async function reportCoverage(
 ): Promise<Coverage | undefined> {
   if (!plan.coverage) return undefined;
   const evaluations = report.results.flatMap((result) => result.evaluations);
-  const coverage = collectCoverage(generation.table, evaluations);
+  const coverage = collectCoverage(generation.table, evaluations, await generation.transforms.takeCoverage());
   const outputs = plan.coverageFiles.length === 0 ? [{ name: 'text' as const }] : plan.coverageFiles;
   for (const output of outputs) {
     await writeOutput(

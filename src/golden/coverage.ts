@@ -1,10 +1,12 @@
 import { lineColumn, type Place } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { CompiledMapping, CompiledTemplate, RoutingTable } from '../mapping/mapping.ts';
+import type { ModuleCoverage } from '../sandbox/sandbox.ts';
 
 /**
  * What a set of evaluations reached. A mapping counts once it was taken; a condition leaf counts twice, once for
- * holding and once for failing; a template block counts once per side. Only mappings up to the one taken are counted as visited, because later ones were never asked.
+ * holding and once for failing; a template block counts once per side; what runs of a transform is counted by its
+ * isolate. Only mappings up to the one taken are counted as visited, because later ones were never asked.
  */
 export interface Coverage {
   readonly items: readonly CoverageItem[];
@@ -22,10 +24,17 @@ export interface CoverageItem {
   readonly hits: number;
 }
 
-/** Counts what the evaluations reached of a routing table. */
-export function collectCoverage(table: RoutingTable, evaluations: readonly Evaluation[]): Coverage {
+/** Counts what the evaluations reached of a routing table, and what ran of the transforms. */
+export function collectCoverage(
+  table: RoutingTable,
+  evaluations: readonly Evaluation[],
+  modules: readonly ModuleCoverage[],
+): Coverage {
   const hits = countHits(evaluations);
-  const items = table.mappings.flatMap((mapping) => mappingItems(mapping, hits));
+  const items = [
+    ...table.mappings.flatMap((mapping) => mappingItems(mapping, hits)),
+    ...modules.flatMap(moduleItems),
+  ];
   const covered = items.filter((item) => item.hits > 0).length;
   return { items, covered, total: items.length };
 }
@@ -90,6 +99,17 @@ function templatesOf(mapping: CompiledMapping): readonly CompiledTemplate[] {
   return [name, sessionKey, text, channel, to, model, thinking, key].filter(
     (template) => template !== undefined,
   );
+}
+
+function moduleItems({ ranges }: ModuleCoverage): readonly CoverageItem[] {
+  return ranges.map(({ kind, file, line, column, name, hits }) => ({
+    kind,
+    file,
+    line,
+    column,
+    what: kind === 'function' ? `function ${name} is never called` : 'the branch is never taken',
+    hits,
+  }));
 }
 
 /** Whether coverage is below a percentage, by exact fractions: 1999 of 2000 is not 100. */
