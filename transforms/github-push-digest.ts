@@ -74,7 +74,7 @@ function isNoise(commit: Commit): boolean {
 }
 
 function firstLine(commit: Commit): string {
-  const line = commit.message.split('\n', 1)[0] ?? '';
+  const [line] = commit.message.split('\n', 1) as [string];
   return line.replace(/^\w+(\([^)]*\))?!?:\s*/, '').slice(0, 120);
 }
 

@@ -8,12 +8,9 @@ export interface Route {
   to?: string;
 }
 
-/** The first row whose service the incident's begins with; the last row takes the rest. */
+/** The first row whose service the incident's begins with; the last row's is empty, so it takes the rest. */
 export function routeOf(incident: Incident): Route {
   const service = incident.service.toLowerCase();
-  const row = table.find((one) => service.startsWith(one.service)) ?? table.at(-1);
-  if (row === undefined) return { team: 'nobody' };
-  return incident.severity === 'high' && row.channel !== undefined
-    ? { team: row.team, channel: row.channel, to: row.to }
-    : { team: row.team };
+  const { team, channel, to } = table.find((one) => service.startsWith(one.service))!;
+  return incident.severity === 'high' ? { team, channel, to } : { team };
 }
