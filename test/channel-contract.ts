@@ -218,6 +218,16 @@ export function describeChannel(fixture: ChannelFixture): void {
     expectNoSecret(check);
   });
 
+  test('does not take an answer that cannot be read for a successful check', async () => {
+    for (const body of [{}, '[]', '']) {
+      const platform = await startPlatform(() => ({ status: 200, body }));
+      const { adapter } = await openOn(platform);
+      const check = await adapter.check(NEVER);
+      expect(check).toMatchObject({ ok: false, code: expect.any(String), message: expect.any(String) });
+      expectNoSecret(check);
+    }
+  });
+
   test('checks the credentials without sending', async () => {
     const { adapter, sends } = await openAccepting();
     expect(await adapter.check(NEVER)).toEqual({ ok: true, account: fixture.account });

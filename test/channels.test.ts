@@ -185,6 +185,45 @@ test('a channel that is not configured has no adapter; one that cannot be opened
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
+const BROKEN = (open: string): string => `export default {
+  id: 'broken',
+  settingsProblems: ({ quiet }) => { if (quiet) return []; throw new TypeError('of the token s3cret'); },
+  recipientProblem: () => { throw new Error('s3cret'); },
+  open: async () => (${open}),
+};`;
+
+test('a plugin that throws while it judges is a finding, not the end of the check', async () => {
+  const catalog = await loadChannelCatalog(
+    ['./broken.mjs'],
+    pluginFolder({ 'broken.mjs': BROKEN('undefined') }),
+  );
+  expect(channelProblems(catalog, { broken: {} })).toEqual([
+    { channel: 'broken', message: 'the module of the channel failed on its settings (TypeError)' },
+  ]);
+  expect(channelProblems(catalog, { broken: { quiet: true, to: 7 } })).toEqual([
+    { channel: 'broken', key: 'to', message: 'the module of the channel failed on it (Error)' },
+  ]);
+  expect(recipientProblem(catalog, 'broken', 'x')).toBe('the module of the channel failed on it (Error)');
+});
+
+test.each([
+  ['undefined', 'its "open" gave no adapter in time'],
+  ['{ maxChars: 0, check() {}, send() {} }', 'the "maxChars" of its adapter must be a whole number above 0'],
+  ['{ check() {}, send() {} }', 'the "maxChars" of its adapter must be a whole number above 0'],
+  ['{ maxChars: 5, check() {} }', 'its adapter must have the functions "check" and "send"'],
+])('a plugin that opens as %s is not used', async (open, problem) => {
+  const catalog = await loadChannelCatalog(['./broken.mjs'], pluginFolder({ 'broken.mjs': BROKEN(open) }));
+  const channels = openChannels(catalog, { broken: { quiet: true } });
+  await expect(channels.find('broken')).rejects.toThrow(`channel broken: ${problem}`);
+  await channels.stop();
+});
+
+test('the default recipient of a plugin is judged as that of a built-in channel is', async () => {
+  const catalog = await loadChannelCatalog(['./pager.mjs'], pluginFolder({ 'pager.mjs': PLUGIN }));
+  const found = channelProblems(catalog, { pager: { number: '7', to: 'abc' } });
+  expect(found[0]).toEqual({ channel: 'pager', key: 'to', message: 'a pager recipient is a number' });
+});
+
 test('the table of channels in the README states ids, packages and limits as they are', async () => {
   const catalog = await loadChannelCatalog([], '/');
   const section = README.slice(README.indexOf('## Channels'), README.indexOf('### A channel of your own'));

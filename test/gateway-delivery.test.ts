@@ -300,6 +300,12 @@ describe('failures', () => {
         throw new Error('bug');
       },
     ],
+    ['an adapter that answers nothing', () => undefined as unknown as SendResult],
+    ['an adapter that answers a kind that there is not', () => ({ kind: 'maybe' }) as unknown as SendResult],
+    [
+      'an adapter that says ambiguous and not why',
+      () => ({ kind: 'ambiguous', code: 5 }) as unknown as SendResult,
+    ],
   ])('%s is recorded and never repeated, not even on the fallback', async (_, answer) => {
     const channel = new RecordingChannel('telegram');
     const slack = new RecordingChannel('slack');

@@ -1,13 +1,20 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
-import { LAST_CHANNEL } from '../action.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { LAST_CHANNEL, type DeliveryTarget } from '../action.ts';
 import type { Settings } from '../config/config.ts';
 import {
   channelProblems,
   findChannelModule,
   loadChannelCatalog,
   openChannels,
+  recipientProblem,
   resolveTarget,
+  sendChunks,
+  type ChannelAdapter,
   type ChannelCatalog,
+  type ChannelModule,
   type OpenChannels,
 } from '../gateway/gateway.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
@@ -15,6 +22,9 @@ import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
 import { withStore } from './store.ts';
 import { CliError, formatTable } from './terminal.ts';
+
+/** A check that does not heed its signal is given up this long after it. */
+const CHECK_OVERTIME_MS = 1_000;
 
 interface ChannelDesk {
   readonly settings: Settings;
@@ -72,10 +82,7 @@ async function checkChannel(
     const adapter = await channels.find(id);
     if (adapter === undefined)
       return { ok: false, account: '', code: 'not_configured', message: `channels.${id} is missing` };
-    const result = await adapter.check(AbortSignal.timeout(timeoutMs));
-    return result.ok
-      ? { ok: true, account: result.account, code: '', message: '' }
-      : { ok: false, account: '', code: result.code, message: result.message };
+    return await boundedCheck(adapter, timeoutMs);
   } catch (error) {
     return {
       ok: false,
@@ -86,16 +93,37 @@ async function checkChannel(
   }
 }
 
+/** A plugin may ignore the signal or answer anything: the check ends all the same, and its row is text. */
+async function boundedCheck(
+  adapter: ChannelAdapter,
+  timeoutMs: number,
+): Promise<{ ok: boolean; account: string; code: string; message: string }> {
+  const late = new AbortController();
+  const silence = pause(timeoutMs + CHECK_OVERTIME_MS, undefined, { signal: late.signal, ref: true });
+  try {
+    const given: unknown = await Promise.race([adapter.check(AbortSignal.timeout(timeoutMs)), silence]);
+    const { ok, account, code, message } = (given ?? {}) as Record<string, unknown>;
+    const text = (value: unknown, other: string): string => (typeof value === 'string' ? value : other);
+    if (ok === true) return { ok, account: text(account, ''), code: '', message: '' };
+    if (given === undefined) return { ok: false, account: '', code: 'timeout', message: 'no answer in time' };
+    return {
+      ok: false,
+      account: '',
+      code: text(code, 'unavailable'),
+      message: text(message, 'the channel gave no reason'),
+    };
+  } finally {
+    late.abort();
+    silence.catch(() => {});
+  }
+}
+
 async function resolveLast(
   cli: Cli,
   flags: ConfigFlags,
   settings: Settings,
 ): Promise<{ text: string; channel?: string; to?: string }> {
-  // A store that does not exist yet has no last channel; that is no finding of this command.
-  const remembered = await withStore(cli, flags, (storage) => storage.findLastTarget()).catch(
-    () => undefined,
-  );
-  const resolved = resolveTarget({ channel: LAST_CHANNEL }, remembered, settings);
+  const resolved = resolveTarget({ channel: LAST_CHANNEL }, await findLast(cli, flags), settings);
   switch (resolved.kind) {
     case 'target':
       return { text: `${resolved.channel} to ${resolved.to}`, channel: resolved.channel, to: resolved.to };
@@ -106,38 +134,56 @@ async function resolveLast(
   }
 }
 
-/** Sends one message through a channel; says what the platform answered. */
+/** A store that does not exist yet has no last channel; that is no finding of these commands. */
+async function findLast(cli: Cli, flags: ConfigFlags): Promise<DeliveryTarget | undefined> {
+  return withStore(cli, flags, (storage) => storage.findLastTarget()).catch(() => undefined);
+}
+
+/** Sends one text through a channel, or through `last`, cut and resolved as a delivery is; says what the platform answered. */
 export async function sendMessage(
   cli: Cli,
   channel: string,
   text: string,
   flags: ConfigFlags & { readonly to?: string },
 ): Promise<void> {
-  await withDesk(cli, flags, async ({ catalog, channels }) => {
-    const module = findChannelModule(catalog, channel);
-    if (module === undefined) {
-      throw new CliError(
-        `there is no channel ${JSON.stringify(channel)}; known are ${[...catalog.modules.keys()].join(', ')}`,
-        2,
-      );
-    }
-    const to = flags.to ?? channels.defaultRecipient(module.id);
-    if (to === undefined)
-      throw new CliError(`channels.${module.id}.to is not set; name the recipient with --to`, 2);
-    const problem = module.recipientProblem(to);
+  await withDesk(cli, flags, async ({ settings, catalog, channels }) => {
+    const wanted = channel.trim().toLowerCase();
+    const id = wanted === LAST_CHANNEL ? wanted : getModule(catalog, wanted).id;
+    const asked = { channel: id, ...(flags.to === undefined ? {} : { to: flags.to }) };
+    const target = resolveTarget(asked, await findLast(cli, flags), settings);
+    if (target.kind === 'no-channel') throw new CliError('no channel is configured: write channels.<id>', 2);
+    if (target.kind === 'problem') throw new CliError(`${target.code}: ${target.message}`, 2);
+    const { to } = target;
+    const problem = recipientProblem(catalog, target.channel, to);
     if (problem !== undefined) throw new CliError(problem, 2);
-    const adapter = await channels.find(module.id);
-    if (adapter === undefined)
-      throw new CliError(`channel ${module.id} is not configured: write channels.${module.id}`);
-    const key = `cli-${Date.now()}`;
-    let result = await adapter.send({ to, text, plain: false, key }, AbortSignal.timeout(30_000));
-    if (result.kind === 'refused-format') {
-      result = await adapter.send({ to, text, plain: true, key }, AbortSignal.timeout(30_000));
+    const adapter = await channels.find(target.channel);
+    assert(adapter !== undefined, 'a channel that resolves is configured');
+    let count = 1;
+    const entry = {
+      id: `cli-${randomUUID()}`,
+      chunksSent: 0,
+      delivery: { channel: target.channel, to, text, fromMain: false },
+    };
+    const result = await sendChunks(adapter, entry, {
+      to,
+      signal: new AbortController().signal,
+      onProgress: async (sent) => void (count = sent + 1),
+    });
+    const where = clearControl(`${target.channel} ${to}`);
+    if (result.kind !== 'sent') {
+      const before = count === 1 ? '' : ` (after ${count - 1} of its messages)`;
+      throw new CliError(`${result.kind}: ${clearControl(result.message)}${before}`);
     }
-    if (result.kind === 'sent')
-      cli.terminal.out(`sent${result.messageId === undefined ? '' : ` as ${result.messageId}`}`);
-    else throw new CliError(`${result.kind}: ${clearControl(result.message)}`);
+    const as = result.messageId === undefined ? '' : ` as ${clearControl(result.messageId)}`;
+    cli.terminal.out(`sent to ${where}${as}${count === 1 ? '' : `, in ${count} messages`}`);
   });
+}
+
+function getModule(catalog: ChannelCatalog, channel: string): ChannelModule {
+  const module = findChannelModule(catalog, channel);
+  if (module !== undefined) return module;
+  const known = [...catalog.modules.keys()].join(', ');
+  throw new CliError(`there is no channel ${JSON.stringify(channel)}; known are ${known}`, 2);
 }
 
 /** Makes a channel (and recipient) the one `last` means for the main session. */
@@ -148,14 +194,8 @@ export async function useChannel(
   flags: ConfigFlags,
 ): Promise<void> {
   await withDesk(cli, flags, async ({ catalog }) => {
-    const module = findChannelModule(catalog, channel);
-    if (module === undefined) {
-      throw new CliError(
-        `there is no channel ${JSON.stringify(channel)}; known are ${[...catalog.modules.keys()].join(', ')}`,
-        2,
-      );
-    }
-    const problem = to === undefined ? undefined : module.recipientProblem(to);
+    const module = getModule(catalog, channel.trim().toLowerCase());
+    const problem = to === undefined ? undefined : recipientProblem(catalog, module.id, to);
     if (problem !== undefined) throw new CliError(problem, 2);
     const target = { channel: module.id, ...(to === undefined ? {} : { to }) };
     await withStore(cli, flags, (storage) => storage.saveLastTarget(target, Date.now()));

@@ -10,7 +10,8 @@ const SEND_OVERTIME_MS = 5_000;
 
 /** What became of one attempt at a delivery. */
 export type DeliveryResult =
-  | { readonly kind: 'sent'; readonly plain: boolean }
+  /** With the platform's id of the last message, where it gave one. */
+  | { readonly kind: 'sent'; readonly plain: boolean; readonly messageId?: string }
   | Exclude<SendResult, { readonly kind: 'sent' | 'refused-format' }>;
 
 export interface SendOptions {
@@ -26,11 +27,12 @@ export interface SendOptions {
  */
 export async function sendChunks(
   adapter: ChannelAdapter,
-  entry: OutboxRecord,
+  entry: Pick<OutboxRecord, 'id' | 'chunksSent' | 'delivery'>,
   { to, signal, onProgress }: SendOptions,
 ): Promise<DeliveryResult> {
   const chunks = chunkText(entry.delivery?.text ?? '', adapter.maxChars);
   let plain = false;
+  let messageId: string | undefined;
   for (let index = entry.chunksSent; index < chunks.length; index += 1) {
     const message = { to, text: chunks[index] ?? '', key: `${entry.id}:${index}` };
     let result = await sendOne(adapter, { ...message, plain }, signal);
@@ -42,9 +44,10 @@ export async function sendChunks(
       return { kind: 'failed', code: 'refused_format', message: result.message };
     }
     if (result.kind !== 'sent') return result;
+    ({ messageId } = result);
     if (index + 1 < chunks.length) await onProgress(index + 1);
   }
-  return { kind: 'sent', plain };
+  return { kind: 'sent', plain, ...(messageId === undefined ? {} : { messageId }) };
 }
 
 /** An adapter that throws or never answers may have sent the message: that is ambiguous, not a failure. */
@@ -55,11 +58,39 @@ async function sendOne(
 ): Promise<SendResult> {
   const bounded = deriveSignal(signal, SEND_TIMEOUT_MS);
   try {
-    const result = await within(adapter.send(message, bounded.signal), SEND_TIMEOUT_MS + SEND_OVERTIME_MS);
+    const sending = adapter.send(message, bounded.signal).then(readResult);
+    const result = await within(sending, SEND_TIMEOUT_MS + SEND_OVERTIME_MS);
     return result ?? { kind: 'ambiguous', code: 'timeout', message: 'the channel did not answer in time' };
   } catch {
     return { kind: 'ambiguous', code: 'adapter_failed', message: 'the channel failed while it was sending' };
   } finally {
     bounded.release();
+  }
+}
+
+const MAX_CODE_CHARS = 64;
+const MAX_MESSAGE_CHARS = 500;
+
+/** What an adapter answered, held to its type, which a plugin may break: an answer that is none says nothing. */
+function readResult(given: unknown): SendResult {
+  const { kind, code, message, messageId, retryAfterMs } = (given ?? {}) as Record<string, unknown>;
+  const why = {
+    code: typeof code === 'string' && code !== '' ? code.slice(0, MAX_CODE_CHARS) : 'unknown',
+    message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE_CHARS) : 'the channel gave no reason',
+  };
+  switch (kind) {
+    case 'sent':
+      return typeof messageId === 'string' ? { kind, messageId } : { kind };
+    case 'retry':
+      return typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs)
+        ? { kind, ...why, retryAfterMs }
+        : { kind, ...why };
+    case 'refused-format':
+      return { kind, message: why.message };
+    case 'failed':
+    case 'ambiguous':
+      return { kind, ...why };
+    default:
+      return { kind: 'ambiguous', code: 'adapter_failed', message: 'the channel gave no result' };
   }
 }

@@ -47,6 +47,7 @@ export {
 export type { Clock } from './clock.ts';
 export type { GatewayConfiguration, RetryPolicies } from './parts.ts';
 export type { RetryPolicy } from './retry.ts';
+export { sendChunks, type DeliveryResult } from './delivery.ts';
 export type { RunEnding } from './run-waiters.ts';
 export { resolveTarget, type ResolvedTarget } from './target.ts';
 

@@ -277,6 +277,12 @@ export function failedCheck(failure: SendFailure): ChannelCheck {
   return { ok: false, code, message: failure.message };
 }
 
+/** The check's result where a 2xx answer is not what the platform would say: something else answers there. */
+export function unreadableCheck(platform: string): ChannelCheck {
+  const message = `what answers there is not ${platform}: the answer cannot be read (check baseUrl)`;
+  return { ok: false, code: 'malformed_answer', message };
+}
+
 /** A platform's words on one line of at most 300 characters, with our secrets removed. */
 export function describe(text: unknown, secrets: readonly string[]): string | undefined {
   if (typeof text !== 'string' || text.trim() === '') return undefined;

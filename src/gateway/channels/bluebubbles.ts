@@ -12,6 +12,7 @@ import {
   refusal,
   type SendFailure,
   unreadable,
+  unreadableCheck,
 } from '../wire.ts';
 
 const MAX_CHARS = 4000;
@@ -31,7 +32,9 @@ export function openBlueBubbles(password: string, baseUrl: string = DEFAULT_URL)
         const answer = await fetchJson(address('server/info'), { method: 'GET', signal: bounded(signal) });
         const failure = refused(answer, password);
         if (failure) return failedCheck(failure);
-        const account = field(field(answer.body, 'data'), 'detected_imessage');
+        const about = field(answer.body, 'data');
+        if (typeof about !== 'object' || about === null) return unreadableCheck('BlueBubbles');
+        const account = field(about, 'detected_imessage');
         return { ok: true, account: typeof account === 'string' ? account : 'BlueBubbles' };
       } catch (error) {
         return failedCheck(failureOf(error, 'BlueBubbles'));

@@ -1,6 +1,7 @@
 import { CHANNEL_ALIASES } from '../../action.ts';
 import type { ChannelAdapter, ChannelLookup, ChannelModule, ChannelSettings } from '../channel.ts';
 import { findMissingPackage } from '../optional-package.ts';
+import { within } from '../timer.ts';
 import { loadPlugin } from './plugin.ts';
 import { discord } from './discord.ts';
 import { imessage } from './imessage.ts';
@@ -31,6 +32,10 @@ export interface ChannelProblem {
   readonly key?: string;
   readonly message: string;
 }
+
+/** A module that does not open, or an adapter that does not stop, within this time is not waited for. */
+const OPEN_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 5_000;
 
 type ConfiguredChannels = Readonly<Record<string, ChannelSettings>>;
 
@@ -75,7 +80,37 @@ export function findChannelModule(catalog: ChannelCatalog, channel: string): Cha
  * or `last`. Cheap: loads no SDK.
  */
 export function recipientProblem(catalog: ChannelCatalog, channel: string, to: string): string | undefined {
-  return findChannelModule(catalog, channel)?.recipientProblem(to);
+  const module = findChannelModule(catalog, channel);
+  return module && judgeRecipient(module, to);
+}
+
+/** A plugin is somebody else's code: what it throws is a finding about it, never the end of a check or a request. */
+function judgeRecipient(module: ChannelModule, to: string): string | undefined {
+  try {
+    const problem: unknown = module.recipientProblem(to);
+    return typeof problem === 'string' ? problem : undefined;
+  } catch (error) {
+    return `the module of the channel failed on it (${nameOf(error)})`;
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
+
+function judgeSettings(module: ChannelModule, settings: ChannelSettings): Omit<ChannelProblem, 'channel'>[] {
+  try {
+    const problems: Omit<ChannelProblem, 'channel'>[] = module
+      .settingsProblems(settings)
+      .map(({ key, message }) => ({ key: `${key}`, message: `${message}` }));
+    const { to } = settings;
+    if ((typeof to !== 'string' && typeof to !== 'number') || problems.some(({ key }) => key === 'to'))
+      return problems;
+    const message = judgeRecipient(module, String(to));
+    return message === undefined ? problems : [...problems, { key: 'to', message }];
+  } catch (error) {
+    return [{ message: `the module of the channel failed on its settings (${nameOf(error)})` }];
+  }
 }
 
 /** Findings about `channels`, without a network: unknown ids, wrong or missing keys, packages to be installed. */
@@ -88,8 +123,9 @@ export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredCha
       problems.push({ channel, message: `there is no channel "${channel}"; known are ${known}` });
       continue;
     }
-    for (const { key, message } of module.settingsProblems(settings)) {
-      if (!isReference(settings[key])) problems.push({ channel, key, message });
+    for (const problem of judgeSettings(module, settings)) {
+      if (problem.key === undefined || !isReference(settings[problem.key]))
+        problems.push({ channel, ...problem });
     }
     const missing = missingPackage(catalog, module);
     if (missing !== undefined) problems.push({ channel, message: installPackage(channel, missing) });
@@ -111,7 +147,10 @@ export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChanne
   const opened = new Map<string, Promise<ChannelAdapter>>();
   const open = async (module: ChannelModule, settings: ChannelSettings): Promise<ChannelAdapter> => {
     try {
-      return await module.open(settings);
+      const adapter = await within(module.open(settings), OPEN_TIMEOUT_MS);
+      const problem = adapterProblem(adapter);
+      if (problem === undefined && adapter !== undefined) return adapter;
+      throw new Error(`channel ${module.id}: ${problem}`);
     } catch (error) {
       opened.delete(module.id);
       const missing = missingPackage(catalog, module);
@@ -137,15 +176,22 @@ export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChanne
       return opening;
     },
     stop: async () => {
-      const adapters = await Promise.allSettled(opened.values());
+      const stopping = [...opened.values()].map(async (opening) => (await opening).stop?.());
       opened.clear();
-      await Promise.allSettled(
-        adapters.map(async (result) => {
-          if (result.status === 'fulfilled') await result.value.stop?.();
-        }),
-      );
+      await within(Promise.allSettled(stopping), STOP_TIMEOUT_MS);
     },
   };
+}
+
+/** What an opened channel lacks to be an adapter; a plugin's word is not enough. */
+function adapterProblem(adapter: unknown): string | undefined {
+  if (typeof adapter !== 'object' || adapter === null) return 'its "open" gave no adapter in time';
+  const { maxChars, check, send } = adapter as Partial<Record<keyof ChannelAdapter, unknown>>;
+  if (!Number.isSafeInteger(maxChars) || (maxChars as number) < 1)
+    return 'the "maxChars" of its adapter must be a whole number above 0';
+  if (typeof check !== 'function' || typeof send !== 'function')
+    return 'its adapter must have the functions "check" and "send"';
+  return undefined;
 }
 
 /** Whether a value is still a reference, as checks without secrets leave it: its form says nothing about its content. */

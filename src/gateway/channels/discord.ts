@@ -16,6 +16,8 @@ import {
   SEND_TIMEOUT_MS,
   type SendFailure,
   unreadable,
+  textField,
+  unreadableCheck,
   wireFetch,
 } from '../wire.ts';
 
@@ -65,7 +67,8 @@ function makeAdapter(connect: () => REST, fail: (error: unknown) => SendFailure)
     check: async (signal) => {
       try {
         const me = await connect().get('/users/@me', { signal: bounded(signal) });
-        return { ok: true, account: String(field(me, 'username')) };
+        const account = textField(me, 'username');
+        return account === undefined ? unreadableCheck('Discord') : { ok: true, account };
       } catch (error) {
         return failedCheck(fail(error));
       }

@@ -75,7 +75,10 @@ function makeAdapter(client: Client4, secret: string): ChannelAdapter {
         const answer = await request(client, { url: client.getUserRoute('me'), signal });
         const failure = failureOfAnswer(answer, secret);
         if (failure) return { ok: false, code: failure.code, message: failure.message };
-        return { ok: true, account: `@${String(answer.body?.['username'])}` };
+        const account = answer.body?.['username'];
+        if (typeof account === 'string') return { ok: true, account: `@${account}` };
+        const message = 'what answers there is not Mattermost: the answer cannot be read (check baseUrl)';
+        return { ok: false, code: 'malformed_answer', message };
       } catch (error) {
         const { code, message } = failureOfError(error);
         return { ok: false, code, message };

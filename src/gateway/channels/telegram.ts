@@ -13,6 +13,8 @@ import {
   retryDelay,
   type SendFailure,
   unreadable,
+  textField,
+  unreadableCheck,
   wireFetch,
 } from '../wire.ts';
 
@@ -61,7 +63,8 @@ function makeAdapter(
     check: async (signal) => {
       try {
         const me = await makeApi(bounded(signal)).getMe();
-        return { ok: true, account: `@${me.username}` };
+        const account = textField(me, 'username');
+        return account === undefined ? unreadableCheck('Telegram') : { ok: true, account: `@${account}` };
       } catch (error) {
         return failedCheck(fail(error));
       }

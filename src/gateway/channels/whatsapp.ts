@@ -15,6 +15,7 @@ import {
   type SendFailure,
   textField,
   unreadable,
+  unreadableCheck,
 } from '../wire.ts';
 
 /** The Cloud API takes 4096. */
@@ -66,7 +67,8 @@ function makeAdapter(settings: WhatsappSettings): ChannelAdapter {
         });
         const failure = whatsappRefusal(answer, accessToken);
         if (failure) return failedCheck(failure);
-        return { ok: true, account: textField(answer.body, 'display_phone_number') ?? phoneNumberId };
+        const account = textField(answer.body, 'display_phone_number') ?? textField(answer.body, 'id');
+        return account === undefined ? unreadableCheck('WhatsApp') : { ok: true, account };
       } catch (error) {
         return failedCheck(failureOf(error, 'WhatsApp'));
       }
