@@ -6,6 +6,7 @@ import { loadConfig, type LoadedConfig } from './config/config.ts';
 import { displayName, type Diagnostic } from './document/document.ts';
 import {
   channelProblems,
+  isReference,
   loadChannelCatalog,
   modelProblems,
   recipientProblem,
@@ -205,7 +206,21 @@ function findChannelProblems(
       at: root.place(key === undefined ? ['channels', channel] : ['channels', channel, key]),
     }),
   );
-  return [...plugins, ...channels];
+  const { channel, to } = settings.gateway.main;
+  const wrong =
+    channel === undefined || to === undefined ? undefined : recipientProblem(catalog, channel, to);
+  const main: readonly Diagnostic[] =
+    wrong === undefined || isReference(to)
+      ? []
+      : [
+          {
+            severity: 'error',
+            code: 'CHANNEL_SETTINGS',
+            message: `to is no recipient on ${channel}: ${wrong}`,
+            at: root.place(['gateway', 'main', 'to']),
+          },
+        ];
+  return [...plugins, ...channels, ...main];
 }
 
 /** Model runners that cannot work: a provider lacks a key, its package is missing, a mapping's model has no provider. */
@@ -223,12 +238,24 @@ function findRunnerProblems(
       at: root.place(key === undefined ? path : [...path, ...key.split('.')]),
       message: key === undefined ? message : `${key} ${message}`,
     }));
-    const named = mappings.flatMap(({ model, runner: chosen = usual }) => {
-      if (model?.literal === undefined || chosen !== name) return [];
-      const full = settings.agents.defaults.aliases[model.literal] ?? model.literal;
+    const { aliases, model: standard } = settings.agents.defaults;
+    const named = mappings.flatMap(({ action, at, model, runner: chosen = usual }) => {
+      if (chosen !== name || action !== 'agent') return [];
+      // A blank model is none; the default model of the usual runner is the configuration's finding.
+      const literal = model === undefined ? '' : model.literal?.trim();
+      if (literal === undefined || (literal === '' && name === usual)) return [];
+      const full = literal === '' ? standard : (aliases[literal] ?? literal);
+      if (full === undefined) {
+        return [
+          {
+            at,
+            message: `the runner ${name} needs a model: neither the mapping nor agents.defaults.model names one`,
+          },
+        ];
+      }
       return modelProblems(runner, [full])
         .filter((problem) => problem.model !== undefined)
-        .map(({ message }) => ({ at: model.at, message }));
+        .map(({ message }) => ({ at: literal === '' ? at : (model?.at ?? at), message }));
     });
     return [...own, ...named].map(({ at, message }): Diagnostic => ({
       severity: 'error',

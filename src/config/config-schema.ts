@@ -145,7 +145,15 @@ const gatewaySchema = z.strictObject({
   main: z
     .strictObject({
       channel: text.optional().meta({ description: 'Channel of the main session.' }),
-      to: z.union([text, z.number()]).optional().meta({ description: 'Recipient of the main session.' }),
+      to: z
+        .union([
+          text,
+          z
+            .number()
+            .refine(Number.isSafeInteger, { error: 'must be in quotes: as a number it loses digits' }),
+        ])
+        .optional()
+        .meta({ description: 'Recipient of the main session.' }),
     })
     .prefault({})
     .meta({ description: 'Where the channel "last" starts.' }),

@@ -91,6 +91,16 @@ function checkModels(
     }
   }
   const beat = run.runners[heartbeat.runner ?? run.runner];
+  if (beat?.kind === 'model' && heartbeat.model === undefined && beat !== main) {
+    // The default model then has to be one of this runner's too.
+    const path: Path = ['gateway', 'heartbeat', 'runner'];
+    if (models.model === undefined) {
+      reporter.report('MODEL_NOT_SERVED', path, {
+        message: 'the heartbeat uses a model runner, but neither it nor agents.defaults names a model',
+        hint: 'set gateway.heartbeat.model to provider/model',
+      });
+    } else checkModel(models.model, path, { runner: beat, reporter });
+  }
   if (beat?.kind === 'model' && heartbeat.model !== undefined) {
     checkModel(models.resolve(heartbeat.model), ['gateway', 'heartbeat', 'model'], {
       runner: beat,

@@ -37,6 +37,7 @@ export {
   type ChannelProblem,
   channelProblems,
   findChannelModule,
+  isReference,
   loadChannelCatalog,
   type OpenChannels,
   openChannels,

@@ -103,6 +103,10 @@ export function channel(values: RawFields, at: FieldRules): string {
 /** The recipient on a channel; numbers are taken as text, as chat ids often are. */
 export function recipient(values: RawFields, channelId: string, at: FieldRules): string | undefined {
   const value = values.to;
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    // The sender's digits are gone: JSON numbers beyond 2^53 are read as a neighbour, which may be somebody else.
+    throw fieldError('to', 'to must be a string: as a number it loses digits');
+  }
   const to = typeof value === 'number' ? String(value) : printable('to', optionalText(values, 'to', at));
   if (to === undefined || channelId === LAST_CHANNEL) return to;
   const problem = at.rules.recipientProblem?.(channelId, to);

@@ -100,9 +100,11 @@ function nameOf(error: unknown): string {
 
 function judgeSettings(module: ChannelModule, settings: ChannelSettings): Omit<ChannelProblem, 'channel'>[] {
   try {
-    const problems: Omit<ChannelProblem, 'channel'>[] = module
-      .settingsProblems(settings)
-      .map(({ key, message }) => ({ key: `${key}`, message: `${message}` }));
+    const given: readonly Readonly<Record<string, unknown>>[] = module.settingsProblems(settings);
+    const problems: Omit<ChannelProblem, 'channel'>[] = given.map(({ key, message }) => ({
+      key: String(key),
+      message: String(message),
+    }));
     const { to } = settings;
     if ((typeof to !== 'string' && typeof to !== 'number') || problems.some(({ key }) => key === 'to'))
       return problems;
@@ -195,7 +197,7 @@ function adapterProblem(adapter: unknown): string | undefined {
 }
 
 /** Whether a value is still a reference, as checks without secrets leave it: its form says nothing about its content. */
-function isReference(value: unknown): boolean {
+export function isReference(value: unknown): boolean {
   return typeof value === 'string' && /\$\{\w+\}|^\{file: .+\}$/.test(value);
 }
 

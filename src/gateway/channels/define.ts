@@ -33,7 +33,13 @@ const baseUrl = text
 /** The keys every channel has: `baseUrl` in place of the platform's own address, and the default recipient `to`. */
 export const commonShape = {
   baseUrl: baseUrl.optional(),
-  to: z.union([z.string(), z.number().int()], 'must be text').transform(String).optional(),
+  to: z
+    .union(
+      [z.string(), z.number().refine(Number.isSafeInteger)],
+      'must be text, in quotes where it has more digits than a number can hold',
+    )
+    .transform(String)
+    .optional(),
 } as const;
 
 export function isHttpUrl(text: string): boolean {
