@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { CHANNEL_ALIASES } from './action.ts';
+import { CHANNEL_ALIASES, LAST_CHANNEL } from './action.ts';
 import { loadConfig, type LoadedConfig } from './config/config.ts';
 import { displayName, type Diagnostic } from './document/document.ts';
 import {
@@ -81,6 +81,7 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   const found = [
     ...diagnostics,
     ...findChannelProblems(config, channelCatalog),
+    ...findIdleChannels(config, mappings.table?.mappings ?? []),
     ...findRunnerProblems(config, mappings.table?.mappings ?? []),
     ...mappings.diagnostics,
     ...transforms.diagnostics,
@@ -221,6 +222,36 @@ function findChannelProblems(
           },
         ];
   return [...plugins, ...channels, ...main];
+}
+
+/** Mappings that name a channel without settings. Where none is configured at all nothing is delivered, on purpose. */
+function findIdleChannels(
+  { settings }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  const configured = Object.keys(settings.channels);
+  if (configured.length === 0) return [];
+  return mappings.flatMap(({ action, at, channel, deliver, fallback }) => {
+    if (action !== 'agent' || deliver === false) return [];
+    const named = channel?.literal?.trim().toLowerCase() ?? '';
+    const wanted = [
+      ...(named === '' || channel === undefined ? [] : [{ name: named, at: channel.at }]),
+      ...(fallback === undefined ? [] : [{ name: fallback.channel, at }]),
+    ];
+    return wanted.flatMap(({ name, at: place }): Diagnostic[] => {
+      const id = Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
+      if (id === LAST_CHANNEL || configured.includes(id)) return [];
+      return [
+        {
+          severity: 'warning',
+          code: 'CHANNEL_NOT_CONFIGURED',
+          message: `replies go to ${id}, which has no settings: each is given up as not_configured`,
+          at: place,
+          hint: `add channels.${id}; configured: ${configured.join(', ')}`,
+        },
+      ];
+    });
+  });
 }
 
 /** Model runners that cannot work: a provider lacks a key, its package is missing, a mapping's model has no provider. */
