@@ -1,8 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 import { configJsonSchema, loadConfig } from '../src/config/config.ts';
+import { loadGeneration } from '../src/generation.ts';
+import { Sandbox } from '../src/sandbox/sandbox.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const section = readme.slice(readme.indexOf('\n## Configuration'), readme.indexOf('\n## Mapping files'));
@@ -38,3 +41,34 @@ test("the README's example loads", async () => {
     rmSync(folder, { recursive: true });
   }
 });
+
+const EXAMPLES = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => {
+  const value = parse(text) as unknown;
+  const isRequest = typeof value === 'object' && value !== null && 'path' in value;
+  return { text, kind: Array.isArray(value) ? 'mappings' : isRequest ? 'request' : 'config' } as const;
+});
+
+test('the README has examples of each kind', () => {
+  const kinds = EXAMPLES.map(({ kind }) => kind).toSorted();
+  expect(kinds.filter((kind) => kind === 'config').length).toBeGreaterThanOrEqual(4);
+  expect(new Set(kinds)).toEqual(new Set(['config', 'mappings', 'request']));
+});
+
+test.each(EXAMPLES.filter(({ kind }) => kind !== 'request'))(
+  '"sluice check" finds nothing in the $kind of the README: $text',
+  async ({ kind, text }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
+    const sandbox = new Sandbox();
+    onTestFinished(async () => {
+      await sandbox.stop();
+      rmSync(folder, { recursive: true });
+    });
+    const file = join(folder, 'sluice.yaml');
+    mkdirSync(join(folder, 'mappings'));
+    writeFileSync(file, kind === 'config' ? text : 'gateway: {runner: {kind: command, argv: [cat]}}\n');
+    if (kind === 'mappings') writeFileSync(join(folder, 'mappings', 'example.yaml'), text);
+    const { diagnostics } = await loadGeneration(file, { env: {}, needSecrets: false, dev: true, sandbox });
+    // An example shows one part and leaves hooks off.
+    expect(diagnostics.filter(({ code }) => code !== 'HOOKS_DISABLED')).toEqual([]);
+  },
+);

@@ -80,7 +80,7 @@ describe('an agent body', () => {
     ],
     ['a bad model before a bad deliver', { message: 'm', model: '', deliver: 'x' }, 'invalid_field', 'model'],
     ['a null model', { message: 'm', model: null }, 'invalid_field', 'model'],
-    ['a to that a number cannot hold', { message: 'm', to: 123456789012345678 }, 'invalid_field', 'to'],
+    ['a to that a number cannot hold', { message: 'm', to: 2 ** 53 }, 'invalid_field', 'to'],
     ['a to that is a fraction', { message: 'm', to: 1.5 }, 'invalid_field', 'to'],
     ['a channel that is a number', { message: 'm', channel: 1 }, 'invalid_field', 'channel'],
     ['a deliver that is a string', { message: 'm', deliver: 'true' }, 'invalid_field', 'deliver'],

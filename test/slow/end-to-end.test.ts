@@ -8,6 +8,8 @@ import { runCommand, startServiceProcess, until, type ServiceProcess } from '../
 const TOKEN = 'e2e-token-0123456789abcdef';
 const BOT = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 
+const SECRETS = { SLUICE_HOOK_TOKEN: TOKEN, TELEGRAM_BOT: BOT };
+
 let folder: string;
 let platform: PlatformServer;
 let service: ServiceProcess | undefined;
@@ -25,7 +27,7 @@ afterEach(async () => {
 const config = (baseUrl: string): string => `
 hooks:
   enabled: true
-  token: ${TOKEN}
+  token: "\${SLUICE_HOOK_TOKEN}"
   mappings:
     - id: push
       match: {path: github, when: {"===": [{var: headers.x-github-event}, push]}}
@@ -35,10 +37,10 @@ hooks:
       channel: telegram
       to: -1001234567890
 gateway:
-  runner: {kind: command, argv: [sh, -c, 'cat > prompt.txt; sleep 1; echo "A push to Hello-World."'], cwd: ${JSON.stringify(folder)}}
+  runner: {kind: command, argv: [sh, -c, 'env > env.txt; cat > prompt.txt; sleep 1; echo "A push to Hello-World."'], cwd: ${JSON.stringify(folder)}}
   heartbeat: {everySeconds: 0, runner: echo}
 channels:
-  telegram: {botToken: "${BOT}", baseUrl: ${JSON.stringify(baseUrl)}}
+  telegram: {botToken: "\${TELEGRAM_BOT}", baseUrl: ${JSON.stringify(baseUrl)}}
 storage: {url: "sqlite:./store.db"}
 `;
 
@@ -55,7 +57,7 @@ test(
         : { status: 404, body: { ok: false, error_code: 404, description: 'Not Found' } },
     );
     await writeFile(join(folder, 'sluice.yaml'), config(platform.url));
-    service = await startServiceProcess(folder);
+    service = await startServiceProcess(folder, SECRETS);
     const answer = await fetch(`http://127.0.0.1:${service.port}/hooks/github`, {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKEN}`, 'x-github-event': 'push' },
@@ -72,7 +74,7 @@ test(
     await service.end('SIGKILL');
     expect(platform.requests).toHaveLength(0);
 
-    service = await startServiceProcess(folder);
+    service = await startServiceProcess(folder, SECRETS);
     await until('the message', () => (platform.requests.length > 0 ? true : undefined));
     const runs = await until('the run to be listed as completed', async () => {
       const list = JSON.parse((await runCommand(folder, ['runs', '--json'])).out) as Record<
@@ -94,6 +96,10 @@ test(
         text: expect.stringContaining('A push to Hello-World.') as unknown,
       }),
     ]);
+    const environment = await readFile(join(folder, 'env.txt'), 'utf8');
+    expect(environment).toContain(`SLUICE_RUN_ID=${runId}`);
+    for (const secret of Object.values(SECRETS)) expect(environment).not.toContain(secret);
+    expect(service.log.join('\n')).not.toContain(BOT);
     const prompt = await readFile(join(folder, 'prompt.txt'), 'utf8');
     expect(prompt).toMatch(/^Summarise this push\./);
     expect(prompt).toContain('Codertocat pushed 1 commit(s) to Codertocat/Hello-World');
