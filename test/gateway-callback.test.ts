@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { postCallback } from '../src/gateway/callback.ts';
 import { dropEnding } from '../src/gateway/gateway.ts';
 import { agentAction, answering, openHouse, type House } from './gateway-fixture.ts';
 
@@ -62,6 +63,28 @@ describe('a callback', () => {
       `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
     );
     expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
+  });
+
+  test("is signed as the specification's own example", async () => {
+    const { received, url } = await receiver();
+    const result = await postCallback(
+      { url, body: '{"test": 2432232314}' },
+      {
+        id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+        secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+        nowMs: 1_614_265_330_999,
+        signal: AbortSignal.timeout(5000),
+      },
+    );
+    expect(result).toEqual({ kind: 'done' });
+    expect(received[0]).toMatchObject({
+      body: '{"test": 2432232314}',
+      headers: {
+        'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+        'webhook-timestamp': '1614265330',
+        'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+      },
+    });
   });
 
   test('without a secret is not signed', async () => {
