@@ -3,7 +3,7 @@
  * slow machine slows both. Absolute numbers are printed for orientation only.
  *
  *   npm run bench                 everything
- *   npm run bench -- http         only the parts named: http routing sandbox storage golden start
+ *   npm run bench -- http         only the parts named: http golden start backlog
  */
 import { styleText } from 'node:util';
 
@@ -24,6 +24,7 @@ const PARTS: readonly (() => Promise<BenchPart>)[] = [
   async () => (await import('./http-part.ts')).httpPart,
   async () => (await import('./golden-part.ts')).goldenPart,
   async () => (await import('./start-part.ts')).startPart,
+  async () => (await import('./backlog-part.ts')).backlogPart,
 ];
 
 const wanted = new Set(process.argv.slice(2));
