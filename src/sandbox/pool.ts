@@ -12,7 +12,9 @@
  */
 import type { Answer } from './frames.ts';
 import { STATUS } from './frames.ts';
+import { JobQueue } from './job-queue.ts';
 import type { Job, JobOutcome, PooledModule } from './job.ts';
+import { noteAnswer, pickWorker } from './placement.ts';
 import { Worker, type DeathCause, type WorkerListener } from './worker.ts';
 
 export interface PoolOptions {
@@ -48,7 +50,6 @@ export interface PoolStats {
   readonly deaths: Readonly<Record<string, number>>;
 }
 
-const DEPTH = 4;
 const GRACE_MS = 250;
 const TICK_MS = 25;
 /** A tick this late means that this process stood still, and answers may wait unread. */
@@ -58,17 +59,9 @@ const WATCH_AFTER_MS = 40;
 const MEMORY_CAP_BYTES = 512 * 1024 * 1024;
 const RECYCLE_BYTES = 300 * 1024 * 1024;
 const RECYCLE_CHECK_MS = 1000;
-const MAX_WAITING = 1000;
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
-/** A sender gives up after about this long; the request's own budget is 5 s too. */
-const MAX_WAIT_MS = 5000;
-const QUICK_MS = 50;
-const PROVEN_AFTER = 16;
 const FIRST_BACKOFF_MS = 50;
 const LONGEST_BACKOFF_MS = 5000;
 const UNHEALTHY_AFTER = 5;
-/** Workers that one cause ends together are not seen to end together; a second try waits until all of them are. */
-const SETTLE_MS = 25;
 
 export class Pool implements WorkerListener {
   readonly #options: PoolOptions;
@@ -77,11 +70,7 @@ export class Pool implements WorkerListener {
   readonly #draining = new Set<Worker>();
   /** Ready workers that may be given jobs, the spares behind them left out. */
   #active: Worker[] = [];
-  #waiting: Job[] = [];
-  #waitingBytes = 0;
-  #alone: Job[] = [];
-  /** About to be tried alone. */
-  readonly #settling = new Set<Job>();
+  readonly #queue = new JobQueue();
   #memoryMb = 8;
   #nextId = 1;
   #bootFailures = 0;
@@ -112,7 +101,7 @@ export class Pool implements WorkerListener {
     for (const worker of this.#workers) running += worker.jobs.length;
     return {
       ready: [...this.#workers].filter((worker) => worker.isReady).length,
-      waiting: this.#waiting.length + this.#alone.length + this.#settling.size,
+      waiting: this.#queue.size,
       running,
       spawned: this.#spawned,
       replays: this.#replays,
@@ -145,7 +134,7 @@ export class Pool implements WorkerListener {
     const isTrial = admission.kind === 'trial';
     const id = this.#takeId();
     const frame = encode(id);
-    if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes + frame.length > MAX_WAITING_BYTES) {
+    if (!this.#queue.hasRoomFor(frame.length)) {
       if (isTrial) module.breaker.abandonTrial();
       return Promise.resolve(deferred('too many calls are waiting', 1000));
     }
@@ -161,8 +150,7 @@ export class Pool implements WorkerListener {
         sentAt: 0,
         end: resolve,
       };
-      if (isTrial) this.#alone.push(job);
-      else this.#enqueue(job);
+      this.#queue.add(job);
       if (this.#workers.size === 0 || module.body.memoryMb > this.#memoryMb)
         this.prepare(module.body.memoryMb);
       this.#watch();
@@ -209,7 +197,7 @@ export class Pool implements WorkerListener {
   }
 
   async #stop(): Promise<void> {
-    for (const job of this.#takeAll()) this.#defer(job, 'the sandbox is stopping', 1000);
+    for (const job of this.#queue.removeAll()) this.#defer(job, 'the sandbox is stopping', 1000);
     clearTimeout(this.#bootTimer);
     // Workers alone keep no process alive, and this one has to see them end.
     const alive = setInterval(() => undefined, 1000);
@@ -244,7 +232,7 @@ export class Pool implements WorkerListener {
 
   answered(worker: Worker, job: Job, answer: Answer, ranMs: number): void {
     const struck = answer.status === STATUS.memory || ranTooLong(answer, job);
-    job.module.quickAnswers = struck || ranMs > QUICK_MS ? 0 : job.module.quickAnswers + 1;
+    noteAnswer(job.module, ranMs, struck);
     // What the call held is not given back at once, and must not be blamed on the next one.
     if (answer.status === STATUS.memory) this.#drain(worker);
     if (struck) this.#strike(job);
@@ -280,7 +268,7 @@ export class Pool implements WorkerListener {
       const module = head === undefined ? {} : { module: head.module.name };
       this.#options.onEvent({ kind: 'worker-died', cause: label, ...module });
     }
-    if (this.#stopping === undefined) this.#requeue(behind);
+    if (this.#stopping === undefined) this.#queue.addFirst(behind);
     else for (const job of behind) this.#defer(job, 'the sandbox is stopping', 1000);
     if (head === undefined) return;
     switch (cause) {
@@ -292,7 +280,7 @@ export class Pool implements WorkerListener {
         return;
       case 'recycled':
       case 'boot':
-        this.#requeue([head]);
+        this.#queue.addFirst([head]);
         return;
       case 'stopped':
         this.#defer(head, 'the sandbox is stopping', 1000);
@@ -317,30 +305,16 @@ export class Pool implements WorkerListener {
     job.isAlone = true;
     this.#replays += 1;
     this.#options.onEvent({ kind: 'call-replayed', module: job.module.name });
-    this.#settling.add(job);
-    setTimeout(() => {
-      if (!this.#settling.delete(job)) return;
-      this.#alone.push(job);
-      this.#dispatch();
-    }, SETTLE_MS);
-  }
-
-  /** Back to the front of the queue, in order, unless the breaker opened meanwhile. */
-  #requeue(jobs: readonly Job[]): void {
-    const [alone, others] = [jobs.filter((job) => job.isAlone), jobs.filter((job) => !job.isAlone)];
-    this.#alone.unshift(...alone);
-    const rest = this.#takeWaiting();
-    for (const job of [...others, ...rest]) this.#enqueue(job);
+    this.#queue.addSettling(job, () => this.#dispatch());
   }
 
   #strike(job: Job): void {
     const now = performance.now();
     if (!job.module.breaker.strike(now, job.isTrial)) return;
     this.#options.onEvent({ kind: 'breaker-opened', module: job.module.name });
-    for (const waiting of this.#takeWaiting()) {
-      const admission = waiting.module === job.module ? waiting.module.breaker.admit(now) : undefined;
-      if (admission?.kind === 'refused') this.#defer(waiting, BREAKER_OPEN, admission.retryAfterMs);
-      else this.#enqueue(waiting);
+    for (const waiting of this.#queue.remove(({ module }) => module === job.module)) {
+      const admission = job.module.breaker.admit(now);
+      this.#defer(waiting, BREAKER_OPEN, admission.kind === 'refused' ? admission.retryAfterMs : 1000);
     }
   }
 
@@ -348,7 +322,8 @@ export class Pool implements WorkerListener {
     this.#bootFailures += 1;
     this.#options.onEvent({ kind: 'workers-do-not-start', failures: this.#bootFailures });
     if (this.isHealthy || this.#active.length > 0) return;
-    for (const job of this.#takeAll()) this.#defer(job, 'no worker process starts', LONGEST_BACKOFF_MS);
+    for (const job of this.#queue.removeAll())
+      this.#defer(job, 'no worker process starts', LONGEST_BACKOFF_MS);
   }
 
   // ---- queue ----
@@ -359,73 +334,29 @@ export class Pool implements WorkerListener {
     return id;
   }
 
-  #enqueue(job: Job): void {
-    this.#waiting.push(job);
-    this.#waitingBytes += job.frame.length;
-  }
-
-  #takeWaiting(): Job[] {
-    const jobs = this.#waiting;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    return jobs;
-  }
-
-  #takeAll(): Job[] {
-    const jobs = [...this.#takeWaiting(), ...this.#alone.splice(0), ...this.#settling];
-    this.#settling.clear();
-    return jobs;
-  }
-
   #defer(job: Job, reason: string, retryAfterMs: number): void {
     if (job.isTrial) job.module.breaker.abandonTrial();
     job.end(deferred(reason, retryAfterMs));
   }
 
   #dispatch(): void {
-    const reserved = this.#dispatchAlone();
-    let kept = 0;
-    for (let index = 0; index < this.#waiting.length; index += 1) {
-      const job = this.#waiting[index] as Job;
-      const worker = this.#pick(job, reserved);
-      if (worker === undefined) {
-        this.#waiting[kept] = job;
-        kept += 1;
-        continue;
-      }
-      this.#waitingBytes -= job.frame.length;
-      worker.send(job, job.frame);
-    }
-    this.#waiting.length = kept;
+    const options = { count: this.#options.workers, reserved: this.#dispatchAlone() };
+    this.#queue.offer((job) => {
+      const worker = pickWorker(job, this.#active, options);
+      worker?.send(job, job.frame);
+      return worker !== undefined;
+    });
   }
 
   /** Sends what must run alone to idle workers; returns the worker that is kept free for the next of them. */
   #dispatchAlone(): Worker | undefined {
-    for (let job = this.#alone[0]; job !== undefined; job = this.#alone[0]) {
+    for (let job = this.#queue.firstAlone; job !== undefined; job = this.#queue.firstAlone) {
       const idle = this.#active.find((worker) => worker.jobs.length === 0);
       if (idle === undefined) return this.#active.toSorted((a, b) => a.jobs.length - b.jobs.length)[0];
-      this.#alone.shift();
+      this.#queue.shiftAlone();
       idle.send(job, job.frame);
     }
     return undefined;
-  }
-
-  /** The least busy worker that may take the job now. */
-  #pick(job: Job, reserved: Worker | undefined): Worker | undefined {
-    let best: Worker | undefined;
-    let runningOn = 0;
-    for (const worker of this.#active) {
-      let isOpen = worker !== reserved && worker.jobs.length < DEPTH;
-      let runsSame = false;
-      for (const other of worker.jobs) {
-        if (other.isAlone || !isProven(other.module)) isOpen = false;
-        if (other.module === job.module) runsSame = true;
-      }
-      if (runsSame) runningOn += 1;
-      if (isOpen && (best === undefined || worker.jobs.length < best.jobs.length)) best = worker;
-    }
-    const most = Math.max(1, this.#options.workers - 1);
-    return isProven(job.module) || runningOn < most ? best : undefined;
   }
 
   // ---- workers ----
@@ -479,16 +410,12 @@ export class Pool implements WorkerListener {
     const stalled = now - this.#lastTick > STALL_MS;
     this.#lastTick = now;
     if (stalled) return;
-    let busy = this.#waiting.length + this.#alone.length + this.#settling.size;
+    let busy = this.#queue.size;
     for (const worker of this.#workers) {
       busy += worker.jobs.length;
       this.#watchWorker(worker, now);
     }
-    for (const job of this.#waiting.filter((waiting) => now - waiting.queuedAt > MAX_WAIT_MS)) {
-      this.#waiting.splice(this.#waiting.indexOf(job), 1);
-      this.#waitingBytes -= job.frame.length;
-      this.#defer(job, 'no worker was free in time', 1000);
-    }
+    for (const job of this.#queue.removeLate(now)) this.#defer(job, 'no worker was free in time', 1000);
     if (busy === 0 || now - this.#lastRecycleCheck > RECYCLE_CHECK_MS) this.#recycle(now);
     if (busy === 0) {
       clearInterval(this.#timer);
@@ -524,10 +451,6 @@ const BREAKER_OPEN = 'it failed hard three times within a minute and is paused';
 /** A call that hardly got the processor before its time was up shows a busy machine, not a bad module. */
 function ranTooLong(answer: Answer, job: Job): boolean {
   return answer.status === STATUS.timeout && answer.cpuMicros > job.timeoutMs * 500;
-}
-
-function isProven(module: PooledModule): boolean {
-  return module.quickAnswers >= PROVEN_AFTER;
 }
 
 function deferred(reason: string, retryAfterMs: number): JobOutcome {

@@ -1,0 +1,99 @@
+/** Jobs that no worker has yet: those that wait in order, and those that must run alone. Bounded in number, bytes and time. */
+import type { Job } from './job.ts';
+
+const MAX_WAITING = 1000;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** A sender gives up after about this long; the request's own budget is 5 s too. */
+const MAX_WAIT_MS = 5000;
+/** Workers that one cause ends together are not seen to end together; a second try waits until all of them are. */
+const SETTLE_MS = 25;
+
+export class JobQueue {
+  #waiting: Job[] = [];
+  #waitingBytes = 0;
+  readonly #alone: Job[] = [];
+  /** About to be tried alone. */
+  readonly #settling = new Set<Job>();
+
+  get size(): number {
+    return this.#waiting.length + this.#alone.length + this.#settling.size;
+  }
+
+  hasRoomFor(bytes: number): boolean {
+    return this.#waiting.length < MAX_WAITING && this.#waitingBytes + bytes <= MAX_WAITING_BYTES;
+  }
+
+  add(job: Job): void {
+    if (job.isAlone) {
+      this.#alone.push(job);
+      return;
+    }
+    this.#waiting.push(job);
+    this.#waitingBytes += job.frame.length;
+  }
+
+  /** Puts jobs that never began back before all others, in order. */
+  addFirst(jobs: readonly Job[]): void {
+    this.#alone.unshift(...jobs.filter((job) => job.isAlone));
+    const rest = this.#takeWaiting();
+    for (const job of [...jobs.filter(({ isAlone }) => !isAlone), ...rest]) this.add(job);
+  }
+
+  /** Adds a job that is to be tried once more, after a moment; `onReady` is called then. */
+  addSettling(job: Job, onReady: () => void): void {
+    this.#settling.add(job);
+    setTimeout(() => {
+      if (!this.#settling.delete(job)) return;
+      this.#alone.push(job);
+      onReady();
+    }, SETTLE_MS);
+  }
+
+  /** The next job that must run alone. */
+  get firstAlone(): Job | undefined {
+    return this.#alone[0];
+  }
+
+  shiftAlone(): void {
+    this.#alone.shift();
+  }
+
+  /** Offers every waiting job in order; those that `place` takes leave the queue. */
+  offer(place: (job: Job) => boolean): void {
+    let kept = 0;
+    for (let index = 0; index < this.#waiting.length; index += 1) {
+      const job = this.#waiting[index] as Job;
+      if (place(job)) this.#waitingBytes -= job.frame.length;
+      else {
+        this.#waiting[kept] = job;
+        kept += 1;
+      }
+    }
+    this.#waiting.length = kept;
+  }
+
+  /** Removes the waiting jobs that a condition holds for. */
+  remove(holds: (job: Job) => boolean): Job[] {
+    const removed: Job[] = [];
+    this.offer((job) => holds(job) && removed.push(job) > 0);
+    return removed;
+  }
+
+  /** Removes what has waited too long. */
+  removeLate(now: number): Job[] {
+    return this.remove((job) => now - job.queuedAt > MAX_WAIT_MS);
+  }
+
+  removeAll(): Job[] {
+    const jobs = [...this.#takeWaiting(), ...this.#alone.splice(0), ...this.#settling];
+    this.#settling.clear();
+    return jobs;
+  }
+
+  #takeWaiting(): Job[] {
+    const jobs = this.#waiting;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    return jobs;
+  }
+}
