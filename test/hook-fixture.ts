@@ -11,7 +11,7 @@ import type { TransformCall, TransformReply } from '../src/sandbox/sandbox.ts';
 export const receivedAt = Date.parse('2026-03-01T12:00:00Z');
 
 /** The routing table of a YAML list of mappings; fails with the diagnostics where there are errors. */
-export function tableOf(yaml: string): RoutingTable {
+function tableOf(yaml: string): RoutingTable {
   const parsed = parseDocument({ file: 'mappings.yaml', text: yaml }, 'yaml');
   if (parsed.document === undefined) throw new Error(JSON.stringify(parsed.diagnostics));
   const { root } = parsed.document;

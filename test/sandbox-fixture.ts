@@ -23,7 +23,7 @@ export function refTo(module: string, settings: Partial<TransformRef> = {}): Tra
 }
 
 /** The argument of a transform as JSON text. */
-export function argument(payload: unknown): string {
+function argument(payload: unknown): string {
   const now = new Date(NOW).toISOString();
   return JSON.stringify({ payload, headers: {}, query: {}, path: 'test', url: '/hooks/test', now });
 }

@@ -33,7 +33,7 @@ export interface Sent {
 }
 
 /** Requests that carry what makes a repeat known: their senders repeat them until they are answered, and then again. */
-export function isRepeatable({ kind }: Pick<Sent, 'kind'>): boolean {
+function isRepeatable({ kind }: Pick<Sent, 'kind'>): boolean {
   return kind === 'keyed' || kind === 'deduped';
 }
 

@@ -6,7 +6,7 @@ import { StorageError } from './storage-error.ts';
 
 export type { Storage } from './port.ts';
 export type * from './records.ts';
-export { StorageError, type StorageErrorCode } from './storage-error.ts';
+export type { StorageError, StorageErrorCode } from './storage-error.ts';
 
 /** How a store is opened. */
 export interface StorageOptions {
