@@ -59,7 +59,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
   let effects = createEffects(generation, options.env);
   let isStale = false;
   let listener: (() => void) | undefined;
-  protectSecrets(options.log, generation);
+  applyToLog(options.log, generation);
   const reload = async (): Promise<ReloadResult> => {
     const next = await loadGeneration(options.configFile, loading);
     options.onDiagnostics?.(next.diagnostics);
@@ -79,7 +79,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     const release = releaser(generation, effects);
     generation = replacement;
     effects = createEffects(generation, options.env);
-    protectSecrets(options.log, generation);
+    applyToLog(options.log, generation);
     setTimeout(() => void release(), RELEASE_REPLACED_MS).unref();
     listener?.();
     options.log.info({ generation: generation.id, needsRestart }, 'reloaded');
@@ -141,8 +141,9 @@ function createEffects({ config, channelCatalog }: Generation, env: NodeJS.Proce
   };
 }
 
-function protectSecrets(log: Log, { config }: Generation): void {
+function applyToLog(log: Log, { config }: Generation): void {
   const { hooks, gateway } = config.settings;
+  log.adopt(config.settings.log);
   for (const secret of [hooks.token, ...hooks.previousTokens, gateway.token, ...config.secrets]) {
     if (secret !== undefined) log.protect(secret);
   }

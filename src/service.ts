@@ -38,7 +38,7 @@ export interface Service {
 
 export interface ServiceOptions extends LiveOptions {
   /** Where the line per request goes; default `log`. */
-  readonly requestLog?: Omit<Log, 'child' | 'protect' | 'flush'>;
+  readonly requestLog?: Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'>;
   readonly onDecision?: (seen: SeenRequest) => void;
   /** How often `storage.keep` is applied; default every ten minutes. */
   readonly pruneEveryMs?: number;

@@ -23,6 +23,23 @@ test('a line is one JSON object with level, ISO time, fields and message', () =>
   });
 });
 
+test('an adopted configuration sets level and format for the log and its children', () => {
+  const { lines, log } = capture();
+  const child = log.child({ part: 'x' });
+  log.adopt({ level: 'warn', format: 'pretty' });
+  child.info({}, 'below the level');
+  child.warn({}, 'written');
+  expect([log.isEnabled('info'), child.isEnabled('warn')]).toEqual([false, true]);
+  expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d warn {2}written part=x\n$/)]);
+});
+
+test('a level given to the log itself outlasts a configuration', () => {
+  const { lines, log } = capture({ level: 'error' });
+  log.adopt({ level: 'debug' });
+  log.warn({}, 'below the level');
+  expect(lines).toEqual([]);
+});
+
 test('texts under a secret name are replaced at any depth, numbers stay', () => {
   const { lines, log } = capture();
   const headers = { authorization: 'Bearer abc', cookie: 'c', 'x-service-token': 'abc', accept: '*/*' };

@@ -27,7 +27,7 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     if (problem !== undefined) throw new CliError(problem, 2);
   }
   const configFile = findConfigFile(terminal, flags);
-  const log = createLogger({ level: 'info', format: 'pretty' });
+  const log = createLogger({ format: 'pretty' });
   const service = await startService({
     configFile,
     env: terminal.env,
@@ -54,7 +54,7 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
 }
 
 /** Requests that were evaluated get a line of their own that says what they became. */
-function withoutEvaluated(log: Log): Omit<Log, 'child' | 'protect' | 'flush'> {
+function withoutEvaluated(log: Log): Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'> {
   return {
     ...log,
     info: (fields, message) => ('evaluateMs' in fields ? undefined : log.info(fields, message)),

@@ -14,7 +14,7 @@ export interface ServeFlags {
 /** Runs the service for production: the token is required, logs are JSON, SIGHUP reloads. */
 export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
   const { terminal } = cli;
-  const log = createLogger({ level: 'info', format: 'json' });
+  const log = createLogger();
   const service = await startService({
     configFile: findConfigFile(terminal, flags),
     env: terminal.env,

@@ -19,6 +19,8 @@ export interface Log {
   isEnabled(level: LogLevel): boolean;
   /** A log whose every line also carries these fields. */
   child(fields: LogFields): Log;
+  /** Takes up `log.level` and `log.format` of a configuration; a level the log was made with stays. */
+  adopt(settings: { readonly level: LogLevel; readonly format?: 'json' | 'pretty' }): void;
   /** From now on this secret (4 characters or more) is replaced wherever it would appear, in every form of the log. */
   protect(secret: string): void;
   /** Writes out what is buffered; for the end of the process. */
@@ -26,7 +28,7 @@ export interface Log {
 }
 
 export interface LogOptions {
-  /** Lines below are dropped; `silent` drops all. Default `info`. */
+  /** Lines below are dropped; `silent` drops all. Default `info` until a configuration is adopted. */
   readonly level?: LogLevel | 'silent';
   /** `json` (default): one object per line. `pretty`: one readable line. */
   readonly format?: 'json' | 'pretty';
@@ -36,23 +38,33 @@ export interface LogOptions {
   readonly color?: boolean;
 }
 
+/** Levels in the order of their severity. */
+const LEVELS: readonly (LogLevel | 'silent')[] = ['debug', 'info', 'warn', 'error', 'silent'];
+
 /** Makes a log. */
 export function createLogger(options: LogOptions = {}): Log {
   const secrets = new SecretValues();
   const isOwn = options.destination === undefined;
   const color = options.color ?? (isOwn && process.stderr.isTTY && (process.env['NO_COLOR'] ?? '') === '');
-  // Unbuffered and asynchronous: a line costs no system call on the request's path, and pino writes the rest at exit.
-  const standard = isOwn ? openDestination({ fd: 2, sync: false }) : undefined;
+  const standard = isOwn ? openStandardError() : undefined;
   const target = options.destination ?? standard;
+  const shared: Shared = {
+    secrets,
+    threshold: LEVELS.indexOf(options.level ?? 'info'),
+    hasFixedLevel: options.level !== undefined,
+    format: options.format ?? 'json',
+    flush: () => standard?.flushSync(),
+  };
   const stream = {
     write(line: string): void {
       const safe = secrets.replaceIn(line);
-      target?.write(options.format === 'pretty' ? prettyLine(safe, color) : safe);
+      target?.write(shared.format === 'pretty' ? prettyLine(safe, color) : safe);
     },
   };
   const logger = pino(
     {
-      level: options.level ?? 'info',
+      // The threshold is kept here, as children of a pino logger do not follow a change of level.
+      level: 'debug',
       base: null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
@@ -60,27 +72,61 @@ export function createLogger(options: LogOptions = {}): Log {
     },
     stream,
   );
-  return wrap(logger, { secrets, flush: () => standard?.flushSync() });
+  return wrap(logger, shared);
 }
 
+/**
+ * Standard error, written asynchronously and once for all lines of a turn of the event loop: a write for every line
+ * took a seventh of the time of a request. Pino writes what is left at exit.
+ */
+function openStandardError(): { write(line: string): void; flushSync(): void } {
+  const destination = openDestination({ fd: 2, sync: false });
+  let lines = '';
+  const handOver = (): void => {
+    if (lines !== '') destination.write(lines);
+    lines = '';
+  };
+  process.prependListener('exit', handOver);
+  return {
+    write: (line) => {
+      if (lines === '') setImmediate(handOver);
+      lines += line;
+    },
+    flushSync: () => {
+      handOver();
+      destination.flushSync();
+    },
+  };
+}
+
+/** What a log has in common with its children. */
 interface Shared {
   readonly secrets: SecretValues;
+  /** Index of the least severe level that is written. */
+  threshold: number;
+  readonly hasFixedLevel: boolean;
+  format: 'json' | 'pretty';
   flush(): void;
 }
 
 function wrap(logger: Logger, shared: Shared): Log {
+  const isEnabled = (level: LogLevel): boolean => LEVELS.indexOf(level) >= shared.threshold;
   const at =
     (level: LogLevel) =>
     (fields: LogFields, message: string): void => {
-      if (logger.isLevelEnabled(level)) logger[level](redact(fields), message);
+      if (isEnabled(level)) logger[level](redact(fields), message);
     };
   return {
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    isEnabled: (level) => logger.isLevelEnabled(level),
+    isEnabled,
     child: (fields) => wrap(logger.child({ ...(redact(fields) as Record<string, unknown>) }), shared),
+    adopt: ({ level, format }) => {
+      if (!shared.hasFixedLevel) shared.threshold = LEVELS.indexOf(level);
+      shared.format = format ?? shared.format;
+    },
     protect: (secret) => {
       shared.secrets.add(secret);
     },

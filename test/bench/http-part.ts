@@ -149,7 +149,7 @@ hooks:
       wakeMode: next-heartbeat
       deliver: false
       transform: {module: github-push-digest.ts}
-log: {level: warn}
+log: {level: info}
 gateway:
   maxRuns: 1
   runner: {kind: command, argv: [sleep, "600"]}
