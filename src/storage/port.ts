@@ -37,7 +37,7 @@ export interface Storage {
   // --- accept ---------------------------------------------------------------------------------------------------
   /**
    * Stores everything one request became, in one transaction together with its idempotency record: all or nothing.
-   * Requests that arrive while a commit is being synced share the next one, each in its own savepoint.
+   * Requests that arrive while a commit is being synced share the next one; one that fails fails alone.
    * @throws HookError `storage_unavailable`, `backlog_full`, `events_full`; then nothing is stored
    */
   accept(work: AcceptedWork): Promise<AcceptResult>;

@@ -43,8 +43,8 @@ export type Argument<Name extends OperationName> = Parameters<Operations[Name]>[
 export type Result<Name extends OperationName> = ReturnType<Operations[Name]>;
 
 /**
- * Executes batches: everything that writes shares one transaction, each in its own savepoint, so that a failing one
- * fails alone; a failed commit fails them all. What reads comes after the commit, so it never answers with something
+ * Executes batches: everything that writes shares one transaction. Where one fails, all are done again, each in its own
+ * savepoint, so that it fails alone; a failed commit fails them all. What reads comes after the commit, so it never answers with something
  * that might still be taken back.
  */
 export function openEngine(database: DatabaseSync, options: EngineOptions) {
@@ -64,29 +64,49 @@ export function openEngine(database: DatabaseSync, options: EngineOptions) {
   const reading = reads as unknown as Readonly<Record<string, AnyOperation>>;
   const isWrite = ([, name]: RequestWire) => Object.hasOwn(writing, name);
 
-  function writeOne([id, name, argument]: RequestWire, replies: ReplyWire): void {
+  function begin(): void {
+    sql.begin.run();
+    row.load();
+  }
+
+  /**
+   * Nearly always all of them succeed, and a savepoint for each would copy every page it changes. Undefined where one
+   * failed; then the transaction begins anew.
+   */
+  function writeTogether(requests: readonly RequestWire[]): ReplyWire | undefined {
+    const replies: ReplyWire = [];
+    try {
+      for (const [id, name, argument] of requests) replies.push(id, 0, writing[name]?.(argument));
+      return replies;
+    } catch (error) {
+      // A full disk may have ended the transaction; then there is nothing to begin anew.
+      if (!database.isTransaction) throw error;
+      sql.rollback.run();
+      begin();
+      return undefined;
+    }
+  }
+
+  function writeOne([id, name, argument]: RequestWire): ReplyWire {
     const before = row.copy();
     sql.savepoint.run();
     try {
       const value = writing[name]?.(argument);
       sql.release.run();
-      replies.push(id, 0, value);
+      return [id, 0, value];
     } catch (error) {
-      // A full disk may have ended the whole transaction; then there is no savepoint to go back to.
       if (!database.isTransaction) throw error;
       sql.undo.run();
       sql.release.run();
       row.restore(before);
-      replies.push(id, 1, toErrorWire(error, options.file));
+      return [id, 1, toErrorWire(error, options.file)];
     }
   }
 
   function write(requests: readonly RequestWire[]): ReplyWire {
-    const replies: ReplyWire = [];
     try {
-      sql.begin.run();
-      row.load();
-      for (const request of requests) writeOne(request, replies);
+      begin();
+      const replies = writeTogether(requests) ?? requests.flatMap(writeOne);
       row.save();
       sql.commit.run();
       return replies;
