@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { CHANNEL_ALIASES, LAST_CHANNEL } from './action.ts';
+import { CHANNEL_ALIASES } from './action.ts';
 import { loadConfig, type LoadedConfig } from './config/config.ts';
-import { displayName, type Diagnostic } from './document/document.ts';
-import {
-  channelProblems,
-  isReference,
-  loadChannelCatalog,
-  modelProblems,
-  recipientProblem,
-  type ChannelCatalog,
-} from './gateway/gateway.ts';
+import type { Diagnostic } from './document/document.ts';
+import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from './gateway/gateway.ts';
+import { findGatewayProblems } from './gateway-findings.ts';
 import {
   evaluate,
   MAX_ACTIONS,
@@ -20,7 +14,7 @@ import {
   type Evaluation,
   type Rules,
 } from './hook/hook.ts';
-import { loadMappings, type CompiledMapping, type RoutingTable } from './mapping/mapping.ts';
+import { loadMappings, type RoutingTable } from './mapping/mapping.ts';
 import type { HookRequest } from './request.ts';
 import { typecheckTransforms, type Sandbox, type TransformRef, type Transforms } from './sandbox/sandbox.ts';
 
@@ -80,9 +74,7 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   });
   const found = [
     ...diagnostics,
-    ...findChannelProblems(config, channelCatalog),
-    ...findIdleChannels(config, mappings.table?.mappings ?? []),
-    ...findRunnerProblems(config, mappings.table?.mappings ?? []),
+    ...findGatewayProblems(config, channelCatalog, mappings.table?.mappings ?? []),
     ...mappings.diagnostics,
     ...transforms.diagnostics,
   ];
@@ -187,112 +179,3 @@ export async function checkGeneration(
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-/** Channels and plugins that cannot work, at their place in the configuration. */
-function findChannelProblems(
-  { settings, root }: LoadedConfig,
-  catalog: ChannelCatalog,
-): readonly Diagnostic[] {
-  const plugins = catalog.problems.map(({ spec, message }): Diagnostic => ({
-    severity: 'error',
-    code: 'PLUGIN_NOT_LOADED',
-    message: message.replaceAll(spec, displayName(spec)),
-    at: root.place(['plugins', settings.plugins.indexOf(spec)]),
-  }));
-  const channels = channelProblems(catalog, settings.channels).map(
-    ({ channel, key, message }): Diagnostic => ({
-      severity: 'error',
-      code: 'CHANNEL_SETTINGS',
-      message: key === undefined ? message : `${key} ${message}`,
-      at: root.place(key === undefined ? ['channels', channel] : ['channels', channel, key]),
-    }),
-  );
-  const { channel, to } = settings.gateway.main;
-  const wrong =
-    channel === undefined || to === undefined ? undefined : recipientProblem(catalog, channel, to);
-  const main: readonly Diagnostic[] =
-    wrong === undefined || isReference(to)
-      ? []
-      : [
-          {
-            severity: 'error',
-            code: 'CHANNEL_SETTINGS',
-            message: `to is no recipient on ${channel}: ${wrong}`,
-            at: root.place(['gateway', 'main', 'to']),
-          },
-        ];
-  return [...plugins, ...channels, ...main];
-}
-
-/** Mappings that name a channel without settings. Where none is configured at all nothing is delivered, on purpose. */
-function findIdleChannels(
-  { settings }: LoadedConfig,
-  mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
-  const configured = Object.keys(settings.channels);
-  if (configured.length === 0) return [];
-  return mappings.flatMap(({ action, at, channel, deliver, fallback }) => {
-    if (action !== 'agent' || deliver === false) return [];
-    const named = channel?.literal?.trim().toLowerCase() ?? '';
-    const wanted = [
-      ...(named === '' || channel === undefined ? [] : [{ name: named, at: channel.at }]),
-      ...(fallback === undefined ? [] : [{ name: fallback.channel, at }]),
-    ];
-    return wanted.flatMap(({ name, at: place }): Diagnostic[] => {
-      const id = Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
-      if (id === LAST_CHANNEL || configured.includes(id)) return [];
-      return [
-        {
-          severity: 'warning',
-          code: 'CHANNEL_NOT_CONFIGURED',
-          message: `replies go to ${id}, which has no settings: each is given up as not_configured`,
-          at: place,
-          hint: `add channels.${id}; configured: ${configured.join(', ')}`,
-        },
-      ];
-    });
-  });
-}
-
-/** Model runners that cannot work: a provider lacks a key, its package is missing, a mapping's model has no provider. */
-function findRunnerProblems(
-  { settings, root }: LoadedConfig,
-  mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
-  const { runner: usual, runners } = settings.gateway;
-  return Object.entries(runners).flatMap(([name, runner]) => {
-    if (runner.kind !== 'model') return [];
-    const isNamed = root.at(['gateway', 'runners', name]).value !== undefined;
-    const path = isNamed ? ['gateway', 'runners', name] : ['gateway', 'runner'];
-    // The configuration has checked the names of its own models; those of mappings stand in their files.
-    const own = modelProblems(runner, []).map(({ key, message }) => ({
-      at: root.place(key === undefined ? path : [...path, ...key.split('.')]),
-      message: key === undefined ? message : `${key} ${message}`,
-    }));
-    const { aliases, model: standard } = settings.agents.defaults;
-    const named = mappings.flatMap(({ action, at, model, runner: chosen = usual }) => {
-      if (chosen !== name || action !== 'agent') return [];
-      // A blank model is none; the default model of the usual runner is the configuration's finding.
-      const literal = model === undefined ? '' : model.literal?.trim();
-      if (literal === undefined || (literal === '' && name === usual)) return [];
-      const full = literal === '' ? standard : (aliases[literal] ?? literal);
-      if (full === undefined) {
-        return [
-          {
-            at,
-            message: `the runner ${name} needs a model: neither the mapping nor agents.defaults.model names one`,
-          },
-        ];
-      }
-      return modelProblems(runner, [full])
-        .filter((problem) => problem.model !== undefined)
-        .map(({ message }) => ({ at: literal === '' ? at : (model?.at ?? at), message }));
-    });
-    return [...own, ...named].map(({ at, message }): Diagnostic => ({
-      severity: 'error',
-      code: 'RUNNER_SETTINGS',
-      message,
-      at,
-    }));
-  });
-}

@@ -65,6 +65,7 @@ const TOP = [
   'index',
   'service',
   'generation',
+  'gateway-findings',
   'live-generation',
   'golden-engine',
   'golden-tests',

@@ -111,3 +111,13 @@ describe('channels send', () => {
     expect(result).toMatchObject({ exitCode: 1, err: expect.stringContaining('ambiguous: ') as unknown });
   });
 });
+
+test.each([
+  [['slack', 'C0123456'], 'channel slack has no settings: add channels.slack'],
+  [['nowhere'], 'there is no channel "nowhere"'],
+  [['telegram', 'not a chat'], 'a Telegram recipient is'],
+])('channels use refuses %j, and last stays', async (args, message) => {
+  const bench = await openTelegram();
+  const result = await bench.run(['channels', 'use', ...args]);
+  expect(result).toMatchObject({ exitCode: 2, err: expect.stringContaining(message) as unknown });
+});

@@ -87,6 +87,20 @@ describe('a wake of mode now', () => {
   });
 });
 
+test('the main session may have a runner and a model of its own, beside those of the hooks', async () => {
+  const [main, hooks] = [new HeldRunner(), new HeldRunner()];
+  const house = await openHouse({
+    runners: { default: hooks, small: main },
+    gateway: heartbeat({ runner: 'small', model: 'local/tiny' }),
+    agents: { model: 'local/large' },
+  });
+  await house.accept(agentAction({ message: 'for an agent' }));
+  await house.accept(wakeAction('for the main session'));
+  await expect.poll(() => [hooks.started.length, main.started.length]).toEqual([1, 1]);
+  expect(hooks.started[0]).toMatchObject({ kind: 'hook', message: 'for an agent', model: 'local/large' });
+  expect(main.started[0]).toMatchObject({ kind: 'heartbeat', sessionKey: 'main', model: 'local/tiny' });
+});
+
 describe('next-heartbeat', () => {
   test('waits for the periodic check, which then takes it', async () => {
     const held = new HeldRunner();

@@ -193,10 +193,13 @@ export async function useChannel(
   to: string | undefined,
   flags: ConfigFlags,
 ): Promise<void> {
-  await withDesk(cli, flags, async ({ catalog }) => {
+  await withDesk(cli, flags, async ({ catalog, channels }) => {
     const module = getModule(catalog, channel.trim().toLowerCase());
     const problem = to === undefined ? undefined : recipientProblem(catalog, module.id, to);
     if (problem !== undefined) throw new CliError(problem, 2);
+    if (!channels.ids.includes(module.id)) {
+      throw new CliError(`channel ${module.id} has no settings: add channels.${module.id}`, 2);
+    }
     const target = { channel: module.id, ...(to === undefined ? {} : { to }) };
     await withStore(cli, flags, (storage) => storage.saveLastTarget(target, Date.now()));
     cli.terminal.out(`last is now ${module.id}${to === undefined ? '' : ` to ${to}`}`);
