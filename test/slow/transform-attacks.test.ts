@@ -116,18 +116,21 @@ function runOf(module: string): Run {
 }
 
 describe.each(attacks)('$module', ({ module, outcomes, json, code }) => {
-  test.runIf(code !== undefined)('is refused when it is loaded', async () => {
-    const found = transforms.diagnostics.filter(
-      ({ at, message }) => at?.source.file.endsWith(module) === true || message.includes(module),
-    );
-    expect(found.map((diagnostic) => diagnostic.code)).toContain(code);
-    expect(await callTransform(transforms, refTo(module, { timeoutMs: TIMEOUT_MS }))).toMatchObject({
-      kind: 'failed',
-      failure: code === 'TRANSFORM_TOP_LEVEL_FAILED' ? expect.any(String) : 'load-error',
+  if (code !== undefined) {
+    test('is refused when it is loaded', async () => {
+      const found = transforms.diagnostics.filter(
+        ({ at, message }) => at?.source.file.endsWith(module) === true || message.includes(module),
+      );
+      expect(found.map((diagnostic) => diagnostic.code)).toContain(code);
+      expect(await callTransform(transforms, refTo(module, { timeoutMs: TIMEOUT_MS }))).toMatchObject({
+        kind: 'failed',
+        failure: code === 'TRANSFORM_TOP_LEVEL_FAILED' ? expect.any(String) : 'load-error',
+      });
     });
-  });
 
-  test.runIf(code === undefined)('is contained, in time, and leaves no trace', () => {
+    return;
+  }
+  test('is contained, in time, and leaves no trace', () => {
     const run = runOf(module);
     expect(outcomes, JSON.stringify(run.reply).slice(0, 500)).toContain(
       run.reply.kind === 'ok' ? 'ok' : run.reply.failure,
