@@ -43,6 +43,8 @@ function status(code: number) {
   return (response: ServerResponse): void => void response.writeHead(code, { location: '/elsewhere' }).end();
 }
 
+const ONCE = { maxAttempts: 1, baseMs: 1, factor: 1, maxMs: 1 };
+
 describe('a callback', () => {
   test('posts the outcome, signed as Standard Webhooks', async () => {
     const { received, url } = await receiver();
@@ -125,6 +127,19 @@ describe('a callback', () => {
     await house.accept(agentAction({ callbackUrl: url }));
     expect(await ended(house)).toMatchObject({ state: 'completed', attempts: 3 });
     expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  });
+
+  test('that a stop cuts off at its last attempt is put back', async () => {
+    const { received, url } = await receiver(() => {});
+    const house = await openHouse({ options: { retry: { outbox: ONCE } } });
+    await house.accept(agentAction({ callbackUrl: url }));
+    await expect.poll(() => received.length).toBe(1);
+    await house.gateway.stop(10);
+    expect((await house.storage.listOutbox({ limit: 1 }))[0]).toMatchObject({
+      state: 'queued',
+      attempts: 1,
+      lastError: { code: 'interrupted' },
+    });
   });
 
   test('is given up after five attempts, with a line that does not show the address', async () => {

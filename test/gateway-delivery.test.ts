@@ -178,6 +178,36 @@ describe('chunks', () => {
     expect(new Set(resumed.messages.map(({ to }) => to))).toEqual(new Set(['7']));
   });
 
+  test('that a stop cuts off are put back and sent by the next start, as after a kill', async () => {
+    const file = temporaryFile();
+    const channel = new RecordingChannel('telegram', 12);
+    channel.answer = ({ key }, signal) =>
+      key.endsWith(':1')
+        ? new Promise((resolve) => {
+            const cutOff = { kind: 'ambiguous', code: 'timeout', message: 'no answer' } as const;
+            signal.addEventListener('abort', () => resolve(cutOff), { once: true });
+          })
+        : { kind: 'sent' };
+    const before = await openHouse({ file, channels: [channel] });
+    await before.accept(agentAction({ ...telegram, message: long }));
+    await expect.poll(() => channel.messages.length).toBe(2);
+    await before.gateway.stop(10);
+    const [waiting] = await before.storage.listOutbox({ limit: 1 });
+    expect(waiting).toMatchObject({
+      state: 'queued',
+      chunksSent: 1,
+      attempts: 1,
+      lastError: { code: 'interrupted' },
+    });
+    expect(await before.events()).toHaveLength(1);
+    await before.storage.close();
+
+    const resumed = new RecordingChannel('telegram', 12);
+    const after = await openHouse({ file, channels: [resumed] });
+    expect(await endedDelivery(after)).toMatchObject({ state: 'completed', attempts: 2 });
+    expect([...channel.texts.slice(0, 1), ...resumed.texts].join(' ').replaceAll(/\s+/g, ' ')).toBe(long);
+  });
+
   test('of two replies to one recipient never mix, and a slow recipient delays no other', async () => {
     const channel = new RecordingChannel('telegram', 12);
     let release = (): void => {};

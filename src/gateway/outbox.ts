@@ -148,6 +148,7 @@ export class Outbox {
       { outboxId: entry.id, runId: entry.runId, channel, attempt: entry.attempts, result: result.kind, code },
       'delivery attempted',
     );
+    if (this.#wasCutOff(result)) return this.#requeue(entry, INTERRUPTED, 0);
     switch (result.kind) {
       case 'sent': {
         const note = { code: 'plain_text', message: 'the channel refused the formatting' };
@@ -218,11 +219,19 @@ export class Outbox {
       { outboxId: entry.id, runId: entry.runId, attempt: entry.attempts, result: result.kind, code },
       'callback attempted',
     );
-    if (result.kind === 'failed') return this.#repeat(entry, result, result);
+    if (result.kind === 'failed') {
+      if (this.#abort.signal.aborted && !result.final) return this.#requeue(entry, INTERRUPTED, 0);
+      return this.#repeat(entry, result, result);
+    }
     await this.#persist(entry, (nowMs) =>
       this.#parts.storage.completeOutbox(entry.id, { state: 'completed', nowMs }),
     );
     this.counters.sent += 1;
+  }
+
+  /** Whether our own stop ended an attempt: the next start takes it up, as it does after a kill. */
+  #wasCutOff({ kind }: DeliveryResult): boolean {
+    return this.#abort.signal.aborted && (kind === 'retry' || kind === 'ambiguous');
   }
 
   // --- ends ---------------------------------------------------------------------------------------------------------
