@@ -20,10 +20,12 @@ export interface Account {
   readonly halved: readonly string[];
   /** Runs that ended otherwise than ok, or as dead after three interruptions. */
   readonly failed: readonly string[];
-  /** Answers, the first or that to a repeat, which name another run than the one that is there. */
+  /** Answers, the first or that to a repeat, which name another run than the one that is there; refusals of what is. */
   readonly strayed: readonly string[];
   /** Runs of the command runner that were executed more often than the attempts the store shows. */
   readonly unseen: readonly string[];
+  /** Runs that began while another one of their session key, or an earlier attempt, was still going on. */
+  readonly overlapped: readonly string[];
   /** Chunks and callbacks that never arrived, or arrived more often than the attempts the store shows. */
   readonly misdelivered: readonly string[];
   /** What the store holds of everything named above. */
@@ -53,12 +55,14 @@ export async function account({ folder, sent, received }: Witnesses): Promise<Ac
     const found = accountForRequests(books, sent);
     const sends = accountForSends(books, received);
     const unseen = findUnseen(folder, books);
+    const overlapped = readLines(join(folder, 'overlaps.log'));
     const named = [...found.lost, ...found.doubled, ...found.halved, ...found.failed, ...found.strayed];
     const runs = [...books.runs.values()].flat();
     return {
       ...found,
       ...sends,
       unseen,
+      overlapped,
       details: [...named, ...unseen, ...sends.misdelivered].map((id) => describe(books, id)),
       runs: runs.length,
       interruptedRuns: runs.filter((run) => run.attempts > 1).length,
@@ -117,13 +121,15 @@ function accountForRequests(
     string[],
     string[],
   ];
-  for (const { ids, kind, answers } of sent) {
+  for (const { ids, kind, status, answers } of sent) {
     const stored = ids.map((id) => (kind === 'wake' ? books.wakes : books.runs).get(id) ?? []);
     for (const [index, id] of ids.entries()) {
       const copies = stored[index] ?? [];
       if (copies.length === 0 && answers.length > 0) lost.push(id);
       if (copies.length > 1) doubled.push(id);
+      const isRefused = answers.length === 0 && status !== undefined;
       if (answers.some((answer) => answer[index] !== copies[0]?.id)) strayed.push(id);
+      if (isRefused && copies.length > 0) strayed.push(id);
     }
     if (new Set(stored.map((copies) => copies.length)).size > 1) halved.push(...ids);
     if (kind === 'wake') continue;
@@ -183,15 +189,17 @@ function accountForSends(
 
 /** Every execution has to be an attempt the store shows: nothing runs twice unseen. */
 function findUnseen(folder: string, books: Books): readonly string[] {
-  const log = join(folder, 'executions.log');
-  if (!existsSync(log)) return [];
   const executions = new Map<string, number>();
-  for (const id of readFileSync(log, 'utf8').split('\n').filter(Boolean)) {
+  for (const id of readLines(join(folder, 'executions.log'))) {
     executions.set(id, (executions.get(id) ?? 0) + 1);
   }
   return [...books.runs].flatMap(([id, runs]) =>
     runs.some((run) => (executions.get(run.id) ?? 0) > run.attempts) ? [id] : [],
   );
+}
+
+function readLines(file: string): readonly string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 }
 
 function describe(books: Books, id: string): string {

@@ -96,9 +96,10 @@ export class Senders {
       const answer = await post(port, agent, entry).catch(() => undefined);
       entry.status ??= answer?.status;
       if (answer !== undefined && answer.status < 300) entry.answers.push(answer.ids);
-      if (isRepeatable(entry) && (answer === undefined || entry.sendings === 1)) this.#again.push(entry);
+      const isAccepted = answer !== undefined && answer.status < 300;
+      if (isRepeatable(entry) && (!isAccepted || entry.sendings === 1)) this.#again.push(entry);
       if (answer === undefined) return;
-      await wait(3);
+      await wait(6);
     }
   }
 }

@@ -14,6 +14,8 @@ import { Senders, TOKEN } from './torture-senders.ts';
  */
 export interface TortureOptions {
   readonly kills: number;
+  /** After so many kills one life ends with SIGTERM and a grace too short for what is under way. */
+  readonly killsPerStop: number;
   /** Milliseconds under load between two kills, at least and at most. */
   readonly minLifeMs: number;
   readonly maxLifeMs: number;
@@ -24,6 +26,7 @@ export interface TortureOptions {
 
 export interface TortureReport extends Account {
   readonly kills: number;
+  readonly stops: number;
   /** Requests, however often each was sent. */
   readonly requests: number;
   readonly sendings: number;
@@ -41,22 +44,31 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-torture-'));
   const random = createRandom(options.seed);
   const senders = new Senders(options.clients);
-  const platform = await startPlatform((request) => ({
+  const platform = await startPlatform((request, index) => ({
     status: 200,
+    // Slow now and then, so that some end falls between what is sent and its answer.
+    ...(index % 8 === 0 ? { after: wait(150) } : {}),
     body: request.path.endsWith('/sendMessage')
       ? { ok: true, result: { message_id: 1, date: 1, chat: { id: 1, type: 'private' } } }
       : {},
   }));
   let service: ServiceProcess | undefined;
+  const live = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    service = await startServiceProcess(folder);
+    senders.start(service.port);
+    await wait(options.minLifeMs + random() * (options.maxLifeMs - options.minLifeMs));
+    await service.end(signal);
+    await senders.pause();
+  };
+  let stops = 0;
   try {
     await writeFile(join(folder, 'sluice.yaml'), tortureConfig(folder, platform));
     for (let kill = 1; kill <= options.kills; kill++) {
-      service = await startServiceProcess(folder);
-      senders.start(service.port);
-      await wait(options.minLifeMs + random() * (options.maxLifeMs - options.minLifeMs));
-      await service.end('SIGKILL');
-      await senders.pause();
+      await live('SIGKILL');
       options.onKill?.(kill);
+      if (kill % options.killsPerStop !== 0) continue;
+      await live('SIGTERM');
+      stops += 1;
     }
     service = await startServiceProcess(folder);
     await senders.finish(service.port);
@@ -65,6 +77,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     const { sent } = senders;
     return {
       kills: options.kills,
+      stops,
       requests: sent.length,
       sendings: sent.reduce((sum, entry) => sum + entry.sendings, 0),
       answered: sent.filter(({ status = 0 }) => status >= 200 && status < 300).length,
@@ -91,9 +104,19 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** Chats get two chunks, one that begins with the id and one that ends with it. */
+/**
+ * Chats get two chunks, one with the first mark and one with the last. A command says that it runs, and holds a lock of
+ * its session key while it does: the kernel frees it with the last process of the run.
+ */
 function tortureConfig(folder: string, { url }: PlatformServer): string {
-  const script = `printf '%s\\n' "$SLUICE_RUN_ID" >> ${join(folder, 'executions.log')}; cat`;
+  const script = [
+    `cd ${folder}`,
+    'printf "%s\\n" "$SLUICE_RUN_ID" >> executions.log',
+    'exec 9>> "lock.$SLUICE_SESSION_ID"',
+    'command -v flock > lock.tool && { flock -n 9 || printf "%s\\n" "$SLUICE_RUN_ID" >> overlaps.log; }',
+    'cat',
+    'sleep 0.02',
+  ].join('; ');
   return `
 hooks:
   enabled: true
@@ -109,6 +132,7 @@ gateway:
   runners: {sh: {kind: command, argv: [sh, -c, ${JSON.stringify(script)}]}}
   heartbeat: {everySeconds: 0}
 channels: {telegram: {botToken: "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw", baseUrl: ${JSON.stringify(url)}}}
+server: {stopGraceSeconds: 0.05}
 storage: {url: "sqlite:./store.db"}
 `;
 }
