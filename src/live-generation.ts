@@ -16,15 +16,18 @@ export interface LiveOptions {
   readonly makeToken?: (host: string) => string;
   /** Findings of the first load and of every reload, warnings included. */
   readonly onDiagnostics?: (diagnostics: readonly Diagnostic[]) => void;
+  /** What became of a reload; default: a line in the log. */
+  readonly onReload?: (result: ReloadResult) => void;
 }
 
 /** Requests and deliveries under way end with the generation they began with; what it holds is freed after this time. */
 const RELEASE_REPLACED_MS = 60_000;
 
 export type ReloadResult =
-  | { readonly kind: 'live'; readonly needsRestart: readonly string[] }
+  | { readonly kind: 'live'; readonly generation: string; readonly needsRestart: readonly string[] }
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'rejected' };
+  /** `generation` is the one before, which goes on. */
+  | { readonly kind: 'rejected'; readonly generation: string; readonly findings: number };
 
 /** What a generation means for the gateway. */
 export interface Effects {
@@ -59,32 +62,29 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
   let effects = createEffects(generation, options.env);
   let isStale = false;
   let listener: (() => void) | undefined;
+  const started = generation.config.settings;
   applyToLog(options.log, generation);
   const reload = async (): Promise<ReloadResult> => {
     const next = await loadGeneration(options.configFile, loading);
     options.onDiagnostics?.(next.diagnostics);
     isStale = next.generation === undefined;
     if (next.generation === undefined) {
-      options.log.error(
-        { generation: generation.id, findings: next.diagnostics.length },
-        'reload rejected; the old generation goes on',
-      );
-      return { kind: 'rejected' };
+      return { kind: 'rejected', generation: generation.id, findings: next.diagnostics.length };
     }
     const replacement = applyOverrides(next.generation, options);
     const isSame = isDeepStrictEqual(replacement.config.settings, generation.config.settings);
     // Secrets are not part of the id: a rotated one is a change all the same.
     if (replacement.id === generation.id && isSame) return { kind: 'unchanged' };
-    const needsRestart = findRestartKeys(generation.config.settings, replacement.config.settings);
+    const needsRestart = findRestartKeys(started, replacement.config.settings);
     const release = releaser(generation, effects);
     generation = replacement;
     effects = createEffects(generation, options.env);
     applyToLog(options.log, generation);
     setTimeout(() => void release(), RELEASE_REPLACED_MS).unref();
     listener?.();
-    options.log.info({ generation: generation.id, needsRestart }, 'reloaded');
-    return { kind: 'live', needsRestart };
+    return { kind: 'live', generation: generation.id, needsRestart };
   };
+  const onReload = options.onReload ?? ((result) => logReload(options.log, result));
   return {
     get generation() {
       return generation;
@@ -97,11 +97,21 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     },
     tokenWasMade:
       first.generation.config.settings.hooks.token === undefined && options.makeToken !== undefined,
-    reload: inOrder(reload),
+    reload: inOrder(async () => {
+      const result = await reload();
+      onReload(result);
+      return result;
+    }),
     onReplaced: (call) => {
       listener = call;
     },
   };
+}
+
+function logReload(log: Log, result: ReloadResult): void {
+  const { kind, ...fields } = result;
+  if (kind === 'live') log.info(fields, 'reloaded');
+  if (kind === 'rejected') log.error(fields, 'reload rejected; the old generation goes on');
 }
 
 /** Frees what a replaced generation holds. */
@@ -149,7 +159,7 @@ function applyToLog(log: Log, { config }: Generation): void {
   }
 }
 
-/** Settings that only a restart applies. */
+/** Settings that only a restart applies, and that differ from those the service was started with. */
 function findRestartKeys(before: Settings, after: Settings): readonly string[] {
   const keys: string[] = [];
   if (before.server.host !== after.server.host) keys.push('server.host');

@@ -1,23 +1,46 @@
 import { styleText } from 'node:util';
 import type { SeenRequest } from '../server/server.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
+import { clearControl, type LogFields } from '../telemetry/telemetry.ts';
 import { formatOneLine } from './terminal.ts';
 
 /** What a hook became, in one line for the terminal of `sluice dev`; transform output follows on lines of its own. */
 export function formatDecisionLine(decision: SeenRequest, color: boolean): string {
   const { request, evaluation, status, tookMs } = decision;
-  const head = `${new Date(request.receivedAt).toISOString().slice(11, 19)}  ${status}  /${request.path}`;
+  const head = headOf(request.receivedAt, status, request.path);
   const line = `${head}  ${describe(decision)}  (${tookMs.toFixed(1)} ms, ${request.id})`;
   const notes = evaluation.trace.transforms.flatMap(({ reply }) => [
     ...reply.logs.map((entry) => `  | ${entry.level}: ${formatOneLine(entry.text, 200)}`),
     ...(reply.kind === 'failed' ? [`  ! ${reply.failure}: ${reply.stack ?? reply.message}`] : []),
   ]);
+  return [toned(line, status, color), ...notes.map((note) => clearControl(note))].join('\n');
+}
+
+/** A request that was answered without an evaluation, in the same form; `fields` are those of its log line. */
+export function formatRefusalLine(fields: LogFields, color: boolean): string {
+  const { requestId, status, hook, code, outcome, tookMs } = fields;
+  // Names are known only of senders with the token.
+  const name = typeof hook === 'string' ? hook : '…';
+  const became = typeof code === 'string' ? `${code}: ${noteOf(code)}` : String(outcome);
+  const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
+  return toned(line, Number(status), color);
+}
+
+function noteOf(code: string): string {
+  if (code === 'no_mapping_matched') return 'no mapping takes this name';
+  if (code === 'unauthorized') return 'the hook token is missing or wrong';
+  return Object.hasOwn(HOOK_ERRORS, code) ? HOOK_ERRORS[code as HookErrorCode].title : 'refused';
+}
+
+/** Local time, as the other lines of the terminal have it. */
+function headOf(at: number, status: number, path: string): string {
+  return `${new Date(at).toTimeString().slice(0, 8)}  ${status}  /${path}`;
+}
+
+function toned(line: string, status: number, color: boolean): string {
+  const cleared = clearControl(line, { oneLine: true });
   const tone = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
-  const cleared = clearControl(line);
-  return [
-    color ? styleText(tone, cleared, { validateStream: false }) : cleared,
-    ...notes.map((note) => clearControl(note)),
-  ].join('\n');
+  return color ? styleText(tone, cleared, { validateStream: false }) : cleared;
 }
 
 function describe({ evaluation }: SeenRequest): string {

@@ -5,11 +5,12 @@ import { watch } from 'chokidar';
 import { formatDiagnostics } from '../document/document.ts';
 import { maskProblem, recordCase } from '../golden/golden.ts';
 import type { HookRequest } from '../request.ts';
+import type { ReloadResult } from '../live-generation.ts';
 import { startService, type Service } from '../service.ts';
-import { createLogger, type Log } from '../telemetry/telemetry.ts';
+import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
-import { formatDecisionLine } from './decision-line.ts';
+import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { devTokenFile } from './send.ts';
 import { untilStopped, type ServeFlags } from './serve.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -32,19 +33,22 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     configFile,
     env: terminal.env,
     log,
-    requestLog: withoutEvaluated(log),
+    requestLog: readableRequests(log, terminal),
     listen: flags,
     makeToken: (host) => makeDevToken(configFile, host),
     onDecision: (decision) => {
       terminal.err(formatDecisionLine(decision, terminal.color));
       if (flags.record !== undefined) void record(terminal, decision.request, flags.record, flags.mask);
     },
-    onDiagnostics: (diagnostics) => terminal.err(formatDiagnostics(diagnostics, { color: terminal.color })),
+    onDiagnostics: (diagnostics) => {
+      if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+    },
+    onReload: (result) => sayReloaded(terminal, result),
   });
   try {
     printWelcome(terminal, service, configFile, flags);
     const watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
-    const reloadSoon = debounce(100, () => reload(terminal, service, watcher));
+    const reloadSoon = debounce(100, () => reload(service, watcher));
     watcher.on('all', reloadSoon);
     await untilStopped(terminal, service);
     await watcher.close();
@@ -53,11 +57,27 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
   }
 }
 
-/** Requests that were evaluated get a line of their own that says what they became. */
-function withoutEvaluated(log: Log): Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'> {
+/**
+ * Requests that were evaluated get a line of their own that says what they became; the others, refused before that,
+ * get one of the same form.
+ */
+function readableRequests(
+  log: Log,
+  terminal: Terminal,
+): Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'> {
+  const write =
+    (level: LogLevel) =>
+    (fields: LogFields, message: string): void => {
+      if (message !== 'request') log[level](fields, message);
+      else if (fields['fault'] !== undefined) log[level](fields, message);
+      else if (fields['evaluateMs'] === undefined) terminal.err(formatRefusalLine(fields, terminal.color));
+    };
   return {
-    ...log,
-    info: (fields, message) => ('evaluateMs' in fields ? undefined : log.info(fields, message)),
+    debug: log.debug,
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    isEnabled: log.isEnabled,
   };
 }
 
@@ -92,7 +112,7 @@ function printWelcome(terminal: Terminal, service: Service, configFile: string, 
   terminal.err(
     [
       '',
-      `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mappings on ${service.url}${settings.hooks.path}`,
+      `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mapping${count === 1 ? '' : 's'} on ${service.url}${settings.hooks.path}`,
       ...(settings.hooks.enabled ? [] : ['hooks.enabled is false: every hook is answered 404']),
       ...(flags.record === undefined ? [] : [`Every request is recorded below ${flags.record}`]),
       '',
@@ -106,21 +126,23 @@ function printWelcome(terminal: Terminal, service: Service, configFile: string, 
   );
 }
 
-async function reload(
-  terminal: Terminal,
-  service: Service,
-  watcher: ReturnType<typeof watch>,
-): Promise<void> {
+async function reload(service: Service, watcher: ReturnType<typeof watch>): Promise<void> {
   const result = await service.reload();
-  if (result.kind === 'rejected') {
-    terminal.err(`not reloaded: the errors above; generation ${service.generation.id} goes on`);
-    return;
+  if (result.kind !== 'rejected') watcher.add([...service.watchedPaths()]);
+}
+
+function sayReloaded(terminal: Terminal, result: ReloadResult): void {
+  switch (result.kind) {
+    case 'unchanged':
+      return;
+    case 'rejected':
+      terminal.err(`not reloaded: the errors above; generation ${result.generation} goes on`);
+      return;
+    case 'live': {
+      const later = result.needsRestart.map((key) => `; ${key} changes only with a restart`).join('');
+      terminal.err(`reloaded: generation ${result.generation}${later}`);
+    }
   }
-  watcher.add([...service.watchedPaths()]);
-  if (result.kind === 'unchanged') return;
-  terminal.err(
-    `reloaded: generation ${service.generation.id}${result.needsRestart.length === 0 ? '' : `; ${result.needsRestart.join(', ')} change only with a restart`}`,
-  );
 }
 
 async function record(

@@ -1,6 +1,6 @@
-import { formatDiagnostics } from '../document/document.ts';
+import { formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
 import { startService, type Service } from '../service.ts';
-import { createLogger } from '../telemetry/telemetry.ts';
+import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -15,12 +15,17 @@ export interface ServeFlags {
 export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
   const { terminal } = cli;
   const log = createLogger();
-  const service = await startService({
+  let service: Service | undefined;
+  service = await startService({
     configFile: findConfigFile(terminal, flags),
     env: terminal.env,
     log,
     listen: flags,
-    onDiagnostics: (diagnostics) => terminal.err(formatDiagnostics(diagnostics, { color: terminal.color })),
+    onDiagnostics: (diagnostics) => {
+      if (service === undefined && diagnostics.some(({ severity }) => severity === 'error')) {
+        terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+      } else logDiagnostics(log, diagnostics);
+    },
   });
   const reload = (): void => void service.reload();
   process.on('SIGHUP', reload);
@@ -37,6 +42,18 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
   } finally {
     process.off('SIGHUP', reload);
     await service.stop();
+  }
+}
+
+/** Findings of a service that runs, as lines of its log. */
+function logDiagnostics(log: Log, diagnostics: readonly Diagnostic[]): void {
+  for (const { severity, code, message, at, hint } of diagnostics) {
+    const fields = {
+      code,
+      ...(at === undefined ? {} : { at: formatPlace(at) }),
+      ...(hint === undefined ? {} : { hint }),
+    };
+    log[severity === 'error' ? 'error' : 'warn'](fields, message);
   }
 }
 
