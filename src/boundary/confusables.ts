@@ -48,7 +48,7 @@ export const CONFUSABLES: ReadonlyMap<string, string> = buildConfusables();
 
 /** Matches text that holds a bracket or an entity in any disguise; without one there is nothing to neutralise. */
 export const SUSPICIOUS = new RegExp(
-  `[<>[&＜＞［＆﹤﹥﹠〈〉${['<', '<<', '<<<', '>', '>>', '>>>', '['].map((piece) => PIECES[piece]).join('')}]`,
+  `[<>[&\\u{E003C}\\u{E005B}＜＞［＆﹤﹥﹠〈〉${['<', '<<', '<<<', '>', '>>', '>>>', '['].map((piece) => PIECES[piece]).join('')}]`,
   'u',
 );
 

@@ -13,6 +13,9 @@ interface Finding {
   readonly remark: string;
 }
 
+/** Unicode's tag characters, invisible doubles of printable ASCII. */
+const TAGS = /[\u{E0021}-\u{E007E}]/u;
+
 const MARKER_REMARK = '[marker removed]';
 const TOKEN_REMARK = '[control token removed]';
 
@@ -52,7 +55,12 @@ const SQUARE = /\[ ?\/? ?([^[\]<>|]{1,48})\]/g;
  */
 export function neutralise(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
-  const skeleton = foldText(text);
+  const once = neutraliseFolded(text, foldText(text));
+  // Between other letters tag characters are noise; alone they can spell a word that models read.
+  return TAGS.test(once) ? neutraliseFolded(once, foldText(once, { readTags: true })) : once;
+}
+
+function neutraliseFolded(text: string, skeleton: Skeleton): string {
   const findings = [...findMarkers(text, skeleton), ...findTokens(text, skeleton)];
   return findings.length === 0 ? text : replaceFindings(text, findings);
 }

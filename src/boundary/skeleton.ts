@@ -28,9 +28,12 @@ const MATH_LETTER = /^([a-z])(?:scr|fr|opf)$/;
 const PLAIN = /^[\t\n\r\x20-\x25\x27-\x7e]*$/;
 const SPACE_RUN = /\s\s/;
 
-/** Builds the skeleton of a text in one pass; O(n). */
-export function foldText(text: string): Skeleton {
-  return PLAIN.test(text) && !SPACE_RUN.test(text) ? foldPlain(text) : foldAny(text);
+/**
+ * Builds the skeleton of a text in one pass; O(n). With `readTags`, tag characters (U+E0020 to U+E007E) stand for the
+ * ASCII they double instead of being dropped as invisible.
+ */
+export function foldText(text: string, { readTags = false } = {}): Skeleton {
+  return PLAIN.test(text) && !SPACE_RUN.test(text) ? foldPlain(text) : foldAny(text, readTags);
 }
 
 /** The common case, more than twice as fast: a webhook's short text with a bracket in it. */
@@ -39,7 +42,7 @@ function foldPlain(text: string): Skeleton {
   return { folded, startOf: (index) => index, endOf: (index) => index + 1 };
 }
 
-function foldAny(text: string): Skeleton {
+function foldAny(text: string, readTags: boolean): Skeleton {
   const starts: number[] = [];
   const ends: number[] = [];
   let folded = '';
@@ -57,7 +60,8 @@ function foldAny(text: string): Skeleton {
     } else {
       const codePoint = text.codePointAt(index)!;
       if (codePoint > 0xffff) end += 1;
-      piece = foldCodePoint(codePoint);
+      const isTag = readTags && codePoint >= 0xe0020 && codePoint <= 0xe007e;
+      piece = isTag ? ASCII[codePoint - 0xe0000]! : foldCodePoint(codePoint);
     }
     if (piece === ' ' && spaceOpen) {
       ends[ends.length - 1] = end;
