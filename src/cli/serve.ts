@@ -15,18 +15,19 @@ export interface ServeFlags {
 export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
   const { terminal } = cli;
   const log = createLogger();
-  let service: Service | undefined;
-  service = await startService({
+  let isRunning = false;
+  const service = await startService({
     configFile: findConfigFile(terminal, flags),
     env: terminal.env,
     log,
     listen: flags,
     onDiagnostics: (diagnostics) => {
-      if (service === undefined && diagnostics.some(({ severity }) => severity === 'error')) {
+      if (!isRunning && diagnostics.some(({ severity }) => severity === 'error')) {
         terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
       } else logDiagnostics(log, diagnostics);
     },
   });
+  isRunning = true;
   const reload = (): void => void service.reload();
   process.on('SIGHUP', reload);
   try {
