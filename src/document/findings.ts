@@ -35,8 +35,14 @@ export function fromZodError(
     .toSorted((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
 }
 
-/** A path as it is written in messages: `hooks.mappings[2].match`. */
+/** A path as it is written in messages: `hooks.mappings[2].match`, `match.path of entry 1`. */
 function formatPath(path: Path): string {
+  const [first, ...rest] = path;
+  // A file that is a list: `[0].action` would puzzle.
+  if (typeof first === 'number') {
+    const entry = `entry ${String(first + 1)}`;
+    return rest.length === 0 ? entry : `${formatPath(rest)} of ${entry}`;
+  }
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${String(step)}]`;
@@ -186,6 +192,9 @@ function typeHint(value: unknown, expected: readonly string[]): string | undefin
     return 'remove the quotes';
   if (typeof value === 'string' && expected.includes('a boolean'))
     return 'write true or false, without quotes';
+  if (expected.includes('a list') && ['string', 'number'].includes(typeof value)) return 'put it in [ ]';
+  if (value === null)
+    return 'give it a value, or remove the key; what belongs to it is indented deeper than the key';
   return undefined;
 }
 
