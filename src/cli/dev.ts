@@ -61,10 +61,7 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
  * Requests that were evaluated get a line of their own that says what they became; the others, refused before that,
  * get one of the same form.
  */
-function readableRequests(
-  log: Log,
-  terminal: Terminal,
-): Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'> {
+function readableRequests(log: Log, terminal: Terminal): Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'> {
   const write =
     (level: LogLevel) =>
     (fields: LogFields, message: string): void => {
