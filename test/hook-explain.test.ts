@@ -51,9 +51,9 @@ test('an accepted request is explained from its request line to its prompt', () 
       thinking: level  mappings.yaml:14:14
 
     action: agent
-      id 5d1bfb04-70c8-8a8b-b13c-537a35106944
+      id 019ca945-0a00-8a8b-b13c-537a35106944
       name CI
-      session hook:5d1bfb04-70c8-8a8b-b13c-537a35106944 (ends with the run)
+      session hook:019ca945-0a00-8a8b-b13c-537a35106944 (ends with the run)
       wakeMode now
       delivery the channel last used, its last recipient
       prompt

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deriveId } from '../src/hook/hook.ts';
+import { deriveActionId } from '../src/hook/hook.ts';
 import type { JsonValue } from '../src/request.ts';
 import { actionOf, actionsOf, errorOf, evaluateHook, receivedAt, rulesWith } from './hook-fixture.ts';
 
@@ -164,8 +164,15 @@ describe('forEach', () => {
       { message: '1 y b', sessionKey: 'hook:2', dedupe: { scope: 'each', key: '2', ttlSeconds: 60 } },
     ]);
     expect(actions.map(({ id }) => id)).toEqual(
-      [0, 1].map((index) => deriveId(actions[0]!.origin.requestId, index)),
+      [0, 1].map((index) => deriveActionId({ id: actions[0]!.origin.requestId, receivedAt }, index)),
     );
+  });
+
+  test('an action id is a UUID of version 8 that begins with the time of receipt', () => {
+    const id = (at: number) => deriveActionId({ id: 'a request', receivedAt: at }, 0);
+    expect(id(receivedAt)).toMatch(/^019ca945-0a00-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    expect([id(-1).slice(0, 13), id(2 ** 60).slice(0, 13)]).toEqual(['00000000-0000', 'ffffffff-ffff']);
+    expect(id(1.5)).toBe(id(1));
   });
 
   test.each<[string, JsonValue]>([

@@ -6,7 +6,7 @@ import type { HookRequest } from '../request.ts';
 import type { Course } from './course.ts';
 import { isObject, type Draft } from './draft.ts';
 import * as field from './fields.ts';
-import { deriveId } from './ids.ts';
+import { deriveActionId } from './ids.ts';
 
 /** A draft to an action: validation, then the boundary. `part` counts the actions one transform made of one scope. */
 export function finish(course: Course, draft: Draft, scope: Scope, index: number, part = 0): Action {
@@ -14,7 +14,7 @@ export function finish(course: Course, draft: Draft, scope: Scope, index: number
   const { fields } = draft;
   const origin = originOf(request, mapping);
   const dedupe = dedupeKey(course, scope, part);
-  const id = deriveId(request.id, index);
+  const id = deriveActionId(request, index);
   if (draft.kind === 'wake') {
     const text = field.requiredText(fields, 'text', mapping ? 'mapping_requires_text' : 'missing_text');
     const mode = field.wakeMode(fields, 'mode', course);

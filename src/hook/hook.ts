@@ -10,7 +10,7 @@ export type {
 } from './evaluation.ts';
 export {
   createHookRequest,
-  deriveId,
+  deriveActionId,
   deriveRequestSeeds,
   type RequestContent,
   type RequestSeeds,
