@@ -10,6 +10,8 @@ import {
 
 /** Decisions gather this long, then join the next commit: a burst of them costs no commit of its own. */
 const GATHER_MS = 100;
+/** Least time between two writes: under load most decisions would be written only to be forgotten at once. */
+const PAUSE_MS = 500;
 /** A longer decision is kept without its lists. */
 const MAX_DECISION_LENGTH = 32 * 1024;
 
@@ -28,12 +30,14 @@ export function openJournalBuffer(client: SqliteClient): JournalBuffer {
   let kept: KeptWire[] = [];
   let keptBytes = 0;
   let timer: NodeJS.Timeout | undefined;
+  let writtenAt = -Infinity;
   // Losing these is allowed; a store that fails says so to those who wait for it.
   const ignored = { resolve: () => undefined, reject: () => undefined };
 
   function write(): void {
     clearTimeout(timer);
     timer = undefined;
+    writtenAt = performance.now();
     if (decisions.length > 0) {
       client.send('recordDecisions', decisions.slice(-MAX_DECISIONS).map(toDecisionWire), ignored);
     }
@@ -44,7 +48,7 @@ export function openJournalBuffer(client: SqliteClient): JournalBuffer {
   }
 
   function schedule(): void {
-    timer ??= setTimeout(write, GATHER_MS);
+    timer ??= setTimeout(write, Math.max(GATHER_MS, writtenAt + PAUSE_MS - performance.now()));
   }
 
   return {
