@@ -84,6 +84,13 @@ describe('the discord adapter', () => {
     });
   });
 
+  test('sends nothing where the channel for a user cannot be read', async () => {
+    const { adapter, platform } = await openOn(() => ({ status: 200, body: {} }));
+    const message = { to: `user:${CHANNEL}`, text: 'hi', plain: false, key: 'a' };
+    expect(await adapter.send(message, NEVER)).toMatchObject({ kind: 'retry', code: 'malformed_answer' });
+    expect(platform.requests).toHaveLength(1);
+  });
+
   test('names a channel that is not there or not allowed', async () => {
     for (const [status, code, message, expected] of [
       [404, 10003, 'Unknown Channel', 'not_found'],

@@ -259,6 +259,27 @@ describe('its reply', () => {
     expect(await house.storage.listOutbox({ limit: 10 })).toHaveLength(1);
   });
 
+  test('of several messages goes to one place, though "last" moves in between', async () => {
+    const channel = new RecordingChannel('telegram', 12);
+    const slack = new RecordingChannel('slack', 12);
+    const runner = answering(() => ok('first chunk second one third one'));
+    const house = await openHouse({
+      channels: [channel, slack],
+      gateway: { main: { channel: 'telegram', to: '9' } },
+      runners: { default: runner },
+    });
+    let refusals = 1;
+    channel.answer = async ({ key }) => {
+      if (!key.endsWith(':1') || refusals-- === 0) return { kind: 'sent' };
+      await house.storage.saveLastTarget({ channel: 'slack', to: 'C1' }, Date.now());
+      return { kind: 'retry', code: 'status_503', message: 'later' };
+    };
+    await house.accept(wakeAction('event'));
+    await expect.poll(() => [...channel.texts, ...slack.texts]).toContain('third one');
+    expect(slack.messages).toEqual([]);
+    expect(channel.texts).toEqual(['first chunk', 'second one', 'second one', 'third one']);
+  });
+
   test('that cannot be delivered adds its line without asking for another turn', async () => {
     const channel = new RecordingChannel('telegram');
     channel.answer = () => ({ kind: 'failed', code: 'status_403', message: 'blocked' });

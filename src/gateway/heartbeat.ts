@@ -1,4 +1,4 @@
-import type { AgentAction } from '../action.ts';
+import { LAST_CHANNEL, type AgentAction } from '../action.ts';
 import { buildHeartbeatPrompt } from '../boundary/boundary.ts';
 import type { EventClaim, HeartbeatResult, RunRecord } from '../storage/storage.ts';
 import { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
@@ -10,6 +10,7 @@ import { endProcessTree } from './process-tree.ts';
 import { repeatDelay } from './retry.ts';
 import type { Turn, TurnResult } from './runner.ts';
 import { takeTurn } from './take-turn.ts';
+import { pinTarget } from './target.ts';
 import { armTimer, within } from './timer.ts';
 
 /** The main session's key; a hook's own keys can never be this one. */
@@ -207,6 +208,8 @@ export class Heartbeat {
     const nowMs = this.#parts.now();
     const { reply, usage } = done.result;
     const isSilent = reply.trim() === '' || isAcknowledgement(reply);
+    const wanted = { channel: LAST_CHANNEL, text: reply, fromMain: true };
+    const delivery = isSilent ? undefined : await pinTarget(wanted, settings, this.#parts.storage);
     const result: HeartbeatResult = {
       run: {
         id: claim.turnId,
@@ -230,7 +233,7 @@ export class Heartbeat {
         ],
         maxTurns: settings.gateway.sessions.maxTurns,
       },
-      ...(isSilent ? {} : { delivery: { channel: 'last', text: reply, fromMain: true } }),
+      ...(delivery === undefined ? {} : { delivery }),
       nowMs,
     };
     await this.#persist(claim, () => this.#parts.storage.consumeEvents(claim.turnId, result));

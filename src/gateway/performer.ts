@@ -15,9 +15,9 @@ import { decideRepeat } from './retry.ts';
 import { RunWaiters, type RunEnding } from './run-waiters.ts';
 import type { RunnerOptions, Turn, TurnResult } from './runner.ts';
 import { takeTurn } from './take-turn.ts';
-import { resolveTarget } from './target.ts';
+import { pinTarget } from './target.ts';
 import { within } from './timer.ts';
-import type { RunCompletion, RunRecord } from '../storage/storage.ts';
+import type { RunRecord } from '../storage/storage.ts';
 
 /** Processes of an interrupted run get this long between SIGTERM and SIGKILL. */
 const RECOVERY_GRACE_MS = 1_000;
@@ -185,24 +185,14 @@ export class Performer {
       reply: result.reply,
       ...(result.error === undefined ? {} : { error: shownError(result.error) }),
     };
-    const completion = await this.#pin(makeCompletion(run, { result, ending, nowMs }, settings), settings);
+    const made = makeCompletion(run, { result, ending, nowMs }, settings);
+    const completion =
+      made.delivery === undefined
+        ? made
+        : { ...made, delivery: await pinTarget(made.delivery, settings, this.#parts.storage) };
     await this.#persist(run, 'completion', () => this.#parts.storage.completeRun(completion));
     this.counters[result.outcome] += 1;
     this.waiters.settle(ending);
-  }
-
-  /** Fixes where `last` leads now, so that all chunks of a reply go to one place; unresolved it stays as it is. */
-  async #pin(completion: RunCompletion, settings: GatewayConfiguration['settings']): Promise<RunCompletion> {
-    const { delivery } = completion;
-    if (delivery === undefined) return completion;
-    try {
-      const last = await this.#parts.storage.findLastTarget();
-      const target = resolveTarget(delivery, last, settings);
-      if (target.kind !== 'target') return completion;
-      return { ...completion, delivery: { ...delivery, channel: target.channel, to: target.to } };
-    } catch {
-      return completion;
-    }
   }
 
   async #repeat(run: RunRecord, result: NotStarted): Promise<void> {

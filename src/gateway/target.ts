@@ -1,5 +1,6 @@
 import { LAST_CHANNEL, type DeliveryTarget } from '../action.ts';
 import type { Settings } from '../config/config.ts';
+import type { NewDelivery, Storage } from '../storage/storage.ts';
 
 /** Where a delivery goes, or why it goes nowhere. */
 export type ResolvedTarget =
@@ -45,6 +46,20 @@ export function resolveTarget(
     return { kind: 'problem', code: 'no_recipient', message };
   }
   return { kind: 'target', channel, to };
+}
+
+/** Fixes where `last` leads now, so that all messages of a reply go to one place; unresolved it stays as it is. */
+export async function pinTarget(
+  delivery: NewDelivery,
+  settings: TargetSettings,
+  storage: Pick<Storage, 'findLastTarget'>,
+): Promise<NewDelivery> {
+  try {
+    const target = resolveTarget(delivery, await storage.findLastTarget(), settings);
+    return target.kind === 'target' ? { ...delivery, channel: target.channel, to: target.to } : delivery;
+  } catch {
+    return delivery;
+  }
 }
 
 /** Where the main session stands before it has delivered anything itself. */

@@ -79,12 +79,13 @@ function makeAdapter(connect: () => REST, fail: (error: unknown) => SendFailure)
         return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is no Discord id' };
       if (signal.aborted) return notSent();
       const within = bounded(signal);
-      let channelId: string;
+      let channelId: string | undefined;
       try {
         channelId = recipient.user ? await openDirectMessage(connect(), recipient.id, within) : recipient.id;
       } catch (error) {
         return beforeSending(fail(error));
       }
+      if (channelId === undefined) return beforeSending(unreadable('Discord'));
       try {
         return await post(connect(), { channelId, message, signal: within });
       } catch (error) {
@@ -99,9 +100,13 @@ function makeAdapter(connect: () => REST, fail: (error: unknown) => SendFailure)
   };
 }
 
-async function openDirectMessage(rest: REST, userId: string, signal: AbortSignal): Promise<string> {
+async function openDirectMessage(
+  rest: REST,
+  userId: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const channel = await rest.post('/users/@me/channels', { body: { recipient_id: userId }, signal });
-  return String(field(channel, 'id'));
+  return textField(channel, 'id');
 }
 
 async function post(

@@ -136,7 +136,9 @@ async function openDirectChannel(
     const url = `${client.getChannelsRoute()}/direct`;
     const channel = await request(client, { url, body: [me.body?.['id'], userId], signal });
     const failure = failureOfAnswer(me, secret) ?? failureOfAnswer(channel, secret);
-    return failure ?? String(channel.body?.['id']);
+    const id = channel.body?.['id'];
+    if (failure !== undefined || typeof id === 'string') return failure ?? String(id);
+    return { kind: 'retry', code: 'malformed_answer', message: 'Mattermost named no channel for the user' };
   } catch (error) {
     return { ...failureOfError(error), kind: 'retry' };
   }
