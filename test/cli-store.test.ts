@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Service } from '../src/service.ts';
+import { openStorage } from '../src/storage/storage.ts';
 import { type Bench, openBench, serveBench, TOKEN, waitFor } from './cli-service.ts';
 import type { CliRun } from './cli-terminal.ts';
+import { failure, NOW, wake, work } from './storage-builders.ts';
 
 const CONFIG = `
 hooks:
@@ -236,17 +238,47 @@ test('the queue shows dead work, tries it again, and drops it after asking', asy
     exitCode: 0,
     err: 'nothing dropped\n',
   });
+  // Nothing fits while its next attempt is under way.
   await waitFor(async () =>
-    json(await bench.run(['queue', '--json']))[0]?.['state'] === 'active' ? undefined : true,
+    (await bench.run(['queue', 'drop', '--mapping', 'lost', '--yes'])).out === '1 dropped\n'
+      ? true
+      : undefined,
   );
-  expect(await bench.run(['queue', 'drop', '--mapping', 'lost', '--yes'])).toMatchObject({
-    out: '1 dropped\n',
-  });
   expect((await bench.run(['queue', 'list', '--json'])).out).toBe('[]\n');
   const [summary] = json(await bench.run(['events', '--json']));
   expect(summary).toMatchObject({ text: expect.stringContaining('(dropped)') });
   expect(await bench.run(['queue', 'retry', id])).toMatchObject({ exitCode: 1 });
   expect((await bench.run(['queue', 'prune', '--json'])).out).toMatch(/^\{.*\}\n$/);
+});
+
+test('the queue shows system events that were parked, and brings them back', async () => {
+  const bench = openBench({ 'sluice.yaml': CONFIG });
+  const storage = await openStorage(`sqlite:${join(bench.folder, '.sluice/sluice.db')}`);
+  const event = wake({ text: 'private words' });
+  await storage.accept(work([event]));
+  for (let turn = 1; turn <= 5; turn += 1) {
+    await storage.claimEvents({ turnId: `t${turn}`, nowMs: NOW, maxEvents: 50, maxBytes: 64_000 });
+    await storage.freeEvents(`t${turn}`, failure(NOW));
+  }
+  await storage.close();
+
+  const [entry] = json(await bench.run(['queue', '--json']));
+  expect(entry).toMatchObject({
+    id: event.id,
+    kind: 'wake',
+    state: 'dead',
+    attempts: 5,
+    text: 'private words',
+  });
+  const table = await bench.run(['queue']);
+  expect(table.out).toMatch(/wake\s+agent\s+dead\s+5\s+.*connection_refused/);
+  expect(table.out).not.toContain('private words');
+  expect(json(await bench.run(['queue', '--json', '--state', 'queued']))).toEqual([]);
+  const shown = await bench.run(['queue', 'show', event.id, '--no-text']);
+  expect(JSON.parse(shown.out)).toMatchObject({ id: event.id, lastError: { code: 'connection_refused' } });
+  expect(shown.out).not.toContain('private words');
+  expect((await bench.run(['queue', 'retry', event.id])).out).toBe('1 due now\n');
+  expect((await bench.run(['queue', '--json'])).out).toBe('[]\n');
 });
 
 test('sessions lists, shows and forgets a conversation', async () => {

@@ -131,11 +131,9 @@ export const runsListing: Listing<RunRecord> = {
   ],
 };
 
-export const eventsListing: Listing<EventRecord> = {
-  title: 'system events',
-  heading: ['id', 'kind', 'from', 'mode', 'state', 'text', 'age'],
-  fetch: (storage, options) => storage.listEvents(query(options)),
-  toJson: (event, text) => ({
+/** One system event as `sluice events --json` prints it. */
+export function eventToJson(event: EventRecord, text: boolean): Record<string, unknown> {
+  return {
     id: event.id,
     kind: event.kind,
     ...(text ? { text: event.text } : {}),
@@ -148,7 +146,14 @@ export const eventsListing: Listing<EventRecord> = {
     lastError: errorToJson(event.lastError, text),
     createdAt: isoTime(event.createdAt),
     consumedAt: isoTime(event.consumedAt) ?? null,
-  }),
+  };
+}
+
+export const eventsListing: Listing<EventRecord> = {
+  title: 'system events',
+  heading: ['id', 'kind', 'from', 'mode', 'state', 'text', 'age'],
+  fetch: (storage, options) => storage.listEvents(query(options)),
+  toJson: eventToJson,
   toCells: (event, now) => [
     event.id,
     event.kind,
@@ -180,45 +185,59 @@ export function outboxToJson(entry: OutboxRecord, text: boolean): Record<string,
   };
 }
 
-/** Work that waits, is under way, or was given up: runs and what they send. */
-export const queueListing: Listing<RunRecord | OutboxRecord> = {
+/** Work that waits, is under way, or was given up: runs, what they send, and system events that were parked. */
+export const queueListing: Listing<RunRecord | OutboxRecord | EventRecord> = {
   title: 'work in the queue',
   heading: ['id', 'kind', 'mapping', 'state', 'tries', 'age', 'next try', 'last error'],
   fetch: async (storage, options) => {
     const states = options.state === undefined ? ['active', 'queued', 'dead'] : [options.state];
     const lists = await Promise.all(
-      states.flatMap((state) => [
+      states.flatMap((state): Promise<readonly (RunRecord | OutboxRecord | EventRecord)[]>[] => [
         storage.listRuns({ ...query(options), state }),
         storage.listOutbox({ ...query(options), state }),
+        // An event belongs to the main session, whatever the session of its hook.
+        ...(state === 'dead' && options.session === undefined
+          ? [storage.listEvents({ ...query(options), state })]
+          : []),
       ]),
     );
-    const since = (entry: RunRecord | OutboxRecord): number =>
-      isRun(entry) ? entry.acceptedAt : entry.createdAt;
     return lists
       .flat()
-      .sort((a, b) => since(b) - since(a))
+      .sort((a, b) => storedAt(b) - storedAt(a))
       .slice(0, options.limit);
   },
-  toJson: (entry, text) => (isRun(entry) ? runToJson(entry, text) : outboxToJson(entry, text)),
+  toJson: (entry, text) =>
+    isRun(entry)
+      ? runToJson(entry, text)
+      : isEvent(entry)
+        ? eventToJson(entry, text)
+        : outboxToJson(entry, text),
   toCells: (entry, now) => {
-    const since = isRun(entry) ? entry.acceptedAt : entry.createdAt;
-    const next =
-      entry.state !== 'queued' ? '' : entry.dueAt <= now ? 'now' : `in ${formatSpan(entry.dueAt - now)}`;
+    const origin = isRun(entry) ? entry.action.origin : isEvent(entry) ? entry.origin : undefined;
+    const dueAt = entry.state === 'queued' && 'dueAt' in entry ? entry.dueAt : undefined;
+    const next = dueAt === undefined ? '' : dueAt <= now ? 'now' : `in ${formatSpan(dueAt - now)}`;
     return [
       entry.id,
       isRun(entry) ? 'run' : entry.kind,
-      isRun(entry) ? (entry.action.origin.mappingId ?? entry.action.origin.path) : '',
+      origin === undefined ? '' : (origin.mappingId ?? origin.path),
       entry.state,
       String(entry.attempts),
-      formatSpan(now - since),
+      formatSpan(now - storedAt(entry)),
       next,
       errorText(entry.lastError),
     ];
   },
 };
 
-function isRun(entry: RunRecord | OutboxRecord): entry is RunRecord {
+const storedAt = (entry: RunRecord | OutboxRecord | EventRecord): number =>
+  isRun(entry) ? entry.acceptedAt : entry.createdAt;
+
+function isRun(entry: RunRecord | OutboxRecord | EventRecord): entry is RunRecord {
   return 'action' in entry;
+}
+
+function isEvent(entry: RunRecord | OutboxRecord | EventRecord): entry is EventRecord {
+  return 'origin' in entry;
 }
 
 /** What each request became; where none matched, the place at which every candidate failed. No payload values. */

@@ -1,5 +1,5 @@
 import type { QueueSelection, Storage } from '../storage/storage.ts';
-import { outboxToJson, runToJson } from './listings.ts';
+import { eventToJson, outboxToJson, runToJson } from './listings.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 export interface SelectionOptions {
@@ -19,7 +19,7 @@ export function parseSelection(ids: readonly string[], options: SelectionOptions
     : { kind: 'mapping', mappingId: options.mapping };
 }
 
-/** Prints one run with everything that belongs to it, or one delivery or callback. */
+/** Prints one run with everything that belongs to it, or one delivery, callback or system event. */
 export async function showWork(
   storage: Storage,
   terminal: Terminal,
@@ -34,9 +34,12 @@ export async function showWork(
     return;
   }
   const [entry] = await storage.listOutbox({ limit: 1, id });
-  if (entry === undefined)
+  const [event] = entry === undefined ? await storage.listEvents({ limit: 1, id }) : [];
+  if (entry === undefined && event === undefined)
     throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
-  terminal.out(JSON.stringify(outboxToJson(entry, options.text), null, 2));
+  const shown =
+    event === undefined ? entry && outboxToJson(entry, options.text) : eventToJson(event, options.text);
+  terminal.out(JSON.stringify(shown, null, 2));
 }
 
 /** Makes dead or waiting work due now. */

@@ -239,8 +239,9 @@ export interface ListQuery {
   readonly state?: string;
   readonly mappingId?: string;
   readonly sessionKey?: string;
-  /** Outbox only: what belongs to one run, or one entry. */
+  /** Outbox only: what belongs to one run. */
   readonly runId?: string;
+  /** Outbox and events only: one entry. */
   readonly id?: string;
 }
 

@@ -84,7 +84,10 @@ export function openListings(database: DatabaseSync) {
         ['id', query.id],
       ]),
     listEvents: (query: ListQuery) =>
-      list<EventRow>('events', EVENT_COLUMNS, query, [['mapping_id', query.mappingId]]),
+      list<EventRow>('events', EVENT_COLUMNS, query, [
+        ['mapping_id', query.mappingId],
+        ['id', query.id],
+      ]),
     findRun: (runId: string) => all<RunRow>(`SELECT ${RUN_COLUMNS} WHERE id = ?`, runId)[0],
     findInterruptedRuns: () => all<RunRow>(`SELECT ${RUN_COLUMNS} WHERE state = 3 ORDER BY runs.seq`),
     findIdempotent: ({ scope, key, nowMs }: { scope: string; key: string; nowMs: number }) =>
