@@ -22,6 +22,9 @@ export interface BenchPart {
 
 const PARTS: readonly (() => Promise<BenchPart>)[] = [
   async () => (await import('./http-part.ts')).httpPart,
+  async () => (await import('./routing.bench.ts')).routingPart,
+  async () => (await import('./sandbox.bench.ts')).sandboxPart,
+  async () => (await import('./storage.bench.ts')).storagePart,
   async () => (await import('./golden-part.ts')).goldenPart,
   async () => (await import('./start-part.ts')).startPart,
   async () => (await import('./backlog-part.ts')).backlogPart,

@@ -6,7 +6,7 @@ import type { BenchPart, BenchRow } from './bench.ts';
 import { startServer, stopServer, type StartedServer } from './child.ts';
 import { runLoad, type LoadResult } from './load.ts';
 
-/** Two rounds per target, alternating, after a warm-up of each; medians would need more time than anyone waits. */
+/** Rounds per target, alternating, each after a warm-up; the medians are shown. */
 const ROUNDS = 3;
 const SECONDS = 3;
 const CONNECTIONS = 64;

@@ -1,12 +1,9 @@
-/**
- * What picking and rendering cost at 1, 100 and 10,000 mappings: `node test/bench/routing.bench.ts`.
- * Every table is measured in turn, round after round, so that the machine's moods hit all of them; medians are shown.
- */
 import { createRequire } from 'node:module';
 import { compileMappings } from '../../src/mapping/mapping.ts';
 import type { RoutingTable, Scope } from '../../src/mapping/mapping.ts';
 import type { JsonObject } from '../../src/request.ts';
 import { located, scopeOf } from '../mapping-scope.ts';
+import type { BenchPart, BenchRow } from './bench.ts';
 
 const ROUNDS = 21;
 const CALLS = 20_000;
@@ -92,32 +89,38 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-const payload = pushPayload();
-const scope: Scope = scopeOf(payload, { headers: { 'x-github-event': 'push' } });
-const tables = [1, 100, 10_000].map((n) => ({ n, table: makeTable(n, TEMPLATE), micros: [] as number[] }));
-const plain = tables[0]?.table.mappings[0]?.text;
-const blocks = makeTable(1, BLOCKS).mappings[0]?.text;
-const renders = [
-  { what: 'render text and paths', run: () => plain?.render(scope), micros: [] as number[] },
-  { what: 'render loop and helpers', run: () => blocks?.render(scope), micros: [] as number[] },
-];
-
-for (const { n, table } of tables) {
-  if (table.route(scope)?.id !== `m${n - 1}`) throw new Error(`the wrong mapping was picked among ${n}`);
-}
-for (let round = 0; round < ROUNDS; round += 1) {
-  for (const { table, micros } of tables) micros.push(microsPerCall(() => table.route(scope)));
-  for (const { run, micros } of renders) micros.push(microsPerCall(run));
-}
-
-const base = median(tables[0]?.micros ?? []);
-process.stdout.write(
-  `payload ${JSON.stringify(payload).length} bytes, median of ${ROUNDS} rounds of ${CALLS} calls\n`,
-);
-for (const { n, micros } of tables) {
-  const own = median(micros);
-  process.stdout.write(
-    `pick among ${String(n).padStart(6)}: ${own.toFixed(3)} µs, ${(own / base).toFixed(2)} times one\n`,
-  );
-}
-for (const { what, micros } of renders) process.stdout.write(`${what}: ${median(micros).toFixed(3)} µs\n`);
+/**
+ * What picking and rendering cost at 1, 100 and 10,000 mappings. Every table is measured in turn, round after round,
+ * so that the machine's moods hit all of them; medians are shown.
+ */
+export const routingPart: BenchPart = {
+  name: 'routing',
+  run: (progress) => {
+    const payload = pushPayload();
+    const scope: Scope = scopeOf(payload, { headers: { 'x-github-event': 'push' } });
+    const picks = [1, 100, 10_000].map((n) => {
+      const table = makeTable(n, TEMPLATE);
+      if (table.route(scope)?.id !== `m${n - 1}`) throw new Error(`the wrong mapping was picked among ${n}`);
+      return { n, run: () => table.route(scope), micros: [] as number[] };
+    });
+    const plain = makeTable(1, TEMPLATE).mappings[0]?.text;
+    const blocks = makeTable(1, BLOCKS).mappings[0]?.text;
+    const renders = [
+      { what: 'render text and paths', run: () => plain?.render(scope), micros: [] as number[] },
+      { what: 'render loop and helpers', run: () => blocks?.render(scope), micros: [] as number[] },
+    ];
+    progress(`${ROUNDS} rounds of ${CALLS} calls`);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const { run, micros } of [...picks, ...renders]) micros.push(microsPerCall(run));
+    }
+    const base = median(picks[0]?.micros ?? []);
+    const rows: BenchRow[] = picks.map(({ n, micros }) => {
+      const own = median(micros);
+      const figure = `${own.toFixed(2)} us, ${(own / base).toFixed(2)} times one`;
+      const what = `pick among ${n}`;
+      return n < 10_000 ? { what, figure } : { what, figure, aim: { text: '1.5', met: own <= 1.5 * base } };
+    });
+    rows.push(...renders.map(({ what, micros }) => ({ what, figure: `${median(micros).toFixed(2)} us` })));
+    return Promise.resolve(rows);
+  },
+};

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentAction } from '../../src/action.ts';
+import { deriveActionId } from '../../src/hook/hook.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import type { BenchPart } from './bench.ts';
 import { agent, completion, DAY_MS, failure, NOW, wake, work } from '../storage-builders.ts';
 
 /** What the store does on this machine. Rates per second, times in milliseconds. */
@@ -65,7 +68,8 @@ export async function benchStorage(options: StorageBenchOptions = {}): Promise<S
 const ROOMY = { maxBacklogRuns: 10_000_000, maxBacklogBytes: 1e12, maxPendingEvents: 10_000_000 };
 
 function typical(parts: Partial<Omit<AgentAction, 'prompt'>> = {}): AgentAction {
-  return agent({ prompt: PROMPT, message: MESSAGE, ...parts });
+  const id = deriveActionId({ id: randomUUID(), receivedAt: Date.now() }, 0);
+  return agent({ id, sessionKey: `hook:${id}`, prompt: PROMPT, message: MESSAGE, ...parts });
 }
 
 async function acceptMany(storage: Storage, count: number, concurrency: number): Promise<number> {
@@ -161,4 +165,40 @@ async function measurePrune(file: string): Promise<number> {
   return state.slowestMs;
 }
 
-if (import.meta.main) console.log(JSON.stringify(await benchStorage(), undefined, 2));
+/** The store without a service round it: accepts with and without fsync, and what a backlog costs. */
+export const storagePart: BenchPart = {
+  name: 'storage',
+  run: async (progress) => {
+    progress('accepts, then a backlog of 10,000 and of 100,000 runs');
+    const { acceptsPerSecond, backlogs, slowestAcceptWhilePruningMs } = await benchStorage();
+    const { fsync, noFsync } = acceptsPerSecond;
+    return [
+      {
+        what: 'accepts with fsync against without',
+        figure: `${fsync}/s of ${noFsync}/s, ${((fsync / noFsync) * 100).toFixed(0)}%`,
+      },
+      ...backlogs.flatMap(({ queued, openMs, claimMs, turnMs, residentMb, fileMb, ...figures }) => {
+        const share = figures.acceptsPerSecond / fsync;
+        return [
+          {
+            what: `${queued} queued: accepts against an empty store`,
+            figure: `${figures.acceptsPerSecond}/s, ${(share * 100).toFixed(0)}%`,
+            aim: { text: '75%', met: share >= 0.75 },
+          },
+          {
+            what: `${queued} queued: open; claim; claim and complete one`,
+            figure: `${openMs.toFixed(0)} ms; ${claimMs.toFixed(2)} ms; ${turnMs.toFixed(2)} ms`,
+          },
+          {
+            what: `${queued} queued: memory; file`,
+            figure: `${residentMb.toFixed(0)} MB more than before opening; ${fileMb.toFixed(0)} MB`,
+          },
+        ];
+      }),
+      {
+        what: 'slowest accept while 20,000 runs are pruned',
+        figure: `${slowestAcceptWhilePruningMs.toFixed(0)} ms`,
+      },
+    ];
+  },
+};
