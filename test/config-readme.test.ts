@@ -44,8 +44,9 @@ test("the README's example loads", async () => {
 
 const EXAMPLES = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => {
   const value = parse(text) as unknown;
-  const isRequest = typeof value === 'object' && value !== null && 'path' in value;
-  return { text, kind: Array.isArray(value) ? 'mappings' : isRequest ? 'request' : 'config' } as const;
+  const has = (key: string): boolean => typeof value === 'object' && value !== null && key in value;
+  const isMappings = Array.isArray(value) || has('match');
+  return { text, kind: isMappings ? 'mappings' : has('path') ? 'request' : 'config' } as const;
 });
 
 test('the README has examples of each kind', () => {
