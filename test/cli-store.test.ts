@@ -141,7 +141,9 @@ test('requests lists what was decided, and explain ID says where a miss failed, 
   });
   expect(list).toEqual([
     expect.objectContaining({
+      id: taken['requestId'],
       requestId: taken['requestId'],
+      mapping: 'order',
       outcome: 'accepted',
       mappingId: 'order',
       status: 202,

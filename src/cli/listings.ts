@@ -248,6 +248,9 @@ export const requestsListing: Listing<DecisionRecord> = {
   toJson: (decision, text) => {
     const { transformNotes, receivedAt, ...rest } = decision;
     return {
+      // The names that runs and events have.
+      id: decision.requestId,
+      mapping: decision.mappingId ?? null,
       ...rest,
       receivedAt: isoTime(receivedAt),
       ...(text && transformNotes !== undefined ? { transformNotes } : {}),
