@@ -388,6 +388,13 @@ test.each(['server: 5, gateway: {port: 1}', 'hooks: 5', 'agents: {defaults: 5}',
   },
 );
 
+test('the transforms of an OpenClaw file may lie below the home of the user', async () => {
+  const { config } = await loadNamed('openclaw.json', `{hooks: {transformsDir: '~/.openclaw/hooks'}}`, {
+    env: { HOME: '/home/ada' },
+  });
+  expect(config?.settings.hooks.transformsDir).toBe('/home/ada/.openclaw/hooks');
+});
+
 test('any other file name is not read as OpenClaw: its keys are refused', async () => {
   const { config, diagnostics } = await loadNamed(
     'my-openclaw.json',

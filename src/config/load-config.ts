@@ -46,7 +46,7 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
   const read = await readDocument(path, { cwd, ...(isOpenClaw ? { format: 'json5' } : {}) });
   if (read.document === undefined) return { diagnostics: read.diagnostics };
   const original = read.document.root;
-  const translation = isOpenClaw ? translateOpenClaw(original, hooksKeys()) : undefined;
+  const translation = isOpenClaw ? translateOpenClaw(original, hooksKeys(), options.env['HOME']) : undefined;
   const root = translation?.root ?? original;
   const built = await build({ root, path, options, translation });
   const diagnostics = [...read.diagnostics, ...(translation?.diagnostics ?? []), ...built.diagnostics];

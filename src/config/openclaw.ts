@@ -40,7 +40,11 @@ const OWN_GATEWAY_KEYS: readonly string[] = [
  * Translates an OpenClaw file: `hooks`, the gateway's secret and port, the models, and what only this service knows.
  * Everything else belongs to the gateway there and is named once in a warning.
  */
-export function translateOpenClaw(original: LocatedValue, hooksKeys: readonly string[]): Translation {
+export function translateOpenClaw(
+  original: LocatedValue,
+  hooksKeys: readonly string[],
+  home: string | undefined,
+): Translation {
   if (recordAt(original, []) === undefined) return { root: original, reserved: [], diagnostics: [] };
   const moves: Move[] = [];
   const unusedHooks: string[] = [];
@@ -49,6 +53,7 @@ export function translateOpenClaw(original: LocatedValue, hooksKeys: readonly st
     const sessionKey = SESSION_KEYS[key];
     if (sessionKey !== undefined)
       moves.push({ from: ['hooks', key], to: ['hooks', 'sessionKeys', sessionKey] });
+    else if (key === 'transformsDir') moves.push(directoryMove(original, ['hooks', key], home));
     else if (hooksKeys.includes(key)) moves.push({ from: ['hooks', key], to: ['hooks', key] });
     else unusedHooks.push(key);
   }
@@ -73,6 +78,13 @@ interface Move {
   readonly to: Path;
   /** Given where it is not the original's value. */
   readonly value?: unknown;
+}
+
+/** A directory there may begin with `~`, the home of the user. */
+function directoryMove(original: LocatedValue, path: Path, home: string | undefined): Move {
+  const { value } = original.at(path);
+  if (home === undefined || typeof value !== 'string') return { from: path, to: path };
+  return { from: path, to: path, value: value.replace(/^~(?=$|[/\\])/, () => home) };
 }
 
 /** Paths of the gateway's own secrets that are set, the token first. */
