@@ -112,3 +112,39 @@ test(
     ]);
   },
 );
+
+test(
+  'a reply of several messages goes on where it was when the service was killed',
+  { timeout: 90_000 },
+  async () => {
+    const texts = (): unknown[] => platform.requests.map((request) => request.body?.['text']);
+    let isHanging = true;
+    platform = await startPlatform((_, index) => {
+      if (isHanging && index === 1) return 'hang';
+      return { status: 200, body: { ok: true, result: { message_id: index, date: 1, chat: { id: 1 } } } };
+    });
+    const long = `node -e 'console.log(Array.from({ length: 2500 }, (_, i) => "w" + i).join(" "))'`;
+    const command = `argv: [sh, -c, ${JSON.stringify(long)}]`;
+    await writeFile(
+      join(folder, 'sluice.yaml'),
+      config(platform.url).replace(/argv: \[.*\], cwd/, () => `${command}, cwd`),
+    );
+    service = await startServiceProcess(folder, SECRETS);
+    await fetch(`http://127.0.0.1:${service.port}/hooks/github`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'x-github-event': 'push' },
+      body: await readFile('test/bench/push.json', 'utf8'),
+    });
+    await until('the second message', () => (platform.requests.length === 2 ? true : undefined));
+    await service.end('SIGKILL');
+    isHanging = false;
+
+    service = await startServiceProcess(folder, SECRETS);
+    await until('the last word', () => (String(texts().at(-1)).endsWith('w2499') ? true : undefined));
+    const [first, cut, again, ...rest] = texts();
+    // Nobody knows of the message that was under way; it alone is sent again.
+    expect(again).toBe(cut);
+    const words = Array.from({ length: 2500 }, (_, index) => `w${index}`);
+    expect([first, again, ...rest].join(' ').split(' ')).toEqual(words);
+  },
+);
