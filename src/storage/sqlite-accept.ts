@@ -73,6 +73,29 @@ export function toAcceptWire(work: AcceptedWork, result: AcceptResult): AcceptWi
   return { receivedAt, actions, warnings, reservation };
 }
 
+/**
+ * A request that became one run and has no key, as nearly all do. It goes to the engine as a tuple: an object's copy
+ * for another thread takes the names of its properties along, which cost more than what they name.
+ */
+export type SoleRunWire = readonly [
+  id: string,
+  sessionKey: string,
+  mappingId: string,
+  runner: string,
+  action: string,
+  bytes: number,
+  acceptedAt: number,
+];
+
+/** The tuple of a request that is no more than one run. */
+export function findSoleRun({ actions, reservation }: AcceptWire): SoleRunWire | undefined {
+  const [action] = actions;
+  if (actions.length !== 1 || action?.kind !== 'agent') return undefined;
+  if (action.dedupe !== undefined || reservation !== undefined) return undefined;
+  const { id, sessionKey, mappingId, runner, action: json, bytes, acceptedAt } = action.row;
+  return [id, sessionKey, mappingId, runner, json, bytes, acceptedAt];
+}
+
 /** About what a request costs while it waits. */
 export function wireBytes(wire: AcceptWire): number {
   let bytes = 200;
@@ -121,11 +144,14 @@ interface AcceptParts {
 type Stored =
   { readonly bodySha256: string; readonly result: string; readonly expiresAt: number } | undefined;
 
-/**
- * The accept step inside a transaction. Returns null where everything was new, else the answer as JSON text.
- * @throws HookError `idempotency_mismatch`, `backlog_full`, `events_full`
- */
-export function openAccept(database: DatabaseSync, parts: AcceptParts): (wire: AcceptWire) => string | null {
+/** The accept step inside a transaction; both throw HookError `idempotency_mismatch`, `backlog_full`, `events_full`. */
+export interface AcceptStep {
+  /** Returns null where everything was new, else the answer as JSON text. */
+  accept(wire: AcceptWire): string | null;
+  acceptSoleRun(wire: SoleRunWire): null;
+}
+
+export function openAccept(database: DatabaseSync, parts: AcceptParts): AcceptStep {
   const { counters, limits, events, runs } = parts;
   const sql = {
     find: database.prepare(
@@ -158,7 +184,23 @@ export function openAccept(database: DatabaseSync, parts: AcceptParts): (wire: A
     });
   }
 
-  function checkRoom(fresh: readonly ActionWire[]): void {
+  function checkRoom(newRuns: number, newBytes: number, newWakes: number): void {
+    const { queuedRuns, activeRuns, runBytes, pendingWakes } = counters;
+    const full = { retryAfterSeconds: 10 };
+    if (newRuns > 0 && queuedRuns + activeRuns + newRuns > limits.maxBacklogRuns) {
+      throw new HookError('backlog_full', 'as many runs wait as storage.maxBacklog allows', full);
+    }
+    if (newRuns > 0 && runBytes + newBytes > limits.maxBacklogBytes) {
+      const detail = 'the waiting runs take as many bytes as storage.maxBacklog allows';
+      throw new HookError('backlog_full', detail, full);
+    }
+    if (newWakes > 0 && pendingWakes + newWakes > limits.maxPendingEvents) {
+      const detail = 'as many system events wait as gateway.events.maxPending allows';
+      throw new HookError('events_full', detail, full);
+    }
+  }
+
+  function checkRoomFor(fresh: readonly ActionWire[]): void {
     let newRuns = 0;
     let newBytes = 0;
     for (const action of fresh) {
@@ -166,27 +208,7 @@ export function openAccept(database: DatabaseSync, parts: AcceptParts): (wire: A
       newRuns += 1;
       newBytes += action.row.bytes;
     }
-    const newWakes = fresh.length - newRuns;
-    const { queuedRuns, activeRuns, runBytes, pendingWakes } = counters;
-    if (newRuns > 0 && queuedRuns + activeRuns + newRuns > limits.maxBacklogRuns) {
-      throw new HookError('backlog_full', 'as many runs wait as storage.maxBacklog allows', {
-        retryAfterSeconds: 10,
-      });
-    }
-    if (newRuns > 0 && runBytes + newBytes > limits.maxBacklogBytes) {
-      throw new HookError(
-        'backlog_full',
-        'the waiting runs take as many bytes as storage.maxBacklog allows',
-        {
-          retryAfterSeconds: 10,
-        },
-      );
-    }
-    if (newWakes > 0 && pendingWakes + newWakes > limits.maxPendingEvents) {
-      throw new HookError('events_full', 'as many system events wait as gateway.events.maxPending allows', {
-        retryAfterSeconds: 10,
-      });
-    }
+    checkRoom(newRuns, newBytes, fresh.length - newRuns);
   }
 
   function insert(action: ActionWire): void {
@@ -205,7 +227,7 @@ export function openAccept(database: DatabaseSync, parts: AcceptParts): (wire: A
     sql.reserve.run(scope, key, bodySha256, result ?? reservation.result, expiresAt);
   }
 
-  return (wire) => {
+  function accept(wire: AcceptWire): string | null {
     const { reservation, actions } = wire;
     const first = reservation && findReserved(reservation, wire.receivedAt);
     if (first !== undefined) {
@@ -216,7 +238,7 @@ export function openAccept(database: DatabaseSync, parts: AcceptParts): (wire: A
     }
     const repeats = findRepeats(wire);
     const fresh = actions.filter((_, index) => repeats[index] === undefined);
-    checkRoom(fresh);
+    checkRoomFor(fresh);
     for (const action of fresh) insert(action);
     if (fresh.length === actions.length) {
       reserveHeader(wire, undefined);
@@ -229,5 +251,14 @@ export function openAccept(database: DatabaseSync, parts: AcceptParts): (wire: A
     const result = JSON.stringify({ accepted, warnings: wire.warnings, duplicate: fresh.length === 0 });
     reserveHeader(wire, result);
     return result;
+  }
+
+  return {
+    accept,
+    acceptSoleRun([id, sessionKey, mappingId, runner, action, bytes, acceptedAt]) {
+      checkRoom(1, bytes, 0);
+      runs.insert({ id, sessionKey, mappingId, runner, action, bytes, acceptedAt });
+      return null;
+    },
   };
 }

@@ -16,7 +16,7 @@ import type {
   RunBurial,
   RunCompletion,
 } from './records.ts';
-import { type AcceptLimits, type AcceptWire, openAccept } from './sqlite-accept.ts';
+import { type AcceptLimits, openAccept } from './sqlite-accept.ts';
 import { openCounters } from './sqlite-counters.ts';
 import { type ErrorWire, toErrorWire } from './sqlite-errors.ts';
 import { openEvents } from './sqlite-events.ts';
@@ -148,10 +148,11 @@ function openWrites(database: DatabaseSync, counters: OpenCounters, limits: Acce
     `INSERT INTO last_target (one, target, saved_at) VALUES (1, ?, ?)
      ON CONFLICT (one) DO UPDATE SET target = excluded.target, saved_at = excluded.saved_at`,
   );
-  const accept = openAccept(database, { counters, limits, events, runs });
+  const { accept, acceptSoleRun } = openAccept(database, { counters, limits, events, runs });
 
   return {
-    accept: (wire: AcceptWire) => accept(wire),
+    accept,
+    acceptSoleRun,
     claimRuns: (options: ClaimRunsOptions) => runs.claim(options),
     recordProcess: ({ runId, mark }: { runId: string; mark: ProcessMark }) => runs.recordProcess(runId, mark),
     completeRun: (completion: RunCompletion) => runs.complete(completion),

@@ -29,7 +29,7 @@ import type {
   SessionRecord,
   SessionTurn,
 } from './records.ts';
-import { freshResult, headerKey, toAcceptWire, wireBytes } from './sqlite-accept.ts';
+import { findSoleRun, freshResult, headerKey, toAcceptWire, wireBytes } from './sqlite-accept.ts';
 import { SqliteClient } from './sqlite-client.ts';
 import { unavailable } from './sqlite-errors.ts';
 import { inspect } from './sqlite-inspector.ts';
@@ -91,17 +91,20 @@ class SqliteStorage implements Storage {
       this.#waitingAccepts -= 1;
       this.#waitingBytes -= bytes;
     };
+    const soleRun = findSoleRun(wire);
     return new Promise((resolve, reject) => {
-      this.#client.send('accept', wire, {
-        resolve: (repeated) => {
+      const settle = {
+        resolve: (repeated: string | null) => {
           leave();
           resolve(repeated === null ? result : (JSON.parse(repeated) as AcceptResult));
         },
-        reject: (error) => {
+        reject: (error: Error) => {
           leave();
           reject(error instanceof StorageError ? unavailable(error) : error);
         },
-      });
+      };
+      if (soleRun === undefined) this.#client.send('accept', wire, settle);
+      else this.#client.send('acceptSoleRun', soleRun, settle);
     });
   }
 
