@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CHANNEL_ALIASES } from './action.ts';
-import { loadConfig, type LoadedConfig } from './config/config.ts';
+import { loadConfig, type LoadedConfig, type RemainingConfig } from './config/config.ts';
 import type { Diagnostic } from './document/document.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from './gateway/gateway.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
@@ -64,8 +64,11 @@ interface Loaded extends LoadedGeneration {
 }
 
 async function load(file: string, options: GenerationOptions): Promise<Loaded> {
-  const { config, diagnostics } = await loadConfig(file, options);
-  if (config === undefined) return { diagnostics };
+  const { config, diagnostics, remaining } = await loadConfig(file, options);
+  if (config === undefined) {
+    const more = remaining === undefined ? [] : await findMappingProblems(remaining, options.sandbox);
+    return { diagnostics: [...diagnostics, ...more] };
+  }
   const channelCatalog = await loadChannelCatalog(config.settings.plugins, dirname(config.file));
   const mappings = await compile(config, channelCatalog, options);
   const { transformsDir } = config.settings.hooks;
@@ -83,6 +86,19 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   if (table === undefined || found.some(isError)) return { diagnostics: found, transforms: refs };
   const generation = createGeneration({ config, channelCatalog, table, transforms }, files);
   return { generation, diagnostics: found, transforms: refs };
+}
+
+/** What mappings and transforms say where the configuration has errors, so that all findings come at once. */
+async function findMappingProblems(
+  remaining: RemainingConfig,
+  sandbox: Sandbox,
+): Promise<readonly Diagnostic[]> {
+  const mappings = await loadMappings({ ...remaining, inline: remaining.inlineMappings, presets: [] });
+  const transforms = await sandbox.loadTransforms(remaining.transformsDir, mappings.transforms);
+  transforms.release();
+  // A plugin that is not loaded here may bring the channel.
+  const found = mappings.diagnostics.filter(({ code }) => code !== 'UNKNOWN_CHANNEL');
+  return [...found, ...transforms.diagnostics];
 }
 
 const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error';

@@ -1,7 +1,7 @@
 /** Commands for people who write mappings: check, explain, test -i and --watch, diff, replay of a file. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Bench, openBench, waitFor } from './cli-service.ts';
 import { cli } from './cli-terminal.ts';
@@ -256,4 +256,26 @@ describe('diff', () => {
     );
     expect(await bench.run(['diff'])).toMatchObject({ exitCode: 2 });
   });
+});
+
+test('check finds what is wrong in mappings and transforms where the configuration has errors, too', async () => {
+  const bench = openBench({
+    'sluice.yaml': 'hooks: {tokn: x, mappings: [{id: inline, match: {path: i}, nme: x}]}\n',
+    'mappings/a.yaml': "- {id: a, match: {path: a}, messageTemplate: '{{uper x}}', channel: from-a-plugin}\n",
+    'mappings/b.json': '[{"id": "b", "match": {"path": "wake"}, "messageTemplate": "x"}]',
+    'mappings/c.yaml': '- {id: c, match: {path: c}, transform: broken.ts}\n',
+    'transforms/broken.ts': 'export default (x: number => 3\n',
+  });
+  const { exitCode, out } = await bench.run(['check', '--format', 'json']);
+  expect(exitCode).toBe(1);
+  const errors = (JSON.parse(out) as { severity: string; code: string; file: string }[]).filter(
+    ({ severity }) => severity === 'error',
+  );
+  expect(errors.map(({ code, file }) => `${relative(bench.folder, file)} ${code}`).toSorted()).toEqual([
+    'mappings/a.yaml TEMPLATE_UNKNOWN_HELPER',
+    'mappings/b.json RESERVED_PATH',
+    'sluice.yaml UNKNOWN_KEY',
+    'sluice.yaml UNKNOWN_KEY',
+    'transforms/broken.ts TRANSFORM_SYNTAX',
+  ]);
 });

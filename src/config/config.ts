@@ -1,7 +1,7 @@
 export { CONFIG_CODES } from './codes.ts';
 export { configJsonSchema } from './config-schema.ts';
 export { loadConfig } from './load-config.ts';
-export type { LoadOptions, LoadResult } from './load-config.ts';
+export type { LoadOptions, LoadResult, RemainingConfig } from './load-config.ts';
 export type {
   AgentDefaults,
   GatewaySettings,

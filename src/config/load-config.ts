@@ -32,6 +32,14 @@ export interface LoadOptions {
 export interface LoadResult {
   readonly config?: LoadedConfig;
   readonly diagnostics: readonly Diagnostic[];
+  /** In place of a configuration that was read but has errors, so that its mappings are checked all the same. */
+  readonly remaining?: RemainingConfig;
+}
+
+/** What checking mappings and transforms needs at least. */
+export interface RemainingConfig extends Pick<LoadedConfig, 'dialect' | 'inlineMappings'> {
+  readonly mappingsDir: string;
+  readonly transformsDir: string;
 }
 
 /**
@@ -52,7 +60,7 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
   const diagnostics = [...read.diagnostics, ...(translation?.diagnostics ?? []), ...built.diagnostics];
   const sorted = diagnostics.toSorted((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
   if (built.settings === undefined || sorted.some(({ severity }) => severity === 'error')) {
-    return { diagnostics: sorted };
+    return { diagnostics: sorted, remaining: remainingOf(root, original, path) };
   }
   return {
     config: {
@@ -66,6 +74,21 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
       files: [path, ...built.files],
     },
     diagnostics: sorted,
+  };
+}
+
+/** Where the mappings and transforms of a file with errors lie, by what it says of them. */
+function remainingOf(root: LocatedValue, original: LocatedValue, path: string): RemainingConfig {
+  const isOpenClaw = isOpenClawFile(path);
+  const directory = (key: string, otherwise: string): string => {
+    const { value } = root.at(['hooks', key]);
+    return resolve(dirname(path), typeof value === 'string' ? value : otherwise);
+  };
+  return {
+    dialect: isOpenClaw ? 'openclaw' : 'sluice',
+    inlineMappings: inlineMappings(original),
+    mappingsDir: directory('mappingsDir', 'mappings'),
+    transformsDir: directory('transformsDir', isOpenClaw ? 'hooks/transforms' : 'transforms'),
   };
 }
 
