@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { watch } from 'chokidar';
@@ -46,8 +47,10 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     onReload: (result) => sayReloaded(terminal, result),
   });
   try {
-    printWelcome(terminal, service, configFile, flags);
     const watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
+    // Who reads the welcome may save a file at once.
+    await once(watcher, 'ready');
+    printWelcome(terminal, service, configFile, flags);
     const reloadSoon = debounce(100, () => reload(service, watcher));
     watcher.on('all', reloadSoon);
     await untilStopped(terminal, service);
