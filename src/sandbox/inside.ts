@@ -251,7 +251,18 @@ function unnamedIntrinsics(): unknown[] {
     asyncGenerator,
     ...iterators.map((iterator) => Reflect.getPrototypeOf(iterator)),
     Reflect.getPrototypeOf(Int8Array),
+    ...stackAccessors(),
   ];
+}
+
+/** An error's own `stack` is an accessor in newer engines, and all errors of a realm share its two functions. */
+function stackAccessors(): unknown[] {
+  const captured = {};
+  Error.captureStackTrace(captured);
+  return [new Error(), captured].flatMap((holder) => {
+    const property = Reflect.getOwnPropertyDescriptor(holder, 'stack');
+    return [property?.get, property?.set];
+  });
 }
 
 /** Iterators of the two hidden kinds that newer engines have: `.map` and its kin, and `Iterator.from`. */
@@ -483,6 +494,7 @@ const FUNCTIONS = [
   utf8Length,
   freezeRealm,
   unnamedIntrinsics,
+  stackAccessors,
   iteratorHelpers,
   shadowedProperties,
   letShadow,
