@@ -4,7 +4,7 @@
  */
 import { CHANNEL_ALIASES, LAST_CHANNEL } from './action.ts';
 import type { LoadedConfig } from './config/config.ts';
-import { displayName, type Diagnostic } from './document/document.ts';
+import { didYouMean, displayName, type Diagnostic } from './document/document.ts';
 import {
   channelProblems,
   isReference,
@@ -39,16 +39,43 @@ function findChannelProblems(
     code: 'PLUGIN_NOT_LOADED',
     message: message.replaceAll(spec, displayName(spec)),
     at: root.place(['plugins', settings.plugins.indexOf(spec)]),
+    hint: 'name a package that is installed, or a file relative to the configuration; its default export is a channel module',
   }));
   const channels = channelProblems(catalog, settings.channels).map(
-    ({ channel, key, message }): Diagnostic => ({
+    ({ channel, key, message, known }): Diagnostic => ({
       severity: 'error',
       code: 'CHANNEL_SETTINGS',
       message: key === undefined ? message : `${key} ${message}`,
-      at: root.place(key === undefined ? ['channels', channel] : ['channels', channel, key]),
+      at: root.place(
+        key === undefined ? ['channels', channel] : ['channels', channel, key],
+        known === undefined ? 'value' : 'key',
+      ),
+      hint: channelHint(root, { channel, key, known }),
     }),
   );
   return [...plugins, ...channels, ...findMainProblem(settings, root, catalog)];
+}
+
+function channelHint(
+  root: LoadedConfig['root'],
+  {
+    channel,
+    key,
+    known,
+  }: {
+    readonly channel: string;
+    readonly key?: string | undefined;
+    readonly known?: readonly string[] | undefined;
+  },
+): string {
+  if (key === undefined) return `do what it says, or remove channels.${channel}`;
+  if (known !== undefined) {
+    const near = didYouMean(key, known);
+    return near === undefined ? 'remove it' : `did you mean "${near}"?`;
+  }
+  const isGiven = root.at(['channels', channel, key]).value !== undefined;
+  if (isGiven) return `correct channels.${channel}.${key}; sluice channels check tries it on the platform`;
+  return `add ${key} to channels.${channel}, a secret as \${NAME} or {file: PATH}`;
 }
 
 /** Where `last` starts has to be a place messages can go to. */
@@ -72,7 +99,8 @@ function findMainProblem(
   const wrong = to === undefined || isReference(to) ? undefined : recipientProblem(catalog, channel, to);
   if (wrong === undefined) return [];
   const message = `to is no recipient on ${channel}: ${wrong}`;
-  return [{ severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to') }];
+  const hint = 'write the recipient in that form, or remove it';
+  return [{ severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to'), hint }];
 }
 
 function notConfigured(channel: string, configured: readonly string[], at: Place): Diagnostic {
@@ -121,6 +149,7 @@ function findRunnerProblems(
     const own = modelProblems(runner, []).map(({ key, message }) => ({
       at: root.place(key === undefined ? path : [...path, ...key.split('.')]),
       message: key === undefined ? message : `${key} ${message}`,
+      hint: providerHint(name, key),
     }));
     const { aliases, model: standard } = settings.agents.defaults;
     const named = mappings.flatMap(({ action, at, model, runner: chosen = usual }) => {
@@ -134,18 +163,32 @@ function findRunnerProblems(
           {
             at,
             message: `the runner ${name} needs a model: neither the mapping nor agents.defaults.model names one`,
+            hint: 'set agents.defaults.model to provider/model, or model in the mapping',
           },
         ];
       }
       return modelProblems(runner, [full])
         .filter((problem) => problem.model !== undefined)
-        .map(({ message }) => ({ at: literal === '' ? at : (model?.at ?? at), message }));
+        .map(({ message }) => ({
+          at: literal === '' ? at : (model?.at ?? at),
+          message,
+          hint: `name a model of one of them, or add its provider to gateway.runners.${name}.providers`,
+        }));
     });
-    return [...own, ...named].map(({ at, message }): Diagnostic => ({
+    return [...own, ...named].map(({ at, message, hint }): Diagnostic => ({
       severity: 'error',
       code: 'RUNNER_SETTINGS',
       message,
       at,
+      hint,
     }));
   });
+}
+
+function providerHint(runner: string, key: string | undefined): string {
+  if (key?.endsWith('.apiKey') === true) return 'add apiKey there, as ${NAME} or {file: PATH}';
+  if (key?.endsWith('.baseUrl') === true) return 'add the address, for example http://127.0.0.1:11434/v1';
+  return key === 'providers'
+    ? `gateway.runners.${runner}.providers says which models can be asked, and through which package`
+    : 'rename it; models are named provider/model';
 }

@@ -45,6 +45,14 @@ export type SendResult =
 /** Settings of one channel: `channels.<id>` with references resolved. */
 export type ChannelSettings = Readonly<Record<string, unknown>>;
 
+/** What is wrong with one key of a channel's settings. */
+export interface SettingsProblem {
+  readonly key: string;
+  readonly message: string;
+  /** Where the key is no setting of the channel: the keys that are. */
+  readonly known?: readonly string[];
+}
+
 /** What a channel module exports as `default`. Only `open` may load an SDK: the rest also runs while checking. */
 export interface ChannelModule {
   /** Lower case, `a-z 0-9 _ -`, at most 32 characters. */
@@ -52,7 +60,7 @@ export interface ChannelModule {
   /** npm packages that `open` imports; one that is missing is named while checking. */
   readonly packages?: readonly string[];
   /** Problems of the settings, each naming its key; empty where they will do. */
-  settingsProblems(settings: ChannelSettings): readonly { readonly key: string; readonly message: string }[];
+  settingsProblems(settings: ChannelSettings): readonly SettingsProblem[];
   /** What is wrong with a recipient, as a sentence that names the accepted forms; undefined where it will do. */
   recipientProblem(to: string): string | undefined;
   /** May load its SDK lazily; rejects with a message that names the package to install where it is missing. */

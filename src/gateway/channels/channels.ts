@@ -1,5 +1,11 @@
 import { CHANNEL_ALIASES } from '../../action.ts';
-import type { ChannelAdapter, ChannelLookup, ChannelModule, ChannelSettings } from '../channel.ts';
+import type {
+  ChannelAdapter,
+  ChannelLookup,
+  ChannelModule,
+  ChannelSettings,
+  SettingsProblem,
+} from '../channel.ts';
 import { findMissingPackage } from '../optional-package.ts';
 import { within } from '../timer.ts';
 import { loadPlugin } from './plugin.ts';
@@ -31,6 +37,8 @@ export interface ChannelProblem {
   /** The key under `channels.<id>`; absent where the finding is about the whole channel. */
   readonly key?: string;
   readonly message: string;
+  /** Where the key is no setting of the channel: the keys that are. */
+  readonly known?: readonly string[];
 }
 
 /** A module that does not open, or an adapter that does not stop, within this time is not waited for. */
@@ -100,10 +108,12 @@ function nameOf(error: unknown): string {
 
 function judgeSettings(module: ChannelModule, settings: ChannelSettings): Omit<ChannelProblem, 'channel'>[] {
   try {
-    const given: readonly Readonly<Record<string, unknown>>[] = module.settingsProblems(settings);
-    const problems: Omit<ChannelProblem, 'channel'>[] = given.map(({ key, message }) => ({
+    const given: readonly { readonly [Key in keyof SettingsProblem]?: unknown }[] =
+      module.settingsProblems(settings);
+    const problems: Omit<ChannelProblem, 'channel'>[] = given.map(({ key, message, known }) => ({
       key: String(key),
       message: String(message),
+      ...(Array.isArray(known) ? { known: known.map(String) } : {}),
     }));
     const { to } = settings;
     if ((typeof to !== 'string' && typeof to !== 'number') || problems.some(({ key }) => key === 'to'))
@@ -126,7 +136,8 @@ export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredCha
       continue;
     }
     for (const problem of judgeSettings(module, settings)) {
-      if (problem.key === undefined || !isReference(settings[problem.key]))
+      // What a reference stands for is not known yet; that its key is none is.
+      if (problem.key === undefined || problem.known !== undefined || !isReference(settings[problem.key]))
         problems.push({ channel, ...problem });
     }
     const missing = missingPackage(catalog, module);

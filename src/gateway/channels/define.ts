@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChannelAdapter, ChannelModule, ChannelSettings } from '../channel.ts';
+import type { ChannelAdapter, ChannelModule, ChannelSettings, SettingsProblem } from '../channel.ts';
 
 /** A built-in channel: its settings as a zod schema, from which the rest of the module follows. */
 export interface ChannelDefinition<Settings> {
@@ -59,7 +59,7 @@ export function defineChannel<Settings extends { to?: string | undefined }>(
     recipientProblem: (to) => definition.recipientProblem(to),
     settingsProblems: (settings) => {
       const problems =
-        schema.safeParse(settings).error?.issues.map((issue) => problemOf(issue, schema)) ?? [];
+        schema.safeParse(settings).error?.issues.flatMap((issue) => problemsOf(issue, schema)) ?? [];
       const { to } = settings;
       if (typeof to !== 'string' && typeof to !== 'number') return problems;
       const message = definition.recipientProblem(String(to));
@@ -68,16 +68,18 @@ export function defineChannel<Settings extends { to?: string | undefined }>(
     open: async (settings: ChannelSettings) => {
       const parsed = schema.safeParse(settings);
       if (parsed.success) return definition.open(parsed.data);
-      const [problem] = parsed.error.issues.map((issue) => problemOf(issue, schema));
+      const [problem] = parsed.error.issues.flatMap((issue) => problemsOf(issue, schema));
       throw new Error(`channels.${id}.${problem?.key ?? ''}: ${problem?.message ?? 'is wrong'}`);
     },
   };
 }
 
-function problemOf(issue: z.core.$ZodIssue, schema: z.ZodType): { key: string; message: string } {
+/** The findings behind a zod issue; one for each unknown key. */
+function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType): readonly SettingsProblem[] {
   if (issue.code === 'unrecognized_keys') {
-    const known = schema instanceof z.ZodObject ? Object.keys(schema.shape).join(', ') : '';
-    return { key: issue.keys[0] ?? '', message: `is no setting of this channel; known are ${known}` };
+    const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+    const message = `is no setting of this channel; known are ${known.join(', ')}`;
+    return issue.keys.map((key) => ({ key, message, known }));
   }
-  return { key: issue.path.map(String).join('.'), message: issue.message };
+  return [{ key: issue.path.map(String).join('.'), message: issue.message }];
 }

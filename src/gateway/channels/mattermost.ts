@@ -45,10 +45,11 @@ const mattermost: ChannelModule = {
   settingsProblems: (settings) => {
     const parsed = schema.safeParse(settings);
     if (parsed.success) return [];
-    return parsed.error.issues.map((issue) =>
+    const known = Object.keys(schema.shape);
+    return parsed.error.issues.flatMap((issue) =>
       issue.code === 'unrecognized_keys'
-        ? { key: issue.keys[0] ?? '', message: 'is no setting of this channel' }
-        : { key: issue.path.join('.'), message: issue.message },
+        ? issue.keys.map((key) => ({ key, message: 'is no setting of this channel', known }))
+        : [{ key: issue.path.join('.'), message: issue.message }],
     );
   },
   recipientProblem: (to) =>
