@@ -1,6 +1,6 @@
 /**
  * Every diagnostic code has at least one case: `test/diagnostics/<room>/<CODE>[-variant]/` holds the input files and
- * `expected.txt`, the findings as `formatDiagnostics` prints them. `UPDATE_DIAGNOSTICS=1` writes `expected.txt` anew
+ * `expected.txt`, the findings as `formatDiagnostics` prints them. Every finding has a hint. `UPDATE_DIAGNOSTICS=1` writes `expected.txt` anew
  * (never where `CI` is set); read what changed before committing it.
  *
  * A room joins by a module `test/diagnostics/<room>.ts` that exports `codes` (its registry of codes) and
@@ -52,6 +52,9 @@ describe.each(Object.entries(rooms))('the room %s', (name, room) => {
     const found = await room.check(path);
     const printed = formatDiagnostics(found);
     expect(found.map(({ code }) => code)).toContain(folder.split('-', 1)[0]);
+    expect(
+      found.filter(({ hint }) => hint === undefined || hint === '').map(({ message }) => message),
+    ).toEqual([]);
     const file = join(path, 'expected.txt');
     if (isUpdate) writeFileSync(file, printed);
     expect(printed).toBe(existsSync(file) ? readFileSync(file, 'utf8') : 'no expected.txt');

@@ -146,6 +146,7 @@ function ignoredKeys(original: LocatedValue, unusedHooks: readonly string[]): re
       code: 'IGNORED_SECTIONS',
       message: `these sections belong to the gateway and are ignored: ${listed(others)}`,
       at: original.place([other], 'key'),
+      hint: 'they may stay while the gateway reads this file, too; else remove them',
     });
   }
   const [hook] = unusedHooks;
@@ -155,6 +156,7 @@ function ignoredKeys(original: LocatedValue, unusedHooks: readonly string[]): re
       code: 'IGNORED_HOOK_KEYS',
       message: `these keys of hooks have no use here and are ignored: ${listed(unusedHooks)}`,
       at: original.place(['hooks', hook], 'key'),
+      hint: 'they may stay while the gateway reads this file, too; else remove them',
     });
   }
   return diagnostics;

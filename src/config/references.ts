@@ -115,7 +115,7 @@ function reportVariable(run: Run, path: Path, name: string): void {
 async function resolveFile(run: Run, name: string, path: Path): Promise<unknown> {
   const file = resolve(run.options.directory, name);
   run.files.push(file);
-  const problem = (message: string): string => {
+  const problem = (message: string, hint: string): string => {
     run.unknown.push(path);
     if (run.options.needSecrets) {
       run.diagnostics.push({
@@ -123,6 +123,7 @@ async function resolveFile(run: Run, name: string, path: Path): Promise<unknown>
         code: 'SECRET_FILE_UNREADABLE',
         message,
         at: run.root.place(path),
+        hint,
       });
     }
     return `{file: ${name}}`;
@@ -130,15 +131,19 @@ async function resolveFile(run: Run, name: string, path: Path): Promise<unknown>
   try {
     const bytes = await readBounded(file, MAX_SECRET_BYTES);
     if (bytes.length > MAX_SECRET_BYTES) {
-      return problem(`the secret file ${name} is larger than ${String(MAX_SECRET_BYTES)} bytes`);
+      return problem(
+        `the secret file ${name} is larger than ${String(MAX_SECRET_BYTES)} bytes`,
+        'name a file that holds the secret and nothing else',
+      );
     }
     const secret = bytes.toString('utf8').replace(/(\r?\n)+$/, '');
-    if (secret === '') return problem(`the secret file ${name} is empty`);
+    if (secret === '') return problem(`the secret file ${name} is empty`, 'write the secret into it');
     run.secrets.push(secret);
     return secret;
   } catch (error) {
     return problem(
       `the secret file ${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+      'the path is relative to the configuration file, and the user sluice runs as has to be allowed to read it',
     );
   }
 }

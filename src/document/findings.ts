@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { Diagnostic, LocatedValue, Path } from './diagnostic.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
+import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
 
 /**
  * Checks a part of a document against a schema. All findings at once, each at its place: UNKNOWN_KEY (with a
@@ -90,7 +90,8 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
   const name = formatPath(part.path);
   const secret = path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
   const found = describeValue(part.value, { secret });
-  const invalid = (expected: string, hint?: string): readonly Diagnostic[] => [
+  const remedy = valueHint(context, path);
+  const invalid = (expected: string, hint = remedy): readonly Diagnostic[] => [
     finding('INVALID_VALUE', `${name} must be ${expected}, found ${found}`, root.place(path), hint),
   ];
   switch (issue.code) {
@@ -120,11 +121,18 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
     case 'invalid_element':
       return issue.issues.flatMap((inner) =>
         issue.code === 'invalid_key'
-          ? [finding('INVALID_VALUE', `${name} must be ${inner.message}`, root.place(path, 'key'))]
+          ? [
+              finding(
+                'INVALID_VALUE',
+                `${name} must be ${inner.message}`,
+                root.place(path, 'key'),
+                'rename the key',
+              ),
+            ]
           : fromIssue(inner, { ...context, base: path }),
       );
     case 'custom':
-      return [finding('INVALID_VALUE', `${name} ${issue.message}, found ${found}`, root.place(path))];
+      return [finding('INVALID_VALUE', `${name} ${issue.message}, found ${found}`, root.place(path), remedy)];
   }
 }
 
@@ -153,7 +161,8 @@ function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: 
     kinds.map((kind) => kind.slice(1, -1)),
   );
   const message = `${formatPath(part.path)} must be ${listed(kinds)}, found ${describeValue(part.value)}`;
-  return [finding('INVALID_VALUE', message, context.root.place(path), near && `did you mean "${near}"?`)];
+  const hint = near === undefined ? valueHint(context, path) : `did you mean "${near}"?`;
+  return [finding('INVALID_VALUE', message, context.root.place(path), hint)];
 }
 
 function refusedAtRoot(issue: Issue): boolean {
@@ -175,15 +184,26 @@ function unknownKey({ root, schema }: Context, path: Path, key: string): Diagnos
   );
 }
 
-function wrongType({ root }: Context, path: Path, expected: readonly string[]): Diagnostic {
+function wrongType(context: Context, path: Path, expected: readonly string[]): Diagnostic {
+  const { root } = context;
   const part = root.at(path);
   const name = formatPath(part.path);
   const wanted = expected.join(' or ');
   if (part.value === undefined)
-    return finding('MISSING_KEY', `${name} is missing, expected ${wanted}`, root.place(path));
+    return finding(
+      'MISSING_KEY',
+      `${name} is missing, expected ${wanted}`,
+      root.place(path),
+      missingHint(context, path),
+    );
   const secret = path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
   const message = `${name} must be ${wanted}, found ${describeValue(part.value, { secret })}`;
-  return finding('WRONG_TYPE', message, root.place(path), typeHint(part.value, expected));
+  return finding(
+    'WRONG_TYPE',
+    message,
+    root.place(path),
+    typeHint(part.value, expected) ?? kindHint(expected),
+  );
 }
 
 function typeHint(value: unknown, expected: readonly string[]): string | undefined {
@@ -197,6 +217,34 @@ function typeHint(value: unknown, expected: readonly string[]): string | undefin
     return 'give it a value, or remove the key; what belongs to it is indented deeper than the key';
   return undefined;
 }
+
+/** What a value means, where the schema says so; else that it may be left out, or has to be corrected. */
+function valueHint({ schema }: Context, path: Path): string {
+  const { description, optional } = findMeaning(schema, path);
+  if (description !== undefined) return `${String(path.at(-1))}: ${description}`;
+  return optional ? 'correct it, or remove the key: it may be left out' : 'correct the value';
+}
+
+function missingHint({ root, schema }: Context, path: Path): string {
+  const { description } = findMeaning(schema, path);
+  const where = formatPath(root.at(path.slice(0, -1)).path);
+  return `add "${String(path.at(-1))}" to ${where}${description === undefined ? '' : `: ${description}`}`;
+}
+
+function kindHint(expected: readonly string[]): string {
+  const ways = expected.map((kind) => WAYS[kind] ?? kind);
+  return `write ${ways.join(' or ')}`;
+}
+
+/** How a kind of value is written. */
+const WAYS: Readonly<Record<string, string>> = {
+  'a string': 'one text',
+  'a list': 'a list, [a, b]',
+  'an object': 'keys with their values, indented below it or in { }',
+  'a boolean': 'true or false',
+  'a number': 'a number, without quotes',
+  'a whole number': 'a number without a fraction and without quotes',
+};
 
 function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
   const [limit, word] =

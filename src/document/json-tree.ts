@@ -88,13 +88,14 @@ function syntaxFinding(source: SourceText, format: 'json' | 'json5', error: Part
   const language = format === 'json' ? 'JSON' : 'JSON5';
   const start = Math.max(0, Math.min(error.offset ?? 0, source.text.length));
   const found = describe(source.text, start);
-  const hint = format === 'json' ? jsonHint(source.text, start) : undefined;
+  const hint =
+    (format === 'json' ? jsonHint(source.text, start) : undefined) ?? syntaxHint(source.text, start);
   return {
     severity: 'error',
     code: 'JSON_SYNTAX',
     message: `invalid ${language}: unexpected ${found}`,
     at: { source, start, end: start + 1 },
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   };
 }
 
@@ -105,6 +106,12 @@ function describe(text: string, offset: number): string {
   if (character === '\n' || character === '\r') return 'end of the line';
   if (/\p{L}/u.test(character)) return 'word without quotes';
   return /\p{N}/u.test(character) ? 'number' : `"${character}"`;
+}
+
+function syntaxHint(text: string, offset: number): string {
+  if (offset >= text.length) return 'close every brace, bracket and quote that was opened';
+  if (/^\p{L}/u.test(text.slice(offset))) return 'put texts in quotes';
+  return 'look for a missing comma, colon, quote or bracket before it';
 }
 
 function jsonHint(text: string, offset: number): string | undefined {

@@ -28,7 +28,11 @@ export async function readDocument(file: string, options: ReadOptions = {}): Pro
   if (format === undefined) {
     const endings = Object.keys(FORMATS).join(', ');
     const message = `the file ending ${extname(file) || '(none)'} is not known, expected one of ${endings}`;
-    return { diagnostics: [fileFinding('UNKNOWN_FORMAT', name, message)] };
+    return {
+      diagnostics: [
+        fileFinding('UNKNOWN_FORMAT', name, message, 'write it as YAML or JSON, under such an ending'),
+      ],
+    };
   }
   const read = await readSource(file, options);
   return read.source === undefined ? { diagnostics: read.diagnostics } : parseDocument(read.source, format);
@@ -106,12 +110,27 @@ function invalidByteAt(bytes: Buffer): number {
 function readFinding(name: string, error: NodeJS.ErrnoException): Diagnostic {
   const code = error.code ?? 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return fileFinding('FILE_NOT_FOUND', name, `there is no file ${name}`);
+    return fileFinding(
+      'FILE_NOT_FOUND',
+      name,
+      `there is no file ${name}`,
+      'check the path, or create the file',
+    );
   }
   if (code === 'EISDIR') {
-    return fileFinding('FILE_IS_DIRECTORY', name, `${name} is a directory, expected a file`);
+    return fileFinding(
+      'FILE_IS_DIRECTORY',
+      name,
+      `${name} is a directory, expected a file`,
+      'name a file in it',
+    );
   }
-  return fileFinding('FILE_UNREADABLE', name, `${name} cannot be read (${code})`);
+  return fileFinding(
+    'FILE_UNREADABLE',
+    name,
+    `${name} cannot be read (${code})`,
+    'check where the path leads and that the user sluice runs as may read it',
+  );
 }
 
 function fileFinding(code: string, file: string, message: string, hint?: string): Diagnostic {

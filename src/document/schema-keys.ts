@@ -38,6 +38,27 @@ export function knownKeys(schema: z.ZodType): readonly string[] {
   return Object.keys(definitionOf(schema).shape ?? {});
 }
 
+/** What a schema says about a key: its description without a full stop, and whether the key may be left out. */
+export function findMeaning(
+  schema: z.ZodType,
+  path: Path,
+): { readonly description?: string; readonly optional: boolean } {
+  const key = path.at(-1);
+  if (typeof key !== 'string') return { optional: false };
+  const shapes = findSchemas(schema, path.slice(0, -1)).map((parent) => definitionOf(parent).shape?.[key]);
+  let description: string | undefined;
+  let optional = false;
+  for (let current of shapes) {
+    while (current !== undefined) {
+      const { type, innerType, in: input } = definitionOf(current);
+      description ??= current.description?.replace(/\.$/, '');
+      optional ||= type === 'optional' || type === 'default' || type === 'prefault';
+      current = innerType ?? (type === 'pipe' ? input : undefined);
+    }
+  }
+  return { optional, ...(description === undefined ? {} : { description }) };
+}
+
 /** What a schema takes, in words. */
 export function kindsOf(schema: z.ZodType): readonly string[] {
   const { type, values, entries } = definitionOf(schema);

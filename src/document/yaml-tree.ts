@@ -83,6 +83,7 @@ function buildNode(
       builder.report('YAML_SYNTAX', start, {
         end,
         message: `invalid YAML: no anchor stands before the alias *${node.source}`,
+        hint: 'put the anchor & and this name before the value it stands for, or quote a text that starts with *',
       });
       return undefined;
     }
@@ -173,15 +174,23 @@ function finding(source: SourceText, error: YAMLError): Diagnostic {
     };
   }
   const hint = isFlowReference(source.text, start)
-    ? { hint: 'inside { } and [ ] a reference stands in quotes: "${NAME}"' }
-    : {};
+    ? 'inside { } and [ ] a reference stands in quotes: "${NAME}"'
+    : syntaxHint(error);
   return {
     severity: 'error',
     code: 'YAML_SYNTAX',
     message: `invalid YAML: ${wording(error.message)}`,
     at,
-    ...hint,
+    hint,
   };
+}
+
+function syntaxHint({ code, message }: YAMLError): string {
+  if (code === 'TAG_RESOLVE_FAILED') return 'remove the tag, or quote a text that starts with !';
+  if (/^Missing closing|must end with|flow /i.test(message)) {
+    return 'look for a bracket, brace or quote that is not closed before it';
+  }
+  return 'compare the indentation with the lines around it; quote a text that holds ": " or " #" or starts with a sign';
 }
 
 /** Whether an unquoted `${` stands before an offset in its line: in a flow collection its brace opens an object. */

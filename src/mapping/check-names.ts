@@ -46,6 +46,7 @@ export function checkRecipient(
   reporter.report(path, {
     code: 'INVALID_RECIPIENT',
     message: `${quote(to)} is no recipient on ${channel}: ${problem}`,
+    hint: `write "to" in that form, or leave it out to use the default recipient of ${channel}`,
   });
 }
 

@@ -205,6 +205,7 @@ function literal({ reporter }: Course, path: Path, text: string | undefined): bo
   reporter.report(path, {
     code: 'NOT_LITERAL',
     message: `"${path.join('.')}" is literal, expressions ({{…}}) are not possible there`,
+    hint: 'write it out; a transform can choose it per request',
   });
   return false;
 }
@@ -240,6 +241,9 @@ function compileCallback({ source, reporter, options }: Course): string | undefi
     message: isReference
       ? 'the reference in callbackUrl leads to no http or https URL'
       : `callbackUrl must be a literal http or https URL, found ${quote(typeof written === 'string' ? written : '')}`,
+    hint: isReference
+      ? 'set what it refers to, to an address such as https://example.com/done'
+      : 'write an address such as https://example.com/done, or ${NAME} for one from the environment',
   });
   return undefined;
 }

@@ -56,7 +56,8 @@ function findIgnoredKeys(entries: readonly MappingEntry[]): readonly Diagnostic[
   const listed = [...names].slice(0, 8).map((name) => `"${name.slice(0, 40)}"`);
   const message = `keys of mappings that have no use here are ignored: ${listed.join(', ')}${names.size > 8 ? ', …' : ''}`;
   const at = first.entry.value.place([first.key], 'key');
-  return [{ severity: 'warning', code: 'OPENCLAW_KEYS_IGNORED' satisfies MappingCode, message, at }];
+  const hint = 'they may stay while the gateway reads this file, too; else remove them';
+  return [{ severity: 'warning', code: 'OPENCLAW_KEYS_IGNORED' satisfies MappingCode, message, at, hint }];
 }
 
 function findDuplicates(results: readonly MappingResult[]): readonly Diagnostic[] {
@@ -106,6 +107,7 @@ function findSettings(mappings: readonly CompiledMapping[]): readonly Diagnostic
         message: `maxBodyBytes holds for the whole path "${match.path}", found ${settings.maxBodyBytes} after ${first.settings.maxBodyBytes}`,
         at: settingsAt,
         labels: [{ at: first.settingsAt, text: 'set here first' }],
+        hint: 'keep maxBodyBytes in one of the mappings of this path',
       },
     ];
   });

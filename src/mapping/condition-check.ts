@@ -130,7 +130,10 @@ export function checkRule(rule: Rule, at: Place): Diagnostic | undefined {
     code: 'CONDITION_ARITY',
     message: `"${operator}" takes ${arityText(arity)}, found ${operands.length}`,
     at,
-    ...(operator === '!' && operands.length === 0 ? { hint: 'for an empty list write {"!": [[]]}' } : {}),
+    hint:
+      operator === '!' && operands.length === 0
+        ? 'for an empty list write {"!": [[]]}'
+        : arityHint(operator, arity),
   };
 }
 
@@ -170,6 +173,27 @@ export function checkVariable({ operator, operands }: Rule, at: Place): Diagnost
   const finding = headerNameFinding(name.split('.'));
   return finding === undefined ? undefined : { ...finding, at };
 }
+
+/** The operator with as many operands as it needs. */
+function arityHint(operator: string, { min }: Arity): string {
+  const example =
+    EXAMPLES[operator] ??
+    Array.from({ length: min }, (_, index) => `{"var": "${NAMES[index] ?? 'c'}"}`).join(', ');
+  return `write {"${operator}": [${example}]}`;
+}
+
+const NAMES = ['a', 'b'] as const;
+const EXAMPLES: Readonly<Record<string, string>> = {
+  var: '"name", "default"',
+  missing_some: '1, ["a", "b"]',
+  substr: '{"var": "ref"}, 0, 11',
+  map: '{"var": "list"}, {"var": "name"}',
+  filter: '{"var": "list"}, {"var": "name"}',
+  all: '{"var": "list"}, {"var": "name"}',
+  some: '{"var": "list"}, {"var": "name"}',
+  none: '{"var": "list"}, {"var": "name"}',
+  reduce: '{"var": "list"}, {"+": [{"var": "accumulator"}, {"var": "current"}]}, 0',
+};
 
 function arityText({ min, max }: Arity): string {
   if (max === Infinity) return `at least ${operandCount(min)}`;

@@ -16,7 +16,10 @@ export function compileCondition(located: LocatedValue): {
   if (typeof value !== 'boolean' && (typeof value !== 'object' || value === null || Array.isArray(value))) {
     const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value)}`;
     const at = located.place([]);
-    return { diagnostics: [{ severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at }] };
+    const hint = Array.isArray(value)
+      ? 'join several rules with {"and": [...]}'
+      : 'write the comparison as an object, operator first; true and false are conditions, too';
+    return { diagnostics: [{ severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at, hint }] };
   }
   const rule = compileRule(located);
   const { nodes, diagnostics } = rule;

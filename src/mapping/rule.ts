@@ -144,7 +144,8 @@ function readRule(compiler: Compiler, value: unknown, path: Path): Rule | undefi
   if (depth > MAX_CONDITION_DEPTH) {
     const message = `the condition is nested deeper than ${MAX_CONDITION_DEPTH} operators`;
     if (!diagnostics.some(({ code }) => code === 'CONDITION_TOO_DEEP')) {
-      diagnostics.push({ severity: 'error', code: 'CONDITION_TOO_DEEP', message, at });
+      const hint = 'give "and" and "or" one long list instead of nesting them, or decide in a transform';
+      diagnostics.push({ severity: 'error', code: 'CONDITION_TOO_DEEP', message, at, hint });
     }
     return undefined;
   }

@@ -79,7 +79,16 @@ export function checkNamed(
       : pair.key === 'tz' && value !== undefined && !isTimeZone(value)
         ? `there is no time zone "${shorten(value)}"`
         : undefined;
-    if (message !== undefined) report(state, pair.loc, { code: 'TEMPLATE_HELPER_USAGE', message });
+    if (message === undefined) continue;
+    const near = didYouMean(pair.key, known);
+    const hint = known.includes(pair.key)
+      ? 'write a zone such as tz="Europe/Berlin"'
+      : near !== undefined
+        ? `did you mean "${near}="?`
+        : known.length === 0
+          ? 'remove it'
+          : `it knows ${known.map((one) => `${one}=`).join(' ')}`;
+    report(state, pair.loc, { code: 'TEMPLATE_HELPER_USAGE', message, hint });
   }
 }
 

@@ -159,7 +159,11 @@ function prepareCall(
   if (alone && call.type === 'MustacheStatement') return prepareExpression(state, path, params);
   if (path.type !== 'PathExpression') {
     const message = 'only a helper can take arguments';
-    report(state, path.loc, { code: 'TEMPLATE_HELPER_USAGE', message });
+    report(state, path.loc, {
+      code: 'TEMPLATE_HELPER_USAGE',
+      message,
+      hint: 'put the name of a helper first: {{upper title}}',
+    });
     return path;
   }
   const { original } = path as hbs.AST.PathExpression;

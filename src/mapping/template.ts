@@ -74,7 +74,8 @@ function compileTemplate(
   const text = readTemplateSource(source);
   const message = findTooLong(source, text);
   if (message !== undefined) {
-    const finding = { severity: 'error', code: 'TEMPLATE_TOO_LONG', message } as const;
+    const hint = 'shorten it, or compose the text in a transform';
+    const finding = { severity: 'error', code: 'TEMPLATE_TOO_LONG', message, hint } as const;
     return { diagnostics: [{ ...finding, at: { ...at, end: at.start } }] };
   }
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);

@@ -42,7 +42,7 @@ function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>
   const module = JSON.stringify(ref.module);
   const hint =
     functions.length === 0
-      ? {}
+      ? { hint: 'export a function: export default ({ payload }) => ({ message: payload.text })' }
       : { hint: `it exports ${functions.slice(0, 5).join(', ')}: name one of them with export` };
   if (name === undefined) {
     const message = `transform ${module} exports nothing named ${wanted.join(' or ')}`;

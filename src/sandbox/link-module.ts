@@ -66,6 +66,7 @@ function describeLinkError(error: esbuild.Message, files: ReadonlyMap<string, Gr
       : {
           code: 'TRANSFORM_IMPORT_NAME',
           message: `${JSON.stringify(missing[1])} exports nothing named ${JSON.stringify(missing[2])}`,
+          hint: 'export it there, or import a name that is exported',
         };
   const inline = /\/\/# sourceMappingURL=data:application\/json;base64,([\w+/=]+)\s*$/.exec(
     files.get(at.file)?.source ?? '',

@@ -167,6 +167,7 @@ function resolveImport(root: string, specifier: string, resolve: () => string): 
     return {
       code: 'TRANSFORM_IMPORT_NOT_FOUND',
       message: `import of ${quoted(specifier)} leads to no file`,
+      hint: 'write the name with its ending, relative to this file',
     };
   }
   if (!isInside(root, file)) {
@@ -180,6 +181,7 @@ function resolveImport(root: string, specifier: string, resolve: () => string): 
     return {
       code: 'TRANSFORM_FILE_TYPE',
       message: `import of ${quoted(specifier)} is no file a transform may use, expected ${Object.keys(EXTENSIONS).join(' ')}`,
+      hint: 'put what it holds into a .ts or .json file',
     };
   }
   return { file };

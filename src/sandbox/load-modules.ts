@@ -144,9 +144,11 @@ function describeProblem(
   const common = { severity: 'error', at: ref.at } as const;
   switch (loaded.problem) {
     case 'not-found': {
-      const hint = suggestModule(folder.dir, loaded.module);
+      const hint =
+        suggestModule(folder.dir, loaded.module) ??
+        'create it, or check the name: it is relative to hooks.transformsDir';
       const message = `transform ${name} is no file in ${displayName(folder.dir, folder.cwd)}`;
-      return { ...common, code: 'TRANSFORM_NOT_FOUND', message, ...(hint === undefined ? {} : { hint }) };
+      return { ...common, code: 'TRANSFORM_NOT_FOUND', message, hint };
     }
     case 'outside':
       return {
@@ -160,6 +162,7 @@ function describeProblem(
         ...common,
         code: 'TRANSFORM_FILE_TYPE',
         message: `transform ${name} is no file a transform may be, expected .ts .mts .js .mjs .cjs`,
+        hint: 'compile or rename it to one of these',
       };
   }
 }
@@ -198,5 +201,6 @@ function failedLoader(reason: string): (ref: TransformRef) => Diagnostic {
     code: 'TRANSFORM_LOADER_FAILED',
     message: `transforms could not be loaded, the loader gave no answer: ${reason}`,
     at: ref.at,
+    hint: 'the loader is a Node.js process of its own: see whether memory, time or permissions keep it from running',
   });
 }

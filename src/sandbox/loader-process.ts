@@ -17,7 +17,7 @@ import {
   type RefusedImport,
 } from './load-graph.ts';
 import { buildWorkerScript } from './worker-script.ts';
-import { scanSources, type Scan, type SourceFinding } from './scan-sources.ts';
+import { scanSources, SYNTAX_HINT, type Scan, type SourceFinding } from './scan-sources.ts';
 
 export interface LoaderRequest {
   /** `hooks.transformsDir`, absolute. */
@@ -136,7 +136,12 @@ function collectFindings(graph: Graph, scan: Scan): SourceFinding[] {
   for (const file of graph.files.values()) {
     if (file.source === undefined && !findings.some((finding) => finding.file === file.id)) {
       const at = { file: file.id, line: 1, column: 1, length: 0 };
-      findings.push({ code: 'TRANSFORM_SYNTAX', message: 'the file cannot be compiled', ...at });
+      findings.push({
+        code: 'TRANSFORM_SYNTAX',
+        message: 'the file cannot be compiled',
+        hint: SYNTAX_HINT,
+        ...at,
+      });
     }
   }
   return findings;

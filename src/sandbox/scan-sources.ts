@@ -141,6 +141,8 @@ function refuseKind(
   return undefined;
 }
 
+export const SYNTAX_HINT = 'correct the code: look for a missing or extra sign at and before this place';
+
 /** Words an error of esbuild in the house's way. */
 export function describeError(text: string): Pick<SourceFinding, 'code' | 'message' | 'hint'> {
   if (text.startsWith('Top-level await')) {
@@ -159,7 +161,11 @@ export function describeError(text: string): Pick<SourceFinding, 'code' | 'messa
     };
   }
   const message = text.length > 200 ? `${text.slice(0, 199)}…` : text;
-  return { code: 'TRANSFORM_SYNTAX', message: message.charAt(0).toLowerCase() + message.slice(1) };
+  return {
+    code: 'TRANSFORM_SYNTAX',
+    message: message.charAt(0).toLowerCase() + message.slice(1),
+    hint: SYNTAX_HINT,
+  };
 }
 
 /** The place of a message of esbuild, which counts columns and lengths in bytes from 0. */

@@ -127,7 +127,11 @@ function readFindings(
   return findings;
 }
 
-const TYPE_ERROR = { severity: 'error', code: 'TRANSFORM_TYPES' } as const;
+const TYPE_ERROR = {
+  severity: 'error',
+  code: 'TRANSFORM_TYPES',
+  hint: 'correct the code, or the type the payload was declared with',
+} as const;
 
 function describePlaced(
   [name = '', line, column, code, message]: readonly string[],
