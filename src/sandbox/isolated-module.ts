@@ -135,9 +135,13 @@ export class IsolatedModule {
   }
 
   #measure(cpuBefore: bigint): Pick<Outcome, 'cpuMicros' | 'heapKb'> {
-    const heap = this.#isolate.getHeapStatisticsSync();
-    this.#heapBytes = heap.used_heap_size + heap.externally_allocated_size;
     const cpuMicros = Number(this.#isolate.cpuTime - cpuBefore) / 1000;
+    try {
+      const heap = this.#isolate.getHeapStatisticsSync();
+      this.#heapBytes = heap.used_heap_size + heap.externally_allocated_size;
+    } catch {
+      // After a run that was cut off, entering the isolate throws what its promises had rejected with.
+    }
     return { cpuMicros: Math.round(cpuMicros), heapKb: Math.round(this.#heapBytes / 1024) };
   }
 }

@@ -246,14 +246,20 @@ export class Pool implements WorkerListener {
     this.#checkIdle();
   }
 
-  died(worker: Worker, cause: DeathCause): void {
-    this.#workers.delete(worker);
-    this.#draining.delete(worker);
+  lost(worker: Worker, cause: DeathCause): void {
+    this.#draining.add(worker);
     this.#refresh();
     if (worker.wasReady) this.#settleDeath(worker, cause);
     else if (cause !== 'stopped') this.#bootFailed();
-    if (this.#stopping === undefined) this.#ensureWorkers();
+    if (cause === 'stopped') return;
+    this.#ensureWorkers();
     this.#dispatch();
+    this.#checkIdle();
+  }
+
+  died(worker: Worker): void {
+    this.#workers.delete(worker);
+    this.#draining.delete(worker);
     this.#checkIdle();
   }
 
@@ -430,8 +436,6 @@ export class Pool implements WorkerListener {
     if (now - since > head.timeoutMs + GRACE_MS) worker.kill('deadline');
     else if (now - since > WATCH_AFTER_MS && (worker.rssBytes() ?? 0) > MEMORY_CAP_BYTES)
       worker.kill('memory');
-    else return;
-    this.#refresh();
   }
 
   #recycle(now: number): void {

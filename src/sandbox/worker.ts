@@ -16,7 +16,10 @@ export interface WorkerListener {
   ready(worker: Worker): void;
   /** `ranMs` counts from when nothing else ran before it. */
   answered(worker: Worker, job: Job, answer: Answer, ranMs: number): void;
-  died(worker: Worker, cause: DeathCause): void;
+  /** No answer will come any more, though a killed process may take a while to go. */
+  lost(worker: Worker, cause: DeathCause): void;
+  /** The process is gone; `lost` was said before. */
+  died(worker: Worker): void;
 }
 
 /** A worker that is not ready by then never will be; it takes 60 ms, on a busy machine half a second. */
@@ -100,6 +103,8 @@ export class Worker {
     if (this.#isDead || this.#killCause !== undefined) return;
     this.#killCause = cause;
     this.#process.kill('SIGKILL');
+    // The system takes a tenth of a second to clear away half a gigabyte; nobody has to wait for that.
+    this.#listener.lost(this, cause);
   }
 
   /** Resident memory; undefined where the platform does not tell. */
@@ -152,9 +157,11 @@ export class Worker {
     this.#isDead = true;
     clearTimeout(this.#bootTimer);
     this.#socket.destroy();
-    // V8 says so itself when the data limit stops it; the transform cannot write there.
-    const outOfMemory = /out of memory|OOM/i.test(this.#complaint) ? 'memory' : undefined;
-    this.#listener.died(this, this.#killCause ?? outOfMemory);
+    if (this.#killCause === undefined) {
+      // V8 says so itself when the data limit stops it; the transform cannot write there.
+      this.#listener.lost(this, /out of memory|OOM/i.test(this.#complaint) ? 'memory' : undefined);
+    }
+    this.#listener.died(this);
   }
 }
 
