@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -245,5 +246,79 @@ describe('what is refused, and where', () => {
       ['TRANSFORM_NOT_FOUND', 'did you mean "stripe.ts"?'],
       ['TRANSFORM_NOT_FOUND', undefined],
     ]);
+  });
+});
+
+describe('what would hold up the loader', () => {
+  test('a directory, a pipe, a device and a huge file are refused, the good module beside them loads', async () => {
+    const good = 'export default () => 1;';
+    write({
+      'good.ts': good,
+      'big.ts': `${good}//${'x'.repeat(4 * 1024 * 1024)}`,
+      'pipes.ts': `import './pipe.ts'; ${good}`,
+      'bigs.ts': `import './big.ts'; ${good}`,
+    });
+    mkdirSync(path.join(dir, 'folder.ts'));
+    execFileSync('mkfifo', [path.join(dir, 'pipe.ts')]);
+    const loaded = await load('good.ts', 'folder.ts', 'pipe.ts', 'big.ts', 'pipes.ts', 'bigs.ts');
+    expect(found(loaded).sort()).toEqual([
+      'TRANSFORM_FILE_TYPE m.yaml:1:9',
+      'TRANSFORM_FILE_TYPE m.yaml:1:9',
+      'TRANSFORM_FILE_TYPE pipes.ts:1:8',
+      'TRANSFORM_TOO_LARGE bigs.ts:1:8',
+      'TRANSFORM_TOO_LARGE m.yaml:1:9',
+    ]);
+    expect([...loaded.modules.keys()]).toEqual(['good.ts']);
+  });
+
+  test.each([
+    'file:///dev/zero',
+    '/dev/zero',
+    '../../../../../../../../../../dev/zero',
+    'linked.js.map',
+    'data:application/json;base64,AAAA',
+  ])('a source map at %s is not followed', async (url) => {
+    symlinkSync('/dev/zero', path.join(dir, 'linked.js.map'));
+    write({ 'x.js': `export default () => 1; //# sourceMappingURL=${url}\n//# sourceMappingURL=${url}\n` });
+    const loaded = await load('x.js');
+    expect(loaded.diagnostics).toEqual([]);
+    expect(JSON.parse(loaded.modules.get('x.js')?.map ?? '')).toMatchObject({ sources: ['x.js'] });
+  });
+
+  test('code that the compiler breaks down over is named, of several modules', async () => {
+    write({
+      'deep.js': `export const a = ${'['.repeat(5e5)}${']'.repeat(5e5)}; export default () => 1;`,
+      'good.js': 'export default () => 1;',
+    });
+    const loaded = await load('good.js', 'deep.js');
+    expect(loaded.diagnostics.map(({ code, message }) => [code, message])).toEqual([
+      [
+        'TRANSFORM_LOADER_FAILED',
+        expect.stringContaining('transform "deep.js" could not be loaded, the loader gave no answer'),
+      ],
+    ]);
+  });
+});
+
+describe('what has an unusual form and loads', () => {
+  test('file names in other scripts, with quotes, line ends and the characters of URLs', async () => {
+    const names = ['ü日本😀.ts', `it's "q".ts`, 'a\nb.ts', 'a#b.ts', 'a?b.ts', 'a%20b.ts', 'a$&b.ts'];
+    for (const name of names) write({ [name]: 'export default () => 1;' });
+    write({ 'all.ts': 'export { default } from "./ü日本😀.ts"' });
+    const loaded = await load('all.ts', ...names);
+    expect(loaded.diagnostics).toEqual([]);
+    expect([...loaded.modules.keys()].sort()).toEqual(['all.ts', ...names].sort());
+  });
+
+  test('a first line for a shell, and a byte order mark', async () => {
+    write({
+      'x.ts': '#!/usr/bin/env node\nexport default () => 1;',
+      'y.ts': '\uFEFFexport default () => 1;',
+    });
+    const loaded = await load('x.ts', 'y.ts');
+    for (const module of ['x.ts', 'y.ts']) {
+      expect((run(loaded, module)['default'] as () => number)()).toBe(1);
+      expect(loaded.modules.get(module)?.code).not.toMatch(/^#!/);
+    }
   });
 });

@@ -4,7 +4,7 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
 import { LINKED_NAME, VIRTUAL_MODULE } from './names.ts';
 import type { GraphFile } from './load-graph.ts';
-import { describeError, nowhereFor, placeOf, type SourceFinding } from './scan-sources.ts';
+import { buildFailure, describeError, nowhereFor, placeOf, type SourceFinding } from './scan-sources.ts';
 
 export interface LinkedModule {
   readonly code: string;
@@ -25,7 +25,8 @@ export async function linkModule(
     return { findings: result.errors.map((error) => describeLinkError(error, files)) };
   const text = (suffix: string): string =>
     result.outputFiles?.find((file) => file.path.endsWith(suffix))?.text ?? '';
-  return { code: text('linked.js'), map: withRelativeSources(root, text('.map')) };
+  // A first line for a shell would stand in the middle of the script that runs.
+  return { code: text('linked.js').replace(/^#!/, '//'), map: withRelativeSources(root, text('.map')) };
 }
 
 async function build(
@@ -52,7 +53,7 @@ async function build(
   try {
     return await esbuild.build({ ...options, plugins: [...options.plugins] });
   } catch (error) {
-    return { errors: (error as esbuild.BuildFailure).errors };
+    return { errors: buildFailure(error).errors };
   }
 }
 

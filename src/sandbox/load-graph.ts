@@ -6,7 +6,7 @@
  * module imports. Whatever breaks the policy is recorded and replaced by an empty module, so that one walk finds
  * everything there is to report.
  */
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import module from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -31,7 +31,8 @@ export type RefusalCode =
   | 'TRANSFORM_IMPORT_REFUSED'
   | 'TRANSFORM_IMPORT_OUTSIDE'
   | 'TRANSFORM_IMPORT_NOT_FOUND'
-  | 'TRANSFORM_FILE_TYPE';
+  | 'TRANSFORM_FILE_TYPE'
+  | 'TRANSFORM_TOO_LARGE';
 
 /** An import that the policy does not allow, or that leads nowhere. */
 export interface RefusedImport {
@@ -59,6 +60,16 @@ const EXTENSIONS: Readonly<Record<string, 'typescript' | 'javascript' | 'json'>>
 /** Whether a transform may be, or import, a file of this name. */
 export function isLoadable(file: string): boolean {
   return EXTENSIONS[path.extname(file)] !== undefined;
+}
+
+/** Sources beyond this are no transform, and would keep the compiler busy for seconds. */
+const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
+
+/** What keeps a path from being read at all: a directory, a device or a pipe would fail the whole loader, or hang it. */
+export function unreadableReason(file: string): 'no-file' | 'too-large' | undefined {
+  const stats = statSync(file);
+  if (!stats.isFile()) return 'no-file';
+  return stats.size > MAX_SOURCE_BYTES ? 'too-large' : undefined;
 }
 
 /** Whether `file` lies below `root`; both are real paths. */
@@ -138,12 +149,21 @@ function readGraphFile(
     // JavaScript has nothing to compile; taken as it is, its own source map can be followed.
     const source = language === 'typescript' ? transform() : withInlineMap(file, original);
     const parsed = parser.compileModuleSync(source, { filename: id });
-    const specifiers = [...parsed.dependencySpecifiers];
+    const specifiers = parsed.dependencySpecifiers.map(decodeSpecifier);
     parsed.release();
     return [{ id, kind: language, original, source, imports }, specifiers];
   } catch {
     // Whatever does not parse is reported by the scan, which knows the place in the operator's own text.
     return [{ id, kind: language, original, source: undefined, imports }, []];
+  }
+}
+
+/** isolated-vm hands over the bytes of UTF-8 as if each were a character. */
+function decodeSpecifier(text: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'latin1'));
+  } catch {
+    return text;
   }
 }
 
@@ -177,11 +197,19 @@ function resolveImport(root: string, specifier: string, resolve: () => string): 
       hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
     };
   }
-  if (!isLoadable(file)) {
+  const unreadable = unreadableReason(file);
+  if (!isLoadable(file) || unreadable === 'no-file') {
     return {
       code: 'TRANSFORM_FILE_TYPE',
       message: `import of ${quoted(specifier)} is no file a transform may use, expected ${Object.keys(EXTENSIONS).join(' ')}`,
       hint: 'put what it holds into a .ts or .json file',
+    };
+  }
+  if (unreadable === 'too-large') {
+    return {
+      code: 'TRANSFORM_TOO_LARGE',
+      message: `import of ${quoted(specifier)} is a file of over 4 MB`,
+      hint: 'a transform with all it imports may have 1 MB; keep large tables out of it',
     };
   }
   return { file };
@@ -205,20 +233,44 @@ function requireCandidates(source: string): string[] {
   return [...new Set([...found].map((match) => match[2] ?? ''))];
 }
 
-/** Puts the source map that a compiled file names, if it lies beside it, into the text itself. */
+/**
+ * Appends the source map that a compiled file names, if it lies beside it, to the text itself: the last one named
+ * counts. Where there is none to follow, the name of no file is appended, because the linker would open whatever
+ * path of this machine the text names.
+ */
 function withInlineMap(file: string, source: string): string {
-  const match = /^\/\/# sourceMappingURL=([^\s:]+\.map)\s*$/m.exec(source);
-  const name = match?.[1];
-  if (match === null || name === undefined || path.basename(name) !== name) return source;
+  const map = readNamedMap(file, source) ?? readOwnMap(source);
+  if (map === undefined)
+    return source.includes('sourceMappingURL=') ? `${source}\n//# sourceMappingURL=none` : source;
+  const text = Buffer.from(JSON.stringify(map)).toString('base64');
+  return `${source}\n//# sourceMappingURL=data:application/json;base64,${text}`;
+}
+
+/** A map in a file of its own, its sources made absolute. */
+function readNamedMap(file: string, source: string): object | undefined {
+  const name = /^\/\/# sourceMappingURL=([^\s:]+\.map)\s*$/m.exec(source)?.[1];
+  if (name === undefined || path.basename(name) !== name) return undefined;
+  const folder = path.dirname(file);
   try {
-    const map = JSON.parse(readFileSync(path.join(path.dirname(file), name), 'utf8')) as {
-      sources?: string[];
-    };
-    const sources = map.sources?.map((one) => path.resolve(path.dirname(file), one));
-    const text = Buffer.from(JSON.stringify({ ...map, sources })).toString('base64');
-    return source.replace(match[0], `//# sourceMappingURL=data:application/json;base64,${text}`);
+    const named = realpathSync(path.join(folder, name));
+    if (path.dirname(named) !== folder || unreadableReason(named) !== undefined) return undefined;
+    const map = JSON.parse(readFileSync(named, 'utf8')) as { sources?: string[] };
+    return { ...map, sources: map.sources?.map((one) => path.resolve(folder, one)) };
   } catch {
-    return source;
+    return undefined;
+  }
+}
+
+/** The map that a text ends with. */
+function readOwnMap(source: string): object | undefined {
+  const data =
+    /\n\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,([\w+/=]+)\s*$/.exec(source);
+  if (data?.[1] === undefined) return undefined;
+  try {
+    const map: unknown = JSON.parse(Buffer.from(data[1], 'base64').toString());
+    return typeof map === 'object' && map !== null ? map : undefined;
+  } catch {
+    return undefined;
   }
 }
 

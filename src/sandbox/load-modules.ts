@@ -57,8 +57,12 @@ export async function loadModules(
   const { dir } = folder;
   if (refs.length === 0) return NOTHING;
   const names = [...new Set(refs.map((ref) => ref.module))];
-  const answer = await runLoader({ dir, modules: names });
-  if (typeof answer === 'string') return { ...NOTHING, diagnostics: refs.map(failedLoader(answer)) };
+  const answer = await runLoader({ dir, modules: names }, LOADER_TIMEOUT_MS);
+  if (typeof answer === 'string') {
+    const blamed = await findBlame(dir, names, answer);
+    const failed = refs.flatMap((ref) => failedLoader(ref, blamed.get(ref.module)) ?? []);
+    return { ...NOTHING, diagnostics: failed };
+  }
   const modules = new Map<string, LoadedModule>();
   const diagnostics: Diagnostic[] = answer.findings.map((finding) =>
     describeFinding(folder, answer, finding),
@@ -82,8 +86,25 @@ export async function loadModules(
   return { modules, diagnostics, files: [...files], workerScript: answer.workerScript };
 }
 
+/** A loader that broke down did so over one module; each is tried alone, while there is time, to tell which. */
+async function findBlame(
+  dir: string,
+  names: readonly string[],
+  reason: string,
+): Promise<ReadonlyMap<string, string>> {
+  const blamed = new Map<string, string>();
+  const until = performance.now() + LOADER_TIMEOUT_MS;
+  for (const name of names.length > 1 ? names : []) {
+    const left = until - performance.now();
+    if (left < 1000) break;
+    const answer = await runLoader({ dir, modules: [name] }, left);
+    if (typeof answer === 'string') blamed.set(name, answer);
+  }
+  return blamed.size > 0 ? blamed : new Map(names.map((name) => [name, reason]));
+}
+
 /** Runs the loader process; a text instead of an answer says why there is none. */
-async function runLoader(request: LoaderRequest): Promise<LoaderAnswer | string> {
+async function runLoader(request: LoaderRequest, timeout: number): Promise<LoaderAnswer | string> {
   const entry = new URL(
     import.meta.url.endsWith('.ts') ? './loader-process.ts' : './loader-process.js',
     import.meta.url,
@@ -93,7 +114,7 @@ async function runLoader(request: LoaderRequest): Promise<LoaderAnswer | string>
     stdio: ['pipe', 'pipe', 'pipe'],
     // tsx's disk cache lies in a predictable folder of the temporary directory.
     env: { ...environment, TSX_DISABLE_CACHE: '1', NODE_NO_WARNINGS: '1' },
-    timeout: LOADER_TIMEOUT_MS,
+    timeout: Math.floor(timeout),
     killSignal: 'SIGKILL',
   });
   const ended = new Promise<string | undefined>((resolve) => {
@@ -157,6 +178,13 @@ function describeProblem(
         message: `transform ${name} lies outside the transforms folder`,
         hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
       };
+    case 'too-large':
+      return {
+        ...common,
+        code: 'TRANSFORM_TOO_LARGE',
+        message: `transform ${name} is a file of over 4 MB`,
+        hint: 'keep large tables out of the transform',
+      };
     case 'file-type':
       return {
         ...common,
@@ -195,12 +223,13 @@ function describeTooLarge(ref: TransformRef): Diagnostic {
   };
 }
 
-function failedLoader(reason: string): (ref: TransformRef) => Diagnostic {
-  return (ref) => ({
+function failedLoader(ref: TransformRef, reason: string | undefined): Diagnostic | undefined {
+  if (reason === undefined) return undefined;
+  return {
     severity: 'error',
     code: 'TRANSFORM_LOADER_FAILED',
-    message: `transforms could not be loaded, the loader gave no answer: ${reason}`,
+    message: `transform ${JSON.stringify(ref.module)} could not be loaded, the loader gave no answer: ${reason}`,
     at: ref.at,
-    hint: 'the loader is a Node.js process of its own: see whether memory, time or permissions keep it from running',
-  });
+    hint: 'the loader is a Node.js process of its own: see whether the code of the transform, memory, time or permissions keep it from running',
+  };
 }

@@ -12,6 +12,7 @@ import {
   isInside,
   isLoadable,
   loadGraph,
+  unreadableReason,
   type Graph,
   type GraphFile,
   type RefusedImport,
@@ -27,7 +28,7 @@ export interface LoaderRequest {
 }
 
 /** Why a module as named by a mapping has no file that could be loaded. */
-type EntryProblem = 'not-found' | 'outside' | 'file-type';
+type EntryProblem = 'not-found' | 'outside' | 'file-type' | 'too-large';
 
 export type LoaderModule =
   | { readonly module: string; readonly problem: EntryProblem }
@@ -96,7 +97,10 @@ function findEntry(root: string, module: string): { file: string } | { problem: 
     return { problem: 'not-found' };
   }
   if (!isInside(root, file)) return { problem: 'outside' };
-  if (!isLoadable(file) || file.endsWith('.json')) return { problem: 'file-type' };
+  const unreadable = unreadableReason(file);
+  if (!isLoadable(file) || file.endsWith('.json') || unreadable === 'no-file')
+    return { problem: 'file-type' };
+  if (unreadable === 'too-large') return { problem: 'too-large' };
   return { file };
 }
 

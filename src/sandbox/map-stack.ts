@@ -48,7 +48,7 @@ export class StackMapper {
       const found = frame === null ? undefined : this.find(Number(frame[1]), Number(frame[2]));
       if (frame === null || found === undefined) continue;
       position ??= found;
-      lines.push(line.replace(frame[0], `${found.file}:${found.line}:${found.column}`));
+      lines.push(line.replace(frame[0], () => `${found.file}:${found.line}:${found.column}`));
     }
     return { text: lines.join('\n').slice(0, MAX_STACK_CHARS), position };
   }

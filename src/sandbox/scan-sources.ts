@@ -71,7 +71,7 @@ export async function scanSources(files: ReadonlyMap<string, GraphFile>): Promis
       logOverride: Object.fromEntries(Object.keys(REFUSED_SYNTAX).map((id) => [id, 'warning' as const])),
       plugins: [scanPlugin(files)],
     })
-    .catch((error: unknown) => error as esbuild.BuildFailure);
+    .catch(buildFailure);
   const imports: ScannedImport[] = [];
   const findings: SourceFinding[] = [];
   for (const message of result.warnings) {
@@ -89,6 +89,13 @@ export async function scanSources(files: ReadonlyMap<string, GraphFile>): Promis
   for (const message of result.errors)
     findings.push({ ...describeError(message.text), ...placeOf(message.location) });
   return { imports, findings };
+}
+
+/** What a build found wrong; anything else that a build throws says that the compiler itself broke down. */
+export function buildFailure(error: unknown): esbuild.BuildFailure {
+  if (error instanceof Error && 'errors' in error && 'warnings' in error)
+    return error as esbuild.BuildFailure;
+  throw error;
 }
 
 interface ImportDetail {

@@ -1,0 +1,2 @@
+// expect: ok {"message":"contained"}
+export default (c: any) => { const methods: any[] = Object.values(console); const r = methods.map((m) => m("a")); const open = methods.filter((m) => !Object.isFrozen(m)); try { (console as any).log = 1; } catch { /* frozen */ } try { new (console as any).log("x"); } catch { /* arrow */ } return { message: r.every((x) => x === undefined) && open.length === 0 ? "contained" : "open" }; };

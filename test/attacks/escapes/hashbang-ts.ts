@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+// expect: ok {"message":"x"}
+export default () => ({ message: "x" });

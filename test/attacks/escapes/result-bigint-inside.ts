@@ -1,0 +1,2 @@
+// expect: not-json
+export default () => ({ message: 1n });

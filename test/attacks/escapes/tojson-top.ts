@@ -1,0 +1,2 @@
+// expect: ok {"message":"from toJSON"}
+export default () => ({ toJSON(key: string) { return { message: key === "" ? "from toJSON" : "key " + key }; } });

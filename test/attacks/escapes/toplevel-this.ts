@@ -1,0 +1,4 @@
+// expect: ok {"message":"undefined"}
+// @ts-nocheck
+const top = this;
+export default () => ({ message: String(top) });

@@ -1,0 +1,2 @@
+// expect: timeout
+export default () => { class A { static { for (;;); } } return { message: A.name }; };

@@ -1,0 +1,2 @@
+// expect: timeout
+export default () => { for (;;) { try { for (;;); } finally { continue; } } };
