@@ -113,6 +113,7 @@ test('problems of configured channels name channel, key and package', async () =
       channel: 'slack',
       key: 'bottoken',
       message: expect.stringContaining('known are baseUrl, to, botToken'),
+      known: ['baseUrl', 'to', 'botToken'],
     },
     { channel: 'slack', key: 'to', message: expect.stringContaining('a Slack recipient is') },
     { channel: 'msteams', key: 'baseUrl', message: expect.stringContaining('http or https') },
