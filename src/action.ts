@@ -26,6 +26,34 @@ export const CHANNEL_ALIASES: Readonly<Record<string, string>> = { imsg: 'imessa
 /** The channel value that means the channel last used by the main session. */
 export const LAST_CHANNEL = 'last';
 
+/** Thinking levels from least to most. */
+export const THINKING_LEVELS = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export type ThinkingLevel = (typeof THINKING_LEVELS)[number];
+
+/** How senders spell the levels, without case, spaces, `-` and `_`. */
+const THINKING_SPELLINGS: ReadonlyMap<string, ThinkingLevel> = new Map(
+  Object.entries({
+    off: ['off', 'none', 'false', 'disabled'],
+    minimal: ['minimal', 'min', 'think'],
+    low: ['low', 'on', 'enabled', 'thinkhard'],
+    medium: ['medium', 'mid', 'med', 'normal', 'harder', 'thinkharder'],
+    high: ['high', 'max', 'highest', 'ultra', 'ultrathink', 'thinkhardest'],
+    xhigh: ['xhigh', 'extrahigh', 'veryhigh'],
+  } satisfies Record<ThinkingLevel, readonly string[]>).flatMap(([level, spellings]) =>
+    spellings.map((spelling) => [spelling, level as ThinkingLevel] as const),
+  ),
+);
+
+/** The level a text means; undefined where it means none. */
+export function thinkingLevel(text: string): ThinkingLevel | undefined {
+  return THINKING_SPELLINGS.get(text.toLowerCase().replaceAll(/[\s_-]/g, ''));
+}
+
+/** Whether a session key is one of the names a gateway gives its main session, whatever their case. */
+export function namesMainSession(key: string): boolean {
+  return /^(?:main$|main:|agent:|global$)/i.test(key);
+}
+
 /** A wake before validation and boundary. */
 export interface WakeDraft {
   readonly kind: 'wake';

@@ -32,7 +32,7 @@ test("the README's example loads", async () => {
     const file = join(folder, 'sluice.yaml');
     writeFileSync(file, example);
     const { config, diagnostics } = await loadConfig(file, {
-      env: { SLUICE_HOOK_TOKEN: 'secret' },
+      env: { SLUICE_HOOK_TOKEN: 'hook-token-of-the-example' },
       needSecrets: true,
     });
     expect(diagnostics).toEqual([]);

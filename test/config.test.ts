@@ -119,7 +119,7 @@ log: {level: debug, format: json}
 `;
 
 const env = {
-  HOOK_TOKEN: 'current-token',
+  HOOK_TOKEN: 'current-hook-token',
   MAIL_PASSWORD: 'mail-password',
   PORT: '9123',
   ANTHROPIC_API_KEY: 'anthropic-key',
@@ -131,7 +131,7 @@ test('a file with every key becomes exactly these settings', async () => {
   const { config, diagnostics, folder } = await load(
     {
       'sluice.yaml': kitchenSink,
-      'secrets/old-token': 'old-token\n',
+      'secrets/old-token': 'previous-hook-token\n',
       'secrets/gateway': 'gateway-secret\r\n',
       'secrets/telegram': '123:abc',
       'maps/.keep': '',
@@ -143,8 +143,8 @@ test('a file with every key becomes exactly these settings', async () => {
   const expected: Settings = {
     hooks: {
       enabled: true,
-      token: 'current-token',
-      previousTokens: ['old-token'],
+      token: 'current-hook-token',
+      previousTokens: ['previous-hook-token'],
       path: '/inbound/hooks',
       presets: ['mail', 'gmail'],
       mappingsDir: join(folder, 'maps'),
@@ -180,7 +180,7 @@ test('a file with every key becomes exactly these settings', async () => {
           prompt: 'stdin',
           replyPath: 'result',
           cwd: join(folder, 'work'),
-          env: { KEY: 'k-current-token' },
+          env: { KEY: 'k-current-hook-token' },
           passEnv: ['X'],
           retryExitCodes: [],
           maxReplyBytes: 1_048_576,
@@ -240,7 +240,7 @@ test('a file with every key becomes exactly these settings', async () => {
     ),
   );
   expect(config?.secrets).toEqual(
-    expect.arrayContaining(['current-token', 'old-token', 'gateway-secret', '123:abc']),
+    expect.arrayContaining(['current-hook-token', 'previous-hook-token', 'gateway-secret', '123:abc']),
   );
 });
 
@@ -315,7 +315,7 @@ const openClaw = `// as its users write it
 
 test('an OpenClaw file loads as it is, and what it has no use for is named once', async () => {
   const { config, diagnostics, folder } = await loadNamed('openclaw.json', openClaw, {
-    env: { OPENCLAW_HOOKS_TOKEN: 'hook-secret', GATEWAY_TOKEN: 'gateway-secret' },
+    env: { OPENCLAW_HOOKS_TOKEN: 'hook-secret-of-a-gateway', GATEWAY_TOKEN: 'gateway-secret' },
   });
   expect(diagnostics.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
     'warning IGNORED_SECTIONS',
@@ -328,7 +328,7 @@ test('an OpenClaw file loads as it is, and what it has no use for is named once'
   const { hooks, server, gateway, agents } = config?.settings ?? ({} as Settings);
   expect(hooks).toMatchObject({
     enabled: true,
-    token: 'hook-secret',
+    token: 'hook-secret-of-a-gateway',
     presets: ['gmail'],
     lenient: true,
     transformsDir: join(folder, 'hooks/transforms'),

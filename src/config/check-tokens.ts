@@ -5,6 +5,9 @@ import type { Reporter } from './reporter.ts';
 /** Visible ASCII, with spaces inside: what arrives in a header as it was sent (RFC 9110, section 5.5). */
 const SENDABLE = /^[!-~](?:[ -~]*[!-~])?$/;
 
+/** A hook token with fewer characters than this is worth a warning. */
+const MIN_TOKEN_CHARS = 16;
+
 interface HookToken {
   readonly path: Path;
   readonly value: string;
@@ -52,6 +55,12 @@ export function checkTokens(
       reporter.report('INVALID_TOKEN', token.path, {
         message: 'a hook token holds outer white space or a character that no header can carry',
         hint: 'use visible ASCII characters, for example of: openssl rand -hex 32',
+      });
+    } else if (token.value.length < MIN_TOKEN_CHARS) {
+      reporter.report('SHORT_TOKEN', token.path, {
+        severity: 'warning',
+        message: `a hook token is shorter than ${MIN_TOKEN_CHARS} characters: it can be guessed`,
+        hint: 'make one with: openssl rand -hex 32',
       });
     }
     const same = secrets.find((secret) => isSame(secret.value, token.value));

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { namesMainSession } from '../action.ts';
 import { didYouMean } from '../document/document.ts';
 import type { Path } from '../document/document.ts';
 import { resolveChannels, resolveChannelId } from './channels.ts';
@@ -72,7 +73,13 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
       hint: 'set hooks.enabled to true',
     });
   }
-  const { allowFromRequest, allowedPrefixes } = hooks.sessionKeys;
+  const { allowFromRequest, allowedPrefixes, default: standard } = hooks.sessionKeys;
+  if (standard !== undefined && namesMainSession(standard.trim())) {
+    reporter.report('MAIN_SESSION_KEY', ['hooks', 'sessionKeys', 'default'], {
+      message: `hooks.sessionKeys.default names the main session, which hooks cannot address`,
+      hint: 'write a key of their own, such as hook:default, or leave it out: each run then has its own session',
+    });
+  }
   return {
     enabled: hooks.enabled,
     token: hooks.token,

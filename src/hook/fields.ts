@@ -1,6 +1,6 @@
 import { isPrintable, oneLine } from '../boundary/boundary.ts';
 import type { Warning, WakeMode } from '../action.ts';
-import { LAST_CHANNEL, WAKE_MODES } from '../action.ts';
+import { LAST_CHANNEL, namesMainSession, THINKING_LEVELS, thinkingLevel, WAKE_MODES } from '../action.ts';
 import { HookError, type HookErrorCode } from '../errors.ts';
 import type { JsonValue } from '../request.ts';
 import type { Rules } from './rules.ts';
@@ -133,29 +133,16 @@ export function model(values: RawFields, at: FieldRules): string | undefined {
   throw fieldError('model', `model is not in agents.defaults.models; ${remedy}`, 'model_not_allowed');
 }
 
-/** Thinking levels with their other spellings, keyed without case, spaces, `-` and `_`. */
-const THINKING: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    off: ['off', 'none', 'false', 'disabled'],
-    minimal: ['minimal', 'min', 'think'],
-    low: ['low', 'on', 'enabled', 'thinkhard'],
-    medium: ['medium', 'mid', 'med', 'normal', 'harder', 'thinkharder'],
-    high: ['high', 'max', 'highest', 'ultra', 'ultrathink', 'thinkhardest'],
-    xhigh: ['xhigh', 'extrahigh', 'veryhigh'],
-  }).flatMap(([level, spellings]) => spellings.map((spelling) => [spelling, level] as const)),
-);
-
 /** A thinking level; an unknown one falls back to the runner's own, with a warning. */
 export function thinking(values: RawFields, at: FieldRules): string | undefined {
   const given = optionalText(values, 'thinking', at);
   if (given === undefined) return undefined;
-  const level = THINKING.get(given.toLowerCase().replaceAll(/[\s_-]/g, ''));
+  const level = thinkingLevel(given);
   if (level !== undefined) return level;
   warn(at.warnings, {
     code: 'unknown_thinking',
     field: 'thinking',
-    message:
-      'thinking is not a known level, so the default is used; expected off, minimal, low, medium, high or xhigh',
+    message: `thinking is not a known level, so the default is used; expected ${THINKING_LEVELS.slice(0, -1).join(', ')} or ${THINKING_LEVELS.at(-1)}`,
   });
   return undefined;
 }
@@ -196,11 +183,8 @@ export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldRule
   return key;
 }
 
-/** Names a gateway gives its main session, whatever their case. */
-const MAIN_SESSION = /^(?:main$|main:|agent:|global$)/i;
-
 function inHookNamespace(key: string, at: FieldRules): string {
-  if (!MAIN_SESSION.test(key)) return key;
+  if (!namesMainSession(key)) return key;
   const problem = 'sessionKey names the main session, which hooks cannot address';
   if (!at.rules.lenient) {
     throw fieldError('sessionKey', `${problem}; use wake for it, or a key such as hook:name`);
