@@ -114,6 +114,7 @@ function compile(
     dialect: config.dialect,
     mappingsDir: hooks.mappingsDir,
     presets: hooks.presets,
+    lenient: hooks.lenient,
     models: agents.defaults.models,
     aliases: agents.defaults.aliases,
     channels: catalog.modules.keys(),

@@ -1,7 +1,14 @@
-import { CHANNEL_ALIASES, CHANNEL_IDS, LAST_CHANNEL } from '../action.ts';
+import {
+  CHANNEL_ALIASES,
+  CHANNEL_IDS,
+  LAST_CHANNEL,
+  namesMainSession,
+  THINKING_LEVELS,
+  thinkingLevel,
+} from '../action.ts';
 import { didYouMean } from '../document/document.ts';
 import type { Path } from '../document/document.ts';
-import type { CompileOptions } from './compile-options.ts';
+import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { quote } from './mapping-codes.ts';
 import type { Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -66,6 +73,34 @@ export function checkModel({ reporter, options }: Checked, name: string): void {
         : models.length === 0
           ? 'the list is empty: no mapping may choose a model'
           : `allowed: ${models.slice(0, 8).join(', ')}${models.length > 8 ? ', …' : ''}`,
+  });
+}
+
+/** A literal session key is one of the hooks' own: requests of the mapping would be refused otherwise. */
+export function checkSessionKey(
+  { reporter, options, dialect }: Checked & { readonly dialect: MappingEntry['dialect'] },
+  key: string,
+): void {
+  if (!namesMainSession(key)) return;
+  const isLenient = options.lenient ?? dialect === 'openclaw';
+  reporter.report(['sessionKey'], {
+    severity: isLenient ? 'warning' : 'error',
+    code: 'MAIN_SESSION_KEY',
+    message: `${quote(key)} names the main session, which hooks cannot address${isLenient ? ': hook: is put before it' : ''}`,
+    hint: 'write a key such as hook:name; for the main session choose action: wake',
+  });
+}
+
+/** A literal thinking level is a known one: any other is ignored. */
+export function checkThinking({ reporter }: Pick<Checked, 'reporter'>, level: string): void {
+  if (level === '' || thinkingLevel(level) !== undefined) return;
+  const near = didYouMean(level, THINKING_LEVELS);
+  const known = `the levels are: ${THINKING_LEVELS.join(' ')}`;
+  reporter.report(['thinking'], {
+    severity: 'warning',
+    code: 'UNKNOWN_THINKING',
+    message: `unknown thinking level ${quote(level)}: it is ignored`,
+    hint: near === undefined ? known : `did you mean "${near}"? ${known}`,
   });
 }
 

@@ -3,7 +3,14 @@ import type { DeliveryTarget } from '../action.ts';
 import { validate } from '../document/document.ts';
 import type { Diagnostic, LocatedValue, Path, Place } from '../document/document.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
-import { checkChannel, checkModel, checkRecipient, checkRunner } from './check-names.ts';
+import {
+  checkChannel,
+  checkModel,
+  checkRecipient,
+  checkRunner,
+  checkSessionKey,
+  checkThinking,
+} from './check-names.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { compileMatch } from './compile-match.ts';
 import { createReporter, quote } from './mapping-codes.ts';
@@ -111,6 +118,10 @@ function build(course: Course): CompiledMapping {
   const dedupe = compileDedupe(course);
   const fallback = compileFallback(course);
   checkRunner(course, options.runners);
+  const sessionKey = template(course, 'sessionKey');
+  const thinking = template(course, 'thinking');
+  if (sessionKey?.literal !== undefined) checkSessionKey(course, sessionKey.literal.trim());
+  if (thinking?.literal !== undefined) checkThinking(course, thinking.literal.trim());
   return {
     id: source.id ?? `mapping-${order + 1}`,
     order,
@@ -123,12 +134,12 @@ function build(course: Course): CompiledMapping {
     settings: source.maxBodyBytes === undefined ? {} : { maxBodyBytes: source.maxBodyBytes },
     ...(source.maxBodyBytes === undefined ? {} : { settingsAt: located.place(['maxBodyBytes']) }),
     ...present('name', template(course, 'name')),
-    ...present('sessionKey', template(course, 'sessionKey')),
+    ...present('sessionKey', sessionKey),
     ...present('instructions', instructions),
     ...present('text', text),
     ...present('deliver', deliver),
     ...routing,
-    ...present('thinking', template(course, 'thinking')),
+    ...present('thinking', thinking),
     ...present('timeoutSeconds', timeoutSeconds),
     ...present('transform', transform),
     ...present('forEach', forEach),
@@ -149,14 +160,14 @@ function template(course: Course, key: keyof MappingSource): CompiledTemplate | 
 }
 
 function templateAt(
-  { templates, located, reporter, preset }: Course,
+  { templates, located, reporter, preset, source }: Course,
   path: Path,
 ): CompiledTemplate | undefined {
   const own = path.length === 1 ? preset?.[path[0] as keyof MappingSource] : undefined;
-  const { template, diagnostics } = templates.compile(
-    located.at(path),
-    typeof own === 'string' ? { text: own } : {},
-  );
+  const { template, diagnostics } = templates.compile(located.at(path), {
+    withItem: source.forEach !== undefined,
+    ...(typeof own === 'string' ? { text: own } : {}),
+  });
   reporter.diagnostics.push(...diagnostics);
   return template;
 }

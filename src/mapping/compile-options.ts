@@ -19,6 +19,8 @@ export interface CompileOptions {
   readonly aliases?: Readonly<Record<string, string>>;
   /** Keys of `gateway.runners`. */
   readonly runners?: readonly string[];
+  /** `hooks.lenient`: keys of the main session are put under `hook:`; default as the dialect of the mapping has it. */
+  readonly lenient?: boolean;
   /** What is wrong with a recipient on a channel, in words; undefined where it will do. */
   recipientProblem?(channel: string, to: string): string | undefined;
   /**

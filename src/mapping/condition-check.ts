@@ -1,6 +1,6 @@
 import { didYouMean } from '../document/document.ts';
 import type { Diagnostic, Place } from '../document/document.ts';
-import { headerNameFinding } from './header-name.ts';
+import { emptyPathFinding, itemFinding } from './empty-path.ts';
 
 /** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
 interface Arity {
@@ -166,11 +166,12 @@ export function checkEquality(rule: Rule, at: Place): Diagnostic | undefined {
   return undefined;
 }
 
-/** A variable whose name can find nothing. */
+/** A variable at the root whose name can find nothing. */
 export function checkVariable({ operator, operands }: Rule, at: Place): Diagnostic | undefined {
   const [name] = operands;
   if (operator !== 'var' || typeof name !== 'string') return undefined;
-  const finding = headerNameFinding(name.split('.'));
+  const keys = name.split('.');
+  const finding = emptyPathFinding(keys) ?? itemFinding(keys, 'condition');
   return finding === undefined ? undefined : { ...finding, at };
 }
 

@@ -2,11 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { readDocument, validate } from '../document/document.ts';
+import { describeValue, readDocument, validate } from '../document/document.ts';
 import type { Diagnostic, LocatedValue } from '../document/document.ts';
 import { compileMappings } from './compile.ts';
 import type { CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
+import type { MappingCode } from './mapping-codes.ts';
 
 /** Built-in presets: the file they come from, and a further hook name they answer on. */
 const PRESETS: Readonly<Record<string, { readonly file: string; readonly alias?: string }>> = {
@@ -127,7 +128,17 @@ async function loadFile(path: string, { cwd }: ReadOptions): Promise<Loaded> {
   if (Array.isArray(value)) {
     return { entries: value.map((_, index) => entry(root.at([index]))), diagnostics, files };
   }
-  if (typeof value !== 'object' || !Object.hasOwn(value, 'mappings')) {
+  if (typeof value !== 'object') {
+    const finding: Diagnostic = {
+      severity: 'error',
+      code: 'MAPPING_FILE_SHAPE' satisfies MappingCode,
+      message: `a mapping file holds a mapping, a list of mappings or {mappings: [...]}, found ${describeValue(value)}`,
+      at: root.place([]),
+      hint: 'start with match: {path: name} and messageTemplate, or move the file out of hooks.mappingsDir',
+    };
+    return { entries: [], diagnostics: [...diagnostics, finding], files };
+  }
+  if (!Object.hasOwn(value, 'mappings')) {
     return { entries: [entry(root)], diagnostics, files };
   }
   const holder = validate(root, HolderSchema);

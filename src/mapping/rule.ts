@@ -155,10 +155,20 @@ function readRule(compiler: Compiler, value: unknown, path: Path): Rule | undefi
     return undefined;
   }
   const keyAt = compiler.located.place([...path, rule.operator], 'key');
-  const finding = checkRule(rule, keyAt) ?? checkEquality(rule, keyAt) ?? checkVariable(rule, keyAt);
+  const finding =
+    checkRule(rule, keyAt) ??
+    checkEquality(rule, keyAt) ??
+    (isInList(path) ? undefined : checkVariable(rule, keyAt));
   if (finding === undefined) return rule;
   diagnostics.push(finding);
   return finding.severity === 'error' ? undefined : rule;
+}
+
+/** Whether the variables at a path read an element: the second operand of a list operator. */
+function isInList(path: Path): boolean {
+  return path.some(
+    (step, index) => typeof step === 'string' && isListOperator(step) && path[index + 1] === 1,
+  );
 }
 
 function operandPath(rule: Rule, path: Path, index: number): Path {

@@ -1,6 +1,6 @@
 import { didYouMean } from '../document/document.ts';
 import type { Diagnostic, Place } from '../document/document.ts';
-import { headerNameFinding } from './header-name.ts';
+import { emptyPathFinding, itemFinding } from './empty-path.ts';
 import type { MappingCode } from './mapping-codes.ts';
 import { isTimeZone } from './template-date.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
@@ -92,7 +92,12 @@ export function checkNamed(
   }
 }
 
-export function checkHeaderName(state: TemplateReporter, path: hbs.AST.PathExpression): void {
-  const finding = headerNameFinding(path.parts);
+/** A path from the root that finds nothing, whatever is sent. */
+export function checkRootPath(
+  state: TemplateReporter & { readonly withItem: boolean },
+  keys: readonly string[],
+  path: hbs.AST.PathExpression,
+): void {
+  const finding = emptyPathFinding(keys) ?? (state.withItem ? undefined : itemFinding(keys, 'template'));
   if (finding !== undefined) state.diagnostics.push({ ...finding, at: state.locate(path.loc).at });
 }

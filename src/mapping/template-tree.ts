@@ -9,8 +9,8 @@
 import type { Diagnostic, Place } from '../document/document.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import {
-  checkHeaderName,
   checkNamed,
+  checkRootPath,
   countText,
   report,
   reportBlock,
@@ -45,11 +45,18 @@ interface Preparing extends TemplateReporter {
   readonly helpers: Set<string>;
   readonly names: Set<string>;
   whole: boolean;
+  /** Whether `item` and `index` have a value. */
+  readonly withItem: boolean;
+  /** Blocks around it that read an element: paths do not start at the root there. */
+  inner: number;
 }
+
+/** Blocks whose content reads an element instead of the root. */
+const ELEMENT_BLOCKS: readonly string[] = ['each', 'with'];
 
 const LOOP_DATA = ['index', 'key', 'first', 'last'];
 
-export function prepareTree(program: hbs.AST.Program, locate: Locate): PreparedTree {
+export function prepareTree(program: hbs.AST.Program, locate: Locate, withItem = true): PreparedTree {
   const state: Preparing = {
     locate,
     expressions: [],
@@ -58,6 +65,8 @@ export function prepareTree(program: hbs.AST.Program, locate: Locate): PreparedT
     names: new Set(),
     diagnostics: [],
     whole: false,
+    withItem,
+    inner: 0,
   };
   const prepared = prepareProgram(state, program, []);
   return { ...state, program: prepared };
@@ -139,11 +148,15 @@ function prepareBlock(
   }
   const prepared = block.params.map((param) => prepareExpression(state, param, params));
   const { program, inverse } = block;
+  const depth = ELEMENT_BLOCKS.includes(name) ? 1 : 0;
+  state.inner += depth;
+  const main = program === undefined ? undefined : prepareProgram(state, program, params);
+  state.inner -= depth;
   return {
     ...block,
     params: [numberLiteral(index, block.loc), ...prepared],
     // Handlebars leaves out the side that was not written.
-    ...(program === undefined ? {} : { program: prepareProgram(state, program, params) }),
+    ...(main === undefined ? {} : { program: main }),
     ...(inverse === undefined ? {} : { inverse: prepareProgram(state, inverse, params) }),
   } as hbs.AST.BlockStatement;
 }
@@ -224,6 +237,7 @@ function preparePath(
     if (first !== 'root') return path;
     if (second === undefined) return wholeRoot(state, path);
     state.names.add(second);
+    checkRootPath(state, path.parts.slice(1), path);
     return callOf(
       ROOT,
       path.parts.slice(1).map((part) => stringLiteral(part, path.loc)),
@@ -234,7 +248,7 @@ function preparePath(
   const isParam = path.depth === 0 && params.includes(first) && !/^\.|this\b/.test(path.original);
   if (isParam) return path;
   state.names.add(first);
-  if (path.depth === 0) checkHeaderName(state, path);
+  if (path.depth === 0 && state.inner === 0) checkRootPath(state, path.parts, path);
   // With this spelling Handlebars takes the name for a path even where a helper has it.
   const spelled: hbs.AST.PathExpression = { ...path, original: `./${path.parts.join('.')}` };
   return path.depth === 0 ? spelled : path;

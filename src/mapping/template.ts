@@ -42,6 +42,8 @@ interface TemplateOptions {
   readonly form?: TemplateForm;
   /** Stands in for the located text. */
   readonly text?: string;
+  /** Whether `item` and `index` have a value (default); a warning says where they are read without. */
+  readonly withItem?: boolean;
 }
 
 /** Compiles templates; one for all templates of a routing table. */
@@ -66,7 +68,7 @@ interface Engine {
 function compileTemplate(
   { handlebars, helpers }: Engine,
   located: LocatedValue,
-  { form, text: source = String(located.value) }: TemplateOptions,
+  { form, withItem, text: source = String(located.value) }: TemplateOptions,
 ): TemplateResult {
   const at = located.place([]);
   const isLiteral = !source.includes('{{') && form !== 'full';
@@ -81,7 +83,7 @@ function compileTemplate(
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
   const parsed = parse(handlebars, text, placeOf);
   if (parsed.program === undefined) return { diagnostics: [parsed.finding] };
-  const tree = prepareTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }));
+  const tree = prepareTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }), withItem);
   const { diagnostics, blocks, names } = tree;
   if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
   const plain = form === 'full' ? undefined : compilePlain(handlebars.parse(text.text), tree);
