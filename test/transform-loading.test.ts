@@ -244,7 +244,7 @@ describe('what is refused, and where', () => {
     expect(loaded.diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
       ['TRANSFORM_NOT_FOUND', 'did you mean "github.js"?'],
       ['TRANSFORM_NOT_FOUND', 'did you mean "stripe.ts"?'],
-      ['TRANSFORM_NOT_FOUND', undefined],
+      ['TRANSFORM_NOT_FOUND', 'create it, or check the name: it is relative to hooks.transformsDir'],
     ]);
   });
 });

@@ -67,6 +67,17 @@ describe('the pool', () => {
     expect(fixture.events).toContainEqual({ kind: 'breaker-opened', module: 'loop.ts' });
   });
 
+  test('has room for a good call, however many bad ones wait', async () => {
+    fixture.write({ 'good.ts': GOOD, 'loop.ts': LOOP });
+    const [good, loop] = [refTo('good.ts'), refTo('loop.ts', { timeoutMs: 100 })];
+    const transforms = await fixture.load([good, loop]);
+    const bad = Array.from({ length: 1500 }, () => callTransform(transforms, loop));
+    expect(await callTransform(transforms, good, { n: 1 })).toMatchObject({ kind: 'ok' });
+    const words = (await Promise.all(bad)).map((reply) => (reply.kind === 'failed' ? reply.message : 'ok'));
+    expect(words).not.toContain('ok');
+    expect(words.filter((one) => one === 'too many calls are waiting').length).toBeGreaterThan(900);
+  });
+
   test('replays what ran when a worker died without a cause, and loses nothing', async () => {
     fixture.write({ 'busy.ts': BUSY, 'good.ts': GOOD });
     const [busy, good] = [refTo('busy.ts', { timeoutMs: 10_000 }), refTo('good.ts')];

@@ -1,5 +1,5 @@
 /** Jobs that no worker has yet: those that wait in order, and those that must run alone. Bounded in number, bytes and time. */
-import type { Job } from './job.ts';
+import type { Job, PooledModule } from './job.ts';
 
 const MAX_WAITING = 1000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
@@ -11,6 +11,7 @@ const SETTLE_MS = 25;
 export class JobQueue {
   #waiting: Job[] = [];
   #waitingBytes = 0;
+  readonly #shares = new Map<PooledModule, { count: number; bytes: number }>();
   readonly #alone: Job[] = [];
   /** About to be tried alone. */
   readonly #settling = new Set<Job>();
@@ -19,8 +20,11 @@ export class JobQueue {
     return this.#waiting.length + this.#alone.length + this.#settling.size;
   }
 
-  hasRoomFor(bytes: number): boolean {
-    return this.#waiting.length < MAX_WAITING && this.#waitingBytes + bytes <= MAX_WAITING_BYTES;
+  /** A module's calls may take as much room as they leave free, so that one flood never turns the others away. */
+  hasRoomFor(module: PooledModule, bytes: number): boolean {
+    const own = this.#shares.get(module) ?? { count: 0, bytes: 0 };
+    if (own.count >= MAX_WAITING - this.#waiting.length) return false;
+    return own.bytes + bytes <= MAX_WAITING_BYTES - this.#waitingBytes;
   }
 
   add(job: Job): void {
@@ -29,7 +33,7 @@ export class JobQueue {
       return;
     }
     this.#waiting.push(job);
-    this.#waitingBytes += job.frame.length;
+    this.#count(job, 1);
   }
 
   /** Puts jobs that never began back before all others, in order. */
@@ -63,7 +67,7 @@ export class JobQueue {
     let kept = 0;
     for (let index = 0; index < this.#waiting.length; index += 1) {
       const job = this.#waiting[index] as Job;
-      if (place(job)) this.#waitingBytes -= job.frame.length;
+      if (place(job)) this.#count(job, -1);
       else {
         this.#waiting[kept] = job;
         kept += 1;
@@ -94,6 +98,16 @@ export class JobQueue {
     const jobs = this.#waiting;
     this.#waiting = [];
     this.#waitingBytes = 0;
+    this.#shares.clear();
     return jobs;
+  }
+
+  #count({ module, frame }: Job, change: 1 | -1): void {
+    this.#waitingBytes += change * frame.length;
+    const own = this.#shares.get(module) ?? { count: 0, bytes: 0 };
+    own.count += change;
+    own.bytes += change * frame.length;
+    if (own.count === 0) this.#shares.delete(module);
+    else this.#shares.set(module, own);
   }
 }

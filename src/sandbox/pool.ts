@@ -134,7 +134,7 @@ export class Pool implements WorkerListener {
     const isTrial = admission.kind === 'trial';
     const id = this.#takeId();
     const frame = encode(id);
-    if (!this.#queue.hasRoomFor(frame.length)) {
+    if (!this.#queue.hasRoomFor(module, frame.length)) {
       if (isTrial) module.breaker.abandonTrial();
       return Promise.resolve(deferred('too many calls are waiting', 1000));
     }
