@@ -92,6 +92,17 @@ describe('the pool', () => {
     expect(fixture.events).toContainEqual({ kind: 'worker-died', cause: 'unexplained', module: 'busy.ts' });
   });
 
+  test('blames nobody for workers that something outside has stopped', async () => {
+    fixture.write({ 'good.ts': GOOD });
+    const good = refTo('good.ts', { timeoutMs: 100 });
+    const transforms = await fixture.load([good]);
+    await until(() => fixture.sandbox.stats.pools[0]?.ready === 3);
+    for (const pid of workerPids()) process.kill(pid, 'SIGSTOP');
+    expect(await callTransform(transforms, good, { n: 1 })).toMatchObject({ kind: 'ok' });
+    expect(fixture.sandbox.stats.pools[0]?.deaths).toMatchObject({ suspended: expect.any(Number) });
+    expect(fixture.sandbox.stats.calls).toEqual({ ok: 1 });
+  });
+
   test('blames the call that was alone when its worker died again', async () => {
     fixture.write({ 'busy.ts': BUSY });
     const busy = refTo('busy.ts', { timeoutMs: 20_000 });

@@ -285,8 +285,10 @@ export class Pool implements WorkerListener {
         this.#condemn(head, 'memory');
         return;
       case 'recycled':
+      case 'suspended':
       case 'boot':
-        this.#queue.addFirst([head]);
+        if (this.#stopping === undefined) this.#queue.addFirst([head]);
+        else this.#defer(head, 'the sandbox is stopping', 1000);
         return;
       case 'stopped':
         this.#defer(head, 'the sandbox is stopping', 1000);
@@ -434,14 +436,19 @@ export class Pool implements WorkerListener {
     const since = worker.headSince;
     if (head === undefined || since === undefined) return;
     if (now - since > head.timeoutMs + GRACE_MS) worker.kill('deadline');
-    else if (now - since > WATCH_AFTER_MS && (worker.rssBytes() ?? 0) > MEMORY_CAP_BYTES)
-      worker.kill('memory');
+    else if (now - since > WATCH_AFTER_MS) {
+      const found = worker.look();
+      if (found === undefined) return;
+      // A signal from outside stopped it, which no transform can do.
+      if (found.isSuspended) worker.kill('suspended');
+      else if (found.rssBytes > MEMORY_CAP_BYTES) worker.kill('memory');
+    }
   }
 
   #recycle(now: number): void {
     this.#lastRecycleCheck = now;
     for (const worker of this.#active) {
-      if ((worker.rssBytes() ?? 0) > RECYCLE_BYTES) this.#draining.add(worker);
+      if ((worker.look()?.rssBytes ?? 0) > RECYCLE_BYTES) this.#draining.add(worker);
     }
     if (this.#draining.size === 0) return;
     this.#refresh();

@@ -7,7 +7,7 @@ import type { Job, PooledModule } from './job.ts';
 import { workerCommand, type WorkerSettings } from './worker-command.ts';
 
 /** Why the supervisor ended a worker. */
-export type KillCause = 'deadline' | 'memory' | 'recycled' | 'protocol' | 'stopped' | 'boot';
+export type KillCause = 'deadline' | 'memory' | 'recycled' | 'protocol' | 'stopped' | 'boot' | 'suspended';
 
 /** How a worker came to its end; `undefined` is a death of its own. */
 export type DeathCause = KillCause | undefined;
@@ -107,12 +107,13 @@ export class Worker {
     this.#listener.lost(this, cause);
   }
 
-  /** Resident memory; undefined where the platform does not tell. */
-  rssBytes(): number | undefined {
+  /** What the system says of the process; undefined where the platform does not tell. */
+  look(): { readonly rssBytes: number; readonly isSuspended: boolean } | undefined {
     try {
       const status = readFileSync(`/proc/${this.#process.pid}/status`, 'latin1');
       const kilobytes = /VmRSS:\s+(\d+)/.exec(status)?.[1];
-      return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+      if (kilobytes === undefined) return undefined;
+      return { rssBytes: Number(kilobytes) * 1024, isSuspended: /^State:\s+[Tt]/m.test(status) };
     } catch {
       return undefined;
     }
