@@ -17,13 +17,7 @@ export interface ClientOptions {
   readonly limits: AcceptLimits;
 }
 
-/**
- * So many requests go over before their turn of the event loop has ended: else a turn that parses many left the storage
- * thread without work, and its commit this thread.
- */
-const MAX_GATHERED = 16;
-
-/** The main thread's end of the storage worker: requests of one turn of the event loop go over in few messages. */
+/** The main thread's end of the storage worker: requests of one turn of the event loop go over in one message. */
 export class SqliteClient {
   readonly #worker: Worker;
   readonly #file: string;
@@ -96,7 +90,6 @@ export class SqliteClient {
     this.#pending.set(id, settle);
     if (this.#outgoing.length === 0) setImmediate(() => this.#post());
     this.#outgoing.push([id, name, argument]);
-    if (this.#outgoing.length >= MAX_GATHERED) this.#post();
   }
 
   onOutsideChange(listener: () => void): void {
