@@ -2,6 +2,18 @@
 export const SECRET_KEY =
   /^(?!queryToken$).*(token|tokens|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|credentials?|authorization|cookie)$/i;
 
+/** Log lines use few keys, over and over; more than this many are judged anew each time. */
+const MAX_JUDGED = 500;
+const judgedKeys = new Map<string, boolean>();
+
+function isSecretKey(key: string): boolean {
+  const known = judgedKeys.get(key);
+  if (known !== undefined) return known;
+  const isSecret = SECRET_KEY.test(key);
+  if (judgedKeys.size < MAX_JUDGED) judgedKeys.set(key, isSecret);
+  return isSecret;
+}
+
 /** What stands in a log in place of a secret. */
 const REDACTED = '[redacted]';
 
@@ -41,7 +53,7 @@ function copyObject(value: Readonly<Record<string, unknown>>, depth: number): ob
     if ((entries += 1) > MAX_ENTRIES) break;
     const item = value[key];
     const holdsText = typeof item === 'string' || (typeof item === 'object' && item !== null);
-    copied[key] = holdsText && SECRET_KEY.test(key) ? REDACTED : copy(item, depth + 1);
+    copied[key] = holdsText && isSecretKey(key) ? REDACTED : copy(item, depth + 1);
   }
   return copied;
 }
