@@ -15,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 test('what init writes checks without errors, and its golden case becomes an agent run', async () => {
   expect(await cli(['init', 'new'], { cwd: folder })).toMatchObject({ exitCode: 0 });
   const cwd = join(folder, 'new');
-  const check = await cli(['check', '-c', join(cwd, 'sluice.yaml'), '--format', 'json'], { cwd });
+  const check = await cli(['check', '-c', join(cwd, 'sluice.yaml'), '--json'], { cwd });
   const findings = JSON.parse(check.out) as { severity: string; code: string }[];
   expect(findings.filter((finding) => finding.severity === 'error')).toEqual([]);
   expect(await cli(['test', '-c', join(cwd, 'sluice.yaml')], { cwd })).toMatchObject({ exitCode: 0 });

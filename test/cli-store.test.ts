@@ -224,9 +224,12 @@ test('the queue shows dead work, tries it again, and drops it after asking', asy
   const table = await bench.run(['queue']);
   expect(table.out).toContain(id);
   expect(table.out).not.toContain('private words');
-  const shown = await bench.run(['queue', 'show', id]);
+  const shown = await bench.run(['queue', 'show', id, '--json']);
   expect(JSON.parse(shown.out)).toMatchObject({ id, message: 'private words', outbox: [] });
-  const bare = await bench.run(['queue', 'show', id, '--no-text']);
+  expect((await bench.run(['queue', 'show', id])).out).toMatch(
+    /^id: .*\nkind: hook\n[^]*message: private words\n/,
+  );
+  const bare = await bench.run(['queue', 'show', id, '--no-text', '--json']);
   expect(bare.out).not.toContain('private words');
   expect(JSON.parse(bare.out)).toMatchObject({ id, lastError: { code: expect.any(String) } });
 
@@ -276,7 +279,7 @@ test('the queue shows system events that were parked, and brings them back', asy
   expect(table.out).toMatch(/wake\s+agent\s+dead\s+5\s+.*connection_refused/);
   expect(table.out).not.toContain('private words');
   expect(json(await bench.run(['queue', '--json', '--state', 'queued']))).toEqual([]);
-  const shown = await bench.run(['queue', 'show', event.id, '--no-text']);
+  const shown = await bench.run(['queue', 'show', event.id, '--no-text', '--json']);
   expect(JSON.parse(shown.out)).toMatchObject({ id: event.id, lastError: { code: 'connection_refused' } });
   expect(shown.out).not.toContain('private words');
   expect((await bench.run(['queue', 'retry', event.id])).out).toBe('1 due now\n');

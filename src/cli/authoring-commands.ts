@@ -25,6 +25,7 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
         'pretty',
       ),
     )
+    .option('--json', 'the same as --format json')
     .option('--strict', 'warnings fail too')
     .action(async (flags: CheckFlags) => (await import('./check.ts')).check(cli, flags));
   cli
@@ -125,7 +126,7 @@ function addChannels(program: Command, cli: Cli): void {
         .command('check', { isDefault: true })
         .description('verify credentials and show what "last" resolves to'),
     )
-    .option('--json', 'one JSON array on stdout')
+    .option('--json', 'a JSON object on stdout')
     .option('--timeout <seconds>', 'per channel', wholeNumber(1, 300), 15)
     .action(async (flags: { config?: string; json?: boolean; timeout: number }) =>
       (await import('./channels.ts')).checkChannels(cli, flags),

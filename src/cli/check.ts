@@ -7,12 +7,15 @@ import { findConfigFile } from './config-file.ts';
 export interface CheckFlags {
   readonly config?: string;
   readonly format: 'pretty' | 'json' | 'github' | 'sarif';
+  /** The same as `--format json`. */
+  readonly json?: boolean;
   readonly strict?: boolean;
 }
 
 /** Finds everything that is wrong before it is deployed: errors end with 1, with `--strict` warnings too. */
 export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   const file = findConfigFile(cli.terminal, flags);
+  const format = flags.json === true ? 'json' : flags.format;
   const sandbox = new Sandbox();
   try {
     const { diagnostics, summary } = await checkGeneration(file, {
@@ -20,9 +23,9 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
       needSecrets: false,
       sandbox,
     });
-    const text = formatDiagnostics(diagnostics, { format: flags.format, color: cli.terminal.color });
+    const text = formatDiagnostics(diagnostics, { format, color: cli.terminal.color });
     if (text !== '') cli.terminal.out(text);
-    if (flags.format === 'pretty' && diagnostics.length === 0) cli.terminal.out(`no findings: ${summary}`);
+    if (format === 'pretty' && diagnostics.length === 0) cli.terminal.out(`no findings: ${summary}`);
     if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
   } finally {
     await sandbox.stop();

@@ -1,3 +1,5 @@
+import { printYaml } from '../document/document.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
 import type { QueueSelection, Storage } from '../storage/storage.ts';
 import { eventToJson, outboxToJson, runToJson } from './listings.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -24,13 +26,13 @@ export async function showWork(
   storage: Storage,
   terminal: Terminal,
   id: string,
-  options: { readonly text: boolean },
+  options: { readonly text: boolean; readonly json?: boolean },
 ): Promise<void> {
   const run = await storage.findRun(id);
   if (run !== undefined) {
     const outbox = await storage.listOutbox({ limit: 1000, runId: id });
     const sent = outbox.map((entry) => outboxToJson(entry, options.text));
-    terminal.out(JSON.stringify({ ...runToJson(run, options.text), outbox: sent }, null, 2));
+    print(terminal, options, { ...runToJson(run, options.text), outbox: sent });
     return;
   }
   const [entry] = await storage.listOutbox({ limit: 1, id });
@@ -39,7 +41,13 @@ export async function showWork(
     throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
   const shown =
     event === undefined ? entry && outboxToJson(entry, options.text) : eventToJson(event, options.text);
-  terminal.out(JSON.stringify(shown, null, 2));
+  print(terminal, options, shown);
+}
+
+/** JSON for programs; for people YAML, where a prompt or a reply of several lines can be read. */
+function print(terminal: Terminal, options: { readonly json?: boolean }, value: unknown): void {
+  if (options.json === true) terminal.out(JSON.stringify(value, null, 2));
+  else terminal.out(clearControl(printYaml(value)));
 }
 
 /** Makes dead or waiting work due now. */

@@ -76,8 +76,9 @@ function addQueue(program: Command, cli: Cli): void {
     });
   cli
     .withConfig(queue.command('show <id>').description('show one run, delivery or callback whole'))
+    .option('--json', 'a JSON object on stdout')
     .option('--no-text', 'leave payload-derived texts out')
-    .action(async (id: string, flags: { config?: string; text: boolean }) => {
+    .action(async (id: string, flags: { config?: string; json?: boolean; text: boolean }) => {
       const { showWork } = await import('./queue.ts');
       await (
         await import('./store.ts')
