@@ -17,7 +17,7 @@ import { createReporter, quote } from './mapping-codes.ts';
 import type { Reporter } from './mapping-codes.ts';
 import { MappingSchema } from './mapping-schema.ts';
 import type { MappingSource } from './mapping-schema.ts';
-import type { CompiledMapping, CompiledTemplate, DedupeRule } from './mapping.ts';
+import type { CompiledMapping, CompiledTemplate, DedupeRule } from './compiled-mapping.ts';
 import { isReserved } from './scope.ts';
 import type { TemplateCompiler } from './template.ts';
 import { toTransformRef } from './transform-ref.ts';

@@ -3,7 +3,7 @@ import { compileCondition } from './condition.ts';
 import { quote } from './mapping-codes.ts';
 import type { Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
-import type { CompiledMapping } from './mapping.ts';
+import type { CompiledMapping } from './compiled-mapping.ts';
 
 /** Hook names that are no mapping's: the two built-in routes and the listing of runs. */
 const RESERVED_PATHS = ['wake', 'agent', 'runs'];

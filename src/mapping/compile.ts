@@ -4,7 +4,7 @@ import { compileMapping, unknownKeys } from './compile-mapping.ts';
 import type { MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import type { MappingCode } from './mapping-codes.ts';
-import type { CompiledMapping, RoutingTable } from './mapping.ts';
+import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
 import { createRoutingTable } from './routing-table.ts';
 import { createTemplateCompiler } from './template.ts';
 

@@ -1,7 +1,7 @@
 import type { Diagnostic, LocatedValue } from '../document/document.ts';
 import { describeValue } from '../document/document.ts';
 import type { JsonValue } from '../request.ts';
-import type { CompiledCondition, ConditionTrace, Equality, Scope } from './mapping.ts';
+import type { CompiledCondition, ConditionTrace, Equality, Scope } from './compiled-mapping.ts';
 import { compileRule } from './rule.ts';
 import type { CompiledRule, RuleNode } from './rule.ts';
 import { MISSING, ROOT, truthy, UNKNOWN } from './rule-value.ts';

@@ -9,7 +9,7 @@
  * it must.
  */
 import type { JsonValue } from '../request.ts';
-import type { CompiledMapping, Equality, Scope } from './mapping.ts';
+import type { CompiledMapping, Equality, Scope } from './compiled-mapping.ts';
 import { canonicalPath, compileReader } from './scope.ts';
 import type { Reader } from './scope.ts';
 

@@ -1,4 +1,10 @@
-import type { CompiledMapping, ConsideredMapping, PathSettings, RoutingTable, Scope } from './mapping.ts';
+import type {
+  CompiledMapping,
+  ConsideredMapping,
+  PathSettings,
+  RoutingTable,
+  Scope,
+} from './compiled-mapping.ts';
 import { buildIndex, findCandidates } from './routing-index.ts';
 import { ownValue } from './scope.ts';
 

@@ -1,6 +1,6 @@
 import { HookError } from '../errors.ts';
 import type { JsonValue } from '../request.ts';
-import type { Scope } from './mapping.ts';
+import type { Scope } from './compiled-mapping.ts';
 
 /**
  * The values a rule works with. Two are no JSON: MISSING is what a `var` yields where nothing was sent, UNKNOWN what

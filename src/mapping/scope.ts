@@ -1,5 +1,5 @@
 import type { JsonValue } from '../request.ts';
-import type { Scope } from './mapping.ts';
+import type { Scope } from './compiled-mapping.ts';
 
 /**
  * What conditions and templates can read. At the root seven names are reserved; any other name reads the payload, so

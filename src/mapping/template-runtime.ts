@@ -3,7 +3,7 @@ import Handlebars from 'handlebars';
 import type { Place } from '../document/document.ts';
 import type { JsonObject, JsonValue } from '../request.ts';
 import { textOf } from './json-text.ts';
-import type { RenderTrace, Scope } from './mapping.ts';
+import type { RenderTrace, Scope } from './compiled-mapping.ts';
 import { ownValue, readRoot } from './scope.ts';
 import { checkOutput, RenderBudget } from './template-budget.ts';
 import { HELPERS, holds } from './template-helpers.ts';

@@ -10,7 +10,7 @@ import { placeWithin } from '../document/document.ts';
 import { HookError } from '../errors.ts';
 import type { HookRequest, JsonObject, JsonValue } from '../request.ts';
 import { textOf } from './json-text.ts';
-import type { CompiledTemplate, RenderTrace, Scope } from './mapping.ts';
+import type { CompiledTemplate, RenderTrace, Scope } from './compiled-mapping.ts';
 import { compileReader, readRoot, RESERVED_NAMES } from './scope.ts';
 import type { Reader } from './scope.ts';
 import { checkOutput } from './template-budget.ts';

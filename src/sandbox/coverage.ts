@@ -2,27 +2,7 @@
 import { SCRIPT_PREFIX } from './names.ts';
 import type { RawCoverage } from './isolate-coverage.ts';
 import type { StackMapper } from './map-stack.ts';
-
-/** A function, or a branch inside one, of a transform's source; lines and columns are 1-based. */
-export interface CoverageRange {
-  readonly kind: 'function' | 'branch';
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  /** Of a function; empty where it has none. */
-  readonly name: string;
-  readonly hits: number;
-}
-
-/**
- * What ran of one module. V8 names a branch only where it ran more or less often than what is around it, so a branch
- * that always runs is no range of its own: nothing is left out if and only if every range has hits.
- */
-export interface ModuleCoverage {
-  /** As mappings name it. */
-  readonly module: string;
-  readonly ranges: readonly CoverageRange[];
-}
+import type { CoverageRange, ModuleCoverage } from './transform.ts';
 
 interface Counted {
   readonly kind: 'function' | 'branch';

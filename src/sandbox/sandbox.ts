@@ -3,7 +3,7 @@
  * run in frozen isolates (`inside.ts`) inside worker processes (`worker-process.ts`), under a supervisor that holds
  * the deadlines (`pool.ts`).
  */
-import { readCoverage, withoutCounts, type ModuleCoverage } from './coverage.ts';
+import { readCoverage, withoutCounts } from './coverage.ts';
 import { encodeCall, encodeCoverage } from './frames.ts';
 import type { RawCoverage } from './isolate-coverage.ts';
 import { inspectModule } from './inspect-module.ts';
@@ -13,18 +13,19 @@ import { StackMapper } from './map-stack.ts';
 import { ModuleRegistry } from './module-registry.ts';
 import { Pool, type PoolEvent, type PoolStats } from './pool.ts';
 import { failedReply, replyTo } from './reply.ts';
-import type { TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
+import type { ModuleCoverage, TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
 import { platformWalls, type Wall } from './worker-command.ts';
 
 export { defineTransform } from './author.ts';
 export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
 export { runTransformUnsandboxed, type UnsandboxedRun } from './run-unsandboxed.ts';
-export type { CoverageRange, ModuleCoverage } from './coverage.ts';
 export { SANDBOX_CODES } from './sandbox-codes.ts';
 export { typecheckTransforms, type TypecheckOptions } from './typecheck.ts';
 export type { Wall } from './worker-command.ts';
 export type { PoolEvent as SandboxEvent } from './pool.ts';
 export type {
+  CoverageRange,
+  ModuleCoverage,
   MappedPosition,
   TransformCall,
   TransformFailure,

@@ -1,4 +1,3 @@
-import type { ModuleCoverage } from './coverage.ts';
 import type { Diagnostic, Place } from '../document/document.ts';
 
 /** A `transform` entry of a mapping, limits resolved to their defaults. */
@@ -92,6 +91,27 @@ export type TransformReply =
       /** Whole seconds until another try makes sense; `deferred` only. */
       readonly retryAfterSeconds?: number;
     });
+
+/** A function, or a branch inside one, of a transform's source; lines and columns are 1-based. */
+export interface CoverageRange {
+  readonly kind: 'function' | 'branch';
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** Of a function; empty where it has none. */
+  readonly name: string;
+  readonly hits: number;
+}
+
+/**
+ * What ran of one module. V8 names a branch only where it ran more or less often than what is around it, so a branch
+ * that always runs is no range of its own: nothing is left out if and only if every range has hits.
+ */
+export interface ModuleCoverage {
+  /** As mappings name it. */
+  readonly module: string;
+  readonly ranges: readonly CoverageRange[];
+}
 
 /**
  * The transforms of one generation: modules linked, hashed and pinned. Calls in flight finish on the generation they

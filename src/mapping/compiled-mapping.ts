@@ -1,0 +1,171 @@
+import type { DeliveryTarget, WakeMode } from '../action.ts';
+import type { Place } from '../document/document.ts';
+import type { HookRequest, JsonValue } from '../request.ts';
+import type { TransformRef } from '../sandbox/sandbox.ts';
+
+/** What conditions and templates read. Reserved names win at the root; a bare name reads the payload. */
+export interface Scope {
+  readonly request: HookRequest;
+  /** The element of a `forEach`; absent outside one. */
+  readonly item?: JsonValue;
+  /** 0-based position of `item`. */
+  readonly index?: number;
+}
+
+/**
+ * A template compiled once. Rendering never throws on missing values; it lists them. It throws `HookError`
+ * `mapping_failed` where a body makes it print more than 1 MB or loop without measure.
+ */
+export interface CompiledTemplate {
+  readonly source: string;
+  readonly at: Place;
+  /** Openings of all blocks, in source order: each can be taken on its main and on its inverse side (coverage). */
+  readonly blocks: readonly Place[];
+  /** The text itself where the template has no expressions: it renders to this whatever the scope. */
+  readonly literal?: string;
+  /** First names of all paths it reads, e.g. `headers`, `repository`. */
+  readonly reads: readonly string[];
+  render(scope: Scope, trace?: RenderTrace): string;
+}
+
+/** What a rendering left empty, and which block branches it took (for coverage). */
+export interface RenderTrace {
+  readonly empty: { readonly expression: string; readonly at: Place }[];
+  readonly branches: { readonly at: Place; readonly taken: 'main' | 'inverse' }[];
+}
+
+/** One leaf or connective of a condition as evaluated. */
+export interface ConditionTrace {
+  readonly at: Place;
+  /** The operator with its operands as written, cut to 80 characters. */
+  readonly expression: string;
+  readonly result: 'true' | 'false' | 'unknown';
+  /** The value found by the first `var` that decided; absent where there is none. Payload-derived. */
+  readonly found?: JsonValue;
+  readonly expected?: JsonValue;
+  /** The variable that was missing where the result is unknown. */
+  readonly missing?: string;
+  /** True where the node is a leaf (no connective below it): coverage counts these. */
+  readonly leaf: boolean;
+}
+
+/** An equality between a variable and a literal text that a condition needs in order to hold. */
+export interface Equality {
+  /** The variable as keys, e.g. `['headers', 'x-github-event']`. */
+  readonly keys: readonly string[];
+  readonly literal: string;
+  /** False for `==`, which a value that is no text may satisfy as well. */
+  readonly strict: boolean;
+}
+
+/** A condition (`match.when`) compiled to closures. */
+export interface CompiledCondition {
+  readonly at: Place;
+  /** Places of all leaves, in source order (for coverage). */
+  readonly leaves: readonly Place[];
+  /** What must equal a literal text for the condition to hold. */
+  readonly equalities: readonly Equality[];
+  /**
+   * True only where the condition holds; a condition that ends unknown does not match.
+   * @throws HookError `mapping_failed` where list operators multiply a body beyond a million steps
+   */
+  matches(scope: Scope): boolean;
+  /**
+   * The same evaluation, recording every node it visited, in order. `failed` is the first conjunct that is not true
+   * (the whole condition where it is no `and`), `held` the number of conjuncts before it.
+   */
+  trace(scope: Scope): {
+    readonly matched: boolean;
+    readonly nodes: readonly ConditionTrace[];
+    readonly failed?: ConditionTrace;
+    readonly held: number;
+  };
+}
+
+/** How a path's body is received; needed before a mapping is chosen, the same for every mapping of the path. */
+export interface PathSettings {
+  readonly maxBodyBytes?: number;
+}
+
+/** `dedupe` of a mapping: key per action, or `body` for the hash of the raw body. */
+export interface DedupeRule {
+  readonly key: CompiledTemplate | 'body';
+  readonly ttlSeconds: number;
+}
+
+/** A mapping, checked and compiled: immutable. */
+export interface CompiledMapping {
+  /** Unique; default `mapping-<n>`, n 1-based over all mappings. */
+  readonly id: string;
+  /** 0-based position in first-match order. */
+  readonly order: number;
+  readonly at: Place;
+  /** Place of the id, or of the mapping where it has none. */
+  readonly idAt: Place;
+  readonly match: {
+    /** Without outer slashes; absent: any name. */
+    readonly path?: string;
+    readonly pathAt?: Place;
+    readonly source?: string;
+    readonly sourceAt?: Place;
+    readonly when?: CompiledCondition;
+  };
+  readonly action: 'wake' | 'agent' | 'skip';
+  readonly name?: CompiledTemplate;
+  readonly wakeMode: WakeMode;
+  readonly sessionKey?: CompiledTemplate;
+  /** Operator's words, literal. */
+  readonly instructions?: string;
+  /** `messageTemplate` of an agent mapping, `textTemplate` of a wake mapping. */
+  readonly text?: CompiledTemplate;
+  readonly deliver?: boolean;
+  readonly channel?: CompiledTemplate;
+  readonly to?: CompiledTemplate;
+  readonly model?: CompiledTemplate;
+  readonly thinking?: CompiledTemplate;
+  readonly timeoutSeconds?: number;
+  readonly allowUnsafeExternalContent: boolean;
+  readonly transform?: TransformRef;
+  /** A payload path, split into keys; `text` is the path as written. */
+  readonly forEach?: { readonly keys: readonly string[]; readonly text: string; readonly at: Place };
+  readonly runner?: string;
+  readonly fallback?: DeliveryTarget;
+  readonly callbackUrl?: string;
+  readonly dedupe?: DedupeRule;
+  readonly settings: PathSettings;
+  /** Where the mapping sets them. */
+  readonly settingsAt?: Place;
+}
+
+/** Why a mapping was or was not taken, in first-match order. */
+export interface ConsideredMapping {
+  readonly mapping: CompiledMapping;
+  readonly matched: boolean;
+  /** The first part that failed; absent where the mapping matched. */
+  readonly failed?:
+    | { readonly part: 'path'; readonly at?: Place; readonly expected: string; readonly found: string }
+    | { readonly part: 'source'; readonly at?: Place; readonly expected: string; readonly found?: JsonValue }
+    | { readonly part: 'when'; readonly at: Place; readonly node: ConditionTrace };
+  /** All nodes of the condition that were visited. */
+  readonly nodes?: readonly ConditionTrace[];
+  /** Parts that held before the first failing one; the nearest miss has the most. */
+  readonly held: number;
+}
+
+/**
+ * The compiled mappings. Picking costs the same whatever their number: an index by path, source and equality
+ * conjuncts of `when` yields candidates in first-match order.
+ */
+export interface RoutingTable {
+  readonly mappings: readonly CompiledMapping[];
+  /** Whether any enabled mapping could take this hook name, whatever the body. */
+  canTake(path: string): boolean;
+  settingsOf(path: string): PathSettings;
+  /** The first mapping that matches. */
+  route(scope: Scope): CompiledMapping | undefined;
+  /**
+   * The same decision with the reason of every mapping up to the one taken, for explain; linear in their number. The
+   * nearest miss is the entry with the most `held`.
+   */
+  explain(scope: Scope): readonly ConsideredMapping[];
+}
