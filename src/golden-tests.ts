@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { formatDiagnostics } from './document/document.ts';
 import { loadGeneration } from './generation.ts';
 import { createGoldenEngine } from './golden-engine.ts';
-import { applyPolicy, explainFailure, findCases, runCase, type UpdatePolicy } from './golden/golden.ts';
+import { applyPolicy, explainFailure, findCases, isCi, runCase, type UpdatePolicy } from './golden/golden.ts';
 import { Sandbox } from './sandbox/sandbox.ts';
 
 export interface GoldenTestsOptions {
@@ -38,8 +38,7 @@ export async function goldenTests(options: GoldenTestsOptions): Promise<void> {
   if (generation === undefined) throw new Error(formatDiagnostics(diagnostics));
   const engine = createGoldenEngine(generation);
   const found = await findCases(options.dir ?? resolve(dirname(config), 'test/golden'), options.filters);
-  const inCi = !['', 'false', '0'].includes((process.env['CI'] ?? '').toLowerCase());
-  const policy = options.policy ?? (inCi ? 'none' : 'new');
+  const policy = options.policy ?? (isCi(process.env) ? 'none' : 'new');
   for (const golden of found.cases) {
     options.test(golden.name, async () => {
       const result = await applyPolicy(await runCase(golden, engine), policy);

@@ -16,7 +16,7 @@ import {
   type SeenRequest,
   type ServerGeneration,
 } from './server/server.ts';
-import { openStorage, type Storage } from './storage/storage.ts';
+import { openStorage, retentionLimits, type Storage } from './storage/storage.ts';
 import { openMetrics, type Log, type Metrics } from './telemetry/telemetry.ts';
 import type { Settings } from './config/config.ts';
 
@@ -215,9 +215,8 @@ function keepPruning(
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   const prune = async (): Promise<void> => {
-    const { days, rows } = live.generation.config.settings.storage.keep;
     try {
-      await storage.prune({ maxAgeMs: days * 86_400_000, maxRows: rows }, Date.now());
+      await storage.prune(retentionLimits(live.generation.config.settings.storage.keep), Date.now());
     } catch {
       if (!isStopped) log.error({}, 'old work could not be removed from the store; trying again later');
     }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { loadConfig, type LoadedConfig } from '../config/config.ts';
+import { DEFAULT_CONFIG_FILES, loadConfig, type LoadedConfig } from '../config/config.ts';
 import { formatDiagnostics } from '../document/document.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
@@ -11,9 +11,9 @@ export interface ConfigFlags {
 /** The configuration a command works with: what `-c` says, else `./sluice.yaml` or `./sluice.json`. */
 export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
   if (flags.config !== undefined) return resolve(terminal.cwd, flags.config);
-  const found = ['sluice.yaml', 'sluice.json']
-    .map((name) => resolve(terminal.cwd, name))
-    .find((file) => existsSync(file));
+  const found = DEFAULT_CONFIG_FILES.map((name) => resolve(terminal.cwd, name)).find((file) =>
+    existsSync(file),
+  );
   if (found === undefined) {
     throw new CliError(
       'there is no sluice.yaml or sluice.json here; name the configuration with -c FILE, or write one with "sluice init"',

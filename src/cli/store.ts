@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
+import type { StorageSettings } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
 import { printListing, type Listing } from './listings.ts';
 import { CliError, formatSpan } from './terminal.ts';
 import { dropEnding } from '../gateway/gateway.ts';
-import { openStorage, type Storage } from '../storage/storage.ts';
+import { openStorage, retentionLimits, type Storage } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 
 /**
@@ -14,7 +15,7 @@ import { clearControl } from '../telemetry/telemetry.ts';
 export async function withStore<Result>(
   cli: Cli,
   flags: ConfigFlags,
-  use: (storage: Storage) => Promise<Result>,
+  use: (storage: Storage, settings: StorageSettings) => Promise<Result>,
 ): Promise<Result> {
   const { settings } = await loadSettings(cli.terminal, flags);
   const storage = await openStorage(settings.storage.url, {
@@ -22,7 +23,7 @@ export async function withStore<Result>(
     dropEnding: (run) => dropEnding(run, Date.now()),
   });
   try {
-    return await use(storage);
+    return await use(storage, settings.storage);
   } finally {
     await storage.close();
   }
@@ -75,10 +76,8 @@ export async function clearSession(cli: Cli, key: string, flags: ConfigFlags): P
 
 /** Applies `storage.keep` now. */
 export async function pruneStore(cli: Cli, flags: ConfigFlags & { json?: boolean }): Promise<void> {
-  const { settings } = await loadSettings(cli.terminal, flags);
-  const { days, rows } = settings.storage.keep;
-  const result = await withStore(cli, flags, (storage) =>
-    storage.prune({ maxAgeMs: days * 86_400_000, maxRows: rows }, Date.now()),
+  const result = await withStore(cli, flags, (storage, { keep }) =>
+    storage.prune(retentionLimits(keep), Date.now()),
   );
   if (flags.json === true) cli.terminal.out(JSON.stringify(result));
   else

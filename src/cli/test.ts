@@ -10,6 +10,7 @@ import {
   formatReport,
   hasFailed,
   isBelow,
+  isCi,
   REPORTERS,
   runCases,
   type CaseResult,
@@ -109,11 +110,6 @@ function readPlan(terminal: Terminal, flags: TestFlags): Plan {
     coverageFiles,
     failUnder,
   };
-}
-
-/** `CI` counts as set unless it is `false`, `0` or empty. */
-export function isCi(env: NodeJS.ProcessEnv): boolean {
-  return !['', 'false', '0'].includes((env['CI'] ?? '').toLowerCase());
 }
 
 function readOutput<Name extends string>(text: string, names: readonly Name[], flag: string): Output<Name> {

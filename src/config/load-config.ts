@@ -15,7 +15,7 @@ import type { LoadedConfig } from './settings.ts';
 import { toSettings } from './to-settings.ts';
 
 /** Looked for in this order where no file is named. */
-const DEFAULT_CONFIG_FILES = ['sluice.yaml', 'sluice.json'] as const;
+export const DEFAULT_CONFIG_FILES = ['sluice.yaml', 'sluice.json'] as const;
 
 export interface LoadOptions {
   /** Where `${NAME}` is looked up. */

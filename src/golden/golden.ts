@@ -21,6 +21,7 @@ export { explainFailure, formatReport, REPORTERS, type ReporterName } from './re
 export {
   applyPolicy,
   hasFailed,
+  isCi,
   runCase,
   runCases,
   type Acceptor,

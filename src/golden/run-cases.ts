@@ -22,6 +22,11 @@ export interface Acceptor {
 /** `none` writes nothing (CI), `new` only what is missing, `all` also what differs and removes what is obsolete. */
 export type UpdatePolicy = 'none' | 'new' | 'all';
 
+/** Whether nothing may be written: `CI` counts as set unless it is `false`, `0` or empty. */
+export function isCi(env: NodeJS.ProcessEnv): boolean {
+  return !['', 'false', '0'].includes((env['CI'] ?? '').toLowerCase());
+}
+
 export type CaseStatus = 'passed' | 'failed' | 'missing' | 'written' | 'updated';
 
 export interface CaseResult {

@@ -265,6 +265,7 @@ export interface Backlog {
   readonly oldestQueuedAt?: number;
 }
 
+/** How long and how much ended work is kept. */
 export interface RetentionLimits {
   readonly maxAgeMs: number;
   readonly maxRows: number;

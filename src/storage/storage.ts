@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Storage } from './port.ts';
-import type { DropEnding, RunRecord } from './records.ts';
+import type { DropEnding, RetentionLimits, RunRecord } from './records.ts';
 import { openSqliteStorage } from './sqlite-storage.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -47,6 +47,13 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     fsync: options.fsync ?? true,
     dropEnding: options.dropEnding ?? defaultDropEnding,
   });
+}
+
+const DAY_MS = 86_400_000;
+
+/** What `storage.keep` of the configuration means for `prune`. */
+export function retentionLimits(keep: { readonly days: number; readonly rows: number }): RetentionLimits {
+  return { maxAgeMs: keep.days * DAY_MS, maxRows: keep.rows };
 }
 
 function defaultDropEnding(run: RunRecord): DropEnding {
