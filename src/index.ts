@@ -1,5 +1,18 @@
 /** The public API: golden cases as tests, types for transform authors, and the contract of channel plugins. */
-export { goldenTests, type GoldenTestsOptions } from './golden-tests.ts';
+import { dirname, resolve } from 'node:path';
+import { formatDiagnostics } from './document/document.ts';
+import { loadGeneration } from './generation/generation.ts';
+import {
+  applyPolicy,
+  createGoldenEngine,
+  explainFailure,
+  findCases,
+  isCi,
+  runCase,
+  type UpdatePolicy,
+} from './golden/golden.ts';
+import { Sandbox } from './sandbox/sandbox.ts';
+
 export type {
   ChannelAdapter,
   ChannelCheck,
@@ -7,10 +20,59 @@ export type {
   ChannelModule,
   ChannelSettings,
   SendResult,
-} from './gateway/gateway.ts';
+} from './channels/channels.ts';
 export {
   defineTransform,
   type Transform,
   type TransformContext,
   type TransformResult,
 } from './sandbox/sandbox.ts';
+
+export interface GoldenTestsOptions {
+  /** vitest's `test`, or anything that registers a named test. */
+  readonly test: (name: string, body: () => Promise<void>) => unknown;
+  /** vitest's `afterAll`; the sandbox is stopped there. */
+  readonly afterAll: (body: () => Promise<void>) => unknown;
+  /** Configuration file; default `./sluice.yaml`. */
+  readonly config?: string;
+  /** Folder of the cases; default `test/golden` beside the configuration. */
+  readonly dir?: string;
+  /** Only cases whose name contains one of these. */
+  readonly filters?: readonly string[];
+  /** Default: `none` where `CI` is set, else `new`. */
+  readonly policy?: UpdatePolicy;
+}
+
+/**
+ * Registers one test per golden case, run by the same engine as `sluice test`; a case file that cannot be read is a
+ * failing test. Await it at the top level of a test file.
+ * @throws Error with the findings where the configuration, a mapping or a transform has errors
+ */
+export async function goldenTests(options: GoldenTestsOptions): Promise<void> {
+  const config = resolve(options.config ?? 'sluice.yaml');
+  const sandbox = new Sandbox();
+  options.afterAll(() => sandbox.stop());
+  const { generation, diagnostics } = await loadGeneration(config, {
+    env: process.env,
+    needSecrets: false,
+    dev: true,
+    sandbox,
+  });
+  if (generation === undefined) throw new Error(formatDiagnostics(diagnostics));
+  const engine = createGoldenEngine(generation);
+  const found = await findCases(options.dir ?? resolve(dirname(config), 'test/golden'), options.filters);
+  const policy = options.policy ?? (isCi(process.env) ? 'none' : 'new');
+  for (const golden of found.cases) {
+    options.test(golden.name, async () => {
+      const result = await applyPolicy(await runCase(golden, engine), policy);
+      if (result.status === 'failed' || result.status === 'missing') {
+        throw new Error(`${result.status}\n${explainFailure(result, { color: false, cwd: process.cwd() })}`);
+      }
+    });
+  }
+  for (const diagnostic of found.diagnostics) {
+    options.test(`${diagnostic.code} in ${diagnostic.at?.source.file ?? 'the cases'}`, () => {
+      throw new Error(formatDiagnostics([diagnostic]));
+    });
+  }
+}

@@ -1,12 +1,12 @@
 import { dropEnding, Gateway } from './gateway/gateway.ts';
-import type { Generation } from './generation.ts';
-import { isBuiltInRoute } from './hook/hook.ts';
 import {
+  type Generation,
   openLiveGeneration,
   type LiveGeneration,
   type LiveOptions,
   type ReloadResult,
-} from './live-generation.ts';
+} from './generation/generation.ts';
+import { isBuiltInRoute } from './hook/hook.ts';
 import { Sandbox, type SandboxEvent } from './sandbox/sandbox.ts';
 import {
   startMetricsListener,

@@ -24,10 +24,12 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
   errors: { imports: [] },
   document: { imports: [], owns: ['yaml', '@humanwhocodes/momoa', '@babel/code-frame'] },
   telemetry: { imports: [], owns: ['pino', 'prom-client'] },
+  timers: { imports: [] },
+  outgoing: { imports: [] },
   boundary: { imports: ['action'] },
   config: { imports: ['document', 'errors', 'action'] },
   sandbox: { imports: ['errors', 'document', 'request'], owns: ['isolated-vm', 'esbuild', 'tsx'] },
-  storage: { imports: ['errors', 'action', 'request'], owns: ['node:sqlite', 'pg-boss', 'pg'] },
+  storage: { imports: ['errors', 'action', 'request'], owns: ['node:sqlite'] },
   mapping: {
     imports: ['document', ...CONTRACT],
     types: ['sandbox'],
@@ -39,38 +41,36 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
     types: ['mapping', 'sandbox'],
     owns: ['node:http', 'rate-limiter-flexible'],
   },
+  runners: {
+    imports: ['config', 'action', 'errors', 'outgoing', 'timers'],
+    types: ['storage'],
+    owns: ['execa', 'ai', '@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
+  },
+  channels: {
+    imports: ['config', 'action', 'outgoing', 'timers'],
+    owns: ['grammy', '@discordjs/rest', '@slack/web-api', '@microsoft/teams.api', '@mattermost/client'],
+  },
   gateway: {
-    imports: ['storage', 'boundary', 'action', 'config', 'errors'],
-    owns: [
-      'execa',
-      'ai',
-      '@ai-sdk/anthropic',
-      '@ai-sdk/openai',
-      '@ai-sdk/openai-compatible',
-      'grammy',
-      '@discordjs/rest',
-      '@slack/web-api',
-      '@microsoft/teams.api',
-      '@mattermost/client',
+    imports: [
+      'runners',
+      'channels',
+      'storage',
+      'boundary',
+      'action',
+      'config',
+      'errors',
+      'outgoing',
+      'timers',
     ],
   },
-  mail: { imports: ['config', 'document', 'errors'], owns: ['imapflow', 'postal-mime', 'openid-client'] },
-  golden: { imports: ['hook', 'mapping', 'document', 'request', 'action', 'errors'], types: ['sandbox'] },
+  golden: {
+    imports: ['hook', 'mapping', 'document', 'storage', 'request', 'action', 'errors'],
+    types: ['sandbox'],
+  },
 };
 
 /** Wiring: these stand on top and may import every entry file. */
-const TOP = [
-  'cli',
-  'main',
-  'index',
-  'service',
-  'generation',
-  'gateway-findings',
-  'live-generation',
-  'golden-engine',
-  'golden-tests',
-  'version',
-];
+const TOP = ['cli', 'main', 'index', 'service', 'generation'];
 /** Packages of the wiring. */
 const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
 

@@ -12,7 +12,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    reporters: ['default', fileURLToPath(new URL('closing-line.ts', import.meta.url))],
+    reporters: ['default', fileURLToPath(new URL('./support/closing-line.ts', import.meta.url))],
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 30_000,

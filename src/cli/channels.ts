@@ -10,13 +10,12 @@ import {
   loadChannelCatalog,
   openChannels,
   recipientProblem,
-  resolveTarget,
-  sendChunks,
   type ChannelAdapter,
   type ChannelCatalog,
   type ChannelModule,
   type OpenChannels,
-} from '../gateway/gateway.ts';
+} from '../channels/channels.ts';
+import { resolveTarget, sendChunks } from '../gateway/gateway.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';

@@ -1,5 +1,5 @@
 import { formatDiagnostics, type Diagnostic } from '../document/document.ts';
-import { checkGeneration } from '../generation.ts';
+import { checkGeneration } from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';

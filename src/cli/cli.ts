@@ -4,7 +4,7 @@ import type { Cli } from './command-line.ts';
 import { addServiceCommands } from './service-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { CliError, processTerminal, type Terminal } from './terminal.ts';
-import { version } from '../version.ts';
+import { version } from './version.ts';
 
 /**
  * Runs one command line and resolves to its exit code: 0 fine, 1 findings or failure, 2 wrong usage. Results go to

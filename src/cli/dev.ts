@@ -6,7 +6,7 @@ import { watch } from 'chokidar';
 import { formatDiagnostics } from '../document/document.ts';
 import { maskProblem, recordCase } from '../golden/golden.ts';
 import type { HookRequest } from '../request.ts';
-import type { ReloadResult } from '../live-generation.ts';
+import type { ReloadResult } from '../generation/generation.ts';
 import { startService, type Service } from '../service.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';

@@ -20,10 +20,10 @@ import {
   type ReporterName,
   type RunReport,
   type UpdatePolicy,
+  createGoldenEngine,
 } from '../golden/golden.ts';
 import { displayName } from '../document/document.ts';
-import { createGoldenEngine } from '../golden-engine.ts';
-import type { Generation } from '../generation.ts';
+import type { Generation } from '../generation/generation.ts';
 import type { Cli } from './command-line.ts';
 import { findCasesFolder } from './config-file.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';

@@ -1,5 +1,5 @@
 import { formatDiagnostics, type Diagnostic } from '../document/document.ts';
-import { loadGeneration, type Generation } from '../generation.ts';
+import { loadGeneration, type Generation } from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { findConfigFile, type ConfigFlags } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';

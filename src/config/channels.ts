@@ -1,6 +1,5 @@
 import { CHANNEL_ALIASES, CHANNEL_IDS, LAST_CHANNEL } from '../action.ts';
-import { didYouMean } from '../document/document.ts';
-import type { Path } from '../document/document.ts';
+import { didYouMean, type Path } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Reporter } from './reporter.ts';
 

@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { displayName, fromZodError, knownKeys, readDocument } from '../document/document.ts';
-import type { Diagnostic, LocatedValue, Path } from '../document/document.ts';
+import {
+  displayName,
+  fromZodError,
+  knownKeys,
+  readDocument,
+  type Diagnostic,
+  type LocatedValue,
+  type Path,
+} from '../document/document.ts';
 import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
 import { configSchema } from './config-schema.ts';
-import { isOpenClawFile, translateOpenClaw } from './openclaw.ts';
-import type { Translation } from './openclaw.ts';
-import { resolveReferences } from './references.ts';
-import type { Resolved, ResolveOptions } from './references.ts';
+import { isOpenClawFile, translateOpenClaw, type Translation } from './openclaw.ts';
+import { resolveReferences, type Resolved, type ResolveOptions } from './references.ts';
 import { createReporter } from './reporter.ts';
 import type { LoadedConfig } from './settings.ts';
 import { toSettings } from './to-settings.ts';

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { kindsAt, readBounded } from '../document/document.ts';
-import type { Diagnostic, LocatedValue, Path } from '../document/document.ts';
+import { kindsAt, readBounded, type Diagnostic, type LocatedValue, type Path } from '../document/document.ts';
 
 /** Bytes; a secret file holds one secret. */
 const MAX_SECRET_BYTES = 64 * 1024;

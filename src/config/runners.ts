@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { didYouMean } from '../document/document.ts';
-import type { Path } from '../document/document.ts';
+import { didYouMean, type Path } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Models } from './models.ts';
 import type { Reporter } from './reporter.ts';

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { namesMainSession } from '../action.ts';
-import { didYouMean } from '../document/document.ts';
-import type { Path } from '../document/document.ts';
+import { didYouMean, type Path } from '../document/document.ts';
 import { resolveChannels, resolveChannelId } from './channels.ts';
 import type { ConfigFile } from './config-schema.ts';
 import { resolveModels } from './models.ts';

@@ -1,7 +1,6 @@
 import { parseDocument as parseYaml } from 'yaml';
 import type { Path, SourceText } from './diagnostic.ts';
-import { parseDocument } from './parse-document.ts';
-import type { DocumentFormat } from './parse-document.ts';
+import { parseDocument, type DocumentFormat } from './parse-document.ts';
 
 /** Sets the value at a path; objects missing on the way are made. */
 export interface Edit {

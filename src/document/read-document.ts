@@ -1,8 +1,7 @@
 import { open } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
-import { parseDocument } from './parse-document.ts';
-import type { DocumentFormat, ParseResult } from './parse-document.ts';
+import { parseDocument, type DocumentFormat, type ParseResult } from './parse-document.ts';
 
 /** Bytes; the largest file an operator writes by hand is far below. */
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;

@@ -1,6 +1,5 @@
 import type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
-import { scalarOffsets } from './scalar-offsets.ts';
-import type { ScalarText } from './scalar-offsets.ts';
+import { scalarOffsets, type ScalarText } from './scalar-offsets.ts';
 
 /** One part of a parsed document with its range in the file, whatever the format. */
 export interface TreeNode {

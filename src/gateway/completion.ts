@@ -1,10 +1,9 @@
 import type { Settings } from '../config/config.ts';
 import type { NewDelivery, RunCompletion, RunRecord } from '../storage/storage.ts';
-import { isAcknowledgement } from './acknowledgement.ts';
-import { makeCallback } from './callback.ts';
-import { makeSummary } from './parts.ts';
+import { isAcknowledgement, type TurnResult } from '../runners/runners.ts';
+import { makeCallback } from './outbox/callback.ts';
+import { makeSummary } from './summary.ts';
 import type { RunEnding } from './run-waiters.ts';
-import type { TurnResult } from './runner.ts';
 
 type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 

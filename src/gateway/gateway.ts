@@ -1,54 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { DropEnding, RunRecord, Storage } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
-import { makeCallback } from './callback.ts';
+import { makeCallback } from './outbox/callback.ts';
 import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
 import { Heartbeat, type HeartbeatCounters } from './heartbeat.ts';
-import { Outbox, type OutboxCounters } from './outbox.ts';
-import {
-  codeOf,
-  makeSummary,
-  shownError,
-  type GatewayConfiguration,
-  type GatewayParts,
-  type RetryPolicies,
-} from './parts.ts';
+import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
+import { codeOf } from '../telemetry/telemetry.ts';
+import { makeSummary, shownError } from './summary.ts';
+import type { GatewayConfiguration, GatewayContext, RetryPolicies } from './gateway-context.ts';
 import { Performer, type RunCounters } from './performer.ts';
 import { Pump } from './pump.ts';
 import { HEARTBEAT_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from './retry.ts';
 import type { RunEnding } from './run-waiters.ts';
 
-export type {
-  ChannelAdapter,
-  ChannelCheck,
-  ChannelLookup,
-  ChannelMessage,
-  ChannelModule,
-  ChannelSettings,
-  SendResult,
-} from './channel.ts';
-export type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
-export { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
-export { createEchoRunner } from './echo-runner.ts';
-export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
-export { createRunners } from './runners.ts';
-export {
-  type ChannelCatalog,
-  type ChannelProblem,
-  channelProblems,
-  findChannelModule,
-  isReference,
-  loadChannelCatalog,
-  type OpenChannels,
-  openChannels,
-  type PluginProblem,
-  recipientProblem,
-} from './channels/channels.ts';
-
 export type { Clock } from './clock.ts';
-export type { GatewayConfiguration, RetryPolicies } from './parts.ts';
+export type { GatewayConfiguration, RetryPolicies } from './gateway-context.ts';
 export type { RetryPolicy } from './retry.ts';
-export { sendChunks, type DeliveryResult } from './delivery.ts';
+export { sendChunks, type DeliveryResult } from './outbox/delivery.ts';
 export type { RunEnding } from './run-waiters.ts';
 export { resolveTarget, type ResolvedTarget } from './target.ts';
 
@@ -107,7 +75,7 @@ export class Gateway {
       (error) =>
         this.#log.error({ code: codeOf(error) }, 'the gateway could not look for work; trying again'),
     );
-    const parts: GatewayParts = {
+    const context: GatewayContext = {
       storage: options.storage,
       log: options.log,
       now: () => this.#clock.now(),
@@ -117,9 +85,9 @@ export class Gateway {
       configuration: () => this.#configuration,
       wake: () => this.#pump.wake(),
     };
-    this.#performer = new Performer(parts);
-    this.#outbox = new Outbox(parts);
-    this.#heartbeat = new Heartbeat(parts);
+    this.#performer = new Performer(context);
+    this.#outbox = new Outbox(context);
+    this.#heartbeat = new Heartbeat(context);
   }
 
   /** Ends and puts back what a process that died left behind, then begins to work. Rejects where the store fails. */

@@ -1,17 +1,23 @@
 import { LAST_CHANNEL, type AgentAction } from '../action.ts';
 import { buildHeartbeatPrompt } from '../boundary/boundary.ts';
 import type { EventClaim, HeartbeatResult, RunRecord } from '../storage/storage.ts';
-import { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
+import {
+  HEARTBEAT_OK,
+  isAcknowledgement,
+  removeWorkspaces,
+  endProcessTree,
+  type Turn,
+  type TurnResult,
+} from '../runners/runners.ts';
 import { isActiveAt } from './active-hours.ts';
-import { removeWorkspaces } from './command-workspace.ts';
 import { boundHistory } from './history.ts';
-import { codeOf, persist, type GatewayConfiguration, type GatewayParts } from './parts.ts';
-import { endProcessTree } from './process-tree.ts';
+import { codeOf } from '../telemetry/telemetry.ts';
+import { persist } from './persist.ts';
+import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
 import { repeatDelay } from './retry.ts';
-import type { Turn, TurnResult } from './runner.ts';
 import { takeTurn } from './take-turn.ts';
 import { pinTarget } from './target.ts';
-import { armTimer, within } from './timer.ts';
+import { armTimer, within } from '../timers/timers.ts';
 
 /** The main session's key; a hook's own keys can never be this one. */
 const MAIN_SESSION_KEY = 'main';
@@ -31,7 +37,7 @@ export interface HeartbeatCounters {
  * when it completes. A failed or interrupted turn frees it, and the next one has the same id: at least once.
  */
 export class Heartbeat {
-  readonly #parts: GatewayParts;
+  readonly #context: GatewayContext;
   readonly #abort = new AbortController();
   readonly counters: HeartbeatCounters = { turns: 0, failures: 0 };
   #state: 'stopped' | 'idle' | 'coalescing' | 'busy' = 'stopped';
@@ -46,8 +52,8 @@ export class Heartbeat {
   #cancelPeriod = (): void => {};
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(parts: GatewayParts) {
-    this.#parts = parts;
+  constructor(context: GatewayContext) {
+    this.#context = context;
   }
 
   get isBusy(): boolean {
@@ -58,18 +64,18 @@ export class Heartbeat {
   async start(): Promise<void> {
     this.#state = 'idle';
     this.#arm();
-    const left = await this.#parts.storage.listEvents({ state: 'claimed', limit: 1 });
+    const left = await this.#context.storage.listEvents({ state: 'claimed', limit: 1 });
     if (left.length > 0) this.ask();
   }
 
   /** (Re)starts the period. */
   #arm(): void {
     this.#cancelPeriod();
-    const { everySeconds } = this.#parts.configuration().settings.gateway.heartbeat;
+    const { everySeconds } = this.#context.configuration().settings.gateway.heartbeat;
     if (everySeconds <= 0 || this.#state === 'stopped') return;
     this.#cancelPeriod = armTimer(everySeconds * 1000, () => {
-      const { activeHours } = this.#parts.configuration().settings.gateway.heartbeat;
-      if (isActiveAt(activeHours, this.#parts.now())) this.ask();
+      const { activeHours } = this.#context.configuration().settings.gateway.heartbeat;
+      if (isActiveAt(activeHours, this.#context.now())) this.ask();
       this.#arm();
     });
   }
@@ -97,7 +103,7 @@ export class Heartbeat {
   /** Looks whether somebody asked through the store: a wake, a summary, a failed turn whose time has come. */
   async check(): Promise<void> {
     if (this.#state !== 'idle') return;
-    if (await this.#parts.storage.heartbeatRequested(this.#parts.now())) this.ask();
+    if (await this.#context.storage.heartbeatRequested(this.#context.now())) this.ask();
   }
 
   /** Waits for the turn; one that is left after the grace is ended and taken up again at the next start. */
@@ -121,20 +127,20 @@ export class Heartbeat {
     this.#askedAgain = false;
     this.#turn = this.#takeTurn()
       .catch((error: unknown) => {
-        this.#parts.log.error({ code: codeOf(error) }, 'a heartbeat failed');
+        this.#context.log.error({ code: codeOf(error) }, 'a heartbeat failed');
         return false;
       })
       .then((more) => {
         if (this.#state !== 'busy') return;
         this.#state = 'idle';
         if (more || this.#askedAgain) this.ask();
-        this.#parts.wake();
+        this.#context.wake();
       });
   }
 
   /** Takes a turn where anything is pending; resolves to whether more is likely to be. */
   async #takeTurn(): Promise<boolean> {
-    const { storage, now, nonce } = this.#parts;
+    const { storage, now, nonce } = this.#context;
     const asked = this.#failedTurnId ?? nonce();
     const claim = await storage.claimEvents({
       turnId: asked,
@@ -144,14 +150,14 @@ export class Heartbeat {
     });
     if (claim === undefined) return false;
     if (claim.turnId !== asked) await this.#endSurvivors(claim.turnId);
-    const configuration = this.#parts.configuration();
+    const configuration = this.#context.configuration();
     const startedAt = now();
     const turn = await this.#makeTurn(claim, configuration);
     const result = await this.#run(turn, configuration);
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
     // Left claimed: the next start takes it up under the same id.
     if (this.#abort.signal.aborted && !isOk) return false;
-    this.#parts.log.info(
+    this.#context.log.info(
       { turnId: claim.turnId, events: claim.events.length, result: isOk ? 'ok' : codeOfResult(result) },
       'heartbeat performed',
     );
@@ -167,20 +173,20 @@ export class Heartbeat {
   async #endSurvivors(turnId: string): Promise<void> {
     await removeWorkspaces([turnId]);
     if (await endProcessTree({ runId: turnId, own: false }, RECOVERY_GRACE_MS)) return;
-    this.#parts.log.error({ turnId }, 'processes of an interrupted heartbeat could not be ended');
+    this.#context.log.error({ turnId }, 'processes of an interrupted heartbeat could not be ended');
   }
 
   async #makeTurn(claim: EventClaim, { settings }: GatewayConfiguration): Promise<Turn> {
     const { heartbeat, sessions } = settings.gateway;
     const { instructions, model = settings.agents.defaults.model } = heartbeat;
-    const history = await this.#parts.storage.findHistory(MAIN_SESSION_KEY);
+    const history = await this.#context.storage.findHistory(MAIN_SESSION_KEY);
     return {
       runId: claim.turnId,
       kind: 'heartbeat',
       attempt: this.#failuresInARow + 1,
       sessionKey: MAIN_SESSION_KEY,
       name: 'Heartbeat',
-      prompt: buildHeartbeatPrompt({ events: claim.events, instructions, nonce: this.#parts.nonce() }),
+      prompt: buildHeartbeatPrompt({ events: claim.events, instructions, nonce: this.#context.nonce() }),
       message: claim.events.map((event) => event.text).join('\n'),
       ...(model === undefined ? {} : { model }),
       timeoutSeconds: settings.agents.defaults.timeoutSeconds,
@@ -205,11 +211,11 @@ export class Heartbeat {
     { settings }: GatewayConfiguration,
   ): Promise<void> {
     if (done.result.kind !== 'completed') return;
-    const nowMs = this.#parts.now();
+    const nowMs = this.#context.now();
     const { reply, usage } = done.result;
     const isSilent = reply.trim() === '' || isAcknowledgement(reply);
     const wanted = { channel: LAST_CHANNEL, text: reply, fromMain: true };
-    const delivery = isSilent ? undefined : await pinTarget(wanted, settings, this.#parts.storage);
+    const delivery = isSilent ? undefined : await pinTarget(wanted, settings, this.#context.storage);
     const result: HeartbeatResult = {
       run: {
         id: claim.turnId,
@@ -236,7 +242,7 @@ export class Heartbeat {
       ...(delivery === undefined ? {} : { delivery }),
       nowMs,
     };
-    await this.#persist(claim, () => this.#parts.storage.consumeEvents(claim.turnId, result));
+    await this.#persist(claim, () => this.#context.storage.consumeEvents(claim.turnId, result));
     this.counters.turns += 1;
     this.#failuresInARow = 0;
     this.#pausedUntil = 0;
@@ -249,18 +255,21 @@ export class Heartbeat {
     this.counters.failures += 1;
     const error = result.kind === 'completed' ? result.error : result;
     const { code, message } = error ?? { code: 'unknown', message: 'the turn failed' };
-    const policy = this.#parts.retry.heartbeat;
+    const policy = this.#context.retry.heartbeat;
     const retryAfterMs = result.kind === 'not-started' ? result.retryAfterMs : undefined;
-    const delayMs = repeatDelay(policy, this.#failuresInARow, { retryAfterMs, random: this.#parts.random() });
+    const delayMs = repeatDelay(policy, this.#failuresInARow, {
+      retryAfterMs,
+      random: this.#context.random(),
+    });
     this.#pausedUntil = performance.now() + delayMs;
-    const nowMs = this.#parts.now();
+    const nowMs = this.#context.now();
     await this.#persist(claim, () =>
-      this.#parts.storage.freeEvents(claim.turnId, { code, message, retryAt: nowMs + delayMs, nowMs }),
+      this.#context.storage.freeEvents(claim.turnId, { code, message, retryAt: nowMs + delayMs, nowMs }),
     );
   }
 
   async #persist(claim: EventClaim, write: () => Promise<unknown>): Promise<void> {
-    await persist(this.#parts, { what: `heartbeat ${claim.turnId}`, signal: this.#abort.signal }, write);
+    await persist(this.#context, { what: `heartbeat ${claim.turnId}`, signal: this.#abort.signal }, write);
   }
 }
 

@@ -1,22 +1,22 @@
-import { makeCallback } from './callback.ts';
-import { removeWorkspaces } from './command-workspace.ts';
+import { makeCallback } from './outbox/callback.ts';
+import {
+  removeWorkspaces,
+  endProcessTree,
+  type RunnerOptions,
+  type Turn,
+  type TurnResult,
+} from '../runners/runners.ts';
 import { makeCompletion } from './completion.ts';
 import { boundHistory } from './history.ts';
-import {
-  codeOf,
-  makeSummary,
-  persist,
-  shownError,
-  type GatewayConfiguration,
-  type GatewayParts,
-} from './parts.ts';
-import { endProcessTree } from './process-tree.ts';
+import { codeOf } from '../telemetry/telemetry.ts';
+import { makeSummary, shownError } from './summary.ts';
+import { persist } from './persist.ts';
+import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
 import { decideRepeat } from './retry.ts';
 import { RunWaiters, type RunEnding } from './run-waiters.ts';
-import type { RunnerOptions, Turn, TurnResult } from './runner.ts';
 import { takeTurn } from './take-turn.ts';
 import { pinTarget } from './target.ts';
-import { within } from './timer.ts';
+import { within } from '../timers/timers.ts';
 import type { RunRecord } from '../storage/storage.ts';
 
 /** Processes of an interrupted run get this long between SIGTERM and SIGKILL. */
@@ -35,14 +35,14 @@ export interface RunCounters {
 
 /** Claims runs, as many in parallel as the settings allow, and brings each to its end or its next attempt. */
 export class Performer {
-  readonly #parts: GatewayParts;
+  readonly #context: GatewayContext;
   readonly #active = new Map<string, Promise<void>>();
   readonly #abort = new AbortController();
   readonly waiters = new RunWaiters();
   readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, dead: 0, repeated: 0 };
 
-  constructor(parts: GatewayParts) {
-    this.#parts = parts;
+  constructor(context: GatewayContext) {
+    this.#context = context;
   }
 
   get active(): number {
@@ -51,7 +51,7 @@ export class Performer {
 
   /** Ends what a process that died left running, and puts its runs back into their lines. */
   async recover(): Promise<number> {
-    const runs = await this.#parts.storage.findInterruptedRuns();
+    const runs = await this.#context.storage.findInterruptedRuns();
     await removeWorkspaces(runs.map((run) => run.id));
     await Promise.all(
       runs.map(async (run) => {
@@ -59,7 +59,7 @@ export class Performer {
         const mark = pgid === undefined || startTicks === undefined ? {} : { pgid, startTicks };
         const ended = await endProcessTree({ runId: run.id, own: false, ...mark }, RECOVERY_GRACE_MS);
         if (!ended)
-          this.#parts.log.error({ runId: run.id }, 'processes of an interrupted run could not be ended');
+          this.#context.log.error({ runId: run.id }, 'processes of an interrupted run could not be ended');
         await this.#interrupt(run);
       }),
     );
@@ -68,15 +68,15 @@ export class Performer {
 
   /** Claims what is due and there is room for. */
   async claim(): Promise<void> {
-    const { gateway } = this.#parts.configuration().settings;
+    const { gateway } = this.#context.configuration().settings;
     const limit = gateway.maxRuns - this.#active.size;
     if (limit <= 0) return;
     const maxPerMapping = gateway.maxRunsPerMapping;
-    const runs = await this.#parts.storage.claimRuns({
-      nowMs: this.#parts.now(),
+    const runs = await this.#context.storage.claimRuns({
+      nowMs: this.#context.now(),
       limit,
       ...(maxPerMapping === undefined ? {} : { maxPerMapping }),
-      ...runnerLimits(this.#parts.configuration()),
+      ...runnerLimits(this.#context.configuration()),
     });
     for (const run of runs) this.#begin(run);
   }
@@ -102,17 +102,17 @@ export class Performer {
     const done = this.#perform(run)
       .catch((error: unknown) => {
         // Only storing failed, and the service stops: the run is active on disk and recovered at the next start.
-        this.#parts.log.error({ runId: run.id, code: codeOf(error) }, 'a run was left to the next start');
+        this.#context.log.error({ runId: run.id, code: codeOf(error) }, 'a run was left to the next start');
       })
       .finally(() => {
         this.#active.delete(run.id);
-        this.#parts.wake();
+        this.#context.wake();
       });
     this.#active.set(run.id, done);
   }
 
   async #perform(run: RunRecord): Promise<void> {
-    const configuration = this.#parts.configuration();
+    const configuration = this.#context.configuration();
     const startedAt = performance.now();
     const result = await this.#takeTurn(run, configuration);
     const tookMs = Math.round(performance.now() - startedAt);
@@ -120,7 +120,7 @@ export class Performer {
     if (this.#abort.signal.aborted && !isOk) return this.#interrupt(run);
     const { mappingId } = run.action.origin;
     const code = result.kind === 'completed' ? result.error?.code : result.code;
-    this.#parts.log.info(
+    this.#context.log.info(
       { runId: run.id, mappingId, attempt: run.attempts, result: describe(result), code, tookMs },
       'run performed',
     );
@@ -143,14 +143,14 @@ export class Performer {
       });
     } catch (error) {
       const message = 'the earlier turns of the session could not be read';
-      this.#parts.log.error({ runId: run.id, code: codeOf(error) }, 'a run could not be prepared');
+      this.#context.log.error({ runId: run.id, code: codeOf(error) }, 'a run could not be prepared');
       return { kind: 'not-started', code: 'storage_unavailable', message, final: false };
     }
   }
 
   async #makeTurn(run: RunRecord, settings: GatewayConfiguration['settings']): Promise<Turn> {
     const { action } = run;
-    const history = action.oneShot ? [] : await this.#parts.storage.findHistory(action.sessionKey);
+    const history = action.oneShot ? [] : await this.#context.storage.findHistory(action.sessionKey);
     const model = action.model ?? settings.agents.defaults.model;
     return {
       runId: run.id,
@@ -170,14 +170,14 @@ export class Performer {
   /** A process that is not on record is still found by its environment, so a failure here stops nothing. */
   async #recordProcess(run: RunRecord, mark: Parameters<RunnerOptions['onProcess']>[0]): Promise<void> {
     try {
-      await this.#parts.storage.recordProcess(run.id, mark);
+      await this.#context.storage.recordProcess(run.id, mark);
     } catch (error) {
-      this.#parts.log.warn({ runId: run.id, code: codeOf(error) }, 'a process could not be put on record');
+      this.#context.log.warn({ runId: run.id, code: codeOf(error) }, 'a process could not be put on record');
     }
   }
 
   async #complete(run: RunRecord, result: Completed, { settings }: GatewayConfiguration): Promise<void> {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#context.now();
     const ending: RunEnding = {
       runId: run.id,
       state: 'completed',
@@ -189,17 +189,17 @@ export class Performer {
     const completion =
       made.delivery === undefined
         ? made
-        : { ...made, delivery: await pinTarget(made.delivery, settings, this.#parts.storage) };
-    await this.#persist(run, 'completion', () => this.#parts.storage.completeRun(completion));
+        : { ...made, delivery: await pinTarget(made.delivery, settings, this.#context.storage) };
+    await this.#persist(run, 'completion', () => this.#context.storage.completeRun(completion));
     this.counters[result.outcome] += 1;
     this.waiters.settle(ending);
   }
 
   async #repeat(run: RunRecord, result: NotStarted): Promise<void> {
     const { code, message, final, retryAfterMs } = result;
-    const decision = decideRepeat(this.#parts.retry.runs, run.attempts, {
+    const decision = decideRepeat(this.#context.retry.runs, run.attempts, {
       final,
-      random: this.#parts.random(),
+      random: this.#context.random(),
       retryAfterMs,
     });
     if (decision.kind === 'give-up') return this.#bury(run, { code, message });
@@ -209,27 +209,27 @@ export class Performer {
   /** Our process ended, or is about to: nobody knows how far the run got, so it may be repeated. */
   async #interrupt(run: RunRecord): Promise<void> {
     const error = { code: 'interrupted', message: 'the service ended while the run was active' };
-    const decision = decideRepeat(this.#parts.retry.runs, run.attempts, { random: 0 });
+    const decision = decideRepeat(this.#context.retry.runs, run.attempts, { random: 0 });
     if (decision.kind === 'give-up') return this.#bury(run, error);
     // At once: a delay would let later runs of the same key overtake.
     await this.#requeue(run, error, 0);
   }
 
   async #requeue(run: RunRecord, error: { code: string; message: string }, delayMs: number): Promise<void> {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#context.now();
     await this.#persist(run, 'next attempt', () =>
-      this.#parts.storage.requeueRun(run.id, { ...error, retryAt: nowMs + delayMs, nowMs }),
+      this.#context.storage.requeueRun(run.id, { ...error, retryAt: nowMs + delayMs, nowMs }),
     );
     this.counters.repeated += 1;
   }
 
   async #bury(run: RunRecord, error: { readonly code: string; readonly message: string }): Promise<void> {
-    const nowMs = this.#parts.now();
+    const nowMs = this.#context.now();
     const shown = shownError(error);
     const ending: RunEnding = { runId: run.id, state: 'dead', reply: '', error: shown };
     const callback = makeCallback(run.action, ending, nowMs);
     await this.#persist(run, 'end', () =>
-      this.#parts.storage.buryRun(run.id, {
+      this.#context.storage.buryRun(run.id, {
         error,
         summary: makeSummary(run, 'dead', { text: `${shown.code}: ${shown.message}` }),
         ...(callback === undefined ? {} : { callback }),
@@ -241,7 +241,7 @@ export class Performer {
   }
 
   async #persist(run: RunRecord, what: string, write: () => Promise<unknown>): Promise<void> {
-    await persist(this.#parts, { what: `${what} of run ${run.id}`, signal: this.#abort.signal }, write);
+    await persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#abort.signal }, write);
   }
 }
 

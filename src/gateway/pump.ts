@@ -1,4 +1,4 @@
-import { armTimer } from './timer.ts';
+import { armTimer } from '../timers/timers.ts';
 
 /** After a pass that failed. */
 const FIRST_PAUSE_MS = 100;

@@ -1,5 +1,5 @@
 import type { RunOutcome } from '../storage/storage.ts';
-import { armTimer } from './timer.ts';
+import { armTimer } from '../timers/timers.ts';
 
 /** How a run ended, for whoever waits for it. */
 export interface RunEnding {

@@ -1,6 +1,6 @@
-import { codeOf } from './parts.ts';
-import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
-import { deriveSignal, within } from './timer.ts';
+import { codeOf } from '../telemetry/telemetry.ts';
+import type { Runner, RunnerOptions, Turn, TurnResult } from '../runners/runners.ts';
+import { deriveSignal, within } from '../timers/timers.ts';
 
 /** A runner that does not answer even this long after its turn's deadline is given up. */
 const RUNNER_OVERTIME_MS = 30_000;

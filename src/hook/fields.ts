@@ -1,6 +1,13 @@
 import { isPrintable, oneLine } from '../boundary/boundary.ts';
-import type { Warning, WakeMode } from '../action.ts';
-import { LAST_CHANNEL, namesMainSession, THINKING_LEVELS, thinkingLevel, WAKE_MODES } from '../action.ts';
+import {
+  type Warning,
+  type WakeMode,
+  LAST_CHANNEL,
+  namesMainSession,
+  THINKING_LEVELS,
+  thinkingLevel,
+  WAKE_MODES,
+} from '../action.ts';
 import { HookError, type HookErrorCode } from '../errors.ts';
 import type { JsonValue } from '../request.ts';
 import type { Rules } from './rules.ts';

@@ -6,11 +6,9 @@ import {
   THINKING_LEVELS,
   thinkingLevel,
 } from '../action.ts';
-import { didYouMean } from '../document/document.ts';
-import type { Path } from '../document/document.ts';
+import { didYouMean, type Path } from '../document/document.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { quote } from './mapping-codes.ts';
-import type { Reporter } from './mapping-codes.ts';
+import { quote, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
 interface Checked {

@@ -1,7 +1,5 @@
-import { CHANNEL_ALIASES } from '../action.ts';
-import type { DeliveryTarget } from '../action.ts';
-import { validate } from '../document/document.ts';
-import type { Diagnostic, LocatedValue, Path, Place } from '../document/document.ts';
+import { CHANNEL_ALIASES, type DeliveryTarget } from '../action.ts';
+import { validate, type Diagnostic, type LocatedValue, type Path, type Place } from '../document/document.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
 import {
   checkChannel,
@@ -13,10 +11,8 @@ import {
 } from './check-names.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { compileMatch } from './compile-match.ts';
-import { createReporter, quote } from './mapping-codes.ts';
-import type { Reporter } from './mapping-codes.ts';
-import { MappingSchema } from './mapping-schema.ts';
-import type { MappingSource } from './mapping-schema.ts';
+import { createReporter, quote, type Reporter } from './mapping-codes.ts';
+import { MappingSchema, type MappingSource } from './mapping-schema.ts';
 import type { CompiledMapping, CompiledTemplate, DedupeRule } from './compiled-mapping.ts';
 import { isReserved } from './scope.ts';
 import type { TemplateCompiler } from './template.ts';

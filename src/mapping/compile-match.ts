@@ -1,7 +1,6 @@
 import type { LocatedValue } from '../document/document.ts';
 import { compileCondition } from './condition.ts';
-import { quote } from './mapping-codes.ts';
-import type { Reporter } from './mapping-codes.ts';
+import { quote, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
 

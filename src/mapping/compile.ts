@@ -1,7 +1,6 @@
 import type { Diagnostic, Place } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
-import { compileMapping, unknownKeys } from './compile-mapping.ts';
-import type { MappingResult } from './compile-mapping.ts';
+import { compileMapping, unknownKeys, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import type { MappingCode } from './mapping-codes.ts';
 import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';

@@ -1,11 +1,16 @@
-import type { Diagnostic, LocatedValue } from '../document/document.ts';
-import { describeValue } from '../document/document.ts';
+import { type Diagnostic, type LocatedValue, describeValue } from '../document/document.ts';
 import type { JsonValue } from '../request.ts';
 import type { CompiledCondition, ConditionTrace, Equality, Scope } from './compiled-mapping.ts';
-import { compileRule } from './rule.ts';
-import type { CompiledRule, RuleNode } from './rule.ts';
-import { MISSING, ROOT, truthy, UNKNOWN } from './rule-value.ts';
-import type { Frame, RuleRecorder, RuleValue } from './rule-value.ts';
+import { compileRule, type CompiledRule, type RuleNode } from './rule.ts';
+import {
+  MISSING,
+  ROOT,
+  truthy,
+  UNKNOWN,
+  type Frame,
+  type RuleRecorder,
+  type RuleValue,
+} from './rule-value.ts';
 
 /** Compiles a `when`: a JsonLogic rule, or the constants true and false. */
 export function compileCondition(located: LocatedValue): {

@@ -2,10 +2,14 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { describeValue, readDocument, validate } from '../document/document.ts';
-import type { Diagnostic, LocatedValue } from '../document/document.ts';
-import { compileMappings } from './compile.ts';
-import type { CompiledMappings } from './compile.ts';
+import {
+  describeValue,
+  readDocument,
+  validate,
+  type Diagnostic,
+  type LocatedValue,
+} from '../document/document.ts';
+import { compileMappings, type CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import type { MappingCode } from './mapping-codes.ts';
 

@@ -10,8 +10,7 @@
  */
 import type { JsonValue } from '../request.ts';
 import type { CompiledMapping, Equality, Scope } from './compiled-mapping.ts';
-import { canonicalPath, compileReader } from './scope.ts';
-import type { Reader } from './scope.ts';
+import { canonicalPath, compileReader, type Reader } from './scope.ts';
 
 export type IndexNode =
   | { readonly kind: 'list'; readonly mappings: readonly CompiledMapping[] }

@@ -1,6 +1,5 @@
 import type { JsonValue } from '../request.ts';
-import { MISSING, spend, truthy, UNKNOWN } from './rule-value.ts';
-import type { Evaluate, Frame, RuleValue } from './rule-value.ts';
+import { MISSING, spend, truthy, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
 
 const LIST_OPERATORS = ['map', 'filter', 'all', 'some', 'none', 'reduce'] as const;
 export type ListOperator = (typeof LIST_OPERATORS)[number];

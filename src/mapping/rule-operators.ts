@@ -5,8 +5,7 @@
  */
 import jsonLogic from 'json-logic-js';
 import type { JsonValue } from '../request.ts';
-import { MISSING, spend, UNKNOWN } from './rule-value.ts';
-import type { Evaluate, Frame, RuleValue } from './rule-value.ts';
+import { MISSING, spend, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
 
 /** Operators that build something from whatever is there: to them missing is null, as published. */
 const BUILDERS: ReadonlySet<string> = new Set(['cat', 'merge']);

@@ -15,12 +15,11 @@ import {
   checkVariable,
   MAX_CONDITION_DEPTH,
   parseRule,
+  type Rule,
 } from './condition-check.ts';
-import type { Rule } from './condition-check.ts';
 import { compileListOperator, isListOperator } from './rule-lists.ts';
 import { compileOperator } from './rule-operators.ts';
-import { MISSING, ROOT, truthy, UNKNOWN } from './rule-value.ts';
-import type { Evaluate, Frame, RuleValue } from './rule-value.ts';
+import { MISSING, ROOT, truthy, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
 import { compileReader, ownValue } from './scope.ts';
 
 /** A connective, or a leaf below connectives only: what traces and coverage show. */

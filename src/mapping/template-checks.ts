@@ -1,5 +1,4 @@
-import { didYouMean } from '../document/document.ts';
-import type { Diagnostic, Place } from '../document/document.ts';
+import { didYouMean, type Diagnostic, type Place } from '../document/document.ts';
 import { emptyPathFinding, itemFinding } from './empty-path.ts';
 import type { MappingCode } from './mapping-codes.ts';
 import { isTimeZone } from './template-date.ts';

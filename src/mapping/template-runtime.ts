@@ -6,11 +6,9 @@ import { textOf } from './json-text.ts';
 import type { RenderTrace, Scope } from './compiled-mapping.ts';
 import { ownValue, readRoot } from './scope.ts';
 import { checkOutput, RenderBudget } from './template-budget.ts';
-import { HELPERS, holds } from './template-helpers.ts';
-import type { Argument, Helper } from './template-helpers.ts';
-import { OUT, ROOT, THIS } from './template-tree.ts';
+import { HELPERS, holds, type Argument, type Helper } from './template-helpers.ts';
+import { OUT, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import type { Located } from './template-checks.ts';
-import type { PreparedTree } from './template-tree.ts';
 
 /** One rendering under way: what the helpers called by Handlebars need besides their arguments. */
 export interface Rendering {

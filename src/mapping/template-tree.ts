@@ -16,8 +16,10 @@ import {
   reportBlock,
   reportHelper,
   shorten,
+  type Locate,
+  type Located,
+  type TemplateReporter,
 } from './template-checks.ts';
-import type { Locate, Located, TemplateReporter } from './template-checks.ts';
 
 /** Names that only prepared trees can call: `$` followed by a word is refused in templates as an unknown helper. */
 export const OUT = '$out';

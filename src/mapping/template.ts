@@ -5,23 +5,18 @@
  * order of magnitude faster and, as a property test holds, prints the same as the Handlebars program (`compileFull`).
  */
 import Handlebars from 'handlebars';
-import type { Diagnostic, LocatedValue, Place } from '../document/document.ts';
-import { placeWithin } from '../document/document.ts';
+import { type Diagnostic, type LocatedValue, type Place, placeWithin } from '../document/document.ts';
 import { HookError } from '../errors.ts';
 import type { HookRequest, JsonObject, JsonValue } from '../request.ts';
 import { textOf } from './json-text.ts';
 import type { CompiledTemplate, RenderTrace, Scope } from './compiled-mapping.ts';
-import { compileReader, readRoot, RESERVED_NAMES } from './scope.ts';
-import type { Reader } from './scope.ts';
+import { compileReader, readRoot, RESERVED_NAMES, type Reader } from './scope.ts';
 import { checkOutput } from './template-budget.ts';
-import { makeHelpers, newRendering } from './template-runtime.ts';
-import type { RuntimeHelper } from './template-runtime.ts';
-import { readTemplateSource } from './template-source.ts';
-import type { TemplateSource } from './template-source.ts';
+import { makeHelpers, newRendering, type RuntimeHelper } from './template-runtime.ts';
+import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
-import { OUT, prepareTree, ROOT, THIS } from './template-tree.ts';
+import { OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import type { Located } from './template-checks.ts';
-import type { PreparedTree } from './template-tree.ts';
 
 /** UTF-16 units of a template's text. */
 const MAX_TEMPLATE = 64 * 1024;

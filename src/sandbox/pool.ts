@@ -10,8 +10,7 @@
  *   workers at once: until then one worker is always left to the others.
  * - A module that keeps striking is turned away by its breaker (`breaker.ts`).
  */
-import type { Answer } from './frames.ts';
-import { STATUS } from './frames.ts';
+import { type Answer, STATUS } from './frames.ts';
 import { JobQueue } from './job-queue.ts';
 import type { Job, JobOutcome, PooledModule } from './job.ts';
 import { noteAnswer, pickWorker } from './placement.ts';

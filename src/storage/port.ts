@@ -31,7 +31,7 @@ import type { StorageError } from './storage-error.ts';
 /**
  * The port of durable state. Every method that changes something resolves only after the change is on disk; a method
  * that rejects has changed nothing. Times are milliseconds since the epoch and come in from the caller. One contract
- * suite (`test/storage-contract.ts`) runs against every implementation.
+ * suite (`test/storage/contract.ts`) runs against every implementation.
  */
 export interface Storage {
   // --- accept ---------------------------------------------------------------------------------------------------

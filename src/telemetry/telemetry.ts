@@ -17,3 +17,4 @@ export async function openMetrics(sources: MetricsSources): Promise<Metrics> {
   const { createMetrics } = await import('./metrics.ts');
   return createMetrics(sources);
 }
+export { codeOf } from './error-code.ts';

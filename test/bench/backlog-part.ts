@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openStorage } from '../../src/storage/storage.ts';
-import { agent, work } from '../storage-builders.ts';
+import { agent, work } from '../support/storage-builders.ts';
 import type { BenchPart } from './bench.ts';
 import { startServer, stopServer } from './child.ts';
 

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { startServer } from '../../src/server/server.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
-import { BEARER, generationOf, recordingStore } from '../server-fixture.ts';
+import { BEARER, generationOf, recordingStore } from '../support/server-fixture.ts';
 import { type LoadResult, runLoad } from './load.ts';
 
 const ROUNDS = 3;

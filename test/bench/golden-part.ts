@@ -2,9 +2,9 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createGoldenEngine } from '../../src/golden-engine.ts';
+import { createGoldenEngine } from '../../src/golden/golden-engine.ts';
 import { findCases, runCases } from '../../src/golden/golden.ts';
-import { loadGeneration } from '../../src/generation.ts';
+import { loadGeneration } from '../../src/generation/generation.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { BenchPart, BenchRow } from './bench.ts';
 

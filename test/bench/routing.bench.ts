@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { compileMappings } from '../../src/mapping/mapping.ts';
 import type { RoutingTable, Scope } from '../../src/mapping/mapping.ts';
 import type { JsonObject } from '../../src/request.ts';
-import { located, scopeOf } from '../mapping-scope.ts';
+import { located, scopeOf } from '../support/mapping-scope.ts';
 import type { BenchPart, BenchRow } from './bench.ts';
 
 const ROUNDS = 21;

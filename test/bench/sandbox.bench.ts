@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Sandbox, type Transforms } from '../../src/sandbox/sandbox.ts';
-import { refTo } from '../sandbox-fixture.ts';
+import { refTo } from '../support/sandbox-fixture.ts';
 import type { BenchPart, BenchRow } from './bench.ts';
 
 const CALLS = 20_000;

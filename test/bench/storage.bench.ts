@@ -6,7 +6,7 @@ import type { AgentAction } from '../../src/action.ts';
 import { deriveActionId } from '../../src/hook/hook.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import type { BenchPart } from './bench.ts';
-import { agent, completion, DAY_MS, failure, NOW, wake, work } from '../storage-builders.ts';
+import { agent, completion, DAY_MS, failure, NOW, wake, work } from '../support/storage-builders.ts';
 
 /** What the store does on this machine. Rates per second, times in milliseconds. */
 export interface StorageFigures {

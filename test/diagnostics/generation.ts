@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Diagnostic } from '../../src/document/document.ts';
-import { loadGeneration } from '../../src/generation.ts';
+import { loadGeneration } from '../../src/generation/generation.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 
 export const codes = ['CHANNEL_NOT_CONFIGURED', 'CHANNEL_SETTINGS', 'PLUGIN_NOT_LOADED', 'RUNNER_SETTINGS'];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Diagnostic } from '../../src/document/document.ts';
 import { Sandbox, SANDBOX_CODES, typecheckTransforms, type TransformRef } from '../../src/sandbox/sandbox.ts';
-import { refTo } from '../sandbox-fixture.ts';
+import { refTo } from '../support/sandbox-fixture.ts';
 
 export const codes = SANDBOX_CODES;
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStorage } from '../../src/storage/storage.ts';
-import { accountFor, runAndKill } from '../storage-crash.ts';
+import { accountFor, runAndKill } from '../support/storage-crash.ts';
 
 test('holds all that was answered through sixty kills of its process', { timeout: 300_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-crash-'));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { torture } from '../torture.ts';
+import { torture } from '../support/torture.ts';
 
 test('two hundred kills under load lose nothing and double nothing', { timeout: 30 * 60_000 }, async () => {
   const report = await torture({

@@ -1,0 +1,233 @@
+import { CHANNEL_ALIASES } from '../action.ts';
+import type {
+  ChannelAdapter,
+  ChannelLookup,
+  ChannelModule,
+  ChannelSettings,
+  SettingsProblem,
+} from './channel.ts';
+import { findMissingPackage } from '../config/config.ts';
+import { within } from '../timers/timers.ts';
+import { loadPlugin } from './plugin.ts';
+import { discord } from './discord.ts';
+import { imessage } from './imessage.ts';
+import { msteams } from './msteams.ts';
+import { signal } from './signal.ts';
+import { slack } from './slack.ts';
+import { telegram } from './telegram.ts';
+import { whatsapp } from './whatsapp.ts';
+
+export type {
+  ChannelAdapter,
+  ChannelCheck,
+  ChannelLookup,
+  ChannelMessage,
+  ChannelModule,
+  ChannelSettings,
+  SendResult,
+} from './channel.ts';
+export { chunkText } from './chunk.ts';
+
+/** The channels there are, configured or not. */
+export interface ChannelCatalog {
+  readonly modules: ReadonlyMap<string, ChannelModule>;
+  /** Where a module's `packages` are looked up: the file or URL it was loaded from, by channel id. */
+  readonly origins: ReadonlyMap<string, string>;
+  /** Plugins that could not be loaded. */
+  readonly problems: readonly PluginProblem[];
+}
+
+export interface PluginProblem {
+  readonly spec: string;
+  readonly message: string;
+}
+
+/** A finding about one configured channel. */
+export interface ChannelProblem {
+  readonly channel: string;
+  /** The key under `channels.<id>`; absent where the finding is about the whole channel. */
+  readonly key?: string;
+  readonly message: string;
+  /** Where the key is no setting of the channel: the keys that are. */
+  readonly known?: readonly string[];
+}
+
+/** A module that does not open, or an adapter that does not stop, within this time is not waited for. */
+const OPEN_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 5_000;
+
+type ConfiguredChannels = Readonly<Record<string, ChannelSettings>>;
+
+const BUILT_IN: readonly ChannelModule[] = [whatsapp, telegram, discord, slack, signal, imessage, msteams];
+/** The eighth channel of the contract, loaded as any plugin is. */
+const OWN_PLUGINS = [
+  new URL(import.meta.url.endsWith('.ts') ? './mattermost.ts' : './mattermost.js', import.meta.url).href,
+];
+
+/**
+ * The built-in channels and the plugins (paths relative to `configDir`, or package names), `mattermost` first among
+ * these. Never rejects: a plugin that cannot be loaded is left out and becomes a problem.
+ */
+export async function loadChannelCatalog(
+  plugins: readonly string[],
+  configDir: string,
+): Promise<ChannelCatalog> {
+  const modules = new Map(BUILT_IN.map((module) => [module.id, module]));
+  const origins = new Map(BUILT_IN.map((module) => [module.id, import.meta.url]));
+  const problems: PluginProblem[] = [];
+  for (const spec of [...OWN_PLUGINS, ...plugins]) {
+    try {
+      const { module, url } = await loadPlugin(spec, configDir);
+      if (modules.has(module.id))
+        throw new Error(`channel plugin ${spec}: channel "${module.id}" exists already`);
+      modules.set(module.id, module);
+      origins.set(module.id, url);
+    } catch (error) {
+      problems.push({ spec, message: (error as Error).message });
+    }
+  }
+  return { modules, origins, problems };
+}
+
+/** The module of a channel id or one of its aliases. */
+export function findChannelModule(catalog: ChannelCatalog, channel: string): ChannelModule | undefined {
+  return catalog.modules.get(CHANNEL_ALIASES[channel] ?? channel);
+}
+
+/**
+ * What is wrong with a recipient on a channel, in one sentence; undefined where it will do or the channel is unknown
+ * or `last`. Cheap: loads no SDK.
+ */
+export function recipientProblem(catalog: ChannelCatalog, channel: string, to: string): string | undefined {
+  const module = findChannelModule(catalog, channel);
+  return module && judgeRecipient(module, to);
+}
+
+/** A plugin is somebody else's code: what it throws is a finding about it, never the end of a check or a request. */
+function judgeRecipient(module: ChannelModule, to: string): string | undefined {
+  try {
+    const problem: unknown = module.recipientProblem(to);
+    return typeof problem === 'string' ? problem : undefined;
+  } catch (error) {
+    return `the module of the channel failed on it (${nameOf(error)})`;
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
+
+function judgeSettings(module: ChannelModule, settings: ChannelSettings): Omit<ChannelProblem, 'channel'>[] {
+  try {
+    const given: readonly { readonly [Key in keyof SettingsProblem]?: unknown }[] =
+      module.settingsProblems(settings);
+    const problems: Omit<ChannelProblem, 'channel'>[] = given.map(({ key, message, known }) => ({
+      key: String(key),
+      message: String(message),
+      ...(Array.isArray(known) ? { known: known.map(String) } : {}),
+    }));
+    const { to } = settings;
+    if ((typeof to !== 'string' && typeof to !== 'number') || problems.some(({ key }) => key === 'to'))
+      return problems;
+    const message = judgeRecipient(module, String(to));
+    return message === undefined ? problems : [...problems, { key: 'to', message }];
+  } catch (error) {
+    return [{ message: `the module of the channel failed on its settings (${nameOf(error)})` }];
+  }
+}
+
+/** Findings about `channels`, without a network: unknown ids, wrong or missing keys, packages to be installed. */
+export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredChannels): ChannelProblem[] {
+  const problems: ChannelProblem[] = [];
+  for (const [channel, settings] of Object.entries(channels)) {
+    const module = findChannelModule(catalog, channel);
+    if (!module) {
+      const known = [...catalog.modules.keys()].join(', ');
+      problems.push({ channel, message: `there is no channel "${channel}"; known are ${known}` });
+      continue;
+    }
+    for (const problem of judgeSettings(module, settings)) {
+      // What a reference stands for is not known yet; that its key is none is.
+      if (problem.key === undefined || problem.known !== undefined || !isReference(settings[problem.key]))
+        problems.push({ channel, ...problem });
+    }
+    const missing = missingPackage(catalog, module);
+    if (missing !== undefined) problems.push({ channel, message: installPackage(channel, missing) });
+  }
+  return problems;
+}
+
+/** Configured channels, each opened when it is first needed and kept until `stop`; a failed opening is tried anew. */
+export interface OpenChannels extends ChannelLookup {
+  /** Ids of the configured channels. */
+  readonly ids: readonly string[];
+  /** Where `to` defaults to on a channel that was never used: `channels.<id>.to`. */
+  defaultRecipient(channel: string): string | undefined;
+  stop(): Promise<void>;
+}
+
+/** Makes the configured channels available; nothing is loaded or connected yet. */
+export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChannels): OpenChannels {
+  const opened = new Map<string, Promise<ChannelAdapter>>();
+  const open = async (module: ChannelModule, settings: ChannelSettings): Promise<ChannelAdapter> => {
+    try {
+      const adapter = await within(module.open(settings), OPEN_TIMEOUT_MS);
+      const problem = adapterProblem(adapter);
+      if (problem === undefined && adapter !== undefined) return adapter;
+      throw new Error(`channel ${module.id}: ${problem}`);
+    } catch (error) {
+      opened.delete(module.id);
+      const missing = missingPackage(catalog, module);
+      throw missing === undefined ? error : new Error(installPackage(module.id, missing), { cause: error });
+    }
+  };
+  const settingsOf = (channel: string): ChannelSettings | undefined =>
+    Object.hasOwn(channels, channel) ? channels[channel] : undefined;
+  return {
+    ids: Object.keys(channels),
+    defaultRecipient: (channel) => {
+      const to = settingsOf(channel)?.['to'];
+      return typeof to === 'string' || typeof to === 'number' ? String(to) : undefined;
+    },
+    find: async (channel) => {
+      const module = findChannelModule(catalog, channel);
+      const settings = module && settingsOf(module.id);
+      if (!module || !settings) return undefined;
+      const known = opened.get(module.id);
+      if (known) return known;
+      const opening = open(module, settings);
+      opened.set(module.id, opening);
+      return opening;
+    },
+    stop: async () => {
+      const stopping = [...opened.values()].map(async (opening) => (await opening).stop?.());
+      opened.clear();
+      await within(Promise.allSettled(stopping), STOP_TIMEOUT_MS);
+    },
+  };
+}
+
+/** What an opened channel lacks to be an adapter; a plugin's word is not enough. */
+function adapterProblem(adapter: unknown): string | undefined {
+  if (typeof adapter !== 'object' || adapter === null) return 'its "open" gave no adapter in time';
+  const { maxChars, check, send } = adapter as Partial<Record<keyof ChannelAdapter, unknown>>;
+  if (!Number.isSafeInteger(maxChars) || (maxChars as number) < 1)
+    return 'the "maxChars" of its adapter must be a whole number above 0';
+  if (typeof check !== 'function' || typeof send !== 'function')
+    return 'its adapter must have the functions "check" and "send"';
+  return undefined;
+}
+
+/** Whether a value is still a reference, as checks without secrets leave it: its form says nothing about its content. */
+export function isReference(value: unknown): boolean {
+  return typeof value === 'string' && /\$\{\w+\}|^\{file: .+\}$/.test(value);
+}
+
+function installPackage(channel: string, name: string): string {
+  return `channel ${channel} needs the package ${name}: npm install ${name}`;
+}
+
+/** A package of a module that is not installed where the module looks for it. */
+function missingPackage(catalog: ChannelCatalog, module: ChannelModule): string | undefined {
+  return findMissingPackage(module.packages ?? [], catalog.origins.get(module.id) ?? import.meta.url);
+}

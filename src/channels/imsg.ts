@@ -1,0 +1,167 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { ChannelAdapter, ChannelCheck, SendResult } from './channel.ts';
+import { type ImessageRecipient, parseImessageRecipient } from './imessage-recipient.ts';
+import { describe, field } from '../outgoing/outgoing.ts';
+import { bounded, failedCheck, notSent, refusal, type SendFailure } from './send-failure.ts';
+
+const MAX_CHARS = 4000;
+const MAX_ANSWER_CHARS = 1_000_000;
+const REMEDY = 'check that imsg runs in a logged-in session and has Full Disk Access and Automation rights';
+/** What the program, or a wrapper around ssh, needs; nothing else of the service's environment is passed on. */
+const PASSED_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TMPDIR', 'SSH_AUTH_SOCK'];
+
+interface Call {
+  readonly id: string;
+  readonly method: string;
+  readonly params: object;
+  readonly signal: AbortSignal;
+}
+
+/** What came back: a JSON-RPC result or error, or the reason why none did. */
+type Outcome =
+  | { readonly kind: 'result'; readonly result: unknown }
+  | { readonly kind: 'error'; readonly error: unknown }
+  | { readonly kind: 'not-started'; readonly code: string }
+  | { readonly kind: 'lost'; readonly code: 'timeout' | 'connection_lost' };
+
+/**
+ * iMessage through `imsg rpc`: JSON-RPC in lines on standard input and output. One process per call, so none outlives
+ * its message and a program that was updated or crashed needs no recovery.
+ */
+export function openImsg(cliPath: string): ChannelAdapter {
+  return {
+    id: 'imessage',
+    maxChars: MAX_CHARS,
+    check: async (signal): Promise<ChannelCheck> => {
+      const call = { id: 'check', method: 'chats.list', params: { limit: 1 }, signal: bounded(signal) };
+      const outcome = await callImsg(cliPath, call);
+      return outcome.kind === 'result'
+        ? { ok: true, account: 'imsg' }
+        : failedCheck(failureOf(outcome, cliPath));
+    },
+    send: async (message, signal) => {
+      const recipient = parseImessageRecipient(message.to);
+      if (!recipient)
+        return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is no iMessage address' };
+      if (signal.aborted) return notSent();
+      const params = { ...paramsOf(recipient), text: message.text };
+      const outcome = await callImsg(cliPath, {
+        id: message.key,
+        method: 'send',
+        params,
+        signal: bounded(signal),
+      });
+      return outcome.kind === 'result' ? sentMessage(outcome.result) : failureOf(outcome, cliPath);
+    },
+  };
+}
+
+function sentMessage(result: unknown): SendResult {
+  const id = field(result, 'guid') ?? field(result, 'id');
+  return typeof id === 'string' || typeof id === 'number'
+    ? { kind: 'sent', messageId: String(id) }
+    : { kind: 'sent' };
+}
+
+function failureOf(outcome: Exclude<Outcome, { kind: 'result' }>, cliPath: string): SendFailure {
+  switch (outcome.kind) {
+    case 'not-started': {
+      const message = `${cliPath} cannot be started (${outcome.code}): check channels.imessage.cliPath`;
+      // EAGAIN and its like pass; a program that is not there does not appear by waiting.
+      const isFinal = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC'].includes(outcome.code);
+      return { kind: isFinal ? 'failed' : 'retry', code: 'spawn_failed', message };
+    }
+    case 'lost': {
+      const how = outcome.code === 'timeout' ? 'did not answer in time' : 'ended without a readable answer';
+      return { kind: 'ambiguous', code: outcome.code, message: `imsg ${how}` };
+    }
+    case 'error': {
+      const description = describe(field(outcome.error, 'message'), []);
+      const isAccess = /access|permission|authoriz|denied/i.test(description ?? '');
+      return refusal('imsg', isAccess ? 401 : 400, { description, remedy: REMEDY });
+    }
+  }
+}
+
+async function callImsg(cliPath: string, call: Call): Promise<Outcome> {
+  const env = Object.fromEntries(
+    PASSED_VARIABLES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
+  const child = spawn(cliPath, ['rpc'], { env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  try {
+    return await exchange(child, call);
+  } finally {
+    endGroup(child);
+  }
+}
+
+async function exchange(child: ChildProcessWithoutNullStreams, call: Call): Promise<Outcome> {
+  const { id, method, params, signal } = call;
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const lines = createInterface({ input: child.stdout, crlfDelay: Infinity });
+  let received = 0;
+  const onAbort = (): void => resolve({ kind: 'lost', code: 'timeout' });
+  child.once('error', (error: NodeJS.ErrnoException) =>
+    resolve({ kind: 'not-started', code: error.code ?? 'unknown' }),
+  );
+  child.once('close', () => resolve({ kind: 'lost', code: 'connection_lost' }));
+  // A program that ends early breaks the pipe; its exit is what counts.
+  child.stdin.on('error', () => undefined);
+  child.stderr.resume();
+  child.stdout.on('data', (part: Buffer) => {
+    received += part.length;
+    if (received > MAX_ANSWER_CHARS) resolve({ kind: 'lost', code: 'connection_lost' });
+  });
+  lines.on('line', (line) => {
+    const outcome = parseAnswer(line, id);
+    if (outcome) resolve(outcome);
+  });
+  signal.addEventListener('abort', onAbort, { once: true });
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    lines.close();
+  }
+}
+
+/** The outcome a line holds; undefined for notifications and other output. */
+function parseAnswer(line: string, id: string): Outcome | undefined {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (field(answer, 'id') !== id) return undefined;
+  const error = field(answer, 'error');
+  return error === undefined ? { kind: 'result', result: field(answer, 'result') } : { kind: 'error', error };
+}
+
+/** Ends the program and what it started (ssh behind a wrapper). */
+function endGroup(child: ChildProcessWithoutNullStreams): void {
+  child.stdin.destroy();
+  child.stdout.destroy();
+  child.stderr.destroy();
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}
+
+function paramsOf(recipient: ImessageRecipient): object {
+  switch (recipient.kind) {
+    case 'address':
+      return { to: recipient.address, service: recipient.service };
+    case 'chat-id':
+      return { chat_id: recipient.id };
+    case 'chat-guid':
+      return { chat_guid: recipient.guid };
+    case 'chat-identifier':
+      return { chat_identifier: recipient.identifier };
+  }
+}

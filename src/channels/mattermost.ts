@@ -1,0 +1,214 @@
+/*
+ * Mattermost as a plugin: it is loaded by `loadPlugin` like a third party's module and uses nothing of Sluice but the
+ * types of the public contract, so it also serves as the long form of the example in the README.
+ */
+import type { Client4 } from '@mattermost/client';
+import { z } from 'zod';
+import type { ChannelAdapter, ChannelCheck, ChannelMessage, ChannelModule, SendResult } from './channel.ts';
+
+type Failure = Exclude<SendResult, { kind: 'sent' | 'refused-format' }>;
+/** An answer of the server; `body` is undefined where it is not JSON. */
+interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Servers before 5.0 take 4000 characters, later ones 16,383. */
+const MAX_CHARS = 4000;
+/** The client library has no timeout of its own. */
+const TIMEOUT_MS = 30_000;
+const RECIPIENT = /^(?:mattermost:)?(?:(channel|user):)?([a-z0-9]{26})$/;
+/** What notifies everybody; an untrusted reply must not, and a zero-width space takes the power away. */
+const GROUP_MENTION = /@(?=(?:channel|all|here)\b)/gi;
+const UNSENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+const schema = z.strictObject({
+  baseUrl: z.url({ protocol: /^https?$/, error: 'must be the http or https URL of the Mattermost server' }),
+  botToken: z.string('must be text').regex(/^\S+$/, 'must not be empty or contain white space'),
+  to: z
+    .string('must be text')
+    .regex(RECIPIENT, 'must be a channel id of 26 characters, or user:<id>')
+    .optional(),
+});
+
+const mattermost: ChannelModule = {
+  id: 'mattermost',
+  packages: ['@mattermost/client'],
+  settingsProblems: (settings) => {
+    const parsed = schema.safeParse(settings);
+    if (parsed.success) return [];
+    const known = Object.keys(schema.shape);
+    return parsed.error.issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => ({ key, message: 'is no setting of this channel', known }))
+        : [{ key: issue.path.join('.'), message: issue.message }],
+    );
+  },
+  recipientProblem: (to) =>
+    RECIPIENT.test(to.trim())
+      ? undefined
+      : 'a Mattermost recipient is a channel id of 26 letters and digits, or user:<id> for a direct message',
+  open: async (settings) => {
+    const { baseUrl, botToken } = schema.parse(settings);
+    const { Client4: Client } = await import('@mattermost/client');
+    const client = new Client();
+    client.setUrl(baseUrl.replace(/\/+$/, ''));
+    client.setToken(botToken);
+    return makeAdapter(client, botToken);
+  },
+};
+export default mattermost;
+
+function makeAdapter(client: Client4, secret: string): ChannelAdapter {
+  return {
+    id: 'mattermost',
+    maxChars: MAX_CHARS,
+    check: async (signal): Promise<ChannelCheck> => {
+      try {
+        const answer = await request(client, { url: client.getUserRoute('me'), signal });
+        const failure = failureOfAnswer(answer, secret);
+        if (failure) return { ok: false, code: failure.code, message: failure.message };
+        const account = answer.body?.['username'];
+        if (typeof account === 'string') return { ok: true, account: `@${account}` };
+        const message = 'what answers there is not Mattermost: the answer cannot be read (check baseUrl)';
+        return { ok: false, code: 'malformed_answer', message };
+      } catch (error) {
+        const { code, message } = failureOfError(error);
+        return { ok: false, code, message };
+      }
+    },
+    send: async (message, signal) => {
+      const [, kind, id] = RECIPIENT.exec(message.to.trim()) ?? [];
+      if (id === undefined)
+        return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is no Mattermost id' };
+      if (signal.aborted)
+        return { kind: 'retry', code: 'not_sent', message: 'stopped before the request was sent' };
+      try {
+        const channelId =
+          kind === 'user' ? await openDirectChannel(client, { userId: id, secret, signal }) : id;
+        if (typeof channelId !== 'string') return channelId;
+        return await createPost(client, { channelId, message, secret, signal });
+      } catch (error) {
+        return failureOfError(error);
+      }
+    },
+  };
+}
+
+async function createPost(
+  client: Client4,
+  what: { channelId: string; message: ChannelMessage; secret: string; signal: AbortSignal },
+): Promise<SendResult> {
+  const { channelId, message, secret, signal } = what;
+  // The server drops a repeat of the same pending_post_id.
+  const post = {
+    channel_id: channelId,
+    message: message.text.replaceAll(GROUP_MENTION, '@\u200b'),
+    pending_post_id: message.key,
+  };
+  const answer = await request(client, { url: client.getPostsRoute(), body: post, signal });
+  const failure = failureOfAnswer(answer, secret);
+  if (failure) return failure;
+  const id = answer.body?.['id'];
+  if (typeof id === 'string') return { kind: 'sent', messageId: id };
+  return {
+    kind: 'ambiguous',
+    code: 'malformed_answer',
+    message: 'Mattermost gave an answer that cannot be read',
+  };
+}
+
+/** The id of the direct channel with a user. A failure here is before the message: it may always be repeated. */
+async function openDirectChannel(
+  client: Client4,
+  who: { userId: string; secret: string; signal: AbortSignal },
+): Promise<string | SendResult> {
+  const { secret, signal, userId } = who;
+  try {
+    const me = await request(client, { url: client.getUserRoute('me'), signal });
+    const url = `${client.getChannelsRoute()}/direct`;
+    const channel = await request(client, { url, body: [me.body?.['id'], userId], signal });
+    const failure = failureOfAnswer(me, secret) ?? failureOfAnswer(channel, secret);
+    const id = channel.body?.['id'];
+    if (failure !== undefined || typeof id === 'string') return failure ?? String(id);
+    return { kind: 'retry', code: 'malformed_answer', message: 'Mattermost named no channel for the user' };
+  } catch (error) {
+    return { ...failureOfError(error), kind: 'retry' };
+  }
+}
+
+/** One request with the client's own headers; its high-level calls lose the status of an answer that is not JSON. */
+async function request(
+  client: Client4,
+  what: { url: string; body?: unknown; signal: AbortSignal },
+): Promise<Answer> {
+  const options =
+    what.body === undefined ? { method: 'get' } : { method: 'post', body: JSON.stringify(what.body) };
+  // A connection that is used twice may be closed for being idle just as a post leaves.
+  const own = client.getOptions({ ...options, headers: { connection: 'close' } }) as RequestInit;
+  const response = await fetch(what.url, {
+    ...own,
+    redirect: 'manual',
+    signal: AbortSignal.any([what.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    body: parseObject(text),
+  };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function failureOfAnswer(answer: Answer, secret: string): Failure | undefined {
+  const { body, status } = answer;
+  if (status < 300) return undefined;
+  const said =
+    typeof body?.['message'] === 'string'
+      ? `: ${body['message'].replaceAll(secret, '***').slice(0, 300)}`
+      : '';
+  if (status === 504)
+    return { kind: 'ambiguous', code: 'timeout', message: 'a gateway before Mattermost timed out' };
+  if (status === 429) {
+    const seconds = Number(answer.retryAfter ?? Number.NaN);
+    const delay = Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {};
+    return { kind: 'retry', code: 'rate_limited', message: 'Mattermost asks to slow down', ...delay };
+  }
+  if (status >= 500)
+    return { kind: 'retry', code: 'unavailable', message: `Mattermost answered ${status}${said}` };
+  if (status === 401) {
+    const message = `Mattermost refused the credentials${said} (check channels.mattermost.botToken)`;
+    return { kind: 'failed', code: 'unauthorized', message };
+  }
+  const code = status === 403 ? 'forbidden' : status === 404 ? 'not_found' : 'rejected';
+  return { kind: 'failed', code, message: `Mattermost answered ${status}${said}` };
+}
+
+function failureOfError(error: unknown): Failure {
+  const name = error instanceof Error ? error.name : '';
+  const code = ((error as { cause?: { code?: unknown } }).cause?.code ?? '') as string;
+  if (UNSENT.has(code)) {
+    const how = code === 'ECONNREFUSED' ? 'connection_refused' : 'unreachable';
+    return { kind: 'retry', code: how, message: `Mattermost cannot be reached (${code})` };
+  }
+  if (name === 'TimeoutError' || name === 'AbortError') {
+    return { kind: 'ambiguous', code: 'timeout', message: 'Mattermost did not answer in time' };
+  }
+  return { kind: 'ambiguous', code: 'connection_lost', message: 'the connection to Mattermost broke off' };
+}

@@ -1,0 +1,37 @@
+import type { ChannelLookup } from '../channels/channels.ts';
+import type { Settings } from '../config/config.ts';
+import type { Runner } from '../runners/runners.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Log } from '../telemetry/telemetry.ts';
+import type { RetryPolicy } from './retry.ts';
+
+/** What a reload replaces as a whole; work under way ends with what it began with. */
+export interface GatewayConfiguration {
+  readonly settings: Pick<Settings, 'gateway' | 'agents' | 'channels'>;
+  /** By name, as in `gateway.runners`. */
+  readonly runners: ReadonlyMap<string, Runner>;
+  readonly channels: ChannelLookup;
+}
+
+/** The policies of `retry.ts`, or others for tests. */
+export interface RetryPolicies {
+  readonly runs: RetryPolicy;
+  readonly outbox: RetryPolicy;
+  readonly heartbeat: RetryPolicy;
+}
+
+/** What performer, outbox and heartbeat share. */
+export interface GatewayContext {
+  readonly storage: Storage;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  /** The scheduling clock: milliseconds since the epoch that never go back. */
+  readonly now: () => number;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  /** A fresh unguessable id. */
+  readonly nonce: () => string;
+  readonly retry: RetryPolicies;
+  readonly configuration: () => GatewayConfiguration;
+  /** Something may be due: look again soon. */
+  readonly wake: () => void;
+}

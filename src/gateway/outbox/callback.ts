@@ -1,0 +1,118 @@
+import { createHmac } from 'node:crypto';
+import type { AgentAction } from '../../action.ts';
+import type { NewCallback } from '../../storage/storage.ts';
+import { deriveSignal } from '../../timers/timers.ts';
+import { parseRetryAfter } from '../../outgoing/outgoing.ts';
+import type { RunEnding } from '../run-waiters.ts';
+
+const CALLBACK_TIMEOUT_MS = 10_000;
+
+/** What became of one attempt to post a callback. */
+export type CallbackResult =
+  | { readonly kind: 'done' }
+  | {
+      readonly kind: 'failed';
+      readonly code: string;
+      readonly message: string;
+      /** True where the receiver wants no more (410). */
+      readonly final: boolean;
+      readonly retryAfterMs?: number;
+    };
+
+/** The outcome of a run as it is posted to the mapping's `callbackUrl`; undefined where it has none. */
+export function makeCallback(action: AgentAction, ending: RunEnding, nowMs: number): NewCallback | undefined {
+  if (action.callbackUrl === undefined) return undefined;
+  const { requestId, path, mappingId } = action.origin;
+  const body = {
+    type: ending.state === 'dead' ? 'run.dead' : 'run.completed',
+    timestamp: new Date(nowMs).toISOString(),
+    data: {
+      runId: action.id,
+      requestId,
+      path,
+      mappingId,
+      name: action.name,
+      sessionKey: action.sessionKey,
+      outcome: ending.state === 'dead' ? 'dead' : ending.outcome,
+      reply: ending.reply,
+      error: ending.error,
+    },
+  };
+  return { url: action.callbackUrl, body: JSON.stringify(body) };
+}
+
+export interface PostOptions {
+  /** The same for every attempt: by it the receiver tells repeats. */
+  readonly id: string;
+  readonly secret: string | undefined;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Posts a callback once, signed as Standard Webhooks where there is a secret. Redirects are not followed: the signed
+ * outcome goes to the configured address only. Messages never name the URL, which may carry a secret.
+ */
+export async function postCallback(callback: NewCallback, options: PostOptions): Promise<CallbackResult> {
+  const timestamp = Math.floor(options.nowMs / 1000);
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'user-agent': 'sluice',
+    'webhook-id': options.id,
+    'webhook-timestamp': String(timestamp),
+  };
+  if (options.secret !== undefined) {
+    headers['webhook-signature'] = signCallback(options.id, timestamp, {
+      body: callback.body,
+      secret: options.secret,
+    });
+  }
+  const bounded = deriveSignal(options.signal, CALLBACK_TIMEOUT_MS);
+  try {
+    const response = await fetch(callback.url, {
+      method: 'POST',
+      headers,
+      body: callback.body,
+      redirect: 'manual',
+      signal: bounded.signal,
+    });
+    await response.body?.cancel();
+    return readStatus(response);
+  } catch (error) {
+    const timedOut = error instanceof Error && error.name === 'TimeoutError';
+    return timedOut
+      ? failed('timeout', `no answer within ${CALLBACK_TIMEOUT_MS / 1000} s`)
+      : failed('unreachable', `the receiver could not be reached (${networkCode(error)})`);
+  } finally {
+    bounded.release();
+  }
+}
+
+/** `v1,` and the base64 HMAC-SHA256 over `id.timestamp.body`; the key is the part after `whsec_`, from base64. */
+function signCallback(
+  id: string,
+  timestamp: number,
+  { body, secret }: { readonly body: string; readonly secret: string },
+): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+}
+
+function readStatus(response: Response): CallbackResult {
+  if (response.ok) return { kind: 'done' };
+  const { status } = response;
+  if (status === 410)
+    return { ...failed('gone', 'the receiver answered 410 and wants no more'), final: true };
+  const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
+  const failure = failed(`status_${status}`, `the receiver answered ${status}`);
+  return retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };
+}
+
+function failed(code: string, message: string): Extract<CallbackResult, { readonly kind: 'failed' }> {
+  return { kind: 'failed', code, message, final: false };
+}
+
+function networkCode(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'no code';
+}

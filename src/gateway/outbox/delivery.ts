@@ -1,0 +1,95 @@
+import type { OutboxRecord } from '../../storage/storage.ts';
+import { type ChannelAdapter, type SendResult, chunkText } from '../../channels/channels.ts';
+import { deriveSignal, within } from '../../timers/timers.ts';
+
+/** One chunk at most, whatever an adapter allows itself. */
+const SEND_TIMEOUT_MS = 60_000;
+/** An adapter that does not even heed the abort. */
+const SEND_OVERTIME_MS = 5_000;
+
+/** What became of one attempt at a delivery. */
+export type DeliveryResult =
+  /** With the platform's id of the last message, where it gave one. */
+  | { readonly kind: 'sent'; readonly plain: boolean; readonly messageId?: string }
+  | Exclude<SendResult, { readonly kind: 'sent' | 'refused-format' }>;
+
+export interface SendOptions {
+  readonly to: string;
+  readonly signal: AbortSignal;
+  /** Called after each chunk but the last, which is recorded with the delivery's end. */
+  onProgress(chunksSent: number): Promise<void>;
+}
+
+/**
+ * Sends the chunks of a delivery in order, from the first that has not gone out. Once the platform refuses the
+ * formatting, this chunk and the rest go as plain text.
+ */
+export async function sendChunks(
+  adapter: ChannelAdapter,
+  entry: Pick<OutboxRecord, 'id' | 'chunksSent' | 'delivery'>,
+  { to, signal, onProgress }: SendOptions,
+): Promise<DeliveryResult> {
+  const chunks = chunkText(entry.delivery?.text ?? '', adapter.maxChars);
+  let plain = false;
+  let messageId: string | undefined;
+  for (let index = entry.chunksSent; index < chunks.length; index += 1) {
+    const message = { to, text: chunks[index] ?? '', key: `${entry.id}:${index}` };
+    let result = await sendOne(adapter, { ...message, plain }, signal);
+    if (result.kind === 'refused-format' && !plain) {
+      plain = true;
+      result = await sendOne(adapter, { ...message, plain }, signal);
+    }
+    if (result.kind === 'refused-format') {
+      return { kind: 'failed', code: 'refused_format', message: result.message };
+    }
+    if (result.kind !== 'sent') return result;
+    ({ messageId } = result);
+    if (index + 1 < chunks.length) await onProgress(index + 1);
+  }
+  return { kind: 'sent', plain, ...(messageId === undefined ? {} : { messageId }) };
+}
+
+/** An adapter that throws or never answers may have sent the message: that is ambiguous, not a failure. */
+async function sendOne(
+  adapter: ChannelAdapter,
+  message: Parameters<ChannelAdapter['send']>[0],
+  signal: AbortSignal,
+): Promise<SendResult> {
+  const bounded = deriveSignal(signal, SEND_TIMEOUT_MS);
+  try {
+    const sending = adapter.send(message, bounded.signal).then(readResult);
+    const result = await within(sending, SEND_TIMEOUT_MS + SEND_OVERTIME_MS);
+    return result ?? { kind: 'ambiguous', code: 'timeout', message: 'the channel did not answer in time' };
+  } catch {
+    return { kind: 'ambiguous', code: 'adapter_failed', message: 'the channel failed while it was sending' };
+  } finally {
+    bounded.release();
+  }
+}
+
+const MAX_CODE_CHARS = 64;
+const MAX_MESSAGE_CHARS = 500;
+
+/** What an adapter answered, held to its type, which a plugin may break: an answer that is none says nothing. */
+function readResult(given: unknown): SendResult {
+  const { kind, code, message, messageId, retryAfterMs } = (given ?? {}) as Record<string, unknown>;
+  const why = {
+    code: typeof code === 'string' && code !== '' ? code.slice(0, MAX_CODE_CHARS) : 'unknown',
+    message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE_CHARS) : 'the channel gave no reason',
+  };
+  switch (kind) {
+    case 'sent':
+      return typeof messageId === 'string' ? { kind, messageId } : { kind };
+    case 'retry':
+      return typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs)
+        ? { kind, ...why, retryAfterMs }
+        : { kind, ...why };
+    case 'refused-format':
+      return { kind, message: why.message };
+    case 'failed':
+    case 'ambiguous':
+      return { kind, ...why };
+    default:
+      return { kind: 'ambiguous', code: 'adapter_failed', message: 'the channel gave no result' };
+  }
+}

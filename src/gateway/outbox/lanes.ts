@@ -1,0 +1,66 @@
+import { pause } from '../../timers/timers.ts';
+
+/**
+ * Steps that have to go one after the other, per lane: one lane is one recipient. A lane can be held, where its
+ * platform asked for a pause: sending on would only use up the attempts of what waits there.
+ */
+export class Lanes {
+  readonly #last = new Map<string, Promise<void>>();
+  /** Monotonic times; only of lanes in use, and of those held. */
+  readonly #heldUntil = new Map<string, number>();
+  readonly #onWait: () => void;
+  readonly #stop = new AbortController();
+  #waiting = 0;
+
+  /** `onWait` is called when a step begins to wait and so leaves its place to others. */
+  constructor(onWait: () => void) {
+    this.#onWait = onWait;
+  }
+
+  /** Steps that wait for their turn. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Runs a step after all earlier ones of its lane and after its pause; a step that fails does not stop the lane. */
+  async run(lane: string, step: () => Promise<void>): Promise<void> {
+    const turn = this.#afterEarlier(lane, this.#last.get(lane), step);
+    const settled = turn.catch(() => {});
+    this.#last.set(lane, settled);
+    try {
+      await turn;
+    } finally {
+      if (this.#last.get(lane) === settled) this.#last.delete(lane);
+    }
+  }
+
+  /** Lets no further step of the lane begin before the time has passed. */
+  hold(lane: string, delayMs: number): void {
+    const nowMs = performance.now();
+    for (const [held, untilMs] of this.#heldUntil) if (untilMs <= nowMs) this.#heldUntil.delete(held);
+    this.#heldUntil.set(lane, nowMs + delayMs);
+  }
+
+  /** Ends all pauses: what waited begins, and is to see for itself that it should not. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  async #afterEarlier(
+    lane: string,
+    earlier: Promise<void> | undefined,
+    step: () => Promise<void>,
+  ): Promise<void> {
+    if (earlier !== undefined) await this.#wait(earlier);
+    const heldMs = (this.#heldUntil.get(lane) ?? 0) - performance.now();
+    if (heldMs > 0) await this.#wait(pause(heldMs, this.#stop.signal));
+    await step();
+  }
+
+  async #wait(condition: Promise<void>): Promise<void> {
+    this.#waiting += 1;
+    this.#onWait();
+    await condition;
+    this.#waiting -= 1;
+  }
+}

@@ -1,0 +1,287 @@
+import type { DeliveryTarget } from '../../action.ts';
+import type { NewDelivery, OutboxRecord } from '../../storage/storage.ts';
+import { postCallback } from './callback.ts';
+import { sendChunks, type DeliveryResult } from './delivery.ts';
+import { Lanes } from './lanes.ts';
+import { codeOf } from '../../telemetry/telemetry.ts';
+import { makeFailureSummary } from '../summary.ts';
+import { persist } from '../persist.ts';
+import type { GatewayConfiguration, GatewayContext } from '../gateway-context.ts';
+import { decideRepeat, MAX_RETRY_AFTER_MS } from '../retry.ts';
+import { resolveTarget } from '../target.ts';
+import { within } from '../../timers/timers.ts';
+
+/** Deliveries and callbacks under way at most. */
+const MAX_SENDING = 16;
+/** Entries held at most, with those that wait for an earlier one to the same recipient, and their bytes. */
+const MAX_HELD = 5_000;
+const MAX_HELD_BYTES = 64_000_000;
+
+export interface OutboxCounters {
+  sent: number;
+  skipped: number;
+  dead: number;
+  repeated: number;
+}
+
+interface AttemptError {
+  readonly code: string;
+  readonly message: string;
+}
+
+const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service ended while it was sending' };
+
+/**
+ * Brings deliveries and callbacks to their end, each with attempts of its own. Deliveries to one recipient go one
+ * after the other, so that their chunks never mix; a slow recipient takes no place from others.
+ */
+export class Outbox {
+  readonly #context: GatewayContext;
+  readonly #held = new Map<string, Promise<void>>();
+  readonly #lanes: Lanes;
+  readonly #abort = new AbortController();
+  readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
+  #isStopping = false;
+  #heldBytes = 0;
+
+  constructor(context: GatewayContext) {
+    this.#context = context;
+    this.#lanes = new Lanes(context.wake);
+  }
+
+  get active(): number {
+    return this.#held.size;
+  }
+
+  /**
+   * Claims what is due. What a process that died was sending is due again too: the chunk that was under way may arrive
+   * twice, the ones on record do not.
+   */
+  async claim(): Promise<void> {
+    const limit = Math.min(MAX_SENDING - this.#held.size + this.#lanes.waiting, MAX_HELD - this.#held.size);
+    if (limit <= 0 || this.#heldBytes > MAX_HELD_BYTES) return;
+    const entries = await this.#context.storage.claimOutbox({ nowMs: this.#context.now(), limit });
+    for (const entry of entries) this.#begin(entry);
+  }
+
+  /** Waits for what is being sent; what is left after the grace is cut off. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    this.#lanes.stop();
+    await within(this.#settled(), graceMs);
+    this.#abort.abort();
+    await this.#settled();
+  }
+
+  abort(): void {
+    this.#abort.abort();
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all(this.#held.values());
+  }
+
+  #begin(entry: OutboxRecord): void {
+    const bytes = (entry.delivery?.text ?? entry.callback?.body ?? '').length;
+    this.#heldBytes += bytes;
+    const attempt = entry.kind === 'callback' ? this.#call(entry) : this.#deliver(entry);
+    const done = attempt
+      .catch((error: unknown) => {
+        this.#context.log.error(
+          { outboxId: entry.id, code: codeOf(error) },
+          'an entry was left to the next start',
+        );
+      })
+      .finally(() => {
+        this.#held.delete(entry.id);
+        this.#heldBytes -= bytes;
+        this.#context.wake();
+      });
+    this.#held.set(entry.id, done);
+  }
+
+  // --- deliveries ---------------------------------------------------------------------------------------------------
+
+  async #deliver(entry: OutboxRecord): Promise<void> {
+    const { delivery } = entry;
+    if (delivery === undefined) return;
+    const configuration = this.#context.configuration();
+    const last = await this.#persist(entry, () => this.#context.storage.findLastTarget());
+    const target = resolveTarget(delivery, last, configuration.settings);
+    switch (target.kind) {
+      case 'no-channel': {
+        const note = { code: 'no_channel', message: 'no channel is configured' };
+        await this.#persist(entry, (nowMs) =>
+          this.#context.storage.completeOutbox(entry.id, { state: 'skipped', note, nowMs }),
+        );
+        this.counters.skipped += 1;
+        return;
+      }
+      case 'problem':
+        return this.#bury(entry, target, delivery.fallback);
+      case 'target':
+        return this.#lanes.run(laneOf(target), () => this.#send(entry, { target, delivery, configuration }));
+    }
+  }
+
+  async #send(
+    entry: OutboxRecord,
+    {
+      target,
+      delivery,
+      configuration,
+    }: {
+      readonly target: { readonly channel: string; readonly to: string };
+      readonly delivery: NewDelivery;
+      readonly configuration: GatewayConfiguration;
+    },
+  ): Promise<void> {
+    // Its turn comes when the service stops: nothing of it has gone out.
+    if (this.#isStopping) return this.#requeue(entry, INTERRUPTED, 0);
+    const { channel, to } = target;
+    const result = await this.#trySend(entry, configuration, target);
+    const code = result.kind === 'sent' ? undefined : result.code;
+    this.#context.log.info(
+      { outboxId: entry.id, runId: entry.runId, channel, attempt: entry.attempts, result: result.kind, code },
+      'delivery attempted',
+    );
+    if (this.#wasCutOff(result)) return this.#requeue(entry, INTERRUPTED, 0);
+    switch (result.kind) {
+      case 'sent': {
+        const note = { code: 'plain_text', message: 'the channel refused the formatting' };
+        await this.#persist(entry, (nowMs) =>
+          this.#context.storage.completeOutbox(entry.id, {
+            state: 'completed',
+            target: { channel, to },
+            ...(result.plain ? { note } : {}),
+            ...(delivery.fromMain ? { lastTarget: { channel, to } } : {}),
+            nowMs,
+          }),
+        );
+        this.counters.sent += 1;
+        return;
+      }
+      case 'retry':
+        if (result.retryAfterMs !== undefined) {
+          this.#lanes.hold(laneOf(target), Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS));
+        }
+        return this.#repeat(entry, result, result);
+      case 'failed':
+        return this.#bury(entry, result, delivery.fallback);
+      case 'ambiguous': {
+        // It may have arrived: sending it again, here or on the fallback, could double it.
+        const message = `it may or may not have arrived (${result.code}: ${result.message})`;
+        return this.#bury(entry, { code: 'ambiguous', message });
+      }
+    }
+  }
+
+  async #trySend(
+    entry: OutboxRecord,
+    { channels }: GatewayConfiguration,
+    { channel, to }: { readonly channel: string; readonly to: string },
+  ): Promise<DeliveryResult> {
+    let adapter;
+    try {
+      adapter = await channels.find(channel);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : 'it could not be opened';
+      return { kind: 'failed', code: 'not_configured', message };
+    }
+    if (adapter === undefined) {
+      const message = `channel ${channel} has no settings: add channels.${channel}`;
+      return { kind: 'failed', code: 'not_configured', message };
+    }
+    return sendChunks(adapter, entry, {
+      to,
+      signal: this.#abort.signal,
+      onProgress: async (chunksSent) => {
+        await this.#persist(entry, () => this.#context.storage.recordProgress(entry.id, chunksSent));
+      },
+    });
+  }
+
+  // --- callbacks ----------------------------------------------------------------------------------------------------
+
+  async #call(entry: OutboxRecord): Promise<void> {
+    if (entry.callback === undefined) return;
+    const result = await postCallback(entry.callback, {
+      id: entry.id,
+      secret: this.#context.configuration().settings.gateway.callbackSecret,
+      nowMs: this.#context.now(),
+      signal: this.#abort.signal,
+    });
+    const code = result.kind === 'failed' ? result.code : undefined;
+    this.#context.log.info(
+      { outboxId: entry.id, runId: entry.runId, attempt: entry.attempts, result: result.kind, code },
+      'callback attempted',
+    );
+    if (result.kind === 'failed') {
+      if (this.#abort.signal.aborted && !result.final) return this.#requeue(entry, INTERRUPTED, 0);
+      return this.#repeat(entry, result, result);
+    }
+    await this.#persist(entry, (nowMs) =>
+      this.#context.storage.completeOutbox(entry.id, { state: 'completed', nowMs }),
+    );
+    this.counters.sent += 1;
+  }
+
+  /** Whether our own stop ended an attempt: the next start takes it up, as it does after a kill. */
+  #wasCutOff({ kind }: DeliveryResult): boolean {
+    return this.#abort.signal.aborted && (kind === 'retry' || kind === 'ambiguous');
+  }
+
+  // --- ends ---------------------------------------------------------------------------------------------------------
+
+  async #repeat(
+    entry: OutboxRecord,
+    error: AttemptError,
+    options: { readonly final?: boolean; readonly retryAfterMs?: number },
+  ): Promise<void> {
+    const decision = decideRepeat(this.#context.retry.outbox, entry.attempts, {
+      random: this.#context.random(),
+      ...(options.final === undefined ? {} : { final: options.final }),
+      retryAfterMs: options.retryAfterMs,
+    });
+    if (decision.kind === 'give-up') return this.#bury(entry, error, entry.delivery?.fallback);
+    await this.#requeue(entry, error, decision.delayMs);
+    this.counters.repeated += 1;
+  }
+
+  async #requeue(entry: OutboxRecord, { code, message }: AttemptError, delayMs: number): Promise<void> {
+    await this.#persist(entry, (nowMs) =>
+      this.#context.storage.requeueOutbox(entry.id, { code, message, retryAt: nowMs + delayMs, nowMs }),
+    );
+  }
+
+  async #bury(
+    entry: OutboxRecord,
+    { code, message }: AttemptError,
+    fallback?: DeliveryTarget,
+  ): Promise<void> {
+    const error = { code, message };
+    const run = await this.#persist(entry, () => this.#context.storage.findRun(entry.runId));
+    const summary = makeFailureSummary(entry, run, { error, fallback });
+    await this.#persist(entry, (nowMs) =>
+      this.#context.storage.buryOutbox(entry.id, {
+        error,
+        summary,
+        ...(fallback === undefined || entry.delivery === undefined
+          ? {}
+          : { fallback: { ...fallback, text: entry.delivery.text, fromMain: false } }),
+        nowMs,
+      }),
+    );
+    this.counters.dead += 1;
+  }
+
+  async #persist<T>(entry: OutboxRecord, write: (nowMs: number) => Promise<T>): Promise<T> {
+    return persist(this.#context, { what: `${entry.kind} ${entry.id}`, signal: this.#abort.signal }, () =>
+      write(this.#context.now()),
+    );
+  }
+}
+
+function laneOf({ channel, to }: { readonly channel: string; readonly to: string }): string {
+  return `${channel}\n${to}`;
+}

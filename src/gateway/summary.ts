@@ -1,0 +1,55 @@
+import type { DeliveryTarget } from '../action.ts';
+import { cutText, summaryText, type SummaryOutcome } from '../boundary/boundary.ts';
+import type { OutboxRecord, RunRecord, SummaryEvent } from '../storage/storage.ts';
+
+const MAX_SUMMARY_CHARS = 2_000;
+
+/** The summary a run leaves in the main session. A note stands after the text and is never cut off. */
+export function makeSummary(
+  run: RunRecord,
+  outcome: SummaryOutcome,
+  { text, note }: { readonly text: string; readonly note?: string | undefined },
+): SummaryEvent {
+  const body = text.trim() === '' ? 'no reply' : text.trim();
+  const suffix = note === undefined ? '' : ` (${note})`;
+  return {
+    text: summaryText(run.action.name, outcome, cutText(body, MAX_SUMMARY_CHARS - suffix.length) + suffix),
+    origin: run.action.origin,
+    requestHeartbeat: run.action.wakeMode === 'now',
+  };
+}
+
+/** The line a delivery or callback leaves when it is given up. */
+export function makeFailureSummary(
+  entry: OutboxRecord,
+  run: RunRecord | undefined,
+  {
+    error,
+    fallback,
+  }: {
+    readonly error: { readonly code: string; readonly message: string };
+    readonly fallback: DeliveryTarget | undefined;
+  },
+): SummaryEvent {
+  const text = `${error.code}: ${error.message}`;
+  const note = fallback === undefined ? undefined : `sent on to ${fallback.channel}`;
+  const outcome = entry.kind === 'callback' ? 'callback failed' : 'delivery failed';
+  if (run !== undefined) return makeSummary(run, outcome, { text, note });
+  // The run has been pruned: who sent it is no longer known.
+  return {
+    text: `Hook (${outcome}): ${text}`,
+    origin: { requestId: entry.runId, path: 'unknown', trusted: false },
+    requestHeartbeat: false,
+  };
+}
+
+/**
+ * An error as it may leave the run's record, for summaries, callbacks and waiting senders: its first line. What follows
+ * are the command's own words (the end of stderr), which may hold anything.
+ */
+export function shownError({ code, message }: { readonly code: string; readonly message: string }): {
+  readonly code: string;
+  readonly message: string;
+} {
+  return { code, message: message.split('\n', 1)[0] ?? '' };
+}

@@ -1,0 +1,189 @@
+/*
+ * What has to fit between the configuration, the channels there are and the mappings, and cannot be seen in any one of
+ * them alone.
+ */
+import { CHANNEL_ALIASES, LAST_CHANNEL } from '../action.ts';
+import type { LoadedConfig } from '../config/config.ts';
+import { didYouMean, displayName, type Diagnostic } from '../document/document.ts';
+import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
+import { modelProblems } from '../runners/runners.ts';
+import type { CompiledMapping } from '../mapping/mapping.ts';
+
+type Place = NonNullable<Diagnostic['at']>;
+
+/** Channels, recipients, runners and models that cannot work, each at the place that names it. */
+export function findGatewayProblems(
+  config: LoadedConfig,
+  catalog: ChannelCatalog,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  return [
+    ...findChannelProblems(config, catalog),
+    ...findIdleChannels(config, mappings),
+    ...findRunnerProblems(config, mappings),
+  ];
+}
+
+/** Channels and plugins that cannot work, at their place in the configuration. */
+function findChannelProblems(
+  { settings, root }: LoadedConfig,
+  catalog: ChannelCatalog,
+): readonly Diagnostic[] {
+  const plugins = catalog.problems.map(({ spec, message }): Diagnostic => ({
+    severity: 'error',
+    code: 'PLUGIN_NOT_LOADED',
+    message: message.replaceAll(spec, displayName(spec)),
+    at: root.place(['plugins', settings.plugins.indexOf(spec)]),
+    hint: 'name a package that is installed, or a file relative to the configuration; its default export is a channel module',
+  }));
+  const channels = channelProblems(catalog, settings.channels).map(
+    ({ channel, key, message, known }): Diagnostic => ({
+      severity: 'error',
+      code: 'CHANNEL_SETTINGS',
+      message: key === undefined ? message : `${key} ${message}`,
+      at: root.place(
+        key === undefined ? ['channels', channel] : ['channels', channel, key],
+        known === undefined ? 'value' : 'key',
+      ),
+      hint: channelHint(root, { channel, key, known }),
+    }),
+  );
+  return [...plugins, ...channels, ...findMainProblem(settings, root, catalog)];
+}
+
+function channelHint(
+  root: LoadedConfig['root'],
+  {
+    channel,
+    key,
+    known,
+  }: {
+    readonly channel: string;
+    readonly key?: string | undefined;
+    readonly known?: readonly string[] | undefined;
+  },
+): string {
+  if (key === undefined) return `do what it says, or remove channels.${channel}`;
+  if (known !== undefined) {
+    const near = didYouMean(key, known);
+    return near === undefined ? 'remove it' : `did you mean "${near}"?`;
+  }
+  const isGiven = root.at(['channels', channel, key]).value !== undefined;
+  if (isGiven) return `correct channels.${channel}.${key}; sluice channels check tries it on the platform`;
+  return `add ${key} to channels.${channel}, a secret as \${NAME} or {file: PATH}`;
+}
+
+/** Where `last` starts has to be a place messages can go to. */
+function findMainProblem(
+  { channels, gateway }: LoadedConfig['settings'],
+  root: LoadedConfig['root'],
+  catalog: ChannelCatalog,
+): readonly Diagnostic[] {
+  const { channel, to } = gateway.main;
+  const configured = Object.keys(channels);
+  const at = (key: 'channel' | 'to'): Place => root.place(['gateway', 'main', key]);
+  if (channel === undefined) {
+    if (to === undefined) return [];
+    const message = 'to says nothing without a channel';
+    const hint = 'set gateway.main.channel, or write the recipient as `to` of the channel itself';
+    return [{ severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to'), hint }];
+  }
+  if (configured.length > 0 && !configured.includes(channel)) {
+    return [notConfigured(channel, configured, at('channel'))];
+  }
+  const wrong = to === undefined || isReference(to) ? undefined : recipientProblem(catalog, channel, to);
+  if (wrong === undefined) return [];
+  const message = `to is no recipient on ${channel}: ${wrong}`;
+  const hint = 'write the recipient in that form, or remove it';
+  return [{ severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to'), hint }];
+}
+
+function notConfigured(channel: string, configured: readonly string[], at: Place): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'CHANNEL_NOT_CONFIGURED',
+    message: `replies go to ${channel}, which has no settings: each is given up as not_configured`,
+    at,
+    hint: `add channels.${channel}; configured: ${configured.join(', ')}`,
+  };
+}
+
+/** Mappings that name a channel without settings. Where none is configured at all nothing is delivered, on purpose. */
+function findIdleChannels(
+  { settings }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  const configured = Object.keys(settings.channels);
+  if (configured.length === 0) return [];
+  return mappings.flatMap(({ action, at, channel, deliver, fallback }) => {
+    if (action !== 'agent' || deliver === false) return [];
+    const named = channel?.literal?.trim().toLowerCase() ?? '';
+    const wanted = [
+      ...(named === '' || channel === undefined ? [] : [{ name: named, at: channel.at }]),
+      ...(fallback === undefined ? [] : [{ name: fallback.channel, at }]),
+    ];
+    return wanted.flatMap(({ name, at: place }): Diagnostic[] => {
+      const id = Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
+      if (id === LAST_CHANNEL || configured.includes(id)) return [];
+      return [notConfigured(id, configured, place)];
+    });
+  });
+}
+
+/** Model runners that cannot work: a provider lacks a key, its package is missing, a mapping's model has no provider. */
+function findRunnerProblems(
+  { settings, root }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  const { runner: usual, runners } = settings.gateway;
+  return Object.entries(runners).flatMap(([name, runner]) => {
+    if (runner.kind !== 'model') return [];
+    const isNamed = root.at(['gateway', 'runners', name]).value !== undefined;
+    const path = isNamed ? ['gateway', 'runners', name] : ['gateway', 'runner'];
+    // The configuration has checked the names of its own models; those of mappings stand in their files.
+    const own = modelProblems(runner, []).map(({ key, message }) => ({
+      at: root.place(key === undefined ? path : [...path, ...key.split('.')]),
+      message: key === undefined ? message : `${key} ${message}`,
+      hint: providerHint(name, key),
+    }));
+    const { aliases, model: standard } = settings.agents.defaults;
+    const named = mappings.flatMap(({ action, at, model, runner: chosen = usual }) => {
+      if (chosen !== name || action !== 'agent') return [];
+      // A blank model is none; the default model of the usual runner is the configuration's finding.
+      const literal = model === undefined ? '' : model.literal?.trim();
+      if (literal === undefined || (literal === '' && name === usual)) return [];
+      const full = literal === '' ? standard : (aliases[literal] ?? literal);
+      if (full === undefined) {
+        return [
+          {
+            at,
+            message: `the runner ${name} needs a model: neither the mapping nor agents.defaults.model names one`,
+            hint: 'set agents.defaults.model to provider/model, or model in the mapping',
+          },
+        ];
+      }
+      return modelProblems(runner, [full])
+        .filter((problem) => problem.model !== undefined)
+        .map(({ message }) => ({
+          at: literal === '' ? at : (model?.at ?? at),
+          message,
+          hint: `name a model of one of them, or add its provider to gateway.runners.${name}.providers`,
+        }));
+    });
+    return [...own, ...named].map(({ at, message, hint }): Diagnostic => ({
+      severity: 'error',
+      code: 'RUNNER_SETTINGS',
+      message,
+      at,
+      hint,
+    }));
+  });
+}
+
+function providerHint(runner: string, key: string | undefined): string {
+  if (key?.endsWith('.apiKey') === true) return 'add apiKey there, as ${NAME} or {file: PATH}';
+  if (key?.endsWith('.baseUrl') === true) return 'add the address, for example http://127.0.0.1:11434/v1';
+  return key === 'providers'
+    ? `gateway.runners.${runner}.providers says which models can be asked, and through which package`
+    : 'rename it; models are named provider/model';
+}

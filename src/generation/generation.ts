@@ -1,0 +1,14 @@
+/** Configuration, mappings, transforms and channels as one thing that goes live whole. */
+export {
+  loadGeneration,
+  checkGeneration,
+  type Generation,
+  type GenerationOptions,
+  type LoadedGeneration,
+} from './load-generation.ts';
+export {
+  openLiveGeneration,
+  type LiveGeneration,
+  type LiveOptions,
+  type ReloadResult,
+} from './live-generation.ts';

@@ -1,0 +1,180 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Settings } from '../config/config.ts';
+import type { Diagnostic } from '../document/document.ts';
+import { createRunners, type Runner } from '../runners/runners.ts';
+import { openChannels, type OpenChannels } from '../channels/channels.ts';
+import { loadGeneration, type Generation, type GenerationOptions } from './load-generation.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Log } from '../telemetry/telemetry.ts';
+
+export interface LiveOptions {
+  readonly configFile: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Log;
+  /** Overrides of `server.host` and `server.port`. */
+  readonly listen?: { readonly host?: string; readonly port?: number };
+  /** `sluice dev`: makes a hook token where none is set. */
+  readonly makeToken?: (host: string) => string;
+  /** Findings of the first load and of every reload, warnings included. */
+  readonly onDiagnostics?: (diagnostics: readonly Diagnostic[]) => void;
+  /** What became of a reload; default: a line in the log. */
+  readonly onReload?: (result: ReloadResult) => void;
+}
+
+/** Requests and deliveries under way end with the generation they began with; what it holds is freed after this time. */
+const RELEASE_REPLACED_MS = 60_000;
+
+export type ReloadResult =
+  | { readonly kind: 'live'; readonly generation: string; readonly needsRestart: readonly string[] }
+  | { readonly kind: 'unchanged' }
+  /** `generation` is the one before, which goes on. */
+  | { readonly kind: 'rejected'; readonly generation: string; readonly findings: number };
+
+/** What a generation means for the gateway. */
+export interface Effects {
+  readonly settings: Settings;
+  readonly runners: ReadonlyMap<string, Runner>;
+  readonly channels: OpenChannels;
+}
+
+/** The generation that is live and how it is replaced: one reference, swapped whole. */
+export interface LiveGeneration {
+  readonly generation: Generation;
+  readonly effects: Effects;
+  readonly tokenWasMade: boolean;
+  /** True after a reload that did not go live, until one does. */
+  readonly isStale: boolean;
+  reload(): Promise<ReloadResult>;
+  onReplaced(listener: () => void): void;
+}
+
+export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox): Promise<LiveGeneration> {
+  const loading: GenerationOptions = {
+    env: options.env,
+    needSecrets: true,
+    dev: options.makeToken !== undefined,
+    sandbox,
+  };
+  const first = await loadGeneration(options.configFile, loading);
+  options.onDiagnostics?.(first.diagnostics);
+  if (first.generation === undefined)
+    throw new Error('the configuration, a mapping or a transform has errors');
+  let generation = applyOverrides(first.generation, options);
+  let effects = createEffects(generation, options.env);
+  let isStale = false;
+  let listener: (() => void) | undefined;
+  const started = generation.config.settings;
+  applyToLog(options.log, generation);
+  const reload = async (): Promise<ReloadResult> => {
+    const next = await loadGeneration(options.configFile, loading);
+    options.onDiagnostics?.(next.diagnostics);
+    isStale = next.generation === undefined;
+    if (next.generation === undefined) {
+      return { kind: 'rejected', generation: generation.id, findings: next.diagnostics.length };
+    }
+    const replacement = applyOverrides(next.generation, options);
+    const isSame = isDeepStrictEqual(replacement.config.settings, generation.config.settings);
+    // Secrets are not part of the id: a rotated one is a change all the same.
+    if (replacement.id === generation.id && isSame) return { kind: 'unchanged' };
+    const needsRestart = findRestartKeys(started, replacement.config.settings);
+    const release = releaser(generation, effects);
+    generation = replacement;
+    effects = createEffects(generation, options.env);
+    applyToLog(options.log, generation);
+    setTimeout(() => void release(), RELEASE_REPLACED_MS).unref();
+    listener?.();
+    return { kind: 'live', generation: generation.id, needsRestart };
+  };
+  const onReload = options.onReload ?? ((result) => logReload(options.log, result));
+  return {
+    get generation() {
+      return generation;
+    },
+    get effects() {
+      return effects;
+    },
+    get isStale() {
+      return isStale;
+    },
+    tokenWasMade:
+      first.generation.config.settings.hooks.token === undefined && options.makeToken !== undefined,
+    reload: inOrder(async () => {
+      const result = await reload();
+      onReload(result);
+      return result;
+    }),
+    onReplaced: (call) => {
+      listener = call;
+    },
+  };
+}
+
+function logReload(log: Log, result: ReloadResult): void {
+  const { kind, ...fields } = result;
+  if (kind === 'live') log.info(fields, 'reloaded');
+  if (kind === 'rejected') log.error(fields, 'reload rejected; the old generation goes on');
+}
+
+/** Frees what a replaced generation holds. */
+function releaser({ transforms }: Generation, { channels }: Effects): () => Promise<void> {
+  return async () => {
+    transforms.release();
+    await channels.stop();
+  };
+}
+
+/** The command line's address and, where none is set, the token made by `sluice dev`. */
+function applyOverrides(
+  generation: Generation,
+  { listen: overrides = {}, makeToken }: LiveOptions,
+): Generation {
+  const { config } = generation;
+  const { settings } = config;
+  const server = {
+    ...settings.server,
+    ...(overrides.host === undefined ? {} : { host: overrides.host }),
+    ...(overrides.port === undefined ? {} : { port: overrides.port }),
+  };
+  const { hooks } = settings;
+  const token = hooks.token ?? (hooks.enabled ? makeToken?.(server.host) : undefined);
+  return {
+    ...generation,
+    config: { ...config, settings: { ...settings, server, hooks: { ...hooks, token } } },
+  };
+}
+
+function createEffects({ config, channelCatalog }: Generation, env: NodeJS.ProcessEnv): Effects {
+  const { settings } = config;
+  return {
+    settings,
+    runners: createRunners(settings, env),
+    channels: openChannels(channelCatalog, settings.channels),
+  };
+}
+
+function applyToLog(log: Log, { config }: Generation): void {
+  const { hooks, gateway } = config.settings;
+  log.adopt(config.settings.log);
+  for (const secret of [hooks.token, ...hooks.previousTokens, gateway.token, ...config.secrets]) {
+    if (secret !== undefined) log.protect(secret);
+  }
+}
+
+/** Settings that only a restart applies, and that differ from those the service was started with. */
+function findRestartKeys(before: Settings, after: Settings): readonly string[] {
+  const keys: string[] = [];
+  if (before.server.host !== after.server.host) keys.push('server.host');
+  if (before.server.port !== after.server.port) keys.push('server.port');
+  if (JSON.stringify(before.storage) !== JSON.stringify(after.storage)) keys.push('storage');
+  return keys;
+}
+
+/** Calls one after the other, whatever becomes of the one before. */
+function inOrder<Result>(call: () => Promise<Result>): () => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return () => {
+    const next = last.then(call, call);
+    last = next;
+    return next;
+  };
+}

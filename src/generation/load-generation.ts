@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { CHANNEL_ALIASES } from '../action.ts';
+import { loadConfig, type LoadedConfig, type RemainingConfig } from '../config/config.ts';
+import type { Diagnostic } from '../document/document.ts';
+import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
+import { findGatewayProblems } from './gateway-findings.ts';
+import {
+  evaluate,
+  MAX_ACTIONS,
+  runEvaluation,
+  TRANSFORM_BUDGET_MS,
+  type Evaluation,
+  type Rules,
+} from '../hook/hook.ts';
+import { loadMappings, type RoutingTable } from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+import { typecheckTransforms, type Sandbox, type TransformRef, type Transforms } from '../sandbox/sandbox.ts';
+
+/**
+ * Configuration, mappings and transforms as one immutable thing with one hash: it goes live whole or not at all, and
+ * every request is evaluated with the one that was live when it began.
+ */
+export interface Generation {
+  /** The first 12 hex digits of the SHA-256 over everything that went in, secrets' values excluded. */
+  readonly id: string;
+  readonly config: LoadedConfig;
+  readonly table: RoutingTable;
+  readonly transforms: Transforms;
+  /** Channel modules, plugins included. */
+  readonly channelCatalog: ChannelCatalog;
+  /** Files and folders whose change makes another generation; absolute. */
+  readonly watchedPaths: readonly string[];
+  /** A promise only where a transform runs. Detail defaults to `brief`, what the decision log needs. */
+  evaluate(request: HookRequest, detail?: 'brief' | 'full'): Evaluation | Promise<Evaluation>;
+}
+
+export interface GenerationOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** False for check, explain, test and diff: they work where the secrets are not. */
+  readonly needSecrets: boolean;
+  /** `sluice dev`: a missing hook token is no error. */
+  readonly dev?: boolean;
+  readonly sandbox: Sandbox;
+  /** Runs transforms with coverage. */
+  readonly coverage?: boolean;
+}
+
+export interface LoadedGeneration {
+  /** Absent where there is any error. */
+  readonly generation?: Generation;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Loads and compiles everything the configuration names; all findings at once. */
+export function loadGeneration(file: string, options: GenerationOptions): Promise<LoadedGeneration> {
+  return load(file, options);
+}
+
+interface Loaded extends LoadedGeneration {
+  /** Absent where the configuration itself could not be read. */
+  readonly transforms?: { readonly dir: string; readonly refs: readonly TransformRef[] };
+}
+
+async function load(file: string, options: GenerationOptions): Promise<Loaded> {
+  const { config, diagnostics, remaining } = await loadConfig(file, options);
+  if (config === undefined) {
+    const more = remaining === undefined ? [] : await findMappingProblems(remaining, options.sandbox);
+    return { diagnostics: [...diagnostics, ...more] };
+  }
+  const channelCatalog = await loadChannelCatalog(config.settings.plugins, dirname(config.file));
+  const mappings = await compile(config, channelCatalog, options);
+  const { transformsDir } = config.settings.hooks;
+  const transforms = await options.sandbox.loadTransforms(transformsDir, mappings.transforms, {
+    coverage: options.coverage === true,
+  });
+  const found = [
+    ...diagnostics,
+    ...findGatewayProblems(config, channelCatalog, mappings.table?.mappings ?? []),
+    ...mappings.diagnostics,
+    ...transforms.diagnostics,
+  ];
+  const refs = { dir: transformsDir, refs: mappings.transforms };
+  const { table, files } = mappings;
+  if (table === undefined || found.some(isError)) return { diagnostics: found, transforms: refs };
+  const generation = createGeneration({ config, channelCatalog, table, transforms }, files);
+  return { generation, diagnostics: found, transforms: refs };
+}
+
+/** What mappings and transforms say where the configuration has errors, so that all findings come at once. */
+async function findMappingProblems(
+  remaining: RemainingConfig,
+  sandbox: Sandbox,
+): Promise<readonly Diagnostic[]> {
+  const mappings = await loadMappings({ ...remaining, inline: remaining.inlineMappings, presets: [] });
+  const transforms = await sandbox.loadTransforms(remaining.transformsDir, mappings.transforms);
+  transforms.release();
+  // A plugin that is not loaded here may bring the channel.
+  const found = mappings.diagnostics.filter(({ code }) => code !== 'UNKNOWN_CHANNEL');
+  return [...found, ...transforms.diagnostics];
+}
+
+const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error';
+
+function compile(
+  config: LoadedConfig,
+  catalog: ChannelCatalog,
+  options: Pick<GenerationOptions, 'env' | 'needSecrets'>,
+): ReturnType<typeof loadMappings> {
+  const { hooks, agents, gateway } = config.settings;
+  return loadMappings({
+    inline: config.inlineMappings,
+    dialect: config.dialect,
+    mappingsDir: hooks.mappingsDir,
+    presets: hooks.presets,
+    lenient: hooks.lenient,
+    models: agents.defaults.models,
+    aliases: agents.defaults.aliases,
+    channels: catalog.modules.keys(),
+    runners: Object.keys(gateway.runners),
+    recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
+    ...(options.needSecrets ? { resolveReference: referenceReader(config, options.env) } : {}),
+  });
+}
+
+/** Reads what `callbackUrl` refers to; undefined where it is not there. */
+function referenceReader(
+  config: LoadedConfig,
+  env: NodeJS.ProcessEnv,
+): (reference: string | { readonly file: string }) => string | undefined {
+  return (reference) => {
+    if (typeof reference === 'string') return env[reference];
+    try {
+      return readFileSync(resolve(dirname(config.file), reference.file), 'utf8').trim();
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+type Parts = Pick<Generation, 'config' | 'channelCatalog' | 'table' | 'transforms'>;
+
+function createGeneration(
+  parts: Parts,
+  files: readonly { readonly path: string; readonly text: string }[],
+): Generation {
+  const { config, transforms } = parts;
+  const { hooks } = config.settings;
+  const rules = createRules(parts);
+  const hash = createHash('sha256').update(config.sha256);
+  for (const { text } of files) hash.update('\0').update(text);
+  for (const [module, sha256] of transforms.hashes) hash.update(`\0${module}\0${sha256}`);
+  const brief = { detail: 'brief' } as const;
+  const full = { detail: 'full' } as const;
+  return {
+    ...parts,
+    id: hash.digest('hex').slice(0, 12),
+    watchedPaths: [...config.files, hooks.mappingsDir, hooks.transformsDir],
+    evaluate: (request, detail) =>
+      runEvaluation(evaluate(request, rules, detail === 'full' ? full : brief), transforms),
+  };
+}
+
+function createRules({ config, channelCatalog, table }: Parts): Rules {
+  const { hooks, agents } = config.settings;
+  return {
+    table,
+    agents: { aliases: agents.defaults.aliases, models: agents.defaults.models },
+    channels: new Set(channelCatalog.modules.keys()),
+    channelAliases: CHANNEL_ALIASES,
+    recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
+    lenient: hooks.lenient,
+    sessionKeys: hooks.sessionKeys,
+    maxActions: MAX_ACTIONS,
+    transformBudgetMs: TRANSFORM_BUDGET_MS,
+  };
+}
+
+/** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
+export async function checkGeneration(
+  file: string,
+  options: GenerationOptions,
+): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly summary: string }> {
+  const { diagnostics, generation, transforms } = await load(file, options);
+  if (transforms === undefined) return { diagnostics, summary: '' };
+  const types = await typecheckTransforms(transforms.dir, transforms.refs, {
+    configDir: dirname(resolve(file)),
+  });
+  const mappings = generation?.table.mappings.length ?? 0;
+  const modules = generation?.transforms.hashes.size ?? 0;
+  return {
+    diagnostics: [...diagnostics, ...types],
+    summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
+  };
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,12 @@
+/** Calls to systems outside: bounded in time and size, no redirects, and what their failures prove. */
+export {
+  fetchBounded,
+  fetchJson,
+  NotSentError,
+  StatusError,
+  type JsonAnswer,
+  type JsonRequest,
+} from './bounded-fetch.ts';
+export { connectionCode, errorChain } from './connection-error.ts';
+export { describe, field, textField } from './foreign-text.ts';
+export { parseRetryAfter, retryDelay } from './retry-after.ts';

@@ -1,0 +1,256 @@
+import { execa } from 'execa';
+import type { Readable, Writable } from 'node:stream';
+import type { RunnerSettings } from '../config/config.ts';
+import { expandArgv, sessionIdOf } from './command-argv.ts';
+import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
+import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
+import { codeOf } from '../telemetry/telemetry.ts';
+import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
+import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+import { armTimer, pause } from '../timers/timers.ts';
+
+export type CommandSettings = Extract<RunnerSettings, { readonly kind: 'command' }>;
+
+/** The service's environment, from which the allow-list takes. */
+export type HostEnvironment = Readonly<Record<string, string | undefined>>;
+
+const PASSED_VARIABLES = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'TZ', 'TMPDIR'];
+/** Between SIGTERM and SIGKILL. */
+const TERM_GRACE_MS = 1_000;
+/** The last of stderr that goes into the run's record; it never reaches the service log. */
+const STDERR_TAIL_BYTES = 4_096;
+/** After the command exited, its output is read until it has been quiet this long, and no longer than the maximum. */
+const QUIET_MS = 200;
+const MAX_DRAIN_MS = 5_000;
+/** Spawn errors that no repeat can help: the arguments or the environment are too large, or not valid. */
+const FINAL_SPAWN_CODES = new Set(['E2BIG', 'ERR_INVALID_ARG_VALUE', 'ERR_INVALID_ARG_TYPE']);
+
+/** How a command's process ended. */
+type Ending =
+  | { readonly kind: 'exit'; readonly code: number | null; readonly signal: NodeJS.Signals | null }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'flooded' };
+
+/**
+ * A runner for any agent that is a command: prompt on stdin (or as a file), reply on stdout. The command gets an
+ * environment of its own (an allow-list, so that none of the service's secrets leak) and ends, with everything it
+ * started, when it exits, at the deadline, or when the service stops.
+ */
+export function createCommandRunner(settings: CommandSettings, host: HostEnvironment): Runner {
+  return {
+    kind: 'command',
+    async run(turn, options) {
+      const needsFile = settings.prompt === 'file' || settings.argv.some((a) => a.includes('{prompt_file}'));
+      let workspace: CommandWorkspace;
+      try {
+        workspace = await openWorkspace(turn, needsFile);
+      } catch (error) {
+        return notStarted(
+          'workspace_failed',
+          `the turn's files could not be written (${codeOf(error)})`,
+          false,
+        );
+      }
+      try {
+        return await runCommand(settings, turn, { ...options, host, workspace });
+      } finally {
+        await workspace.remove();
+      }
+    },
+  };
+}
+
+interface CommandContext extends RunnerOptions {
+  readonly host: HostEnvironment;
+  readonly workspace: CommandWorkspace;
+}
+
+async function runCommand(
+  settings: CommandSettings,
+  turn: Turn,
+  context: CommandContext,
+): Promise<TurnResult> {
+  const expanded = expandArgv(settings.argv, {
+    prompt_file: context.workspace.promptFile,
+    model: turn.model,
+    thinking: turn.thinking,
+    session_key: turn.sessionKey,
+    session_id: sessionIdOf(turn.sessionKey),
+    timeout_seconds: String(turn.timeoutSeconds),
+    run_id: turn.runId,
+    history_file: context.workspace.historyFile,
+  });
+  if (!expanded.ok) {
+    const message = `argv[${expanded.index}] would start with a dash that the template does not write`;
+    return notStarted('unsafe_argument', message, true);
+  }
+  const [file = '', ...args] = expanded.argv;
+  const child = execa(file, args, {
+    ...(settings.cwd === undefined ? {} : { cwd: settings.cwd }),
+    env: commandEnvironment(settings, turn, context),
+    extendEnv: false,
+    stdin: settings.prompt === 'stdin' ? 'pipe' : 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    buffer: false,
+    reject: false,
+    // Its own process group: the whole of it can be ended with one signal.
+    killDescendants: true,
+  });
+  if (child.pid === undefined) {
+    const { code = 'unknown' } = await child;
+    const message = `the command ${file.slice(0, 80)} did not start (${code}): is it on PATH, and does its cwd exist?`;
+    return notStarted('spawn_failed', message, FINAL_SPAWN_CODES.has(code));
+  }
+  // Its outcome is read from the process itself; with reject off this promise only ever resolves.
+  void child.catch(() => {});
+  return await superviseCommand(settings, turn, {
+    ...context,
+    pid: child.pid,
+    child: child.nodeChildProcess,
+  });
+}
+
+interface Supervision extends CommandContext {
+  readonly pid: number;
+  readonly child: {
+    readonly stdin: Writable | null;
+    readonly stdout: Readable | null;
+    readonly stderr: Readable | null;
+    once(event: 'exit', listener: (code: number | null, signal: NodeJS.Signals | null) => void): unknown;
+  };
+}
+
+async function superviseCommand(
+  settings: CommandSettings,
+  turn: Turn,
+  { child, pid, signal, onProcess }: Supervision,
+): Promise<TurnResult> {
+  const startTicks = readStartTicks(pid);
+  const tree: ProcessTree = { runId: turn.runId, pgid: pid, startTicks, own: true };
+  const stdout = new BoundedHead(settings.maxReplyBytes);
+  const stderr = new BoundedTail(STDERR_TAIL_BYTES);
+  let cancelDeadline = (): void => {};
+  const ended = new Promise<Ending>((resolve) => {
+    child.once('exit', (code, exitSignal) => resolve({ kind: 'exit', code, signal: exitSignal }));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (!stdout.add(chunk)) resolve({ kind: 'flooded' });
+    });
+    child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
+    if (signal.aborted) resolve({ kind: 'aborted' });
+    signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true });
+    cancelDeadline = armTimer(turn.timeoutSeconds * 1000, () => resolve({ kind: 'timeout' }));
+  });
+  // A command that does not read its prompt closes the pipe (EPIPE); what it does is told by its exit code.
+  child.stdin?.on('error', () => {});
+  // The prompt follows only once the process is on record: before that the command has nothing to act on.
+  await onProcess({ pgid: pid, startTicks });
+  child.stdin?.end(turn.prompt);
+
+  const ending = await ended;
+  cancelDeadline();
+  if (ending.kind === 'exit') await drain(child.stdout, child.stderr);
+  const clean = await endProcessTree(tree, TERM_GRACE_MS);
+  child.stdin?.destroy();
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  const result = toResult(settings, turn, { ending, stdout: stdout.text(), stderr: stderr.text() });
+  return clean ? result : withSurvivors(result);
+}
+
+/** A process left behind may hold the pipes open, so what ends the wait is silence, not the end of the stream. */
+async function drain(...streams: readonly (Readable | null)[]): Promise<void> {
+  const open = streams.filter((stream) => stream !== null && !stream.readableEnded);
+  if (open.length === 0) return;
+  let heardAt = performance.now();
+  const heard = (): void => void (heardAt = performance.now());
+  for (const stream of open) stream?.on('data', heard);
+  const giveUpAt = performance.now() + MAX_DRAIN_MS;
+  while (performance.now() < Math.min(heardAt + QUIET_MS, giveUpAt)) {
+    if (open.every((stream) => stream?.readableEnded === true)) return;
+    await pause(5);
+  }
+}
+
+interface CommandOutput {
+  readonly ending: Ending;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function toResult(settings: CommandSettings, turn: Turn, output: CommandOutput): TurnResult {
+  const { ending } = output;
+  switch (ending.kind) {
+    case 'timeout':
+      return failed('timeout', 'timeout', `the command was ended after ${turn.timeoutSeconds} s`);
+    case 'aborted':
+      return failed('error', 'interrupted', 'the command was ended because the service stops');
+    case 'flooded':
+      return failed('error', 'reply_too_large', `the command printed over ${settings.maxReplyBytes} bytes`);
+    case 'exit':
+      return exitResult(settings, output, ending);
+  }
+}
+
+function exitResult(
+  settings: CommandSettings,
+  output: CommandOutput,
+  exit: Extract<Ending, { readonly kind: 'exit' }>,
+): TurnResult {
+  const said = output.stderr === '' ? '' : `\n${output.stderr}`;
+  if (exit.code !== null && settings.retryExitCodes.includes(exit.code)) {
+    return notStarted(`exit_${exit.code}`, `the command asked to be run again${said}`, false);
+  }
+  const extracted = extractReply(output.stdout, settings.replyPath);
+  if (exit.code === 0) {
+    if (!extracted.ok) return failed('error', extracted.code, extracted.message);
+    return { kind: 'completed', outcome: 'ok', reply: extracted.reply };
+  }
+  const reply = extracted.ok ? extracted.reply : '';
+  if (exit.code !== null) {
+    return failed('error', `exit_${exit.code}`, `the command exited with code ${exit.code}${said}`, reply);
+  }
+  const name = (exit.signal ?? 'unknown').toLowerCase();
+  return failed('error', `signal_${name}`, `the command was ended by ${exit.signal}${said}`, reply);
+}
+
+function failed(outcome: 'error' | 'timeout', code: string, message: string, reply = ''): TurnResult {
+  return { kind: 'completed', outcome, reply, error: { code, message } };
+}
+
+function notStarted(code: string, message: string, final: boolean): TurnResult {
+  return { kind: 'not-started', code, message, final };
+}
+
+/** A reply that came stays one; a run that failed says that something of it is still there. */
+function withSurvivors(result: TurnResult): TurnResult {
+  if (result.kind === 'not-started' || result.error === undefined) return result;
+  const message = `${result.error.message} (processes of the command could not be ended)`;
+  return { ...result, error: { code: result.error.code, message } };
+}
+
+/** The allow-list, then the operator's own variables, then ours, which nothing overrides. */
+function commandEnvironment(
+  settings: CommandSettings,
+  turn: Turn,
+  { host, workspace }: CommandContext,
+): Record<string, string> {
+  const environment: Record<string, string> = {};
+  const passed = new Set([...PASSED_VARIABLES, ...settings.passEnv]);
+  for (const [name, value] of Object.entries(host)) {
+    if (value !== undefined && (passed.has(name) || name.startsWith('LC_'))) environment[name] = value;
+  }
+  return {
+    ...environment,
+    ...settings.env,
+    [RUN_ID_VARIABLE]: turn.runId,
+    SLUICE_SESSION_KEY: turn.sessionKey,
+    SLUICE_SESSION_ID: sessionIdOf(turn.sessionKey),
+    SLUICE_MODEL: turn.model ?? '',
+    SLUICE_THINKING: turn.thinking ?? '',
+    SLUICE_TIMEOUT_SECONDS: String(turn.timeoutSeconds),
+    SLUICE_HISTORY_FILE: workspace.historyFile,
+    ...(workspace.promptFile === undefined ? {} : { SLUICE_PROMPT_FILE: workspace.promptFile }),
+  };
+}

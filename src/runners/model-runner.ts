@@ -1,0 +1,183 @@
+/*
+ * Turns taken by a language model through the AI SDK.
+ *
+ * The SDK's own retries are off. What proves that nothing ran (no connection, 429, 503 and Anthropic's 529) is
+ * reported as not started and repeated by the gateway; everything else ends the run, since the provider may have
+ * done, and billed, the work.
+ */
+import { type ModelSettings, requiredPackages, unknownModel } from './model-problems.ts';
+import { loadModelRegistry, type ModelRegistry } from './model-registry.ts';
+import { connectionCode, describe, parseRetryAfter, retryDelay } from '../outgoing/outgoing.ts';
+import { findMissingPackage } from '../config/config.ts';
+import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+import { armTimer } from '../timers/timers.ts';
+
+export interface ModelRunnerOptions {
+  /** `agents.defaults.model`, aliases resolved: used where a turn names none. */
+  readonly defaultModel: string | undefined;
+}
+
+/** Refused before anything ran: too many requests, unavailable, overloaded (Anthropic). */
+const NOT_STARTED_STATUS = new Set([429, 503, 529]);
+
+/** Reasoning levels of the providers by the level of a turn, which the request's evaluation has brought to these. */
+const REASONING = {
+  off: 'none',
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+} as const;
+
+/** A runner that asks a model of the configured providers, with the session's history; loaded on its first turn. */
+export function createModelRunner(settings: ModelSettings, options: ModelRunnerOptions): Runner {
+  let loading: Promise<ModelRegistry> | undefined;
+  const load = async (): Promise<ModelRegistry> => {
+    loading ??= loadModelRegistry(settings);
+    try {
+      return await loading;
+    } catch (error) {
+      loading = undefined;
+      throw error;
+    }
+  };
+  return {
+    kind: 'model',
+    run: async (turn, runOptions) => {
+      const name = turn.model ?? options.defaultModel;
+      if (name === undefined) {
+        return notStarted('unknown_model', 'the turn names no model and agents.defaults.model is not set');
+      }
+      const problem = unknownModel(settings, name);
+      if (problem !== undefined) return notStarted('unknown_model', problem);
+      let registry: ModelRegistry;
+      try {
+        registry = await load();
+      } catch (error) {
+        return notStarted('not_configured', loadProblem(settings, error));
+      }
+      return runTurn(registry, settings, { turn, name, signal: runOptions.signal });
+    },
+  };
+}
+
+interface ModelTurn {
+  readonly turn: Turn;
+  readonly name: string;
+  readonly signal: RunnerOptions['signal'];
+}
+
+async function runTurn(
+  registry: ModelRegistry,
+  settings: ModelSettings,
+  what: ModelTurn,
+): Promise<TurnResult> {
+  const { name, signal, turn } = what;
+  const deadline = new AbortController();
+  const cancel = armTimer(turn.timeoutSeconds * 1000, () => deadline.abort());
+  const provider = settings.providers[name.slice(0, name.indexOf('/'))];
+  const reasoning = provider?.reasoning === true ? reasoningOf(turn.thinking) : undefined;
+  try {
+    const result = await registry.generateText({
+      model: registry.getModel(name),
+      ...(settings.system === undefined ? {} : { instructions: settings.system }),
+      messages: messagesOf(turn),
+      ...(reasoning === undefined ? {} : { reasoning }),
+      ...(settings.maxOutputTokens === undefined ? {} : { maxOutputTokens: settings.maxOutputTokens }),
+      maxRetries: 0,
+      abortSignal: AbortSignal.any([signal, deadline.signal]),
+    });
+    return resultOf(result);
+  } catch (error) {
+    if (deadline.signal.aborted) {
+      const message = `the model did not answer within ${turn.timeoutSeconds} s`;
+      return { kind: 'completed', outcome: 'timeout', reply: '', error: { code: 'timeout', message } };
+    }
+    const secrets = provider?.apiKey === undefined ? [] : [provider.apiKey];
+    return failureOf(registry, error, secrets);
+  } finally {
+    cancel();
+  }
+}
+
+function reasoningOf(thinking = ''): (typeof REASONING)[keyof typeof REASONING] | undefined {
+  return Object.hasOwn(REASONING, thinking) ? REASONING[thinking as keyof typeof REASONING] : undefined;
+}
+
+/** The session's history, oldest first, and the prompt; providers refuse blank messages. */
+function messagesOf(turn: Turn): { role: 'user' | 'assistant'; content: string }[] {
+  const history = turn.history.filter(({ text }) => text.trim() !== '');
+  return [
+    ...history.map(({ role, text }) => ({ role, content: text })),
+    { role: 'user', content: turn.prompt },
+  ];
+}
+
+type Generated = Awaited<ReturnType<ModelRegistry['generateText']>>;
+
+function resultOf(result: Generated): TurnResult {
+  const { inputTokens, outputTokens } = result.usage;
+  const usage = {
+    usage: {
+      ...(inputTokens === undefined ? {} : { inputTokens }),
+      ...(outputTokens === undefined ? {} : { outputTokens }),
+    },
+  };
+  const reply = result.text.trim();
+  if (result.finishReason === 'content-filter') {
+    const error = { code: 'refused', message: 'the model or its provider refused to answer' };
+    return { kind: 'completed', outcome: 'error', reply, error, ...usage };
+  }
+  if (reply === '') {
+    const error = { code: 'no_text', message: `the model ended without text (${result.finishReason})` };
+    return { kind: 'completed', outcome: 'error', reply, error, ...usage };
+  }
+  return { kind: 'completed', outcome: 'ok', reply, ...usage };
+}
+
+function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly string[]): TurnResult {
+  const connection = connectionCode(error);
+  if (connection !== undefined) {
+    const message = `the provider cannot be reached (${connection})`;
+    return { kind: 'not-started', code: 'connection_refused', message, final: false };
+  }
+  if (!registry.isApiError(error)) return failed('model_failed', 'the answer of the provider cannot be used');
+  const status = error.statusCode;
+  if (status === undefined) return failed('connection_lost', 'the connection to the provider broke off');
+  const said = describe(error.message, secrets);
+  if (NOT_STARTED_STATUS.has(status)) {
+    const retryAfterMs = retryAfterOf(error.responseHeaders ?? {});
+    return {
+      kind: 'not-started',
+      code: status === 429 ? 'rate_limited' : 'unavailable',
+      message: `the provider answered ${status}: ${said ?? 'no reason given'}`,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      final: false,
+    };
+  }
+  if (status < 300)
+    return failed('malformed_answer', 'the answer of the provider cannot be read or was cut off');
+  const code =
+    status === 401 || status === 403 ? 'unauthorized' : status < 500 ? 'rejected' : 'provider_error';
+  return failed(code, `the provider answered ${status}: ${said ?? 'no reason given'}`);
+}
+
+function retryAfterOf(headers: Readonly<Record<string, string>>): number | undefined {
+  const ms = headers['retry-after-ms'];
+  return ms === undefined ? parseRetryAfter(headers['retry-after']) : retryDelay(Number(ms));
+}
+
+function failed(code: string, message: string): TurnResult {
+  return { kind: 'completed', outcome: 'error', reply: '', error: { code, message } };
+}
+
+function notStarted(code: string, message: string): TurnResult {
+  return { kind: 'not-started', code, message, final: true };
+}
+
+function loadProblem(settings: ModelSettings, error: unknown): string {
+  const missing = findMissingPackage(requiredPackages(settings), import.meta.url);
+  if (missing !== undefined) return `the model runner needs the package ${missing}: npm install ${missing}`;
+  return `the providers cannot be set up: ${error instanceof Error ? error.message : 'unknown reason'}`;
+}

@@ -1,0 +1,35 @@
+import type { RunnerSettings, Settings } from '../config/config.ts';
+import { createCommandRunner, type HostEnvironment } from './command-runner.ts';
+import { createEchoRunner } from './echo-runner.ts';
+import { createForwardRunner } from './forward-runner.ts';
+import { createModelRunner } from './model-runner.ts';
+import type { Runner } from './runner.ts';
+
+export { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
+export { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
+export { removeWorkspaces } from './command-workspace.ts';
+export { createEchoRunner } from './echo-runner.ts';
+export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
+export { endProcessTree } from './process-tree.ts';
+export type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+
+/** Makes the runners of a configuration by name; nothing is started or loaded before a turn needs it. */
+export function createRunners(
+  settings: Pick<Settings, 'gateway' | 'agents'>,
+  host: HostEnvironment,
+): ReadonlyMap<string, Runner> {
+  const defaultModel = settings.agents.defaults.model;
+  const create = (runner: RunnerSettings): Runner => {
+    switch (runner.kind) {
+      case 'echo':
+        return createEchoRunner();
+      case 'command':
+        return createCommandRunner(runner, host);
+      case 'model':
+        return createModelRunner(runner, { defaultModel });
+      case 'forward':
+        return createForwardRunner(runner);
+    }
+  };
+  return new Map(Object.entries(settings.gateway.runners).map(([name, runner]) => [name, create(runner)]));
+}

@@ -1,0 +1,123 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openBench, serveBench, type Bench } from '../support/cli-service.ts';
+import { startPlatform, type PlatformReply, type PlatformServer } from '../support/platform-server.ts';
+
+const BOT = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
+const SENT = { ok: true, result: { message_id: 7, date: 1, chat: { id: 1, type: 'private' } } };
+
+const plugin = (id: string, adapter: string): string => `export default {
+  id: '${id}',
+  settingsProblems: () => [],
+  recipientProblem: () => undefined,
+  open: async () => ({ id: '${id}', maxChars: 100, check: async () => ({ ok: true, account: 'me' }), send: async () => ({ kind: 'sent' }), ${adapter} }),
+};`;
+
+async function openTelegram(
+  rest = '',
+  sent: PlatformReply = { status: 200, body: SENT },
+): Promise<Bench & { platform: PlatformServer }> {
+  const platform = await startPlatform((request) =>
+    request.path.endsWith('/getMe')
+      ? { status: 200, body: { ok: true, result: { id: 1, is_bot: true, username: 'sluice_bot' } } }
+      : sent,
+  );
+  onTestFinished(platform.stop);
+  const telegram = `telegram: {botToken: "${BOT}", baseUrl: "${platform.url}", to: -1001234567890}`;
+  return { ...openBench({ 'sluice.yaml': `channels: {${telegram}}\n${rest}` }), platform };
+}
+
+describe('channels check', () => {
+  test('verifies the credentials and shows where last leads', async () => {
+    const bench = await openTelegram();
+    const { exitCode, out } = await bench.run(['channels', 'check']);
+    expect(out).toMatch(/telegram +ok +@sluice_bot/);
+    expect(out).toContain('last: telegram to -1001234567890');
+    expect(exitCode).toBe(0);
+  });
+
+  test('shows a row for each channel, whatever its module does', async () => {
+    const adapters = {
+      throws: 'check: () => { throw new Error("no such thing") }',
+      rejects: 'check: async () => Promise.reject("text")',
+      nothing: 'check: async () => undefined',
+      odd: 'check: async () => ({ ok: false, code: 4, message: ["a"] })',
+      nameless: 'check: async () => ({ ok: true })',
+      hangs: 'check: () => new Promise(() => {})',
+      sticks: 'stop: () => { throw new Error("stuck") }',
+    };
+    const ids = Object.keys(adapters);
+    const files = Object.entries(adapters).map(([id, code]) => [`${id}.mjs`, plugin(id, code)]);
+    const bench = openBench({
+      ...(Object.fromEntries(files) as Record<string, string>),
+      'sluice.yaml': `plugins: [${ids.map((id) => `./${id}.mjs`).join(', ')}]\nchannels: {${ids.map((id) => `${id}: {}`).join(', ')}}\n`,
+    });
+    const { exitCode, out } = await bench.run(['channels', 'check', '--json', '--timeout', '1']);
+    const { channels } = JSON.parse(out) as { channels: { channel: string; ok: boolean; code: string }[] };
+    expect(Object.fromEntries(channels.map(({ channel, ok, code }) => [channel, ok ? 'ok' : code]))).toEqual({
+      throws: 'unavailable',
+      rejects: 'unavailable',
+      nothing: 'timeout',
+      odd: 'unavailable',
+      nameless: 'ok',
+      hangs: 'timeout',
+      sticks: 'ok',
+    });
+    expect(exitCode).toBe(1);
+    const human = await bench.run(['channels', 'check', '--timeout', '1']);
+    for (const id of ids) expect(human.out).toContain(id);
+    expect(human.out).toContain('no such thing');
+  });
+});
+
+describe('channels send', () => {
+  test('sends to the default recipient, and to last', async () => {
+    const bench = await openTelegram('server: {port: 0}\n');
+    await (await serveBench(bench)).stop();
+    expect(await bench.run(['channels', 'send', 'telegram', 'hello'])).toMatchObject({
+      exitCode: 0,
+      out: 'sent to telegram -1001234567890 as 7\n',
+    });
+    expect(await bench.run(['channels', 'use', 'telegram', '42'])).toMatchObject({ exitCode: 0 });
+    await bench.run(['channels', 'send', 'last', 'you there']);
+    await bench.run(['channels', 'send', 'Telegram', 'and you', '--to', '@alerts']);
+    expect(bench.platform.requests.map(({ body }) => body?.['chat_id'])).toEqual([
+      -1_001_234_567_890,
+      42,
+      '@alerts',
+    ]);
+  });
+
+  test('cuts a long text as a delivery is cut', async () => {
+    const bench = await openTelegram();
+    const { out } = await bench.run(['channels', 'send', 'telegram', 'a word '.repeat(900)]);
+    expect(out).toBe('sent to telegram -1001234567890 as 7, in 2 messages\n');
+    expect(bench.platform.requests).toHaveLength(2);
+  });
+
+  test.each([
+    [['nowhere', 'x'], 2, 'there is no channel "nowhere"'],
+    [['slack', 'x'], 2, 'channel slack has no settings: add channels.slack'],
+    [['telegram', 'x', '--to', 'not a chat'], 2, 'a Telegram recipient is'],
+  ])('says what is wrong with %j', async (args, exitCode, message) => {
+    const bench = await openTelegram();
+    const result = await bench.run(['channels', 'send', ...args]);
+    expect(result).toMatchObject({ exitCode, err: expect.stringContaining(message) as unknown });
+    expect(bench.platform.requests).toEqual([]);
+  });
+
+  test('says that a message may have arrived', async () => {
+    const bench = await openTelegram('', 'reset');
+    const result = await bench.run(['channels', 'send', 'telegram', 'x']);
+    expect(result).toMatchObject({ exitCode: 1, err: expect.stringContaining('ambiguous: ') as unknown });
+  });
+});
+
+test.each([
+  [['slack', 'C0123456'], 'channel slack has no settings: add channels.slack'],
+  [['nowhere'], 'there is no channel "nowhere"'],
+  [['telegram', 'not a chat'], 'a Telegram recipient is'],
+])('channels use refuses %j, and last stays', async (args, message) => {
+  const bench = await openTelegram();
+  const result = await bench.run(['channels', 'use', ...args]);
+  expect(result).toMatchObject({ exitCode: 2, err: expect.stringContaining(message) as unknown });
+});

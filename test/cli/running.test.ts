@@ -1,0 +1,117 @@
+/** What people read while `sluice dev` and `sluice serve` run. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Bench, openBench, TOKEN, waitFor } from '../support/cli-service.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const mapping = (text: string): string =>
+  `- {id: a, match: {path: a}, messageTemplate: "${text}", deliver: false}\n`;
+const config = (rest = ''): string => `hooks: {enabled: true}\nserver: {port: 0}\n${rest}`;
+
+interface Running {
+  readonly url: string;
+  err(): string;
+  end(): Promise<number | null>;
+}
+
+async function run(bench: Bench, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Running> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: bench.folder,
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let err = '';
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const ended = new Promise<number | null>((done) => child.on('close', (code) => done(code)));
+  const url = await waitFor(() => /http:\/\/127\.0\.0\.1:\d+/.exec(err)?.[0]);
+  return {
+    url,
+    err: () => err,
+    end: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+async function post(
+  running: Running,
+  path: string,
+  token: string | undefined,
+  body = '{"x":1}',
+): Promise<number> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return (await fetch(`${running.url}/hooks/${path}`, { method: 'POST', headers, body })).status;
+}
+
+test('dev says of every hook in one line what it became, of those refused at the door too', async () => {
+  const bench = openBench({ 'sluice.yaml': config(), 'mappings/a.yaml': mapping('one {{x}}') });
+  const dev = await run(bench, ['dev'], { TZ: 'Asia/Tokyo' });
+  const token = readFileSync(join(bench.folder, '.sluice/dev-token'), 'utf8').trim();
+  expect(await post(dev, 'a', token)).toBe(202);
+  expect(await post(dev, 'typo', token)).toBe(404);
+  expect(await post(dev, 'a', token, '{"x":')).toBe(400);
+  expect(await post(dev, 'a', 'wrong')).toBe(401);
+  await waitFor(() => dev.err().match(/ {2}401 {2}/) ?? undefined);
+  const hooks = dev
+    .err()
+    .split('\n')
+    .filter((line) => /^\d\d:\d\d:\d\d {2}\d{3} {2}/.test(line));
+  expect(hooks.map((line) => line.slice(10).replace(/ {2}\(.*/, ''))).toEqual([
+    expect.stringMatching(/^202 {2}\/a {2}a → agent Hook \[hook:.*\] “one 1”$/),
+    '404  /typo  no_mapping_matched: no mapping takes this name',
+    expect.stringMatching(/^400 {2}\/a {2}invalid_json: /),
+    '401  /…  unauthorized: the hook token is missing or wrong',
+  ]);
+  // Local time, as the rest of the terminal has it.
+  const hour = Number(hooks[0]?.slice(0, 2));
+  expect((hour + 24 - new Date().getUTCHours()) % 24).toBeOneOf([9, 8]);
+  expect(dev.err()).not.toContain('requestId=');
+  expect(dev.err()).toContain('1 mapping on');
+  expect(await dev.end()).toBe(0);
+});
+
+test('dev says once what became of a reload, and compares with what it was started with', async () => {
+  const bench = openBench({ 'sluice.yaml': config(), 'mappings/a.yaml': mapping('one') });
+  const dev = await run(bench, ['dev']);
+  const said = (pattern: RegExp): Promise<unknown> => waitFor(() => dev.err().match(pattern) ?? undefined);
+  await said(/Ctrl-C stops/);
+  bench.put('mappings/a.yaml', mapping('{{#if x}}'));
+  await said(/not reloaded: the errors above/);
+  bench.put('mappings/a.yaml', mapping('two'));
+  await said(/^reloaded: generation \w+$/m);
+  bench.put('sluice.yaml', config('storage: {url: "sqlite:./other.db"}\n'));
+  await said(/^reloaded: generation \w+; storage changes only with a restart$/m);
+  bench.put('sluice.yaml', config());
+  await waitFor(() => (dev.err().match(/^reloaded: generation \w+$/gm)?.length === 2 ? true : undefined));
+  expect(dev.err()).not.toMatch(/info {2}reloaded|reload rejected/);
+  expect(await dev.end()).toBe(0);
+});
+
+test('serve writes nothing but JSON lines, findings included, until the configuration asks for another form', async () => {
+  const strict = (log: string): string => config(log).replace('true}', 'true, token: "${T}"}');
+  const bench = openBench({ 'sluice.yaml': strict('') });
+  const serve = await run(bench, ['serve'], { T: TOKEN });
+  const lines = serve
+    .err()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      level: 'warn',
+      code: 'ECHO_RUNNER',
+      at: expect.stringMatching(/^sluice\.yaml:\d+:\d+$/),
+    }),
+  );
+  await serve.end();
+  bench.put('sluice.yaml', strict('log: {level: debug, format: pretty}\n'));
+  const pretty = await run(bench, ['serve'], { T: TOKEN });
+  expect(pretty.err()).toMatch(/^\d\d:\d\d:\d\d info {2}ready url=/m);
+  expect(await post(pretty, '../stranger', undefined)).toBe(404);
+  await waitFor(() => pretty.err().match(/debug request/) ?? undefined);
+  await pretty.end();
+});

@@ -1,0 +1,85 @@
+/** What golden cases say is what a running service answers: every case of the corpus, sent over the wire. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { findCases, type GoldenCase } from '../../src/golden/golden.ts';
+import type { HookRequest } from '../../src/request.ts';
+import { openBench, serveBench, TOKEN } from '../support/cli-service.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Expected {
+  readonly outcome: 'accepted' | 'skipped' | 'rejected';
+  readonly actions?: readonly { readonly action: 'wake' | 'agent' }[];
+  readonly status?: number;
+  readonly code?: string;
+  readonly warnings?: readonly string[];
+  readonly duplicate?: boolean;
+}
+
+/** Of one delivery: status, code and warnings. A repeat gets the answer of the first. */
+interface Answered {
+  readonly status: number;
+  readonly code?: string;
+  readonly warnings: readonly string[];
+}
+
+function expectedOf({ expected, several }: GoldenCase): readonly Answered[] {
+  const value = expected!.value as Expected & { readonly deliveries: readonly Expected[] };
+  const list = several ? value.deliveries : [value];
+  const answers: Answered[] = [];
+  for (const each of list) {
+    const warnings = (each.warnings ?? []).map((warning) => warning.split(/[ :]/, 1)[0] ?? '');
+    if (each.duplicate === true) answers.push(answers[0]!);
+    else if (each.outcome === 'rejected') answers.push({ status: each.status!, code: each.code!, warnings });
+    else if (each.outcome === 'skipped') answers.push({ status: 204, warnings: [] });
+    else
+      answers.push({ status: each.actions!.every(({ action }) => action === 'wake') ? 200 : 202, warnings });
+  }
+  return answers;
+}
+
+async function answerOf(url: string, { path, query, headers, payload }: HookRequest): Promise<Answered> {
+  const search = new URLSearchParams(query).toString();
+  const response = await fetch(`${url}/${path}${search === '' ? '' : `?${search}`}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers, authorization: `Bearer ${TOKEN}` },
+    body: JSON.stringify(payload),
+  });
+  const text = await response.text();
+  const body = (text === '' ? {} : JSON.parse(text)) as { code?: string; warnings?: { code: string }[] };
+  return {
+    status: response.status,
+    ...(body.code === undefined ? {} : { code: body.code }),
+    // A blank Idempotency-Key is remarked on before evaluation, by the HTTP front.
+    warnings: (body.warnings ?? [])
+      .map(({ code }) => code)
+      .filter((code) => code !== 'blank_idempotency_key'),
+  };
+}
+
+test('every case gets the status, code and warnings its expectation says', { timeout: 30_000 }, async () => {
+  const folders = `  mappingsDir: ${root}mappings\n  transformsDir: ${root}transforms\n`;
+  const served = readFileSync(`${root}sluice.yaml`, 'utf8').replace(
+    'hooks:\n',
+    `hooks:\n  token: \${SLUICE_HOOK_TOKEN}\n${folders}`,
+  );
+  const bench = openBench({ 'sluice.yaml': `${served}server: {port: 0}\n` });
+  const log: string[] = [];
+  const { url } = await serveBench(bench, log);
+  const { cases } = await findCases(`${root}test/golden`);
+  const answers: Record<string, readonly Answered[]> = {};
+  const expected: Record<string, readonly Answered[]> = {};
+  for (const golden of cases) {
+    expected[golden.name] = expectedOf(golden);
+    const list: Answered[] = [];
+    for (const { request } of golden.deliveries) list.push(await answerOf(`${url}/hooks`, request));
+    answers[golden.name] = list;
+  }
+  expect(Object.keys(answers).length).toBeGreaterThan(150);
+  expect(answers).toEqual(expected);
+  // Of 174 bodies, hostile and failing ones among them, not a word is in the log.
+  expect(log.join('')).not.toMatch(
+    /Codertocat|jenny\.rosen|im_start|ignore all previous|Cannot read|no incident/,
+  );
+});

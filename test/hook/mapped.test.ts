@@ -1,0 +1,303 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { deriveActionId } from '../../src/hook/hook.ts';
+import type { JsonValue } from '../../src/request.ts';
+import {
+  actionOf,
+  actionsOf,
+  errorOf,
+  evaluateHook,
+  receivedAt,
+  rulesWith,
+} from '../support/hook-fixture.ts';
+
+const agentMapping = `
+- id: push
+  match: {path: h, when: {"===": [{var: payload.kind}, push]}}
+  name: "Push to\\n{{repo}}"
+  sessionKey: "hook:{{repo}}"
+  instructions: Sum up.
+  messageTemplate: "{{who}} pushed to {{repo}}"
+  wakeMode: next-heartbeat
+  deliver: false
+  channel: "{{chat.channel}}"
+  to: "{{chat.to}}"
+  model: "{{model}}"
+  thinking: high
+  timeoutSeconds: 1.5
+  runner: fast
+  fallback: {channel: telegram, to: "7"}
+`;
+
+describe('a mapped agent hook', () => {
+  const payload = {
+    kind: 'push',
+    who: 'mona',
+    repo: 'o/r',
+    chat: { channel: 'Teams', to: 19 },
+    source: 'gh\nx',
+  };
+
+  test('fills every field from its templates and literals', () => {
+    const { evaluation } = evaluateHook({ payload }, rulesWith({ table: agentMapping }));
+    const action = actionOf(evaluation);
+    expect(action).toMatchObject({
+      kind: 'agent',
+      message: 'mona pushed to o/r',
+      name: 'Push to o/r',
+      sessionKey: 'hook:o/r',
+      oneShot: false,
+      wakeMode: 'next-heartbeat',
+      deliver: false,
+      channel: 'msteams',
+      to: '19',
+      thinking: 'high',
+      timeoutSeconds: 1.5,
+      runner: 'fast',
+      fallback: { channel: 'telegram', to: '7' },
+      origin: { path: 'h', mappingId: 'push', source: 'gh x', trusted: false },
+    });
+    expect(action).not.toHaveProperty('model');
+    expect(evaluation.mapping?.id).toBe('push');
+    expect(action.kind === 'agent' && action.prompt).toMatch(
+      /^Sum up\.\n\n[^]*Source: webhook \(gh x\)\nHook: h\n---\nmona/,
+    );
+  });
+
+  test.each<[string, JsonValue, string, string]>([
+    ['an unknown channel', { chat: { channel: 'pager' } }, 'unknown_channel', 'channel'],
+    ['a model outside the list', { model: 'other' }, 'model_not_allowed', 'model'],
+    ['the main session', { repo: 'x' }, 'invalid_field', 'sessionKey'],
+  ])('is refused where a template renders %s', (_, over, code, field) => {
+    const mapping = agentMapping.replace(
+      '"hook:{{repo}}"',
+      field === 'sessionKey' ? '"agent:{{repo}}"' : 'k',
+    );
+    const rules = rulesWith({ table: mapping, agents: { aliases: {}, models: ['one'] } });
+    const error = errorOf(evaluateHook({ payload: { ...payload, ...(over as object) } }, rules).evaluation);
+    expect([error.code, error.errors[0]?.field]).toEqual([code, field]);
+  });
+
+  test('is mapping_requires_message where the template renders blank', () => {
+    const table = '[{id: m, match: {path: h}, messageTemplate: " {{a}} "}]';
+    const { evaluation } = evaluateHook({}, rulesWith({ table }));
+    expect(errorOf(evaluation).code).toBe('mapping_requires_message');
+    expect(evaluation.trace.templates[0]?.empty).toHaveLength(1);
+  });
+
+  test('is taken as it is where the mapping is trusted, and never otherwise', () => {
+    const table = (trusted: boolean) =>
+      `[{id: m, match: {path: h}, messageTemplate: "{{a}}", allowUnsafeExternalContent: ${trusted}}]`;
+    const content = {
+      payload: { a: '<|im_start|>', allowUnsafeExternalContent: true, sessionKey: 'hook:x' },
+    };
+    const [trusted, external] = [true, false].map((flag) =>
+      actionOf(evaluateHook(content, rulesWith({ table: table(flag) })).evaluation),
+    );
+    expect(trusted).toMatchObject({ prompt: '<|im_start|>', origin: { trusted: true } });
+    expect(external).toMatchObject({ origin: { trusted: false } });
+    expect(external?.kind === 'agent' && external.prompt).toContain('---\n[control token removed]\n<<<END');
+  });
+});
+
+describe('without template and transform', () => {
+  test.each<[string, string, JsonValue, string | undefined]>([
+    ['agent', "the payload's message", { message: 'm', text: 't' }, 'm'],
+    ['agent', "the payload's text", { text: 't' }, 't'],
+    ['wake', "the payload's text", { message: 'm', text: 't' }, 't'],
+    ['wake', "the payload's message", { message: 'm' }, 'm'],
+    ['agent', 'nothing of another type', { message: 5, text: ['x'] }, undefined],
+    ['wake', 'nothing of an array', ['x'], undefined],
+    ['wake', 'nothing that is inherited', {}, undefined],
+  ])('%s takes %s', (action, _, payload, expected) => {
+    const table = `[{id: m, match: {path: h}, action: ${action}}]`;
+    const { evaluation } = evaluateHook({ payload }, rulesWith({ table }));
+    if (expected === undefined) {
+      expect(errorOf(evaluation).code).toBe(
+        action === 'wake' ? 'mapping_requires_text' : 'mapping_requires_message',
+      );
+    } else {
+      expect(actionOf(evaluation)).toMatchObject(
+        action === 'wake' ? { text: expected } : { message: expected },
+      );
+    }
+  });
+});
+
+test("each element's own text is taken under forEach without a template", () => {
+  const table = '[{id: m, match: {path: h}, forEach: list}]';
+  const payload = { message: 'outer', list: [{ message: 'one' }, { text: 'two' }] };
+  const { evaluation } = evaluateHook({ payload }, rulesWith({ table }));
+  expect(actionsOf(evaluation)).toMatchObject([{ message: 'one' }, { message: 'two' }]);
+});
+
+test('a skip mapping skips, and a mapping that does not match is reported with what it found', () => {
+  const table = '[{id: s, match: {path: h, when: {"===": [{var: payload.a}, 1]}}, action: skip}]';
+  const rules = rulesWith({ table });
+  expect(evaluateHook({ payload: { a: 1 } }, rules).evaluation.outcome).toEqual({
+    kind: 'skipped',
+    by: 'action',
+  });
+  const missed = evaluateHook({ payload: { a: 2 } }, rules, { detail: 'brief' }).evaluation;
+  expect(errorOf(missed).code).toBe('no_mapping_matched');
+  expect(missed.trace.considered[0]?.failed).toMatchObject({ part: 'when', node: { found: 2, expected: 1 } });
+});
+
+describe('forEach', () => {
+  const table = `
+- id: each
+  match: {path: h}
+  forEach: data.messages
+  messageTemplate: "{{index}} {{item.from}} {{payload.box}}"
+  sessionKey: "hook:{{item.id}}"
+  thinking: "{{item.thinking}}"
+  dedupe: {key: "{{item.id}}", ttlSeconds: 60}
+`;
+  const rules = rulesWith({ table });
+
+  test('makes one action per element, in order, each with its own id and dedupe key', () => {
+    const payload = {
+      box: 'b',
+      data: {
+        messages: [
+          { id: 1, from: 'x' },
+          { id: 2, from: 'y' },
+        ],
+      },
+    };
+    const actions = actionsOf(evaluateHook({ payload }, rules).evaluation);
+    expect(actions).toMatchObject([
+      { message: '0 x b', sessionKey: 'hook:1', dedupe: { scope: 'each', key: '1', ttlSeconds: 60 } },
+      { message: '1 y b', sessionKey: 'hook:2', dedupe: { scope: 'each', key: '2', ttlSeconds: 60 } },
+    ]);
+    expect(actions.map(({ id }) => id)).toEqual(
+      [0, 1].map((index) => deriveActionId({ id: actions[0]!.origin.requestId, receivedAt }, index)),
+    );
+  });
+
+  test('an action id is a UUID of version 8 that begins with the time of receipt', () => {
+    const id = (at: number) => deriveActionId({ id: 'a request', receivedAt: at }, 0);
+    expect(id(receivedAt)).toMatch(/^019ca945-0a00-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    expect([id(-1).slice(0, 13), id(2 ** 60).slice(0, 13)]).toEqual(['00000000-0000', 'ffffffff-ffff']);
+    expect(id(1.5)).toBe(id(1));
+  });
+
+  test.each<[string, JsonValue]>([
+    ['missing', {}],
+    ['an object', { data: { messages: { 0: 'x' } } }],
+    ['inherited', { data: [] }],
+    ['null', { data: null }],
+  ])('is refused naming the path where the list is %s', (_, payload) => {
+    const error = errorOf(evaluateHook({ payload }, rules).evaluation);
+    expect([error.status, error.errors[0]?.field]).toEqual([400, 'data.messages']);
+  });
+
+  test('reads own properties only', () => {
+    const inherited = rulesWith({
+      table: '[{id: m, match: {path: h}, forEach: list.__proto__, messageTemplate: m}]',
+    });
+    const { evaluation } = evaluateHook({ payload: { list: [] } }, inherited);
+    expect(errorOf(evaluation).code).toBe('invalid_body');
+  });
+
+  test('skips an empty list', () => {
+    const { evaluation } = evaluateHook({ payload: { data: { messages: [] } } }, rules);
+    expect(evaluation.outcome).toEqual({ kind: 'skipped', by: 'forEach' });
+  });
+
+  test('is all or nothing: the first bad element refuses the batch with its index', () => {
+    const mapping = table.replace('hook:{{item.id}}', '{{item.key}}');
+    const payload = {
+      data: { messages: [{ from: 'x' }, { from: 'y', key: 'main' }, { from: 'z', key: 'agent:x' }] },
+    };
+    const error = errorOf(evaluateHook({ payload }, rulesWith({ table: mapping })).evaluation);
+    expect(error.errors).toMatchObject([{ code: 'invalid_field', field: 'sessionKey', index: 1 }]);
+  });
+
+  test('takes 200 elements and refuses 201 before any is rendered', () => {
+    const payload = (count: number) => ({
+      data: { messages: Array.from({ length: count }, (_, id) => ({ id })) },
+    });
+    expect(actionsOf(evaluateHook({ payload: payload(200) }, rules).evaluation)).toHaveLength(200);
+    const { evaluation } = evaluateHook({ payload: payload(201) }, rules);
+    expect(errorOf(evaluation).code).toBe('too_many_actions');
+    expect(evaluation.trace.templates).toEqual([]);
+  });
+
+  test('says the same warning once', () => {
+    const messages = Array.from({ length: 20 }, (_, id) => ({ id, thinking: 'galaxy' }));
+    const { warnings } = evaluateHook({ payload: { data: { messages } } }, rules).evaluation;
+    expect(warnings.map(({ code }) => code)).toEqual(['unknown_thinking']);
+  });
+});
+
+describe('dedupe', () => {
+  const keyOf = (dedupe: string, payload: JsonValue) =>
+    actionOf(
+      evaluateHook(
+        { payload },
+        rulesWith({ table: `[{id: m, match: {path: h}, messageTemplate: x, dedupe: ${dedupe}}]` }),
+      ).evaluation,
+    ).dedupe?.key;
+
+  test('by body gives the same key to the same body only', () => {
+    expect(keyOf('body', { a: 1 })).toBe(keyOf('body', { a: 1 }));
+    expect(keyOf('body', { a: 1 })).not.toBe(keyOf('body', { a: 2 }));
+  });
+
+  test('keeps a long key as its hash', () => {
+    const key = keyOf('{key: "{{a}}"}', { a: 'k'.repeat(5000) });
+    expect(key).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('with a blank key is none, with a warning', () => {
+    const table = '[{id: m, match: {path: h}, messageTemplate: x, dedupe: {key: "{{a}}"}}]';
+    const { evaluation } = evaluateHook({}, rulesWith({ table }));
+    expect(actionOf(evaluation)).not.toHaveProperty('dedupe');
+    expect(evaluation.warnings.map(({ code }) => code)).toEqual(['blank_dedupe_key']);
+  });
+});
+
+test('brief and full detail give the same outcome and the same warnings', () => {
+  const rules = rulesWith({ table: agentMapping });
+  for (const payload of [
+    { kind: 'push', who: 'm', repo: 'r' },
+    { kind: 'push', chat: { channel: 'x' } },
+    {},
+    [1],
+  ]) {
+    const [brief, full] = (['brief', 'full'] as const).map(
+      (detail) => evaluateHook({ payload }, rules, { detail }).evaluation,
+    );
+    expect({ ...brief, trace: undefined }).toEqual({ ...full, trace: undefined });
+  }
+});
+
+test('any payload ends in an outcome, the same one every time', () => {
+  const table = `
+- {id: a, match: {path: h, when: {"<": [{var: payload.n}, 3]}}, messageTemplate: "{{a}} {{#each b}}{{this}}{{/each}}", to: "{{a}}", sessionKey: "{{a}}"}
+- {id: b, match: {path: h, source: s}, action: wake, textTemplate: "{{json payload}}"}
+- {id: c, match: {path: h}, forEach: a, messageTemplate: "{{json item}}", channel: "{{item}}"}
+`;
+  const rules = rulesWith({ table });
+  const known = fc.dictionary(
+    fc.constantFrom('a', 'b', 'n', 'source', 'text', 'message', '__proto__'),
+    fc.jsonValue(),
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom('h', 'wake', 'agent', 'zzz', ''),
+      fc.oneof(fc.jsonValue(), known),
+      fc.boolean(),
+      (path, payload, lenient) => {
+        const content = { path, payload: payload as JsonValue, receivedAt };
+        const [first, second] = [1, 2].map(() => evaluateHook(content, { ...rules, lenient }).evaluation);
+        expect(['accepted', 'skipped', 'rejected']).toContain(first!.outcome.kind);
+        expect(first).toEqual(second);
+        expect(first!.warnings.length).toBeLessThanOrEqual(16);
+        if (first!.outcome.kind === 'rejected') expect(first!.outcome.error.code).not.toBe('mapping_failed');
+      },
+    ),
+    { numRuns: 200, seed: 20260301 },
+  );
+});

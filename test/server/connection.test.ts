@@ -1,0 +1,274 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  agentAction,
+  answersIn,
+  evaluationOf,
+  generationOf,
+  head,
+  openRaw,
+  recordingStore,
+  send,
+  startTestServer,
+  stopServers,
+} from '../support/server-fixture.ts';
+
+afterEach(stopServers);
+
+const GOOD = `${head('/hooks/agent', 'Content-Length: 2')}{}`;
+const LAST = `${head('/hooks/agent', 'Content-Length: 2', 'Connection: close')}{}`;
+
+function statusesIn(text: string): number[] {
+  return answersIn(text).map((answer) => answer.status);
+}
+
+/** An evaluation that ends when the test says so. */
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+describe('several requests on one connection', () => {
+  test('one after the other are served on the same connection', async () => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    raw.socket.write(GOOD);
+    await raw.until((text) => statusesIn(text).length === 1);
+    raw.socket.write(LAST);
+    expect(statusesIn(await raw.closed())).toEqual([202, 202]);
+  });
+
+  test('written at once are answered in their order, whatever finishes first', async () => {
+    const held = gate();
+    const server = await startTestServer({
+      generation: {
+        evaluate: async (request) => {
+          if (request.path === 'slow') await held.opened;
+          return evaluationOf({
+            kind: 'accepted',
+            actions: [agentAction(request, `run-of-${request.path}`)],
+          });
+        },
+      },
+    });
+    const raw = await openRaw(server);
+    const slow = `${head('/hooks/slow', 'Content-Length: 2')}{}`;
+    const quick = `${head('/hooks/quick', 'Content-Length: 2')}{}`;
+    raw.socket.write(slow + quick);
+    while (server.accepted.length === 0) await delay(1);
+    held.open();
+    const text = await raw.until((received) => statusesIn(received).length === 2);
+    expect(answersIn(text).map((answer) => (JSON.parse(answer.body) as { runId: string }).runId)).toEqual([
+      'run-of-slow',
+      'run-of-quick',
+    ]);
+    raw.socket.destroy();
+  });
+
+  test('a request behind refused ones is served', async () => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    const noToken = 'POST /hooks/agent HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\n{}';
+    const badJson = `${head('/hooks/agent', 'Content-Length: 2')}{]`;
+    const unknown = `${head('/hooks/unknown', 'Content-Length: 2')}{}`;
+    raw.socket.write(noToken + badJson + unknown + LAST);
+    expect(statusesIn(await raw.closed())).toEqual([401, 400, 404, 202]);
+    expect(server.accepted).toHaveLength(1);
+  });
+
+  test('a request behind an answer that closes the connection is not served', async () => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    const body = `401\r\n${'x'.repeat(1025)}\r\n0\r\n\r\n`;
+    raw.socket.write(head('/hooks/agent', 'Transfer-Encoding: chunked') + body + GOOD);
+    expect(statusesIn(await raw.closed())).toEqual([413]);
+    expect(server.accepted).toEqual([]);
+  });
+});
+
+describe('bytes that are no request', () => {
+  test.each([
+    ['text', 'hello\r\n\r\n'],
+    ['a bad header', 'POST /hooks/wake HTTP/1.1\r\nHost t\r\n\r\n'],
+    [
+      'two lengths',
+      'POST /hooks/wake HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+    ],
+    [
+      'a length and chunks',
+      'POST /hooks/wake HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
+    ],
+    ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ])('%s is answered 400 and closed', async (_name, bytes) => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    raw.socket.write(bytes, 'latin1');
+    const [answer] = answersIn(await raw.closed());
+    expect(answer?.status).toBe(400);
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 'malformed_request' });
+    expect(server.evaluated).toEqual([]);
+  });
+
+  test('a broken chunk is answered 400 and nothing is stored', async () => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    raw.socket.write(`${head('/hooks/agent', 'Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`);
+    expect(statusesIn(await raw.closed())).toEqual([400]);
+    expect([server.accepted, server.decisions]).toEqual([[], []]);
+  });
+
+  test('behind a request under way they do not cost it its answer', async () => {
+    const held = gate();
+    const server = await startTestServer({
+      generation: {
+        evaluate: async (request) => {
+          await held.opened;
+          return evaluationOf({ kind: 'accepted', actions: [agentAction(request)] });
+        },
+      },
+    });
+    const raw = await openRaw(server);
+    raw.socket.write(`${GOOD}garbage\r\n\r\n`);
+    while (server.log.length === 0) await delay(1);
+    held.open();
+    const text = await raw.closed();
+    expect(statusesIn(text)).toEqual([202]);
+    expect(text).toMatch(/connection: close/i);
+  });
+});
+
+describe('stop', () => {
+  test('answers what is under way with Connection: close and refuses new connections', async () => {
+    const held = gate();
+    const server = await startTestServer({
+      generation: {
+        evaluate: async (request) => {
+          await held.opened;
+          return evaluationOf({ kind: 'accepted', actions: [agentAction(request)] });
+        },
+      },
+    });
+    const raw = await openRaw(server);
+    raw.socket.write(GOOD);
+    while (server.openRequests() === 0) await delay(1);
+    const stopped = server.stop();
+    await expect(send(server, '/hooks/agent', { body: '{}' })).rejects.toThrow(/ECONNREFUSED/);
+    held.open();
+    const text = await raw.closed();
+    expect(statusesIn(text)).toEqual([202]);
+    expect(text).toMatch(/connection: close/i);
+    await stopped;
+    expect(server.accepted).toHaveLength(1);
+  });
+
+  test('answers both of two requests under way on one connection, whatever finishes first', async () => {
+    const first = gate();
+    const second = gate();
+    const server = await startTestServer({
+      generation: {
+        evaluate: async (request) => {
+          await (request.path === 'first' ? first : second).opened;
+          return evaluationOf({ kind: 'accepted', actions: [agentAction(request)] });
+        },
+      },
+    });
+    const raw = await openRaw(server);
+    raw.socket.write(
+      `${head('/hooks/first', 'Content-Length: 2')}{}${head('/hooks/second', 'Content-Length: 2')}{}`,
+    );
+    while (server.openRequests() < 2) await delay(1);
+    const stopped = server.stop();
+    second.open();
+    while (server.openRequests() > 1) await delay(1);
+    first.open();
+    expect(statusesIn(await raw.closed())).toEqual([202, 202]);
+    await stopped;
+  });
+
+  test('a request that comes on an idle connection gets a 503 with Retry-After and stores nothing', async () => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    raw.socket.write(GOOD);
+    await raw.until((text) => statusesIn(text).length === 1);
+    const stopped = server.stop();
+    raw.socket.write(GOOD);
+    const text = await raw.closed();
+    expect(statusesIn(text)).toEqual([202, 503]);
+    expect(text).toMatch(/retry-after: 1/i);
+    expect(text).toContain('"code":"stopping"');
+    await stopped;
+    expect(server.accepted).toHaveLength(1);
+  });
+
+  test('closes idle connections, is idempotent, and resolves', async () => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    raw.socket.write(GOOD);
+    await raw.until((text) => statusesIn(text).length === 1);
+    await Promise.all([server.stop(), server.stop()]);
+    await raw.closed();
+    await server.stop();
+  });
+
+  test('cuts off what does not end within the grace', async () => {
+    const server = await startTestServer({
+      server: { stopGraceSeconds: 0.2 },
+      generation: { evaluate: () => new Promise(() => undefined) },
+    });
+    const raw = await openRaw(server);
+    raw.socket.write(GOOD);
+    while (server.openRequests() === 0) await delay(1);
+    await server.stop();
+    expect(await raw.closed()).toBe('');
+  });
+});
+
+test('an address in use is an error that names the setting', async () => {
+  const server = await startTestServer();
+  await expect(startTestServer({ server: { port: server.port } })).rejects.toThrow(
+    `cannot listen on 127.0.0.1 port ${server.port}: another program listens there; choose another server.port`,
+  );
+});
+
+test('connections beyond the limit are dropped with a warning', async () => {
+  const server = await startTestServer({ deps: { limits: { maxConnections: 1 } } });
+  const raw = await openRaw(server);
+  raw.socket.write(GOOD);
+  await raw.until((text) => statusesIn(text).length === 1);
+  const second = await openRaw(server);
+  await second.closed();
+  while (!server.log.some((line) => line.level === 'warn')) await delay(1);
+  raw.socket.destroy();
+});
+
+test('a request keeps the generation it began with, and the next one gets the new, tokens included', async () => {
+  const store = recordingStore();
+  const held = gate();
+  const old = generationOf(
+    {},
+    {
+      id: 'g-old',
+      evaluate: async (request) => {
+        await held.opened;
+        return evaluationOf({ kind: 'accepted', actions: [agentAction(request)] });
+      },
+    },
+  );
+  let live = old;
+  const server = await startTestServer({
+    storage: store.storage,
+    deps: { generation: () => live },
+  });
+  const reply = send(server, '/hooks/agent', { body: '{}' });
+  while (server.openRequests() === 0) await delay(1);
+  live = generationOf({ token: 'new-token' }, { id: 'g-new' });
+  held.open();
+  expect((await reply).status).toBe(202);
+  expect((await send(server, '/hooks/agent', { body: '{}' })).status).toBe(401);
+  const headers = { authorization: 'Bearer new-token' };
+  expect((await send(server, '/hooks/agent', { headers, body: '{}' })).status).toBe(202);
+  expect(store.decisions.map((decision) => decision.generation)).toEqual(['g-old', 'g-new']);
+});

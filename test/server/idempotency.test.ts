@@ -1,0 +1,191 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { HookError } from '../../src/errors.ts';
+import {
+  agentAction,
+  BEARER,
+  evaluationOf,
+  json,
+  send,
+  startTestServer,
+  stopServers,
+  type TestServer,
+} from '../support/server-fixture.ts';
+
+afterEach(stopServers);
+
+function post(server: TestServer, key: string, body = '{"message":"x"}', path = '/hooks/agent') {
+  return send(server, path, { headers: { ...BEARER, 'idempotency-key': key }, body });
+}
+
+test('a repeat gets the first answer with duplicate: true and is not evaluated again', async () => {
+  const server = await startTestServer();
+  const first = await post(server, 'k1');
+  const repeat = await post(server, 'k1');
+  expect([first.status, repeat.status]).toEqual([202, 202]);
+  expect(json(repeat)).toEqual({ ...json(first), duplicate: true });
+  expect(server.accepted).toHaveLength(1);
+  expect(server.evaluated).toHaveLength(1);
+  expect(server.accepted[0]?.idempotency).toMatchObject({ scope: 'agent', key: 'k1', ttlSeconds: 86_400 });
+});
+
+test('a repeat is logged and kept as a duplicate decision with the first ids', async () => {
+  const server = await startTestServer();
+  const first = await post(server, 'k1');
+  await post(server, 'k1');
+  expect(server.log.map((line) => line.fields['outcome'])).toEqual(['accepted', 'duplicate']);
+  expect(server.decisions[1]).toMatchObject({
+    outcome: 'accepted',
+    status: 202,
+    actionIds: [json(first)['runId']],
+  });
+});
+
+test('the same key with another body is answered 422', async () => {
+  const server = await startTestServer();
+  await post(server, 'k1', '{"message":"x"}');
+  const other = await post(server, 'k1', '{"message":"y"}');
+  expect([other.status, json(other)['code']]).toEqual([422, 'idempotency_mismatch']);
+  expect(server.accepted).toHaveLength(1);
+  expect(server.decisions[1]).toMatchObject({
+    status: 422,
+    code: 'idempotency_mismatch',
+    outcome: 'rejected',
+  });
+});
+
+test('the same key on another path, and another key on the same path, are new requests', async () => {
+  const server = await startTestServer();
+  await post(server, 'k1');
+  await post(server, 'k1', '{"message":"x"}', '/hooks/other');
+  await post(server, 'k2');
+  expect(server.accepted).toHaveLength(3);
+});
+
+test('repeats in flight wait for the first and get its answer; another body does not wait', async () => {
+  let open = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const server = await startTestServer({
+    generation: {
+      evaluate: async (request) => {
+        await held;
+        return evaluationOf({ kind: 'accepted', actions: [agentAction(request)] });
+      },
+    },
+  });
+  const all = [post(server, 'k1'), post(server, 'k1'), post(server, 'k1')];
+  while (server.openRequests() < 3) await delay(1);
+  expect((await post(server, 'k1', '{"message":"other"}')).status).toBe(422);
+  open();
+  const replies = await Promise.all(all);
+  expect(replies.map((reply) => reply.status)).toEqual([202, 202, 202]);
+  expect(new Set(replies.map((reply) => json(reply)['runId'])).size).toBe(1);
+  expect(replies.filter((reply) => json(reply)['duplicate'] === true)).toHaveLength(2);
+  expect(server.evaluated).toHaveLength(1);
+  expect(server.accepted).toHaveLength(1);
+});
+
+test.each(['invalid_field', 'transform_failed'] as const)('an answer of %s frees the key', async (code) => {
+  let fail = true;
+  const server = await startTestServer({
+    generation: {
+      evaluate: (request) =>
+        evaluationOf(
+          fail
+            ? { kind: 'rejected', error: new HookError(code, 'not this time') }
+            : { kind: 'accepted', actions: [agentAction(request)] },
+        ),
+    },
+  });
+  expect((await post(server, 'k1')).status).toBeGreaterThanOrEqual(400);
+  fail = false;
+  const retried = await post(server, 'k1');
+  expect(retried.status).toBe(202);
+  expect(json(retried)['duplicate']).toBeUndefined();
+});
+
+test('a failing store frees the key too', async () => {
+  let calls = 0;
+  const server = await startTestServer({
+    storage: {
+      accept: (work) => {
+        calls += 1;
+        if (calls === 1) return Promise.reject(new HookError('storage_unavailable', 'disk full'));
+        return Promise.resolve({
+          accepted: work.actions.map(({ kind, id }) => ({
+            kind,
+            id,
+            mode: 'now' as const,
+            duplicate: false,
+          })),
+          warnings: [],
+          duplicate: false,
+        });
+      },
+    },
+  });
+  expect((await post(server, 'k1')).status).toBe(503);
+  expect((await post(server, 'k1')).status).toBe(202);
+});
+
+test('a blank key means no dedupe, with a warning', async () => {
+  const server = await startTestServer();
+  const replies = [await post(server, ' '), await post(server, ' ')];
+  expect(server.accepted).toHaveLength(2);
+  expect(server.accepted.map((work) => work.idempotency)).toEqual([undefined, undefined]);
+  for (const reply of replies) {
+    expect(json(reply)['warnings']).toMatchObject([
+      { code: 'blank_idempotency_key', field: 'Idempotency-Key' },
+    ]);
+  }
+});
+
+test('a key of more than 255 characters is answered 400', async () => {
+  const server = await startTestServer();
+  const reply = await post(server, 'k'.repeat(256));
+  expect([reply.status, json(reply)['code']]).toEqual([400, 'invalid_field']);
+  expect((await post(server, 'k'.repeat(255))).status).toBe(202);
+});
+
+test('a skipped request reserves its key, so that a repeat stays skipped', async () => {
+  let skip = true;
+  const server = await startTestServer({
+    generation: {
+      evaluate: (request) =>
+        evaluationOf(
+          skip ? { kind: 'skipped', by: 'transform' } : { kind: 'accepted', actions: [agentAction(request)] },
+        ),
+    },
+  });
+  expect((await post(server, 'k1')).status).toBe(204);
+  skip = false;
+  expect((await post(server, 'k1')).status).toBe(204);
+  expect(server.evaluated).toHaveLength(1);
+});
+
+test('duplicates within a batch are listed apart from what is new', async () => {
+  const server = await startTestServer({
+    generation: {
+      evaluate: (request) =>
+        evaluationOf({
+          kind: 'accepted',
+          actions: [agentAction(request, 'new'), agentAction(request, 'old')],
+        }),
+    },
+    storage: {
+      accept: () =>
+        Promise.resolve({
+          accepted: [
+            { kind: 'agent', id: 'new', mode: 'now', duplicate: false },
+            { kind: 'agent', id: 'old', mode: 'now', duplicate: true },
+          ],
+          warnings: [],
+          duplicate: false,
+        }),
+    },
+  });
+  const reply = await send(server, '/hooks/batch', { body: '{}' });
+  expect(json(reply)).toEqual({ ok: true, ids: [], runIds: ['new'], duplicates: ['old'] });
+});

@@ -1,0 +1,124 @@
+/** Parts of the front whose inputs are easier to vary without a socket. */
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createAddressFinder, createFailureLimiter } from '../../src/server/failure-limiter.ts';
+import { findJsonError } from '../../src/server/json-error.ts';
+import { createIdSource } from '../../src/server/request-ids.ts';
+import { parseTarget } from '../../src/server/target.ts';
+
+describe('the place where a text stops being JSON', () => {
+  test.each([
+    ['', 1, 1, 'a value'],
+    ['{"a":1', 1, 7, '"," or the closing bracket'],
+    ['{"a":1,}', 1, 8, 'a key in double quotes'],
+    ['[1,]', 1, 4, 'a value'],
+    ['[1 2]', 1, 4, '"," or the closing bracket'],
+    ['[1}', 1, 3, '"," or the closing bracket'],
+    ['{a:1}', 1, 2, 'a key in double quotes or "}"'],
+    ['{"a" 1}', 1, 6, '":"'],
+    ['\n\n  nope', 3, 3, 'a value'],
+    ['01', 1, 1, 'a value'],
+    ['{} x', 1, 4, 'nothing after the value'],
+    ['"a\nb"', 1, 3, 'no raw control character in a string'],
+    ['"a\\x"', 1, 3, 'a valid escape'],
+    ['"a', 1, 3, 'the end of a string'],
+  ])('%j', (text, line, column, expected) => {
+    expect(findJsonError(text)).toMatchObject({ line, column, expected });
+  });
+
+  test('is found exactly where JSON.parse refuses', () => {
+    const mutated = fc
+      .tuple(
+        fc.json(),
+        fc.nat(),
+        fc.constantFrom('', ',', '"', '}', ']', '\\', '1', '-', 'e', '.', '\n', 'é', '\u0001'),
+      )
+      .map(
+        ([json, at, piece]) =>
+          json.slice(0, at % (json.length + 1)) + piece + json.slice((at + 1) % (json.length + 1)),
+      );
+    fc.assert(
+      fc.property(fc.oneof(mutated, fc.json(), fc.string()), (text) => {
+        let isJson = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          isJson = false;
+        }
+        const found = findJsonError(text);
+        expect(found === undefined).toBe(isJson);
+        if (found !== undefined) expect(found.offset).toBeLessThanOrEqual(text.length);
+      }),
+      { numRuns: 200, seed: 1 },
+    );
+  });
+});
+
+describe('request targets', () => {
+  test('never throw, and never let a token parameter through', () => {
+    const pair = fc
+      .tuple(fc.constantFrom('token', '%74oken', 'Token', 'a', '', 'to%6ben'), fc.string())
+      .map((parts) => parts.join('='));
+    fc.assert(
+      fc.property(fc.array(pair), fc.string(), (pairs, path) => {
+        const target = parseTarget(`/${path.replaceAll(/[?#]/g, '')}?${pairs.join('&')}`);
+        expect(Object.keys(target?.query ?? {})).not.toContain('token');
+        const left = new URLSearchParams(target?.url.split('?')[1] ?? '');
+        expect(left.has('token')).toBe(false);
+      }),
+      { numRuns: 200, seed: 1 },
+    );
+  });
+
+  test('the first token that is not blank counts', () => {
+    expect(parseTarget('/x?token=&token=%20&token=one&token=two')?.token).toBe('one');
+  });
+});
+
+describe('the address of a sender', () => {
+  test.each<[string, string | undefined, readonly string[], string]>([
+    ['192.0.2.1', undefined, [], '192.0.2.1'],
+    ['::ffff:192.0.2.1', undefined, [], '192.0.2.1'],
+    ['10.0.0.1', '198.51.100.7', ['10.0.0.0/8'], '198.51.100.7'],
+    ['10.0.0.1', '198.51.100.7, 10.0.0.2', ['10.0.0.0/8'], '198.51.100.7'],
+    ['10.0.0.1', 'spoofed, 198.51.100.7', ['10.0.0.0/8'], '198.51.100.7'],
+    ['10.0.0.1', 'unknown', ['10.0.0.0/8'], '10.0.0.1'],
+    ['192.0.2.1', '198.51.100.7', ['10.0.0.0/8'], '192.0.2.1'],
+    ['::1', '2001:db8::7', ['::1'], '2001:db8::7'],
+    ['::1', '[2001:db8::7]', ['::1'], '2001:db8::7'],
+  ])('%s with X-Forwarded-For %s behind %j is %s', (remote, forwarded, trusted, expected) => {
+    expect(createAddressFinder(trusted)(remote, forwarded)).toBe(expected);
+  });
+});
+
+describe('counting failures', () => {
+  test('addresses of one IPv6 /64 count together, others apart', async () => {
+    const limiter = createFailureLimiter(1, () => 0);
+    expect(await limiter.fail('2001:db8:1:2::1')).toBeUndefined();
+    expect(await limiter.fail('2001:db8:1:2:3:4:5:6')).toBeGreaterThan(0);
+    expect(await limiter.fail('2001:db8:1:3::1')).toBeUndefined();
+    expect(await limiter.fail('2001:db8::1')).toBeUndefined();
+  });
+
+  test('beyond 10,000 addresses in a minute the rest share one count', async () => {
+    let now = 0;
+    const limiter = createFailureLimiter(1, () => now);
+    for (let i = 0; i < 10_000; i += 1) await limiter.fail(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
+    expect(await limiter.fail('192.0.2.1')).toBeUndefined();
+    expect(await limiter.fail('192.0.2.2')).toBeGreaterThan(0);
+    now = 60_000;
+    expect(await limiter.fail('192.0.2.3')).toBeUndefined();
+  });
+});
+
+test('ids never repeat, across the blocks of randomness too', () => {
+  const draw = createIdSource();
+  const drawn = Array.from({ length: 1_000 }, draw);
+  for (const key of ['id', 'nonce'] as const) expect(new Set(drawn.map((ids) => ids[key])).size).toBe(1_000);
+  expect(
+    drawn.every(
+      ({ seed, nonce }) =>
+        Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32 && /^[0-9a-f]{16}$/.test(nonce),
+    ),
+  ).toBe(true);
+});

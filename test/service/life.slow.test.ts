@@ -1,0 +1,155 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCommand, startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
+
+const TOKEN = 'life-token-0123456789abcdef';
+const CONFIG = `
+hooks:
+  enabled: true
+  token: ${TOKEN}
+  mappings:
+    - {id: note, match: {path: note}, action: wake, textTemplate: "{{text}}", wakeMode: next-heartbeat}
+server: {stopGraceSeconds: 5}
+gateway: {heartbeat: {everySeconds: 0}}
+storage: {url: "sqlite:./store.db"}
+`;
+
+let folder: string;
+let services: ServiceProcess[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-life-'));
+  services = [];
+  await writeFile(join(folder, 'sluice.yaml'), CONFIG);
+});
+
+afterEach(async () => {
+  await Promise.all(services.map((service) => service.end('SIGKILL')));
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(): Promise<ServiceProcess> {
+  const service = await startServiceProcess(folder);
+  services.push(service);
+  return service;
+}
+
+async function post(service: ServiceProcess, path: string, body: object): Promise<Response> {
+  return fetch(`http://127.0.0.1:${service.port}/hooks/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
+  });
+}
+
+const listEvents = async (): Promise<{ text: string }[]> =>
+  JSON.parse((await runCommand(folder, ['events', '--json', '--limit', '100000'])).out) as { text: string }[];
+
+test(
+  'SIGTERM under load: everything answered 2xx is in the store, and the exit is clean',
+  { timeout: 60_000 },
+  async () => {
+    const service = await start();
+    const answered: string[] = [];
+    const stop = new AbortController();
+    const clients = Array.from({ length: 8 }, async (_, client) => {
+      for (let number = 0; !stop.signal.aborted; number++) {
+        const text = `c${client}-${number}`;
+        const response = await post(service, 'note', { text }).catch(() => undefined);
+        await response?.arrayBuffer().catch(() => undefined);
+        if (response === undefined) return;
+        if (response.status === 200) answered.push(text);
+        if (response.status === 503) return;
+      }
+    });
+    await until('some load', () => (answered.length > 200 ? true : undefined));
+    const ending = await service.end('SIGTERM');
+    stop.abort();
+    await Promise.all(clients);
+    expect(ending).toEqual({ code: 0, signal: null });
+    const stored = new Set((await listEvents()).map((event) => event.text));
+    expect(answered.filter((text) => !stored.has(text))).toEqual([]);
+  },
+);
+
+test(
+  'a second service on the store is refused with the remedy, while the CLI works beside the first',
+  { timeout: 60_000 },
+  async () => {
+    const first = await start();
+    await post(first, 'note', { text: 'hello' });
+    const second = await runCommand(folder, ['serve', '-c', join(folder, 'sluice.yaml'), '--port', '0']);
+    expect(second.code).toBe(1);
+    expect(second.err).toMatch(/store\.db/);
+    expect(second.err).toMatch(/another|second|already|lock/i);
+    expect((await listEvents()).map((event) => event.text)).toEqual(['hello']);
+    expect((await post(first, 'note', { text: 'still here' })).status).toBe(200);
+  },
+);
+
+describe('reload', () => {
+  test(
+    'SIGHUP makes a new generation live; a broken one never replaces it, and readyz says so',
+    { timeout: 60_000 },
+    async () => {
+      const service = await start();
+      await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace('path: note', 'path: memo'));
+      service.child.kill('SIGHUP');
+      await until('the new generation', async () =>
+        (await post(service, 'memo', { text: 'x' })).status === 200 ? true : undefined,
+      );
+      expect((await post(service, 'note', { text: 'x' })).status).toBe(404);
+      await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace('path: note', 'path: wake'));
+      service.child.kill('SIGHUP');
+      const ready = (): Promise<Response> => fetch(`http://127.0.0.1:${service.port}/readyz`);
+      await until('readyz to say so', async () => ((await ready()).status === 503 ? true : undefined));
+      expect(await (await ready()).text()).toContain('reload was rejected');
+      expect((await post(service, 'memo', { text: 'x' })).status).toBe(200);
+      expect(service.log.join('\n')).toContain('RESERVED_PATH');
+    },
+  );
+
+  test('a rotated token in a secret file is live after SIGHUP', { timeout: 60_000 }, async () => {
+    await writeFile(join(folder, 'token'), TOKEN);
+    await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace(`token: ${TOKEN}`, 'token: {file: ./token}'));
+    const service = await start();
+    expect((await post(service, 'note', { text: 'x' })).status).toBe(200);
+    await writeFile(join(folder, 'token'), 'another-token-0123456789abc');
+    service.child.kill('SIGHUP');
+    await until('the old token to fail', async () =>
+      (await post(service, 'note', { text: 'x' })).status === 401 ? true : undefined,
+    );
+  });
+});
+
+test(
+  'neither the log nor the command line ever shows the token or a payload',
+  { timeout: 60_000 },
+  async () => {
+    const service = await start();
+    await post(service, 'note', { text: 'payload-canary-1' });
+    await fetch(`http://127.0.0.1:${service.port}/hooks/note?token=${TOKEN}`, {
+      method: 'POST',
+      body: '{"text":"payload-canary-2"}',
+    });
+    await fetch(`http://127.0.0.1:${service.port}/hooks/note?token=wrong-canary-3`, {
+      method: 'POST',
+      body: '{"text": broken-canary-4',
+    });
+    await fetch(`http://127.0.0.1:${service.port}/hooks/note`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}` },
+      body: '{"text": broken-canary-5',
+    });
+    await service.end('SIGTERM');
+    const log = service.log.join('\n');
+    expect(log).not.toContain(TOKEN);
+    expect(log).not.toMatch(/canary/);
+    expect(existsSync(join(folder, 'store.db'))).toBe(true);
+    expect(readFileSync(join(folder, 'store.db')).includes(TOKEN)).toBe(false);
+  },
+);

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { agent, agentOf, completion, failure, NOW, wake, work } from '../support/storage-builders.ts';
+import { claim, ids, claimTurn, turnRun, type Harness } from '../support/storage-harness.ts';
+
+export function eventsContract(name: string, { fresh, again }: Harness): void {
+  describe(`${name}: system events`, () => {
+    test('keeps identical events, in order', async () => {
+      const { storage } = await fresh();
+      await storage.accept(work([wake({ text: 'same' }), wake({ text: 'same' }), wake({ text: 'other' })]));
+      const turn = await claimTurn(storage, 'turn-1');
+      expect(turn?.events.map(({ text }) => text)).toEqual(['same', 'same', 'other']);
+    });
+
+    test('claims so many events and bytes in one turn, at least one, and gives a claim of a dead process again', async () => {
+      const store = await fresh();
+      const texts = ['x'.repeat(100), 'y'.repeat(30), 'z'.repeat(30), 'w'];
+      await store.storage.accept(work(texts.map((text) => wake({ text }))));
+      const big = await claimTurn(store.storage, 'turn-1', { maxBytes: 50 });
+      expect(big?.events.map(({ text }) => text)).toEqual([texts[0]]);
+      const storage = await again(store);
+      expect(await storage.heartbeatRequested()).toBe(true);
+      expect(await claimTurn(storage, 'turn-2')).toEqual(big);
+      const delivery = { channel: 'last', text: 'hello', fromMain: true };
+      const run = turnRun('turn-1');
+      const history = {
+        sessionKey: 'main',
+        turns: [{ role: 'user' as const, text: 'q', at: NOW }],
+        maxTurns: 5,
+      };
+      expect(await storage.consumeEvents('turn-1', { run, delivery, history, nowMs: NOW })).toBe(true);
+      expect(await storage.consumeEvents('turn-1', { run, delivery, history, nowMs: NOW })).toBe(false);
+      expect(await storage.findRun('turn-1')).toEqual(run);
+      expect(await storage.listOutbox({ limit: 5 })).toMatchObject([{ runId: 'turn-1', delivery }]);
+      expect(await storage.findHistory('main')).toEqual(history.turns);
+      const rest = await claimTurn(storage, 'turn-3', { maxEvents: 2 });
+      expect(rest?.events.map(({ text }) => text)).toEqual(texts.slice(1, 3));
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('has no turn where nothing is pending', async () => {
+      const { storage } = await fresh();
+      await storage.requestHeartbeat(NOW);
+      expect(await claimTurn(storage, 'turn-1')).toBeUndefined();
+      expect(await storage.heartbeatRequested()).toBe(false);
+      expect(await storage.consumeEvents('turn-1', { run: turnRun('turn-1'), nowMs: NOW })).toBe(false);
+      expect(await storage.freeEvents('turn-1', failure(NOW))).toBe(false);
+    });
+
+    test('asks for a heartbeat for now and not for next-heartbeat, until it begins, across a restart', async () => {
+      const store = await fresh();
+      await store.storage.accept(work([wake()]));
+      expect(await store.storage.heartbeatRequested()).toBe(false);
+      await store.storage.accept(work([wake({ mode: 'now' })]));
+      const storage = await again(store);
+      expect(await storage.heartbeatRequested()).toBe(true);
+      await claimTurn(storage, 'turn-1');
+      expect(await storage.heartbeatRequested()).toBe(false);
+    });
+
+    test('frees the events of a failed turn, and parks them after five failures', async () => {
+      const { storage } = await fresh();
+      const event = wake();
+      await storage.accept(work([event]));
+      for (let attempt = 1; attempt <= 5; attempt += 1) {
+        const turn = await claimTurn(storage, `turn-${attempt}`);
+        expect(turn?.events[0]).toMatchObject({ id: event.id, attempts: attempt - 1 });
+        expect(await storage.freeEvents(`turn-${attempt}`, failure(NOW + attempt))).toBe(true);
+        expect(await storage.heartbeatRequested(NOW)).toBe(false);
+        expect(await storage.heartbeatRequested(NOW + attempt)).toBe(attempt < 5);
+      }
+      expect(await claimTurn(storage, 'turn-6')).toBeUndefined();
+      expect(await storage.listEvents({ limit: 5, state: 'dead' })).toMatchObject([
+        { id: event.id, attempts: 5, lastError: { code: 'connection_refused' } },
+      ]);
+      expect(await storage.backlog()).toMatchObject({ deadEvents: 1, pendingEvents: 0 });
+      expect(await storage.retry({ kind: 'all' }, NOW)).toBe(1);
+      expect(await storage.backlog()).toMatchObject({ deadEvents: 0, pendingEvents: 1 });
+      expect(await storage.drop({ kind: 'all' }, NOW)).toBe(0);
+      expect(await storage.drop({ kind: 'ids', ids: [event.id] }, NOW)).toBe(1);
+      expect(await storage.listEvents({ limit: 5, state: 'consumed' })).toHaveLength(1);
+      expect(await storage.verify()).toEqual([]);
+    });
+  });
+
+  describe(`${name}: sessions and listings`, () => {
+    test('keeps the last turns of a session, lists and clears it', async () => {
+      const { storage } = await fresh();
+      for (let turn = 1; turn <= 4; turn += 1) {
+        const run = agent({ sessionKey: 'k' });
+        await storage.accept(work([run]));
+        await claim(storage);
+        const turns = [
+          { role: 'user' as const, text: `question ${turn}`, at: NOW },
+          { role: 'assistant' as const, text: `answer ${turn}`, at: NOW },
+        ];
+        const history = { sessionKey: 'k', turns, maxTurns: 3 };
+        await storage.completeRun(completion(run.id, { history, nowMs: NOW + turn }));
+      }
+      expect((await storage.findHistory('k')).map(({ text }) => text)).toEqual([
+        'answer 3',
+        'question 4',
+        'answer 4',
+      ]);
+      expect(await storage.listSessions({ limit: 5 })).toEqual([
+        { key: 'k', turns: 3, bytes: 26, createdAt: NOW + 1, lastUsedAt: NOW + 4 },
+      ]);
+      expect(await storage.clearSession('k')).toBe(true);
+      expect(await storage.clearSession('k')).toBe(false);
+      expect(await storage.findHistory('k')).toEqual([]);
+    });
+
+    test('lists newest first by state, mapping and session key, at most as many as asked for', async () => {
+      const { storage } = await fresh();
+      const runs = [agentOf('a'), agentOf('b', { sessionKey: 'k' }), agentOf('a'), agentOf('b')];
+      await storage.accept(work(runs));
+      await claim(storage, 1);
+      const [first, second, third, fourth] = ids(runs);
+      expect(ids(await storage.listRuns({ limit: 2 }))).toEqual([fourth, third]);
+      expect(ids(await storage.listRuns({ limit: 9, state: 'active' }))).toEqual([first]);
+      expect(ids(await storage.listRuns({ limit: 9, state: 'queued', mappingId: 'b' }))).toEqual([
+        fourth,
+        second,
+      ]);
+      expect(ids(await storage.listRuns({ limit: 9, sessionKey: 'k' }))).toEqual([second]);
+      expect(await storage.listRuns({ limit: 9, state: 'no such state' })).toEqual([]);
+      expect(await storage.findRun(randomUUID())).toBeUndefined();
+    });
+
+    test('remembers the last 1,000 decisions and the last 100 requests, at most 16 MB', async () => {
+      const store = await fresh();
+      const decision = (index: number) => ({
+        requestId: `request-${index}`,
+        receivedAt: NOW,
+        path: 'github',
+        status: 404,
+        outcome: 'rejected' as const,
+        code: 'no_mapping_matched',
+        actionIds: [],
+        missed: [{ mappingId: 'push', part: 'when', place: 'mappings/a.yaml:3:4' }],
+        generation: 'g1',
+        tookMs: 0.5,
+        bodyBytes: 12,
+      });
+      for (let index = 0; index < 700; index += 1) store.storage.recordDecision(decision(index));
+      await store.storage.flush();
+      for (let index = 700; index < 1500; index += 1) store.storage.recordDecision(decision(index));
+      const storage = await again(store);
+      const listed = await storage.listDecisions({ limit: 5000 });
+      expect(listed).toHaveLength(1000);
+      expect([listed[0], listed[999]]).toEqual([decision(1499), decision(500)]);
+      expect(await storage.findDecision('request-1499')).toEqual(decision(1499));
+      expect(await storage.findDecision('request-1')).toBeUndefined();
+
+      const kept = (index: number, size = 10) => ({
+        requestId: `kept-${index}`,
+        receivedAt: NOW,
+        json: JSON.stringify('x'.repeat(size)),
+      });
+      for (let index = 0; index < 150; index += 1) storage.keepRequest(kept(index));
+      expect(await storage.findKeptRequest('kept-49')).toBeUndefined();
+      expect(await storage.findKeptRequest('kept-50')).toEqual(kept(50));
+      for (let index = 200; index < 203; index += 1) {
+        storage.keepRequest(kept(index, 7_000_000));
+        await storage.flush();
+      }
+      expect(await storage.findKeptRequest('kept-149')).toBeUndefined();
+      expect(await storage.findKeptRequest('kept-200')).toBeUndefined();
+      expect(await storage.findKeptRequest('kept-201')).toEqual(kept(201, 7_000_000));
+    });
+  });
+}

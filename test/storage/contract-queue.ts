@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest';
+import type { Storage } from '../../src/storage/storage.ts';
+import {
+  agent,
+  agentOf,
+  completion,
+  DAY_MS,
+  failure,
+  NOW,
+  summary,
+  wake,
+  work,
+} from '../support/storage-builders.ts';
+import { claim, ids, summaries, claimTurn, turnRun, type Harness } from '../support/storage-harness.ts';
+
+export function queueContract(name: string, { fresh, again }: Harness): void {
+  describe(`${name}: queue`, () => {
+    async function withDead(storage: Storage, mappingId: string, count: number) {
+      const runs = Array.from({ length: count }, () => agentOf(mappingId));
+      await storage.accept(work(runs));
+      await claim(storage, count);
+      const error = { code: 'x', message: '' };
+      for (const { id } of runs) await storage.buryRun(id, { error, summary: summary(), nowMs: NOW });
+      return ids(runs);
+    }
+
+    test('retries all, those of a mapping, or some by id, dead or waiting', async () => {
+      const { storage } = await fresh();
+      const a = await withDead(storage, 'a', 3);
+      const b = await withDead(storage, 'b', 2);
+      const waiting = agentOf('b');
+      await storage.accept(work([waiting]));
+      await claim(storage);
+      await storage.requeueRun(waiting.id, failure(NOW + DAY_MS));
+      expect(await storage.retry({ kind: 'ids', ids: [a[1] ?? '', 'unknown'] }, NOW)).toBe(1);
+      expect(await storage.retry({ kind: 'mapping', mappingId: 'b' }, NOW)).toBe(3);
+      expect(ids(await claim(storage)).sort()).toEqual([a[1] ?? '', ...b, waiting.id].sort());
+      expect(await storage.retry({ kind: 'all' }, NOW)).toBe(2);
+      expect(await storage.retry({ kind: 'all' }, NOW)).toBe(0);
+      expect(await storage.backlog()).toMatchObject({ queuedRuns: 2, deadRuns: 0, activeRuns: 4 });
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('drops queued and dead runs, never active ones, each with one summary', async () => {
+      const { storage } = await fresh();
+      const dead = await withDead(storage, 'a', 1);
+      const [active, second, third] = [1, 2, 3].map(() => agentOf('a', { sessionKey: 'k', name: 'Mail' }));
+      await storage.accept(work([active, second, third].flatMap((action) => action ?? [])));
+      await claim(storage);
+      expect(await storage.drop({ kind: 'mapping', mappingId: 'a' }, NOW)).toBe(3);
+      expect(await storage.findRun(second?.id ?? '')).toMatchObject({
+        state: 'completed',
+        outcome: 'error',
+        lastError: { code: 'dropped' },
+      });
+      const posted = await summaries(storage);
+      expect(posted.map(({ runId }) => runId ?? '').sort()).toEqual(
+        [...dead, second?.id ?? '', third?.id ?? ''].sort(),
+      );
+      expect(posted.at(-1)?.text).toMatch(/^Hook \w+ \(dropped\): /);
+      expect(await storage.completeRun(completion(active?.id ?? ''))).toBe(true);
+      expect(await storage.completeRun(completion(second?.id ?? ''))).toBe(false);
+      expect(await storage.backlog()).toMatchObject({ queuedRuns: 0, activeRuns: 0, deadRuns: 0, bytes: 0 });
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('drops a ready run so that the next of its key steps up, and posts what it was told to', async () => {
+      const { storage } = await fresh({
+        dropEnding: (run) => ({
+          summary: summary(`gone: ${run.action.message}`, true),
+          callback: { url: 'https://example.org/cb', body: '{}' },
+        }),
+      });
+      const [first, second] = [
+        agent({ sessionKey: 'k', message: 'one' }),
+        agent({ sessionKey: 'k' }),
+      ] as const;
+      await storage.accept(work([first, second]));
+      expect(await storage.drop({ kind: 'ids', ids: [first.id] }, NOW)).toBe(1);
+      expect(await summaries(storage)).toMatchObject([{ text: 'gone: one', runId: first.id }]);
+      expect(await storage.heartbeatRequested()).toBe(true);
+      expect(await storage.listOutbox({ limit: 5 })).toMatchObject([{ kind: 'callback', runId: first.id }]);
+      expect(ids(await claim(storage))).toEqual([second.id]);
+    });
+
+    test('drops and retries a backlog far larger than one step', async () => {
+      const { storage } = await fresh();
+      const runs = Array.from({ length: 900 }, (_, index) => agent({ sessionKey: `k${index % 3}` }));
+      await storage.accept(work(runs));
+      expect(await storage.drop({ kind: 'all' }, NOW)).toBe(900);
+      expect(await summaries(storage)).toHaveLength(900);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('removes what ended by age and by number, whatever still waits stays', async () => {
+      const { storage } = await fresh();
+      const [old, recent, queued] = [
+        agent({ sessionKey: 'old' }),
+        agent(),
+        agent({ sessionKey: 'busy' }),
+      ] as const;
+      const history = (sessionKey: string) => ({
+        sessionKey,
+        turns: [{ role: 'user' as const, text: 'hello', at: NOW }],
+        maxTurns: 5,
+      });
+      await storage.accept(work([old, recent]));
+      await storage.accept(
+        work([queued], { idempotency: { scope: 's', key: 'k', bodySha256: '', ttlSeconds: 1 } }),
+      );
+      await claim(storage, 2);
+      const callback = { url: 'https://example.org', body: '{}' };
+      await storage.completeRun(completion(old.id, { history: history('old'), callback }));
+      await storage.completeRun(completion(recent.id, { history: history('busy'), nowMs: NOW + 2 * DAY_MS }));
+      const [entry] = await storage.claimOutbox({ nowMs: NOW, limit: 1 });
+      await storage.completeOutbox(entry?.id ?? '', { state: 'completed', nowMs: NOW });
+      await claimTurn(storage, 'turn-1', { maxEvents: 1 });
+      await storage.consumeEvents('turn-1', { run: turnRun('turn-1'), nowMs: NOW });
+
+      const keep = { maxAgeMs: DAY_MS, maxRows: 1000 };
+      expect(await storage.prune(keep, NOW + 2 * DAY_MS)).toEqual({
+        runs: 2,
+        events: 1,
+        outbox: 1,
+        keys: 1,
+        sessions: 1,
+      });
+      expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([queued.id, recent.id]);
+      expect(await storage.findHistory('old')).toEqual([]);
+      expect(await storage.findHistory('busy')).toHaveLength(1);
+      expect(await storage.listSessions({ limit: 5 })).toHaveLength(1);
+      expect(await storage.prune({ ...keep, maxRows: 0 }, NOW + 2 * DAY_MS)).toMatchObject({ runs: 1 });
+      expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([queued.id]);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('removes summaries that no turn ever reads by age and by number, never a wake that waits', async () => {
+      const { storage } = await fresh();
+      const runs = Array.from({ length: 6 }, () => agent());
+      const waiting = wake();
+      await storage.accept(work([waiting, ...runs]));
+      await claim(storage, 6);
+      for (const [day, { id }] of runs.entries()) {
+        await storage.completeRun(completion(id, { nowMs: NOW + day * DAY_MS }));
+      }
+      const left = async () => (await storage.listEvents({ limit: 10 })).map(({ kind }) => kind);
+      expect(await storage.prune({ maxAgeMs: 3 * DAY_MS, maxRows: 1000 }, NOW + 5 * DAY_MS)).toMatchObject({
+        events: 2,
+      });
+      expect(await left()).toEqual(['summary', 'summary', 'summary', 'summary', 'wake']);
+      await storage.prune({ maxAgeMs: 100 * DAY_MS, maxRows: 1 }, NOW + 90 * DAY_MS);
+      expect(await left()).toEqual(['summary', 'wake']);
+      expect(await storage.backlog()).toMatchObject({ pendingEvents: 2 });
+      expect(await storage.verify()).toEqual([]);
+    });
+  });
+
+  describe(`${name}: outbox`, () => {
+    async function withDelivery(storage: Storage, parts: { fallback?: { channel: string } } = {}) {
+      const run = agent();
+      await storage.accept(work([run]));
+      await claim(storage);
+      const delivery = { channel: 'slack', to: 'C1', text: 'reply', fromMain: false, ...parts };
+      await storage.completeRun(completion(run.id, { delivery }));
+      const [entry] = await storage.claimOutbox({ nowMs: NOW, limit: 10 });
+      if (entry === undefined) throw new Error('the delivery was claimed');
+      return { entry, run, delivery };
+    }
+
+    test('claims an entry once, keeps its progress through a retry, and records where it went', async () => {
+      const { storage } = await fresh();
+      const { entry, delivery } = await withDelivery(storage);
+      expect(entry).toMatchObject({ state: 'active', attempts: 1, chunksSent: 0, delivery });
+      expect(await storage.claimOutbox({ nowMs: NOW, limit: 10 })).toEqual([]);
+      await storage.recordProgress(entry.id, 2);
+      expect(await storage.requeueOutbox(entry.id, failure(NOW + 1000))).toBe(true);
+      expect(await storage.claimOutbox({ nowMs: NOW + 999, limit: 10 })).toEqual([]);
+      expect(await storage.claimOutbox({ nowMs: NOW + 1000, limit: 10 })).toMatchObject([
+        { id: entry.id, attempts: 2, chunksSent: 2, lastError: { code: 'connection_refused' } },
+      ]);
+      const result = { state: 'completed' as const, target: { channel: 'slack', to: 'C1' }, nowMs: NOW };
+      expect(await storage.completeOutbox(entry.id, result)).toBe(true);
+      expect(await storage.completeOutbox(entry.id, result)).toBe(false);
+      expect(await storage.listOutbox({ limit: 1 })).toMatchObject([
+        { state: 'completed', target: result.target, endedAt: NOW },
+      ]);
+      expect(await storage.findLastTarget()).toBeUndefined();
+    });
+
+    test('gives entries of a dead process out again at once, with their progress', async () => {
+      const store = await fresh();
+      const { entry } = await withDelivery(store.storage);
+      await store.storage.recordProgress(entry.id, 1);
+      const storage = await again(store);
+      expect(await storage.backlog()).toMatchObject({ queuedOutbox: 1 });
+      expect(await storage.claimOutbox({ nowMs: 0, limit: 10 })).toMatchObject([
+        { id: entry.id, attempts: 2, chunksSent: 1 },
+      ]);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('buries an entry with a summary line and its fallback, and skips one with a note', async () => {
+      const { storage } = await fresh();
+      const { entry, run, delivery } = await withDelivery(storage);
+      const burial = {
+        error: { code: 'chat_not_found', message: 'no such chat' },
+        summary: summary('Hook Hook (delivery failed): no such chat'),
+        fallback: { ...delivery, channel: 'telegram' },
+        nowMs: NOW,
+      };
+      expect(await storage.buryOutbox(entry.id, burial)).toBe(true);
+      expect(await storage.buryOutbox(entry.id, burial)).toBe(false);
+      expect((await summaries(storage)).map(({ text }) => text)).toEqual([
+        'Hook Hook: done',
+        'Hook Hook (delivery failed): no such chat',
+      ]);
+      const [fallback] = await storage.claimOutbox({ nowMs: NOW, limit: 10 });
+      expect(fallback).toMatchObject({ runId: run.id, delivery: { channel: 'telegram' } });
+      const note = { code: 'no_recipient', message: 'nobody to send to' };
+      await storage.completeOutbox(fallback?.id ?? '', { state: 'skipped', note, nowMs: NOW });
+      expect(await storage.listOutbox({ limit: 5, state: 'skipped' })).toMatchObject([{ lastError: note }]);
+      expect(await storage.backlog()).toMatchObject({ deadOutbox: 1, queuedOutbox: 0 });
+
+      expect(await storage.retry({ kind: 'ids', ids: [entry.id] }, NOW)).toBe(1);
+      expect(await storage.backlog()).toMatchObject({ deadOutbox: 0, queuedOutbox: 1 });
+      expect(await storage.drop({ kind: 'all' }, NOW)).toBe(1);
+      expect(await storage.backlog()).toMatchObject({ deadOutbox: 0, queuedOutbox: 0 });
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('moves the last target with deliveries of the main session, across a restart', async () => {
+      const store = await fresh();
+      await store.storage.saveLastTarget({ channel: 'slack', to: 'C1' }, NOW);
+      const { entry } = await withDelivery(store.storage);
+      const lastTarget = { channel: 'telegram', to: '42' };
+      await store.storage.completeOutbox(entry.id, { state: 'completed', lastTarget, nowMs: NOW });
+      const storage = await again(store);
+      expect(await storage.findLastTarget()).toEqual(lastTarget);
+    });
+  });
+}

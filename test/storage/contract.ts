@@ -1,0 +1,16 @@
+import { acceptContract } from './contract-accept.ts';
+import { eventsContract } from './contract-events.ts';
+import { lifeContract } from './contract-life.ts';
+import { queueContract } from './contract-queue.ts';
+import { runsContract } from './contract-runs.ts';
+import { openHarness, type OpenFresh, type Reopen } from '../support/storage-harness.ts';
+
+/** What every implementation of the storage port promises. A new one calls this and writes no test of its own. */
+export function storageContract(name: string, openFresh: OpenFresh, reopen: Reopen): void {
+  const harness = openHarness(openFresh, reopen);
+  acceptContract(name, harness);
+  runsContract(name, harness);
+  queueContract(name, harness);
+  eventsContract(name, harness);
+  lifeContract(name, harness);
+}

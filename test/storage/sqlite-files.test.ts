@@ -1,0 +1,319 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { migrate } from '../../src/storage/sqlite-database.ts';
+import { APPLICATION_ID, MIGRATIONS } from '../../src/storage/sqlite-schema.ts';
+import { openStorage, type StorageErrorCode } from '../../src/storage/storage.ts';
+import { agent, NOW, wake, work } from '../support/storage-builders.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-files-'));
+  file = join(folder, 'sluice.db');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function storeWith(runs: number): Promise<void> {
+  const storage = await openStorage(`sqlite:${file}`);
+  await storage.accept(work(Array.from({ length: runs }, () => agent({ prompt: 'x'.repeat(3000) }))));
+  await storage.close();
+}
+
+/** Every file of the folder with its bytes. */
+function photograph(): readonly string[] {
+  return readdirSync(folder)
+    .sort()
+    .map((name) => `${name} ${readFileSync(join(folder, name)).toString('base64')}`);
+}
+
+/** The store is refused for this reason, with a remedy, and nothing beside or in it has changed. */
+async function expectRefused(code: StorageErrorCode, message: RegExp): Promise<void> {
+  const before = photograph();
+  await expect(openStorage(`sqlite:${file}`)).rejects.toMatchObject({
+    name: 'StorageError',
+    code,
+    message: expect.stringMatching(message) as string,
+  });
+  expect(photograph()).toEqual(before);
+}
+
+test('makes its folder 0700 and its files 0600, and closes a file that was open to others', async () => {
+  file = join(folder, 'a', 'b', 'sluice.db');
+  const storage = await openStorage(`sqlite:${file}`);
+  await storage.accept(work([wake()]));
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  expect(modeOf(join(folder, 'a', 'b'))).toBe('700');
+  expect(readdirSync(join(folder, 'a', 'b')).sort()).toEqual([
+    'sluice.db',
+    'sluice.db-shm',
+    'sluice.db-wal',
+    'sluice.db.lock',
+  ]);
+  for (const suffix of ['', '-wal', '-shm', '.lock']) expect(modeOf(file + suffix)).toBe('600');
+  const copy = join(folder, 'copy.db');
+  await storage.backup(copy);
+  expect(modeOf(copy)).toBe('600');
+  await storage.close();
+  chmodSync(file, 0o644);
+  await (await openStorage(`sqlite:${file}`)).close();
+  expect(modeOf(file)).toBe('600');
+});
+
+test('refuses a store of a newer schema', async () => {
+  await storeWith(1);
+  const database = new DatabaseSync(file);
+  database.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}; PRAGMA journal_mode = DELETE`);
+  database.close();
+  await expectRefused('newer_schema', /schema version 2, this Sluice knows up to 1; run the newer Sluice/);
+});
+
+test('takes an older schema to the newest in one transaction, or leaves it as it was', () => {
+  const database = new DatabaseSync(file);
+  migrate(database, MIGRATIONS);
+  const next = "CREATE TABLE more (name TEXT); INSERT INTO more VALUES ('one')";
+  expect(() => migrate(database, [...MIGRATIONS, next, 'this is not SQL'])).toThrow(/syntax error/);
+  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length });
+  migrate(database, [...MIGRATIONS, next]);
+  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length + 1 });
+  expect(database.prepare('PRAGMA application_id').get()).toEqual({ application_id: APPLICATION_ID });
+  expect(database.prepare('SELECT name FROM more').all()).toEqual([{ name: 'one' }]);
+  database.close();
+});
+
+test('refuses a file that is no database', async () => {
+  writeFileSync(file, 'these are notes, not a store\n'.repeat(500));
+  await expectRefused('not_a_store', /is not a store.*restore a copy/);
+});
+
+test("refuses another program's database", async () => {
+  const database = new DatabaseSync(file);
+  database.exec('CREATE TABLE bookmarks (url TEXT)');
+  database.close();
+  await expectRefused('not_a_store', /another program's database; give storage.url another path/);
+});
+
+test('refuses a store whose pages are overwritten', async () => {
+  await storeWith(200);
+  const bytes = readFileSync(file);
+  bytes.fill(0x5a, 8192, bytes.length - 8192);
+  writeFileSync(file, bytes);
+  await expectRefused('corrupt', /damaged.*sluice storage backup/);
+});
+
+test('refuses a store that was cut short', async () => {
+  await storeWith(200);
+  truncateSync(file, Math.floor(statSync(file).size / 2 / 4096) * 4096);
+  await expectRefused('corrupt', /damaged.*sluice storage backup/);
+});
+
+test('refuses a read-only file and a read-only folder', async () => {
+  await storeWith(1);
+  chmodSync(file, 0o400);
+  await expectRefused('read_only', /cannot be written .*make it writable/);
+  chmodSync(file, 0o600);
+  rmSync(file);
+  rmSync(`${file}.lock`);
+  chmodSync(folder, 0o500);
+  await expectRefused('read_only', /cannot be written .*make it writable/);
+  chmodSync(folder, 0o700);
+});
+
+test('refuses a folder that cannot be made, a folder in place of the file, and other URLs', async () => {
+  writeFileSync(join(folder, 'plain'), '');
+  file = join(folder, 'plain', 'sluice.db');
+  await expect(openStorage(`sqlite:${file}`)).rejects.toMatchObject({ code: 'unwritable' });
+  mkdirSync(join(folder, 'sluice.db'));
+  await expect(openStorage(`sqlite:${join(folder, 'sluice.db')}`)).rejects.toMatchObject({
+    code: 'not_a_store',
+  });
+  for (const url of ['sqlite:', 'sqlite::memory:', 'mysql://host', file]) {
+    await expect(openStorage(url)).rejects.toMatchObject({ code: 'invalid_url' });
+  }
+});
+
+test('opens nothing beside a performer that never was', async () => {
+  await expect(openStorage(`sqlite:${file}`, { mode: 'beside' })).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('start the service once') as string,
+  });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('starts on a file left empty by a process that was killed while it made it', async () => {
+  writeFileSync(file, '');
+  const storage = await openStorage(`sqlite:${file}`);
+  await storage.accept(work([wake()]));
+  await storage.close();
+});
+
+/** Begins a transaction on the file, lets its pages reach the disk, and is killed before it ends. */
+const CUT_SHORT = `
+  const { DatabaseSync } = require('node:sqlite');
+  const database = new DatabaseSync(process.argv[1]);
+  database.exec('PRAGMA cache_size = 5; BEGIN; CREATE TABLE half (text TEXT)');
+  for (let row = 0; row < 500; row += 1) database.exec("INSERT INTO half VALUES (hex(randomblob(900)))");
+  process.kill(process.pid, 'SIGKILL');
+`;
+
+test('undoes what a process began that was killed while it made or migrated the store', async () => {
+  for (const before of ['nothing', 'a store']) {
+    if (before === 'a store') {
+      const database = new DatabaseSync(file);
+      database.exec('PRAGMA journal_mode = DELETE');
+      database.close();
+    }
+    expect(() => execFileSync(process.execPath, ['-e', CUT_SHORT, file])).toThrow();
+    expect(statSync(`${file}-journal`).size).toBeGreaterThan(0);
+    const storage = await openStorage(`sqlite:${file}`);
+    await storage.accept(work([wake()]));
+    expect(await storage.verify()).toEqual([]);
+    await storage.close();
+  }
+});
+
+test('copies the store while it is in use, and never over another file', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  await storage.accept(work([agent(), wake()]));
+  const copy = join(folder, 'copy.db');
+  const [, ...accepted] = await Promise.all([
+    storage.backup(copy),
+    ...Array.from({ length: 50 }, () => storage.accept(work([agent()]))),
+  ]);
+  expect(accepted).toHaveLength(50);
+  await expect(storage.backup(copy)).rejects.toMatchObject({ code: 'exists' });
+  await expect(storage.backup(join(folder, 'none', 'copy.db'))).rejects.toMatchObject({ code: 'unwritable' });
+  await storage.close();
+  const restored = await openStorage(`sqlite:${copy}`);
+  expect(await restored.verify()).toEqual([]);
+  expect((await restored.backlog()).queuedRuns).toBeGreaterThanOrEqual(1);
+  await restored.close();
+});
+
+test('names what does not fit together when it verifies', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  await storage.accept(work([agent()]));
+  const database = new DatabaseSync(file);
+  database.exec('DELETE FROM run_actions');
+  database.exec('UPDATE counters SET queued_runs = 3');
+  database.close();
+  expect(await storage.verify()).toEqual([
+    'runs without an action: 1',
+    'difference of the counter queued_runs: 2',
+  ]);
+  await storage.close();
+});
+
+test('answers 503 while another process holds the store for long, and goes on afterwards', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  const database = new DatabaseSync(file);
+  database.exec('BEGIN IMMEDIATE');
+  const results = await Promise.allSettled([storage.accept(work([wake()])), storage.accept(work([agent()]))]);
+  for (const result of results) {
+    expect(result).toMatchObject({
+      status: 'rejected',
+      reason: { code: 'storage_unavailable', status: 503 },
+    });
+  }
+  database.exec('ROLLBACK');
+  database.close();
+  await storage.accept(work([wake()]));
+  expect(await storage.backlog()).toMatchObject({ pendingEvents: 1, queuedRuns: 0 });
+  await storage.close();
+});
+
+test('fails a call whose argument cannot go to its thread, and only that', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  const odd = { nowMs: NOW, limit: 1, maxPerRunner: (() => 1) as unknown as ReadonlyMap<string, number> };
+  const [accepted, claimed] = await Promise.allSettled([
+    storage.accept(work([agent()])),
+    storage.claimRuns(odd),
+  ]);
+  expect(accepted.status).toBe('fulfilled');
+  expect(claimed).toMatchObject({ status: 'rejected', reason: { name: 'StorageError', code: 'failed' } });
+  expect(await storage.backlog()).toMatchObject({ queuedRuns: 1 });
+  await storage.close();
+});
+
+/** Runs a command of the operating system. */
+function system(command: string, ...rest: string[]): void {
+  execFileSync(command, rest, { stdio: 'ignore' });
+}
+
+/** A file system of one megabyte; undefined where this user may not mount one. */
+function mountSmallDisk(): string | undefined {
+  const place = join(folder, 'disk');
+  mkdirSync(place);
+  try {
+    system('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place);
+    return place;
+  } catch {
+    return undefined;
+  }
+}
+
+test('stores nothing of what a full disk refuses, goes on when there is space, and starts only with space', async ({
+  skip,
+}) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) skip('only root may mount a small file system');
+  else {
+    try {
+      await fillDisk(disk);
+    } finally {
+      system('umount', '-l', disk);
+    }
+  }
+});
+
+async function fillDisk(disk: string): Promise<void> {
+  const url = `sqlite:${join(disk, 'sluice.db')}`;
+  const storage = await openStorage(url);
+  const accepted: string[] = [];
+  const acceptUntilRefused = async (): Promise<unknown> => {
+    for (;;) {
+      const run = agent({ prompt: 'x'.repeat(20_000) });
+      try {
+        await storage.accept(work([run]));
+      } catch (error) {
+        return error;
+      }
+      accepted.push(run.id);
+    }
+  };
+  expect(await acceptUntilRefused()).toMatchObject({
+    code: 'storage_unavailable',
+    retryAfterSeconds: 30,
+    cause: { code: 'disk_full', message: expect.stringContaining('free some') as string },
+  });
+  const stored = await storage.listRuns({ limit: 1000 });
+  expect(stored.map(({ id }) => id).reverse()).toEqual(accepted);
+  await storage.close();
+
+  system('mount', '-o', 'remount,size=4m', disk);
+  const again = await openStorage(url);
+  expect(await again.verify()).toEqual([]);
+  expect(await again.claimRuns({ nowMs: NOW, limit: 1000 })).toHaveLength(accepted.length);
+  await again.close();
+
+  const filler = join(disk, 'filler');
+  const before = readFileSync(join(disk, 'sluice.db'));
+  expect(() => writeFileSync(filler, Buffer.alloc(8_000_000))).toThrow(/ENOSPC/);
+  await expect(openStorage(url)).rejects.toMatchObject({ code: 'disk_full' });
+  expect(readFileSync(join(disk, 'sluice.db')).equals(before)).toBe(true);
+  rmSync(filler);
+  await (await openStorage(url)).close();
+}

@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openStorage } from '../../src/storage/storage.ts';
+import { runCommand, startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
+
+const TOKEN = 'trouble-token-0123456789';
+const CONFIG = `
+hooks:
+  enabled: true
+  token: ${TOKEN}
+  mappings:
+    - {id: note, match: {path: note}, action: wake, textTemplate: "{{text}}", wakeMode: next-heartbeat}
+    - {id: ask, match: {path: ask}, messageTemplate: "{{text}}", deliver: false, wakeMode: next-heartbeat}
+gateway: {heartbeat: {everySeconds: 0}}
+storage: {url: "sqlite:./disk/store.db"}
+`;
+
+let folder: string;
+let disk: string;
+let service: ServiceProcess | undefined;
+let isMounted = false;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-trouble-'));
+  disk = join(folder, 'disk');
+  mkdirSync(disk);
+  await writeFile(join(folder, 'sluice.yaml'), CONFIG);
+});
+
+afterEach(async () => {
+  await service?.end('SIGKILL');
+  service = undefined;
+  if (isMounted) execFileSync('umount', ['-l', disk]);
+  isMounted = false;
+  await rm(folder, { recursive: true, force: true });
+});
+
+function post({ port }: ServiceProcess, path: string, text: string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}/hooks/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}` },
+    body: JSON.stringify({ text }),
+    signal: AbortSignal.timeout(15_000),
+  });
+}
+
+/** A small file system for the store; false where this user may not mount one. */
+function mountSmallDisk(): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', disk], { stdio: 'ignore' });
+    isMounted = true;
+  } catch {
+    // Only root may.
+  }
+  return isMounted;
+}
+
+test(
+  'a full disk: 503 with Retry-After and nothing half, then it goes on by itself when there is space',
+  { timeout: 90_000 },
+  async ({ skip }) => {
+    if (!mountSmallDisk()) skip('only root may mount a small file system');
+    service = await startServiceProcess(folder);
+    const running = service;
+    const filler = join(disk, 'filler');
+    writeFileSync(filler, Buffer.alloc(1_500_000));
+    const answered: string[] = [];
+    const refused: string[] = [];
+    const send = async (number: number): Promise<Response> => {
+      const path = number % 2 === 0 ? 'note' : 'ask';
+      const id = `${path}-${number}.`;
+      const response = await post(running, path, id + 'x'.repeat(15_000));
+      if (response.ok) answered.push(id);
+      else refused.push(id);
+      return response;
+    };
+    let answer = await send(0);
+    for (let number = 1; answer.ok && number < 1000; number += 1) answer = await send(number);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('30');
+    expect(await answer.json()).toMatchObject({ ok: false, code: 'storage_unavailable' });
+    expect(answered.length).toBeGreaterThan(10);
+    // Side by side too: all of a refused commit, and each of them wholly.
+    const burst = await Promise.all(Array.from({ length: 8 }, (_, at) => send(2000 + at)));
+    expect(burst.every(({ status }) => [200, 202, 503].includes(status))).toBe(true);
+
+    rmSync(filler);
+    await until('requests to be taken again', async () => ((await send(3000)).ok ? true : undefined));
+    const { runs, events } = await until('all runs to end', async () => {
+      const storage = await openStorage(`sqlite:${join(disk, 'store.db')}`, { mode: 'beside' });
+      try {
+        const list = await storage.listRuns({ limit: 10_000 });
+        if (list.some(({ state }) => state !== 'completed')) return undefined;
+        return { runs: list, events: await storage.listEvents({ limit: 10_000 }) };
+      } finally {
+        await storage.close();
+      }
+    });
+    const idOf = (text: string): string => text.slice(0, text.indexOf('.') + 1);
+    const stored = [
+      ...runs.map(({ action }) => idOf(action.message)),
+      ...events.filter(({ kind }) => kind === 'wake').map(({ text }) => idOf(text)),
+    ];
+    expect(stored.toSorted()).toEqual(answered.toSorted());
+    expect(runs.every(({ attempts, outcome }) => attempts === 1 && outcome === 'ok')).toBe(true);
+    expect(events.filter(({ kind }) => kind === 'summary')).toHaveLength(runs.length);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(running.log.join('\n')).not.toContain('xxxx');
+    expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  },
+);
+
+/** The store with one event in it, closed. */
+async function makeStore(): Promise<string> {
+  service = await startServiceProcess(folder);
+  for (let number = 0; number < 40; number += 1) await post(service, 'note', `${number}`.repeat(400));
+  await service.end('SIGTERM');
+  return join(disk, 'store.db');
+}
+
+/** Names, modes and bytes of everything in the store's folder. */
+function snapshot(): readonly object[] {
+  return readdirSync(disk).map((name) => {
+    const file = join(disk, name);
+    return { name, mode: statSync(file).mode, bytes: readFileSync(file).toString('base64') };
+  });
+}
+
+const serve = () => runCommand(folder, ['serve', '-c', join(folder, 'sluice.yaml'), '--port', '0']);
+
+test.each([
+  [
+    'a corrupt database',
+    (file: string) => {
+      const bytes = readFileSync(file);
+      bytes.fill(0xa5, 4096, 12_288);
+      writeFileSync(file, bytes);
+    },
+    /store\.db.*damaged.*storage backup/s,
+  ],
+  [
+    'a database whose first bytes are destroyed',
+    (file: string) => {
+      const bytes = readFileSync(file);
+      bytes.fill(0, 0, 100);
+      writeFileSync(file, bytes);
+    },
+    /store\.db.*destroyed.*storage backup/s,
+  ],
+  [
+    'a read-only database',
+    (file: string) => chmodSync(file, 0o400),
+    /store\.db.*cannot be written.*writable/s,
+  ],
+  ['a read-only folder', () => chmodSync(disk, 0o500), /disk.*cannot be written.*writable/s],
+])(
+  '%s: the start is refused with what to do, and nothing is touched',
+  { timeout: 60_000 },
+  async (...cases) => {
+    const [, spoil, message] = cases;
+    spoil(await makeStore());
+    const before = snapshot();
+    const refused = await serve();
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(message);
+    expect(refused.err).not.toMatch(/\n\s+at .*\.[jt]s:/);
+    expect(snapshot()).toEqual(before);
+    // As often as a supervisor tries.
+    expect((await serve()).code).toBe(1);
+    expect(snapshot()).toEqual(before);
+  },
+);

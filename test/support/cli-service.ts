@@ -1,0 +1,49 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Service, startService } from '../../src/service.ts';
+import { createLogger } from '../../src/telemetry/telemetry.ts';
+import { cli, type CliOptions, type CliRun } from './cli-terminal.ts';
+
+export const TOKEN = 'a-hook-token-0123456789';
+
+/** A folder that goes with the test, with files in it, and command lines that run in it. */
+export interface Bench {
+  readonly folder: string;
+  put(file: string, text: string): void;
+  run(args: readonly string[], options?: Omit<CliOptions, 'cwd'>): Promise<CliRun>;
+}
+
+export function openBench(files: Readonly<Record<string, string>> = {}): Bench {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-cli-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const put = (file: string, text: string): void => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  for (const [file, text] of Object.entries(files)) put(file, text);
+  return { folder, put, run: (args, options) => cli(args, { ...options, cwd: folder }) };
+}
+
+/** Starts the bench's `sluice.yaml` as a whole service on a free port; what it logs goes to `log`. */
+export async function serveBench(bench: Bench, log: string[] = []): Promise<Service> {
+  const service = await startService({
+    configFile: join(bench.folder, 'sluice.yaml'),
+    env: { SLUICE_HOOK_TOKEN: TOKEN },
+    log: createLogger({ destination: { write: (line: string) => log.push(line) > 0 } }),
+  });
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+/** Asks again until something is there; the test's own time limit ends it. */
+export async function waitFor<Value>(
+  ask: () => Promise<Value | undefined> | Value | undefined,
+): Promise<Value> {
+  for (;;) {
+    const value = await ask();
+    if (value !== undefined) return value;
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}

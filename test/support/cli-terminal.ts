@@ -1,0 +1,47 @@
+import { runCli } from '../../src/cli/cli.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+
+/** What a command printed and how it ended. */
+export interface CliRun {
+  readonly exitCode: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface CliOptions {
+  readonly cwd: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Answers to questions, in order; where given, the terminal is interactive. */
+  readonly answers?: readonly string[];
+  /** Ends a command that runs until it is interrupted; default: at once. */
+  readonly interrupt?: Promise<void>;
+  /** Sees each text as it is printed, on either stream. */
+  readonly onPrint?: (text: string) => void;
+}
+
+/** Runs a command line in this process, on a terminal that records. */
+export async function cli(args: readonly string[], options: CliOptions): Promise<CliRun> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const answers = [...(options.answers ?? [])];
+  const line = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+  const terminal: Terminal = {
+    out: (text) => {
+      out.push(line(text));
+      options.onPrint?.(text);
+    },
+    err: (text) => {
+      err.push(line(text));
+      options.onPrint?.(text);
+    },
+    color: false,
+    interactive: options.answers !== undefined,
+    env: options.env ?? {},
+    cwd: options.cwd,
+    confirm: () => Promise.resolve(answers.shift() === 'yes'),
+    choose: () => Promise.resolve(answers.shift()),
+    untilInterrupted: () => options.interrupt ?? Promise.resolve(),
+  };
+  const exitCode = await runCli(args, terminal);
+  return { exitCode, out: out.join(''), err: err.join('') };
+}

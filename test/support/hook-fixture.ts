@@ -1,0 +1,104 @@
+import { expect } from 'vitest';
+import { CHANNEL_ALIASES, CHANNEL_IDS, type Action } from '../../src/action.ts';
+import { parseDocument } from '../../src/document/document.ts';
+import type { HookError } from '../../src/errors.ts';
+import { createHookRequest, evaluate, MAX_ACTIONS, TRANSFORM_BUDGET_MS } from '../../src/hook/hook.ts';
+import type { Evaluation, RequestContent, Rules } from '../../src/hook/hook.ts';
+import { compileMappings, type RoutingTable } from '../../src/mapping/mapping.ts';
+import type { JsonValue } from '../../src/request.ts';
+import type { TransformCall, TransformReply } from '../../src/sandbox/sandbox.ts';
+
+export const receivedAt = Date.parse('2026-03-01T12:00:00Z');
+
+/** The routing table of a YAML list of mappings; fails with the diagnostics where there are errors. */
+function tableOf(yaml: string): RoutingTable {
+  const parsed = parseDocument({ file: 'mappings.yaml', text: yaml }, 'yaml');
+  if (parsed.document === undefined) throw new Error(JSON.stringify(parsed.diagnostics));
+  const { root } = parsed.document;
+  const count = (root.value as readonly unknown[]).length;
+  const entries = Array.from({ length: count }, (_, index) => ({
+    value: root.at([index]),
+    dialect: 'sluice' as const,
+  }));
+  const { table, diagnostics } = compileMappings(entries, {});
+  if (table === undefined)
+    throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
+  return table;
+}
+
+/** Rules with every default, over a table or a YAML list of mappings. */
+export function rulesWith(
+  over: Partial<Omit<Rules, 'table'>> & { table?: RoutingTable | string } = {},
+): Rules {
+  const { table = '[]', ...others } = over;
+  return {
+    table: typeof table === 'string' ? tableOf(table) : table,
+    agents: { aliases: {}, models: undefined },
+    channels: new Set(CHANNEL_IDS),
+    channelAliases: CHANNEL_ALIASES,
+    lenient: false,
+    sessionKeys: { allowFromRequest: true, allowedPrefixes: [] },
+    maxActions: MAX_ACTIONS,
+    transformBudgetMs: TRANSFORM_BUDGET_MS,
+    ...others,
+  };
+}
+
+/** What a transform is taken to have answered: a JSON value, undefined, or a whole reply. */
+export type Answer = { readonly value: JsonValue | undefined; readonly tookMs?: number } | TransformReply;
+
+/** Evaluates a request, answering its transform calls one after the other. */
+export function evaluateHook(
+  content: Partial<RequestContent>,
+  rules: Rules,
+  options: {
+    readonly answer?: (call: TransformCall, number: number) => Answer;
+    readonly detail?: 'brief' | 'full';
+  } = {},
+): { readonly evaluation: Evaluation; readonly calls: readonly TransformCall[] } {
+  const request = createHookRequest({ path: 'h', payload: {}, receivedAt, ...content });
+  const steps = evaluate(request, rules, { detail: options.detail ?? 'full' });
+  const calls: TransformCall[] = [];
+  let step = steps.next();
+  while (step.done !== true) {
+    if (options.answer === undefined) throw new Error('an answer for the transform was not given');
+    const answer = options.answer(step.value, calls.length);
+    calls.push(step.value);
+    step = steps.next('kind' in answer ? answer : replyOf(answer));
+  }
+  return { evaluation: step.value, calls };
+}
+
+function replyOf({
+  value,
+  tookMs = 1,
+}: {
+  readonly value: JsonValue | undefined;
+  readonly tookMs?: number;
+}): TransformReply {
+  return {
+    kind: 'ok',
+    json: value === undefined ? undefined : JSON.stringify(value),
+    logs: [],
+    logsDropped: 0,
+    tookMs,
+  };
+}
+
+export function actionsOf({ outcome }: Evaluation): readonly Action[] {
+  if (outcome.kind === 'rejected') throw outcome.error;
+  expect(outcome.kind).toBe('accepted');
+  return outcome.kind === 'accepted' ? outcome.actions : [];
+}
+
+export function actionOf(evaluation: Evaluation): Action {
+  const actions = actionsOf(evaluation);
+  expect(actions).toHaveLength(1);
+  return actions[0]!;
+}
+
+export function errorOf({ outcome }: Evaluation): HookError {
+  expect(outcome.kind).toBe('rejected');
+  if (outcome.kind !== 'rejected') throw new Error('the request was not rejected');
+  return outcome.error;
+}

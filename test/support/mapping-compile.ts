@@ -1,0 +1,39 @@
+import { formatDiagnostics } from '../../src/document/document.ts';
+import type { Diagnostic } from '../../src/document/document.ts';
+import { compileMappings } from '../../src/mapping/mapping.ts';
+import type {
+  CompiledMappings,
+  CompileOptions,
+  MappingEntry,
+  RoutingTable,
+} from '../../src/mapping/mapping.ts';
+import { located, locatedText } from './mapping-scope.ts';
+
+/** Compiles a list of mappings given as data. */
+export function compileList(
+  mappings: readonly object[],
+  options: CompileOptions = {},
+  dialect: MappingEntry['dialect'] = 'sluice',
+): CompiledMappings {
+  const root = located(mappings);
+  const entries = mappings.map((_, index) => ({ value: root.at([index]), dialect }));
+  return compileMappings(entries, options);
+}
+
+/** Compiles one mapping given as YAML. */
+export function compileYaml(
+  text: string,
+  options: CompileOptions = {},
+  dialect: MappingEntry['dialect'] = 'sluice',
+): CompiledMappings {
+  return compileMappings([{ value: locatedText(text), dialect }], options);
+}
+
+export function tableOf({ table, diagnostics }: CompiledMappings): RoutingTable {
+  if (table === undefined) throw new Error(formatDiagnostics(diagnostics));
+  return table;
+}
+
+export function codesOf(diagnostics: readonly Diagnostic[]): readonly string[] {
+  return diagnostics.map(({ severity, code }) => (severity === 'error' ? code : `${code} (warning)`));
+}

@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Sandbox, type SandboxEvent, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { TransformRef, TransformReply, Transforms } from '../../src/sandbox/sandbox.ts';
+
+/** 2001-09-09T01:46:40.000Z */
+export const NOW = 1e12;
+
+export function refTo(module: string, settings: Partial<TransformRef> = {}): TransformRef {
+  const source = { file: 'mappings/m.yaml', text: `module: ${module}` };
+  return {
+    module,
+    timeoutMs: 1000,
+    memoryMb: 64,
+    maxResultBytes: 1_048_576,
+    maxLogBytes: 65_536,
+    reuse: false,
+    jit: false,
+    at: { source, start: 8, end: source.text.length },
+    ...settings,
+  };
+}
+
+/** The argument of a transform as JSON text. */
+function argument(payload: unknown): string {
+  const now = new Date(NOW).toISOString();
+  return JSON.stringify({ payload, headers: {}, query: {}, path: 'test', url: '/hooks/test', now });
+}
+
+export async function callTransform(
+  transforms: Transforms,
+  ref: TransformRef,
+  payload: unknown = {},
+  options: { readonly seed?: number; readonly budgetMs?: number; readonly now?: number } = {},
+): Promise<TransformReply> {
+  const { seed = 7, budgetMs = 5000, now = NOW } = options;
+  return transforms.call({ ref, json: argument(payload), now, seed, budgetMs });
+}
+
+/** A transforms folder of its own with a sandbox; both go with `dispose`. */
+export class SandboxFixture {
+  readonly dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'sluice-transforms-')));
+  readonly events: SandboxEvent[] = [];
+  readonly sandbox: Sandbox;
+
+  constructor(options: SandboxOptions = {}) {
+    this.sandbox = new Sandbox({ onEvent: (event) => void this.events.push(event), ...options });
+  }
+
+  write(files: Readonly<Record<string, string>>): void {
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(path.dirname(path.join(this.dir, name)), { recursive: true });
+      writeFileSync(path.join(this.dir, name), content);
+    }
+  }
+
+  load(refs: readonly TransformRef[]): Promise<Transforms> {
+    return this.sandbox.loadTransforms(this.dir, refs, { cwd: this.dir });
+  }
+
+  /** Writes one module, loads it and calls it once. */
+  async run(
+    source: string,
+    payload: unknown = {},
+    settings: Partial<TransformRef> = {},
+  ): Promise<TransformReply> {
+    this.write({ 'one.ts': source });
+    const ref = refTo('one.ts', settings);
+    const transforms = await this.load([ref]);
+    if (transforms.diagnostics.length > 0) throw new Error(JSON.stringify(transforms.diagnostics[0]));
+    try {
+      return await callTransform(transforms, ref, payload);
+    } finally {
+      transforms.release();
+    }
+  }
+
+  async dispose(): Promise<void> {
+    await this.sandbox.stop();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}

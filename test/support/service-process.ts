@@ -1,0 +1,91 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** No service outlives its test by more than this. */
+const LIFE_MS = 10 * 60_000;
+
+/** The real service in a process of its own, started as an operator would. */
+export interface ServiceProcess {
+  readonly child: ChildProcess;
+  readonly port: number;
+  /** Lines of its log so far. */
+  readonly log: readonly string[];
+  /** Sends a signal and resolves to how the process ended. */
+  end(
+    signal: NodeJS.Signals,
+  ): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+}
+
+/** Starts `sluice serve` on the configuration in `folder` and waits until it listens on a free port. */
+export async function startServiceProcess(
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<ServiceProcess> {
+  const args = [MAIN, 'serve', '-c', join(folder, 'sluice.yaml'), '--port', '0'];
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), LIFE_MS);
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  void exited.then(() => clearTimeout(timer));
+  const log: string[] = [];
+  const lines = createInterface({ input: child.stderr });
+  const port = await new Promise<number>((resolve, reject) => {
+    lines.on('line', (line) => {
+      log.push(line);
+      const found = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(line)?.[1];
+      if (found !== undefined) resolve(Number(found));
+    });
+    lines.once('close', () => reject(new Error(`the service did not start:\n${log.slice(-20).join('\n')}`)));
+  });
+  return {
+    child,
+    port,
+    log,
+    end: async (signal) => {
+      child.kill(signal);
+      const [code, by] = await exited;
+      return { code, signal: by };
+    },
+  };
+}
+
+/** Runs one command of the CLI in a process of its own. */
+export async function runCommand(
+  folder: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    timeout: 60_000,
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, out, err };
+}
+
+/** Waits until a condition holds, asking every 25 ms. */
+export async function until<Value>(
+  what: string,
+  ask: () => Value | undefined | Promise<Value | undefined>,
+  timeoutMs = 30_000,
+): Promise<Value> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await ask();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > deadline) throw new Error(`${what} did not happen within ${timeoutMs} ms`);
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}

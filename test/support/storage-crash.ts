@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import type { Storage } from '../../src/storage/storage.ts';
+
+const WRITER = fileURLToPath(new URL('../fixtures/storage-writer.ts', import.meta.url));
+
+/** Lets a process work on the store until it has said so many lines, kills it, and returns what it said. */
+export async function runAndKill(url: string, prefix: string, lines: number): Promise<readonly string[]> {
+  const child = spawn(process.execPath, [WRITER, url, prefix], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const said: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    said.push(line);
+    // Lines already on their way are read to the end: what was answered before the kill counts.
+    if (said.length === lines) child.kill('SIGKILL');
+  }
+  const [, signal] = (await exited) as [number | null, string | null];
+  expect(signal).toBe('SIGKILL');
+  return said;
+}
+
+/** Everything answered is there, nothing is there by half, every run that ended has one summary and one callback. */
+export async function accountFor(storage: Storage, said: readonly string[]): Promise<void> {
+  const limit = 1_000_000;
+  const runs = new Map((await storage.listRuns({ limit })).map((run) => [run.id, run]));
+  const events = await storage.listEvents({ limit });
+  const wakes = new Set(events.filter(({ kind }) => kind === 'wake').map(({ id }) => id));
+  const stored = new Set([...runs.keys(), ...wakes].map((id) => id.slice(0, -2)));
+  const answered = said.filter((line) => line.startsWith('accepted ')).map((line) => line.slice(9));
+  expect(answered.filter((id) => !stored.has(id))).toEqual([]);
+  const half = [...stored].filter(
+    (id) => !runs.has(`${id}-a`) || !runs.has(`${id}-b`) || !wakes.has(`${id}-w`),
+  );
+  expect(half).toEqual([]);
+
+  const completed = said.filter((line) => line.startsWith('completed ')).map((line) => line.slice(10));
+  expect(completed.filter((id) => runs.get(id)?.state !== 'completed')).toEqual([]);
+  expect(new Set(completed).size).toBe(completed.length);
+  const ended = [...runs.values()].filter(({ state }) => state === 'completed').map(({ id }) => id);
+  const summarised = events.flatMap(({ kind, runId }) => (kind === 'summary' ? [runId ?? ''] : []));
+  expect(summarised.sort()).toEqual(ended.sort());
+  const callbacks = (await storage.listOutbox({ limit })).map(({ runId }) => runId);
+  expect(callbacks.sort()).toEqual(ended);
+  expect(await storage.verify()).toEqual([]);
+}

@@ -1,0 +1,81 @@
+import { afterEach } from 'vitest';
+import type { RunRecord, Storage, StorageOptions } from '../../src/storage/storage.ts';
+import { agent, NOW } from './storage-builders.ts';
+
+/** Makes a new, empty store. */
+export type OpenFresh = (options?: StorageOptions) => Promise<OpenedStore>;
+/** Opens a store that `openFresh` made and that was closed since, or opens it beside its performer. */
+export type Reopen = (url: string, options?: StorageOptions) => Promise<Storage>;
+
+interface OpenedStore {
+  readonly url: string;
+  readonly storage: Storage;
+}
+
+/** Opens stores for tests and closes them after each. */
+export interface Harness {
+  fresh(options?: StorageOptions): Promise<OpenedStore>;
+  /** Closes the store and opens it again, as after a restart. */
+  again(store: OpenedStore): Promise<Storage>;
+  beside(url: string): Promise<Storage>;
+  readonly reopen: Reopen;
+}
+
+export function openHarness(openFresh: OpenFresh, reopen: Reopen): Harness {
+  const opened: Storage[] = [];
+  afterEach(async () => {
+    for (const storage of opened.splice(0)) await storage.close();
+  });
+  const keep = (storage: Storage): Storage => {
+    opened.push(storage);
+    return storage;
+  };
+  return {
+    async fresh(options) {
+      const store = await openFresh(options);
+      keep(store.storage);
+      return store;
+    },
+    async again({ url, storage }) {
+      await storage.close();
+      return keep(await reopen(url));
+    },
+    async beside(url) {
+      return keep(await reopen(url, { mode: 'beside' }));
+    },
+    reopen,
+  };
+}
+
+export const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
+
+export const claim = (storage: Storage, limit = 100, nowMs = NOW) => storage.claimRuns({ nowMs, limit });
+
+/** Summaries in the order they were posted. */
+export async function summaries(storage: Storage) {
+  const events = await storage.listEvents({ limit: 10_000 });
+  return events.filter(({ kind }) => kind === 'summary').reverse();
+}
+
+export const claimTurn = (
+  storage: Storage,
+  turnId: string,
+  parts: { readonly maxEvents?: number; readonly maxBytes?: number } = {},
+) => storage.claimEvents({ turnId, nowMs: NOW, maxEvents: 50, maxBytes: 65_536, ...parts });
+
+/** A heartbeat turn that had nothing to say. */
+export function turnRun(id: string): RunRecord {
+  return {
+    id,
+    kind: 'heartbeat',
+    action: agent({ id, sessionKey: 'main', name: 'Heartbeat' }),
+    state: 'completed',
+    outcome: 'ok',
+    reply: 'HEARTBEAT_OK',
+    attempts: 1,
+    acceptedAt: NOW,
+    dueAt: NOW,
+    startedAt: NOW,
+    endedAt: NOW,
+  };
+}

@@ -1,0 +1,216 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  openStorage,
+  type EventRecord,
+  type OutboxRecord,
+  type RunRecord,
+  type Storage,
+} from '../../src/storage/storage.ts';
+import type { ReceivedRequest } from './platform-server.ts';
+import type { Sent } from './torture-senders.ts';
+
+/** What became of everything that was sent. Each list names requests by message id, and has to be empty. */
+export interface Account {
+  /** Answered 2xx, and no run or event is there. */
+  readonly lost: readonly string[];
+  /** More than one run or event for one action, more than one summary for one run, or none for one that ended. */
+  readonly doubled: readonly string[];
+  /** Batches without an answer of which some elements are there and some are not. */
+  readonly halved: readonly string[];
+  /** Runs that ended otherwise than ok, or as dead after three interruptions. */
+  readonly failed: readonly string[];
+  /** Answers, the first or that to a repeat, which name another run than the one that is there; refusals of what is. */
+  readonly strayed: readonly string[];
+  /** Runs of the command runner that were executed more often than the attempts the store shows. */
+  readonly unseen: readonly string[];
+  /** Runs that began while another one of their session key, or an earlier attempt, was still going on. */
+  readonly overlapped: readonly string[];
+  /** Chunks and callbacks that never arrived, or arrived more often than the attempts the store shows. */
+  readonly misdelivered: readonly string[];
+  /** What the store holds of everything named above. */
+  readonly details: readonly string[];
+  readonly runs: number;
+  /** Runs that were interrupted and repeated, and those given up after three interruptions. */
+  readonly interruptedRuns: number;
+  readonly deadRuns: number;
+  readonly deliveries: number;
+  readonly callbacks: number;
+  /** Chunks and callbacks that arrived a second time, each a visible attempt. */
+  readonly repeatedSends: number;
+}
+
+export interface Witnesses {
+  /** Where the store and the log of executions are. */
+  readonly folder: string;
+  readonly sent: readonly Sent[];
+  readonly received: readonly ReceivedRequest[];
+}
+
+/** Compares what senders and receivers saw with what the store holds. */
+export async function account({ folder, sent, received }: Witnesses): Promise<Account> {
+  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'beside' });
+  try {
+    const books = await readBooks(storage);
+    const found = accountForRequests(books, sent);
+    const sends = accountForSends(books, received);
+    const unseen = findUnseen(folder, books);
+    const overlapped = readLines(join(folder, 'overlaps.log'));
+    const named = [...found.lost, ...found.doubled, ...found.halved, ...found.failed, ...found.strayed];
+    const runs = [...books.runs.values()].flat();
+    return {
+      ...found,
+      ...sends,
+      unseen,
+      overlapped,
+      details: [...named, ...unseen, ...sends.misdelivered].map((id) => describe(books, id)),
+      runs: runs.length,
+      interruptedRuns: runs.filter((run) => run.attempts > 1).length,
+      deadRuns: runs.filter((run) => run.state === 'dead').length,
+    };
+  } finally {
+    await storage.close();
+  }
+}
+
+interface Books {
+  /** By message id. */
+  readonly runs: ReadonlyMap<string, readonly RunRecord[]>;
+  readonly wakes: ReadonlyMap<string, readonly EventRecord[]>;
+  /** By run id. */
+  readonly summaries: ReadonlyMap<string, readonly EventRecord[]>;
+  readonly outbox: ReadonlyMap<string, readonly OutboxRecord[]>;
+}
+
+const ALL = 1_000_000;
+
+async function readBooks(storage: Storage): Promise<Books> {
+  const runs = await storage.listRuns({ limit: ALL });
+  const events = await storage.listEvents({ limit: ALL });
+  const outbox = await storage.listOutbox({ limit: ALL });
+  return {
+    runs: Map.groupBy(
+      runs.filter((run) => run.kind === 'hook'),
+      (run) => messageId(run.action.message),
+    ),
+    wakes: Map.groupBy(
+      events.filter((event) => event.kind === 'wake'),
+      (event) => event.text,
+    ),
+    // By run and not by text: the summary of a dead run does not quote its message.
+    summaries: Map.groupBy(
+      events.filter((event) => event.kind === 'summary'),
+      (event) => event.runId ?? '',
+    ),
+    outbox: Map.groupBy(outbox, (entry) => entry.runId),
+  };
+}
+
+function messageId(message: string): string {
+  return /^m\d+-[abc]?/.exec(message)?.[0] ?? message;
+}
+
+function accountForRequests(
+  books: Books,
+  sent: readonly Sent[],
+): Pick<Account, 'lost' | 'doubled' | 'halved' | 'failed' | 'strayed'> {
+  const [lost, doubled, halved, failed, strayed] = [[], [], [], [], []] as string[][] as [
+    string[],
+    string[],
+    string[],
+    string[],
+    string[],
+  ];
+  for (const { ids, kind, status, answers } of sent) {
+    const stored = ids.map((id) => (kind === 'wake' ? books.wakes : books.runs).get(id) ?? []);
+    for (const [index, id] of ids.entries()) {
+      const copies = stored[index] ?? [];
+      if (copies.length === 0 && answers.length > 0) lost.push(id);
+      if (copies.length > 1) doubled.push(id);
+      const isRefused = answers.length === 0 && status !== undefined;
+      if (answers.some((answer) => answer[index] !== copies[0]?.id)) strayed.push(id);
+      if (isRefused && copies.length > 0) strayed.push(id);
+    }
+    if (new Set(stored.map((copies) => copies.length)).size > 1) halved.push(...ids);
+    if (kind === 'wake') continue;
+    for (const [index, id] of ids.entries()) {
+      for (const run of (stored[index] ?? []) as readonly RunRecord[]) {
+        if ((books.summaries.get(run.id)?.length ?? 0) !== 1) doubled.push(id);
+        if (!endedAsItShould(run)) failed.push(id);
+      }
+    }
+  }
+  return { lost, doubled, halved, failed, strayed };
+}
+
+/** A run that was interrupted three times is dead, visibly, which is an end too. */
+function endedAsItShould({ state, outcome, attempts, lastError }: RunRecord): boolean {
+  if (state === 'completed') return outcome === 'ok';
+  return state === 'dead' && attempts === 3 && lastError?.code === 'interrupted';
+}
+
+/** Every chunk and callback has to arrive, and no more often than there were attempts. */
+function accountForSends(
+  books: Books,
+  received: readonly ReceivedRequest[],
+): Pick<Account, 'misdelivered' | 'deliveries' | 'callbacks' | 'repeatedSends'> {
+  const arrivals = new Map<string, number>();
+  for (const { headers, body } of received) {
+    const webhookId = headers['webhook-id'];
+    const marks =
+      typeof webhookId === 'string'
+        ? [webhookId]
+        : (String(body?.['text']).match(/m\d+-(?:first|last)/g) ?? []);
+    for (const mark of marks) arrivals.set(mark, (arrivals.get(mark) ?? 0) + 1);
+  }
+  const entries = [...books.outbox.values()].flat();
+  const runs = new Map([...books.runs.values()].flat().map((run) => [run.id, run]));
+  const misdelivered = entries.flatMap((entry) => {
+    const id = messageId(runs.get(entry.runId)?.action.message ?? '');
+    const marks = entry.kind === 'callback' ? [entry.id] : [`${id}first`, `${id}last`];
+    const counts = marks.map((mark) => arrivals.get(mark) ?? 0);
+    const isRight =
+      entry.state === 'completed' && counts.every((count) => count > 0 && count <= entry.attempts);
+    return isRight ? [] : [id];
+  });
+  for (const [id, copies] of books.runs) {
+    for (const { id: runId, action, state } of copies) {
+      const owed = Number(action.deliver && state === 'completed') + Number(action.callbackUrl !== undefined);
+      if ((books.outbox.get(runId)?.length ?? 0) !== owed) misdelivered.push(id);
+    }
+  }
+  return {
+    misdelivered,
+    deliveries: entries.filter((entry) => entry.kind === 'delivery').length,
+    callbacks: entries.filter((entry) => entry.kind === 'callback').length,
+    repeatedSends: [...arrivals.values()].reduce((sum, count) => sum + count - 1, 0),
+  };
+}
+
+/** Every execution has to be an attempt the store shows: nothing runs twice unseen. */
+function findUnseen(folder: string, books: Books): readonly string[] {
+  const executions = new Map<string, number>();
+  for (const id of readLines(join(folder, 'executions.log'))) {
+    executions.set(id, (executions.get(id) ?? 0) + 1);
+  }
+  return [...books.runs].flatMap(([id, runs]) =>
+    runs.some((run) => (executions.get(run.id) ?? 0) > run.attempts) ? [id] : [],
+  );
+}
+
+function readLines(file: string): readonly string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+}
+
+function describe(books: Books, id: string): string {
+  const runs = (books.runs.get(id) ?? []).map((run) => {
+    const sends = (books.outbox.get(run.id) ?? []).map(
+      ({ kind, state, attempts, chunksSent, lastError }) =>
+        `${kind} ${state} attempts ${attempts} chunks ${chunksSent} ${lastError?.code ?? ''}`,
+    );
+    const error = run.lastError === undefined ? '' : `${run.lastError.code}: ${run.lastError.message}`;
+    const summaries = books.summaries.get(run.id)?.length ?? 0;
+    return `${run.id} ${run.state}/${run.outcome ?? '-'} attempts ${run.attempts} ${error} summaries ${summaries} [${sends.join('; ')}]`;
+  });
+  return `${id}: ${runs.join(', ')} wakes ${books.wakes.get(id)?.length ?? 0}`;
+}

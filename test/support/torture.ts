@@ -1,0 +1,156 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { openStorage } from '../../src/storage/storage.ts';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+import { startServiceProcess, type ServiceProcess } from './service-process.ts';
+import { account, type Account } from './torture-books.ts';
+import { Senders, TOKEN } from './torture-senders.ts';
+
+/**
+ * Runs the real service under load, ends it with SIGKILL at random moments, starts it again, and in the end accounts
+ * for every request by what its sender saw, what platforms received, and what the store holds.
+ */
+export interface TortureOptions {
+  readonly kills: number;
+  /** After so many kills one life ends with SIGTERM and a grace too short for what is under way. */
+  readonly killsPerStop: number;
+  /** Milliseconds under load between two kills, at least and at most. */
+  readonly minLifeMs: number;
+  readonly maxLifeMs: number;
+  readonly clients: number;
+  readonly seed: number;
+  onKill?(done: number): void;
+}
+
+export interface TortureReport extends Account {
+  readonly kills: number;
+  readonly stops: number;
+  /** Requests, however often each was sent. */
+  readonly requests: number;
+  readonly sendings: number;
+  /** Requests whose first sending was answered 2xx, and those whose first answer was an error. */
+  readonly answered: number;
+  readonly refused: number;
+  /** Requests that no sending of got an answer. */
+  readonly unanswered: number;
+}
+
+const DRAIN_MS = 600_000;
+
+/** Runs the torture in a folder of its own and reports; it only throws where the service misbehaves outright. */
+export async function torture(options: TortureOptions): Promise<TortureReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-torture-'));
+  const random = createRandom(options.seed);
+  const senders = new Senders(options.clients);
+  const platform = await startPlatform((request, index) => ({
+    status: 200,
+    // Slow now and then, so that some end falls between what is sent and its answer.
+    ...(index % 8 === 0 ? { after: wait(150) } : {}),
+    body: request.path.endsWith('/sendMessage')
+      ? { ok: true, result: { message_id: 1, date: 1, chat: { id: 1, type: 'private' } } }
+      : {},
+  }));
+  let service: ServiceProcess | undefined;
+  const live = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    service = await startServiceProcess(folder);
+    senders.start(service.port);
+    await wait(options.minLifeMs + random() * (options.maxLifeMs - options.minLifeMs));
+    await service.end(signal);
+    await senders.pause();
+  };
+  let stops = 0;
+  try {
+    await writeFile(join(folder, 'sluice.yaml'), tortureConfig(folder, platform));
+    for (let kill = 1; kill <= options.kills; kill++) {
+      await live('SIGKILL');
+      options.onKill?.(kill);
+      if (kill % options.killsPerStop !== 0) continue;
+      await live('SIGTERM');
+      stops += 1;
+    }
+    service = await startServiceProcess(folder);
+    await senders.finish(service.port);
+    await drain(folder);
+    await service.end('SIGTERM');
+    const { sent } = senders;
+    return {
+      kills: options.kills,
+      stops,
+      requests: sent.length,
+      sendings: sent.reduce((sum, entry) => sum + entry.sendings, 0),
+      answered: sent.filter(({ status = 0 }) => status >= 200 && status < 300).length,
+      refused: sent.filter(({ status = 0 }) => status >= 300).length,
+      unanswered: sent.filter(({ status }) => status === undefined).length,
+      ...(await account({ folder, sent, received: platform.requests })),
+    };
+  } finally {
+    await senders.pause();
+    service?.child.kill('SIGKILL');
+    await platform.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** mulberry32: a seed makes a run repeatable as far as timing allows. */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/**
+ * Chats get two chunks, one with the first mark and one with the last. A command says that it runs, and holds a lock of
+ * its session key while it does: the kernel frees it with the last process of the run.
+ */
+function tortureConfig(folder: string, { url }: PlatformServer): string {
+  const script = [
+    `cd ${folder}`,
+    'printf "%s\\n" "$SLUICE_RUN_ID" >> executions.log',
+    'exec 9>> "lock.$SLUICE_SESSION_ID"',
+    'command -v flock > lock.tool && { flock -n 9 || printf "%s\\n" "$SLUICE_RUN_ID" >> overlaps.log; }',
+    'cat',
+    'sleep 0.02',
+  ].join('; ');
+  return `
+hooks:
+  enabled: true
+  token: ${TOKEN}
+  mappings:
+    - {id: batch, match: {path: batch}, forEach: items, name: Batch, sessionKey: "hook:batch", messageTemplate: "{{item.id}}", deliver: false}
+    - {id: command, match: {path: command}, name: Command, runner: sh, sessionKey: "hook:command:{{lane}}", messageTemplate: "{{id}}", deliver: false}
+    - {id: keyed, match: {path: keyed}, messageTemplate: "{{id}}", deliver: false}
+    - {id: deduped, match: {path: deduped}, messageTemplate: "{{id}}", deliver: false, dedupe: {key: "{{id}}"}}
+    - {id: chat, match: {path: chat}, messageTemplate: "{{id}}first {{filler}} {{id}}last", channel: telegram, to: "{{chat}}"}
+    - {id: callback, match: {path: callback}, messageTemplate: "{{id}}", deliver: false, callbackUrl: ${JSON.stringify(`${url}/outcome`)}}
+gateway:
+  runners: {sh: {kind: command, argv: [sh, -c, ${JSON.stringify(script)}]}}
+  heartbeat: {everySeconds: 0}
+channels: {telegram: {botToken: "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw", baseUrl: ${JSON.stringify(url)}}}
+server: {stopGraceSeconds: 0.05}
+storage: {url: "sqlite:./store.db"}
+`;
+}
+
+/** Waits until nothing is queued or under way. */
+async function drain(folder: string): Promise<void> {
+  const deadline = performance.now() + DRAIN_MS;
+  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'beside' });
+  try {
+    for (;;) {
+      const { queuedRuns, activeRuns, queuedOutbox } = await storage.backlog();
+      const sending = await storage.listOutbox({ limit: 1, state: 'active' });
+      if (queuedRuns + activeRuns + queuedOutbox + sending.length === 0) return;
+      if (performance.now() > deadline)
+        throw new Error(`not drained: ${queuedRuns} queued, ${activeRuns} active, ${queuedOutbox} to send`);
+      await wait(50);
+    }
+  } finally {
+    await storage.close();
+  }
+}

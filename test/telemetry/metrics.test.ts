@@ -1,0 +1,134 @@
+import { afterEach, expect, test } from 'vitest';
+import { type MetricsListener, startMetricsListener } from '../../src/server/server.ts';
+import { type MetricsSources, openMetrics } from '../../src/telemetry/telemetry.ts';
+import { send, startTestServer, stopServers } from '../support/server-fixture.ts';
+
+const listeners: MetricsListener[] = [];
+afterEach(async () => {
+  await stopServers();
+  await Promise.all(listeners.splice(0).map((listener) => listener.stop()));
+});
+
+const BACKLOG = {
+  queuedRuns: 3,
+  activeRuns: 1,
+  deadRuns: 2,
+  queuedOutbox: 4,
+  deadOutbox: 1,
+  pendingEvents: 5,
+  deadEvents: 0,
+  bytes: 1_234,
+  oldestQueuedAt: 10_000,
+};
+
+async function scrape(
+  sources: Partial<MetricsSources> = {},
+  use?: (metrics: Awaited<ReturnType<typeof openMetrics>>) => unknown,
+) {
+  const metrics = await openMetrics({
+    backlog: () => Promise.resolve(BACKLOG),
+    clock: () => 25_500,
+    ...sources,
+  });
+  await use?.(metrics);
+  return (await metrics.render()).text;
+}
+
+const REQUEST = {
+  status: 202,
+  outcome: 'accepted',
+  bodyBytes: 2_000,
+  evaluateMs: 0.2,
+  storeMs: 3,
+  tookMs: 4,
+};
+
+test('requests are counted by outcome, status and mapping', async () => {
+  const text = await scrape({}, async (metrics) => {
+    const server = await startTestServer({ deps: { metrics } });
+    await send(server, '/hooks/wake', { body: '{}' });
+    await send(server, '/hooks/wake', { body: '{}' });
+    await send(server, '/hooks/wake', { headers: {}, body: '{}' });
+  });
+  expect(text).toContain('sluice_requests_total{outcome="accepted",status="200",mapping=""} 2');
+  expect(text).toContain('sluice_requests_total{outcome="refused",status="401",mapping=""} 1');
+  expect(text).toContain('sluice_request_seconds_count 3');
+  expect(text).toContain('sluice_evaluate_seconds_count 2');
+  expect(text).toContain('sluice_store_seconds_count 2');
+  expect(text).toContain('sluice_request_body_bytes_sum 4');
+});
+
+test('the series of mappings are bounded', async () => {
+  const text = await scrape({}, (metrics) => {
+    for (let i = 0; i < 1_000; i += 1) metrics.observeRequest({ ...REQUEST, mappingId: `m${i}` });
+  });
+  const series = text.split('\n').filter((line) => line.startsWith('sluice_requests_total{'));
+  expect(series).toHaveLength(201);
+  expect(series).toContain('sluice_requests_total{outcome="accepted",status="202",mapping="other"} 800');
+});
+
+test('the backlog, its oldest age and dead work are gauges', async () => {
+  const text = await scrape();
+  expect(text).toContain('sluice_store_up 1');
+  expect(text).toContain('sluice_work{kind="run",state="queued"} 3');
+  expect(text).toContain('sluice_work{kind="run",state="dead"} 2');
+  expect(text).toContain('sluice_work{kind="outbox",state="dead"} 1');
+  expect(text).toContain('sluice_work{kind="event",state="pending"} 5');
+  expect(text).toContain('sluice_backlog_bytes 1234');
+  expect(text).toContain('sluice_backlog_oldest_seconds 15.5');
+});
+
+test('a store that fails is told, and no old figure stands for a fresh one', async () => {
+  let works = true;
+  const metrics = await openMetrics({
+    backlog: () => (works ? Promise.resolve(BACKLOG) : Promise.reject(new Error('gone'))),
+  });
+  expect((await metrics.render()).text).toContain('sluice_work{kind="run",state="queued"} 3');
+  works = false;
+  const { text } = await metrics.render();
+  expect(text).toContain('sluice_store_up 0');
+  expect(text).not.toMatch(/^sluice_(work\{|backlog_)/m);
+});
+
+test('transforms are counted from the sandbox, once however often they are scraped', async () => {
+  const figures = {
+    calls: { ok: 7, timeout: 1 },
+    pools: [
+      { ready: 2, waiting: 3, running: 1, spawned: 4 },
+      { ready: 1, waiting: 0, running: 0, spawned: 1 },
+    ],
+    breakers: [{ module: 'x.ts', state: 'open' }],
+  };
+  const text = await scrape({ transforms: () => figures }, (metrics) => metrics.render());
+  expect(text).toContain('sluice_transform_calls_total{result="ok"} 7');
+  expect(text).toContain('sluice_transform_calls_total{result="timeout"} 1');
+  expect(text).toContain('sluice_transform_pool{state="ready"} 3');
+  expect(text).toContain('sluice_transform_pool{state="waiting"} 3');
+  expect(text).toContain('sluice_transform_workers_spawned_total 5');
+  expect(text).toContain('sluice_transform_breakers_open 1');
+});
+
+test('process metrics are among them', async () => {
+  expect(await scrape()).toMatch(/^process_resident_memory_bytes \d+/m);
+});
+
+test('/metrics is served on a listener of its own, and nothing else there', async () => {
+  const metrics = await openMetrics({ backlog: () => Promise.resolve(BACKLOG) });
+  const listener = await startMetricsListener({ host: '127.0.0.1', port: 0, render: () => metrics.render() });
+  listeners.push(listener);
+  const reply = await fetch(`${listener.url}/metrics`);
+  expect(reply.status).toBe(200);
+  expect(reply.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect(await reply.text()).toContain('sluice_store_up 1');
+  expect((await fetch(`${listener.url}/hooks/wake`, { method: 'POST', body: '{}' })).status).toBe(404);
+  const server = await startTestServer();
+  expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
+});
+
+test('a metrics address in use is an error that names the setting', async () => {
+  const server = await startTestServer();
+  const render = () => Promise.resolve({ contentType: 'text/plain', text: '' });
+  await expect(startMetricsListener({ host: '127.0.0.1', port: server.port, render })).rejects.toThrow(
+    'metrics.port',
+  );
+});
