@@ -10,12 +10,12 @@ import {
   checkThinking,
 } from './check-names.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { compileMatch } from './compile-match.ts';
+import { compileMatch } from './routing/compile-match.ts';
 import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
 import type { CompiledMapping, CompiledTemplate, DedupeRule } from './compiled-mapping.ts';
 import { isReserved } from './scope.ts';
-import type { TemplateCompiler } from './template.ts';
+import type { TemplateCompiler } from './template/template.ts';
 import { toTransformRef } from './transform-ref.ts';
 
 const DAY_SECONDS = 86_400;

@@ -4,8 +4,8 @@ import { compileMapping, unknownKeys, type MappingResult } from './compile-mappi
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import type { MappingCode } from './mapping-codes.ts';
 import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
-import { createRoutingTable } from './routing-table.ts';
-import { createTemplateCompiler } from './template.ts';
+import { createRoutingTable } from './routing/routing-table.ts';
+import { createTemplateCompiler } from './template/template.ts';
 
 export interface CompiledMappings {
   /** Absent where any finding is an error. */

@@ -3,26 +3,26 @@
  * run in frozen isolates (`inside.ts`) inside worker processes (`worker-process.ts`), under a supervisor that holds
  * the deadlines (`pool.ts`).
  */
-import { readCoverage, withoutCounts } from './coverage.ts';
+import { readCoverage, withoutCounts } from './host/coverage.ts';
 import { encodeCall, encodeCoverage } from './frames.ts';
-import type { RawCoverage } from './isolate-coverage.ts';
-import { inspectModule } from './inspect-module.ts';
-import type { PooledModule } from './job.ts';
-import { loadModules } from './load-modules.ts';
-import { StackMapper } from './map-stack.ts';
-import { ModuleRegistry } from './module-registry.ts';
-import { Pool, type PoolEvent, type PoolStats } from './pool.ts';
-import { failedReply, replyTo } from './reply.ts';
+import type { RawCoverage } from './worker/isolate-coverage.ts';
+import { inspectModule } from './host/inspect-module.ts';
+import type { PooledModule } from './host/job.ts';
+import { loadModules } from './loader/load-modules.ts';
+import { StackMapper } from './host/map-stack.ts';
+import { ModuleRegistry } from './host/module-registry.ts';
+import { Pool, type PoolEvent, type PoolStats } from './host/pool.ts';
+import { failedReply, replyTo } from './host/reply.ts';
 import type { ModuleCoverage, TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
-import { platformWalls, type Wall } from './worker-command.ts';
+import { platformWalls, type Wall } from './host/worker-command.ts';
 
 export { defineTransform } from './author.ts';
 export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
-export { runTransformUnsandboxed, type UnsandboxedRun } from './run-unsandboxed.ts';
+export { runTransformUnsandboxed, type UnsandboxedRun } from './host/run-unsandboxed.ts';
 export { SANDBOX_CODES } from './sandbox-codes.ts';
-export { typecheckTransforms, type TypecheckOptions } from './typecheck.ts';
-export type { Wall } from './worker-command.ts';
-export type { PoolEvent as SandboxEvent } from './pool.ts';
+export { typecheckTransforms, type TypecheckOptions } from './loader/typecheck.ts';
+export type { Wall } from './host/worker-command.ts';
+export type { PoolEvent as SandboxEvent } from './host/pool.ts';
 export type {
   CoverageRange,
   ModuleCoverage,

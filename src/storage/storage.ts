@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Storage } from './port.ts';
 import type { DropEnding, RetentionLimits, RunRecord } from './records.ts';
-import { openSqliteStorage } from './sqlite-storage.ts';
+import { openSqliteStorage } from './sqlite/client/sqlite-storage.ts';
 import { StorageError } from './storage-error.ts';
 
 export type { Storage } from './port.ts';

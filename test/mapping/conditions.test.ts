@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import jsonLogic from 'json-logic-js';
 import { describe, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
-import { compileCondition } from '../../src/mapping/condition.ts';
+import { compileCondition } from '../../src/mapping/condition/condition.ts';
 import type { CompiledCondition } from '../../src/mapping/mapping.ts';
-import { MISSING, ROOT, UNKNOWN } from '../../src/mapping/rule-value.ts';
-import type { RuleValue } from '../../src/mapping/rule-value.ts';
-import { compileRule } from '../../src/mapping/rule.ts';
+import { MISSING, ROOT, UNKNOWN } from '../../src/mapping/condition/rule-value.ts';
+import type { RuleValue } from '../../src/mapping/condition/rule-value.ts';
+import { compileRule } from '../../src/mapping/condition/rule.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { located, scopeOf } from '../support/mapping-scope.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadMappings, mappingJsonSchema } from '../../src/mapping/mapping.ts';
 import type { LoadedMappings } from '../../src/mapping/mapping.ts';
-import { HELPERS } from '../../src/mapping/template-helpers.ts';
+import { HELPERS } from '../../src/mapping/template/template-helpers.ts';
 import { codesOf, compileList, compileYaml, tableOf } from '../support/mapping-compile.ts';
 import { located, scopeOf } from '../support/mapping-scope.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CompiledMapping, Scope } from '../../src/mapping/mapping.ts';
-import { createRoutingTable } from '../../src/mapping/routing-table.ts';
+import { createRoutingTable } from '../../src/mapping/routing/routing-table.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { compileList, tableOf } from '../support/mapping-compile.ts';
 import { scopeOf } from '../support/mapping-scope.ts';

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Diagnostic } from '../../src/document/document.ts';
 import { HookError } from '../../src/errors.ts';
 import type { CompiledTemplate, RenderTrace, Scope } from '../../src/mapping/mapping.ts';
-import { createTemplateCompiler } from '../../src/mapping/template.ts';
-import type { TemplateForm } from '../../src/mapping/template.ts';
+import { createTemplateCompiler } from '../../src/mapping/template/template.ts';
+import type { TemplateForm } from '../../src/mapping/template/template.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { located, locatedText, scopeOf } from '../support/mapping-scope.ts';
 

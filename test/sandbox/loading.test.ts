@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import vm from 'node:vm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadModules, type LoadedModules } from '../../src/sandbox/load-modules.ts';
+import { loadModules, type LoadedModules } from '../../src/sandbox/loader/load-modules.ts';
 import type { TransformRef } from '../../src/sandbox/sandbox.ts';
 
 let dir: string;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { array, assert, constantFrom, nat, property, record, string } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Breaker } from '../../src/sandbox/breaker.ts';
+import { Breaker } from '../../src/sandbox/host/breaker.ts';
 import { AnswerWriter, decodeAnswer, FrameReader, STATUS } from '../../src/sandbox/frames.ts';
-import type { PooledModule } from '../../src/sandbox/job.ts';
-import { Pool } from '../../src/sandbox/pool.ts';
+import type { PooledModule } from '../../src/sandbox/host/job.ts';
+import { Pool } from '../../src/sandbox/host/pool.ts';
 import { callTransform, refTo, SandboxFixture } from '../support/sandbox-fixture.ts';
 
 let fixture: SandboxFixture;

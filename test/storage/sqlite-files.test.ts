@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { migrate } from '../../src/storage/sqlite-database.ts';
-import { APPLICATION_ID, MIGRATIONS } from '../../src/storage/sqlite-schema.ts';
+import { migrate } from '../../src/storage/sqlite/worker/sqlite-database.ts';
+import { APPLICATION_ID, MIGRATIONS } from '../../src/storage/sqlite/worker/sqlite-schema.ts';
 import { openStorage, type StorageErrorCode } from '../../src/storage/storage.ts';
 import { agent, NOW, wake, work } from '../support/storage-builders.ts';
 

@@ -1,0 +1,214 @@
+import { didYouMean, type Diagnostic, type Place } from '../../document/document.ts';
+import { emptyPathFinding, itemFinding } from './empty-path.ts';
+
+/** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
+interface Arity {
+  readonly min: number;
+  readonly max: number;
+}
+
+const ANY: Arity = { min: 0, max: Infinity };
+const ONE: Arity = { min: 1, max: 1 };
+const TWO: Arity = { min: 2, max: 2 };
+const TWO_OR_THREE: Arity = { min: 2, max: 3 };
+
+/** Every operator of JsonLogic but `log`, with the operands it takes. */
+const OPERATORS: ReadonlyMap<string, Arity> = new Map([
+  ['var', { min: 0, max: 2 }],
+  ['missing', ANY],
+  ['missing_some', TWO],
+  ['if', ANY],
+  ['?:', { min: 2, max: Infinity }],
+  ['and', { min: 1, max: Infinity }],
+  ['or', { min: 1, max: Infinity }],
+  ['!', ONE],
+  ['!!', ONE],
+  ['==', TWO],
+  ['===', TWO],
+  ['!=', TWO],
+  ['!==', TWO],
+  ['>', TWO],
+  ['>=', TWO],
+  ['<', TWO_OR_THREE],
+  ['<=', TWO_OR_THREE],
+  ['in', TWO],
+  ['cat', ANY],
+  ['substr', TWO_OR_THREE],
+  ['+', { min: 1, max: Infinity }],
+  ['*', { min: 1, max: Infinity }],
+  ['-', { min: 1, max: 2 }],
+  ['/', TWO],
+  ['%', TWO],
+  ['min', { min: 1, max: Infinity }],
+  ['max', { min: 1, max: Infinity }],
+  ['merge', ANY],
+  ['map', TWO],
+  ['filter', TWO],
+  ['all', TWO],
+  ['some', TWO],
+  ['none', TWO],
+  ['reduce', TWO_OR_THREE],
+]);
+
+/** What other languages call an operator. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  '=': '===',
+  eq: '===',
+  equals: '===',
+  ne: '!==',
+  '<>': '!==',
+  not: '!',
+  '&&': 'and',
+  '||': 'or',
+  contains: 'in',
+  includes: 'in',
+  concat: 'cat',
+  any: 'some',
+  every: 'all',
+};
+
+/** Deeper rules than this are refused: nobody reads them, and evaluation recurses. */
+export const MAX_CONDITION_DEPTH = 64;
+
+/** An operator and its operands as written; `unary` where they stood without an array around them. */
+export interface Rule {
+  readonly operator: string;
+  readonly operands: readonly unknown[];
+  readonly unary: boolean;
+}
+
+/** Takes a rule object apart, or says why it is none. */
+export function parseRule(value: object, at: Place): Rule | Diagnostic {
+  const keys = Object.keys(value);
+  const [operator] = keys;
+  if (operator === undefined || keys.length > 1) {
+    return {
+      severity: 'error',
+      code: 'CONDITION_NOT_ONE_OPERATOR',
+      message: `a rule has exactly one operator, found ${keys.length === 0 ? 'none' : `${keys.length}: ${quoteAll(keys)}`}`,
+      at,
+      hint: keys.length > 1 ? 'join them with {"and": [...]}' : 'write {"operator": [operands]}',
+    };
+  }
+  const operands = (value as Record<string, unknown>)[operator];
+  return Array.isArray(operands)
+    ? { operator, operands, unary: false }
+    : { operator, operands: [operands], unary: true };
+}
+
+/** Whether the operator exists and takes that many operands. */
+export function checkRule(rule: Rule, at: Place): Diagnostic | undefined {
+  const { operator, operands } = rule;
+  if (operator === 'log') {
+    return {
+      severity: 'error',
+      code: 'CONDITION_LOG',
+      message: 'the operator "log" is not allowed in a condition: it would write payloads to the log',
+      at,
+      hint: '`sluice explain` shows every value a condition read',
+    };
+  }
+  const arity = OPERATORS.get(operator);
+  if (arity === undefined) {
+    const synonym = Object.hasOwn(SYNONYMS, operator) ? SYNONYMS[operator] : undefined;
+    const near = synonym ?? didYouMean(operator, OPERATORS.keys());
+    return {
+      severity: 'error',
+      code: 'CONDITION_UNKNOWN_OPERATOR',
+      message: `unknown operator ${quote(operator)}`,
+      at,
+      hint:
+        near === undefined
+          ? `the operators are: ${[...OPERATORS.keys()].join(' ')}`
+          : `did you mean "${near}"?`,
+    };
+  }
+  if (operands.length >= arity.min && operands.length <= arity.max) return undefined;
+  return {
+    severity: 'error',
+    code: 'CONDITION_ARITY',
+    message: `"${operator}" takes ${arityText(arity)}, found ${operands.length}`,
+    at,
+    hint:
+      operator === '!' && operands.length === 0
+        ? 'for an empty list write {"!": [[]]}'
+        : arityHint(operator, arity),
+  };
+}
+
+/** Equality written in a way that does not do what it seems to: comparing with null, or loosely with true or "". */
+export function checkEquality(rule: Rule, at: Place): Diagnostic | undefined {
+  const { operator, operands } = rule;
+  if (!['==', '===', '!=', '!=='].includes(operator)) return undefined;
+  const isVariable = (operand: unknown): boolean =>
+    typeof operand === 'object' && operand !== null && Object.hasOwn(operand, 'var');
+  if (!operands.some(isVariable)) return undefined;
+  if (operands.includes(null)) {
+    return {
+      severity: 'warning',
+      code: 'CONDITION_NULL_COMPARISON',
+      message: `"${operator}" with null only sees a null that was sent: a missing value makes the comparison unknown`,
+      at,
+      hint: 'for "missing or null" write {"missing": ["name"]} or {"!": {"var": "name"}}',
+    };
+  }
+  const strict = operator === '==' ? '===' : '!==';
+  if (operator.length === 2 && operands.some((operand) => typeof operand === 'boolean' || operand === '')) {
+    return {
+      severity: 'warning',
+      code: 'CONDITION_LOOSE_EQUALITY',
+      message: `"${operator}" converts before it compares: 1, "1" and [1] are all equal to true, and 0 to ""`,
+      at,
+      hint: `write "${strict}"`,
+    };
+  }
+  return undefined;
+}
+
+/** A variable at the root whose name can find nothing. */
+export function checkVariable({ operator, operands }: Rule, at: Place): Diagnostic | undefined {
+  const [name] = operands;
+  if (operator !== 'var' || typeof name !== 'string') return undefined;
+  const keys = name.split('.');
+  const finding = emptyPathFinding(keys) ?? itemFinding(keys, 'condition');
+  return finding === undefined ? undefined : { ...finding, at };
+}
+
+/** The operator with as many operands as it needs. */
+function arityHint(operator: string, { min }: Arity): string {
+  const example =
+    EXAMPLES[operator] ??
+    Array.from({ length: min }, (_, index) => `{"var": "${NAMES[index] ?? 'c'}"}`).join(', ');
+  return `write {"${operator}": [${example}]}`;
+}
+
+const NAMES = ['a', 'b'] as const;
+const EXAMPLES: Readonly<Record<string, string>> = {
+  var: '"name", "default"',
+  missing_some: '1, ["a", "b"]',
+  substr: '{"var": "ref"}, 0, 11',
+  map: '{"var": "list"}, {"var": "name"}',
+  filter: '{"var": "list"}, {"var": "name"}',
+  all: '{"var": "list"}, {"var": "name"}',
+  some: '{"var": "list"}, {"var": "name"}',
+  none: '{"var": "list"}, {"var": "name"}',
+  reduce: '{"var": "list"}, {"+": [{"var": "accumulator"}, {"var": "current"}]}, 0',
+};
+
+function arityText({ min, max }: Arity): string {
+  if (max === Infinity) return `at least ${operandCount(min)}`;
+  return min === max ? operandCount(min) : `${min} to ${operandCount(max)}`;
+}
+
+function operandCount(count: number): string {
+  return `${count} operand${count === 1 ? '' : 's'}`;
+}
+
+function quote(text: string): string {
+  return `"${text.length > 80 ? `${text.slice(0, 79)}…` : text}"`;
+}
+
+function quoteAll(keys: readonly string[]): string {
+  const shown = keys.slice(0, 4).map(quote).join(', ');
+  return keys.length > 4 ? `${shown}, …` : shown;
+}

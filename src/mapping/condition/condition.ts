@@ -1,0 +1,151 @@
+import { type Diagnostic, type LocatedValue, describeValue } from '../../document/document.ts';
+import type { JsonValue } from '../../request.ts';
+import type { CompiledCondition, ConditionTrace, Equality, Scope } from '../compiled-mapping.ts';
+import { compileRule, type CompiledRule, type RuleNode } from './rule.ts';
+import {
+  MISSING,
+  ROOT,
+  truthy,
+  UNKNOWN,
+  type Frame,
+  type RuleRecorder,
+  type RuleValue,
+} from './rule-value.ts';
+
+/** Compiles a `when`: a JsonLogic rule, or the constants true and false. */
+export function compileCondition(located: LocatedValue): {
+  readonly condition?: CompiledCondition;
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const { value } = located;
+  if (typeof value !== 'boolean' && (typeof value !== 'object' || value === null || Array.isArray(value))) {
+    const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value)}`;
+    const at = located.place([]);
+    const hint = Array.isArray(value)
+      ? 'join several rules with {"and": [...]}'
+      : 'write the comparison as an object, operator first; true and false are conditions, too';
+    return { diagnostics: [{ severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at, hint }] };
+  }
+  const rule = compileRule(located);
+  const { nodes, diagnostics } = rule;
+  if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  const condition: CompiledCondition = {
+    at: located.place([]),
+    leaves: nodes.filter(({ leaf, constant }) => leaf && !constant).map(({ at }) => at),
+    equalities: findEqualities(value),
+    matches: (scope) => isTrue(rule.evaluate(startFrame(scope, undefined))),
+    trace: (scope) => traceRule(rule, scope),
+  };
+  return { condition, diagnostics };
+}
+
+function startFrame(scope: Scope, recorder: RuleRecorder | undefined): Frame {
+  return { scope, recorder, data: ROOT, spent: 0 };
+}
+
+function isTrue(value: RuleValue): boolean {
+  return value !== UNKNOWN && truthy(value);
+}
+
+/** What the recorder keeps of one node until the evaluation is over. */
+interface Visit {
+  readonly node: number;
+  value: RuleValue;
+  found: JsonValue | undefined;
+  missing: string | undefined;
+}
+
+function traceRule({ evaluate, nodes }: CompiledRule, scope: Scope): ReturnType<CompiledCondition['trace']> {
+  const visits: Visit[] = [];
+  const open: Visit[] = [];
+  const matched = isTrue(
+    evaluate(
+      startFrame(scope, {
+        read(name, value) {
+          const visit = open.at(-1);
+          if (visit === undefined) return;
+          if (value === MISSING) visit.missing ??= name;
+          else if (visit.found === undefined) visit.found = value;
+        },
+        enter(node) {
+          const visit: Visit = { node, value: null, found: undefined, missing: undefined };
+          visits.push(visit);
+          open.push(visit);
+        },
+        leave(_node, value) {
+          const visit = open.pop();
+          if (visit !== undefined) visit.value = value;
+        },
+      }),
+    ),
+  );
+  const traced = new Map(visits.map((visit) => [visit.node, toTrace(nodes[visit.node], visit)]));
+  const { failed, held } = findFailed(nodes, traced);
+  return {
+    matched,
+    nodes: [...traced.values()].filter((trace) => trace !== undefined),
+    held,
+    ...(matched || failed === undefined ? {} : { failed }),
+  };
+}
+
+function toTrace(node: RuleNode | undefined, visit: Visit): ConditionTrace | undefined {
+  if (node === undefined) return undefined;
+  const { value, found, missing } = visit;
+  const result = value === UNKNOWN ? 'unknown' : truthy(value) ? 'true' : 'false';
+  return {
+    at: node.at,
+    expression: node.expression,
+    result,
+    leaf: node.leaf,
+    ...(found === undefined ? {} : { found }),
+    ...(node.expected === undefined ? {} : { expected: node.expected }),
+    ...(missing === undefined ? {} : { missing }),
+  };
+}
+
+/**
+ * The node to blame for a condition that does not hold, and how many conjuncts held before it: down through `and` to
+ * its first conjunct that is not true, and through `!` to what it negates when that carries the values.
+ */
+function findFailed(
+  nodes: readonly RuleNode[],
+  traced: ReadonlyMap<number, ConditionTrace | undefined>,
+): { readonly failed?: ConditionTrace; readonly held: number } {
+  let held = 0;
+  let current = 0;
+  for (;;) {
+    const node = nodes[current];
+    if (node?.operator !== 'and') break;
+    const failing = node.children.find((child) => traced.get(child)?.result !== 'true');
+    held += failing === undefined ? node.children.length : node.children.indexOf(failing);
+    if (failing === undefined) break;
+    current = failing;
+  }
+  const failed = traced.get(current);
+  const [only] = nodes[current]?.children ?? [];
+  const inner = nodes[current]?.operator === '!' && only !== undefined ? traced.get(only) : undefined;
+  if (failed === undefined) return { held };
+  return { held, failed: inner?.found === undefined ? failed : { ...failed, found: inner.found } };
+}
+
+/** Equalities at the top or inside `and`s at the top; anything else may hold without them. */
+function findEqualities(value: unknown): readonly Equality[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const [operator = '', operands] = Object.entries(value)[0] ?? [];
+  const list: readonly unknown[] = Array.isArray(operands) ? operands : [operands];
+  if (operator === 'and') return list.flatMap(findEqualities);
+  if (operator !== '===' && operator !== '==') return [];
+  const literal = list.find((operand) => typeof operand === 'string');
+  const name = list.map(variableName).find((found) => found !== undefined);
+  if (literal === undefined || name === undefined || list.length !== 2) return [];
+  return [{ keys: name === '' ? [] : name.split('.'), literal, strict: operator === '===' }];
+}
+
+/** The name in `{"var": "name"}`; undefined for anything else, a `var` with a default included. */
+function variableName(operand: unknown): string | undefined {
+  if (typeof operand !== 'object' || operand === null || Array.isArray(operand)) return undefined;
+  const { var: name } = operand as { readonly var?: unknown };
+  const [only, ...more] = Array.isArray(name) ? (name as readonly unknown[]) : [name];
+  return more.length === 0 && typeof only === 'string' ? only : undefined;
+}

@@ -1,0 +1,98 @@
+import type { JsonValue } from '../../request.ts';
+import { MISSING, spend, truthy, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
+
+const LIST_OPERATORS = ['map', 'filter', 'all', 'some', 'none', 'reduce'] as const;
+export type ListOperator = (typeof LIST_OPERATORS)[number];
+
+export function isListOperator(operator: string): operator is ListOperator {
+  return (LIST_OPERATORS as readonly string[]).includes(operator);
+}
+
+/** A list operator: the list, the rule applied to each element (which it reads as its data), and reduce's start. */
+export function compileListOperator(operator: ListOperator, operands: readonly Evaluate[]): Evaluate {
+  const [list, rule, start] = operands;
+  if (list === undefined || rule === undefined) return () => UNKNOWN;
+  return (frame) => {
+    const value = list(frame);
+    if (value === UNKNOWN) return UNKNOWN;
+    // What is no list has no elements, a missing one too, as published.
+    const elements: readonly JsonValue[] = Array.isArray(value) ? value : [];
+    switch (operator) {
+      case 'map':
+        return mapList(elements, rule, frame);
+      case 'filter':
+        return elements.filter((element) => {
+          const kept = inside(frame, element, rule);
+          return kept !== UNKNOWN && truthy(kept);
+        });
+      case 'all':
+        return elements.length === 0 ? false : every(elements, rule, frame);
+      case 'some':
+        return some(elements, rule, frame);
+      case 'none':
+        return negate(some(elements, rule, frame));
+      case 'reduce':
+        return reduceList(elements, rule, { frame, start });
+    }
+  };
+}
+
+function inside(frame: Frame, element: JsonValue, rule: Evaluate): RuleValue {
+  spend(frame, 1);
+  const outer = frame.data;
+  frame.data = element;
+  const value = rule(frame);
+  frame.data = outer;
+  return value;
+}
+
+function mapList(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): RuleValue {
+  const mapped: JsonValue[] = [];
+  let unknown = false;
+  for (const element of elements) {
+    const value = inside(frame, element, rule);
+    if (value === UNKNOWN) unknown = true;
+    else mapped.push(value === MISSING ? null : value);
+  }
+  return unknown ? UNKNOWN : mapped;
+}
+
+function every(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): RuleValue {
+  let unknown = false;
+  for (const element of elements) {
+    const value = inside(frame, element, rule);
+    if (value === UNKNOWN) unknown = true;
+    else if (!truthy(value)) return false;
+  }
+  return unknown ? UNKNOWN : true;
+}
+
+function some(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): boolean | typeof UNKNOWN {
+  let unknown = false;
+  for (const element of elements) {
+    const value = inside(frame, element, rule);
+    if (value === UNKNOWN) unknown = true;
+    else if (truthy(value)) return true;
+  }
+  return unknown ? UNKNOWN : false;
+}
+
+function negate(value: boolean | typeof UNKNOWN): RuleValue {
+  return value === UNKNOWN ? UNKNOWN : !value;
+}
+
+function reduceList(
+  elements: readonly JsonValue[],
+  rule: Evaluate,
+  { frame, start }: { readonly frame: Frame; readonly start: Evaluate | undefined },
+): RuleValue {
+  const first = start === undefined ? null : start(frame);
+  if (first === UNKNOWN) return UNKNOWN;
+  let accumulator: JsonValue = first === MISSING ? null : first;
+  for (const current of elements) {
+    const value = inside(frame, { current, accumulator }, rule);
+    if (value === UNKNOWN) return UNKNOWN;
+    accumulator = value === MISSING ? null : value;
+  }
+  return accumulator;
+}

@@ -1,0 +1,58 @@
+/**
+ * The operators that only compute: comparisons, arithmetic, `in`, `cat`, `substr`, `merge`, `min`, `max`. They are
+ * json-logic-js's own, applied to a rule whose operands are all `{"var": n}` with the operands as its data: json-logic
+ * evaluates what stands in a rule, so a payload value must never stand in one.
+ */
+import jsonLogic from 'json-logic-js';
+import type { JsonValue } from '../../request.ts';
+import { MISSING, spend, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
+
+/** Operators that build something from whatever is there: to them missing is null, as published. */
+const BUILDERS: ReadonlySet<string> = new Set(['cat', 'merge']);
+
+/** A list nested deeper than this is not turned into text or a number: that would recurse as deep as the sender likes. */
+const MAX_COERCED_DEPTH = 64;
+
+export function compileOperator(operator: string, operands: readonly Evaluate[]): Evaluate {
+  const rule = {
+    [operator]: operands.map((_, index) => ({ var: index })),
+  } as unknown as jsonLogic.RulesLogic;
+  const builds = BUILDERS.has(operator);
+  return (frame) => {
+    const values: JsonValue[] = [];
+    let unknown = false;
+    for (const operand of operands) {
+      const value = operand(frame);
+      if (value === UNKNOWN || (value === MISSING && !builds)) unknown = true;
+      else values.push(value === MISSING ? null : value);
+    }
+    return unknown ? UNKNOWN : apply(rule, values, { frame, builds });
+  };
+}
+
+function apply(
+  rule: jsonLogic.RulesLogic,
+  values: readonly JsonValue[],
+  { frame, builds }: { readonly frame: Frame; readonly builds: boolean },
+): RuleValue {
+  const nested = values.some((value) => typeof value === 'object' && value !== null);
+  if (nested && values.some((value) => deeperThan(value, MAX_COERCED_DEPTH))) return UNKNOWN;
+  try {
+    const result = jsonLogic.apply(rule, values) as JsonValue | undefined;
+    if (builds) spend(frame, sizeOf(result));
+    return result ?? null;
+  } catch (error) {
+    // An object with a `toString` of its own cannot become text or a number: V8 throws a TypeError.
+    if (error instanceof TypeError) return UNKNOWN;
+    throw error;
+  }
+}
+
+function sizeOf(value: JsonValue | undefined): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : 1;
+}
+
+function deeperThan(value: JsonValue, levels: number): boolean {
+  if (!Array.isArray(value)) return false;
+  return levels === 0 || value.some((entry: JsonValue) => deeperThan(entry, levels - 1));
+}

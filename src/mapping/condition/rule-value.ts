@@ -1,0 +1,52 @@
+import { HookError } from '../../errors.ts';
+import type { JsonValue } from '../../request.ts';
+import type { Scope } from '../compiled-mapping.ts';
+
+/**
+ * The values a rule works with. Two are no JSON: MISSING is what a `var` yields where nothing was sent, UNKNOWN what
+ * becomes of an operator that needed it. Connectives carry UNKNOWN on by Kleene's logic; see `rule.ts`.
+ */
+export const MISSING = Symbol('missing');
+export const UNKNOWN = Symbol('unknown');
+export type RuleValue = JsonValue | typeof MISSING | typeof UNKNOWN;
+
+/** In a frame's `data`: names are read from the scope, not from an element of a list. */
+export const ROOT = Symbol('root');
+
+/** Receives what an evaluation did; only `explain`, coverage and tests ask for it. */
+export interface RuleRecorder {
+  read(name: string, value: JsonValue | typeof MISSING): void;
+  enter(node: number): void;
+  leave(node: number, value: RuleValue): void;
+}
+
+/** One evaluation under way. `data` is the element inside `map`, `filter`, `all` and their kin. */
+export interface Frame {
+  readonly scope: Scope;
+  readonly recorder: RuleRecorder | undefined;
+  data: JsonValue | typeof ROOT;
+  /** Elements, list entries and characters made so far; see `spend`. */
+  spent: number;
+}
+
+export type Evaluate = (frame: Frame) => RuleValue;
+
+/** JsonLogic's truth: like JavaScript's, but an empty list is false. Missing is false; unknown must not get here. */
+export function truthy(value: Exclude<RuleValue, typeof UNKNOWN>): boolean {
+  if (value === MISSING) return false;
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}
+
+/**
+ * Elements visited and text or list entries made by one evaluation. A sender chooses how long lists are, so a rule
+ * that multiplies them (`reduce` with `merge` or `cat`) must end somewhere; a million takes some 50 ms.
+ */
+const MAX_SPENT = 1_000_000;
+
+/** @throws HookError `mapping_failed` beyond the bound */
+export function spend(frame: Frame, amount: number): void {
+  frame.spent += amount;
+  if (frame.spent > MAX_SPENT) {
+    throw new HookError('mapping_failed', `a condition did not end within ${MAX_SPENT} steps on this body`);
+  }
+}

@@ -1,0 +1,55 @@
+import type { LocatedValue } from '../../document/document.ts';
+import { compileCondition } from '../condition/condition.ts';
+import { quote, type Reporter } from '../mapping-codes.ts';
+import type { MappingSource } from '../mapping-schema.ts';
+import type { CompiledMapping } from '../compiled-mapping.ts';
+
+/** Hook names that are no mapping's: the two built-in routes and the listing of runs. */
+const RESERVED_PATHS = ['wake', 'agent', 'runs'];
+
+interface MatchSource {
+  readonly source: MappingSource;
+  readonly located: LocatedValue;
+  readonly reporter: Reporter;
+}
+
+export function compileMatch({ source, located, reporter }: MatchSource): CompiledMapping['match'] {
+  const { match = {} } = source;
+  const path = compilePath({ written: match.path, reporter });
+  const result = match.when === undefined ? undefined : compileCondition(located.at(['match', 'when']));
+  reporter.diagnostics.push(...(result?.diagnostics ?? []));
+  return {
+    ...(path === undefined ? {} : { path, pathAt: located.place(['match', 'path']) }),
+    ...(match.source === undefined
+      ? {}
+      : { source: match.source, sourceAt: located.place(['match', 'source']) }),
+    ...(result?.condition === undefined ? {} : { when: result.condition }),
+  };
+}
+
+/** A hook name without outer slashes; undefined for any. */
+function compilePath({
+  written = '',
+  reporter,
+}: {
+  readonly written: string | undefined;
+  readonly reporter: Reporter;
+}): string | undefined {
+  const path = written.trim().replace(/^\/+|\/+$/g, '');
+  if (RESERVED_PATHS.includes(path)) {
+    reporter.report(['match', 'path'], {
+      code: 'RESERVED_PATH',
+      message: `the path ${quote(path)} is built in and cannot be mapped`,
+      hint: `choose another name; ${RESERVED_PATHS.map((name) => `"${name}"`).join(', ')} are reserved`,
+    });
+  }
+  const odd = /[^!$&-;=@-Z_a-z~%]/.exec(path)?.[0] ?? (/\/\//.test(path) ? '//' : undefined);
+  if (odd !== undefined) {
+    reporter.report(['match', 'path'], {
+      code: 'INVALID_MAPPING_PATH',
+      message: `the path ${quote(path)} holds ${quote(odd)}, which no path of a request can hold`,
+      hint: 'write it as senders write it in the URL; percent escapes are compared as they are',
+    });
+  }
+  return path === '' ? undefined : path;
+}

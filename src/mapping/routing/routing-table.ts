@@ -1,0 +1,101 @@
+import type {
+  CompiledMapping,
+  ConsideredMapping,
+  PathSettings,
+  RoutingTable,
+  Scope,
+} from '../compiled-mapping.ts';
+import { buildIndex, findCandidates } from './routing-index.ts';
+import { ownValue } from '../scope.ts';
+
+/** Makes the table of enabled mappings, given in first-match order. */
+export function createRoutingTable(mappings: readonly CompiledMapping[]): RoutingTable {
+  const index = buildIndex(mappings);
+  const paths = new Set(mappings.map(({ match }) => match.path));
+  const settings = new Map<string, PathSettings>();
+  for (const { match, settings: own } of mappings) {
+    if (match.path !== undefined) settings.set(match.path, { ...settings.get(match.path), ...own });
+  }
+  return {
+    mappings,
+    canTake: (path) => paths.has(undefined) || paths.has(path),
+    settingsOf: (path) => settings.get(path) ?? NO_SETTINGS,
+    route: (scope) => firstMatch(findCandidates(index, scope), scope),
+    explain: (scope) => explainAll(mappings, scope),
+  };
+}
+
+const NO_SETTINGS: PathSettings = {};
+
+function firstMatch(
+  lists: readonly (readonly CompiledMapping[])[],
+  scope: Scope,
+): CompiledMapping | undefined {
+  const [only = [], ...more] = lists;
+  if (more.length === 0) return only.find((mapping) => matches(mapping, scope));
+  // A merge of the lists by order: few lists, and usually the first candidate matches.
+  const next = lists.map(() => 0);
+  for (;;) {
+    let first: { readonly mapping: CompiledMapping; readonly list: number } | undefined;
+    for (const [list, candidates] of lists.entries()) {
+      const mapping = candidates[next[list] ?? 0];
+      if (mapping !== undefined && (first === undefined || mapping.order < first.mapping.order)) {
+        first = { mapping, list };
+      }
+    }
+    if (first === undefined || matches(first.mapping, scope)) return first?.mapping;
+    next[first.list] = (next[first.list] ?? 0) + 1;
+  }
+}
+
+function matches({ match }: CompiledMapping, scope: Scope): boolean {
+  if (match.path !== undefined && match.path !== scope.request.path) return false;
+  if (match.source !== undefined && match.source !== sourceOf(scope)) return false;
+  return match.when === undefined || match.when.matches(scope);
+}
+
+function sourceOf(scope: Scope): unknown {
+  return ownValue(scope.request.payload, 'source');
+}
+
+function explainAll(mappings: readonly CompiledMapping[], scope: Scope): readonly ConsideredMapping[] {
+  const considered: ConsideredMapping[] = [];
+  for (const mapping of mappings) {
+    const entry = consider(mapping, scope);
+    considered.push(entry);
+    if (entry.matched) break;
+  }
+  return considered;
+}
+
+function consider(mapping: CompiledMapping, scope: Scope): ConsideredMapping {
+  const { path, pathAt, source, sourceAt, when } = mapping.match;
+  let held = 0;
+  if (path !== undefined) {
+    const found = scope.request.path;
+    if (path !== found) {
+      const failed = { part: 'path', expected: path, found, ...(pathAt && { at: pathAt }) } as const;
+      return { mapping, matched: false, held, failed };
+    }
+    held += 1;
+  }
+  if (source !== undefined) {
+    const found = ownValue(scope.request.payload, 'source');
+    if (found !== source) {
+      const at = sourceAt && { at: sourceAt };
+      const failed = {
+        part: 'source',
+        expected: source,
+        ...at,
+        ...(found !== undefined && { found }),
+      } as const;
+      return { mapping, matched: false, held, failed };
+    }
+    held += 1;
+  }
+  if (when === undefined) return { mapping, matched: true, held };
+  const { matched, nodes, failed: node, held: conjuncts } = when.trace(scope);
+  held += conjuncts;
+  if (matched || node === undefined) return { mapping, matched, nodes, held };
+  return { mapping, matched, nodes, held, failed: { part: 'when', at: node.at, node } };
+}

@@ -1,0 +1,102 @@
+import { didYouMean, type Diagnostic, type Place } from '../../document/document.ts';
+import { emptyPathFinding, itemFinding } from '../condition/empty-path.ts';
+import type { MappingCode } from '../mapping-codes.ts';
+import { isTimeZone } from './template-date.ts';
+import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
+
+export interface Located {
+  readonly text: string;
+  readonly at: Place;
+}
+
+/** Where a part of the tree stands in the file, and how it was written there. */
+export type Locate = (loc: hbs.AST.SourceLocation) => Located;
+
+/** Where findings of a template go. */
+export interface TemplateReporter {
+  readonly locate: Locate;
+  readonly diagnostics: Diagnostic[];
+}
+
+export function report(
+  state: TemplateReporter,
+  loc: hbs.AST.SourceLocation,
+  finding: { readonly code: MappingCode; readonly message: string; readonly hint?: string },
+): void {
+  state.diagnostics.push({ severity: 'error', at: state.locate(loc).at, ...finding });
+}
+
+export function countText({ min, max }: { readonly min: number; readonly max: number }): string {
+  const noun = (count: number): string => `${count} argument${count === 1 ? '' : 's'}`;
+  if (max === Infinity) return `at least ${noun(min)}`;
+  return min === max ? noun(min) : `${min} to ${noun(max)}`;
+}
+
+export function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStatement, name: string): void {
+  const isValue = Object.hasOwn(HELPERS, name);
+  const near = didYouMean(name, BLOCK_HELPERS);
+  const hint = isValue
+    ? `write {{#if (${name} …)}} to test it, or {{${name} …}} to print it`
+    : near === undefined || block.params.length === 0
+      ? `write {{#if ${name}}} or {{#each ${name}}}`
+      : `did you mean "{{#${near} …}}"?`;
+  report(state, block.path.loc, {
+    code: isValue ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
+    message: isValue ? `the helper "${name}" opens no block` : `unknown block helper "${shorten(name)}"`,
+    hint,
+  });
+}
+
+export function reportHelper(state: TemplateReporter, path: hbs.AST.PathExpression): void {
+  const near = didYouMean(path.original, Object.keys(HELPERS));
+  const isBlock = (BLOCK_HELPERS as readonly string[]).includes(path.original);
+  report(state, path.loc, {
+    code: isBlock ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
+    message: isBlock ? `"${path.original}" opens a block` : `unknown helper "${shorten(path.original)}"`,
+    hint: isBlock
+      ? `write {{#${path.original} …}}…{{/${path.original}}}`
+      : near === undefined
+        ? `the helpers are: ${Object.keys(HELPERS).join(' ')}`
+        : `did you mean "${near}"?`,
+  });
+}
+
+export function checkNamed(
+  state: TemplateReporter,
+  hash: hbs.AST.Hash | undefined,
+  { name, known }: { readonly name: string; readonly known: readonly string[] },
+): void {
+  for (const pair of hash?.pairs ?? []) {
+    const value =
+      pair.value.type === 'StringLiteral' ? (pair.value as hbs.AST.StringLiteral).value : undefined;
+    const message = !known.includes(pair.key)
+      ? `"${name}" knows no argument "${shorten(pair.key)}="`
+      : pair.key === 'tz' && value !== undefined && !isTimeZone(value)
+        ? `there is no time zone "${shorten(value)}"`
+        : undefined;
+    if (message === undefined) continue;
+    const near = didYouMean(pair.key, known);
+    const hint = known.includes(pair.key)
+      ? 'write a zone such as tz="Europe/Berlin"'
+      : near !== undefined
+        ? `did you mean "${near}="?`
+        : known.length === 0
+          ? 'remove it'
+          : `it knows ${known.map((one) => `${one}=`).join(' ')}`;
+    report(state, pair.loc, { code: 'TEMPLATE_HELPER_USAGE', message, hint });
+  }
+}
+
+/** A path from the root that finds nothing, whatever is sent. */
+export function checkRootPath(
+  state: TemplateReporter & { readonly withItem: boolean },
+  keys: readonly string[],
+  path: hbs.AST.PathExpression,
+): void {
+  const finding = emptyPathFinding(keys) ?? (state.withItem ? undefined : itemFinding(keys, 'template'));
+  if (finding !== undefined) state.diagnostics.push({ ...finding, at: state.locate(path.loc).at });
+}

@@ -1,0 +1,90 @@
+import { HookError } from '../../errors.ts';
+
+/** Numbers below are seconds since the epoch (until the year 5138), others milliseconds. */
+const FIRST_MILLISECONDS = 100_000_000_000;
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+export interface DateOptions {
+  /** Letters `yyyy MM MMM dd EEE HH mm ss` stand for parts of the time; absent: ISO 8601 to the second. */
+  readonly format: string | undefined;
+  /** IANA name. */
+  readonly timeZone: string;
+}
+
+/** Formats an ISO 8601 text or a number since the epoch; what is no time stays as it is. */
+export function formatDate(value: string | number, { format, timeZone }: DateOptions): string {
+  const at = typeof value === 'number' ? fromNumber(value) : fromText(value);
+  if (at === undefined || Number.isNaN(at.getTime())) return String(value);
+  const offsetMs = offsetOf(at, timeZone);
+  // The time shifted so that its UTC fields read as the local ones.
+  const local = new Date(at.getTime() + offsetMs);
+  if (Number.isNaN(local.getTime())) return String(value);
+  const iso = local.toISOString();
+  if (format === undefined) return `${iso.slice(0, -5)}${offsetText(offsetMs)}`;
+  const parts: Readonly<Record<string, string>> = {
+    yyyy: iso.slice(0, iso.indexOf('-', 1)),
+    MM: iso.slice(-19, -17),
+    MMM: MONTHS[local.getUTCMonth()] ?? '',
+    dd: iso.slice(-16, -14),
+    EEE: WEEKDAYS[local.getUTCDay()] ?? '',
+    HH: iso.slice(-13, -11),
+    mm: iso.slice(-10, -8),
+    ss: iso.slice(-7, -5),
+  };
+  return format.replaceAll(/yyyy|MMM|MM|dd|EEE|HH|mm|ss/g, (letters) => parts[letters] ?? letters);
+}
+
+export function isTimeZone(name: string): boolean {
+  try {
+    return name !== '' && new Intl.DateTimeFormat('en-US', { timeZone: name }) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+}
+
+function fromNumber(value: number): Date {
+  return new Date(Math.abs(value) < FIRST_MILLISECONDS ? value * 1000 : value);
+}
+
+/** Only ISO 8601: other texts are read differently from one engine and time zone to the next. */
+function fromText(text: string): Date | undefined {
+  const match = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(
+    text.trim(),
+  );
+  if (match === null) return undefined;
+  const iso = text.trim().replace(' ', 'T').replace(',', '.').toUpperCase();
+  const zoned =
+    match[1] === undefined && iso.includes('T') ? `${iso}Z` : iso.replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
+  return new Date(zoned.includes('T') ? zoned : iso);
+}
+
+/** What a zone's clocks are ahead of UTC at a time, in milliseconds. */
+function offsetOf(at: Date, timeZone: string): number {
+  if (timeZone === 'UTC') return 0;
+  let name: string | undefined;
+  try {
+    const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).formatToParts(
+      at,
+    );
+    name = parts.find(({ type }) => type === 'timeZoneName')?.value;
+  } catch {
+    throw new HookError(
+      'mapping_failed',
+      'the template helper date was given a time zone that does not exist',
+    );
+  }
+  const match = /^GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(name ?? '');
+  if (match === null) return 0;
+  const [, sign, hours, minutes, seconds = '0'] = match;
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
+  return sign === '-' ? -ms : ms;
+}
+
+function offsetText(offsetMs: number): string {
+  if (offsetMs === 0) return 'Z';
+  const minutes = Math.trunc(Math.abs(offsetMs) / 60_000);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${offsetMs < 0 ? '-' : '+'}${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}`;
+}

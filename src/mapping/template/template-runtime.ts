@@ -1,0 +1,179 @@
+import { isBoxedPrimitive } from 'node:util/types';
+import Handlebars from 'handlebars';
+import type { Place } from '../../document/document.ts';
+import type { JsonObject, JsonValue } from '../../request.ts';
+import { textOf } from './json-text.ts';
+import type { RenderTrace, Scope } from '../compiled-mapping.ts';
+import { ownValue, readRoot } from '../scope.ts';
+import { checkOutput, RenderBudget } from './template-budget.ts';
+import { HELPERS, holds, type Argument, type Helper } from './template-helpers.ts';
+import { OUT, ROOT, THIS, type PreparedTree } from './template-tree.ts';
+import type { Located } from './template-checks.ts';
+
+/** One rendering under way: what the helpers called by Handlebars need besides their arguments. */
+export interface Rendering {
+  readonly scope: Scope;
+  readonly budget: RenderBudget;
+  readonly expressions: readonly Located[];
+  readonly blocks: readonly Place[];
+  readonly trace: RenderTrace | undefined;
+  /** What was noted already: loops come by the same place many times. */
+  readonly noted: Set<string>;
+}
+
+export function newRendering(
+  scope: Scope,
+  { expressions, blocks }: PreparedTree,
+  trace: RenderTrace | undefined,
+): Rendering {
+  return { scope, expressions, blocks, trace, budget: new RenderBudget(), noted: new Set() };
+}
+
+/** What Handlebars hands to a helper as its last argument. */
+interface CallOptions {
+  readonly hash: Readonly<Record<string, Argument>>;
+  readonly data: { readonly rendering: Rendering; readonly root: unknown };
+  fn(context: unknown, options?: object): string;
+  inverse(context: unknown, options?: object): string;
+}
+
+export type RuntimeHelper = (this: unknown, ...args: unknown[]) => unknown;
+
+/** All helpers in the form Handlebars calls them. */
+export function makeHelpers(): Readonly<Record<string, RuntimeHelper>> {
+  const values = Object.entries(HELPERS).map(([name, helper]) => [name, valueHelper(helper)] as const);
+  return {
+    ...Object.fromEntries(values),
+    ...BLOCKS,
+    [OUT]: out,
+    [ROOT]: readFromRoot,
+    [THIS]: contextAsValue,
+  };
+}
+
+/** Prints a value, and notes where there was none. */
+function out(...[value, index, options]: unknown[]): string {
+  const { rendering } = (options as CallOptions).data;
+  if (value === undefined || value === null) {
+    const expression = rendering.expressions[index as number];
+    const { trace } = rendering;
+    if (trace !== undefined && expression !== undefined && isNew(rendering, `empty ${String(index)}`)) {
+      trace.empty.push({ expression: expression.text, at: expression.at });
+    }
+    return '';
+  }
+  const text = textOf(value as JsonValue);
+  rendering.budget.spend(text.length);
+  return text;
+}
+
+/** `@root.a.b`: Handlebars would stop at a 0 or an empty text on the way and print that. */
+function readFromRoot(...all: unknown[]): unknown {
+  const [first = '', ...rest] = all.slice(0, -1) as string[];
+  let value = readRoot((all.at(-1) as CallOptions).data.rendering.scope, first);
+  for (const key of rest) value = ownValue(value, key);
+  return value;
+}
+
+/** `this` as a value: the payload at the root, and what `asContext` boxed. */
+function contextAsValue(...[value, options]: unknown[]): unknown {
+  const { root, rendering } = (options as CallOptions).data;
+  if (value === root) return rendering.scope.request.payload;
+  return isBoxedPrimitive(value) ? value.valueOf() : value;
+}
+
+/**
+ * A block's context. Handlebars compares contexts with `!=`: a text beside an object would be converted, which ends in
+ * a TypeError where the payload has a `toString` of its own. Between objects it compares identity.
+ */
+function asContext(value: Argument): unknown {
+  return value === null || value === undefined ? value : Object(value);
+}
+
+function valueHelper(helper: Helper): RuntimeHelper {
+  return (...all) => {
+    const { hash, data } = all.at(-1) as CallOptions;
+    const { budget } = data.rendering;
+    const args = all.slice(0, -1) as Argument[];
+    const [first] = args;
+    if (helper.text === true && typeof first === 'object' && first !== null) args[0] = textOf(first);
+    budget.spend(args.reduce<number>((sum, arg) => sum + sizeOf(arg), helper.cost ?? 0));
+    const result = helper.run(args, hash);
+    budget.spend(sizeOf(result));
+    return result;
+  };
+}
+
+/** What reading a value costs; a number may be the length of something that was counted. */
+function sizeOf(value: Argument): number {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length;
+  return typeof value === 'number' && value > 0 ? Math.min(value, 1_000_000) : 1;
+}
+
+function isNew({ noted }: Rendering, what: string): boolean {
+  if (noted.has(what)) return false;
+  noted.add(what);
+  return true;
+}
+
+function noteBranch(rendering: Rendering, index: unknown, taken: 'main' | 'inverse'): void {
+  const { trace, blocks } = rendering;
+  const at = blocks[index as number];
+  if (trace === undefined || at === undefined || !isNew(rendering, `${taken} ${String(index)}`)) return;
+  trace.branches.push({ at, taken });
+}
+
+const BLOCKS: Readonly<Record<string, RuntimeHelper>> = {
+  if(...[index, value, options]) {
+    return branch(this, { index, options: options as CallOptions, taken: holdsFor(value, options) });
+  },
+  unless(...[index, value, options]) {
+    return branch(this, { index, options: options as CallOptions, taken: !holdsFor(value, options) });
+  },
+  with(...[index, value, options]) {
+    const { fn, inverse, data } = options as CallOptions;
+    const taken = holds(value as Argument, true);
+    noteBranch(data.rendering, index, taken ? 'main' : 'inverse');
+    return taken ? fn(asContext(value as Argument), { data, blockParams: [value] }) : inverse(this);
+  },
+  each(...[index, value, options]) {
+    const { data, inverse } = options as CallOptions;
+    const text = loop(value as Argument, options as CallOptions);
+    noteBranch(data.rendering, index, text === undefined ? 'inverse' : 'main');
+    return text ?? inverse(this);
+  },
+};
+
+function holdsFor(value: unknown, options: unknown): boolean {
+  return holds(value as Argument, (options as CallOptions).hash['includeZero'] === true);
+}
+
+function branch(
+  context: unknown,
+  { index, options, taken }: { index: unknown; options: CallOptions; taken: boolean },
+): string {
+  noteBranch(options.data.rendering, index, taken ? 'main' : 'inverse');
+  return taken ? options.fn(context) : options.inverse(context);
+}
+
+/** The block once for each element of a list or member of an object; undefined where there is none. */
+function loop(value: Argument, { fn, data }: CallOptions): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const list = Array.isArray(value) ? (value as readonly JsonValue[]) : undefined;
+  const keys = list === undefined ? Object.keys(value) : undefined;
+  const count = list?.length ?? keys?.length ?? 0;
+  if (count === 0) return undefined;
+  const frame = Handlebars.createFrame(data) as Record<string, unknown>;
+  let text = '';
+  for (let index = 0; index < count; index += 1) {
+    data.rendering.budget.turn();
+    const key = keys?.[index] ?? index;
+    const element = list === undefined ? (value as JsonObject)[String(key)] : list[index];
+    frame['key'] = key;
+    frame['index'] = index;
+    frame['first'] = index === 0;
+    frame['last'] = index === count - 1;
+    text = checkOutput(text + fn(asContext(element), { data: frame, blockParams: [element, key] }));
+  }
+  return text;
+}

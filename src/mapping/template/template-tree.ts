@@ -1,0 +1,279 @@
+/**
+ * A template's syntax tree, checked and made ready for Handlebars.
+ *
+ * Every expression that prints becomes a call of `$out`, which turns the value into text and notes what was empty;
+ * every block gets its number as a first argument, for coverage; a lone name is always a path, even where a helper is
+ * called like it, so that a payload's `date` can be printed. What Handlebars could do beyond this page (partials,
+ * decorators, unknown helpers, blocks over plain names) is a finding at its place.
+ */
+import type { Diagnostic, Place } from '../../document/document.ts';
+import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
+import {
+  checkNamed,
+  checkRootPath,
+  countText,
+  report,
+  reportBlock,
+  reportHelper,
+  shorten,
+  type Locate,
+  type Located,
+  type TemplateReporter,
+} from './template-checks.ts';
+
+/** Names that only prepared trees can call: `$` followed by a word is refused in templates as an unknown helper. */
+export const OUT = '$out';
+export const THIS = '$this';
+export const ROOT = '$root';
+
+export interface PreparedTree {
+  readonly program: hbs.AST.Program;
+  /** What is printed, in source order; `$out` is called with the index. */
+  readonly expressions: readonly Located[];
+  /** Openings of blocks, in source order; block helpers are called with the index. */
+  readonly blocks: readonly Place[];
+  /** Helpers that are called, blocks included. */
+  readonly helpers: ReadonlySet<string>;
+  /** First names of all paths, wherever they are read. */
+  readonly names: ReadonlySet<string>;
+  /** True where the root is used as a whole (`this`, `@root`). */
+  readonly whole: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+interface Preparing extends TemplateReporter {
+  readonly expressions: Located[];
+  readonly blocks: Place[];
+  readonly helpers: Set<string>;
+  readonly names: Set<string>;
+  whole: boolean;
+  /** Whether `item` and `index` have a value. */
+  readonly withItem: boolean;
+  /** Blocks around it that read an element: paths do not start at the root there. */
+  inner: number;
+}
+
+/** Blocks whose content reads an element instead of the root. */
+const ELEMENT_BLOCKS: readonly string[] = ['each', 'with'];
+
+const LOOP_DATA = ['index', 'key', 'first', 'last'];
+
+export function prepareTree(program: hbs.AST.Program, locate: Locate, withItem = true): PreparedTree {
+  const state: Preparing = {
+    locate,
+    expressions: [],
+    blocks: [],
+    helpers: new Set(),
+    names: new Set(),
+    diagnostics: [],
+    whole: false,
+    withItem,
+    inner: 0,
+  };
+  const prepared = prepareProgram(state, program, []);
+  return { ...state, program: prepared };
+}
+
+function prepareProgram(
+  state: Preparing,
+  program: hbs.AST.Program,
+  params: readonly string[],
+): hbs.AST.Program {
+  const known = [...params, ...(program.blockParams ?? [])];
+  return { ...program, body: program.body.map((statement) => prepareStatement(state, statement, known)) };
+}
+
+function prepareStatement(
+  state: Preparing,
+  statement: hbs.AST.Statement,
+  params: readonly string[],
+): hbs.AST.Statement {
+  switch (statement.type) {
+    case 'MustacheStatement':
+      return prepareMustache(state, statement as hbs.AST.MustacheStatement, params);
+    case 'BlockStatement':
+      return prepareBlock(state, statement as hbs.AST.BlockStatement, params);
+    case 'ContentStatement':
+    case 'CommentStatement':
+      return statement;
+    default: {
+      const what = statement.type.startsWith('Partial') ? 'a partial ({{> …}})' : 'a decorator ({{* …}})';
+      report(state, statement.loc, {
+        code: 'TEMPLATE_NOT_SUPPORTED',
+        message: `a template cannot use ${what}`,
+        hint: 'write the text out; a transform can compose what a template cannot',
+      });
+      return statement;
+    }
+  }
+}
+
+function prepareMustache(
+  state: Preparing,
+  statement: hbs.AST.MustacheStatement,
+  params: readonly string[],
+): hbs.AST.Statement {
+  const { text, at } = state.locate(statement.loc);
+  const expression = text.replace(/^\{\{[{&~]*\s*/, '').replace(/\s*[~}]*$/, '');
+  const index = state.expressions.push({ text: expression, at }) - 1;
+  const value = prepareCall(state, statement, params);
+  return {
+    ...statement,
+    path: pathTo(OUT, statement.loc),
+    params: [value, numberLiteral(index, statement.loc)],
+    hash: undefined as unknown as hbs.AST.Hash,
+  } as hbs.AST.MustacheStatement;
+}
+
+function prepareBlock(
+  state: Preparing,
+  block: hbs.AST.BlockStatement,
+  params: readonly string[],
+): hbs.AST.Statement {
+  const name = block.path.type === 'PathExpression' ? block.path.original : '';
+  const opening = state.locate(block.loc);
+  const close = opening.text.indexOf('}}');
+  const length = close === -1 ? opening.text.length : close + 2;
+  const index =
+    state.blocks.push({ ...opening.at, end: Math.min(opening.at.end, opening.at.start + length) }) - 1;
+  if (!(BLOCK_HELPERS as readonly string[]).includes(name)) reportBlock(state, block, name);
+  else {
+    state.helpers.add(name);
+    if (block.params.length !== 1) {
+      report(state, block.path.loc, {
+        code: 'TEMPLATE_HELPER_USAGE',
+        message: `{{#${name}}} takes one value, found ${block.params.length}`,
+        hint: `write {{#${name} name}}…{{/${name}}}`,
+      });
+    }
+    checkNamed(state, block.hash, { name, known: name === 'if' || name === 'unless' ? ['includeZero'] : [] });
+  }
+  const prepared = block.params.map((param) => prepareExpression(state, param, params));
+  const { program, inverse } = block;
+  const depth = ELEMENT_BLOCKS.includes(name) ? 1 : 0;
+  state.inner += depth;
+  const main = program === undefined ? undefined : prepareProgram(state, program, params);
+  state.inner -= depth;
+  return {
+    ...block,
+    params: [numberLiteral(index, block.loc), ...prepared],
+    // Handlebars leaves out the side that was not written.
+    ...(main === undefined ? {} : { program: main }),
+    ...(inverse === undefined ? {} : { inverse: prepareProgram(state, inverse, params) }),
+  } as hbs.AST.BlockStatement;
+}
+
+/** A mustache or a sub-expression: a path where it is a lone name, else a call of a helper. */
+function prepareCall(
+  state: Preparing,
+  call: hbs.AST.MustacheStatement | hbs.AST.SubExpression,
+  params: readonly string[],
+): hbs.AST.Expression {
+  const { path } = call;
+  const alone = call.params.length === 0 && call.hash === undefined;
+  if (alone && call.type === 'MustacheStatement') return prepareExpression(state, path, params);
+  if (path.type !== 'PathExpression') {
+    const message = 'only a helper can take arguments';
+    report(state, path.loc, {
+      code: 'TEMPLATE_HELPER_USAGE',
+      message,
+      hint: 'put the name of a helper first: {{upper title}}',
+    });
+    return path;
+  }
+  const { original } = path as hbs.AST.PathExpression;
+  const helper = Object.hasOwn(HELPERS, original) ? HELPERS[original] : undefined;
+  if (helper === undefined) reportHelper(state, path as hbs.AST.PathExpression);
+  else {
+    state.helpers.add(original);
+    checkNamed(state, call.hash, { name: original, known: helper.named ?? [] });
+    if (call.params.length < helper.min || call.params.length > helper.max) {
+      report(state, path.loc, {
+        code: 'TEMPLATE_HELPER_USAGE',
+        message: `the helper "${original}" takes ${countText(helper)}, found ${call.params.length}`,
+        hint: `write ${helper.usage}`,
+      });
+    }
+  }
+  return {
+    ...call,
+    type: 'SubExpression',
+    params: call.params.map((param) => prepareExpression(state, param, params)),
+    hash: prepareHash(state, call.hash, params),
+  } as hbs.AST.SubExpression;
+}
+
+function prepareHash(state: Preparing, hash: hbs.AST.Hash | undefined, params: readonly string[]): unknown {
+  if (hash === undefined) return undefined;
+  const pairs = hash.pairs.map((pair) => ({ ...pair, value: prepareExpression(state, pair.value, params) }));
+  return { ...hash, pairs };
+}
+
+function prepareExpression(
+  state: Preparing,
+  expression: hbs.AST.Expression,
+  params: readonly string[],
+): hbs.AST.Expression {
+  if (expression.type === 'SubExpression') {
+    return prepareCall(state, expression as hbs.AST.SubExpression, params);
+  }
+  return expression.type === 'PathExpression'
+    ? preparePath(state, expression as hbs.AST.PathExpression, params)
+    : expression;
+}
+
+function preparePath(
+  state: Preparing,
+  path: hbs.AST.PathExpression,
+  params: readonly string[],
+): hbs.AST.Expression {
+  const [first, second] = path.parts;
+  if (path.data) {
+    if (first !== 'root' && !LOOP_DATA.includes(first ?? '')) {
+      report(state, path.loc, {
+        code: 'TEMPLATE_UNKNOWN_DATA',
+        message: `unknown name "@${shorten(path.parts.join('.'))}"`,
+        hint: `the names with @ are: @root ${LOOP_DATA.map((name) => `@${name}`).join(' ')}`,
+      });
+    }
+    if (first !== 'root') return path;
+    if (second === undefined) return wholeRoot(state, path);
+    state.names.add(second);
+    checkRootPath(state, path.parts.slice(1), path);
+    return callOf(
+      ROOT,
+      path.parts.slice(1).map((part) => stringLiteral(part, path.loc)),
+      path.loc,
+    );
+  }
+  if (first === undefined) return wholeRoot(state, path);
+  const isParam = path.depth === 0 && params.includes(first) && !/^\.|this\b/.test(path.original);
+  if (isParam) return path;
+  state.names.add(first);
+  if (path.depth === 0 && state.inner === 0) checkRootPath(state, path.parts, path);
+  // With this spelling Handlebars takes the name for a path even where a helper has it.
+  const spelled: hbs.AST.PathExpression = { ...path, original: `./${path.parts.join('.')}` };
+  return path.depth === 0 ? spelled : path;
+}
+
+/** `this` may be the root, which Handlebars knows as an object of ours: `$this` gives the payload instead. */
+function wholeRoot(state: Preparing, path: hbs.AST.PathExpression): hbs.AST.Expression {
+  state.whole = true;
+  return callOf(THIS, [path], path.loc);
+}
+
+function callOf(name: string, params: hbs.AST.Expression[], loc: hbs.AST.SourceLocation): hbs.AST.Expression {
+  return { type: 'SubExpression', path: pathTo(name, loc), params, loc } as hbs.AST.Expression;
+}
+
+function stringLiteral(value: string, loc: hbs.AST.SourceLocation): hbs.AST.Expression {
+  return { type: 'StringLiteral', value, original: value, loc } as hbs.AST.Expression;
+}
+
+function pathTo(name: string, loc: hbs.AST.SourceLocation): hbs.AST.PathExpression {
+  return { type: 'PathExpression', data: false, depth: 0, parts: [name], original: name, loc };
+}
+
+function numberLiteral(value: number, loc: hbs.AST.SourceLocation): hbs.AST.NumberLiteral {
+  return { type: 'NumberLiteral', value, original: value, loc };
+}

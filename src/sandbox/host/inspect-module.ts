@@ -1,0 +1,89 @@
+/** Checks a module where it may run: its top level works and is light, and it exports what the mapping calls. */
+import type { Diagnostic } from '../../document/document.ts';
+import { encodeInspect, STATUS } from '../frames.ts';
+import type { JobOutcome, PooledModule } from './job.ts';
+import type { Pool } from './pool.ts';
+import { replyTo, type ReplyContext } from './reply.ts';
+import type { TransformRef } from '../transform.ts';
+
+/** The top level runs again for every call, so what it costs is paid by every request. */
+const HEAVY_CPU_MS = 1;
+const HEAVY_RUNS = 5;
+
+export async function inspectModule(
+  pool: Pool,
+  module: PooledModule,
+  context: ReplyContext,
+): Promise<readonly Diagnostic[]> {
+  const { ref } = context;
+  const run = (): Promise<JobOutcome> =>
+    pool.submit(module, ref.timeoutMs, (id) => encodeInspect(id, module.number, ref.timeoutMs));
+  const outcome = await run();
+  if (outcome.kind !== 'answered' || outcome.answer.status !== STATUS.ok)
+    return [describeFailure(outcome, context)];
+  const exported = new Map(JSON.parse(outcome.answer.value) as [string, string][]);
+  const wrong = describeExport(ref, exported);
+  if (wrong !== undefined) return [wrong];
+  if (ref.reuse) return [];
+  let leastMicros = outcome.answer.cpuMicros;
+  // The first run also compiled it, and any run may be disturbed: what the quickest takes is what every call pays.
+  for (let runs = 1; runs < HEAVY_RUNS && leastMicros > HEAVY_CPU_MS * 1000; runs += 1) {
+    const again = await run();
+    if (again.kind !== 'answered') return [];
+    leastMicros = Math.min(leastMicros, again.answer.cpuMicros);
+  }
+  return leastMicros > HEAVY_CPU_MS * 1000 ? [describeHeavy(ref)] : [];
+}
+
+function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>): Diagnostic | undefined {
+  const wanted = ref.export === undefined ? ['default', 'transform'] : [ref.export];
+  const name = wanted.find((one) => exported.has(one) && exported.get(one) !== 'undefined');
+  const functions = [...exported].filter(([, type]) => type === 'function').map(([key]) => key);
+  const module = JSON.stringify(ref.module);
+  const hint =
+    functions.length === 0
+      ? { hint: 'export a function: export default ({ payload }) => ({ message: payload.text })' }
+      : { hint: `it exports ${functions.slice(0, 5).join(', ')}: name one of them with export` };
+  if (name === undefined) {
+    const message = `transform ${module} exports nothing named ${wanted.join(' or ')}`;
+    return { severity: 'error', code: 'TRANSFORM_EXPORT_MISSING', message, at: ref.at, ...hint };
+  }
+  if (exported.get(name) === 'function') return undefined;
+  const message = `export ${name} of transform ${module} is of type ${exported.get(name)}, expected a function`;
+  return { severity: 'error', code: 'TRANSFORM_NOT_A_FUNCTION', message, at: ref.at, ...hint };
+}
+
+function describeFailure(outcome: JobOutcome, context: ReplyContext): Diagnostic {
+  const { ref } = context;
+  const reply = replyTo(outcome, context);
+  const module = JSON.stringify(ref.module);
+  if (reply.kind === 'failed' && reply.failure !== 'deferred') {
+    const { position, name } = reply;
+    const where = position === undefined ? '' : ` at ${position.file}:${position.line}:${position.column}`;
+    const words = name === undefined ? reply.message : `${name}: ${reply.message}`;
+    return {
+      severity: 'error',
+      code: 'TRANSFORM_TOP_LEVEL_FAILED',
+      message: `transform ${module} fails before it is called: ${words.slice(0, 200)}${where}`,
+      at: ref.at,
+      hint: 'its top level runs in the sandbox, without network, files, timers and process',
+    };
+  }
+  return {
+    severity: 'error',
+    code: 'TRANSFORM_NOT_CHECKED',
+    message: `transform ${module} could not be tried in the sandbox`,
+    at: ref.at,
+    ...(reply.kind === 'failed' ? { hint: reply.message } : {}),
+  };
+}
+
+function describeHeavy(ref: TransformRef): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'TRANSFORM_HEAVY_TOP_LEVEL',
+    message: `the top level of transform ${JSON.stringify(ref.module)} takes over a millisecond, and runs again for every call`,
+    at: ref.at,
+    hint: 'move the work into the function where only some calls need it, or share state between calls with reuse: true',
+  };
+}

@@ -1,0 +1,468 @@
+/**
+ * Schedules calls over worker processes and survives them. The rules, each from a measured attack:
+ *
+ * - A worker answers in order, so its first job is the one that runs. When it runs longer than its limit and a grace,
+ *   or the worker's memory passes the cap, the worker is killed and that job alone is to blame; the jobs behind it
+ *   never began and are sent again at once.
+ * - A death without a known cause blames nobody yet: the first job is tried once more, alone on an idle worker. If
+ *   that kills the worker too, the job is the culprit and is not tried again.
+ * - A module has to prove itself with quick answers before its calls are queued behind each other, or run on all
+ *   workers at once: until then one worker is always left to the others.
+ * - A module that keeps striking is turned away by its breaker (`breaker.ts`).
+ */
+import { type Answer, STATUS } from '../frames.ts';
+import { JobQueue } from './job-queue.ts';
+import type { Job, JobOutcome, PooledModule } from './job.ts';
+import { noteAnswer, pickWorker } from './placement.ts';
+import { Worker, type DeathCause, type WorkerListener } from './worker.ts';
+
+export interface PoolOptions {
+  /** Workers that take calls. */
+  readonly workers: number;
+  /** Workers kept ready to take a dead one's place. */
+  readonly spare: number;
+  readonly jit: boolean;
+  /** The worker's program. */
+  readonly script: string;
+  readonly onEvent: (event: PoolEvent) => void;
+}
+
+/** What operators should know; never anything of a payload. */
+export type PoolEvent =
+  | {
+      readonly kind: 'worker-died';
+      readonly cause: NonNullable<DeathCause> | 'unexplained';
+      readonly module?: string;
+    }
+  | { readonly kind: 'call-replayed'; readonly module: string }
+  | { readonly kind: 'breaker-opened'; readonly module: string }
+  | { readonly kind: 'breaker-closed'; readonly module: string }
+  | { readonly kind: 'workers-do-not-start'; readonly failures: number };
+
+export interface PoolStats {
+  readonly ready: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly spawned: number;
+  readonly replays: number;
+  /** By cause; `unexplained` among them. */
+  readonly deaths: Readonly<Record<string, number>>;
+}
+
+const GRACE_MS = 250;
+const TICK_MS = 25;
+/** A tick this late means that this process stood still, and answers may wait unread. */
+const STALL_MS = 150;
+/** Calls shorter than this do not need their memory watched. */
+const WATCH_AFTER_MS = 40;
+const MEMORY_CAP_BYTES = 512 * 1024 * 1024;
+const RECYCLE_BYTES = 300 * 1024 * 1024;
+const RECYCLE_CHECK_MS = 1000;
+const FIRST_BACKOFF_MS = 50;
+const LONGEST_BACKOFF_MS = 5000;
+const UNHEALTHY_AFTER = 5;
+
+export class Pool implements WorkerListener {
+  readonly #options: PoolOptions;
+  readonly #workers = new Set<Worker>();
+  /** Takes no new jobs; ends when it is idle. */
+  readonly #draining = new Set<Worker>();
+  /** Ready workers that may be given jobs, the spares behind them left out. */
+  #active: Worker[] = [];
+  readonly #queue = new JobQueue();
+  #memoryMb = 8;
+  #nextId = 1;
+  #bootFailures = 0;
+  #bootTimer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #lastTick = 0;
+  #lastRecycleCheck = 0;
+  #stopping: Promise<void> | undefined;
+  #spawned = 0;
+  #replays = 0;
+  readonly #deaths = new Map<string, number>();
+  #checkIdle: () => void = () => undefined;
+  readonly #killAll = (): void => {
+    for (const worker of this.#workers) worker.kill('stopped');
+  };
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    process.once('exit', this.#killAll);
+  }
+
+  get isHealthy(): boolean {
+    return this.#bootFailures < UNHEALTHY_AFTER;
+  }
+
+  get stats(): PoolStats {
+    let running = 0;
+    for (const worker of this.#workers) running += worker.jobs.length;
+    return {
+      ready: [...this.#workers].filter((worker) => worker.isReady).length,
+      waiting: this.#queue.size,
+      running,
+      spawned: this.#spawned,
+      replays: this.#replays,
+      deaths: Object.fromEntries(this.#deaths),
+    };
+  }
+
+  /** Starts workers, and lets those go that were started for smaller modules. */
+  prepare(memoryMb: number): void {
+    if (memoryMb > this.#memoryMb) {
+      this.#memoryMb = memoryMb;
+      for (const worker of this.#workers) if (worker.settings.memoryMb < memoryMb) this.#draining.add(worker);
+      this.#endIdleDrainers();
+    }
+    this.#refresh();
+    this.#ensureWorkers();
+  }
+
+  /** Runs one frame on a worker. Never rejects. */
+  submit(module: PooledModule, timeoutMs: number, encode: (id: number) => Buffer): Promise<JobOutcome> {
+    const now = performance.now();
+    if (this.#stopping !== undefined) return Promise.resolve(deferred('the sandbox is stopping', 1000));
+    if (!this.isHealthy && this.#active.length === 0) {
+      return Promise.resolve(deferred('no worker process starts', LONGEST_BACKOFF_MS));
+    }
+    const admission = module.breaker.admit(now);
+    if (admission.kind === 'refused') {
+      return Promise.resolve(deferred(BREAKER_OPEN, admission.retryAfterMs));
+    }
+    const isTrial = admission.kind === 'trial';
+    const id = this.#takeId();
+    const frame = encode(id);
+    if (!this.#queue.hasRoomFor(module, frame.length)) {
+      if (isTrial) module.breaker.abandonTrial();
+      return Promise.resolve(deferred('too many calls are waiting', 1000));
+    }
+    return new Promise((resolve) => {
+      const job: Job = {
+        id,
+        module,
+        timeoutMs,
+        frame,
+        queuedAt: now,
+        isTrial,
+        isAlone: isTrial,
+        sentAt: 0,
+        end: resolve,
+      };
+      this.#queue.add(job);
+      if (this.#workers.size === 0 || module.body.memoryMb > this.#memoryMb)
+        this.prepare(module.body.memoryMb);
+      this.#watch();
+      this.#dispatch();
+    });
+  }
+
+  /** Asks every worker that has run a module; those that do not answer are left out. Nothing else may run meanwhile. */
+  async ask(module: PooledModule, timeoutMs: number, encode: (id: number) => Buffer): Promise<string[]> {
+    const asked = [...this.#workers].filter((worker) => worker.isReady && worker.has(module));
+    const answers = asked.map((worker) => {
+      const id = this.#takeId();
+      const frame = encode(id);
+      this.#watch();
+      return new Promise<JobOutcome>((end) => {
+        const now = performance.now();
+        const job = {
+          id,
+          module,
+          timeoutMs,
+          frame,
+          queuedAt: now,
+          isTrial: false,
+          isAlone: true,
+          sentAt: now,
+          end,
+        };
+        worker.send(job, frame);
+      });
+    });
+    const outcomes = await Promise.all(answers);
+    return outcomes.flatMap((outcome) => (outcome.kind === 'answered' ? [outcome.answer.value] : []));
+  }
+
+  /** Lets workers forget a module once the calls they have are answered. */
+  drop(module: PooledModule): void {
+    for (const worker of this.#workers) worker.drop(module);
+  }
+
+  /** Turns away what waits, lets what runs end within its limits, then ends all workers. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    for (const job of this.#queue.removeAll()) this.#defer(job, 'the sandbox is stopping', 1000);
+    clearTimeout(this.#bootTimer);
+    // Workers alone keep no process alive, and this one has to see them end.
+    const alive = setInterval(() => undefined, 1000);
+    await this.#waitUntil(() => this.stats.running === 0);
+    this.#killAll();
+    await this.#waitUntil(() => this.#workers.size === 0);
+    clearInterval(alive);
+    clearInterval(this.#timer);
+    process.removeListener('exit', this.#killAll);
+  }
+
+  /** Resolves when the condition holds; it is looked at after every answer and death. */
+  #waitUntil(holds: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      this.#checkIdle = () => {
+        if (!holds()) return;
+        this.#checkIdle = () => undefined;
+        resolve();
+      };
+      this.#checkIdle();
+    });
+  }
+
+  // ---- what workers report ----
+
+  ready(_worker: Worker): void {
+    this.#bootFailures = 0;
+    this.#refresh();
+    this.#dispatch();
+    this.#ensureWorkers();
+  }
+
+  answered(worker: Worker, job: Job, answer: Answer, ranMs: number): void {
+    const struck = answer.status === STATUS.memory || ranTooLong(answer, job);
+    noteAnswer(job.module, ranMs, struck);
+    // What the call held is not given back at once, and must not be blamed on the next one.
+    if (answer.status === STATUS.memory) this.#drain(worker);
+    if (struck) this.#strike(job);
+    else if (job.isTrial) {
+      job.module.breaker.close();
+      this.#options.onEvent({ kind: 'breaker-closed', module: job.module.name });
+    }
+    job.end({ kind: 'answered', answer, tookMs: performance.now() - job.queuedAt });
+    if (worker.jobs.length === 0) this.#endIdleDrainers();
+    this.#dispatch();
+    this.#checkIdle();
+  }
+
+  lost(worker: Worker, cause: DeathCause): void {
+    this.#draining.add(worker);
+    this.#refresh();
+    if (worker.wasReady) this.#settleDeath(worker, cause);
+    else if (cause !== 'stopped') this.#bootFailed();
+    if (cause === 'stopped') return;
+    this.#ensureWorkers();
+    this.#dispatch();
+    this.#checkIdle();
+  }
+
+  died(worker: Worker): void {
+    this.#workers.delete(worker);
+    this.#draining.delete(worker);
+    this.#checkIdle();
+  }
+
+  // ---- deaths ----
+
+  #settleDeath(worker: Worker, cause: DeathCause): void {
+    const label = cause ?? 'unexplained';
+    const ranMs = performance.now() - (worker.headSince ?? 0);
+    const [head, ...behind] = worker.jobs.splice(0);
+    this.#deaths.set(label, (this.#deaths.get(label) ?? 0) + 1);
+    if (cause !== 'recycled' && cause !== 'stopped') {
+      const module = head === undefined ? {} : { module: head.module.name };
+      this.#options.onEvent({ kind: 'worker-died', cause: label, ...module });
+    }
+    if (this.#stopping === undefined) this.#queue.addFirst(behind);
+    else for (const job of behind) this.#defer(job, 'the sandbox is stopping', 1000);
+    if (head === undefined) return;
+    switch (cause) {
+      case 'deadline':
+        this.#condemn(head, 'timeout');
+        return;
+      case 'memory':
+        this.#condemn(head, 'memory');
+        return;
+      case 'recycled':
+      case 'suspended':
+      case 'boot':
+        if (this.#stopping === undefined) this.#queue.addFirst([head]);
+        else this.#defer(head, 'the sandbox is stopping', 1000);
+        return;
+      case 'stopped':
+        this.#defer(head, 'the sandbox is stopping', 1000);
+        return;
+      case 'protocol':
+      case undefined:
+        // Past its limit it was to blame in any case, and its sender has waited long enough.
+        if (head.isAlone || ranMs > head.timeoutMs) this.#condemn(head, 'crashed');
+        else if (this.#stopping !== undefined) this.#defer(head, 'the sandbox is stopping', 1000);
+        else this.#retryAlone(head);
+    }
+  }
+
+  #condemn(job: Job, failure: 'timeout' | 'memory' | 'crashed'): void {
+    job.module.quickAnswers = 0;
+    this.#strike(job);
+    job.end({ kind: 'killed', failure, tookMs: performance.now() - job.queuedAt });
+  }
+
+  #retryAlone(job: Job): void {
+    job.module.quickAnswers = 0;
+    job.isAlone = true;
+    this.#replays += 1;
+    this.#options.onEvent({ kind: 'call-replayed', module: job.module.name });
+    this.#queue.addSettling(job, () => this.#dispatch());
+  }
+
+  #strike(job: Job): void {
+    const now = performance.now();
+    if (!job.module.breaker.strike(now, job.isTrial)) return;
+    this.#options.onEvent({ kind: 'breaker-opened', module: job.module.name });
+    for (const waiting of this.#queue.remove(({ module }) => module === job.module)) {
+      const admission = job.module.breaker.admit(now);
+      this.#defer(waiting, BREAKER_OPEN, admission.kind === 'refused' ? admission.retryAfterMs : 1000);
+    }
+  }
+
+  #bootFailed(): void {
+    this.#bootFailures += 1;
+    this.#options.onEvent({ kind: 'workers-do-not-start', failures: this.#bootFailures });
+    if (this.isHealthy || this.#active.length > 0) return;
+    for (const job of this.#queue.removeAll())
+      this.#defer(job, 'no worker process starts', LONGEST_BACKOFF_MS);
+  }
+
+  // ---- queue ----
+
+  #takeId(): number {
+    const id = this.#nextId;
+    this.#nextId = id === 0xffff_ffff ? 1 : id + 1;
+    return id;
+  }
+
+  #defer(job: Job, reason: string, retryAfterMs: number): void {
+    if (job.isTrial) job.module.breaker.abandonTrial();
+    job.end(deferred(reason, retryAfterMs));
+  }
+
+  #dispatch(): void {
+    const options = { count: this.#options.workers, reserved: this.#dispatchAlone() };
+    this.#queue.offer((job) => {
+      const worker = pickWorker(job, this.#active, options);
+      worker?.send(job, job.frame);
+      return worker !== undefined;
+    });
+  }
+
+  /** Sends what must run alone to idle workers; returns the worker that is kept free for the next of them. */
+  #dispatchAlone(): Worker | undefined {
+    for (let job = this.#queue.firstAlone; job !== undefined; job = this.#queue.firstAlone) {
+      const idle = this.#active.find((worker) => worker.jobs.length === 0);
+      if (idle === undefined) return this.#active.toSorted((a, b) => a.jobs.length - b.jobs.length)[0];
+      this.#queue.shiftAlone();
+      idle.send(job, job.frame);
+    }
+    return undefined;
+  }
+
+  // ---- workers ----
+
+  #refresh(): void {
+    const ready = [...this.#workers].filter((worker) => worker.isReady && !this.#draining.has(worker));
+    this.#active = ready.slice(0, this.#options.workers);
+  }
+
+  #ensureWorkers(): void {
+    if (this.#stopping !== undefined || this.#bootTimer !== undefined) return;
+    if (this.#bootFailures > 0) {
+      const wait = Math.min(FIRST_BACKOFF_MS * 2 ** (this.#bootFailures - 1), LONGEST_BACKOFF_MS);
+      if (this.#workers.size - this.#draining.size > this.#active.length) return;
+      this.#bootTimer = setTimeout(() => {
+        this.#bootTimer = undefined;
+        this.#spawn();
+      }, wait).unref();
+      return;
+    }
+    const wanted = this.#options.workers + this.#options.spare;
+    while (this.#workers.size - this.#draining.size < wanted) this.#spawn();
+  }
+
+  #spawn(): void {
+    this.#spawned += 1;
+    const { script, jit } = this.#options;
+    this.#workers.add(new Worker({ script, jit, memoryMb: this.#memoryMb }, this));
+  }
+
+  #drain(worker: Worker): void {
+    this.#draining.add(worker);
+    this.#refresh();
+    this.#ensureWorkers();
+  }
+
+  #endIdleDrainers(): void {
+    for (const worker of this.#draining) if (worker.jobs.length === 0) worker.kill('recycled');
+  }
+
+  // ---- watching ----
+
+  #watch(): void {
+    if (this.#timer !== undefined) return;
+    this.#lastTick = performance.now();
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    const stalled = now - this.#lastTick > STALL_MS;
+    this.#lastTick = now;
+    if (stalled) return;
+    let busy = this.#queue.size;
+    for (const worker of this.#workers) {
+      busy += worker.jobs.length;
+      this.#watchWorker(worker, now);
+    }
+    for (const job of this.#queue.removeLate(now)) this.#defer(job, 'no worker was free in time', 1000);
+    if (busy === 0 || now - this.#lastRecycleCheck > RECYCLE_CHECK_MS) this.#recycle(now);
+    if (busy === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+
+  #watchWorker(worker: Worker, now: number): void {
+    const [head] = worker.jobs;
+    const since = worker.headSince;
+    if (head === undefined || since === undefined) return;
+    if (now - since > head.timeoutMs + GRACE_MS) worker.kill('deadline');
+    else if (now - since > WATCH_AFTER_MS) {
+      const found = worker.look();
+      if (found === undefined) return;
+      // A signal from outside stopped it, which no transform can do.
+      if (found.isSuspended) worker.kill('suspended');
+      else if (found.rssBytes > MEMORY_CAP_BYTES) worker.kill('memory');
+    }
+  }
+
+  #recycle(now: number): void {
+    this.#lastRecycleCheck = now;
+    for (const worker of this.#active) {
+      if ((worker.look()?.rssBytes ?? 0) > RECYCLE_BYTES) this.#draining.add(worker);
+    }
+    if (this.#draining.size === 0) return;
+    this.#refresh();
+    this.#endIdleDrainers();
+    this.#ensureWorkers();
+  }
+}
+
+const BREAKER_OPEN = 'it failed hard three times within a minute and is paused';
+
+/** A call that hardly got the processor before its time was up shows a busy machine, not a bad module. */
+function ranTooLong(answer: Answer, job: Job): boolean {
+  return answer.status === STATUS.timeout && answer.cpuMicros > job.timeoutMs * 500;
+}
+
+function deferred(reason: string, retryAfterMs: number): JobOutcome {
+  return { kind: 'deferred', reason, retryAfterMs };
+}

@@ -1,0 +1,171 @@
+/** The supervisor's side of one worker process: its walls, its frames, its queue of jobs, its death. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { decodeAnswer, encodeDrop, encodeLoad, FrameReader, STATUS, type Answer } from '../frames.ts';
+import type { Job, PooledModule } from './job.ts';
+import { workerCommand, type WorkerSettings } from './worker-command.ts';
+
+/** Why the supervisor ended a worker. */
+export type KillCause = 'deadline' | 'memory' | 'recycled' | 'protocol' | 'stopped' | 'boot' | 'suspended';
+
+/** How a worker came to its end; `undefined` is a death of its own. */
+export type DeathCause = KillCause | undefined;
+
+export interface WorkerListener {
+  ready(worker: Worker): void;
+  /** `ranMs` counts from when nothing else ran before it. */
+  answered(worker: Worker, job: Job, answer: Answer, ranMs: number): void;
+  /** No answer will come any more, though a killed process may take a while to go. */
+  lost(worker: Worker, cause: DeathCause): void;
+  /** The process is gone; `lost` was said before. */
+  died(worker: Worker): void;
+}
+
+/** A worker that is not ready by then never will be; it takes 60 ms, on a busy machine half a second. */
+const BOOT_TIMEOUT_MS = 10_000;
+const COMPLAINT_CHARS = 4096;
+
+export class Worker {
+  readonly settings: WorkerSettings;
+  /** Sent and not answered, in order; the first one runs. */
+  readonly jobs: Job[] = [];
+  readonly #process: ChildProcess;
+  readonly #socket: Socket;
+  readonly #listener: WorkerListener;
+  readonly #reader = new FrameReader();
+  readonly #loaded = new Set<number>();
+  readonly #bootTimer: NodeJS.Timeout;
+  #out: Buffer[] = [];
+  #lastReplyAt = 0;
+  #killCause: DeathCause;
+  #isReady = false;
+  #isDead = false;
+  #complaint = '';
+
+  constructor(settings: WorkerSettings, listener: WorkerListener) {
+    this.settings = settings;
+    this.#listener = listener;
+    const { file, argv, env } = workerCommand(settings);
+    this.#process = spawn(file, argv, { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], env, cwd: '/' });
+    this.#socket = this.#process.stdio[3] as Socket;
+    this.#process.stdin?.on('error', ignore).end(settings.script);
+    this.#process.stderr?.on('data', (chunk: Buffer) => {
+      this.#complaint = (this.#complaint + chunk.toString('latin1')).slice(-COMPLAINT_CHARS);
+    });
+    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk)).on('error', ignore);
+    this.#process.on('error', () => this.#die());
+    this.#process.on('exit', () => this.#die());
+    this.#bootTimer = setTimeout(() => this.kill('boot'), BOOT_TIMEOUT_MS).unref();
+    // An idle pool keeps no command alive; the supervisor's own timer does while there is work.
+    this.#process.unref();
+    this.#socket.unref();
+    (this.#process.stderr as Socket | null)?.unref();
+    (this.#process.stdin as Socket | null)?.unref();
+  }
+
+  get isReady(): boolean {
+    return this.#isReady && !this.#isDead && this.#killCause === undefined;
+  }
+
+  /** Whether it ever became ready. */
+  get wasReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Since when the first job has been running; undefined where the worker is idle. */
+  get headSince(): number | undefined {
+    const head = this.jobs[0];
+    return head === undefined ? undefined : Math.max(head.sentAt, this.#lastReplyAt);
+  }
+
+  send(job: Job, frame: Buffer): void {
+    job.sentAt = performance.now();
+    this.jobs.push(job);
+    if (!this.#loaded.has(job.module.number)) {
+      this.#loaded.add(job.module.number);
+      this.#write(encodeLoad(job.module.number, job.module.body));
+    }
+    this.#write(frame);
+  }
+
+  /** Lets the worker forget a module after the calls it already has. */
+  drop(module: PooledModule): void {
+    if (this.#loaded.delete(module.number) && !this.#isDead) this.#write(encodeDrop(module.number));
+  }
+
+  /** Whether it was sent a module and has not forgotten it. */
+  has(module: PooledModule): boolean {
+    return this.#loaded.has(module.number);
+  }
+
+  kill(cause: KillCause): void {
+    if (this.#isDead || this.#killCause !== undefined) return;
+    this.#killCause = cause;
+    this.#process.kill('SIGKILL');
+    // The system takes a tenth of a second to clear away half a gigabyte; nobody has to wait for that.
+    this.#listener.lost(this, cause);
+  }
+
+  /** What the system says of the process; undefined where the platform does not tell. */
+  look(): { readonly rssBytes: number; readonly isSuspended: boolean } | undefined {
+    try {
+      const status = readFileSync(`/proc/${this.#process.pid}/status`, 'latin1');
+      const kilobytes = /VmRSS:\s+(\d+)/.exec(status)?.[1];
+      if (kilobytes === undefined) return undefined;
+      return { rssBytes: Number(kilobytes) * 1024, isSuspended: /^State:\s+[Tt]/m.test(status) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Frames of one turn leave in one write. */
+  #write(frame: Buffer): void {
+    this.#out.push(frame);
+    if (this.#out.length > 1) return;
+    queueMicrotask(() => {
+      const out = this.#out;
+      this.#out = [];
+      if (!this.#isDead)
+        this.#socket.write(out.length === 1 && out[0] !== undefined ? out[0] : Buffer.concat(out));
+    });
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#isDead || this.#killCause !== undefined) return;
+    for (const frame of this.#reader.push(chunk) ?? [undefined]) {
+      const answer = frame === undefined ? undefined : decodeAnswer(frame);
+      if (answer?.status === STATUS.ready) {
+        this.#isReady = true;
+        clearTimeout(this.#bootTimer);
+        this.#listener.ready(this);
+        continue;
+      }
+      const job = this.jobs[0];
+      if (answer === undefined || job === undefined || answer.id !== job.id) {
+        this.kill('protocol');
+        return;
+      }
+      const since = this.headSince ?? 0;
+      this.jobs.shift();
+      this.#lastReplyAt = performance.now();
+      this.#listener.answered(this, job, answer, this.#lastReplyAt - since);
+    }
+  }
+
+  #die(): void {
+    if (this.#isDead) return;
+    this.#isDead = true;
+    clearTimeout(this.#bootTimer);
+    this.#socket.destroy();
+    if (this.#killCause === undefined) {
+      // V8 says so itself when the data limit stops it; the transform cannot write there.
+      this.#listener.lost(this, /out of memory|OOM/i.test(this.#complaint) ? 'memory' : undefined);
+    }
+    this.#listener.died(this);
+  }
+}
+
+function ignore(): void {
+  // The pipe breaks when the process is killed, which its exit reports.
+}

@@ -1,0 +1,235 @@
+/** The host's side of loading: runs the loader process and turns what it found into diagnostics at their places. */
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import {
+  didYouMean,
+  displayName,
+  type Diagnostic,
+  type Place,
+  type SourceText,
+} from '../../document/document.ts';
+import type { LoaderAnswer, LoaderModule, LoaderRequest } from './loader-process.ts';
+import type { SourceFinding } from './scan-sources.ts';
+import type { TransformRef } from '../transform.ts';
+
+/** Where transforms lie, and how their files are named in print. */
+export interface TransformsFolder {
+  /** `hooks.transformsDir`, absolute. */
+  readonly dir: string;
+  /** Directory that printed file names are relative to; default the working directory. */
+  readonly cwd?: string;
+}
+
+/** A module ready to run. */
+export interface LoadedModule {
+  /** As mappings name it. */
+  readonly module: string;
+  readonly code: string;
+  /** Source map of `code` (JSON text); its sources are relative to `hooks.transformsDir`. */
+  readonly map: string;
+  readonly sha256: string;
+}
+
+export interface LoadedModules {
+  readonly modules: ReadonlyMap<string, LoadedModule>;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Absolute paths of all files that were read, and of entries that are missing so that their arrival is noticed. */
+  readonly files: readonly string[];
+  /** The program of a worker process; empty where nothing was loaded. */
+  readonly workerScript: string;
+}
+
+/** A loader that hangs would hold a reload for ever; twenty files take 0.1 s. */
+const LOADER_TIMEOUT_MS = 30_000;
+/** Linked code beyond this does not fit 64 MB of heap with a request beside it. */
+const MAX_CODE_BYTES = 1024 * 1024;
+
+const NOTHING: LoadedModules = { modules: new Map(), diagnostics: [], files: [], workerScript: '' };
+
+/** Compiles and links every module that `refs` name; runs none of their code. */
+export async function loadModules(
+  folder: TransformsFolder,
+  refs: readonly TransformRef[],
+): Promise<LoadedModules> {
+  const { dir } = folder;
+  if (refs.length === 0) return NOTHING;
+  const names = [...new Set(refs.map((ref) => ref.module))];
+  const answer = await runLoader({ dir, modules: names }, LOADER_TIMEOUT_MS);
+  if (typeof answer === 'string') {
+    const blamed = await findBlame(dir, names, answer);
+    const failed = refs.flatMap((ref) => failedLoader(ref, blamed.get(ref.module)) ?? []);
+    return { ...NOTHING, diagnostics: failed };
+  }
+  const modules = new Map<string, LoadedModule>();
+  const diagnostics: Diagnostic[] = answer.findings.map((finding) =>
+    describeFinding(folder, answer, finding),
+  );
+  const files = new Set<string>();
+  for (const loaded of answer.modules) {
+    const users = refs.filter((ref) => ref.module === loaded.module);
+    if ('problem' in loaded) {
+      files.add(path.resolve(answer.root, loaded.module));
+      diagnostics.push(...users.map((ref) => describeProblem(folder, loaded, ref)));
+      continue;
+    }
+    for (const id of loaded.files) files.add(path.join(answer.root, id));
+    if (loaded.linked === undefined) continue;
+    if (Buffer.byteLength(loaded.linked.code) > MAX_CODE_BYTES) {
+      diagnostics.push(...users.map(describeTooLarge));
+      continue;
+    }
+    modules.set(loaded.module, { module: loaded.module, ...loaded.linked });
+  }
+  return { modules, diagnostics, files: [...files], workerScript: answer.workerScript };
+}
+
+/** A loader that broke down did so over one module; each is tried alone, while there is time, to tell which. */
+async function findBlame(
+  dir: string,
+  names: readonly string[],
+  reason: string,
+): Promise<ReadonlyMap<string, string>> {
+  const blamed = new Map<string, string>();
+  const until = performance.now() + LOADER_TIMEOUT_MS;
+  for (const name of names.length > 1 ? names : []) {
+    const left = until - performance.now();
+    if (left < 1000) break;
+    const answer = await runLoader({ dir, modules: [name] }, left);
+    if (typeof answer === 'string') blamed.set(name, answer);
+  }
+  return blamed.size > 0 ? blamed : new Map(names.map((name) => [name, reason]));
+}
+
+/** Runs the loader process; a text instead of an answer says why there is none. */
+async function runLoader(request: LoaderRequest, timeout: number): Promise<LoaderAnswer | string> {
+  const entry = new URL(
+    import.meta.url.endsWith('.ts') ? './loader-process.ts' : './loader-process.js',
+    import.meta.url,
+  );
+  const { NODE_OPTIONS: _, ...environment } = process.env;
+  const child = spawn(process.execPath, ['--no-warnings', fileURLToPath(entry)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // tsx's disk cache lies in a predictable folder of the temporary directory.
+    env: { ...environment, TSX_DISABLE_CACHE: '1', NODE_NO_WARNINGS: '1' },
+    timeout: Math.floor(timeout),
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise<string | undefined>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) =>
+      resolve(code === 0 ? undefined : `it ended with ${signal ?? code}`),
+    );
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(JSON.stringify(request));
+  const [output, complaint, failure] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (failure === undefined) return JSON.parse(output) as LoaderAnswer;
+  const cause = /^\w*Error.*$/m.exec(complaint)?.[0];
+  return cause === undefined ? failure : `${failure}: ${cause.slice(0, 200)}`;
+}
+
+/** The range of a text that starts at a 1-based line and column. */
+export function placeAt(source: SourceText, line: number, column: number, length: number): Place {
+  let start = 0;
+  for (let found = 1; found < line; found += 1) {
+    const end = /\r\n|[\n\r\u2028\u2029]/g;
+    end.lastIndex = start;
+    if (end.exec(source.text) === null) break;
+    start = end.lastIndex;
+  }
+  const from = Math.min(start + column - 1, source.text.length);
+  return { source, start: from, end: Math.min(from + length, source.text.length) };
+}
+
+function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding: SourceFinding): Diagnostic {
+  const file = displayName(path.join(folder.dir, finding.file), folder.cwd);
+  const source = { file, text: answer.texts[finding.file] ?? '' };
+  return {
+    severity: 'error',
+    code: finding.code,
+    message: finding.message,
+    at: placeAt(source, finding.line, finding.column, finding.length),
+    ...(finding.hint === undefined ? {} : { hint: finding.hint }),
+  };
+}
+
+function describeProblem(
+  folder: TransformsFolder,
+  loaded: Extract<LoaderModule, { problem: string }>,
+  ref: TransformRef,
+): Diagnostic {
+  const name = JSON.stringify(loaded.module.length > 80 ? `${loaded.module.slice(0, 79)}…` : loaded.module);
+  const common = { severity: 'error', at: ref.at } as const;
+  switch (loaded.problem) {
+    case 'not-found': {
+      const hint =
+        suggestModule(folder.dir, loaded.module) ??
+        'create it, or check the name: it is relative to hooks.transformsDir';
+      const message = `transform ${name} is no file in ${displayName(folder.dir, folder.cwd)}`;
+      return { ...common, code: 'TRANSFORM_NOT_FOUND', message, hint };
+    }
+    case 'outside':
+      return {
+        ...common,
+        code: 'TRANSFORM_OUTSIDE',
+        message: `transform ${name} lies outside the transforms folder`,
+        hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
+      };
+    case 'too-large':
+      return {
+        ...common,
+        code: 'TRANSFORM_TOO_LARGE',
+        message: `transform ${name} is a file of over 4 MB`,
+        hint: 'keep large tables out of the transform',
+      };
+    case 'file-type':
+      return {
+        ...common,
+        code: 'TRANSFORM_FILE_TYPE',
+        message: `transform ${name} is no file a transform may be, expected .ts .mts .js .mjs .cjs`,
+        hint: 'compile or rename it to one of these',
+      };
+  }
+}
+
+/** The same name with another extension first (`x.js` beside a missing `x.ts`), else the nearest name. */
+function suggestModule(dir: string, module: string): string | undefined {
+  const folder = path.resolve(dir, path.dirname(module));
+  let names: string[];
+  try {
+    names = readdirSync(folder).filter((name) => /\.(?:ts|mts|js|mjs|cjs)$/.test(name));
+  } catch {
+    return undefined;
+  }
+  const wanted = path.basename(module);
+  const stem = wanted.replace(/\.\w+$/, '');
+  const same = names.find((name) => name.replace(/\.\w+$/, '') === stem);
+  const near = same ?? didYouMean(wanted, names);
+  return near === undefined
+    ? undefined
+    : `did you mean ${JSON.stringify(path.posix.join(path.posix.dirname(module), near))}?`;
+}
+
+function describeTooLarge(ref: TransformRef): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'TRANSFORM_TOO_LARGE',
+    message: `transform ${JSON.stringify(ref.module)} with all it imports is over 1 MB`,
+    at: ref.at,
+    hint: 'import less, or keep large tables out of the transform',
+  };
+}
+
+function failedLoader(ref: TransformRef, reason: string | undefined): Diagnostic | undefined {
+  if (reason === undefined) return undefined;
+  return {
+    severity: 'error',
+    code: 'TRANSFORM_LOADER_FAILED',
+    message: `transform ${JSON.stringify(ref.module)} could not be loaded, the loader gave no answer: ${reason}`,
+    at: ref.at,
+    hint: 'the loader is a Node.js process of its own: see whether the code of the transform, memory, time or permissions keep it from running',
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * The loader process: a request as JSON on standard input, the linked modules and findings as JSON on standard
+ * output, then it ends. It stands alone because module hooks are global to a process, and so that whatever the
+ * tools behind it keep in memory is gone when loading is done.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { linkModule, reachableFiles } from './link-module.ts';
+import {
+  isInside,
+  isLoadable,
+  loadGraph,
+  unreadableReason,
+  type Graph,
+  type GraphFile,
+  type RefusedImport,
+} from './load-graph.ts';
+import { buildWorkerScript } from '../host/worker-script.ts';
+import { scanSources, SYNTAX_HINT, type Scan, type SourceFinding } from './scan-sources.ts';
+
+export interface LoaderRequest {
+  /** `hooks.transformsDir`, absolute. */
+  readonly dir: string;
+  /** Modules as mappings name them. */
+  readonly modules: readonly string[];
+}
+
+/** Why a module as named by a mapping has no file that could be loaded. */
+type EntryProblem = 'not-found' | 'outside' | 'file-type' | 'too-large';
+
+export type LoaderModule =
+  | { readonly module: string; readonly problem: EntryProblem }
+  | {
+      readonly module: string;
+      /** Id of the entry file. */
+      readonly entry: string;
+      /** Ids of all files it is made of. */
+      readonly files: readonly string[];
+      /** Absent where a finding prevents linking. */
+      readonly linked?: { readonly code: string; readonly map: string; readonly sha256: string };
+    };
+
+export interface LoaderAnswer {
+  /** Real path of the transforms folder; ids are relative to it. */
+  readonly root: string;
+  readonly modules: readonly LoaderModule[];
+  readonly findings: readonly SourceFinding[];
+  /** Texts of the files that have findings, by id. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** The program of a worker process. */
+  readonly workerScript: string;
+}
+
+async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerScript'>> {
+  if (!existsSync(request.dir)) {
+    const modules = request.modules.map((module) => ({ module, problem: 'not-found' as const }));
+    return { root: request.dir, modules, findings: [], texts: {} };
+  }
+  const root = realpathSync(request.dir);
+  const entries = request.modules.map((module) => ({ module, ...findEntry(root, module) }));
+  const paths = entries.flatMap((entry) => ('file' in entry ? [entry.file] : []));
+  const graph = await loadGraph(root, [...new Set(paths)]);
+  const scan = await scanSources(graph.files);
+  const findings = collectFindings(graph, scan);
+  const bad = new Set(findings.map((finding) => finding.file));
+  const modules: LoaderModule[] = [];
+  for (const entry of entries) {
+    if ('problem' in entry) {
+      modules.push({ module: entry.module, problem: entry.problem });
+      continue;
+    }
+    const id = path.relative(root, entry.file).split(path.sep).join('/');
+    const reached = reachableFiles(id, graph.files);
+    const files = reached.map((file) => file.id);
+    const linked = files.some((file) => bad.has(file)) ? undefined : await link(root, id, graph.files);
+    if (linked !== undefined && 'findings' in linked) {
+      findings.push(...linked.findings);
+      modules.push({ module: entry.module, entry: id, files });
+    } else
+      modules.push({ module: entry.module, entry: id, files, ...(linked === undefined ? {} : { linked }) });
+  }
+  const texts = Object.fromEntries(
+    findings.map(({ file }) => [file, graph.files.get(file)?.original ?? ''] as const),
+  );
+  return { root, modules, findings, texts };
+}
+
+function findEntry(root: string, module: string): { file: string } | { problem: EntryProblem } {
+  const named = path.resolve(root, module);
+  if (!isInside(root, named)) return { problem: 'outside' };
+  let file: string;
+  try {
+    file = realpathSync(named);
+  } catch {
+    return { problem: 'not-found' };
+  }
+  if (!isInside(root, file)) return { problem: 'outside' };
+  const unreadable = unreadableReason(file);
+  if (!isLoadable(file) || file.endsWith('.json') || unreadable === 'no-file')
+    return { problem: 'file-type' };
+  if (unreadable === 'too-large') return { problem: 'too-large' };
+  return { file };
+}
+
+async function link(
+  root: string,
+  entry: string,
+  files: ReadonlyMap<string, GraphFile>,
+): Promise<{ code: string; map: string; sha256: string } | { findings: readonly SourceFinding[] }> {
+  const linked = await linkModule(root, entry, files);
+  if ('findings' in linked) return linked;
+  return { ...linked, sha256: createHash('sha256').update(linked.code).digest('hex') };
+}
+
+/** Gives each refused import its place; a CommonJS candidate that the scan did not see stood in a comment or string. */
+function collectFindings(graph: Graph, scan: Scan): SourceFinding[] {
+  const findings = [...scan.findings];
+  const placed = new Set(findings.map((finding) => `${finding.file}:${finding.line}:${finding.column}`));
+  const add = (
+    refused: RefusedImport,
+    at: Pick<SourceFinding, 'file' | 'line' | 'column' | 'length'>,
+  ): void => {
+    const key = `${at.file}:${at.line}:${at.column}`;
+    if (placed.has(key)) return;
+    placed.add(key);
+    const { code, message, hint } = refused;
+    findings.push({ code, message, ...at, ...(hint === undefined ? {} : { hint }) });
+  };
+  for (const refused of graph.refused) {
+    const places = scan.imports.filter(
+      (one) => one.at.file === refused.importer && one.specifier === refused.specifier,
+    );
+    for (const place of places) add(refused, place.at);
+    const commonJs = graph.files.get(refused.importer)?.kind === 'commonjs';
+    if (places.length === 0 && !commonJs)
+      add(refused, { file: refused.importer, line: 1, column: 1, length: 0 });
+  }
+  for (const file of graph.files.values()) {
+    if (file.source === undefined && !findings.some((finding) => finding.file === file.id)) {
+      const at = { file: file.id, line: 1, column: 1, length: 0 };
+      findings.push({
+        code: 'TRANSFORM_SYNTAX',
+        message: 'the file cannot be compiled',
+        hint: SYNTAX_HINT,
+        ...at,
+      });
+    }
+  }
+  return findings;
+}
+
+const request = JSON.parse(await text(process.stdin)) as LoaderRequest;
+const [loaded, workerScript] = await Promise.all([load(request), buildWorkerScript()]);
+process.stdout.write(JSON.stringify({ ...loaded, workerScript } satisfies LoaderAnswer));

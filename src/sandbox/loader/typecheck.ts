@@ -1,0 +1,161 @@
+/** Type-checks transforms with the TypeScript found beside the configuration. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { displayName, type Diagnostic } from '../../document/document.ts';
+import { AUTHOR_GLOBALS } from './author-globals.ts';
+import { placeAt } from './load-modules.ts';
+import type { TransformRef } from '../transform.ts';
+
+export interface TypecheckOptions {
+  /** Folder of the configuration, from which `typescript` is looked for upwards. */
+  readonly configDir: string;
+  /** Directory that printed file names are relative to; default the working directory. */
+  readonly cwd?: string;
+}
+
+/** The native compiler takes half a second for a large folder; an old one on a slow machine ten. */
+const TSC_TIMEOUT_MS = 60_000;
+/** More than anyone reads; the last one says how many there are. */
+const MAX_FINDINGS = 200;
+
+/**
+ * Reports what `tsc` says about the TypeScript modules of `refs` and what they import. `sluice` need not be installed
+ * there: its types come from here. A `tsconfig.json` in the transforms folder adds the author's own rules.
+ */
+export async function typecheckTransforms(
+  dir: string,
+  refs: readonly TransformRef[],
+  options: TypecheckOptions,
+): Promise<readonly Diagnostic[]> {
+  const files = [...new Set(refs.map((ref) => path.resolve(dir, ref.module)))].filter(
+    (file) => /\.m?ts$/.test(file) && existsSync(file),
+  );
+  const [first] = refs.filter((ref) => /\.m?ts$/.test(ref.module));
+  if (files.length === 0 || first === undefined) return [];
+  const compiler = findCompiler(options.configDir);
+  if (compiler === undefined) return [notChecked(first, options)];
+  const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'sluice-types-'));
+  try {
+    const project = path.join(folder, 'tsconfig.json');
+    writeFileSync(path.join(folder, 'globals.d.ts'), AUTHOR_GLOBALS);
+    writeFileSync(project, JSON.stringify(projectOf(dir, files, folder)));
+    const output = await runCompiler(compiler, project, dir);
+    return readFindings(output, first, { dir, ...options });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function findCompiler(configDir: string): string | undefined {
+  try {
+    const manifest = createRequire(path.join(configDir, 'sluice.yaml')).resolve('typescript/package.json');
+    const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin?: { tsc?: string } };
+    return bin?.tsc === undefined ? undefined : path.join(path.dirname(manifest), bin.tsc);
+  } catch {
+    return undefined;
+  }
+}
+
+function projectOf(dir: string, files: readonly string[], folder: string): object {
+  const own = path.join(dir, 'tsconfig.json');
+  const types = ['../author.d.ts', '../author.ts']
+    .map((name) => fileURLToPath(new URL(name, import.meta.url)))
+    .find((file) => existsSync(file));
+  return {
+    ...(existsSync(own) ? { extends: own } : {}),
+    compilerOptions: {
+      ...(existsSync(own) ? {} : { strict: true }),
+      noEmit: true,
+      incremental: false,
+      composite: false,
+      target: 'es2024',
+      lib: ['es2024'],
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      moduleDetection: 'force',
+      allowImportingTsExtensions: true,
+      resolveJsonModule: true,
+      isolatedModules: true,
+      skipLibCheck: true,
+      types: [],
+      paths: { sluice: [types] },
+    },
+    files: [...files, path.join(folder, 'globals.d.ts')],
+    include: [],
+  };
+}
+
+async function runCompiler(compiler: string, project: string, dir: string): Promise<string> {
+  const child = spawn(process.execPath, [compiler, '-p', project, '--pretty', 'false'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: dir,
+    timeout: TSC_TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) =>
+      resolve(code === null ? `it ended with ${signal ?? 'a signal'}` : ''),
+    );
+  });
+  const [output, complaint, failure] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return `${output}\n${failure === '' ? complaint : failure}`;
+}
+
+/** tsc prints `file(line,column): error TS1234: words`, further words indented, and errors without a place bare. */
+function readFindings(
+  output: string,
+  first: TransformRef,
+  options: TypecheckOptions & { readonly dir: string },
+): readonly Diagnostic[] {
+  const findings: Diagnostic[] = [];
+  for (const line of output.split('\n')) {
+    if (findings.length >= MAX_FINDINGS) break;
+    const placed = /^(.*?)\((\d+),(\d+)\): error (TS\d+): (.*)$/.exec(line);
+    const bare = /^(?:error )?(TS\d+): (.*)$/.exec(line);
+    if (placed !== null) findings.push(describePlaced(placed.slice(1), options));
+    else if (bare !== null) findings.push({ ...TYPE_ERROR, message: words(bare[2], bare[1]), at: first.at });
+  }
+  if (findings.length === 0 && output.trim() !== '') {
+    return [{ ...TYPE_ERROR, message: `tsc failed: ${output.trim().slice(0, 200)}`, at: first.at }];
+  }
+  return findings;
+}
+
+const TYPE_ERROR = {
+  severity: 'error',
+  code: 'TRANSFORM_TYPES',
+  hint: 'correct the code, or the type the payload was declared with',
+} as const;
+
+function describePlaced(
+  [name = '', line, column, code, message]: readonly string[],
+  { dir, cwd }: TypecheckOptions & { readonly dir: string },
+): Diagnostic {
+  const file = path.resolve(dir, name);
+  const source = { file: displayName(file, cwd), text: existsSync(file) ? readFileSync(file, 'utf8') : '' };
+  const at = placeAt(source, Number(line), Number(column), 0);
+  const word = /^[\w$]+/.exec(source.text.slice(at.start));
+  const end = at.start + (word?.[0].length ?? 1);
+  return { ...TYPE_ERROR, message: words(message, code), at: { ...at, end } };
+}
+
+function words(message = '', code = ''): string {
+  const text = message.replace(/\.$/, '');
+  return `${text.charAt(0).toLowerCase()}${text.slice(1, 400)} (${code})`;
+}
+
+function notChecked(ref: TransformRef, { configDir, cwd }: TypecheckOptions): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'TRANSFORM_TYPES_NOT_CHECKED',
+    message: `transforms are not type-checked, no TypeScript was found from ${displayName(configDir, cwd)} upwards`,
+    at: ref.at,
+    hint: 'npm install --save-dev typescript',
+  };
+}

@@ -1,0 +1,166 @@
+/** One transform in its own isolate, as a worker holds it. Runs in the worker process only. */
+import ivm from 'isolated-vm';
+import { STATUS, type Answer, type LoadBody, type Status } from '../frames.ts';
+import { CALL_STATES, INSIDE_SCRIPT } from '../isolate/inside.ts';
+import { IsolateCoverage, type RawCoverage } from './isolate-coverage.ts';
+import { LINKED_NAME, MODULE_FILE, SCRIPT_PREFIX } from '../names.ts';
+
+/** Compiling, freezing and linking take 3 ms; a module's own top level runs within a call's limit. */
+const SETUP_TIMEOUT_MS = 2000;
+
+type Start = (json: string, now: number, seed: number) => number;
+type Take = () => string;
+type Inspect = () => number;
+type Outcome = Omit<Answer, 'id'>;
+
+const RESULT_STATUS: Readonly<Record<string, Status>> = {
+  [CALL_STATES.ok]: STATUS.ok,
+  [CALL_STATES.undefined]: STATUS.undefined,
+  [CALL_STATES.failed]: STATUS.userError,
+  [CALL_STATES.notJson]: STATUS.notJson,
+  [CALL_STATES.tooLarge]: STATUS.tooLarge,
+  [CALL_STATES.pending]: STATUS.pending,
+};
+
+export class IsolatedModule {
+  readonly #settings: LoadBody;
+  readonly #isolate: ivm.Isolate;
+  readonly #start: ivm.Reference<Start>;
+  readonly #take: ivm.Reference<Take>;
+  readonly #inspect: ivm.Reference<Inspect>;
+  readonly #coverage: IsolateCoverage | undefined;
+  #heapBytes = 0;
+
+  /** @throws what V8 finds wrong with the code. */
+  constructor(settings: LoadBody, isolate: ivm.Isolate = makeIsolate(settings), coverage?: IsolateCoverage) {
+    this.#settings = settings;
+    this.#isolate = isolate;
+    this.#coverage = coverage;
+    const context = this.#isolate.createContextSync({ inspector: coverage !== undefined });
+    const options = { reference: true, timeout: SETUP_TIMEOUT_MS } as const;
+    const link: ivm.Reference = context.evalSync(INSIDE_SCRIPT, { ...options, filename: 'sluice:inside' });
+    const text = `${SCRIPT_PREFIX}${settings.code}\nreturn ${LINKED_NAME}; })`;
+    const factory: ivm.Reference = this.#isolate
+      .compileScriptSync(text, { filename: MODULE_FILE, lineOffset: -1 })
+      .runSync(context, options);
+    const { exportName, reuse, maxResultBytes, maxLogBytes } = settings;
+    const inner = new ivm.ExternalCopy({ exportName, reuse, maxResultBytes, maxLogBytes }).copyInto();
+    const runner = link.applySync(undefined, [factory.derefInto(), inner], {
+      result: { reference: true },
+      timeout: SETUP_TIMEOUT_MS,
+    }) as ivm.Reference<Record<string, (...values: never[]) => unknown>>;
+    this.#start = runner.getSync('start', { reference: true }) as ivm.Reference<Start>;
+    this.#take = runner.getSync('take', { reference: true }) as ivm.Reference<Take>;
+    this.#inspect = runner.getSync('inspect', { reference: true }) as ivm.Reference<Inspect>;
+  }
+
+  /** A module whose runs are counted. */
+  static async withCoverage(settings: LoadBody): Promise<IsolatedModule> {
+    const isolate = makeIsolate(settings);
+    return new IsolatedModule(settings, isolate, await IsolateCoverage.start(isolate));
+  }
+
+  /** True where letting the isolate go would lose counts. */
+  get isCounting(): boolean {
+    return this.#coverage !== undefined;
+  }
+
+  /** What ran since the last time; nothing where it is not counted. */
+  async takeCoverage(): Promise<RawCoverage> {
+    return (await this.#coverage?.take(MODULE_FILE)) ?? { functions: [] };
+  }
+
+  get heapBytes(): number {
+    return this.#heapBytes;
+  }
+
+  /** True after a call that left nothing to trust: cut off half way, or out of memory. */
+  get spent(): boolean {
+    return this.#isolate.isDisposed;
+  }
+
+  call(json: string, now: number, seed: number, timeoutMs: number): Outcome {
+    return this.#run(timeoutMs, (options) => this.#start.applySync(undefined, [json, now, seed], options));
+  }
+
+  /** Runs the top level; the value is JSON of `[name, type][]`. */
+  inspect(timeoutMs: number): Outcome {
+    return this.#run(timeoutMs, (options) => this.#inspect.applySync(undefined, [], options));
+  }
+
+  dispose(): void {
+    if (!this.#isolate.isDisposed) this.#isolate.dispose();
+  }
+
+  #run(timeoutMs: number, start: (options: { timeout: number }) => unknown): Outcome {
+    const cpuBefore = this.#isolate.cpuTime;
+    const startedAt = performance.now();
+    let thrown: unknown;
+    let threw = false;
+    try {
+      start({ timeout: timeoutMs });
+    } catch (error) {
+      thrown = error;
+      threw = true;
+    }
+    if (this.#isolate.isDisposed) return { ...NO_FIGURES, status: STATUS.memory, logs: '', value: '' };
+    const figures = this.#measure(cpuBefore);
+    if (threw && performance.now() - startedAt >= timeoutMs) {
+      // Its microtasks may still be queued, and its builtins half done: the isolate is not used again.
+      this.dispose();
+      return { ...figures, status: STATUS.timeout, logs: '', value: stackOf(thrown) };
+    }
+    // A promise that was rejected and that nobody handled.
+    if (threw)
+      return { ...figures, status: STATUS.userError, logs: this.#takeLogs(), value: describe(thrown) };
+    return { ...figures, ...this.#takeResult() };
+  }
+
+  #takeResult(): Pick<Outcome, 'status' | 'logs' | 'value'> {
+    // No limit of time, which would cost as much as the step itself: nothing of the transform runs in it.
+    const text = this.#take.applySync();
+    const end = text.indexOf('\n');
+    const status = RESULT_STATUS[text.charAt(0)] ?? STATUS.userError;
+    const logs = text.slice(1, end);
+    const value = text.slice(end + 1);
+    const tooLarge = status === STATUS.ok && value.length * 3 > this.#settings.maxResultBytes;
+    if (tooLarge && Buffer.byteLength(value) > this.#settings.maxResultBytes) {
+      return { status: STATUS.tooLarge, logs, value: '' };
+    }
+    return { status, logs, value };
+  }
+
+  #takeLogs(): string {
+    return this.#takeResult().logs;
+  }
+
+  #measure(cpuBefore: bigint): Pick<Outcome, 'cpuMicros' | 'heapKb'> {
+    const cpuMicros = Number(this.#isolate.cpuTime - cpuBefore) / 1000;
+    try {
+      const heap = this.#isolate.getHeapStatisticsSync();
+      this.#heapBytes = heap.used_heap_size + heap.externally_allocated_size;
+    } catch {
+      // After a run that was cut off, entering the isolate throws what its promises had rejected with.
+    }
+    return { cpuMicros: Math.round(cpuMicros), heapKb: Math.round(this.#heapBytes / 1024) };
+  }
+}
+
+/** No onCatastrophicError: with it a worker deadlocks where it should die. */
+function makeIsolate(settings: LoadBody): ivm.Isolate {
+  return new ivm.Isolate({ memoryLimit: settings.memoryMb, inspector: settings.coverage });
+}
+
+const NO_FIGURES = { cpuMicros: 0, heapKb: 0 } as const;
+
+function stackOf(error: unknown): string {
+  const stack = error instanceof Error ? error.stack : undefined;
+  return typeof stack === 'string' ? stack.slice(0, 8192) : '';
+}
+
+/** isolated-vm copies an error's words over; the object itself never leaves the isolate. */
+function describe(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const name = error instanceof Error ? error.name : 'NonError';
+  return JSON.stringify({ name, message: message.slice(0, 2000), stack: stackOf(error) });
+}

@@ -1,0 +1,214 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { APPLICATION_ID, MIGRATIONS } from './sqlite-schema.ts';
+import { StorageError } from '../../storage-error.ts';
+
+/** First bytes of every SQLite file (sqlite.org/fileformat.html). */
+const MAGIC = 'SQLite format 3\0';
+const HEADER_BYTES = 100;
+/** Larger stores are checked by `sluice storage verify` only: a start has to stay quick. */
+const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
+const BUSY_TIMEOUT_MS = 5000;
+
+/** What can be known of a store without opening it. */
+export type FileState = 'missing' | 'empty' | 'store';
+
+/**
+ * Looks at the file without changing anything.
+ * @throws StorageError where it is something else, newer, or may not be written
+ */
+export function examineFile(file: string): FileState {
+  if (!existsSync(file)) return 'missing';
+  const stat = statSync(file);
+  if (!stat.isFile())
+    throw new StorageError('not_a_store', `${file}: is not a file; give storage.url another path`);
+  requireWritable(file);
+  if (stat.size === 0) return 'empty';
+  if (isCutShort(file)) return 'store';
+  const header = readHeader(file);
+  if (header.length < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
+    throw new StorageError(
+      'not_a_store',
+      `${file}: is not a store, or its first bytes are destroyed; restore a copy made by "sluice storage backup", or move the file away and start with an empty one`,
+    );
+  }
+  const applicationId = header.readUInt32BE(68);
+  if (applicationId !== APPLICATION_ID && applicationId !== 0) throw foreign(file);
+  refuseNewer(file, header.readUInt32BE(60));
+  return 'store';
+}
+
+/** @throws StorageError where the folder or the file cannot be written */
+function requireWritable(path: string): void {
+  const remedy = 'make it writable for this user, or give storage.url another path';
+  try {
+    // Root passes every access check, so a mode without any write bit is taken at its word.
+    if ((statSync(path).mode & 0o222) === 0) throw new Error('its mode has no write bit');
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StorageError('read_only', `${path}: cannot be written (${reason}); ${remedy}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Makes the folder (0700) where there is none. An existing one keeps its mode: it may hold other things. */
+export function makeFolder(file: string): void {
+  const folder = dirname(file);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StorageError(
+      'unwritable',
+      `${folder}: the store's folder cannot be made (${reason}); give storage.url another path`,
+      { cause: error },
+    );
+  }
+  requireWritable(folder);
+}
+
+/**
+ * Reads a store's pages and checks that they fit together, with a connection that cannot write. Without a log to
+ * recover the file is opened as immutable, which leaves no trace beside it either.
+ * @throws StorageError `corrupt`, `not_a_store`, `newer_schema`, or an error of SQLite
+ */
+export function checkPages(file: string): void {
+  if (isCutShort(file)) return;
+  const log = `${file}-wal`;
+  const hasLog = existsSync(log) && statSync(log).size > 0;
+  const url = pathToFileURL(file);
+  if (!hasLog) url.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(url, { readOnly: true });
+  try {
+    refuseForeign(database, file);
+    refuseNewer(file, pragma(database, 'user_version'));
+    if (statSync(file).size > MAX_CHECKED_BYTES) return;
+    const findings = database.prepare('PRAGMA quick_check(1)').all();
+    const finding = Object.values(findings[0] ?? {})[0];
+    if (finding !== 'ok') throw damaged(file, String(finding).slice(0, 200));
+  } finally {
+    database.close();
+  }
+}
+
+/** Creates the file with the right mode; the log beside it inherits the mode. */
+export function createFile(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+  const folder = openSync(dirname(file), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+/** Opens a store that was examined, sets it up, and brings its schema up to date where `mayMigrate`. */
+export function connect(
+  file: string,
+  options: { readonly fsync: boolean; readonly mayMigrate: boolean },
+): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    refuseForeign(database, file);
+    const version = pragma(database, 'user_version');
+    refuseNewer(file, version);
+    if (version < MIGRATIONS.length) {
+      if (!options.mayMigrate) {
+        throw new StorageError(
+          'not_found',
+          `${file}: the store is ${version === 0 ? 'empty' : 'of an older version'}; start the service once, it sets the store up`,
+        );
+      }
+      migrate(database, MIGRATIONS);
+    }
+    database.exec('PRAGMA journal_mode = WAL');
+    database.exec(`PRAGMA synchronous = ${options.fsync ? 'FULL' : 'OFF'}`);
+    // 16 MB of cache; the log is cut back to 64 MB after a burst; fewer, larger checkpoints.
+    database.exec('PRAGMA cache_size = -16000');
+    database.exec('PRAGMA journal_size_limit = 67108864');
+    database.exec('PRAGMA wal_autocheckpoint = 2000');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Takes the schema from its version to the newest, in one transaction, so that it is never half way. */
+export function migrate(database: DatabaseSync, migrations: readonly string[]): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    for (const migration of migrations.slice(pragma(database, 'user_version'))) database.exec(migration);
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    database.exec(`PRAGMA user_version = ${migrations.length}`);
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/**
+ * Whether a process was killed while it made or migrated the store. Until a connection that writes has undone what it
+ * began, nothing in the file says anything.
+ */
+function isCutShort(file: string): boolean {
+  const journal = statSync(`${file}-journal`, { throwIfNoEntry: false });
+  return journal !== undefined && journal.size > 0;
+}
+
+function readHeader(file: string): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const descriptor = openSync(file, 'r');
+  try {
+    return header.subarray(0, readSync(descriptor, header, 0, HEADER_BYTES, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function pragma(database: DatabaseSync, name: string): number {
+  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+}
+
+function refuseForeign(database: DatabaseSync, file: string): void {
+  const applicationId = pragma(database, 'application_id');
+  if (applicationId === APPLICATION_ID) return;
+  const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_master').get() as {
+    tables: number;
+  };
+  if (applicationId !== 0 || tables > 0) throw foreign(file);
+}
+
+function refuseNewer(file: string, version: number): void {
+  if (version <= MIGRATIONS.length) return;
+  throw new StorageError(
+    'newer_schema',
+    `${file}: the store has schema version ${version}, this Sluice knows up to ${MIGRATIONS.length}; run the newer Sluice that wrote it, or restore a copy from before the upgrade`,
+  );
+}
+
+function foreign(file: string): StorageError {
+  return new StorageError(
+    'not_a_store',
+    `${file}: is another program's database; give storage.url another path`,
+  );
+}
+
+function damaged(file: string, finding: string): StorageError {
+  return new StorageError(
+    'corrupt',
+    `${file}: the store is damaged (${finding}); restore a copy made by "sluice storage backup", or move the file away and start with an empty one`,
+  );
+}

@@ -1,0 +1,150 @@
+import { chmodSync, rmSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { type PerformerLock, takePerformerLock } from './performer-lock.ts';
+import type { AcceptLimits } from './sqlite-accept.ts';
+import { checkPages, connect, createFile, examineFile, makeFolder } from './sqlite-database.ts';
+import { openEngine, type ReplyWire, type RequestWire } from './sqlite-engine.ts';
+import { type ErrorWire, toErrorWire } from '../sqlite-errors.ts';
+import { StorageError } from '../../storage-error.ts';
+
+/**
+ * The thread that owns the database. While one batch is being synced the next ones gather in the port; the loop then
+ * takes all of them at once. That is the whole of group commit.
+ */
+
+export interface WorkerInput {
+  readonly file: string;
+  readonly mode: 'performer' | 'beside';
+  readonly fsync: boolean;
+  readonly limits: AcceptLimits;
+}
+
+export type WorkerMessage =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'refused'; readonly error: ErrorWire }
+  | { readonly kind: 'replies'; readonly replies: ReplyWire }
+  | { readonly kind: 'outside-change' };
+
+/** How often the store is asked whether another process wrote: noticed within a second, at some microseconds. */
+const OUTSIDE_POLL_MS = 400;
+
+function openPerformer(input: WorkerInput): { database: DatabaseSync; lock: PerformerLock } {
+  const { file, fsync } = input;
+  examineFile(file);
+  makeFolder(file);
+  const lock = takePerformerLock(file);
+  let isCreated = false;
+  try {
+    // Looked at again: a service that just ended may have made or migrated it.
+    const state = examineFile(file);
+    if (state === 'store') checkPages(file);
+    if (state === 'missing') createFile(file);
+    isCreated = state === 'missing';
+    chmodSync(file, 0o600);
+    const database = connect(file, { fsync, mayMigrate: true });
+    try {
+      start(database);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return { database, lock };
+  } catch (error) {
+    if (isCreated)
+      for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
+    lock.undo();
+    throw error;
+  }
+}
+
+/**
+ * Proves that the disk takes a write, and takes up what a process left that died: its outbox entries are due at once,
+ * and a turn that was cut off asks for a heartbeat. Runs are left to the gateway, which ends survivors first.
+ */
+function start(database: DatabaseSync): void {
+  database.exec(`BEGIN IMMEDIATE;
+    UPDATE counters SET opened = opened + 1,
+      queued_outbox = queued_outbox + (SELECT count(*) FROM outbox INDEXED BY outbox_active WHERE state = 1),
+      heartbeat_at = CASE WHEN EXISTS (SELECT 1 FROM events INDEXED BY events_claimed WHERE state = 1) THEN 0
+        ELSE heartbeat_at END;
+    UPDATE outbox INDEXED BY outbox_active SET state = 0, due_at = 0 WHERE state = 1;
+    COMMIT`);
+}
+
+function openBeside({ file, fsync }: WorkerInput): DatabaseSync {
+  if (examineFile(file) !== 'store') {
+    throw new StorageError(
+      'not_found',
+      `${file}: there is no store yet; start the service once, it makes one`,
+    );
+  }
+  return connect(file, { fsync, mayMigrate: false });
+}
+
+function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock | undefined): void {
+  const port = parentPort;
+  if (port === null) throw new Error('the storage worker runs in a worker thread only');
+  const post = (message: WorkerMessage) => port.postMessage(message);
+  const engine = openEngine(database, input);
+  let waiting: RequestWire[] = [];
+  let isScheduled = false;
+
+  const runBatch = () => {
+    isScheduled = false;
+    if (waiting.length === 0) return;
+    const batch = waiting;
+    waiting = [];
+    post({ kind: 'replies', replies: engine.run(batch) });
+  };
+
+  const watch = lock && openWatch(database, () => post({ kind: 'outside-change' }));
+  port.on('message', (message: readonly RequestWire[] | 'close') => {
+    if (message === 'close') {
+      runBatch();
+      watch?.stop();
+      database.close();
+      lock?.release();
+      port.close();
+      return;
+    }
+    for (const request of message) waiting.push(request);
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(runBatch);
+  });
+  post({ kind: 'opened' });
+}
+
+/** SQLite counts the commits of other connections (`PRAGMA data_version`); own ones do not move it. */
+function openWatch(database: DatabaseSync, onChange: () => void): { stop(): void } {
+  const version = database.prepare('PRAGMA data_version');
+  const read = () => Number(version.get()?.['data_version']);
+  let last = read();
+  const timer = setInterval(() => {
+    const now = read();
+    if (now !== last) onChange();
+    last = now;
+  }, OUTSIDE_POLL_MS);
+  return { stop: () => clearInterval(timer) };
+}
+
+function main(): void {
+  const input = workerData as WorkerInput;
+  try {
+    if (input.mode === 'beside') {
+      serve(openBeside(input), input, undefined);
+    } else {
+      const { database, lock } = openPerformer(input);
+      serve(database, input, lock);
+    }
+  } catch (error) {
+    parentPort?.postMessage({
+      kind: 'refused',
+      error: toErrorWire(error, input.file),
+    } satisfies WorkerMessage);
+    parentPort?.close();
+  }
+}
+
+main();
