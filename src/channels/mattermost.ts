@@ -1,6 +1,6 @@
 /*
  * Mattermost as a plugin: it is loaded by `loadPlugin` like a third party's module and uses nothing of Sluice but the
- * types of the public contract, so it also serves as the long form of the example in the README.
+ * types of the public contract, so it also serves as the long form of the example in `docs/channels.md`.
  */
 import type { Client4 } from '@mattermost/client';
 import { z } from 'zod';

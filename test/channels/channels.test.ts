@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,6 +10,7 @@ import {
   openChannels,
   recipientProblem,
 } from '../../src/channels/channels.ts';
+import { codeBlocks, readPage, sectionOf } from '../support/docs.ts';
 import { startPlatform } from '../support/platform-server.ts';
 
 const PLUGIN = `
@@ -184,7 +185,7 @@ test('a channel that is not configured has no adapter; one that cannot be opened
   expect((await channels.find('imsg'))?.id).toBe('imessage');
 });
 
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const PAGE = readPage('docs/channels.md');
 
 const BROKEN = (open: string): string => `export default {
   id: 'broken',
@@ -225,10 +226,9 @@ test('the default recipient of a plugin is judged as that of a built-in channel 
   expect(found[0]).toEqual({ channel: 'pager', key: 'to', message: 'a pager recipient is a number' });
 });
 
-test('the table of channels in the README states ids, packages and limits as they are', async () => {
+test('the documented table of channels states ids, packages and limits as they are', async () => {
   const catalog = await loadChannelCatalog([], '/');
-  const section = README.slice(README.indexOf('## Channels'), README.indexOf('### A channel of your own'));
-  const rows = [...section.matchAll(/^\| `(\w+)`.*$/gm)].map(([row]) =>
+  const rows = [...PAGE.matchAll(/^\| `(\w+)`.*$/gm)].map(([row]) =>
     row.split('|').map((cell) => cell.trim()),
   );
   const settings: Record<string, Record<string, string>> = {
@@ -255,8 +255,8 @@ test('the table of channels in the README states ids, packages and limits as the
   }
 });
 
-test('the plugin in the README works', async () => {
-  const [, code = ''] = /### A channel of your own[\s\S]*?```js\n([\s\S]*?)```/.exec(README) ?? [];
+test('the documented plugin works', async () => {
+  const [{ text: code } = { text: '' }] = codeBlocks(sectionOf(PAGE, '## A channel of your own'));
   const folder = pluginFolder({ 'ntfy.mjs': code });
   const catalog = await loadChannelCatalog(['./ntfy.mjs'], folder);
   expect(catalog.problems).toEqual([]);

@@ -1,13 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SafeText } from '../../src/action.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createRunners, type Turn, type TurnResult } from '../../src/runners/runners.ts';
+import { codeBlocks, readPage, sectionOf } from '../support/docs.ts';
 
 /*
- * The worked examples of the README, run as printed. The agents are scripts that know exactly the documented options of
+ * The worked examples of the documentation, run as printed. The agents are scripts that know exactly the documented options of
  * the real ones, and end with an error on any other; they keep their sessions in HOME.
  */
 const AGENTS: Readonly<Record<string, string>> = {
@@ -51,8 +52,8 @@ echo "$(paste -sd+ "$HOME/$id")$said"
 async function openRunner(name: string): Promise<(change?: Partial<Turn>) => Promise<TurnResult>> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-examples-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const section = readFileSync('README.md', 'utf8').split('### The command runner')[1] ?? '';
-  writeFileSync(join(folder, 'sluice.yaml'), /```yaml\n([\s\S]*?)```/.exec(section)?.[1] ?? '');
+  const [example] = codeBlocks(sectionOf(readPage('docs/runners.md'), '## The command runner'));
+  writeFileSync(join(folder, 'sluice.yaml'), example?.text ?? '');
   mkdirSync(join(folder, 'bin'));
   for (const [agent, script] of Object.entries(AGENTS)) {
     writeFileSync(join(folder, 'bin', agent), `#!/bin/sh\n${script}`);

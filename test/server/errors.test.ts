@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HOOK_ERRORS, HookError, type HookErrorCode } from '../../src/errors.ts';
+import { readPage, sectionOf } from '../support/docs.ts';
 import {
   agentAction,
   evaluationOf,
@@ -118,9 +118,8 @@ test('a batch is all or nothing: one rejected evaluation stores nothing', async 
   expect(server.accepted).toEqual([]);
 });
 
-test('the table of error codes in the README is the registry', () => {
-  const readme = readFileSync('README.md', 'utf8');
-  const section = /\n### Error codes\n([\s\S]*?)\n##? /.exec(readme)?.[1] ?? '';
+test('the documented table of error codes is the registry', () => {
+  const section = sectionOf(readPage('docs/http.md'), '## Error codes');
   const rows = [...section.matchAll(/^\| (\d{3}) +\| `([a-z0-9_]+)` +\|/gm)].map(
     ([, status, code]) => `${code} ${status}`,
   );

@@ -24,7 +24,7 @@ export interface Helper {
 
 /**
  * The helpers of templates: pure, deterministic, and linear in the size of their arguments.
- * Documented one by one in the README; a test holds the two together.
+ * Documented one by one in `docs/mappings.md`; a test holds the two together.
  */
 export const HELPERS: Readonly<Record<string, Helper>> = {
   json: one('{{json value}}', (value) => (value === undefined ? undefined : jsonText(value))),

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,9 +6,9 @@ import { parse } from 'yaml';
 import { configJsonSchema, loadConfig } from '../../src/config/config.ts';
 import { loadGeneration } from '../../src/generation/generation.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { codeBlocks, pagePaths, readPage } from '../support/docs.ts';
 
-const readme = readFileSync('README.md', 'utf8');
-const section = readme.slice(readme.indexOf('\n## Configuration'), readme.indexOf('\n## Mapping files'));
+const configuration = readPage('docs/configuration.md');
 
 function leafKeys(schema: object): readonly string[] {
   const { properties } = schema as { properties?: Readonly<Record<string, object>> };
@@ -19,14 +19,16 @@ function leafKeys(schema: object): readonly string[] {
   });
 }
 
-test('the README names every key of the configuration', () => {
+test('the page on the configuration names every key of it', () => {
   const keys = leafKeys(configJsonSchema());
   expect(keys.length).toBeGreaterThan(50);
-  expect(keys.filter((key) => key !== '$schema' && !new RegExp(`\\b${key}\\b`).test(section))).toEqual([]);
+  expect(keys.filter((key) => key !== '$schema' && !new RegExp(`\\b${key}\\b`).test(configuration))).toEqual(
+    [],
+  );
 });
 
-test("the README's example loads", async () => {
-  const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(section) ?? [];
+test('the first example of the page on the configuration loads', async () => {
+  const example = codeBlocks(configuration).find(({ language }) => language === 'yaml')?.text ?? '';
   const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
   try {
     const file = join(folder, 'sluice.yaml');
@@ -42,21 +44,27 @@ test("the README's example loads", async () => {
   }
 });
 
-const EXAMPLES = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => {
+const BLOCKS = pagePaths().flatMap((page) =>
+  codeBlocks(readPage(page))
+    .filter(({ language }) => language === 'yaml')
+    .map(({ text }) => ({ page, text })),
+);
+
+const EXAMPLES = BLOCKS.map(({ page, text }) => {
   const value = parse(text) as unknown;
   const has = (key: string): boolean => typeof value === 'object' && value !== null && key in value;
   const isMappings = Array.isArray(value) || has('match');
-  return { text, kind: isMappings ? 'mappings' : has('path') ? 'request' : 'config' } as const;
+  return { page, text, kind: isMappings ? 'mappings' : has('path') ? 'request' : 'config' } as const;
 });
 
-test('the README has examples of each kind', () => {
+test('the documentation has examples of each kind', () => {
   const kinds = EXAMPLES.map(({ kind }) => kind).toSorted();
   expect(kinds.filter((kind) => kind === 'config').length).toBeGreaterThanOrEqual(4);
   expect(new Set(kinds)).toEqual(new Set(['config', 'mappings', 'request']));
 });
 
 test.each(EXAMPLES.filter(({ kind }) => kind !== 'request'))(
-  '"sluice check" finds nothing in the $kind of the README: $text',
+  '"sluice check" finds nothing in the $kind of $page: $text',
   async ({ kind, text }) => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
     const sandbox = new Sandbox();
