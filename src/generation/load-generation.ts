@@ -12,7 +12,7 @@ import {
   runEvaluation,
   TRANSFORM_BUDGET_MS,
   type Evaluation,
-  type Rules,
+  type EvaluationSettings,
 } from '../hook/hook.ts';
 import { loadMappings, type RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
@@ -147,7 +147,7 @@ function createGeneration(
 ): Generation {
   const { config, transforms } = parts;
   const { hooks } = config.settings;
-  const rules = createRules(parts);
+  const settings = createEvaluationSettings(parts);
   const hash = createHash('sha256').update(config.sha256);
   for (const { text } of files) hash.update('\0').update(text);
   for (const [module, sha256] of transforms.hashes) hash.update(`\0${module}\0${sha256}`);
@@ -158,11 +158,11 @@ function createGeneration(
     id: hash.digest('hex').slice(0, 12),
     watchedPaths: [...config.files, hooks.mappingsDir, hooks.transformsDir],
     evaluate: (request, detail) =>
-      runEvaluation(evaluate(request, rules, detail === 'full' ? full : brief), transforms),
+      runEvaluation(evaluate(request, settings, detail === 'full' ? full : brief), transforms),
   };
 }
 
-function createRules({ config, channelCatalog, table }: Parts): Rules {
+function createEvaluationSettings({ config, channelCatalog, table }: Parts): EvaluationSettings {
   const { hooks, agents } = config.settings;
   return {
     table,

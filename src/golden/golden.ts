@@ -13,7 +13,7 @@ export {
   isBelow,
   type Coverage,
   type CoverageForm,
-} from './coverage.ts';
+} from './collect-coverage.ts';
 export type { AcceptedAs } from './expectation.ts';
 export { createGoldenEngine } from './golden-engine.ts';
 export { compareOutcomes, formatImpact, type ImpactReport } from './impact.ts';

@@ -3,12 +3,12 @@ import { HookError } from '../errors.ts';
 import type { CompiledMapping, Scope } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
-import { startCourse, type Course } from './course.ts';
+import { startEvaluation, type EvaluationState } from './evaluation-state.ts';
 import { isObject, renderDraft } from './draft.ts';
 import type { Evaluation, EvaluationSteps, Outcome } from './evaluation.ts';
 import { fieldError, kindOf } from './fields.ts';
 import { finish } from './finish.ts';
-import type { Rules } from './rules.ts';
+import type { EvaluationSettings } from './evaluation-settings.ts';
 import { transformDraft } from './transform-draft.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 
@@ -21,15 +21,19 @@ export interface EvaluateOptions {
  * Evaluates one request: route, condition, template, transform, validation, boundary. Deterministic and without any
  * I/O; it yields each transform call and is resumed with the reply. It never throws: what goes wrong is its outcome.
  */
-export function* evaluate(request: HookRequest, rules: Rules, options: EvaluateOptions): EvaluationSteps {
-  const course = startCourse(request, rules, options.detail === 'full');
+export function* evaluate(
+  request: HookRequest,
+  settings: EvaluationSettings,
+  options: EvaluateOptions,
+): EvaluationSteps {
+  const state = startEvaluation(request, settings, options.detail === 'full');
   let outcome: Outcome;
   try {
-    outcome = yield* decide(course);
+    outcome = yield* decide(state);
   } catch (error) {
     outcome = { kind: 'rejected', error: asHookError(error) };
   }
-  const { mapping, warnings, considered, templates, transforms } = course;
+  const { mapping, warnings, considered, templates, transforms } = state;
   const evaluation: Evaluation = { outcome, warnings, trace: { considered, templates, transforms } };
   return mapping === undefined ? evaluation : { ...evaluation, mapping };
 }
@@ -39,34 +43,34 @@ export function isBuiltInRoute(path: string): path is 'wake' | 'agent' {
   return path === 'wake' || path === 'agent';
 }
 
-function* decide(course: Course): Generator<TransformCall, Outcome, TransformReply> {
-  const { path } = course.request;
-  if (isBuiltInRoute(path)) return decideBuiltIn(course, path);
-  const mapping = pickMapping(course);
-  course.mapping = mapping;
+function* decide(state: EvaluationState): Generator<TransformCall, Outcome, TransformReply> {
+  const { path } = state.request;
+  if (isBuiltInRoute(path)) return decideBuiltIn(state, path);
+  const mapping = pickMapping(state);
+  state.mapping = mapping;
   if (mapping.action === 'skip') return { kind: 'skipped', by: 'action' };
   if (mapping.forEach === undefined) {
-    const actions = yield* actOn(course, mapping, { request: course.request }, 0);
+    const actions = yield* actOn(state, mapping, { request: state.request }, 0);
     return actions.length === 0 ? { kind: 'skipped', by: 'transform' } : { kind: 'accepted', actions };
   }
-  return yield* decideEach(course, mapping, mapping.forEach);
+  return yield* decideEach(state, mapping, mapping.forEach);
 }
 
 /** `wake` and `agent`: the body is the draft, every other step is that of a mapped hook. */
-function decideBuiltIn(course: Course, kind: 'wake' | 'agent'): Outcome {
-  const { payload } = course.request;
+function decideBuiltIn(state: EvaluationState, kind: 'wake' | 'agent'): Outcome {
+  const { payload } = state.request;
   if (!isObject(payload)) {
     throw new HookError('invalid_body', `the body must be a JSON object, found ${kindOf(payload)}`);
   }
-  const action = finish(course, { kind, fields: payload }, { request: course.request }, 0);
-  warnOfUnknownFields(kind, payload, course.warnings);
+  const action = finish(state, { kind, fields: payload }, { request: state.request }, 0);
+  warnOfUnknownFields(kind, payload, state.warnings);
   return { kind: 'accepted', actions: [action] };
 }
 
-function pickMapping(course: Course): CompiledMapping {
-  const { request, rules } = course;
-  const mapping = rules.table.route({ request });
-  if (course.full || mapping === undefined) course.considered.push(...rules.table.explain({ request }));
+function pickMapping(state: EvaluationState): CompiledMapping {
+  const { request, settings } = state;
+  const mapping = settings.table.route({ request });
+  if (state.full || mapping === undefined) state.considered.push(...settings.table.explain({ request }));
   if (mapping !== undefined) return mapping;
   throw new HookError(
     'no_mapping_matched',
@@ -75,18 +79,18 @@ function pickMapping(course: Course): CompiledMapping {
 }
 
 function* decideEach(
-  course: Course,
+  state: EvaluationState,
   mapping: CompiledMapping,
   forEach: NonNullable<CompiledMapping['forEach']>,
 ): Generator<TransformCall, Outcome, TransformReply> {
-  const elements = readElements(course.request.payload, forEach);
-  const { maxActions } = course.rules;
+  const elements = readElements(state.request.payload, forEach);
+  const { maxActions } = state.settings;
   if (elements.length > maxActions) throw tooMany(elements.length, maxActions);
   const actions: Action[] = [];
   for (const [index, item] of elements.entries()) {
     try {
       actions.push(
-        ...(yield* actOn(course, mapping, { request: course.request, item, index }, actions.length)),
+        ...(yield* actOn(state, mapping, { request: state.request, item, index }, actions.length)),
       );
     } catch (error) {
       throw atIndex(asHookError(error), index);
@@ -114,19 +118,19 @@ function ownValue(value: JsonValue | undefined, key: string): JsonValue | undefi
 
 /** One scope (the request, or one element) to its actions: none where a transform skips, several where it says so. */
 function* actOn(
-  course: Course,
+  state: EvaluationState,
   mapping: CompiledMapping,
   scope: Scope,
   firstIndex: number,
 ): Generator<TransformCall, readonly Action[], TransformReply> {
-  const draft = renderDraft(mapping, scope, course.render);
-  if (mapping.transform === undefined) return [finish(course, draft, scope, firstIndex)];
-  const drafts = yield* transformDraft(course, mapping.transform, draft, scope);
-  const { maxActions } = course.rules;
+  const draft = renderDraft(mapping, scope, state.render);
+  if (mapping.transform === undefined) return [finish(state, draft, scope, firstIndex)];
+  const drafts = yield* transformDraft(state, mapping.transform, draft, scope);
+  const { maxActions } = state.settings;
   if (firstIndex + drafts.length > maxActions) throw tooMany(firstIndex + drafts.length, maxActions);
   return drafts.map((each, index) => {
     try {
-      return finish(course, each, scope, firstIndex + index, index);
+      return finish(state, each, scope, firstIndex + index, index);
     } catch (error) {
       throw drafts.length > 1 && scope.index === undefined ? atIndex(asHookError(error), index) : error;
     }

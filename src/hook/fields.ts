@@ -10,7 +10,7 @@ import {
 } from '../action.ts';
 import { HookError, type HookErrorCode } from '../errors.ts';
 import type { JsonValue } from '../request.ts';
-import type { Rules } from './rules.ts';
+import type { EvaluationSettings } from './evaluation-settings.ts';
 
 /** The fields of a wake and of an agent action, as request bodies, transforms and mappings name them. */
 export const WAKE_FIELDS = ['text', 'mode'] as const;
@@ -38,8 +38,8 @@ const MAX_WARNINGS = 16;
 const MAX_FIELD_CHARS = 80;
 
 /** Where a rule reads its settings and leaves its remarks. */
-export interface FieldRules {
-  readonly rules: Rules;
+export interface FieldContext {
+  readonly settings: EvaluationSettings;
   readonly warnings: Warning[];
 }
 
@@ -71,7 +71,7 @@ export function requiredText(values: RawFields, field: 'text' | 'message', missi
 }
 
 /** A field that may be a string; blank, null and absent are the same. */
-function optionalText(values: RawFields, field: Field, at: FieldRules): string | undefined {
+function optionalText(values: RawFields, field: Field, at: FieldContext): string | undefined {
   const value = values[field];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') return refuse(at, field, 'a string', value);
@@ -80,7 +80,7 @@ function optionalText(values: RawFields, field: Field, at: FieldRules): string |
 }
 
 /** `mode` or `wakeMode`: `now` unless it says otherwise. */
-export function wakeMode(values: RawFields, field: 'mode' | 'wakeMode', at: FieldRules): WakeMode {
+export function wakeMode(values: RawFields, field: 'mode' | 'wakeMode', at: FieldContext): WakeMode {
   const value = values[field];
   if (value === undefined || value === null) return 'now';
   if (value === 'now' || value === 'next-heartbeat') return value;
@@ -88,7 +88,7 @@ export function wakeMode(values: RawFields, field: 'mode' | 'wakeMode', at: Fiel
   return 'now';
 }
 
-export function deliver(values: RawFields, at: FieldRules): boolean {
+export function deliver(values: RawFields, at: FieldContext): boolean {
   const value = values.deliver;
   if (value === undefined || value === null) return true;
   if (typeof value === 'boolean') return value;
@@ -97,10 +97,10 @@ export function deliver(values: RawFields, at: FieldRules): boolean {
 }
 
 /** `last` or the id of a known channel, aliases resolved. */
-export function channel(values: RawFields, at: FieldRules): string {
+export function channel(values: RawFields, at: FieldContext): string {
   const given = optionalText(values, 'channel', at)?.toLowerCase();
   if (given === undefined || given === LAST_CHANNEL) return LAST_CHANNEL;
-  const { channels, channelAliases } = at.rules;
+  const { channels, channelAliases } = at.settings;
   const id = Object.hasOwn(channelAliases, given) ? channelAliases[given]! : given;
   if (channels.has(id)) return id;
   const known = [LAST_CHANNEL, ...channels].join(', ');
@@ -108,7 +108,7 @@ export function channel(values: RawFields, at: FieldRules): string {
 }
 
 /** The recipient on a channel; numbers are taken as text, as chat ids often are. */
-export function recipient(values: RawFields, channelId: string, at: FieldRules): string | undefined {
+export function recipient(values: RawFields, channelId: string, at: FieldContext): string | undefined {
   const value = values.to;
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
     // The sender's digits are gone: JSON numbers beyond 2^53 are read as a neighbour, which may be somebody else.
@@ -116,7 +116,7 @@ export function recipient(values: RawFields, channelId: string, at: FieldRules):
   }
   const to = typeof value === 'number' ? String(value) : printable('to', optionalText(values, 'to', at));
   if (to === undefined || channelId === LAST_CHANNEL) return to;
-  const problem = at.rules.recipientProblem?.(channelId, to);
+  const problem = at.settings.recipientProblem?.(channelId, to);
   if (problem === undefined) return to;
   throw new HookError('invalid_recipient', `to does not fit the channel ${channelId}`, {
     errors: [{ code: 'invalid_recipient', field: 'to', message: problem }],
@@ -124,7 +124,7 @@ export function recipient(values: RawFields, channelId: string, at: FieldRules):
 }
 
 /** A model by its full name, aliases resolved; present but blank is an error, as the sender meant something. */
-export function model(values: RawFields, at: FieldRules): string | undefined {
+export function model(values: RawFields, at: FieldContext): string | undefined {
   const value = values.model;
   if (value === undefined) return undefined;
   if (typeof value !== 'string' || value.trim() === '') {
@@ -132,7 +132,7 @@ export function model(values: RawFields, at: FieldRules): string | undefined {
     throw fieldError('model', `model must be a string with the name of a model, found ${found}`);
   }
   const name = printable('model', value.trim())!;
-  const { aliases, models } = at.rules.agents;
+  const { aliases, models } = at.settings.agents;
   const full = Object.hasOwn(aliases, name) ? aliases[name]! : name;
   if (models === undefined || models.includes(full)) return full;
   const remedy =
@@ -141,7 +141,7 @@ export function model(values: RawFields, at: FieldRules): string | undefined {
 }
 
 /** A thinking level; an unknown one falls back to the runner's own, with a warning. */
-export function thinking(values: RawFields, at: FieldRules): string | undefined {
+export function thinking(values: RawFields, at: FieldContext): string | undefined {
   const given = optionalText(values, 'thinking', at);
   if (given === undefined) return undefined;
   const level = thinkingLevel(given);
@@ -154,14 +154,14 @@ export function thinking(values: RawFields, at: FieldRules): string | undefined 
   return undefined;
 }
 
-export function timeoutSeconds(values: RawFields, at: FieldRules): number | undefined {
+export function timeoutSeconds(values: RawFields, at: FieldContext): number | undefined {
   const value = values.timeoutSeconds;
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
   return refuse(at, 'timeoutSeconds', 'a number of seconds above 0', value);
 }
 
-export function hookName(values: RawFields, at: FieldRules): string {
+export function hookName(values: RawFields, at: FieldContext): string {
   const name = optionalText(values, 'name', at);
   return (name === undefined ? '' : oneLine(name, MAX_NAME_CHARS)) || 'Hook';
 }
@@ -173,10 +173,10 @@ export type KeyChooser = 'request' | 'operator';
  * A session key as given, or undefined. Hooks have a namespace of their own: the main session's names (`main`, and
  * everything that starts with `agent:` or `main:`) are refused; lenient settings put `hook:` before them instead.
  */
-export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldRules): string | undefined {
+export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldContext): string | undefined {
   const given = optionalText(values, 'sessionKey', at);
   if (given === undefined) return undefined;
-  const { allowFromRequest, allowedPrefixes } = at.rules.sessionKeys;
+  const { allowFromRequest, allowedPrefixes } = at.settings.sessionKeys;
   if (chooser === 'request' && !allowFromRequest) {
     throw fieldError('sessionKey', 'sessionKey cannot be chosen by a request here: leave it out');
   }
@@ -190,10 +190,10 @@ export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldRule
   return key;
 }
 
-function inHookNamespace(key: string, at: FieldRules): string {
+function inHookNamespace(key: string, at: FieldContext): string {
   if (!namesMainSession(key)) return key;
   const problem = 'sessionKey names the main session, which hooks cannot address';
-  if (!at.rules.lenient) {
+  if (!at.settings.lenient) {
     throw fieldError('sessionKey', `${problem}; use wake for it, or a key such as hook:name`);
   }
   warn(at.warnings, {
@@ -218,7 +218,7 @@ function printable(field: Field, text: string | undefined): string | undefined {
 
 /** 400 naming the field, or a warning where the settings are lenient. */
 function refuse(
-  at: FieldRules,
+  at: FieldContext,
   field: Field,
   expected: string,
   found: JsonValue,
@@ -226,7 +226,7 @@ function refuse(
 ): undefined {
   const other = typeof found === 'string' && instead === 'now' ? 'another string' : kindOf(found);
   const message = `${field} must be ${expected}, found ${other}`;
-  if (!at.rules.lenient) throw fieldError(field, message);
+  if (!at.settings.lenient) throw fieldError(field, message);
   const remark = instead === undefined ? 'it was ignored' : `${instead} was taken instead`;
   warn(at.warnings, { code: 'coerced_field', field, message: `${message}; ${remark}` });
   return undefined;

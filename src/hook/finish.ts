@@ -3,24 +3,24 @@ import type { Action, ActionOrigin, DedupeKey } from '../action.ts';
 import { oneLine, sealAgentAction, type PreparedAgentAction } from '../boundary/boundary.ts';
 import type { CompiledMapping, Scope } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import type { Course } from './course.ts';
+import type { EvaluationState } from './evaluation-state.ts';
 import { isObject, type Draft } from './draft.ts';
 import * as field from './fields.ts';
 import { deriveActionId } from './ids.ts';
 
 /** A draft to an action: validation, then the boundary. `part` counts the actions one transform made of one scope. */
-export function finish(course: Course, draft: Draft, scope: Scope, index: number, part = 0): Action {
-  const { request, mapping } = course;
+export function finish(state: EvaluationState, draft: Draft, scope: Scope, index: number, part = 0): Action {
+  const { request, mapping } = state;
   const { fields } = draft;
   const origin = originOf(request, mapping);
-  const dedupe = dedupeKey(course, scope, part);
+  const dedupe = dedupeKey(state, scope, part);
   const id = deriveActionId(request, index);
   if (draft.kind === 'wake') {
     const text = field.requiredText(fields, 'text', mapping ? 'mapping_requires_text' : 'missing_text');
-    const mode = field.wakeMode(fields, 'mode', course);
+    const mode = field.wakeMode(fields, 'mode', state);
     return { kind: 'wake', id, text, mode, ...(dedupe === undefined ? {} : { dedupe }), origin };
   }
-  const prepared = prepareAgent(course, draft, { id, origin });
+  const prepared = prepareAgent(state, draft, { id, origin });
   const instructions = mapping?.instructions;
   return sealAgentAction(dedupe === undefined ? prepared : { ...prepared, dedupe }, {
     ...(instructions === undefined ? {} : { instructions }),
@@ -30,23 +30,23 @@ export function finish(course: Course, draft: Draft, scope: Scope, index: number
 
 /** Fields in the order in which their failures count: message, channel, model, then the others. */
 function prepareAgent(
-  course: Course,
+  state: EvaluationState,
   { fields }: Draft,
   { id, origin }: { readonly id: string; readonly origin: ActionOrigin },
 ): PreparedAgentAction {
-  const { mapping } = course;
+  const { mapping } = state;
   const missing = mapping ? 'mapping_requires_message' : 'missing_message';
   const message = field.requiredText(fields, 'message', missing);
-  const channel = field.channel(fields, course);
-  const model = field.model(fields, course);
-  const wakeMode = field.wakeMode(fields, 'wakeMode', course);
-  const name = field.hookName(fields, course);
+  const channel = field.channel(fields, state);
+  const model = field.model(fields, state);
+  const wakeMode = field.wakeMode(fields, 'wakeMode', state);
+  const name = field.hookName(fields, state);
   const chosenKey =
-    field.sessionKey(fields, mapping ? 'operator' : 'request', course) ?? course.rules.sessionKeys.default;
-  const deliver = field.deliver(fields, course);
-  const to = field.recipient(fields, channel, course);
-  const thinking = field.thinking(fields, course);
-  const timeoutSeconds = field.timeoutSeconds(fields, course);
+    field.sessionKey(fields, mapping ? 'operator' : 'request', state) ?? state.settings.sessionKeys.default;
+  const deliver = field.deliver(fields, state);
+  const to = field.recipient(fields, channel, state);
+  const thinking = field.thinking(fields, state);
+  const timeoutSeconds = field.timeoutSeconds(fields, state);
   return {
     id,
     message,
@@ -90,17 +90,17 @@ function originOf(request: HookRequest, mapping: CompiledMapping | undefined): A
 /** Longest key kept as it is; a longer one is kept as its SHA-256. */
 const MAX_DEDUPE_CHARS = 256;
 
-function dedupeKey(course: Course, scope: Scope, part: number): DedupeKey | undefined {
-  const { mapping, request } = course;
+function dedupeKey(state: EvaluationState, scope: Scope, part: number): DedupeKey | undefined {
+  const { mapping, request } = state;
   const rule = mapping?.dedupe;
   if (mapping === undefined || rule === undefined) return undefined;
   const rendered =
     rule.key === 'body'
       ? hash('sha256', JSON.stringify(scope.index === undefined ? request.payload : scope.item))
-      : course.render('dedupe.key', rule.key, scope).trim();
+      : state.render('dedupe.key', rule.key, scope).trim();
   if (rendered === '') {
     const message = 'the dedupe key was blank, so a repeat of this request is not recognised';
-    field.warn(course.warnings, { code: 'blank_dedupe_key', field: 'dedupe.key', message });
+    field.warn(state.warnings, { code: 'blank_dedupe_key', field: 'dedupe.key', message });
     return undefined;
   }
   const short = rendered.length > MAX_DEDUPE_CHARS ? hash('sha256', rendered) : rendered;

@@ -15,7 +15,7 @@ export {
   type RequestContent,
   type RequestSeeds,
 } from './ids.ts';
-export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type Rules } from './rules.ts';
+export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from './evaluation-settings.ts';
 export { runEvaluation } from './run-evaluation.ts';
 export { evaluationToJson, type ConsideredJson, type EvaluationJson } from './evaluation-json.ts';
-export { formatEvaluation, type ExplainOptions } from './explain.ts';
+export { formatEvaluation, type ExplainOptions } from './format-evaluation.ts';

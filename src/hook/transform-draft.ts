@@ -2,39 +2,39 @@ import { HookError } from '../errors.ts';
 import type { Scope } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
-import type { Course } from './course.ts';
+import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import { mergeResult } from './merge.ts';
 
 /** Yields the call of a mapping's transform for one scope, and merges the reply over the draft. */
 export function* transformDraft(
-  course: Course,
+  state: EvaluationState,
   ref: TransformCall['ref'],
   draft: Draft,
   scope: Scope,
 ): Generator<TransformCall, readonly Draft[], TransformReply> {
-  const { request, rules } = course;
-  const budgetMs = rules.transformBudgetMs - course.transformMs;
+  const { request, settings } = state;
+  const budgetMs = settings.transformBudgetMs - state.transformMs;
   if (budgetMs <= 0) {
-    const limit = `${rules.transformBudgetMs} ms`;
+    const limit = `${settings.transformBudgetMs} ms`;
     throw new HookError('transform_failed', `the transforms of this request used up their ${limit}`);
   }
   const call: TransformCall = {
     ref,
-    json: callJson(course, scope),
+    json: callJson(state, scope),
     now: request.receivedAt,
     // Every element of a batch gets random numbers of its own; the golden ratio keeps the seeds apart.
     seed: (request.seed + (scope.index ?? 0) * 0x9e37_79b9) >>> 0,
     budgetMs,
   };
   const reply = yield call;
-  course.transformMs += reply.tookMs;
+  state.transformMs += reply.tookMs;
   const merged =
     reply.kind === 'ok'
-      ? mergeResult(draft, reply.json, { warnings: course.warnings, lenient: rules.lenient })
+      ? mergeResult(draft, reply.json, { warnings: state.warnings, lenient: settings.lenient })
       : ({ kind: 'failed' } as const);
-  if (course.full || merged.kind !== 'drafts' || reply.logs.length > 0) {
-    course.transforms.push({
+  if (state.full || merged.kind !== 'drafts' || reply.logs.length > 0) {
+    state.transforms.push({
       call,
       reply,
       at: ref.at,
@@ -62,8 +62,8 @@ export function transformInput(request: HookRequest): Readonly<Record<string, Js
   return { payload, headers, query, path, url, now: new Date(receivedAt).toISOString() };
 }
 
-function callJson(course: Course, scope: Scope): string {
-  course.callJson ??= JSON.stringify(transformInput(course.request)).slice(0, -1);
-  if (scope.index === undefined) return `${course.callJson}}`;
-  return `${course.callJson},"item":${JSON.stringify(scope.item)},"index":${scope.index}}`;
+function callJson(state: EvaluationState, scope: Scope): string {
+  state.callJson ??= JSON.stringify(transformInput(state.request)).slice(0, -1);
+  if (scope.index === undefined) return `${state.callJson}}`;
+  return `${state.callJson},"item":${JSON.stringify(scope.item)},"index":${scope.index}}`;
 }

@@ -27,8 +27,8 @@ interface CheckedKeys {
 }
 
 /** Keys that contradict each other or the action. */
-export function checkKeys(course: CheckedKeys): void {
-  const { source, reporter, dialect } = course;
+export function checkKeys(compiling: CheckedKeys): void {
+  const { source, reporter, dialect } = compiling;
   const { action = 'agent', transform, instructions } = source;
   if (instructions?.includes('{{') === true) {
     reporter.report(['instructions'], {
@@ -54,7 +54,12 @@ export function checkKeys(course: CheckedKeys): void {
       hint: source[right] === undefined ? `rename it to ${right}` : 'remove it',
     } as const;
     reporter.report([wrong], finding, 'key');
-  } else if (course.isWhole && source[right] === undefined && transform === undefined && action !== 'skip') {
+  } else if (
+    compiling.isWhole &&
+    source[right] === undefined &&
+    transform === undefined &&
+    action !== 'skip'
+  ) {
     const field = action === 'wake' ? 'text' : 'message';
     reporter.report([], {
       severity: 'warning',
@@ -63,7 +68,7 @@ export function checkKeys(course: CheckedKeys): void {
       hint: `add ${right}, e.g. ${right}: "{{${field}}}"`,
     });
   }
-  checkEffect(course);
+  checkEffect(compiling);
 }
 
 /** The key that holds the template of an action, and the one that does not. */

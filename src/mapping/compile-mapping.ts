@@ -13,7 +13,7 @@ import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { compileMatch } from './routing/compile-match.ts';
 import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
-import type { CompiledMapping, CompiledTemplate, DedupeRule } from './compiled-mapping.ts';
+import type { CompiledMapping, CompiledTemplate, DedupeSettings } from './compiled-mapping.ts';
 import { isReserved } from './scope.ts';
 import type { TemplateCompiler } from './template/template.ts';
 import { toTransformRef } from './transform-ref.ts';
@@ -38,7 +38,7 @@ export interface MappingResult {
 }
 
 /** One mapping being compiled. */
-interface Course extends MappingContext {
+interface CompilingMapping extends MappingContext {
   readonly located: LocatedValue;
   readonly source: MappingSource;
   readonly reporter: Reporter;
@@ -60,7 +60,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
     checked.value ?? validate(withoutKeys(located, wrongKeys(located.value)), MappingSchema).value;
   if (value === undefined) return { enabled: true, diagnostics };
   const source = { ...value, ...entry.preset };
-  const course: Course = {
+  const compiling: CompilingMapping = {
     ...context,
     located,
     source,
@@ -69,8 +69,8 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
     preset: entry.preset,
     isWhole: checked.value !== undefined,
   };
-  checkKeys(course);
-  const mapping = build(course);
+  checkKeys(compiling);
+  const mapping = build(compiling);
   diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
   const isBroken = diagnostics.some(({ severity }) => severity === 'error');
   const { id, idAt } = mapping;
@@ -100,36 +100,36 @@ function withoutKeys(located: LocatedValue, keys: readonly string[]): LocatedVal
   return { ...located, value: Object.fromEntries(kept) };
 }
 
-function build(course: Course): CompiledMapping {
-  const { source, located, order, options } = course;
+function build(compiling: CompilingMapping): CompiledMapping {
+  const { source, located, order, options } = compiling;
   const { action = 'agent', timeoutSeconds, deliver } = source;
   const { instructions } = source;
   const [right, wrong] = templateKeys(action);
-  const text = template(course, right);
-  template(course, wrong);
-  const routing = compileRouting(course);
+  const text = template(compiling, right);
+  template(compiling, wrong);
+  const routing = compileRouting(compiling);
   const transform = source.transform === undefined ? undefined : toTransformRef(source.transform, located);
-  const forEach = compileForEach(course);
-  const callbackUrl = compileCallback(course);
-  const dedupe = compileDedupe(course);
-  const fallback = compileFallback(course);
-  checkRunner(course, options.runners);
-  const sessionKey = template(course, 'sessionKey');
-  const thinking = template(course, 'thinking');
-  if (sessionKey?.literal !== undefined) checkSessionKey(course, sessionKey.literal.trim());
-  if (thinking?.literal !== undefined) checkThinking(course, thinking.literal.trim());
+  const forEach = compileForEach(compiling);
+  const callbackUrl = compileCallback(compiling);
+  const dedupe = compileDedupe(compiling);
+  const fallback = compileFallback(compiling);
+  checkRunner(compiling, options.runners);
+  const sessionKey = template(compiling, 'sessionKey');
+  const thinking = template(compiling, 'thinking');
+  if (sessionKey?.literal !== undefined) checkSessionKey(compiling, sessionKey.literal.trim());
+  if (thinking?.literal !== undefined) checkThinking(compiling, thinking.literal.trim());
   return {
     id: source.id ?? `mapping-${order + 1}`,
     order,
     at: located.place([]),
     idAt: located.place(['id']),
-    match: compileMatch(course),
+    match: compileMatch(compiling),
     action,
     wakeMode: source.wakeMode ?? 'now',
     allowUnsafeExternalContent: source.allowUnsafeExternalContent ?? false,
     settings: source.maxBodyBytes === undefined ? {} : { maxBodyBytes: source.maxBodyBytes },
     ...(source.maxBodyBytes === undefined ? {} : { settingsAt: located.place(['maxBodyBytes']) }),
-    ...present('name', template(course, 'name')),
+    ...present('name', template(compiling, 'name')),
     ...present('sessionKey', sessionKey),
     ...present('instructions', instructions),
     ...present('text', text),
@@ -151,12 +151,12 @@ function present<K extends string, V>(key: K, value: V | undefined): { readonly 
   return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V });
 }
 
-function template(course: Course, key: keyof MappingSource): CompiledTemplate | undefined {
-  return course.source[key] === undefined ? undefined : templateAt(course, [key]);
+function template(compiling: CompilingMapping, key: keyof MappingSource): CompiledTemplate | undefined {
+  return compiling.source[key] === undefined ? undefined : templateAt(compiling, [key]);
 }
 
 function templateAt(
-  { templates, located, reporter, preset, source }: Course,
+  { templates, located, reporter, preset, source }: CompilingMapping,
   path: Path,
 ): CompiledTemplate | undefined {
   const own = path.length === 1 ? preset?.[path[0] as keyof MappingSource] : undefined;
@@ -169,11 +169,11 @@ function templateAt(
 }
 
 /** Where the reply goes and who writes it: names that are known, or templates with a warning. */
-function compileRouting(course: Course): Pick<CompiledMapping, 'channel' | 'to' | 'model'> {
-  const { source, reporter, options } = course;
-  const channel = template(course, 'channel');
-  const to = template(course, 'to');
-  const model = template(course, 'model');
+function compileRouting(compiling: CompilingMapping): Pick<CompiledMapping, 'channel' | 'to' | 'model'> {
+  const { source, reporter, options } = compiling;
+  const channel = template(compiling, 'channel');
+  const to = template(compiling, 'to');
+  const model = template(compiling, 'model');
   for (const [key, compiled] of Object.entries({ channel, to, model })) {
     const untrusted = compiled?.reads.filter((name) => name !== 'now' && name !== 'index') ?? [];
     if (untrusted.length === 0) continue;
@@ -185,29 +185,29 @@ function compileRouting(course: Course): Pick<CompiledMapping, 'channel' | 'to' 
     });
   }
   const isLiteral = channel === undefined || channel.literal !== undefined;
-  const channelId = isLiteral ? checkChannel(course, ['channel'], source.channel) : undefined;
+  const channelId = isLiteral ? checkChannel(compiling, ['channel'], source.channel) : undefined;
   if (to?.literal !== undefined && channelId !== undefined) {
-    checkRecipient(course, ['to'], { channel: channelId, to: to.literal.trim(), options });
+    checkRecipient(compiling, ['to'], { channel: channelId, to: to.literal.trim(), options });
   }
-  if (model?.literal !== undefined) checkModel(course, model.literal.trim());
+  if (model?.literal !== undefined) checkModel(compiling, model.literal.trim());
   return { ...present('channel', channel), ...present('to', to), ...present('model', model) };
 }
 
-function compileFallback(course: Course): DeliveryTarget | undefined {
-  const { source, options } = course;
+function compileFallback(compiling: CompilingMapping): DeliveryTarget | undefined {
+  const { source, options } = compiling;
   if (source.fallback === undefined) return undefined;
   const { channel: written, to: recipient } = source.fallback;
-  const channel = checkChannel(course, ['fallback', 'channel'], written);
+  const channel = checkChannel(compiling, ['fallback', 'channel'], written);
   const to = recipient === undefined ? undefined : String(recipient).trim();
-  if (literal(course, ['fallback', 'to'], to) && to !== undefined && channel !== undefined) {
-    checkRecipient(course, ['fallback', 'to'], { channel, to, options });
+  if (literal(compiling, ['fallback', 'to'], to) && to !== undefined && channel !== undefined) {
+    checkRecipient(compiling, ['fallback', 'to'], { channel, to, options });
   }
   const named = written.trim().toLowerCase();
   return { channel: CHANNEL_ALIASES[named] ?? named, ...present('to', to) };
 }
 
 /** Reports expressions where only a literal is possible. */
-function literal({ reporter }: Course, path: Path, text: string | undefined): boolean {
+function literal({ reporter }: CompilingMapping, path: Path, text: string | undefined): boolean {
   if (text?.includes('{{') !== true) return true;
   reporter.report(path, {
     code: 'NOT_LITERAL',
@@ -217,7 +217,7 @@ function literal({ reporter }: Course, path: Path, text: string | undefined): bo
   return false;
 }
 
-function compileForEach({ source, located, reporter }: Course): CompiledMapping['forEach'] {
+function compileForEach({ source, located, reporter }: CompilingMapping): CompiledMapping['forEach'] {
   if (source.forEach === undefined) return undefined;
   const text = source.forEach.trim();
   const keys = text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
@@ -233,7 +233,7 @@ function compileForEach({ source, located, reporter }: Course): CompiledMapping[
   return { keys: root === 'payload' ? keys.slice(1) : keys, text, at: located.place(['forEach']) };
 }
 
-function compileCallback({ source, reporter, options }: Course): string | undefined {
+function compileCallback({ source, reporter, options }: CompilingMapping): string | undefined {
   const { callbackUrl: written } = source;
   if (written === undefined) return undefined;
   const isReference = typeof written !== 'string' || /^\$\{[A-Za-z_]\w*\}$/.test(written);
@@ -255,10 +255,10 @@ function compileCallback({ source, reporter, options }: Course): string | undefi
   return undefined;
 }
 
-function compileDedupe(course: Course): DedupeRule | undefined {
-  const { dedupe } = course.source;
+function compileDedupe(compiling: CompilingMapping): DedupeSettings | undefined {
+  const { dedupe } = compiling.source;
   if (dedupe === undefined) return undefined;
   if (dedupe === 'body') return { key: 'body', ttlSeconds: DAY_SECONDS };
-  const key = dedupe.key === 'body' ? 'body' : templateAt(course, ['dedupe', 'key']);
+  const key = dedupe.key === 'body' ? 'body' : templateAt(compiling, ['dedupe', 'key']);
   return key === undefined ? undefined : { key, ttlSeconds: dedupe.ttlSeconds ?? DAY_SECONDS };
 }

@@ -88,7 +88,7 @@ export interface PathSettings {
 }
 
 /** `dedupe` of a mapping: key per action, or `body` for the hash of the raw body. */
-export interface DedupeRule {
+export interface DedupeSettings {
   readonly key: CompiledTemplate | 'body';
   readonly ttlSeconds: number;
 }
@@ -131,7 +131,7 @@ export interface CompiledMapping {
   readonly runner?: string;
   readonly fallback?: DeliveryTarget;
   readonly callbackUrl?: string;
-  readonly dedupe?: DedupeRule;
+  readonly dedupe?: DedupeSettings;
   readonly settings: PathSettings;
   /** Where the mapping sets them. */
   readonly settingsAt?: Place;

@@ -6,7 +6,7 @@ export type {
   Equality,
   CompiledCondition,
   PathSettings,
-  DedupeRule,
+  DedupeSettings,
   CompiledMapping,
   ConsideredMapping,
   RoutingTable,

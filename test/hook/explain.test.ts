@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createHookRequest, evaluationToJson, formatEvaluation } from '../../src/hook/hook.ts';
-import { evaluateHook, receivedAt, rulesWith, type Answer } from '../support/hook-fixture.ts';
+import { evaluateHook, receivedAt, settingsWith, type Answer } from '../support/hook-fixture.ts';
 
-const rules = rulesWith({
+const settings = settingsWith({
   table: `- id: first
   match: {path: ci, source: gh, when: {"===": [{var: payload.kind}, deploy]}}
   messageTemplate: x
@@ -26,7 +26,7 @@ const rules = rulesWith({
 });
 
 const explain = (path: string, payload: Parameters<typeof createHookRequest>[0]['payload']) =>
-  formatEvaluation(evaluateHook({ path, payload }, rules).evaluation, {
+  formatEvaluation(evaluateHook({ path, payload }, settings).evaluation, {
     request: createHookRequest({ path, payload, receivedAt }),
   });
 
@@ -112,7 +112,7 @@ test('a variable that is missing is named', () => {
 });
 
 test('an error of a batch names its element', () => {
-  const each = rulesWith({
+  const each = settingsWith({
     table: '[{id: e, match: {path: h}, forEach: list, sessionKey: "{{item}}", messageTemplate: m}]',
   });
   const { evaluation } = evaluateHook({ payload: { list: ['a', 'main'] } }, each);
@@ -120,7 +120,7 @@ test('an error of a batch names its element', () => {
 });
 
 describe('a transform', () => {
-  const transformed = rulesWith({
+  const transformed = settingsWith({
     table: '[{id: t, match: {path: h}, transform: t.ts, messageTemplate: m}]',
   });
   const explained = (answer: Answer) =>
@@ -174,7 +174,7 @@ test('no escape or control character of a payload reaches the terminal', () => {
       { kind: 'build', status: bad, name: bad, text: bad, [bad]: bad, message: bad },
       { source: bad },
     ]) {
-      const { evaluation } = evaluateHook({ path, payload, url: `/hooks/${bad}` }, rules);
+      const { evaluation } = evaluateHook({ path, payload, url: `/hooks/${bad}` }, settings);
       const request = createHookRequest({ path, payload, receivedAt, url: `/hooks/${bad}` });
       const text = formatEvaluation(evaluation, { request });
       // oxlint-disable-next-line no-control-regex
@@ -184,14 +184,14 @@ test('no escape or control character of a payload reaches the terminal', () => {
 });
 
 test('colours change nothing but colours', () => {
-  const { evaluation } = evaluateHook({ path: 'ci', payload: { kind: 'build', status: 'bad' } }, rules);
+  const { evaluation } = evaluateHook({ path: 'ci', payload: { kind: 'build', status: 'bad' } }, settings);
   const colored = formatEvaluation(evaluation, { color: true });
   expect(colored).not.toBe(formatEvaluation(evaluation));
   expect(stripVTControlCharacters(colored)).toBe(formatEvaluation(evaluation));
 });
 
 test('an evaluation as JSON has its places as text and survives JSON', () => {
-  const { evaluation } = evaluateHook({ path: 'ci', payload: { kind: 'build', status: 'ok' } }, rules);
+  const { evaluation } = evaluateHook({ path: 'ci', payload: { kind: 'build', status: 'ok' } }, settings);
   const json = evaluationToJson(evaluation);
   expect(JSON.parse(JSON.stringify(json))).toEqual(json);
   expect(json).toMatchObject({

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { Evaluation, Rules } from '../../src/hook/hook.ts';
+import type { Evaluation, EvaluationSettings } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/request.ts';
-import { actionOf, errorOf as hookErrorOf, evaluateHook, rulesWith } from '../support/hook-fixture.ts';
+import { actionOf, errorOf as hookErrorOf, evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 
 function evaluateBody(
   path: string,
   payload: JsonValue,
-  rules: Partial<Omit<Rules, 'table'>> = {},
+  settings: Partial<Omit<EvaluationSettings, 'table'>> = {},
 ): Evaluation {
-  return evaluateHook({ path, payload }, rulesWith(rules), { detail: 'brief' }).evaluation;
+  return evaluateHook({ path, payload }, settingsWith(settings), { detail: 'brief' }).evaluation;
 }
 
 function errorOf(evaluation: Evaluation) {

@@ -8,7 +8,7 @@ import {
   errorOf,
   evaluateHook,
   receivedAt,
-  rulesWith,
+  settingsWith,
 } from '../support/hook-fixture.ts';
 
 const agentMapping = `
@@ -39,7 +39,7 @@ describe('a mapped agent hook', () => {
   };
 
   test('fills every field from its templates and literals', () => {
-    const { evaluation } = evaluateHook({ payload }, rulesWith({ table: agentMapping }));
+    const { evaluation } = evaluateHook({ payload }, settingsWith({ table: agentMapping }));
     const action = actionOf(evaluation);
     expect(action).toMatchObject({
       kind: 'agent',
@@ -73,14 +73,16 @@ describe('a mapped agent hook', () => {
       '"hook:{{repo}}"',
       field === 'sessionKey' ? '"agent:{{repo}}"' : 'k',
     );
-    const rules = rulesWith({ table: mapping, agents: { aliases: {}, models: ['one'] } });
-    const error = errorOf(evaluateHook({ payload: { ...payload, ...(over as object) } }, rules).evaluation);
+    const settings = settingsWith({ table: mapping, agents: { aliases: {}, models: ['one'] } });
+    const error = errorOf(
+      evaluateHook({ payload: { ...payload, ...(over as object) } }, settings).evaluation,
+    );
     expect([error.code, error.errors[0]?.field]).toEqual([code, field]);
   });
 
   test('is mapping_requires_message where the template renders blank', () => {
     const table = '[{id: m, match: {path: h}, messageTemplate: " {{a}} "}]';
-    const { evaluation } = evaluateHook({}, rulesWith({ table }));
+    const { evaluation } = evaluateHook({}, settingsWith({ table }));
     expect(errorOf(evaluation).code).toBe('mapping_requires_message');
     expect(evaluation.trace.templates[0]?.empty).toHaveLength(1);
   });
@@ -92,7 +94,7 @@ describe('a mapped agent hook', () => {
       payload: { a: '<|im_start|>', allowUnsafeExternalContent: true, sessionKey: 'hook:x' },
     };
     const [trusted, external] = [true, false].map((flag) =>
-      actionOf(evaluateHook(content, rulesWith({ table: table(flag) })).evaluation),
+      actionOf(evaluateHook(content, settingsWith({ table: table(flag) })).evaluation),
     );
     expect(trusted).toMatchObject({ prompt: '<|im_start|>', origin: { trusted: true } });
     expect(external).toMatchObject({ origin: { trusted: false } });
@@ -111,7 +113,7 @@ describe('without template and transform', () => {
     ['wake', 'nothing that is inherited', {}, undefined],
   ])('%s takes %s', (action, _, payload, expected) => {
     const table = `[{id: m, match: {path: h}, action: ${action}}]`;
-    const { evaluation } = evaluateHook({ payload }, rulesWith({ table }));
+    const { evaluation } = evaluateHook({ payload }, settingsWith({ table }));
     if (expected === undefined) {
       expect(errorOf(evaluation).code).toBe(
         action === 'wake' ? 'mapping_requires_text' : 'mapping_requires_message',
@@ -127,18 +129,18 @@ describe('without template and transform', () => {
 test("each element's own text is taken under forEach without a template", () => {
   const table = '[{id: m, match: {path: h}, forEach: list}]';
   const payload = { message: 'outer', list: [{ message: 'one' }, { text: 'two' }] };
-  const { evaluation } = evaluateHook({ payload }, rulesWith({ table }));
+  const { evaluation } = evaluateHook({ payload }, settingsWith({ table }));
   expect(actionsOf(evaluation)).toMatchObject([{ message: 'one' }, { message: 'two' }]);
 });
 
 test('a skip mapping skips, and a mapping that does not match is reported with what it found', () => {
   const table = '[{id: s, match: {path: h, when: {"===": [{var: payload.a}, 1]}}, action: skip}]';
-  const rules = rulesWith({ table });
-  expect(evaluateHook({ payload: { a: 1 } }, rules).evaluation.outcome).toEqual({
+  const settings = settingsWith({ table });
+  expect(evaluateHook({ payload: { a: 1 } }, settings).evaluation.outcome).toEqual({
     kind: 'skipped',
     by: 'action',
   });
-  const missed = evaluateHook({ payload: { a: 2 } }, rules, { detail: 'brief' }).evaluation;
+  const missed = evaluateHook({ payload: { a: 2 } }, settings, { detail: 'brief' }).evaluation;
   expect(errorOf(missed).code).toBe('no_mapping_matched');
   expect(missed.trace.considered[0]?.failed).toMatchObject({ part: 'when', node: { found: 2, expected: 1 } });
 });
@@ -153,7 +155,7 @@ describe('forEach', () => {
   thinking: "{{item.thinking}}"
   dedupe: {key: "{{item.id}}", ttlSeconds: 60}
 `;
-  const rules = rulesWith({ table });
+  const settings = settingsWith({ table });
 
   test('makes one action per element, in order, each with its own id and dedupe key', () => {
     const payload = {
@@ -165,7 +167,7 @@ describe('forEach', () => {
         ],
       },
     };
-    const actions = actionsOf(evaluateHook({ payload }, rules).evaluation);
+    const actions = actionsOf(evaluateHook({ payload }, settings).evaluation);
     expect(actions).toMatchObject([
       { message: '0 x b', sessionKey: 'hook:1', dedupe: { scope: 'each', key: '1', ttlSeconds: 60 } },
       { message: '1 y b', sessionKey: 'hook:2', dedupe: { scope: 'each', key: '2', ttlSeconds: 60 } },
@@ -188,12 +190,12 @@ describe('forEach', () => {
     ['inherited', { data: [] }],
     ['null', { data: null }],
   ])('is refused naming the path where the list is %s', (_, payload) => {
-    const error = errorOf(evaluateHook({ payload }, rules).evaluation);
+    const error = errorOf(evaluateHook({ payload }, settings).evaluation);
     expect([error.status, error.errors[0]?.field]).toEqual([400, 'data.messages']);
   });
 
   test('reads own properties only', () => {
-    const inherited = rulesWith({
+    const inherited = settingsWith({
       table: '[{id: m, match: {path: h}, forEach: list.__proto__, messageTemplate: m}]',
     });
     const { evaluation } = evaluateHook({ payload: { list: [] } }, inherited);
@@ -201,7 +203,7 @@ describe('forEach', () => {
   });
 
   test('skips an empty list', () => {
-    const { evaluation } = evaluateHook({ payload: { data: { messages: [] } } }, rules);
+    const { evaluation } = evaluateHook({ payload: { data: { messages: [] } } }, settings);
     expect(evaluation.outcome).toEqual({ kind: 'skipped', by: 'forEach' });
   });
 
@@ -210,7 +212,7 @@ describe('forEach', () => {
     const payload = {
       data: { messages: [{ from: 'x' }, { from: 'y', key: 'main' }, { from: 'z', key: 'agent:x' }] },
     };
-    const error = errorOf(evaluateHook({ payload }, rulesWith({ table: mapping })).evaluation);
+    const error = errorOf(evaluateHook({ payload }, settingsWith({ table: mapping })).evaluation);
     expect(error.errors).toMatchObject([{ code: 'invalid_field', field: 'sessionKey', index: 1 }]);
   });
 
@@ -218,15 +220,15 @@ describe('forEach', () => {
     const payload = (count: number) => ({
       data: { messages: Array.from({ length: count }, (_, id) => ({ id })) },
     });
-    expect(actionsOf(evaluateHook({ payload: payload(200) }, rules).evaluation)).toHaveLength(200);
-    const { evaluation } = evaluateHook({ payload: payload(201) }, rules);
+    expect(actionsOf(evaluateHook({ payload: payload(200) }, settings).evaluation)).toHaveLength(200);
+    const { evaluation } = evaluateHook({ payload: payload(201) }, settings);
     expect(errorOf(evaluation).code).toBe('too_many_actions');
     expect(evaluation.trace.templates).toEqual([]);
   });
 
   test('says the same warning once', () => {
     const messages = Array.from({ length: 20 }, (_, id) => ({ id, thinking: 'galaxy' }));
-    const { warnings } = evaluateHook({ payload: { data: { messages } } }, rules).evaluation;
+    const { warnings } = evaluateHook({ payload: { data: { messages } } }, settings).evaluation;
     expect(warnings.map(({ code }) => code)).toEqual(['unknown_thinking']);
   });
 });
@@ -236,7 +238,7 @@ describe('dedupe', () => {
     actionOf(
       evaluateHook(
         { payload },
-        rulesWith({ table: `[{id: m, match: {path: h}, messageTemplate: x, dedupe: ${dedupe}}]` }),
+        settingsWith({ table: `[{id: m, match: {path: h}, messageTemplate: x, dedupe: ${dedupe}}]` }),
       ).evaluation,
     ).dedupe?.key;
 
@@ -252,14 +254,14 @@ describe('dedupe', () => {
 
   test('with a blank key is none, with a warning', () => {
     const table = '[{id: m, match: {path: h}, messageTemplate: x, dedupe: {key: "{{a}}"}}]';
-    const { evaluation } = evaluateHook({}, rulesWith({ table }));
+    const { evaluation } = evaluateHook({}, settingsWith({ table }));
     expect(actionOf(evaluation)).not.toHaveProperty('dedupe');
     expect(evaluation.warnings.map(({ code }) => code)).toEqual(['blank_dedupe_key']);
   });
 });
 
 test('brief and full detail give the same outcome and the same warnings', () => {
-  const rules = rulesWith({ table: agentMapping });
+  const settings = settingsWith({ table: agentMapping });
   for (const payload of [
     { kind: 'push', who: 'm', repo: 'r' },
     { kind: 'push', chat: { channel: 'x' } },
@@ -267,7 +269,7 @@ test('brief and full detail give the same outcome and the same warnings', () => 
     [1],
   ]) {
     const [brief, full] = (['brief', 'full'] as const).map(
-      (detail) => evaluateHook({ payload }, rules, { detail }).evaluation,
+      (detail) => evaluateHook({ payload }, settings, { detail }).evaluation,
     );
     expect({ ...brief, trace: undefined }).toEqual({ ...full, trace: undefined });
   }
@@ -279,7 +281,7 @@ test('any payload ends in an outcome, the same one every time', () => {
 - {id: b, match: {path: h, source: s}, action: wake, textTemplate: "{{json payload}}"}
 - {id: c, match: {path: h}, forEach: a, messageTemplate: "{{json item}}", channel: "{{item}}"}
 `;
-  const rules = rulesWith({ table });
+  const settings = settingsWith({ table });
   const known = fc.dictionary(
     fc.constantFrom('a', 'b', 'n', 'source', 'text', 'message', '__proto__'),
     fc.jsonValue(),
@@ -291,7 +293,7 @@ test('any payload ends in an outcome, the same one every time', () => {
       fc.boolean(),
       (path, payload, lenient) => {
         const content = { path, payload: payload as JsonValue, receivedAt };
-        const [first, second] = [1, 2].map(() => evaluateHook(content, { ...rules, lenient }).evaluation);
+        const [first, second] = [1, 2].map(() => evaluateHook(content, { ...settings, lenient }).evaluation);
         expect(['accepted', 'skipped', 'rejected']).toContain(first!.outcome.kind);
         expect(first).toEqual(second);
         expect(first!.warnings.length).toBeLessThanOrEqual(16);

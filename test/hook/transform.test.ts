@@ -8,19 +8,19 @@ import {
   errorOf,
   evaluateHook,
   receivedAt,
-  rulesWith,
+  settingsWith,
   type Answer,
 } from '../support/hook-fixture.ts';
 
 const base = 'match: {path: h}, transform: t.ts';
-const agent = rulesWith({
+const agent = settingsWith({
   table: `[{id: m, ${base}, messageTemplate: draft, name: N, wakeMode: next-heartbeat, to: "9"}]`,
 });
-const wake = rulesWith({
+const wake = settingsWith({
   table: `[{id: m, ${base}, action: wake, textTemplate: draft, wakeMode: next-heartbeat}]`,
 });
-const bare = rulesWith({ table: `[{id: m, ${base}}]` });
-const each = rulesWith({ table: `[{id: m, ${base}, forEach: list, messageTemplate: "{{item}}"}]` });
+const bare = settingsWith({ table: `[{id: m, ${base}}]` });
+const each = settingsWith({ table: `[{id: m, ${base}, forEach: list, messageTemplate: "{{item}}"}]` });
 
 const returning = (value: JsonValue | undefined) => ({ answer: (): Answer => ({ value }) });
 const failed = (over: Partial<TransformReply & { kind: 'failed' }>): TransformReply => ({
@@ -96,8 +96,8 @@ describe('the result of a transform', () => {
     ['a blank message', { message: ' ' }, 'mapping_requires_message'],
     ['the main session', { sessionKey: 'agent:main:main' }, 'invalid_field'],
   ])('is 400 with %s, as from a body', (_, value, code) => {
-    const rules = { ...agent, agents: { aliases: {}, models: ['one'] } };
-    const error = errorOf(evaluateHook({}, rules, returning(value)).evaluation);
+    const settings = { ...agent, agents: { aliases: {}, models: ['one'] } };
+    const error = errorOf(evaluateHook({}, settings, returning(value)).evaluation);
     expect([error.status, error.code]).toEqual([400, code]);
   });
 
@@ -120,13 +120,13 @@ describe('the result of a transform', () => {
 });
 
 describe('an array', () => {
-  const rules = rulesWith({
+  const settings = settingsWith({
     table: `[{id: m, ${base}, messageTemplate: draft, dedupe: {key: k, ttlSeconds: 9}}]`,
   });
 
   test('makes several actions in order, without those that are null, none a repeat of another', () => {
     const value = [{ message: 'a' }, null, { kind: 'wake', text: 'b' }];
-    const actions = actionsOf(evaluateHook({}, rules, returning(value)).evaluation);
+    const actions = actionsOf(evaluateHook({}, settings, returning(value)).evaluation);
     expect(actions).toMatchObject([
       { kind: 'agent', message: 'a' },
       { kind: 'wake', text: 'b' },
@@ -136,7 +136,7 @@ describe('an array', () => {
   });
 
   test('without an action skips', () => {
-    expect(evaluateHook({}, rules, returning([])).evaluation.outcome).toEqual({
+    expect(evaluateHook({}, settings, returning([])).evaluation.outcome).toEqual({
       kind: 'skipped',
       by: 'transform',
     });
@@ -144,14 +144,14 @@ describe('an array', () => {
 
   test('is all or nothing, naming the bad one', () => {
     const error = errorOf(
-      evaluateHook({}, rules, returning([{}, { message: '' }, { channel: 'x' }])).evaluation,
+      evaluateHook({}, settings, returning([{}, { message: '' }, { channel: 'x' }])).evaluation,
     );
     expect(error.errors).toMatchObject([{ code: 'mapping_requires_message', index: 1 }]);
   });
 
   test('of more than 200 is refused', () => {
     const value = Array.from({ length: 201 }, () => ({}));
-    expect(errorOf(evaluateHook({}, rules, returning(value)).evaluation).code).toBe('too_many_actions');
+    expect(errorOf(evaluateHook({}, settings, returning(value)).evaluation).code).toBe('too_many_actions');
   });
 });
 
@@ -239,9 +239,9 @@ describe('running an evaluation', () => {
   const request = createHookRequest({ path: 'h', payload: { list: ['a', 'b'] }, receivedAt });
 
   test('is synchronous where no transform is involved', () => {
-    const rules = rulesWith({ table: '[{id: m, match: {path: h}, messageTemplate: x}]' });
+    const settings = settingsWith({ table: '[{id: m, match: {path: h}, messageTemplate: x}]' });
     const unused = { call: () => Promise.reject(new Error('not to be called')) };
-    const evaluation = runEvaluation(evaluate(request, rules, { detail: 'brief' }), unused);
+    const evaluation = runEvaluation(evaluate(request, settings, { detail: 'brief' }), unused);
     expect(evaluation).toMatchObject({ outcome: { kind: 'accepted' } });
   });
 

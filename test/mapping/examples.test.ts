@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { formatDiagnostics } from '../../src/document/document.ts';
-import { formatEvaluation, type Evaluation, type Rules } from '../../src/hook/hook.ts';
+import { formatEvaluation, type Evaluation, type EvaluationSettings } from '../../src/hook/hook.ts';
 import { loadMappings } from '../../src/mapping/mapping.ts';
 import type { JsonObject, JsonValue } from '../../src/request.ts';
-import { actionOf, evaluateHook, rulesWith } from '../support/hook-fixture.ts';
+import { actionOf, evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 
 interface GithubExamples {
   readonly name: string;
@@ -18,7 +18,7 @@ interface GithubExamples {
 const github = createRequire(import.meta.url)(
   '@octokit/webhooks-examples/api.github.com/index.json',
 ) as readonly GithubExamples[];
-let rules: Rules;
+let settings: EvaluationSettings;
 
 beforeAll(async () => {
   const file = fileURLToPath(new URL('../../sluice.yaml', import.meta.url));
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { mappingsDir, presets } = config!.settings.hooks;
   const { table, diagnostics } = await loadMappings({ inline: [], dialect: 'sluice', mappingsDir, presets });
   expect(formatDiagnostics(diagnostics)).toBe('');
-  rules = rulesWith({ table: table! });
+  settings = settingsWith({ table: table! });
 });
 
 /** The first of GitHub's own examples of a kind that a predicate takes. */
@@ -44,7 +44,7 @@ function fixture(file: string): JsonObject {
 }
 
 function send(path: string, payload: JsonValue, headers: Record<string, string> = {}): Evaluation {
-  return evaluateHook({ path, payload, headers }, rules).evaluation;
+  return evaluateHook({ path, payload, headers }, settings).evaluation;
 }
 
 function sendGithub(kind: string, payload: JsonObject): Evaluation {

@@ -3,7 +3,7 @@ import { CHANNEL_ALIASES, CHANNEL_IDS, type Action } from '../../src/action.ts';
 import { parseDocument } from '../../src/document/document.ts';
 import type { HookError } from '../../src/errors.ts';
 import { createHookRequest, evaluate, MAX_ACTIONS, TRANSFORM_BUDGET_MS } from '../../src/hook/hook.ts';
-import type { Evaluation, RequestContent, Rules } from '../../src/hook/hook.ts';
+import type { Evaluation, RequestContent, EvaluationSettings } from '../../src/hook/hook.ts';
 import { compileMappings, type RoutingTable } from '../../src/mapping/mapping.ts';
 import type { JsonValue } from '../../src/request.ts';
 import type { TransformCall, TransformReply } from '../../src/sandbox/sandbox.ts';
@@ -26,10 +26,10 @@ function tableOf(yaml: string): RoutingTable {
   return table;
 }
 
-/** Rules with every default, over a table or a YAML list of mappings. */
-export function rulesWith(
-  over: Partial<Omit<Rules, 'table'>> & { table?: RoutingTable | string } = {},
-): Rules {
+/** EvaluationSettings with every default, over a table or a YAML list of mappings. */
+export function settingsWith(
+  over: Partial<Omit<EvaluationSettings, 'table'>> & { table?: RoutingTable | string } = {},
+): EvaluationSettings {
   const { table = '[]', ...others } = over;
   return {
     table: typeof table === 'string' ? tableOf(table) : table,
@@ -50,14 +50,14 @@ export type Answer = { readonly value: JsonValue | undefined; readonly tookMs?: 
 /** Evaluates a request, answering its transform calls one after the other. */
 export function evaluateHook(
   content: Partial<RequestContent>,
-  rules: Rules,
+  settings: EvaluationSettings,
   options: {
     readonly answer?: (call: TransformCall, number: number) => Answer;
     readonly detail?: 'brief' | 'full';
   } = {},
 ): { readonly evaluation: Evaluation; readonly calls: readonly TransformCall[] } {
   const request = createHookRequest({ path: 'h', payload: {}, receivedAt, ...content });
-  const steps = evaluate(request, rules, { detail: options.detail ?? 'full' });
+  const steps = evaluate(request, settings, { detail: options.detail ?? 'full' });
   const calls: TransformCall[] = [];
   let step = steps.next();
   while (step.done !== true) {

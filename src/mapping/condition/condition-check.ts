@@ -71,14 +71,14 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 export const MAX_CONDITION_DEPTH = 64;
 
 /** An operator and its operands as written; `unary` where they stood without an array around them. */
-export interface Rule {
+export interface Operation {
   readonly operator: string;
   readonly operands: readonly unknown[];
   readonly unary: boolean;
 }
 
 /** Takes a rule object apart, or says why it is none. */
-export function parseRule(value: object, at: Place): Rule | Diagnostic {
+export function parseOperation(value: object, at: Place): Operation | Diagnostic {
   const keys = Object.keys(value);
   const [operator] = keys;
   if (operator === undefined || keys.length > 1) {
@@ -97,7 +97,7 @@ export function parseRule(value: object, at: Place): Rule | Diagnostic {
 }
 
 /** Whether the operator exists and takes that many operands. */
-export function checkRule(rule: Rule, at: Place): Diagnostic | undefined {
+export function checkOperation(rule: Operation, at: Place): Diagnostic | undefined {
   const { operator, operands } = rule;
   if (operator === 'log') {
     return {
@@ -137,7 +137,7 @@ export function checkRule(rule: Rule, at: Place): Diagnostic | undefined {
 }
 
 /** Equality written in a way that does not do what it seems to: comparing with null, or loosely with true or "". */
-export function checkEquality(rule: Rule, at: Place): Diagnostic | undefined {
+export function checkEquality(rule: Operation, at: Place): Diagnostic | undefined {
   const { operator, operands } = rule;
   if (!['==', '===', '!=', '!=='].includes(operator)) return undefined;
   const isVariable = (operand: unknown): boolean =>
@@ -166,7 +166,7 @@ export function checkEquality(rule: Rule, at: Place): Diagnostic | undefined {
 }
 
 /** A variable at the root whose name can find nothing. */
-export function checkVariable({ operator, operands }: Rule, at: Place): Diagnostic | undefined {
+export function checkVariable({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
   const [name] = operands;
   if (operator !== 'var' || typeof name !== 'string') return undefined;
   const keys = name.split('.');

@@ -11,11 +11,11 @@ import type { Diagnostic, LocatedValue, Path, Place } from '../../document/docum
 import type { JsonValue } from '../../request.ts';
 import {
   checkEquality,
-  checkRule,
+  checkOperation,
   checkVariable,
   MAX_CONDITION_DEPTH,
-  parseRule,
-  type Rule,
+  parseOperation,
+  type Operation,
 } from './condition-check.ts';
 import { compileListOperator, isListOperator } from './rule-lists.ts';
 import { compileOperator } from './rule-operators.ts';
@@ -68,7 +68,7 @@ function compileNode(compiler: Compiler, value: unknown, path: Path): CompiledNo
   const { nodes } = compiler;
   const node = nodes.length;
   nodes.push(undefined);
-  const rule = readRule(compiler, value, path);
+  const rule = readOperation(compiler, value, path);
   const connective = rule !== undefined && CONNECTIVES.has(rule.operator);
   const children = connective
     ? rule.operands.map((operand, index) => compileNode(compiler, operand, operandPath(rule, path, index)))
@@ -103,13 +103,13 @@ function compileNode(compiler: Compiler, value: unknown, path: Path): CompiledNo
 }
 
 function compileOperand(compiler: Compiler, value: unknown, path: Path): Evaluate {
-  return compileValue(compiler, { value, rule: readRule(compiler, value, path) }, path);
+  return compileValue(compiler, { value, rule: readOperation(compiler, value, path) }, path);
 }
 
 /** Compiles an operand: a rule, a list that may hold rules, or a constant. */
 function compileValue(
   compiler: Compiler,
-  { value, rule }: { readonly value: unknown; readonly rule: Rule | undefined },
+  { value, rule }: { readonly value: unknown; readonly rule: Operation | undefined },
   path: Path,
 ): Evaluate {
   if (rule !== undefined) return compileRuleAt(compiler, rule, path);
@@ -121,7 +121,7 @@ function compileValue(
   return () => constant;
 }
 
-function compileRuleAt(compiler: Compiler, rule: Rule, path: Path): Evaluate {
+function compileRuleAt(compiler: Compiler, rule: Operation, path: Path): Evaluate {
   const operands = rule.operands.map((operand, index) =>
     compileOperand(compiler, operand, operandPath(rule, path, index)),
   );
@@ -135,7 +135,7 @@ function compileRuleAt(compiler: Compiler, rule: Rule, path: Path): Evaluate {
 }
 
 /** The rule in a value, if it is one; findings go to the compiler. */
-function readRule(compiler: Compiler, value: unknown, path: Path): Rule | undefined {
+function readOperation(compiler: Compiler, value: unknown, path: Path): Operation | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const at = compiler.located.place(path);
   const { diagnostics } = compiler;
@@ -148,14 +148,14 @@ function readRule(compiler: Compiler, value: unknown, path: Path): Rule | undefi
     }
     return undefined;
   }
-  const rule = parseRule(value, at);
+  const rule = parseOperation(value, at);
   if ('code' in rule) {
     diagnostics.push(rule);
     return undefined;
   }
   const keyAt = compiler.located.place([...path, rule.operator], 'key');
   const finding =
-    checkRule(rule, keyAt) ??
+    checkOperation(rule, keyAt) ??
     checkEquality(rule, keyAt) ??
     (isInList(path) ? undefined : checkVariable(rule, keyAt));
   if (finding === undefined) return rule;
@@ -170,11 +170,11 @@ function isInList(path: Path): boolean {
   );
 }
 
-function operandPath(rule: Rule, path: Path, index: number): Path {
+function operandPath(rule: Operation, path: Path, index: number): Path {
   return rule.unary ? [...path, rule.operator] : [...path, rule.operator, index];
 }
 
-function compileVar(rule: Rule, operands: readonly Evaluate[]): Evaluate {
+function compileVar(rule: Operation, operands: readonly Evaluate[]): Evaluate {
   const [name] = rule.operands;
   const [computed, fallback] = operands;
   if (computed === undefined || name === null || name === '') return compileLookup('', fallback);

@@ -3,12 +3,12 @@ import type { CompiledMapping, ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { createRender, type Render } from './draft.ts';
 import type { RenderedTemplate, TransformTrace } from './evaluation.ts';
-import type { Rules } from './rules.ts';
+import type { EvaluationSettings } from './evaluation-settings.ts';
 
 /** One evaluation under way: its request and rules, and what it has found so far. */
-export interface Course {
+export interface EvaluationState {
   readonly request: HookRequest;
-  readonly rules: Rules;
+  readonly settings: EvaluationSettings;
   readonly full: boolean;
   readonly warnings: Warning[];
   readonly considered: ConsideredMapping[];
@@ -22,11 +22,15 @@ export interface Course {
 }
 
 /** Starts an evaluation; with `full` everything on the way is recorded. */
-export function startCourse(request: HookRequest, rules: Rules, full: boolean): Course {
+export function startEvaluation(
+  request: HookRequest,
+  settings: EvaluationSettings,
+  full: boolean,
+): EvaluationState {
   const templates: RenderedTemplate[] = [];
   return {
     request,
-    rules,
+    settings,
     full,
     warnings: [],
     considered: [],

@@ -1,7 +1,7 @@
 import type { RoutingTable } from '../mapping/mapping.ts';
 
 /** Everything of the configuration that evaluation may depend on: plain data and pure functions, pinned per request. */
-export interface Rules {
+export interface EvaluationSettings {
   readonly table: RoutingTable;
   readonly agents: {
     /** Short names for models. */
