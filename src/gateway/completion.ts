@@ -3,7 +3,7 @@ import type { NewDelivery, RunCompletion, RunRecord } from '../storage/storage.t
 import { isAcknowledgement, type TurnResult } from '../runners/runners.ts';
 import { makeCallback } from './outbox/callback.ts';
 import { makeSummary } from './summary.ts';
-import type { RunEnding } from './run-waiters.ts';
+import type { RunEnding } from './run-ending.ts';
 
 type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 

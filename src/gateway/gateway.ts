@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { DropEnding, RunRecord, Storage } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
-import { makeCallback } from './outbox/callback.ts';
 import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
 import { Heartbeat, type HeartbeatCounters } from './heartbeat.ts';
 import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
-import { makeSummary, shownError } from './summary.ts';
 import type { GatewayConfiguration, GatewayContext, RetryPolicies } from './gateway-context.ts';
 import { Performer, type RunCounters } from './performer.ts';
-import { Pump } from './pump.ts';
+import { WorkLoop } from './work-loop.ts';
 import { HEARTBEAT_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from './retry.ts';
-import type { RunEnding } from './run-waiters.ts';
+import { storedEnding, type RunEnding } from './run-ending.ts';
 
 export type { Clock } from './clock.ts';
 export type { GatewayConfiguration, RetryPolicies } from './gateway-context.ts';
 export type { RetryPolicy } from './retry.ts';
 export { sendChunks, type DeliveryResult } from './outbox/delivery.ts';
-export type { RunEnding } from './run-waiters.ts';
-export { resolveTarget, type ResolvedTarget } from './target.ts';
+export { dropEnding, type RunEnding } from './run-ending.ts';
+export { resolveTarget, type ResolvedTarget } from './delivery-target.ts';
 
 /** Looked at this often even where nobody says that there is work. */
 const IDLE_MS = 1_000;
@@ -50,7 +48,7 @@ export interface GatewayStats {
 
 /**
  * Turns stored actions into effects: runs, then their deliveries and callbacks, and the main session's heartbeat. One
- * loop looks for what is due; everything it begins goes on beside it. All state is in the store, so that it may be
+ * loop looks for what is due; everything it begins runs in parallel with it. All state is in the store, so that it may be
  * killed at any time.
  */
 export class Gateway {
@@ -60,7 +58,7 @@ export class Gateway {
   readonly #performer: Performer;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
-  readonly #pump: Pump;
+  readonly #loop: WorkLoop;
   #configuration: GatewayConfiguration;
   #started: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
@@ -70,7 +68,7 @@ export class Gateway {
     this.#log = options.log;
     this.#configuration = options.configuration;
     this.#clock = createSchedulingClock(options.clock ?? systemClock);
-    this.#pump = new Pump(
+    this.#loop = new WorkLoop(
       () => this.#pass(),
       (error) =>
         this.#log.error({ code: codeOf(error) }, 'the gateway could not look for work; trying again'),
@@ -83,7 +81,7 @@ export class Gateway {
       nonce: options.nonce ?? randomUUID,
       retry: { runs: RUN_RETRY, outbox: OUTBOX_RETRY, heartbeat: HEARTBEAT_RETRY, ...options.retry },
       configuration: () => this.#configuration,
-      wake: () => this.#pump.wake(),
+      wake: () => this.#loop.wake(),
     };
     this.#performer = new Performer(context);
     this.#outbox = new Outbox(context);
@@ -112,7 +110,7 @@ export class Gateway {
 
   /** Says that there is new work. Cheap: any number of calls makes one more look. */
   notify(): void {
-    this.#pump.wake();
+    this.#loop.wake();
   }
 
   /** Asks for a turn of the main session, as a wake of mode `now` does. */
@@ -124,7 +122,7 @@ export class Gateway {
   reconfigure(configuration: GatewayConfiguration): void {
     this.#configuration = configuration;
     this.#heartbeat.reconfigure();
-    this.#pump.wake();
+    this.#loop.wake();
   }
 
   /** Resolves to how a run ended, or to undefined where it has not ended within the time or the signal aborts. */
@@ -134,7 +132,7 @@ export class Gateway {
     const waiting = this.#performer.waiters.wait(runId, waitMs, given);
     // It may have ended before anyone waited.
     const run = await this.#storage.findRun(runId);
-    const ending = run === undefined ? undefined : endingOf(run);
+    const ending = run === undefined ? undefined : storedEnding(run);
     if (ending === undefined) return waiting;
     found.abort();
     return ending;
@@ -177,13 +175,13 @@ export class Gateway {
     // Stopped while it recovered.
     if (this.#stopped !== undefined) return;
     await this.#heartbeat.start();
-    this.#pump.start();
+    this.#loop.start();
   }
 
   async #stopAll(graceMs: number): Promise<void> {
     // A start that failed has told its caller.
     await this.#started?.catch(() => {});
-    await this.#pump.stop();
+    await this.#loop.stop();
     await Promise.all([
       this.#performer.stop(graceMs),
       this.#outbox.stop(graceMs),
@@ -195,24 +193,4 @@ export class Gateway {
     if (Object.keys(this.#configuration.settings.channels).length > 0) return;
     this.#log.warn({}, 'no channel is configured: replies are stored and summarised, not delivered');
   }
-}
-
-/** What a run posts when an operator drops it; for the store, which drops beside the service too. */
-export function dropEnding(run: RunRecord, nowMs: number): DropEnding {
-  const error = { code: 'dropped', message: 'taken off the queue by the operator' };
-  const ending: RunEnding = { runId: run.id, state: 'completed', outcome: 'error', reply: '', error };
-  const callback = makeCallback(run.action, ending, nowMs);
-  const summary = makeSummary(run, 'dropped', { text: error.message });
-  return callback === undefined ? { summary } : { summary, callback };
-}
-
-function endingOf(run: RunRecord): RunEnding | undefined {
-  if (run.state !== 'completed' && run.state !== 'dead') return undefined;
-  return {
-    runId: run.id,
-    state: run.state,
-    ...(run.outcome === undefined ? {} : { outcome: run.outcome }),
-    reply: run.reply ?? '',
-    ...(run.lastError === undefined ? {} : { error: shownError(run.lastError) }),
-  };
 }

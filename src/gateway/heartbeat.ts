@@ -16,7 +16,7 @@ import { persist } from './persist.ts';
 import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
 import { repeatDelay } from './retry.ts';
 import { takeTurn } from './take-turn.ts';
-import { pinTarget } from './target.ts';
+import { pinTarget } from './delivery-target.ts';
 import { armTimer, within } from '../timers/timers.ts';
 
 /** The main session's key; a hook's own keys can never be this one. */
@@ -33,7 +33,7 @@ export interface HeartbeatCounters {
 }
 
 /**
- * Turns of the main session, one at a time and beside the hooks' runs: a turn claims what is pending, and consumes it
+ * Turns of the main session, one at a time, in parallel with the hooks' runs: a turn claims what is pending, and consumes it
  * when it completes. A failed or interrupted turn frees it, and the next one has the same id: at least once.
  */
 export class Heartbeat {

@@ -1,4 +1,3 @@
-import { makeCallback } from './outbox/callback.ts';
 import {
   removeWorkspaces,
   endProcessTree,
@@ -9,13 +8,13 @@ import {
 import { makeCompletion } from './completion.ts';
 import { boundHistory } from './history.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
-import { makeSummary, shownError } from './summary.ts';
 import { persist } from './persist.ts';
 import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
 import { decideRepeat } from './retry.ts';
-import { RunWaiters, type RunEnding } from './run-waiters.ts';
+import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
+import { RunWaiters } from './run-waiters.ts';
 import { takeTurn } from './take-turn.ts';
-import { pinTarget } from './target.ts';
+import { pinTarget } from './delivery-target.ts';
 import { within } from '../timers/timers.ts';
 import type { RunRecord } from '../storage/storage.ts';
 
@@ -178,13 +177,7 @@ export class Performer {
 
   async #complete(run: RunRecord, result: Completed, { settings }: GatewayConfiguration): Promise<void> {
     const nowMs = this.#context.now();
-    const ending: RunEnding = {
-      runId: run.id,
-      state: 'completed',
-      outcome: result.outcome,
-      reply: result.reply,
-      ...(result.error === undefined ? {} : { error: shownError(result.error) }),
-    };
+    const ending = completedEnding(run.id, result);
     const made = makeCompletion(run, { result, ending, nowMs }, settings);
     const completion =
       made.delivery === undefined
@@ -215,7 +208,7 @@ export class Performer {
     await this.#requeue(run, error, 0);
   }
 
-  async #requeue(run: RunRecord, error: { code: string; message: string }, delayMs: number): Promise<void> {
+  async #requeue(run: RunRecord, error: RunError, delayMs: number): Promise<void> {
     const nowMs = this.#context.now();
     await this.#persist(run, 'next attempt', () =>
       this.#context.storage.requeueRun(run.id, { ...error, retryAt: nowMs + delayMs, nowMs }),
@@ -223,19 +216,9 @@ export class Performer {
     this.counters.repeated += 1;
   }
 
-  async #bury(run: RunRecord, error: { readonly code: string; readonly message: string }): Promise<void> {
-    const nowMs = this.#context.now();
-    const shown = shownError(error);
-    const ending: RunEnding = { runId: run.id, state: 'dead', reply: '', error: shown };
-    const callback = makeCallback(run.action, ending, nowMs);
-    await this.#persist(run, 'end', () =>
-      this.#context.storage.buryRun(run.id, {
-        error,
-        summary: makeSummary(run, 'dead', { text: `${shown.code}: ${shown.message}` }),
-        ...(callback === undefined ? {} : { callback }),
-        nowMs,
-      }),
-    );
+  async #bury(run: RunRecord, error: RunError): Promise<void> {
+    const { ending, burial } = deadEnding(run, error, this.#context.now());
+    await this.#persist(run, 'end', () => this.#context.storage.buryRun(run.id, burial));
     this.counters.dead += 1;
     this.waiters.settle(ending);
   }

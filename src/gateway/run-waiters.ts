@@ -1,15 +1,5 @@
-import type { RunOutcome } from '../storage/storage.ts';
+import type { RunEnding } from './run-ending.ts';
 import { armTimer } from '../timers/timers.ts';
-
-/** How a run ended, for whoever waits for it. */
-export interface RunEnding {
-  readonly runId: string;
-  readonly state: 'completed' | 'dead';
-  /** Absent where the run is dead. */
-  readonly outcome?: RunOutcome;
-  readonly reply: string;
-  readonly error?: { readonly code: string; readonly message: string };
-}
 
 /** Waiters at most; one over it is told at once that the run has not ended, as after its time. */
 const MAX_WAITERS = 1_000;

@@ -1,7 +1,7 @@
 import type * as aiSdk from 'ai';
 import type { ProviderSettings } from '../config/config.ts';
 import type { ModelSettings } from './model-problems.ts';
-import { createPatientFetch } from './patient-fetch.ts';
+import { createUnlimitedFetch } from './unlimited-fetch.ts';
 
 type AiSdk = typeof aiSdk;
 
@@ -24,10 +24,10 @@ export async function loadModelRegistry(settings: ModelSettings): Promise<ModelR
   // The SDK prints warnings about models it does not know to the console.
   (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
   const sdk = await import('ai');
-  const patientFetch = createPatientFetch();
+  const unlimitedFetch = createUnlimitedFetch();
   const providers = await Promise.all(
     Object.entries(settings.providers).map(
-      async ([name, provider]) => [name, await makeProvider(name, provider, patientFetch)] as const,
+      async ([name, provider]) => [name, await makeProvider(name, provider, unlimitedFetch)] as const,
     ),
   );
   const registry = sdk.createProviderRegistry(Object.fromEntries(providers), { separator: '/' });
@@ -38,9 +38,9 @@ export async function loadModelRegistry(settings: ModelSettings): Promise<ModelR
   };
 }
 
-async function makeProvider(name: string, provider: ProviderSettings, patientFetch: typeof fetch) {
+async function makeProvider(name: string, provider: ProviderSettings, unlimitedFetch: typeof fetch) {
   const { apiKey, baseUrl, kind } = provider;
-  const fetch = patientFetch;
+  const fetch = unlimitedFetch;
   switch (kind) {
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');

@@ -129,6 +129,9 @@ export interface RunCompletion {
   readonly nowMs: number;
 }
 
+/** The error of a run that an operator dropped. */
+export const DROPPED = { code: 'dropped', message: 'taken off the queue by the operator' } as const;
+
 /** What dropping a run posts. */
 export interface DropEnding {
   readonly summary: SummaryEvent;

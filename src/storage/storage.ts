@@ -1,10 +1,11 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Storage } from './port.ts';
-import type { DropEnding, RetentionLimits, RunRecord } from './records.ts';
+import { DROPPED, type DropEnding, type RetentionLimits, type RunRecord } from './records.ts';
 import { openSqliteStorage } from './sqlite/client/sqlite-storage.ts';
 import { StorageError } from './storage-error.ts';
 
 export type { Storage } from './port.ts';
+export { DROPPED } from './records.ts';
 export type * from './records.ts';
 export type { StorageError, StorageErrorCode } from './storage-error.ts';
 
@@ -59,7 +60,7 @@ export function retentionLimits(keep: { readonly days: number; readonly rows: nu
 function defaultDropEnding(run: RunRecord): DropEnding {
   return {
     summary: {
-      text: `Hook ${run.action.name} (dropped): taken off the queue by the operator`,
+      text: `Hook ${run.action.name} (dropped): ${DROPPED.message}`,
       origin: run.action.origin,
       requestHeartbeat: false,
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SendResult } from '../../src/channels/channels.ts';
-import { resolveTarget } from '../../src/gateway/target.ts';
+import { resolveTarget } from '../../src/gateway/delivery-target.ts';
 import {
   agentAction,
   answering,

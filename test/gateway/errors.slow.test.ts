@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Gateway } from '../../src/gateway/gateway.ts';
-import { Pump } from '../../src/gateway/pump.ts';
+import { WorkLoop } from '../../src/gateway/work-loop.ts';
 import { decideRepeat, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from '../../src/gateway/retry.ts';
 import { armTimer, deriveSignal, pause, within } from '../../src/timers/timers.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
@@ -166,7 +166,7 @@ describe('the loop', () => {
     let atOnce = 0;
     let release = (): void => {};
     const released = new Promise<void>((resolve) => (release = resolve));
-    const pump = new Pump(
+    const loop = new WorkLoop(
       async () => {
         atOnce += 1;
         expect(atOnce).toBe(1);
@@ -177,13 +177,13 @@ describe('the loop', () => {
       },
       () => {},
     );
-    pump.start();
+    loop.start();
     await expect.poll(() => passes).toBe(1);
-    for (let index = 0; index < 100; index += 1) pump.wake();
+    for (let index = 0; index < 100; index += 1) loop.wake();
     release();
     await expect.poll(() => passes).toBe(2);
-    await pump.stop();
-    pump.wake();
+    await loop.stop();
+    loop.wake();
     await pause(20);
     expect(passes).toBe(2);
   });
@@ -191,17 +191,17 @@ describe('the loop', () => {
   test('goes on after errors', async () => {
     let passes = 0;
     const errors: unknown[] = [];
-    const pump = new Pump(
+    const loop = new WorkLoop(
       () => {
         passes += 1;
         return passes < 3 ? Promise.reject(new Error('no')) : Promise.resolve(60_000);
       },
       (error) => errors.push(error),
     );
-    pump.start();
+    loop.start();
     await expect.poll(() => passes).toBe(3);
     expect(errors).toHaveLength(2);
-    await pump.stop();
+    await loop.stop();
   });
 });
 

@@ -3,7 +3,7 @@ import type { AgentAction } from '../../action.ts';
 import type { NewCallback } from '../../storage/storage.ts';
 import { deriveSignal } from '../../timers/timers.ts';
 import { parseRetryAfter } from '../../outgoing/outgoing.ts';
-import type { RunEnding } from '../run-waiters.ts';
+import type { RunEnding } from '../run-ending.ts';
 
 const CALLBACK_TIMEOUT_MS = 10_000;
 

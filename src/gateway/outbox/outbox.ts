@@ -2,13 +2,13 @@ import type { DeliveryTarget } from '../../action.ts';
 import type { NewDelivery, OutboxRecord } from '../../storage/storage.ts';
 import { postCallback } from './callback.ts';
 import { sendChunks, type DeliveryResult } from './delivery.ts';
-import { Lanes } from './lanes.ts';
+import { RecipientQueues } from './recipient-queues.ts';
 import { codeOf } from '../../telemetry/telemetry.ts';
 import { makeFailureSummary } from '../summary.ts';
 import { persist } from '../persist.ts';
 import type { GatewayConfiguration, GatewayContext } from '../gateway-context.ts';
 import { decideRepeat, MAX_RETRY_AFTER_MS } from '../retry.ts';
-import { resolveTarget } from '../target.ts';
+import { resolveTarget } from '../delivery-target.ts';
 import { within } from '../../timers/timers.ts';
 
 /** Deliveries and callbacks under way at most. */
@@ -38,7 +38,7 @@ const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service e
 export class Outbox {
   readonly #context: GatewayContext;
   readonly #held = new Map<string, Promise<void>>();
-  readonly #lanes: Lanes;
+  readonly #queues: RecipientQueues;
   readonly #abort = new AbortController();
   readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
   #isStopping = false;
@@ -46,7 +46,7 @@ export class Outbox {
 
   constructor(context: GatewayContext) {
     this.#context = context;
-    this.#lanes = new Lanes(context.wake);
+    this.#queues = new RecipientQueues(context.wake);
   }
 
   get active(): number {
@@ -58,7 +58,7 @@ export class Outbox {
    * twice, the ones on record do not.
    */
   async claim(): Promise<void> {
-    const limit = Math.min(MAX_SENDING - this.#held.size + this.#lanes.waiting, MAX_HELD - this.#held.size);
+    const limit = Math.min(MAX_SENDING - this.#held.size + this.#queues.waiting, MAX_HELD - this.#held.size);
     if (limit <= 0 || this.#heldBytes > MAX_HELD_BYTES) return;
     const entries = await this.#context.storage.claimOutbox({ nowMs: this.#context.now(), limit });
     for (const entry of entries) this.#begin(entry);
@@ -67,7 +67,7 @@ export class Outbox {
   /** Waits for what is being sent; what is left after the grace is cut off. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
-    this.#lanes.stop();
+    this.#queues.stop();
     await within(this.#settled(), graceMs);
     this.#abort.abort();
     await this.#settled();
@@ -120,7 +120,9 @@ export class Outbox {
       case 'problem':
         return this.#bury(entry, target, delivery.fallback);
       case 'target':
-        return this.#lanes.run(laneOf(target), () => this.#send(entry, { target, delivery, configuration }));
+        return this.#queues.run(queueOf(target), () =>
+          this.#send(entry, { target, delivery, configuration }),
+        );
     }
   }
 
@@ -163,7 +165,7 @@ export class Outbox {
       }
       case 'retry':
         if (result.retryAfterMs !== undefined) {
-          this.#lanes.hold(laneOf(target), Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS));
+          this.#queues.hold(queueOf(target), Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS));
         }
         return this.#repeat(entry, result, result);
       case 'failed':
@@ -282,6 +284,6 @@ export class Outbox {
   }
 }
 
-function laneOf({ channel, to }: { readonly channel: string; readonly to: string }): string {
+function queueOf({ channel, to }: { readonly channel: string; readonly to: string }): string {
   return `${channel}\n${to}`;
 }

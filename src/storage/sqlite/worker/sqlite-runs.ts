@@ -1,13 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type {
-  AttemptFailure,
-  ClaimRunsOptions,
-  DropEnding,
-  ProcessMark,
-  RunBurial,
-  RunCompletion,
-  RunRecord,
-  SummaryEvent,
+import {
+  DROPPED,
+  type AttemptFailure,
+  type ClaimRunsOptions,
+  type DropEnding,
+  type ProcessMark,
+  type RunBurial,
+  type RunCompletion,
+  type RunRecord,
+  type SummaryEvent,
 } from '../../records.ts';
 import type { Counters } from './sqlite-counters.ts';
 import type { EventTable } from './sqlite-events.ts';
@@ -224,8 +225,12 @@ export function openRuns(database: DatabaseSync, parts: RunTableParts): RunTable
       const run = head(runId);
       if (run === undefined || run.state === RUN.active || run.state === RUN.completed) return false;
       if (run.state === RUN.dead) events.withdrawSummary(runId);
-      const error = { code: 'dropped', message: 'taken off the queue by the operator' };
-      end(run, { state: RUN.completed, outcome: 'error' }, { error, summary: ending.summary, nowMs }, runId);
+      end(
+        run,
+        { state: RUN.completed, outcome: 'error' },
+        { error: DROPPED, summary: ending.summary, nowMs },
+        runId,
+      );
       const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey };
       if (ending.callback !== undefined) {
         outbox.insert({ kind: 'callback', body: ending.callback, parent, nowMs });

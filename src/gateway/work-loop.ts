@@ -9,7 +9,7 @@ const MAX_PAUSE_MS = 5_000;
  * a pass is not lost, any number of them makes one more pass. A pass that throws is reported and repeated after a
  * pause that grows, so that an error never ends the loop.
  */
-export class Pump {
+export class WorkLoop {
   readonly #pass: () => Promise<number>;
   readonly #onError: (error: unknown) => void;
   #state: 'stopped' | 'waiting' | 'passing' = 'stopped';

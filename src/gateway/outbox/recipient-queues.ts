@@ -1,12 +1,12 @@
 import { pause } from '../../timers/timers.ts';
 
 /**
- * Steps that have to go one after the other, per lane: one lane is one recipient. A lane can be held, where its
+ * Sends to one recipient one after the other, each recipient with a queue of its own. A queue can be held where its
  * platform asked for a pause: sending on would only use up the attempts of what waits there.
  */
-export class Lanes {
+export class RecipientQueues {
   readonly #last = new Map<string, Promise<void>>();
-  /** Monotonic times; only of lanes in use, and of those held. */
+  /** Monotonic times; only of queues in use, and of those held. */
   readonly #heldUntil = new Map<string, number>();
   readonly #onWait: () => void;
   readonly #stop = new AbortController();
@@ -22,23 +22,23 @@ export class Lanes {
     return this.#waiting;
   }
 
-  /** Runs a step after all earlier ones of its lane and after its pause; a step that fails does not stop the lane. */
-  async run(lane: string, step: () => Promise<void>): Promise<void> {
-    const turn = this.#afterEarlier(lane, this.#last.get(lane), step);
+  /** Runs a step after all earlier ones of its queue and after its pause; a step that fails does not stop the queue. */
+  async run(queue: string, step: () => Promise<void>): Promise<void> {
+    const turn = this.#afterEarlier(queue, this.#last.get(queue), step);
     const settled = turn.catch(() => {});
-    this.#last.set(lane, settled);
+    this.#last.set(queue, settled);
     try {
       await turn;
     } finally {
-      if (this.#last.get(lane) === settled) this.#last.delete(lane);
+      if (this.#last.get(queue) === settled) this.#last.delete(queue);
     }
   }
 
-  /** Lets no further step of the lane begin before the time has passed. */
-  hold(lane: string, delayMs: number): void {
+  /** Lets no further step of the queue begin before the time has passed. */
+  hold(queue: string, delayMs: number): void {
     const nowMs = performance.now();
     for (const [held, untilMs] of this.#heldUntil) if (untilMs <= nowMs) this.#heldUntil.delete(held);
-    this.#heldUntil.set(lane, nowMs + delayMs);
+    this.#heldUntil.set(queue, nowMs + delayMs);
   }
 
   /** Ends all pauses: what waited begins, and is to see for itself that it should not. */
@@ -47,12 +47,12 @@ export class Lanes {
   }
 
   async #afterEarlier(
-    lane: string,
+    queue: string,
     earlier: Promise<void> | undefined,
     step: () => Promise<void>,
   ): Promise<void> {
     if (earlier !== undefined) await this.#wait(earlier);
-    const heldMs = (this.#heldUntil.get(lane) ?? 0) - performance.now();
+    const heldMs = (this.#heldUntil.get(queue) ?? 0) - performance.now();
     if (heldMs > 0) await this.#wait(pause(heldMs, this.#stop.signal));
     await step();
   }

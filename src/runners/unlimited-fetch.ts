@@ -10,7 +10,7 @@ type DispatcherClass = new (options: {
  * (undici), whose class Node shows only through the process-wide pool; where that is gone, `fetch` is used as it is.
  * No connection is used twice, since one closed for being idle as a prompt leaves would end the run.
  */
-export function createPatientFetch(): typeof fetch {
+export function createUnlimitedFetch(): typeof fetch {
   const pool = (globalThis as Record<symbol, unknown>)[Symbol.for('undici.globalDispatcher.1')];
   if (typeof pool !== 'object' || pool === null) return fetch;
   const dispatcher = new (pool.constructor as DispatcherClass)({
