@@ -69,7 +69,7 @@ const hooksSchema = z.strictObject({
   mail: z
     .record(z.string(), z.unknown())
     .optional()
-    .meta({ description: 'The mailbox watched by `sluice webhooks mail run`; written by `mail setup`.' }),
+    .meta({ description: 'Reserved for watching a mailbox. It does nothing yet.' }),
 });
 
 const proxySchema = z.string().refine(isAddressOrRange, {
@@ -194,7 +194,7 @@ const agentsSchema = z.strictObject({
 const storageSchema = z.strictObject({
   url: secretSchema
     .default('sqlite:./.sluice/sluice.db')
-    .meta({ description: 'sqlite:FILE or postgres://…' }),
+    .meta({ description: 'The file that holds the store, as sqlite:FILE.' }),
   keep: z
     .strictObject({
       days: z.number().gt(0).max(36_500).default(30).meta({ description: 'Days completed work is kept.' }),

@@ -45,7 +45,7 @@ export interface HooksSettings {
     /** Empty: any. */
     readonly allowedPrefixes: readonly string[];
   };
-  /** `hooks.mail` as written, references resolved; `mail/` checks it. */
+  /** `hooks.mail` as written, with references resolved. Reserved: nothing reads it yet. */
   readonly mail?: Readonly<Record<string, unknown>>;
 }
 

@@ -72,6 +72,13 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
       hint: 'set hooks.enabled to true',
     });
   }
+  if (hooks.mail !== undefined) {
+    reporter.report('RESERVED_KEY', ['hooks', 'mail'], {
+      severity: 'warning',
+      message: 'hooks.mail does nothing yet: this version does not watch a mailbox',
+      hint: 'remove hooks.mail; mail that another program posts is taken by hooks.presets: [mail]',
+    });
+  }
   const { allowFromRequest, allowedPrefixes, default: standard } = hooks.sessionKeys;
   if (standard !== undefined && namesMainSession(standard.trim())) {
     reporter.report('MAIN_SESSION_KEY', ['hooks', 'sessionKeys', 'default'], {
@@ -209,12 +216,13 @@ function callbackSecret(secret: string | undefined, reporter: Reporter): string 
 }
 
 function storageUrl(url: string, context: SettingsContext): string {
-  if (/^postgres(?:ql)?:\/\/./.test(url)) return url;
   const file = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
   if (file !== undefined) return `sqlite:${resolve(context.directory, file)}`;
   context.reporter.report('INVALID_STORAGE_URL', ['storage', 'url'], {
-    message: 'storage.url names no store, expected sqlite:FILE or postgres://…',
-    hint: 'the default is sqlite:./.sluice/sluice.db',
+    message: /^postgres(?:ql)?:/.test(url)
+      ? 'storage.url names a PostgreSQL database, which this version cannot use, expected sqlite:FILE'
+      : 'storage.url names no store, expected sqlite:FILE',
+    hint: 'write sqlite: and the path of a file, or leave it out; the default is sqlite:./.sluice/sluice.db',
   });
   return url;
 }

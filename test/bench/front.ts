@@ -63,10 +63,7 @@ async function serveFront(): Promise<number> {
           });
         }),
     },
-    log: createLogger({
-      level: process.env['LOG_LEVEL'] === 'error' ? 'error' : 'info',
-      destination: { write: () => undefined },
-    }),
+    log: createLogger({ level: 'info', destination: { write: () => undefined } }),
     readiness: () => ({ ready: true, problems: [] }),
     onAccepted: () => undefined,
     waitForRun: () => Promise.resolve(undefined),
