@@ -158,6 +158,10 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
   }
   if (status < 300)
     return failed('malformed_answer', 'the answer of the provider cannot be read or was cut off');
+  if (status < 400) {
+    const hint = 'a redirect, which is not followed: check baseUrl';
+    return failed('rejected', `the provider answered ${status} (${hint})`);
+  }
   const code =
     status === 401 || status === 403 ? 'unauthorized' : status < 500 ? 'rejected' : 'provider_error';
   return failed(code, `the provider answered ${status}: ${said ?? 'no reason given'}`);

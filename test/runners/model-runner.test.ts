@@ -247,6 +247,19 @@ describe.each(Object.entries(SHAPES))('a model behind %s', (_name, shape) => {
     }
   });
 
+  test('follows no redirect: the key goes to the configured address only', async () => {
+    const elsewhere = await startPlatform(() => ({ status: 200, body: shape.text('stolen') }));
+    onTestFinished(elsewhere.stop);
+    for (const status of [301, 302, 303, 307, 308]) {
+      const location = `${elsewhere.url}${shape.path}`;
+      const { requests, result } = await ask({ status, headers: { location }, body: {} });
+      expect(result).toMatchObject({ kind: 'completed', outcome: 'error', error: { code: 'rejected' } });
+      expect(JSON.stringify(result)).toContain('check baseUrl');
+      expect(requests).toHaveLength(1);
+    }
+    expect(elsewhere.requests).toEqual([]);
+  });
+
   test('ends the run when the connection is cut, before or in the answer', async () => {
     for (const reply of ['cut', 'reset'] as const) {
       const { requests, result } = await ask(reply);
