@@ -13,7 +13,8 @@ type DispatcherClass = new (options: {
  */
 export function createUnlimitedFetch(): typeof fetch {
   const pool = (globalThis as Record<symbol, unknown>)[Symbol.for('undici.globalDispatcher.1')];
-  if (typeof pool !== 'object' || pool === null) return (input, init) => fetch(input, { ...init, redirect: 'manual' });
+  if (typeof pool !== 'object' || pool === null)
+    return (input, init) => fetch(input, { ...init, redirect: 'manual' });
   const dispatcher = new (pool.constructor as DispatcherClass)({
     headersTimeout: 0,
     bodyTimeout: 0,
