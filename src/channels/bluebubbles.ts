@@ -1,60 +1,43 @@
 import { createHash } from 'node:crypto';
-import type { ChannelAdapter, SendResult } from './channel.ts';
-import { type ImessageRecipient, parseImessageRecipient } from './imessage-recipient.ts';
-import { describe, fetchJson, field, type JsonAnswer } from '../outgoing/outgoing.ts';
-import {
-  bounded,
-  failedCheck,
-  failureOf,
-  refusal,
-  type SendFailure,
-  unreadable,
-  unreadableCheck,
-} from './send-failure.ts';
+import type { SendResult } from './channel.ts';
+import type { Connection } from './define-channel.ts';
+import type { ImessageRecipient } from './imessage-recipient.ts';
+import { describe, fetchJson, field, type JsonAnswer, textField } from '../outgoing/outgoing.ts';
+import { refusal, type SendFailure, unreadable } from './send-failure.ts';
 
-const MAX_CHARS = 4000;
 const DEFAULT_URL = 'http://127.0.0.1:1234';
+const NEEDS = 'BlueBubbles needs a phone number, an e-mail address or chat_guid:<guid> as recipient';
 const REMEDY = 'check channels.imessage.password against the BlueBubbles server';
 
 /** iMessage through the REST interface of a BlueBubbles server. */
-export function openBlueBubbles(password: string, baseUrl: string = DEFAULT_URL): ChannelAdapter {
+export function connectBlueBubbles(
+  password: string,
+  baseUrl: string = DEFAULT_URL,
+): Connection<ImessageRecipient> {
   // The server takes its password only in the query, so no message of ours ever shows the URL.
   const address = (path: string): string =>
     `${baseUrl}/api/v1/${path}?password=${encodeURIComponent(password)}`;
   return {
-    id: 'imessage',
-    maxChars: MAX_CHARS,
+    platform: 'BlueBubbles',
     check: async (signal) => {
-      try {
-        const answer = await fetchJson(address('server/info'), { method: 'GET', signal: bounded(signal) });
-        const failure = refused(answer, password);
-        if (failure) return failedCheck(failure);
-        const about = field(answer.body, 'data');
-        if (typeof about !== 'object' || about === null) return unreadableCheck('BlueBubbles');
-        const account = field(about, 'detected_imessage');
-        return { ok: true, account: typeof account === 'string' ? account : 'BlueBubbles' };
-      } catch (error) {
-        return failedCheck(failureOf(error, 'BlueBubbles'));
-      }
+      const answer = await fetchJson(address('server/info'), { method: 'GET', signal });
+      return refused(answer, password) ?? accountOf(answer);
     },
-    send: async (message, signal) => {
-      const chatGuid = chatGuidOf(parseImessageRecipient(message.to));
-      if (chatGuid === undefined) {
-        const what = 'BlueBubbles needs a phone number, an e-mail address or chat_guid:<guid> as recipient';
-        return { kind: 'failed', code: 'bad_recipient', message: what };
-      }
-      const tempGuid = `temp-${createHash('sha256').update(message.key).digest('hex').slice(0, 24)}`;
-      try {
-        const answer = await fetchJson(address('message/text'), {
-          body: { chatGuid, tempGuid, message: message.text },
-          signal: bounded(signal),
-        });
-        return refused(answer, password) ?? sentMessage(answer);
-      } catch (error) {
-        return failureOf(error, 'BlueBubbles');
-      }
+    send: async ({ to, text, key }, signal) => {
+      const chatGuid = chatGuidOf(to);
+      if (chatGuid === undefined) return { kind: 'failed', code: 'bad_recipient', message: NEEDS };
+      const tempGuid = `temp-${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
+      const body = { chatGuid, tempGuid, message: text };
+      const answer = await fetchJson(address('message/text'), { body, signal });
+      return refused(answer, password) ?? sentMessage(answer);
     },
   };
+}
+
+function accountOf(answer: JsonAnswer): string | undefined {
+  const about = field(answer.body, 'data');
+  if (typeof about !== 'object' || about === null) return undefined;
+  return textField(about, 'detected_imessage') ?? 'BlueBubbles';
 }
 
 function sentMessage(answer: JsonAnswer): SendResult {
@@ -75,7 +58,7 @@ function refused(answer: JsonAnswer, password: string): SendFailure | undefined 
   });
 }
 
-function chatGuidOf(recipient: ImessageRecipient | undefined): string | undefined {
+function chatGuidOf(recipient: ImessageRecipient): string | undefined {
   if (recipient?.kind === 'chat-guid') return recipient.guid;
   if (recipient?.kind !== 'address') return undefined;
   return `${recipient.service === 'sms' ? 'SMS' : 'iMessage'};-;${recipient.address}`;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { openBlueBubbles } from './bluebubbles.ts';
-import { commonShape, defineChannel } from './define.ts';
+import { connectBlueBubbles } from './bluebubbles.ts';
+import { commonShape, defineChannel } from './define-channel.ts';
 import { parseImessageRecipient } from './imessage-recipient.ts';
-import { openImsg } from './imsg.ts';
+import { connectImsg } from './imsg.ts';
+
+const MAX_CHARS = 4000;
 
 const schema = z
   .strictObject({
@@ -25,11 +27,11 @@ const schema = z
 export const imessage = defineChannel({
   id: 'imessage',
   schema,
-  recipientProblem: (to) =>
-    parseImessageRecipient(to)
-      ? undefined
-      : 'an iMessage recipient is a phone number with its country code, an e-mail address, chat_id:<n>, ' +
-        'chat_guid:<guid> or chat_identifier:<id>',
-  open: async ({ baseUrl, cliPath, password }) =>
-    cliPath === undefined ? openBlueBubbles(password ?? '', baseUrl) : openImsg(cliPath),
+  maxChars: MAX_CHARS,
+  parseRecipient: parseImessageRecipient,
+  recipientForms:
+    'an iMessage recipient is a phone number with its country code, an e-mail address, chat_id:<n>, ' +
+    'chat_guid:<guid> or chat_identifier:<id>',
+  connect: async ({ baseUrl, cliPath, password }) =>
+    cliPath === undefined ? connectBlueBubbles(password ?? '', baseUrl) : connectImsg(cliPath),
 });

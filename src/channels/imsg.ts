@@ -1,11 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { ChannelAdapter, ChannelCheck, SendResult } from './channel.ts';
-import { type ImessageRecipient, parseImessageRecipient } from './imessage-recipient.ts';
+import type { SendResult } from './channel.ts';
+import type { Connection } from './define-channel.ts';
+import type { ImessageRecipient } from './imessage-recipient.ts';
 import { describe, field } from '../outgoing/outgoing.ts';
-import { bounded, failedCheck, notSent, refusal, type SendFailure } from './send-failure.ts';
+import { refusal, type SendFailure } from './send-failure.ts';
 
-const MAX_CHARS = 4000;
 const MAX_ANSWER_CHARS = 1_000_000;
 const REMEDY = 'check that imsg runs in a logged-in session and has Full Disk Access and Automation rights';
 /** What the program, or a wrapper around ssh, needs; nothing else of the service's environment is passed on. */
@@ -29,29 +29,21 @@ type Outcome =
  * iMessage through `imsg rpc`: JSON-RPC in lines on standard input and output. One process per call, so none outlives
  * its message and a program that was updated or crashed needs no recovery.
  */
-export function openImsg(cliPath: string): ChannelAdapter {
+export function connectImsg(cliPath: string): Connection<ImessageRecipient> {
   return {
-    id: 'imessage',
-    maxChars: MAX_CHARS,
-    check: async (signal): Promise<ChannelCheck> => {
-      const call = { id: 'check', method: 'chats.list', params: { limit: 1 }, signal: bounded(signal) };
-      const outcome = await callImsg(cliPath, call);
-      return outcome.kind === 'result'
-        ? { ok: true, account: 'imsg' }
-        : failedCheck(failureOf(outcome, cliPath));
-    },
-    send: async (message, signal) => {
-      const recipient = parseImessageRecipient(message.to);
-      if (!recipient)
-        return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is no iMessage address' };
-      if (signal.aborted) return notSent();
-      const params = { ...paramsOf(recipient), text: message.text };
+    platform: 'imsg',
+    check: async (signal) => {
       const outcome = await callImsg(cliPath, {
-        id: message.key,
-        method: 'send',
-        params,
-        signal: bounded(signal),
+        id: 'check',
+        method: 'chats.list',
+        params: { limit: 1 },
+        signal,
       });
+      return outcome.kind === 'result' ? 'imsg' : failureOf(outcome, cliPath);
+    },
+    send: async ({ to, text, key }, signal) => {
+      const params = { ...paramsOf(to), text };
+      const outcome = await callImsg(cliPath, { id: key, method: 'send', params, signal });
       return outcome.kind === 'result' ? sentMessage(outcome.result) : failureOf(outcome, cliPath);
     },
   };

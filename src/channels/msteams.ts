@@ -1,14 +1,25 @@
-import type { Client } from '@microsoft/teams.api';
+import type * as teamsSdk from '@microsoft/teams.api';
 import { z } from 'zod';
-import type { ChannelAdapter, ChannelMessage, SendResult } from './channel.ts';
-import { commonShape, defineChannel, isHttpUrl, secretText } from './define.ts';
-import { describe, fetchJson, field, parseRetryAfter } from '../outgoing/outgoing.ts';
+import type { SendResult } from './channel.ts';
 import {
-  beforeSending,
-  bounded,
-  failedCheck,
+  type AddressedMessage,
+  commonShape,
+  defineChannel,
+  isHttpUrl,
+  secretText,
+} from './define-channel.ts';
+import {
+  describe,
+  fetchJson,
+  field,
+  type JsonAnswer,
+  parseRetryAfter,
+  textField,
+} from '../outgoing/outgoing.ts';
+import {
   failureOf,
-  notSent,
+  prepare,
+  PreparationError,
   refusal,
   SEND_TIMEOUT_MS,
   type SendFailure,
@@ -45,92 +56,83 @@ export const msteams = defineChannel({
   id: 'msteams',
   packages: ['@microsoft/teams.api'],
   schema,
-  recipientProblem: (to) =>
-    parseRecipient(to) === undefined
-      ? 'a Teams recipient is a conversation id, such as 19:…@thread.v2 or a:1…'
-      : undefined,
-  open: async (settings) => {
+  maxChars: MAX_CHARS,
+  parseRecipient,
+  recipientForms: 'a Teams recipient is a conversation id, such as 19:…@thread.v2 or a:1…',
+  connect: async (settings) => {
     const sdk = await import('@microsoft/teams.api');
     const serviceUrl = settings.baseUrl ?? settings.serviceUrl ?? SERVICE_URL;
-    const makeClient = (token: string, signal: AbortSignal): Client =>
-      new sdk.Client(serviceUrl, {
-        token,
-        timeout: SEND_TIMEOUT_MS,
-        logger: silentLogger,
-        middlewares: [
-          {
-            invoke: async (context, next) => {
-              const headers = { ...context.config.headers, connection: 'close' };
-              const limits = { maxRedirects: 0, maxContentLength: 1_000_000 };
-              Object.assign(context.config, { ...limits, headers, signal });
-              return next();
-            },
+    const tokens = new TokenSource(settings);
+    return {
+      platform: 'Teams',
+      check: async (signal) => {
+        await tokens.mint(signal);
+        return settings.appId;
+      },
+      send: async (message, signal) => {
+        const token = await prepare(() => tokens.get(signal));
+        return createActivity(makeClient(sdk, serviceUrl, { token, signal }), message).catch(
+          (error: unknown) => {
+            if (field(field(error, 'response'), 'status') === 401) tokens.forget();
+            throw error;
           },
-        ],
-      });
-    return makeAdapter(settings, new TokenSource(settings), makeClient);
+        );
+      },
+      failureOf: teamsFailure,
+    };
   },
 });
 
-function makeAdapter(
-  settings: TeamsSettings,
-  tokens: TokenSource,
-  makeClient: (token: string, signal: AbortSignal) => Client,
-): ChannelAdapter {
-  return {
-    id: 'msteams',
-    maxChars: MAX_CHARS,
-    check: async (signal) => {
-      const token = await tokens.mint(bounded(signal));
-      return typeof token === 'string' ? { ok: true, account: settings.appId } : failedCheck(token);
-    },
-    send: async (message, signal) => {
-      const conversationId = parseRecipient(message.to);
-      if (conversationId === undefined) {
-        return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is no Teams conversation' };
-      }
-      if (signal.aborted) return notSent();
-      const within = bounded(signal);
-      const token = await tokens.get(within);
-      if (typeof token !== 'string') return beforeSending(token);
-      const result = await create(makeClient(token, within), conversationId, message);
-      if (result.kind === 'failed' && result.code === 'unauthorized') tokens.forget();
-      return result;
-    },
-  };
+function makeClient(
+  sdk: typeof teamsSdk,
+  serviceUrl: string,
+  { token, signal }: { readonly token: string; readonly signal: AbortSignal },
+): teamsSdk.Client {
+  return new sdk.Client(serviceUrl, {
+    token,
+    timeout: SEND_TIMEOUT_MS,
+    logger: silentLogger,
+    middlewares: [
+      {
+        invoke: async (context, next) => {
+          const headers = { ...context.config.headers, connection: 'close' };
+          const limits = { maxRedirects: 0, maxContentLength: 1_000_000 };
+          Object.assign(context.config, { ...limits, headers, signal });
+          return next();
+        },
+      },
+    ],
+  });
 }
 
-async function create(client: Client, conversationId: string, message: ChannelMessage): Promise<SendResult> {
-  try {
-    const sent = await client.conversations.activities(conversationId).create({
-      type: 'message',
-      text: message.text,
-      textFormat: message.plain ? 'plain' : 'markdown',
-    });
-    const id = field(sent, 'id');
-    return typeof id === 'string' ? { kind: 'sent', messageId: id } : unreadable('Teams');
-  } catch (error) {
-    return teamsFailure(error);
-  }
+async function createActivity(
+  client: teamsSdk.Client,
+  message: AddressedMessage<string>,
+): Promise<SendResult> {
+  const sent = await client.conversations.activities(message.to).create({
+    type: 'message',
+    text: message.text,
+    textFormat: message.plain ? 'plain' : 'markdown',
+  });
+  const messageId = textField(sent, 'id');
+  return messageId === undefined ? unreadable('Teams') : { kind: 'sent', messageId };
 }
 
 /** The failure behind an error of the SDK's transport (axios). */
-function teamsFailure(error: unknown): SendFailure {
+function teamsFailure(error: unknown): SendFailure | undefined {
   const response = field(error, 'response');
   const status = field(response, 'status');
   if (typeof status === 'number' && status >= 300) {
-    const retryAfter = field(field(response, 'headers'), 'retry-after');
     // 412 is a conflict inside Teams that its documentation asks to repeat.
     return refusal('Teams', status === 412 ? 503 : status, {
       description: describe(field(field(field(response, 'data'), 'error'), 'message'), []),
-      retryAfterMs: parseRetryAfter(typeof retryAfter === 'string' ? retryAfter : undefined),
+      retryAfterMs: parseRetryAfter(textField(field(response, 'headers'), 'retry-after')),
       remedy: status === 403 ? 'install the app in that conversation' : REMEDY,
     });
   }
-  if (field(error, 'code') === 'ERR_CANCELED' || field(error, 'code') === 'ECONNABORTED') {
-    return { kind: 'ambiguous', code: 'timeout', message: 'Teams did not answer in time' };
-  }
-  return failureOf(error, 'Teams');
+  const code = field(error, 'code');
+  if (code !== 'ERR_CANCELED' && code !== 'ECONNABORTED') return undefined;
+  return { kind: 'ambiguous', code: 'timeout', message: 'Teams did not answer in time' };
 }
 
 /** Keeps the app's access token (client credentials) until shortly before it expires. */
@@ -144,7 +146,7 @@ class TokenSource {
   }
 
   /** The current token, minted anew where it is used up. */
-  async get(signal: AbortSignal): Promise<string | SendFailure> {
+  async get(signal: AbortSignal): Promise<string> {
     return Date.now() < this.#renewAt ? this.#token : this.mint(signal);
   }
 
@@ -152,39 +154,39 @@ class TokenSource {
     this.#renewAt = 0;
   }
 
-  async mint(signal: AbortSignal): Promise<string | SendFailure> {
+  /** @throws PreparationError where Microsoft refuses the credentials */
+  async mint(signal: AbortSignal): Promise<string> {
+    const answer = await this.#ask(signal);
+    const token = textField(answer.body, 'access_token');
+    if (answer.status >= 300 || token === undefined) throw this.#refusalOf(answer);
+    const lifetimeMs = Number(field(answer.body, 'expires_in') ?? 0) * 1000;
+    this.#token = token;
+    this.#renewAt = Date.now() + Math.max(lifetimeMs - TOKEN_MARGIN_MS, 0);
+    return token;
+  }
+
+  async #ask(signal: AbortSignal): Promise<JsonAnswer> {
     const { appId, appPassword, baseUrl, loginUrl, tenantId } = this.#settings;
     const login = loginUrl ?? baseUrl ?? LOGIN_URL;
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: appId,
+      client_secret: appPassword,
+      scope: SCOPE,
+    });
     try {
-      const answer = await fetchJson(`${login}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`, {
-        body: new URLSearchParams({
-          grant_type: 'client_credentials',
-          client_id: appId,
-          client_secret: appPassword,
-          scope: SCOPE,
-        }),
-        signal,
-      });
-      const token = field(answer.body, 'access_token');
-      const lifetime = Number(field(answer.body, 'expires_in') ?? 0) * 1000;
-      if (answer.status >= 300 || typeof token !== 'string') {
-        const description = describe(field(answer.body, 'error_description') ?? field(answer.body, 'error'), [
-          appPassword,
-        ]);
-        // Wrong credentials are answered 400 (RFC 6749, section 5.2) as well as 401.
-        const status = answer.status === 429 ? 429 : 401;
-        return refusal('Microsoft', status, {
-          description,
-          retryAfterMs: answer.retryAfterMs,
-          remedy: REMEDY,
-        });
-      }
-      this.#token = token;
-      this.#renewAt = Date.now() + Math.max(lifetime - TOKEN_MARGIN_MS, 0);
-      return token;
+      return await fetchJson(`${login}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`, { body, signal });
     } catch (error) {
-      return failureOf(error, 'Microsoft');
+      throw new PreparationError(failureOf(error, 'Microsoft'), { cause: error });
     }
+  }
+
+  #refusalOf({ body, retryAfterMs, status }: JsonAnswer): PreparationError {
+    const said = field(body, 'error_description') ?? field(body, 'error');
+    const description = describe(said, [this.#settings.appPassword]);
+    // Wrong credentials are answered 400 (RFC 6749, section 5.2) as well as 401.
+    const meant = status === 429 ? 429 : 401;
+    return new PreparationError(refusal('Microsoft', meant, { description, retryAfterMs, remedy: REMEDY }));
   }
 }
 

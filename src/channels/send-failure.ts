@@ -32,46 +32,39 @@ export interface RefusalOptions {
 /** The failure behind an HTTP status other than 2xx. */
 export function refusal(platform: string, status: number, options: RefusalOptions = {}): SendFailure {
   const said = options.description ? `: ${options.description}` : '';
-  const retryAfter = options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs };
-  const remedy = options.remedy ? ` (${options.remedy})` : '';
-  if (status === 429) {
-    return {
-      kind: 'retry',
-      code: 'rate_limited',
-      message: `${platform} asks to slow down${said}`,
-      ...retryAfter,
-    };
-  }
-  if (status === 504) {
+  if (status === 504)
     return { kind: 'ambiguous', code: 'timeout', message: `a gateway before ${platform} timed out (504)` };
-  }
-  if (status >= 500) {
+  if (status === 429 || status >= 500) {
+    const isLimit = status === 429;
     return {
       kind: 'retry',
-      code: 'unavailable',
-      message: `${platform} answered ${status}${said}`,
-      ...retryAfter,
+      code: isLimit ? 'rate_limited' : 'unavailable',
+      message: `${platform} ${isLimit ? 'asks to slow down' : `answered ${status}`}${said}`,
+      ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
     };
   }
-  if (status === 401) {
-    return {
-      kind: 'failed',
-      code: 'unauthorized',
-      message: `${platform} refused the credentials${said}${remedy}`,
-    };
+  return { kind: 'failed', ...finalRefusal(platform, status, { ...options, said }) };
+}
+
+/** Answers that no repeat can change. */
+function finalRefusal(
+  platform: string,
+  status: number,
+  { said, remedy }: RefusalOptions & { readonly said: string },
+): { readonly code: string; readonly message: string } {
+  const hint = remedy ? ` (${remedy})` : '';
+  switch (status) {
+    case 401:
+      return { code: 'unauthorized', message: `${platform} refused the credentials${said}${hint}` };
+    case 403:
+      return { code: 'forbidden', message: `${platform} does not allow it${said}${hint}` };
+    case 404:
+      return { code: 'not_found', message: `${platform} knows no such recipient or address${said}` };
+    default: {
+      const redirect = status < 400 ? ' (a redirect, which is not followed: check baseUrl)' : '';
+      return { code: 'rejected', message: `${platform} answered ${status}${said}${redirect}` };
+    }
   }
-  if (status === 403) {
-    return { kind: 'failed', code: 'forbidden', message: `${platform} does not allow it${said}${remedy}` };
-  }
-  if (status === 404) {
-    return {
-      kind: 'failed',
-      code: 'not_found',
-      message: `${platform} knows no such recipient or address${said}`,
-    };
-  }
-  const hint = status < 400 ? ' (a redirect, which is not followed: check baseUrl)' : '';
-  return { kind: 'failed', code: 'rejected', message: `${platform} answered ${status}${said}${hint}` };
 }
 
 /** An answer that says it was done but cannot be read: it probably arrived. */
@@ -103,9 +96,25 @@ export function failureOf(error: unknown, platform: string): SendFailure {
   return { kind: 'ambiguous', code: 'connection_lost', message: `the connection to ${platform} broke off` };
 }
 
-/** A failure of a step before the message itself was sent (a token, a channel to be opened): nothing arrived. */
-export function beforeSending(failure: SendFailure): SendFailure {
-  return failure.kind === 'ambiguous' ? { ...failure, kind: 'retry' } : failure;
+/** A step before the message itself (a token, a channel to be opened) did not succeed: nothing arrived. */
+export class PreparationError extends Error {
+  override readonly name = 'PreparationError';
+  /** Absent where an error is the cause, whose meaning is decided later. */
+  readonly failure: SendFailure | undefined;
+
+  constructor(failure: SendFailure | undefined, options?: ErrorOptions) {
+    super('a step before the message failed', options);
+    this.failure = failure;
+  }
+}
+
+/** Takes a step before the message: whatever it throws proves that nothing was sent. */
+export async function prepare<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw error instanceof PreparationError ? error : new PreparationError(undefined, { cause: error });
+  }
 }
 
 /** The result where the caller's signal had ended before anything was begun. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { ChannelAdapter, SendResult } from './channel.ts';
-import { commonShape, defineChannel, textOrNumber } from './define.ts';
+import type { SendResult } from './channel.ts';
+import { commonShape, defineChannel, textOrNumber } from './define-channel.ts';
 import { parsePhone } from './recipient.ts';
 import { describe, fetchJson, field, type JsonAnswer, retryDelay } from '../outgoing/outgoing.ts';
-import { bounded, failedCheck, failureOf, refusal, type SendFailure, unreadable } from './send-failure.ts';
+import { refusal, type SendFailure, unreadable } from './send-failure.ts';
 
 /** Longer bodies go as an attachment in some clients. */
 const MAX_CHARS = 2000;
@@ -33,52 +33,42 @@ const schema = z.strictObject({
 export const signal = defineChannel({
   id: 'signal',
   schema,
-  recipientProblem: (to) =>
-    parseRecipient(to)
-      ? undefined
-      : 'a Signal recipient is a phone number with its country code, uuid:<uuid>, username:<name> or group:<id>',
-  open: async ({ account, baseUrl = DEFAULT_URL }) => makeAdapter(account, `${baseUrl}/api/v1/rpc`),
+  maxChars: MAX_CHARS,
+  parseRecipient,
+  recipientForms:
+    'a Signal recipient is a phone number with its country code, uuid:<uuid>, username:<name> or group:<id>',
+  connect: async ({ account, baseUrl = DEFAULT_URL }) => {
+    const url = `${baseUrl}/api/v1/rpc`;
+    const call = (id: string, { method, params, signal: within }: Call): Promise<JsonAnswer> =>
+      fetchJson(url, { body: { jsonrpc: '2.0', id, method, params }, signal: within });
+    return {
+      platform: 'signal-cli',
+      check: async (within) =>
+        readAccounts(await call('check', { method: 'listAccounts', params: {}, signal: within }), account),
+      send: async ({ to, text, key }, within) => {
+        const params = { account, ...to, message: text };
+        const answer = await call(key, { method: 'send', params, signal: within });
+        return signalRefusal(answer) ?? sentMessage(answer);
+      },
+    };
+  },
 });
 
-function makeAdapter(account: string, url: string): ChannelAdapter {
-  const call = async (
-    method: string,
-    request: { id: string; params: object; signal: AbortSignal },
-  ): Promise<JsonAnswer> =>
-    fetchJson(url, {
-      body: { jsonrpc: '2.0', id: request.id, method, params: request.params },
-      signal: bounded(request.signal),
-    });
-  return {
-    id: 'signal',
-    maxChars: MAX_CHARS,
-    check: async (signal) => {
-      try {
-        const answer = await call('listAccounts', { id: 'check', params: {}, signal });
-        // A daemon started for one account (-a) does not list accounts.
-        if (field(field(answer.body, 'error'), 'code') === METHOD_NOT_FOUND) return { ok: true, account };
-        const failure = signalRefusal(answer);
-        if (failure) return failedCheck(failure);
-        const accounts = field(answer.body, 'result');
-        const known = Array.isArray(accounts) && accounts.some((entry) => field(entry, 'number') === account);
-        return known ? { ok: true, account } : failedCheck(refusal('signal-cli', 401, { remedy: REMEDY }));
-      } catch (error) {
-        return failedCheck(failureOf(error, 'signal-cli'));
-      }
-    },
-    send: async (message, signal) => {
-      const recipient = parseRecipient(message.to);
-      if (!recipient)
-        return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is no Signal address' };
-      try {
-        const params = { account, ...recipient, message: message.text };
-        const answer = await call('send', { id: message.key, params, signal });
-        return signalRefusal(answer) ?? sentMessage(answer);
-      } catch (error) {
-        return failureOf(error, 'signal-cli');
-      }
-    },
-  };
+interface Call {
+  readonly method: string;
+  readonly params: object;
+  readonly signal: AbortSignal;
+}
+
+/** The account where the daemon has it. */
+function readAccounts(answer: JsonAnswer, account: string): string | SendFailure {
+  // A daemon started for one account (-a) does not list accounts.
+  if (field(field(answer.body, 'error'), 'code') === METHOD_NOT_FOUND) return account;
+  const failure = signalRefusal(answer);
+  if (failure) return failure;
+  const accounts = field(answer.body, 'result');
+  const isKnown = Array.isArray(accounts) && accounts.some((entry) => field(entry, 'number') === account);
+  return isKnown ? account : refusal('signal-cli', 401, { remedy: REMEDY });
 }
 
 function sentMessage(answer: JsonAnswer): SendResult {

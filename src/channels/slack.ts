@@ -1,10 +1,10 @@
-import type { WebClient } from '@slack/web-api';
+import type * as slackSdk from '@slack/web-api';
 import { z } from 'zod';
-import type { ChannelAdapter, ChannelMessage, SendResult } from './channel.ts';
-import { commonShape, defineChannel, secretText } from './define.ts';
+import type { SendResult } from './channel.ts';
+import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { escapeHtml, toSlackMrkdwn } from './markdown.ts';
 import { describe, field, fetchBounded } from '../outgoing/outgoing.ts';
-import { bounded, failedCheck, failureOf, refusal, type SendFailure, unreadable } from './send-failure.ts';
+import { refusal, type SendFailure, unreadable } from './send-failure.ts';
 
 /** `text` is cut at 40,000, a section at 3,000; escaping makes a chunk at most five times as long. */
 const MAX_CHARS = 3500;
@@ -39,13 +39,13 @@ export const slack = defineChannel({
   id: 'slack',
   packages: ['@slack/web-api'],
   schema,
-  recipientProblem: (to) =>
-    parseRecipient(to)
-      ? undefined
-      : 'a Slack recipient is a channel, group, direct message or user id (C0123456, G…, D…, U…) or #channel',
-  open: async ({ botToken, baseUrl }) => {
+  maxChars: MAX_CHARS,
+  parseRecipient,
+  recipientForms:
+    'a Slack recipient is a channel, group, direct message or user id (C0123456, G…, D…, U…) or #channel',
+  connect: async ({ botToken, baseUrl }) => {
     const sdk = await import('@slack/web-api');
-    const makeClient = (signal: AbortSignal): WebClient =>
+    const makeClient = (signal: AbortSignal): slackSdk.WebClient =>
       new sdk.WebClient(botToken, {
         ...(baseUrl === undefined ? {} : { slackApiUrl: `${baseUrl}/` }),
         retryConfig: { retries: 0 },
@@ -53,51 +53,35 @@ export const slack = defineChannel({
         logger: silentLogger,
         fetch: async (url, init) => fetchBounded(url, { ...init, signal }),
       });
-    const fail = (error: unknown): SendFailure => {
-      if (error instanceof sdk.WebAPIRateLimitedError) {
-        return refusal('Slack', 429, { retryAfterMs: error.retryAfter * 1000 });
-      }
-      if (error instanceof sdk.WebAPIPlatformError) return slackRefusal(error.data, botToken);
-      if (error instanceof sdk.WebAPIHTTPError) return refusal('Slack', error.statusCode, { remedy: REMEDY });
-      return failureOf(error, 'Slack');
+    return {
+      platform: 'Slack',
+      check: async (signal) => {
+        const { user, team } = await makeClient(signal).auth.test();
+        return `${user ?? 'bot'} in ${team ?? 'the workspace'}`;
+      },
+      send: (message, signal) => postMessage(makeClient(signal), message),
+      failureOf: (error) => sdkFailure(sdk, error, botToken),
     };
-    return makeAdapter(makeClient, fail);
   },
 });
 
-function makeAdapter(
-  makeClient: (signal: AbortSignal) => WebClient,
-  fail: (error: unknown) => SendFailure,
-): ChannelAdapter {
-  return {
-    id: 'slack',
-    maxChars: MAX_CHARS,
-    check: async (signal) => {
-      try {
-        const { user, team } = await makeClient(bounded(signal)).auth.test();
-        return { ok: true, account: `${user ?? 'bot'} in ${team ?? 'the workspace'}` };
-      } catch (error) {
-        return failedCheck(fail(error));
-      }
-    },
-    send: async (message, signal) => {
-      try {
-        return await postMessage(makeClient(bounded(signal)), message);
-      } catch (error) {
-        return fail(error);
-      }
-    },
-  };
+function sdkFailure(sdk: typeof slackSdk, error: unknown, botToken: string): SendFailure | undefined {
+  if (error instanceof sdk.WebAPIRateLimitedError)
+    return refusal('Slack', 429, { retryAfterMs: error.retryAfter * 1000 });
+  if (error instanceof sdk.WebAPIPlatformError) return slackRefusal(error.data, botToken);
+  return error instanceof sdk.WebAPIHTTPError
+    ? refusal('Slack', error.statusCode, { remedy: REMEDY })
+    : undefined;
 }
 
-async function postMessage(client: WebClient, message: ChannelMessage): Promise<SendResult> {
-  const channel = parseRecipient(message.to);
-  if (channel === undefined)
-    return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is no Slack id' };
+async function postMessage(
+  client: slackSdk.WebClient,
+  message: AddressedMessage<string>,
+): Promise<SendResult> {
   // Escaped, so that `<!channel>` in an untrusted reply notifies nobody.
   const text = message.plain ? escapeHtml(message.text) : toSlackMrkdwn(message.text);
   const { ts } = await client.chat.postMessage({
-    channel,
+    channel: message.to,
     text,
     mrkdwn: !message.plain,
     parse: 'none',

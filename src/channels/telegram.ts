@@ -1,21 +1,14 @@
 import type { Api, GrammyError } from 'grammy';
 import { z } from 'zod';
-import type { ChannelAdapter, ChannelMessage, SendResult } from './channel.ts';
-import { commonShape, defineChannel, secretText } from './define.ts';
+import type { SendResult } from './channel.ts';
+import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { toTelegramHtml } from './markdown.ts';
 import { describe, field, retryDelay, textField, fetchBounded } from '../outgoing/outgoing.ts';
-import {
-  bounded,
-  failedCheck,
-  failureOf,
-  refusal,
-  type SendFailure,
-  unreadable,
-  unreadableCheck,
-} from './send-failure.ts';
+import { refusal, type SendFailure, unreadable } from './send-failure.ts';
 
 /** sendMessage takes this many characters after entities were parsed. */
 const MAX_CHARS = 4096;
+const JSON_TYPE = { 'content-type': 'application/json' };
 const REMEDY = 'check channels.telegram.botToken; @BotFather issues it';
 
 const schema = z.strictObject({ ...commonShape, botToken: secretText });
@@ -25,64 +18,37 @@ export const telegram = defineChannel({
   id: 'telegram',
   packages: ['grammy'],
   schema,
-  recipientProblem: (to) =>
-    parseRecipient(to)
-      ? undefined
-      : 'a Telegram recipient is a chat id (-1001234567890) or @channelname, optionally followed by :topic:<n>',
-  open: async ({ botToken, baseUrl }) => {
+  maxChars: MAX_CHARS,
+  parseRecipient,
+  recipientForms:
+    'a Telegram recipient is a chat id (-1001234567890) or @channelname, optionally followed by :topic:<n>',
+  connect: async ({ botToken, baseUrl }) => {
     const grammy = await import('grammy');
     const makeApi = (signal: AbortSignal): Api =>
       new grammy.Api(botToken, {
         ...(baseUrl === undefined ? {} : { apiRoot: baseUrl }),
         // grammy's own fetch is node-fetch with a foreign AbortSignal; ours is bounded and knows the caller's.
-        fetch: (async (url: string, init: RequestInit) =>
-          fetchBounded(url, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: init.body ?? null,
-            signal,
-          })) as never,
+        fetch: (async (url: string, { body }: RequestInit) =>
+          fetchBounded(url, { method: 'POST', headers: JSON_TYPE, body: body ?? null, signal })) as never,
       });
-    const fail = (error: unknown): SendFailure =>
-      error instanceof grammy.GrammyError ? telegramRefusal(error, botToken) : failureOf(error, 'Telegram');
-    return makeAdapter(makeApi, fail);
+    return {
+      platform: 'Telegram',
+      check: async (signal) => {
+        const account = textField(await makeApi(signal).getMe(), 'username');
+        return account === undefined ? undefined : `@${account}`;
+      },
+      send: (message, signal) => sendMessage(makeApi(signal), message),
+      failureOf: (error) =>
+        error instanceof grammy.GrammyError ? telegramRefusal(error, botToken) : undefined,
+    };
   },
 });
 
-function makeAdapter(
-  makeApi: (signal: AbortSignal) => Api,
-  fail: (error: unknown) => SendFailure,
-): ChannelAdapter {
-  return {
-    id: 'telegram',
-    maxChars: MAX_CHARS,
-    check: async (signal) => {
-      try {
-        const me = await makeApi(bounded(signal)).getMe();
-        const account = textField(me, 'username');
-        return account === undefined ? unreadableCheck('Telegram') : { ok: true, account: `@${account}` };
-      } catch (error) {
-        return failedCheck(fail(error));
-      }
-    },
-    send: async (message, signal) => {
-      try {
-        return await sendMessage(makeApi(bounded(signal)), message);
-      } catch (error) {
-        return fail(error);
-      }
-    },
-  };
-}
-
-async function sendMessage(api: Api, message: ChannelMessage): Promise<SendResult> {
-  const recipient = parseRecipient(message.to);
-  if (!recipient)
-    return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is no Telegram chat' };
+async function sendMessage(api: Api, message: AddressedMessage<Recipient>): Promise<SendResult> {
   const html = message.plain ? undefined : toTelegramHtml(message.text);
-  const sent: unknown = await api.sendMessage(recipient.chatId, html ?? message.text, {
+  const sent: unknown = await api.sendMessage(message.to.chatId, html ?? message.text, {
     ...(html === undefined ? {} : { parse_mode: 'HTML' as const }),
-    ...(recipient.topicId === undefined ? {} : { message_thread_id: recipient.topicId }),
+    ...(message.to.topicId === undefined ? {} : { message_thread_id: message.to.topicId }),
   });
   const id = field(sent, 'message_id');
   return typeof id === 'number' ? { kind: 'sent', messageId: String(id) } : unreadable('Telegram');

@@ -1,18 +1,10 @@
 import { z } from 'zod';
-import type { ChannelAdapter, ChannelMessage, SendResult } from './channel.ts';
-import { commonShape, defineChannel, secretText, textOrNumber } from './define.ts';
+import type { ChannelMessage, SendResult } from './channel.ts';
+import { commonShape, defineChannel, secretText, textOrNumber } from './define-channel.ts';
 import { toWhatsapp } from './markdown.ts';
 import { parsePhone } from './recipient.ts';
 import { describe, fetchJson, field, type JsonAnswer, textField } from '../outgoing/outgoing.ts';
-import {
-  bounded,
-  failedCheck,
-  failureOf,
-  refusal,
-  type SendFailure,
-  unreadable,
-  unreadableCheck,
-} from './send-failure.ts';
+import { refusal, type SendFailure, unreadable } from './send-failure.ts';
 
 /** The Cloud API takes 4096. */
 const MAX_CHARS = 4000;
@@ -22,6 +14,18 @@ const REMEDY =
   'check channels.whatsapp.accessToken; system users in Meta Business Settings issue lasting ones';
 /** One message in six seconds to the same person (131056). */
 const PAIR_LIMIT_MS = 6000;
+
+/** Error codes of the Cloud API by what they mean, as HTTP statuses; others go by the status of the answer. */
+const CODES_OF_STATUS: readonly (readonly [status: number, codes: readonly number[]])[] = [
+  [429, [4, 80_007, 130_429, 131_048, 131_056]],
+  [401, [0, 190]],
+  [403, [3, 10, 131_005, 131_031]],
+  [404, [131_026, 131_030]],
+  [503, [2, 131_016]],
+];
+const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map(
+  CODES_OF_STATUS.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)),
+);
 
 const schema = z.strictObject({
   ...commonShape,
@@ -34,60 +38,35 @@ const schema = z.strictObject({
     .regex(/^v\d{1,3}\.\d{1,2}$/, 'must look like v25.0')
     .default(API_VERSION),
 });
-type WhatsappSettings = z.output<typeof schema>;
 
 /** WhatsApp: text messages through the Cloud API. */
 export const whatsapp = defineChannel({
   id: 'whatsapp',
   schema,
-  recipientProblem: (to) =>
-    parsePhone(to, 'whatsapp') === undefined
-      ? 'a WhatsApp recipient is a phone number with its country code, such as +15551234567'
-      : undefined,
-  open: async (settings) => makeAdapter(settings),
+  maxChars: MAX_CHARS,
+  parseRecipient: (to) => parsePhone(to, 'whatsapp'),
+  recipientForms: 'a WhatsApp recipient is a phone number with its country code, such as +15551234567',
+  connect: async ({ accessToken, apiVersion, baseUrl = PLATFORM_URL, phoneNumberId }) => {
+    const numberUrl = `${baseUrl}/${apiVersion}/${phoneNumberId}`;
+    const headers = { authorization: `Bearer ${accessToken}` };
+    return {
+      platform: 'WhatsApp',
+      check: async (signal) => {
+        const url = `${numberUrl}?fields=display_phone_number,verified_name`;
+        const answer = await fetchJson(url, { method: 'GET', headers, signal });
+        const account = textField(answer.body, 'display_phone_number') ?? textField(answer.body, 'id');
+        return whatsappRefusal(answer, accessToken) ?? account;
+      },
+      send: async (message, signal) => {
+        const body = textMessage(message.to.slice(1), message);
+        const answer = await fetchJson(`${numberUrl}/messages`, { headers, body, signal });
+        return whatsappRefusal(answer, accessToken) ?? sentMessage(answer);
+      },
+    };
+  },
 });
 
-function makeAdapter(settings: WhatsappSettings): ChannelAdapter {
-  const { accessToken, apiVersion, baseUrl = PLATFORM_URL, phoneNumberId } = settings;
-  const numberUrl = `${baseUrl}/${apiVersion}/${phoneNumberId}`;
-  const headers = { authorization: `Bearer ${accessToken}` };
-  return {
-    id: 'whatsapp',
-    maxChars: MAX_CHARS,
-    check: async (signal) => {
-      try {
-        const answer = await fetchJson(`${numberUrl}?fields=display_phone_number,verified_name`, {
-          method: 'GET',
-          headers,
-          signal: bounded(signal),
-        });
-        const failure = whatsappRefusal(answer, accessToken);
-        if (failure) return failedCheck(failure);
-        const account = textField(answer.body, 'display_phone_number') ?? textField(answer.body, 'id');
-        return account === undefined ? unreadableCheck('WhatsApp') : { ok: true, account };
-      } catch (error) {
-        return failedCheck(failureOf(error, 'WhatsApp'));
-      }
-    },
-    send: async (message, signal) => {
-      const to = parsePhone(message.to, 'whatsapp');
-      if (to === undefined)
-        return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is no phone number' };
-      try {
-        const answer = await fetchJson(`${numberUrl}/messages`, {
-          headers,
-          body: textMessage(to.slice(1), message),
-          signal: bounded(signal),
-        });
-        return whatsappRefusal(answer, accessToken) ?? sentMessage(answer);
-      } catch (error) {
-        return failureOf(error, 'WhatsApp');
-      }
-    },
-  };
-}
-
-function textMessage(to: string, message: ChannelMessage): object {
+function textMessage(to: string, message: Pick<ChannelMessage, 'plain' | 'text'>): object {
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
@@ -118,35 +97,7 @@ function whatsappRefusal(answer: JsonAnswer, accessToken: string): SendFailure |
         'have them write to this number first',
     };
   }
-  const status = statusOfCode(code) ?? (answer.status < 300 ? 400 : answer.status);
+  const status = STATUS_OF_CODE.get(code) ?? (answer.status < 300 ? 400 : answer.status);
   const retryAfterMs = answer.retryAfterMs ?? (code === 131_056 ? PAIR_LIMIT_MS : undefined);
   return refusal('WhatsApp', status, { description, retryAfterMs, remedy: REMEDY });
-}
-
-/** Error codes of the Cloud API by what they mean; others go by their HTTP status. */
-function statusOfCode(code: unknown): number | undefined {
-  switch (code) {
-    case 4:
-    case 80_007:
-    case 130_429:
-    case 131_048:
-    case 131_056:
-      return 429;
-    case 0:
-    case 190:
-      return 401;
-    case 3:
-    case 10:
-    case 131_005:
-    case 131_031:
-      return 403;
-    case 131_026:
-    case 131_030:
-      return 404;
-    case 2:
-    case 131_016:
-      return 503;
-    default:
-      return undefined;
-  }
 }

@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import type {
+  ChannelAdapter,
+  ChannelCheck,
+  ChannelMessage,
+  ChannelModule,
+  ChannelSettings,
+  SendResult,
+  SettingsProblem,
+} from './channel.ts';
+import {
+  bounded,
+  failedCheck,
+  failureOf,
+  notSent,
+  PreparationError,
+  type SendFailure,
+  unreadableCheck,
+} from './send-failure.ts';
+
+/** A built-in channel. The rest of the module, and everything that can go wrong in it, is made from this. */
+export interface ChannelDefinition<Settings, Recipient> {
+  readonly id: string;
+  readonly packages?: readonly string[];
+  readonly schema: z.ZodType<Settings>;
+  /** Longest text of one message in UTF-16 units. */
+  readonly maxChars: number;
+  /** Reads a recipient; undefined where it has none of the accepted forms. */
+  parseRecipient(to: string): Recipient | undefined;
+  /** The accepted forms, as the sentence that is shown for any other. */
+  readonly recipientForms: string;
+  /** May load an SDK. */
+  connect(settings: Settings): Promise<Connection<Recipient>>;
+}
+
+/**
+ * A platform ready for messages. Each method may throw: `fetch`, an SDK or this code may fail, and what that means
+ * for the message is decided in one place (`send-failure.ts`).
+ */
+export interface Connection<Recipient> {
+  /** What messages call the platform. */
+  readonly platform: string;
+  /** The account's name; undefined where the answer is none of the platform's; or how it was refused. */
+  check(signal: AbortSignal): Promise<string | SendFailure | undefined>;
+  send(message: AddressedMessage<Recipient>, signal: AbortSignal): Promise<SendResult>;
+  /** What an SDK's own error means; undefined where it is none of the SDK's. */
+  failureOf?(error: unknown): SendFailure | undefined;
+  stop?(): Promise<void>;
+}
+
+/** A message whose recipient has been read. */
+export interface AddressedMessage<Recipient> extends Omit<ChannelMessage, 'to'> {
+  readonly to: Recipient;
+}
+
+const text = z.string({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be text') });
+
+/** A secret that goes into a header or a URL path: no white space, no control or separator characters. */
+export const secretText = text
+  .min(1, 'must not be empty')
+  .max(4096, 'must have at most 4096 characters')
+  .regex(/^[^\s\p{C}/?#]*$/u, 'must not contain white space, control characters, "/", "?" or "#"');
+
+/** Text that YAML may read as a number, such as a phone number or an id. */
+export const textOrNumber = z
+  .union([z.string(), z.number().int().nonnegative()], {
+    error: (issue) => (issue.input === undefined ? 'is required' : 'must be text'),
+  })
+  .transform((value) => String(value).trim())
+  .pipe(z.string().min(1, 'must not be empty').max(1024, 'must have at most 1024 characters'));
+
+const baseUrl = text
+  .refine(isHttpUrl, 'must be an absolute http or https URL without query, credentials or fragment')
+  .transform((url) => url.replace(/\/+$/, ''));
+
+/** The keys every channel has: `baseUrl` in place of the platform's own address, and the default recipient `to`. */
+export const commonShape = {
+  baseUrl: baseUrl.optional(),
+  to: z
+    .union(
+      [z.string(), z.number().refine(Number.isSafeInteger)],
+      'must be text, in quotes where it has more digits than a number can hold',
+    )
+    .transform(String)
+    .optional(),
+} as const;
+
+export function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+}
+
+/** Makes the module of a built-in channel. Its adapter answers every call and never throws. */
+export function defineChannel<Settings extends { to?: string | undefined }, Recipient>(
+  definition: ChannelDefinition<Settings, Recipient>,
+): ChannelModule {
+  const { id, packages, schema } = definition;
+  const recipientProblem = (to: string): string | undefined =>
+    definition.parseRecipient(to) === undefined ? definition.recipientForms : undefined;
+  return {
+    id,
+    ...(packages ? { packages } : {}),
+    recipientProblem,
+    settingsProblems: (settings) => {
+      const problems = problemsOf(schema.safeParse(settings), schema);
+      const { to } = settings;
+      if (typeof to !== 'string' && typeof to !== 'number') return problems;
+      const message = recipientProblem(String(to));
+      return message === undefined ? problems : [...problems, { key: 'to', message }];
+    },
+    open: async (settings: ChannelSettings) => {
+      const parsed = schema.safeParse(settings);
+      if (parsed.success) return makeAdapter(definition, await definition.connect(parsed.data));
+      const [problem] = problemsOf(parsed, schema);
+      throw new Error(`channels.${id}.${problem?.key ?? ''}: ${problem?.message ?? 'is wrong'}`);
+    },
+  };
+}
+
+function makeAdapter<Recipient>(
+  {
+    id,
+    maxChars,
+    parseRecipient,
+    recipientForms,
+  }: Pick<ChannelDefinition<unknown, Recipient>, 'id' | 'maxChars' | 'parseRecipient' | 'recipientForms'>,
+  connection: Connection<Recipient>,
+): ChannelAdapter {
+  return {
+    id,
+    maxChars,
+    check: (signal) => checkConnection(connection, signal),
+    send: async (message, signal) => {
+      const to = parseRecipient(message.to);
+      if (to === undefined) return { kind: 'failed', code: 'bad_recipient', message: recipientForms };
+      if (signal.aborted) return notSent();
+      try {
+        return await connection.send({ ...message, to }, bounded(signal));
+      } catch (error) {
+        return classify(connection, error);
+      }
+    },
+    stop: async () => connection.stop?.(),
+  };
+}
+
+async function checkConnection(connection: Connection<never>, signal: AbortSignal): Promise<ChannelCheck> {
+  try {
+    const answer = await connection.check(bounded(signal));
+    if (answer === undefined) return unreadableCheck(connection.platform);
+    return typeof answer === 'string' ? { ok: true, account: answer } : failedCheck(answer);
+  } catch (error) {
+    return failedCheck(classify(connection, error));
+  }
+}
+
+/** What a failed call means. A step before the message itself delivered nothing, however it failed. */
+function classify(connection: Connection<never>, error: unknown): SendFailure {
+  if (error instanceof PreparationError) {
+    const failure = error.failure ?? classify(connection, error.cause);
+    return failure.kind === 'ambiguous' ? { ...failure, kind: 'retry' } : failure;
+  }
+  try {
+    return connection.failureOf?.(error) ?? failureOf(error, connection.platform);
+  } catch {
+    return failureOf(error, connection.platform);
+  }
+}
+
+/** The findings behind a parsing; one for each unknown key. */
+function problemsOf({ error }: z.ZodSafeParseResult<unknown>, schema: z.ZodType): readonly SettingsProblem[] {
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  return (error?.issues ?? []).flatMap((issue): readonly SettingsProblem[] => {
+    if (issue.code !== 'unrecognized_keys')
+      return [{ key: issue.path.map(String).join('.'), message: issue.message }];
+    const message = `is no setting of this channel; known are ${known.join(', ')}`;
+    return issue.keys.map((key) => ({ key, message, known }));
+  });
+}
