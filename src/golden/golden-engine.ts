@@ -6,7 +6,7 @@ import { HookError } from '../errors.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { Acceptor, GoldenEngine } from './run-cases.ts';
-import { openStorage } from '../storage/storage.ts';
+import { IDEMPOTENCY_TTL_SECONDS, openStorage } from '../storage/storage.ts';
 
 /** Evaluates as the service does: a generation, or anything that has its `evaluate`. */
 export interface Evaluator {
@@ -20,9 +20,6 @@ export function createGoldenEngine(generation: Evaluator): GoldenEngine {
     openAcceptor,
   };
 }
-
-/** The deduplication window of the `Idempotency-Key` header; the server's own. */
-const IDEMPOTENCY_TTL_SECONDS = 86_400;
 
 /** A real store in a folder of its own, removed afterwards. */
 async function openAcceptor(): Promise<Acceptor> {

@@ -9,20 +9,16 @@ const MAX_DEPTH = 512;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Refuses what need not be read to be refused.
- * @throws HookError `unsupported_encoding`, `body_too_large`
+ * Refuses a body whose bytes would not be its text.
+ * @throws HookError `unsupported_encoding`
  */
-export function checkBodyHeaders(exchange: Exchange, maxBytes: number): void {
-  const { values } = exchange.headers;
-  const encoding = values['content-encoding']?.trim().toLowerCase();
-  if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
-    throw new HookError(
-      'unsupported_encoding',
-      'the Content-Encoding header says the body is compressed or encoded; send it as it is',
-    );
-  }
-  const announced = values['content-length'];
-  if (announced !== undefined && Number(announced) > maxBytes) throw tooLarge(maxBytes);
+export function checkEncoding({ headers }: Exchange): void {
+  const encoding = headers.values['content-encoding']?.trim().toLowerCase();
+  if (encoding === undefined || encoding === '' || encoding === 'identity') return;
+  throw new HookError(
+    'unsupported_encoding',
+    'the Content-Encoding header says the body is compressed or encoded; send it as it is',
+  );
 }
 
 /**
@@ -33,6 +29,9 @@ export function checkBodyHeaders(exchange: Exchange, maxBytes: number): void {
 export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> {
   if (!exchange.hasBody) return Promise.resolve(EMPTY);
   const { req, res, connection } = exchange;
+  // What says itself that it is too long need not be read.
+  const announced = exchange.headers.values['content-length'];
+  if (announced !== undefined && Number(announced) > maxBytes) return Promise.reject(tooLarge(maxBytes));
   if (connection.failure !== undefined) return Promise.reject(connection.failure);
   if (exchange.expectsContinue) res.writeContinue();
   return new Promise((resolve, reject) => {

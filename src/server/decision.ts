@@ -1,6 +1,6 @@
 import type { Evaluation, TransformTrace } from '../hook/hook.ts';
-import type { HookRequest } from '../request.ts';
-import type { AcceptResult, DecisionRecord } from '../storage/storage.ts';
+import type { DecisionRecord } from '../storage/storage.ts';
+import type { Ending } from './ending.ts';
 import type { Exchange } from './exchange.ts';
 
 const MAX_MISSED = 50;
@@ -8,25 +8,20 @@ const MAX_NAME_CHARS = 200;
 const MAX_NOTES = 50;
 const MAX_NOTE_CHARS = 2_000;
 
-/** How a request ended; a repeat and a request that failed before its evaluation have none. */
-export interface Decided {
-  readonly status: number;
-  readonly evaluation?: Evaluation | undefined;
-  readonly result?: AcceptResult | undefined;
-}
-
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
-export function decisionOf(exchange: Exchange, { status, evaluation, result }: Decided): DecisionRecord {
+export function decisionOf(exchange: Exchange, ending: Ending): DecisionRecord {
+  const { evaluation, result } = ending.judged ?? {};
+  const { status } = ending.answer;
   const missed = evaluation === undefined ? undefined : missedBy(evaluation);
   const notes = evaluation === undefined ? undefined : transformNotes(evaluation.trace.transforms);
   return {
     requestId: exchange.ids.id,
     receivedAt: exchange.receivedAt,
-    path: (exchange.hookName ?? '').slice(0, MAX_NAME_CHARS),
+    path: (ending.hookName ?? '').slice(0, MAX_NAME_CHARS),
     status,
     outcome: status >= 400 ? 'rejected' : status === 204 ? 'skipped' : 'accepted',
-    ...(exchange.code === undefined ? {} : { code: exchange.code }),
-    ...(exchange.mappingId === undefined ? {} : { mappingId: exchange.mappingId }),
+    ...(ending.error === undefined ? {} : { code: ending.error.code }),
+    ...(evaluation?.mapping === undefined ? {} : { mappingId: evaluation.mapping.id }),
     actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
     ...(missed === undefined ? {} : { missed }),
     generation: exchange.generation.id,
@@ -37,7 +32,9 @@ export function decisionOf(exchange: Exchange, { status, evaluation, result }: D
 }
 
 /** Module, kind of failure and position of a transform that failed: what the service log may say of it. */
-export function failedTransformOf(evaluation: Evaluation): object | undefined {
+export function failedTransformOf({ error, judged }: Ending): object | undefined {
+  const evaluation = judged?.evaluation;
+  if (error === undefined || error.status < 500 || evaluation?.outcome.kind !== 'rejected') return undefined;
   for (const { call, reply, problem } of evaluation.trace.transforms) {
     if (problem !== undefined) return { module: call.ref.module, failure: 'wrong-result' };
     if (reply.kind !== 'failed') continue;
@@ -46,11 +43,6 @@ export function failedTransformOf(evaluation: Evaluation): object | undefined {
     return { module: call.ref.module, failure: reply.failure, ...at };
   }
   return undefined;
-}
-
-/** The request as JSON text, for replay. */
-export function requestJson(request: HookRequest): string {
-  return JSON.stringify(request);
 }
 
 function missedBy(evaluation: Evaluation): NonNullable<DecisionRecord['missed']> | undefined {

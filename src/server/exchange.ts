@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HookError, HookErrorCode } from '../errors.ts';
-import type { RequestIds, RequestOutcome, ServerGeneration } from './deps.ts';
+import type { HookError } from '../errors.ts';
+import type { RequestIds, ServerGeneration } from './deps.ts';
 import type { ReceivedHeaders } from './headers.ts';
 import type { RequestTarget } from './target.ts';
 
@@ -24,7 +24,7 @@ export interface Connection {
   failBody: ((error: HookError) => void) | undefined;
 }
 
-/** One request on its way to its answer; what the log line needs is filled in as it is learnt. */
+/** One request as it came: facts, known before anything is judged. */
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -39,22 +39,8 @@ export interface Exchange {
   /** The sender waits for `100 Continue` before it writes its body. */
   readonly expectsContinue: boolean;
   readonly hasBody: boolean;
-  outcome: RequestOutcome;
-  /** Known once the sender is authenticated. */
-  hookName: string | undefined;
-  mappingId: string | undefined;
-  code: HookErrorCode | undefined;
+  /** Bytes of the body that have arrived; counted by `readBody` alone. */
   bodyBytes: number;
-  /** The request came as far as mappings and its decision is not yet kept. */
-  owesDecision: boolean;
-  evaluateMs: number | undefined;
-  storeMs: number | undefined;
-  /** Transform that failed: module, kind of failure, position. Nothing payload-derived. */
-  failedTransform: object | undefined;
-  /** Name, code and frames of an unexpected error. */
-  fault: object | undefined;
-  /** Sender's address; looked up only where it matters. */
-  address: string | undefined;
 }
 
 /** What is to be sent. */

@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto';
 import { HookError } from '../errors.ts';
-import type { AcceptResult, IdempotencyKey } from '../storage/storage.ts';
+import { type AcceptResult, IDEMPOTENCY_TTL_SECONDS, type IdempotencyKey } from '../storage/storage.ts';
 import type { ServerStorage } from './deps.ts';
 
 const MAX_KEY_CHARS = 255;
-/** How long a repeat gets the first answer. */
-const TTL_SECONDS = 24 * 60 * 60;
 
 /** The `Idempotency-Key` header: undefined where it is absent, the empty string where it is blank. */
 export function readIdempotencyKey(header: string | undefined): string | undefined {
@@ -22,12 +20,21 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
 
 /** Scope is the hook name: the same key sent to two hooks names two requests. */
 export function idempotencyKey(hookName: string, key: string, body: Buffer): IdempotencyKey {
-  return { scope: hookName, key, bodySha256: hash('sha256', body), ttlSeconds: TTL_SECONDS };
+  return { scope: hookName, key, bodySha256: hash('sha256', body), ttlSeconds: IDEMPOTENCY_TTL_SECONDS };
+}
+
+/** What became of a request that was let through. */
+type Attempt = { readonly result: AcceptResult } | { readonly error: HookError };
+
+/** A request whose key was used before: the first one's result stands for it. */
+export interface Repeat {
+  readonly kind: 'repeat';
+  readonly result: AcceptResult;
 }
 
 interface First {
   readonly bodySha256: string;
-  readonly result: Promise<AcceptResult>;
+  readonly attempt: Promise<Attempt>;
 }
 
 /**
@@ -45,33 +52,39 @@ export class RepeatGuard {
 
   /**
    * Runs `work` unless the key was used before.
-   * @throws HookError `idempotency_mismatch`, and whatever `work` throws; repeats in flight get the same error
+   * @throws HookError `idempotency_mismatch`; for a repeat in flight also the error of the first one
    */
-  async once(key: IdempotencyKey, nowMs: number, work: () => Promise<AcceptResult>): Promise<AcceptResult> {
+  async once<T extends Attempt>(
+    key: IdempotencyKey,
+    nowMs: number,
+    work: () => Promise<T>,
+  ): Promise<T | Repeat> {
     const slot = `${key.scope}\n${key.key}`;
     const underWay = this.#underWay.get(slot);
     if (underWay !== undefined) {
       checkSameBody(underWay, key);
-      return asDuplicate(await underWay.result);
+      const first = await underWay.attempt;
+      if ('error' in first) throw first.error;
+      return repeatOf(first.result);
     }
-    const result = this.#findOrRun(key, nowMs, work);
-    this.#underWay.set(slot, { bodySha256: key.bodySha256, result });
+    const attempt = this.#findOrRun(key, nowMs, work);
+    this.#underWay.set(slot, { bodySha256: key.bodySha256, attempt });
     try {
-      return await result;
+      return await attempt;
     } finally {
       this.#underWay.delete(slot);
     }
   }
 
-  async #findOrRun(
+  async #findOrRun<T extends Attempt>(
     key: IdempotencyKey,
     nowMs: number,
-    work: () => Promise<AcceptResult>,
-  ): Promise<AcceptResult> {
+    work: () => Promise<T>,
+  ): Promise<T | Repeat> {
     const stored = await this.#storage.findIdempotent(key.scope, key.key, nowMs);
     if (stored === undefined) return work();
     checkSameBody(stored, key);
-    return asDuplicate(stored.result);
+    return repeatOf(stored.result);
   }
 }
 
@@ -83,6 +96,6 @@ function checkSameBody(first: { readonly bodySha256: string }, key: IdempotencyK
   );
 }
 
-function asDuplicate(result: AcceptResult): AcceptResult {
-  return { ...result, duplicate: true };
+function repeatOf(result: AcceptResult): Repeat {
+  return { kind: 'repeat', result: { ...result, duplicate: true } };
 }

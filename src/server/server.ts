@@ -3,7 +3,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { HookError } from '../errors.ts';
 import type { ServerDeps } from './deps.ts';
 import type { Connection, Exchange } from './exchange.ts';
-import { createFront, type Front } from './front.ts';
+import { createContext, type ServerContext } from './server-context.ts';
 import { readHeaders } from './headers.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { answerProtocolError, protocolError } from './protocol-error.ts';
@@ -43,17 +43,17 @@ const IDLE_GRACE_MS = 100;
  * @throws Error naming the setting where the address cannot be listened on
  */
 export async function startServer(deps: ServerDeps): Promise<RunningServer> {
-  const front = createFront(deps);
+  const context = createContext(deps);
   const connections = new WeakMap<Socket, Connection>();
   const http = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: front.limits.headersTimeoutMs,
-    requestTimeout: front.limits.bodyTimeoutMs,
+    headersTimeout: context.limits.headersTimeoutMs,
+    requestTimeout: context.limits.bodyTimeoutMs,
     connectionsCheckingInterval: CHECK_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     insecureHTTPParser: false,
   });
-  http.maxConnections = front.limits.maxConnections;
+  http.maxConnections = context.limits.maxConnections;
   // A sender may close its side once its request is written and still wait for the answer.
   Object.assign(http, { httpAllowHalfOpen: true });
   const connectionOf = (socket: Socket): Connection => {
@@ -74,7 +74,7 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
     return connection;
   };
   const receive = (req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): void => {
-    receiveRequest(front, { req, res, connection: connectionOf(req.socket), expectsContinue });
+    receiveRequest(context, { req, res, connection: connectionOf(req.socket), expectsContinue });
   };
   http.on('request', (req, res) => receive(req, res, false));
   http.on('checkContinue', (req, res) => receive(req, res, true));
@@ -83,7 +83,7 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
   http.on('clientError', (error, socket) => {
     const connection = connectionOf(socket as Socket);
     const hookError = protocolError(error, connection.open > 0);
-    const requestId = front.ids().id;
+    const requestId = context.ids().id;
     deps.log.debug({ requestId, code: hookError.code }, 'connection failed');
     answerProtocolError(connection, hookError, requestId);
   });
@@ -91,25 +91,25 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
     // node lets go of the socket here, and an error without a listener would end the process.
     socket.on('error', () => undefined);
     const error = new HookError('not_found', 'this is no proxy');
-    answerProtocolError(connectionOf(socket as Socket), error, front.ids().id);
+    answerProtocolError(connectionOf(socket as Socket), error, context.ids().id);
   });
-  http.on('drop', reportDrops(front));
+  http.on('drop', reportDrops(context));
   await listen(http, deps.server, 'server');
   http.on('error', (error: NodeJS.ErrnoException) => {
     deps.log.error({ code: error.code }, 'listener failed');
   });
-  return runningServer(front, http);
+  return runningServer(context, http);
 }
 
 /** One line for all connections dropped within a second: a flood of them must not become a flood of lines. */
-function reportDrops(front: Front): () => void {
+function reportDrops(context: ServerContext): () => void {
   let dropped = 0;
   return () => {
     dropped += 1;
     if (dropped > 1) return;
     setTimeout(() => {
-      const { maxConnections } = front.limits;
-      front.deps.log.warn({ dropped, maxConnections }, 'connections dropped: too many are open');
+      const { maxConnections } = context.limits;
+      context.deps.log.warn({ dropped, maxConnections }, 'connections dropped: too many are open');
       dropped = 0;
     }, DROP_REPORT_MS).unref();
   };
@@ -122,7 +122,7 @@ interface Received {
   readonly expectsContinue: boolean;
 }
 
-function receiveRequest(front: Front, received: Received): void {
+function receiveRequest(context: ServerContext, received: Received): void {
   const { req, connection } = received;
   if (connection.closing) {
     // The answer before this one said that it is the last.
@@ -130,12 +130,12 @@ function receiveRequest(front: Front, received: Received): void {
     return;
   }
   connection.open += 1;
-  front.open += 1;
-  const exchange = createExchange(front, received);
+  context.open += 1;
+  const exchange = createExchange(context, received);
   connection.latest = exchange;
-  void serve(front, exchange).then(() => {
+  void serve(context, exchange).then(() => {
     connection.open -= 1;
-    front.open -= 1;
+    context.open -= 1;
     if (connection.closing && !connection.closeSent && connection.open === 0) endAfterLatest(connection);
   });
 }
@@ -146,48 +146,44 @@ function endAfterLatest({ socket, latest }: Connection): void {
   else latest.res.once('finish', () => socket.end());
 }
 
-function createExchange(front: Front, { req, res, connection, expectsContinue }: Received): Exchange {
+function createExchange(
+  context: ServerContext,
+  { req, res, connection, expectsContinue }: Received,
+): Exchange {
   const headers = readHeaders(req.rawHeaders);
   const announced = headers.values['content-length'];
   return {
     req,
     res,
     connection,
-    generation: front.deps.generation(),
-    ids: front.ids(),
-    receivedAt: front.clock(),
+    generation: context.deps.generation(),
+    ids: context.ids(),
+    receivedAt: context.clock(),
     startedAt: performance.now(),
     headers,
     target: parseTarget(req.url ?? ''),
     expectsContinue,
     hasBody:
       (announced !== undefined && Number(announced) > 0) || headers.values['transfer-encoding'] !== undefined,
-    outcome: 'refused',
-    hookName: undefined,
-    mappingId: undefined,
-    code: undefined,
     bodyBytes: 0,
-    owesDecision: false,
-    evaluateMs: undefined,
-    storeMs: undefined,
-    failedTransform: undefined,
-    fault: undefined,
-    address: undefined,
   };
 }
 
-function runningServer(front: Front, http: Server): RunningServer {
+function runningServer(context: ServerContext, http: Server): RunningServer {
   let stopped: Promise<void> | undefined;
   return {
     ...listeningAddress(http),
-    openRequests: () => front.open,
-    stop: () => (stopped ??= stopServer(front, http)),
+    openRequests: () => context.open,
+    stop: () => (stopped ??= stopServer(context, http)),
   };
 }
 
-function stopServer(front: Front, http: Server): Promise<void> {
+function stopServer(context: ServerContext, http: Server): Promise<void> {
   return new Promise((resolve) => {
-    const deadline = setTimeout(() => http.closeAllConnections(), front.deps.server.stopGraceSeconds * 1000);
+    const deadline = setTimeout(
+      () => http.closeAllConnections(),
+      context.deps.server.stopGraceSeconds * 1000,
+    );
     // http.Server closes idle connections in the same step; net.Server's own close leaves them their grace.
     NetServer.prototype.close.call(http, () => {
       clearTimeout(deadline);
@@ -196,7 +192,7 @@ function stopServer(front: Front, http: Server): Promise<void> {
       http.close();
       resolve();
     });
-    front.stopping.abort();
+    context.stopping.abort();
     const idle = setTimeout(() => http.closeIdleConnections(), IDLE_GRACE_MS);
   });
 }

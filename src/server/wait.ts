@@ -1,7 +1,7 @@
 import type { AcceptResult } from '../storage/storage.ts';
 import { waitedAnswer } from './answer.ts';
 import type { Answer, Exchange } from './exchange.ts';
-import type { Front } from './front.ts';
+import type { ServerContext } from './server-context.ts';
 
 const WAIT = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i;
 
@@ -17,27 +17,26 @@ export function readWaitSeconds(prefer: string | undefined, maxSeconds: number):
  * the time passed, the server stops, too many requests wait already, or there is no single run to wait for.
  */
 export async function waitForOutcome(
-  front: Front,
-  exchange: Exchange,
-  result: AcceptResult,
-  seconds: number,
+  context: ServerContext,
+  { res }: Pick<Exchange, 'res'>,
+  { result, seconds }: { readonly result: AcceptResult; readonly seconds: number },
 ): Promise<Answer | undefined> {
   const [action] = result.accepted;
   if (result.accepted.length !== 1 || action === undefined || action.kind !== 'agent') return undefined;
-  if (front.waiting >= front.limits.maxWaiting) return undefined;
+  if (context.waiting >= context.limits.maxWaiting) return undefined;
   const left = new AbortController();
   const leave = (): void => left.abort();
-  exchange.res.once('close', leave);
-  front.waiting += 1;
+  res.once('close', leave);
+  context.waiting += 1;
   try {
-    const signal = AbortSignal.any([front.stopping.signal, left.signal]);
-    const run = await front.deps.waitForRun(action.id, seconds * 1000, signal);
+    const signal = AbortSignal.any([context.stopping.signal, left.signal]);
+    const run = await context.deps.waitForRun(action.id, seconds * 1000, signal);
     return run === undefined ? undefined : waitedAnswer(run, result, seconds);
   } catch {
     // The work is stored: whatever went wrong with waiting, the plain answer is the true one.
     return undefined;
   } finally {
-    front.waiting -= 1;
-    exchange.res.off('close', leave);
+    context.waiting -= 1;
+    res.off('close', leave);
   }
 }

@@ -52,6 +52,9 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
 
 const DAY_MS = 86_400_000;
 
+/** How long a repeat under an `Idempotency-Key` gets the first answer. */
+export const IDEMPOTENCY_TTL_SECONDS = 86_400;
+
 /** What `storage.keep` of the configuration means for `prune`. */
 export function retentionLimits(keep: { readonly days: number; readonly rows: number }): RetentionLimits {
   return { maxAgeMs: keep.days * DAY_MS, maxRows: keep.rows };

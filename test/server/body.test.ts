@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request as httpRequest } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
+import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 import {
   answersIn,
   BEARER,
@@ -43,12 +44,16 @@ describe('what a body may be', () => {
   });
 
   test.each(['[]', '"text"', '1', 'null', 'true'])('wake and agent refuse %s', async (body) => {
-    const server = await startTestServer();
+    const settings = settingsWith();
+    const server = await startTestServer({
+      generation: { evaluate: (request) => evaluateHook(request, settings).evaluation },
+    });
     for (const name of ['wake', 'agent']) {
       const reply = await send(server, `/hooks/${name}`, { body });
       expect([reply.status, json(reply)['code']]).toEqual([400, 'invalid_body']);
+      expect(server.decisions.pop()).toMatchObject({ path: name, status: 400, code: 'invalid_body' });
     }
-    expectNoTrace(server);
+    expect([server.accepted, server.kept]).toEqual([[], []]);
   });
 
   test('a key named __proto__ is an ordinary key', async () => {

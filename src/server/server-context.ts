@@ -13,7 +13,7 @@ import { RepeatGuard } from './idempotency.ts';
 import { createIdSource } from './request-ids.ts';
 
 /** What all requests of one server share. */
-export interface Front {
+export interface ServerContext {
   readonly deps: ServerDeps;
   readonly limits: ServerLimits;
   readonly clock: () => number;
@@ -38,7 +38,7 @@ interface DerivedSettings {
   readonly limiter: FailureLimiter;
 }
 
-export function createFront(deps: ServerDeps): Front {
+export function createContext(deps: ServerDeps): ServerContext {
   const clock = deps.clock ?? Date.now;
   return {
     deps,
@@ -57,9 +57,11 @@ export function createFront(deps: ServerDeps): Front {
 }
 
 /** Tokens and limiter of these settings; the counts of failures outlive a reload that does not change their limit. */
-export function derivedFrom(front: Front, hooks: HooksSettings): DerivedSettings {
-  if (front.derived.hooks !== hooks) front.derived = deriveSettings(hooks, front.clock, front.derived);
-  return front.derived;
+export function derivedFrom(context: ServerContext, hooks: HooksSettings): DerivedSettings {
+  if (context.derived.hooks !== hooks) {
+    context.derived = deriveSettings(hooks, context.clock, context.derived);
+  }
+  return context.derived;
 }
 
 function deriveSettings(

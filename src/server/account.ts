@@ -1,0 +1,127 @@
+/**
+ * The one place that accounts for a request. A step on the way returns values; what they mean for the worker, the
+ * decision log, the metrics and the service log is said here, from the ending alone.
+ */
+import { decisionOf, failedTransformOf } from './decision.ts';
+import type { Ending, Judged } from './ending.ts';
+import type { Exchange } from './exchange.ts';
+import { describeFault } from './problem.ts';
+import type { Proof } from './prove.ts';
+import type { ServerContext } from './server-context.ts';
+
+/** Wakes the worker and keeps the decision; called once, before the answer goes out or waits for its run. */
+export function concludeRequest(context: ServerContext, exchange: Exchange, ending: Ending): void {
+  const { judged } = ending;
+  if (judged === undefined) return;
+  guarded(context, exchange, () => announceWork(context, judged));
+  guarded(context, exchange, () => {
+    context.deps.storage.recordDecision(decisionOf(exchange, ending));
+    keepForReplay(context, ending, judged);
+    showDecision(context, exchange, ending);
+  });
+}
+
+function announceWork({ deps }: ServerContext, { evaluation, result }: Judged): void {
+  if (result === undefined || evaluation?.outcome.kind !== 'accepted') return;
+  deps.onAccepted(result, evaluation.outcome.actions);
+}
+
+/** Keeps a request whose transform failed, so that its author can run it again. */
+function keepForReplay({ deps }: ServerContext, { error }: Ending, { request, evaluation }: Judged): void {
+  if (request === undefined || evaluation?.outcome.kind !== 'rejected') return;
+  if (error?.code !== 'transform_failed') return;
+  deps.storage.keepRequest({
+    requestId: request.id,
+    receivedAt: request.receivedAt,
+    json: JSON.stringify(request),
+  });
+}
+
+function showDecision({ deps }: ServerContext, exchange: Exchange, { answer, judged = {} }: Ending): void {
+  const { request, evaluation, result } = judged;
+  if (deps.onDecision === undefined || request === undefined || evaluation === undefined) return;
+  deps.onDecision({
+    request,
+    evaluation,
+    status: answer.status,
+    ...(result === undefined ? {} : { result }),
+    generation: exchange.generation.id,
+    tookMs: performance.now() - exchange.startedAt,
+  });
+}
+
+/** What only looks on must not change the answer: after the commit the sender has to hear that it was accepted. */
+function guarded({ deps }: ServerContext, exchange: Exchange, call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    const fault = describeFault(error);
+    deps.log.error({ requestId: exchange.ids.id, fault }, 'an observer of requests failed');
+  }
+}
+
+/** Counts a request that was answered and writes its one line: no text of the payload, no header value, no token. */
+export function logRequest(context: ServerContext, exchange: Exchange, ending: Ending): void {
+  const { metrics, log } = context.deps;
+  const { answer, outcome, proof, judged = {} } = ending;
+  const tookMs = performance.now() - exchange.startedAt;
+  metrics?.observeRequest({
+    status: answer.status,
+    outcome,
+    mappingId: judged.evaluation?.mapping?.id,
+    bodyBytes: exchange.bodyBytes,
+    evaluateMs: judged.evaluateMs,
+    storeMs: judged.storeMs,
+    tookMs,
+  });
+  if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
+  const level = levelOf(ending);
+  if (log.isEnabled(level)) log[level](lineOf(exchange, ending, tookMs), 'request');
+}
+
+/** Carriers and tokens that are on their way out. */
+function warnOfProof({ deps }: ServerContext, { ids }: Exchange, { carrier, retired }: Proof): void {
+  const requestId = ids.id;
+  if (carrier === 'query') {
+    deps.log.warn(
+      { requestId },
+      'hook token came in the query, which is deprecated: send it as "Authorization: Bearer"',
+    );
+  }
+  if (retired > 0) deps.log.warn({ requestId, retired }, 'a retired hook token was used');
+}
+
+function lineOf(exchange: Exchange, ending: Ending, tookMs: number): Record<string, unknown> {
+  const { answer, outcome, error, proof, hookName, judged = {} } = ending;
+  const line: Record<string, unknown> = {
+    requestId: exchange.ids.id,
+    outcome,
+    status: answer.status,
+    hook: hookName,
+    mapping: judged.evaluation?.mapping?.id,
+    bytes: exchange.bodyBytes,
+    tookMs: rounded(tookMs),
+    evaluateMs: rounded(judged.evaluateMs),
+    storeMs: rounded(judged.storeMs),
+  };
+  if (error === undefined) return line;
+  return {
+    ...line,
+    code: error.code,
+    address: proof?.kind === 'refused' ? proof.address : undefined,
+    transform: failedTransformOf(ending),
+    fault: error.cause === undefined ? undefined : describeFault(error.cause),
+  };
+}
+
+/** Probes and strangers at other paths would bury the hooks. */
+function levelOf({ answer, outcome, error, hookName }: Ending): 'debug' | 'info' | 'warn' | 'error' {
+  const { status } = answer;
+  if (outcome === 'served' || (hookName === undefined && status === 404)) return 'debug';
+  if (status < 500) return 'info';
+  return status === 503 && error?.cause === undefined ? 'warn' : 'error';
+}
+
+function rounded(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms * 1000) / 1000;
+}

@@ -1,0 +1,55 @@
+import type { HookError } from '../errors.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import type { HookRequest } from '../request.ts';
+import type { AcceptResult } from '../storage/storage.ts';
+import type { RequestOutcome } from './deps.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import { problemAnswer, toHookError } from './problem.ts';
+import type { Proof, Refusal } from './prove.ts';
+
+/** How a request ended: all that its answer, its log line, the metrics and its decision say. */
+export interface Ending {
+  readonly answer: Answer;
+  readonly outcome: RequestOutcome;
+  /** Absent where the request did not fail. */
+  readonly error?: HookError;
+  /** Absent where the request did not come as far as its proof. */
+  readonly proof?: Proof | Refusal;
+  /** Known once the sender has proved itself: strangers write nothing into logs and decisions. */
+  readonly hookName?: string;
+  /** Absent where the request did not come as far as mappings. */
+  readonly judged?: Judged;
+  /** Seconds for which the answer is held for the outcome of the run; absent where the sender did not ask. */
+  readonly waitSeconds?: number;
+}
+
+/** What mappings and store made of a request, as far as it came. */
+export interface Judged {
+  readonly request?: HookRequest;
+  readonly evaluation?: Evaluation;
+  readonly evaluateMs?: number;
+  readonly storeMs?: number;
+  /** What was stored; for a repeat, what was stored the first time. */
+  readonly result?: AcceptResult;
+}
+
+/** What was known of a request when it failed. */
+type Known = Pick<Ending, 'proof' | 'hookName' | 'judged'> & {
+  /** Default `refused`: it ended before it was evaluated. */
+  readonly outcome?: RequestOutcome;
+  /** Further header names and values of the answer, flat. */
+  readonly headers?: readonly string[];
+};
+
+/** The one place where what was thrown becomes an ending. */
+export function failedEnding(exchange: Exchange, thrown: unknown, known: Known = {}): Ending {
+  const error = toHookError(thrown);
+  const { headers = [], ...rest } = known;
+  const answer = problemAnswer(error, exchange.ids.id);
+  return {
+    outcome: 'refused',
+    ...rest,
+    error,
+    answer: headers.length === 0 ? answer : { ...answer, headers: [...(answer.headers ?? []), ...headers] },
+  };
+}

@@ -1,0 +1,109 @@
+import { HookError } from '../errors.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import type { HookRequest } from '../request.ts';
+import type { AcceptedWork, AcceptResult, IdempotencyKey } from '../storage/storage.ts';
+import type { RequestOutcome } from './deps.ts';
+import type { Judged } from './ending.ts';
+import type { Exchange } from './exchange.ts';
+import type { Repeat } from './idempotency.ts';
+import { toHookError } from './problem.ts';
+import type { ServerContext } from './server-context.ts';
+
+/** One request to be evaluated and stored. */
+export interface Work {
+  readonly request: HookRequest;
+  /** The `Idempotency-Key` header is there and blank. */
+  readonly blankKey: boolean;
+  readonly idempotency: IdempotencyKey | undefined;
+}
+
+/** What became of it: stored (or nothing to store), or not accepted. */
+export type Performed =
+  | {
+      readonly kind: 'stored';
+      readonly outcome: RequestOutcome;
+      readonly result: AcceptResult;
+      readonly judged: Judged;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly outcome: RequestOutcome;
+      readonly error: HookError;
+      readonly judged: Judged;
+    };
+
+/** Evaluates and stores one request; one with an idempotency key only if it is no repeat. */
+export async function performOnce(
+  context: ServerContext,
+  exchange: Exchange,
+  work: Work,
+): Promise<Performed | Repeat> {
+  const { idempotency } = work;
+  if (idempotency === undefined) return perform(context, exchange, work);
+  try {
+    return await context.repeats.once(idempotency, exchange.receivedAt, () =>
+      perform(context, exchange, work),
+    );
+  } catch (error) {
+    return { kind: 'failed', outcome: 'refused', error: toHookError(error), judged: {} };
+  }
+}
+
+async function perform(context: ServerContext, exchange: Exchange, work: Work): Promise<Performed> {
+  const { request } = work;
+  let judged: Judged = { request };
+  try {
+    const begun = performance.now();
+    const pending = exchange.generation.evaluate(request);
+    const evaluation = pending instanceof Promise ? await pending : pending;
+    const evaluated = performance.now();
+    judged = { request, evaluation, evaluateMs: evaluated - begun };
+    if (evaluation.outcome.kind === 'rejected') {
+      return { kind: 'failed', outcome: 'rejected', error: evaluation.outcome.error, judged };
+    }
+    const actions = evaluation.outcome.kind === 'accepted' ? evaluation.outcome.actions : [];
+    const result = await store(context, work, { actions, found: evaluation.warnings });
+    const storeMs = performance.now() - evaluated;
+    const outcome = actions.length === 0 ? 'skipped' : result.duplicate ? 'duplicate' : 'accepted';
+    return { kind: 'stored', outcome, result, judged: { ...judged, storeMs, result } };
+  } catch (error) {
+    const outcome = judged.evaluation === undefined ? 'refused' : 'rejected';
+    return { kind: 'failed', outcome, error: toHookError(error), judged };
+  }
+}
+
+interface Findings {
+  readonly actions: AcceptedWork['actions'];
+  readonly found: Evaluation['warnings'];
+}
+
+/** One transaction for all actions of the request. */
+async function store(
+  context: ServerContext,
+  work: Work,
+  { actions, found }: Findings,
+): Promise<AcceptResult> {
+  const { request, idempotency } = work;
+  const warnings = work.blankKey ? [BLANK_KEY_WARNING, ...found] : found;
+  if (actions.length === 0 && idempotency === undefined) {
+    return { accepted: [], warnings, duplicate: false };
+  }
+  try {
+    return await context.deps.storage.accept({
+      requestId: request.id,
+      receivedAt: request.receivedAt,
+      actions,
+      warnings,
+      ...(idempotency === undefined ? {} : { idempotency }),
+    });
+  } catch (error) {
+    if (error instanceof HookError) throw error;
+    throw new HookError('storage_unavailable', 'the request could not be stored', { cause: error });
+  }
+}
+
+const BLANK_KEY_WARNING = {
+  code: 'blank_idempotency_key',
+  field: 'Idempotency-Key',
+  message: 'the header is blank, so a repeat of this request will be taken as a new one',
+} as const;
