@@ -6,7 +6,7 @@ import type {
   ChannelSettings,
   SettingsProblem,
 } from './channel.ts';
-import { findMissingPackage } from '../config/config.ts';
+import { explainMissingPackages, findMissingPackages } from '../config/config.ts';
 import { within } from '../timers/timers.ts';
 import { loadPlugin } from './plugin.ts';
 import { discord } from './discord.ts';
@@ -151,8 +151,8 @@ export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredCha
       if (problem.key === undefined || problem.known !== undefined || !isReference(settings[problem.key]))
         problems.push({ channel, ...problem });
     }
-    const missing = missingPackage(catalog, module);
-    if (missing !== undefined) problems.push({ channel, message: installPackage(channel, missing) });
+    const message = explainMissing(catalog, module);
+    if (message !== undefined) problems.push({ channel, message });
   }
   return problems;
 }
@@ -177,8 +177,8 @@ export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChanne
       throw new Error(`channel ${module.id}: ${problem}`);
     } catch (error) {
       opened.delete(module.id);
-      const missing = missingPackage(catalog, module);
-      throw missing === undefined ? error : new Error(installPackage(module.id, missing), { cause: error });
+      const missing = explainMissing(catalog, module);
+      throw missing === undefined ? error : new Error(missing, { cause: error });
     }
   };
   const settingsOf = (channel: string): ChannelSettings | undefined =>
@@ -223,11 +223,8 @@ export function isReference(value: unknown): boolean {
   return typeof value === 'string' && /\$\{\w+\}|^\{file: .+\}$/.test(value);
 }
 
-function installPackage(channel: string, name: string): string {
-  return `channel ${channel} needs the package ${name}: npm install ${name}`;
-}
-
-/** A package of a module that is not installed where the module looks for it. */
-function missingPackage(catalog: ChannelCatalog, module: ChannelModule): string | undefined {
-  return findMissingPackage(module.packages ?? [], catalog.origins.get(module.id) ?? import.meta.url);
+/** What to install where packages of a module are missing from where the module looks for them; else undefined. */
+function explainMissing(catalog: ChannelCatalog, { id, packages = [] }: ChannelModule): string | undefined {
+  const missing = findMissingPackages(packages, catalog.origins.get(id) ?? import.meta.url);
+  return missing.length === 0 ? undefined : explainMissingPackages(`channel ${id}`, missing);
 }

@@ -13,4 +13,4 @@ export type {
   Settings,
   StorageSettings,
 } from './settings.ts';
-export { findMissingPackage } from './optional-package.ts';
+export { explainMissingPackages, findMissingPackages } from './optional-package.ts';

@@ -63,7 +63,8 @@ function channelHint(
     readonly known?: readonly string[] | undefined;
   },
 ): string {
-  if (key === undefined) return `do what it says, or remove channels.${channel}`;
+  if (key === undefined)
+    return `do what it says (with npm's -g where Sluice is installed globally), or remove channels.${channel}`;
   if (known !== undefined) {
     const near = didYouMean(key, known);
     return near === undefined ? 'remove it' : `did you mean "${near}"?`;
@@ -181,8 +182,10 @@ function findRunnerProblems(
 }
 
 function providerHint(runner: string, key: string | undefined): string {
-  if (key?.endsWith('.apiKey') === true) return 'add apiKey there, as ${NAME} or {file: PATH}';
-  if (key?.endsWith('.baseUrl') === true) return 'add the address, for example http://127.0.0.1:11434/v1';
+  if (key === undefined)
+    return 'run that command where Sluice is installed, with -g where it is installed globally';
+  if (key.endsWith('.apiKey')) return 'add apiKey there, as ${NAME} or {file: PATH}';
+  if (key.endsWith('.baseUrl')) return 'add the address, for example http://127.0.0.1:11434/v1';
   return key === 'providers'
     ? `gateway.runners.${runner}.providers says which models can be asked, and through which package`
     : 'rename it; models are named provider/model';

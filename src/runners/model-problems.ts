@@ -1,4 +1,9 @@
-import { type ProviderSettings, type RunnerSettings, findMissingPackage } from '../config/config.ts';
+import {
+  type ProviderSettings,
+  type RunnerSettings,
+  explainMissingPackages,
+  findMissingPackages,
+} from '../config/config.ts';
 
 export type ModelSettings = Extract<RunnerSettings, { readonly kind: 'model' }>;
 
@@ -27,11 +32,8 @@ export function modelProblems(settings: ModelSettings, models: readonly string[]
     problems.push({ key: 'providers', message: 'has no provider, so no model can be reached' });
   }
   for (const [name, provider] of providers) problems.push(...providerProblems(name, provider));
-  for (const name of requiredPackages(settings)) {
-    const isMissing = findMissingPackage([name], import.meta.url) !== undefined;
-    if (isMissing)
-      problems.push({ key: 'providers', message: `needs the package ${name}: npm install ${name}` });
-  }
+  const missing = explainMissingModelPackages(settings);
+  if (missing !== undefined) problems.push({ message: missing });
   for (const model of new Set(models)) {
     const message = unknownModel(settings, model);
     if (message !== undefined) problems.push({ model, message });
@@ -64,8 +66,10 @@ export function unknownModel(settings: ModelSettings, model: string): string | u
   return `no provider serves the model "${model.slice(0, 80)}": a model is named <provider>/<model>, and ${known}`;
 }
 
-/** The packages the configured providers need. */
-export function requiredPackages(settings: ModelSettings): string[] {
+/** What to install where packages of the configured providers are missing; else undefined. */
+export function explainMissingModelPackages(settings: ModelSettings): string | undefined {
   const kinds = new Set(Object.values(settings.providers).map(({ kind }) => kind));
-  return ['ai', ...[...kinds].map((kind) => PACKAGES[kind])];
+  const needed = ['ai', ...[...kinds].map((kind) => PACKAGES[kind])];
+  const missing = findMissingPackages(needed, import.meta.url);
+  return missing.length === 0 ? undefined : explainMissingPackages('the model runner', missing);
 }

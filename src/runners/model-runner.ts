@@ -5,10 +5,9 @@
  * reported as not started and repeated by the gateway; everything else ends the run, since the provider may have
  * done, and billed, the work.
  */
-import { type ModelSettings, requiredPackages, unknownModel } from './model-problems.ts';
+import { type ModelSettings, explainMissingModelPackages, unknownModel } from './model-problems.ts';
 import { loadModelRegistry, type ModelRegistry } from './model-registry.ts';
 import { connectionCode, describe, parseRetryAfter, retryDelay } from '../outgoing/outgoing.ts';
-import { findMissingPackage } from '../config/config.ts';
 import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
 import { armTimer } from '../timers/timers.ts';
 
@@ -181,7 +180,7 @@ function notStarted(code: string, message: string): TurnResult {
 }
 
 function loadProblem(settings: ModelSettings, error: unknown): string {
-  const missing = findMissingPackage(requiredPackages(settings), import.meta.url);
-  if (missing !== undefined) return `the model runner needs the package ${missing}: npm install ${missing}`;
+  const missing = explainMissingModelPackages(settings);
+  if (missing !== undefined) return missing;
   return `the providers cannot be set up: ${error instanceof Error ? error.message : 'unknown reason'}`;
 }
