@@ -1,4 +1,4 @@
-import { dropEnding, Gateway } from './gateway/gateway.ts';
+import { Gateway } from './gateway/gateway.ts';
 import {
   type Generation,
   openLiveGeneration,
@@ -105,7 +105,6 @@ function openStore({ storage, gateway }: Settings): Promise<Storage> {
     maxBacklogRuns: storage.maxBacklog.runs,
     maxBacklogBytes: storage.maxBacklog.bytes,
     maxPendingEvents: gateway.events.maxPending,
-    dropEnding: (run) => dropEnding(run, Date.now()),
   });
 }
 

@@ -78,7 +78,7 @@ function runIds(body: unknown): readonly string[] {
 }
 
 async function showOutcome(terminal: Terminal, url: string, ids: ReadonlySet<string>): Promise<void> {
-  const storage = await openStorage(url, { mode: 'beside' });
+  const storage = await openStorage(url, { mode: 'attached' });
   try {
     const runs = await settle(storage, ids);
     terminal.out(`What became of them, as "sluice runs" lists it:`);

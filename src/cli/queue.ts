@@ -1,5 +1,6 @@
 import { printYaml } from '../document/document.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
+import { dropEnding } from '../gateway/gateway.ts';
 import type { QueueSelection, Storage } from '../storage/storage.ts';
 import { eventToJson, outboxToJson, runToJson } from './listings.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -81,7 +82,9 @@ export async function dropWork(
       return;
     }
   }
-  report(terminal, options, 'dropped', await storage.drop(selection, Date.now()));
+  const nowMs = Date.now();
+  const dropped = await storage.drop(selection, nowMs, (run) => dropEnding(run, nowMs));
+  report(terminal, options, 'dropped', dropped);
 }
 
 function report(terminal: Terminal, options: SelectionOptions, done: string, count: number): void {

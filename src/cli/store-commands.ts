@@ -18,7 +18,7 @@ const EVENT_STATES = ['pending', 'claimed', 'consumed', 'dead'] as const;
 const DECISION_STATES = ['accepted', 'skipped', 'rejected'] as const;
 const QUEUE_STATES = ['queued', 'active', 'dead'] as const;
 
-/** Commands that look into the store or change what waits in it, beside a running service. */
+/** Commands that look into the store or change what waits in it, while a service may be running. */
 export function addStoreCommands(program: Command, cli: Cli): void {
   addListings(program, cli);
   addQueue(program, cli);

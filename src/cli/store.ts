@@ -4,12 +4,11 @@ import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
 import { printListing, type Listing } from './listings.ts';
 import { CliError, formatSpan } from './terminal.ts';
-import { dropEnding } from '../gateway/gateway.ts';
 import { openStorage, retentionLimits, type Storage } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 
 /**
- * Opens the store of the configuration beside a service that may be running on it, uses it and closes it again. It
+ * Opens the store of the configuration, on which a service may be running, uses it and closes it again. It
  * needs no secrets, so it works where only the service's environment has them.
  */
 export async function withStore<Result>(
@@ -18,10 +17,7 @@ export async function withStore<Result>(
   use: (storage: Storage, settings: StorageSettings) => Promise<Result>,
 ): Promise<Result> {
   const { settings } = await loadSettings(cli.terminal, flags);
-  const storage = await openStorage(settings.storage.url, {
-    mode: 'beside',
-    dropEnding: (run) => dropEnding(run, Date.now()),
-  });
+  const storage = await openStorage(settings.storage.url, { mode: 'attached' });
   try {
     return await use(storage, settings.storage);
   } finally {

@@ -195,7 +195,7 @@ export class Performer {
       random: this.#context.random(),
       retryAfterMs,
     });
-    if (decision.kind === 'give-up') return this.#bury(run, { code, message });
+    if (decision.kind === 'give-up') return this.#giveUp(run, { code, message });
     await this.#requeue(run, { code, message }, decision.delayMs);
   }
 
@@ -203,7 +203,7 @@ export class Performer {
   async #interrupt(run: RunRecord): Promise<void> {
     const error = { code: 'interrupted', message: 'the service ended while the run was active' };
     const decision = decideRepeat(this.#context.retry.runs, run.attempts, { random: 0 });
-    if (decision.kind === 'give-up') return this.#bury(run, error);
+    if (decision.kind === 'give-up') return this.#giveUp(run, error);
     // At once: a delay would let later runs of the same key overtake.
     await this.#requeue(run, error, 0);
   }
@@ -216,9 +216,9 @@ export class Performer {
     this.counters.repeated += 1;
   }
 
-  async #bury(run: RunRecord, error: RunError): Promise<void> {
-    const { ending, burial } = deadEnding(run, error, this.#context.now());
-    await this.#persist(run, 'end', () => this.#context.storage.buryRun(run.id, burial));
+  async #giveUp(run: RunRecord, error: RunError): Promise<void> {
+    const { ending, deadLetter } = deadEnding(run, error, this.#context.now());
+    await this.#persist(run, 'end', () => this.#context.storage.deadLetterRun(run.id, deadLetter));
     this.counters.dead += 1;
     this.waiters.settle(ending);
   }

@@ -1,7 +1,7 @@
 import {
   DROPPED,
   type DropEnding,
-  type RunBurial,
+  type RunDeadLetter,
   type RunOutcome,
   type RunRecord,
 } from '../storage/storage.ts';
@@ -50,14 +50,14 @@ export function deadEnding(
   run: RunRecord,
   error: RunError,
   nowMs: number,
-): { readonly ending: RunEnding; readonly burial: RunBurial } {
+): { readonly ending: RunEnding; readonly deadLetter: RunDeadLetter } {
   const shown = shownError(error);
   const ending: RunEnding = { runId: run.id, state: 'dead', reply: '', error: shown };
   const callback = makeCallback(run.action, ending, nowMs);
   const summary = makeSummary(run, 'dead', { text: `${shown.code}: ${shown.message}` });
   return {
     ending,
-    burial: { error, summary, ...(callback === undefined ? {} : { callback }), nowMs },
+    deadLetter: { error, summary, ...(callback === undefined ? {} : { callback }), nowMs },
   };
 }
 

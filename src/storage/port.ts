@@ -7,21 +7,22 @@ import type {
   ClaimEventsOptions,
   ClaimRunsOptions,
   DecisionRecord,
+  DropEnding,
   EventClaim,
   EventRecord,
   HeartbeatResult,
   IdempotentRecord,
   KeptRequest,
   ListQuery,
-  OutboxBurial,
+  OutboxDeadLetter,
   OutboxRecord,
   OutboxResult,
   ProcessMark,
   PruneResult,
   QueueSelection,
   RetentionLimits,
-  RunBurial,
   RunCompletion,
+  RunDeadLetter,
   RunRecord,
   SessionRecord,
   SessionTurn,
@@ -59,8 +60,8 @@ export interface Storage {
   completeRun(completion: RunCompletion): Promise<boolean>;
   /** Puts an active run back (`active -> queued`) with its error and the time of its next attempt; false as above. */
   requeueRun(runId: string, failure: AttemptFailure): Promise<boolean>;
-  /** Ends a queued or active run for good (`-> dead`), with its summary event; false where it has ended already. */
-  buryRun(runId: string, burial: RunBurial): Promise<boolean>;
+  /** Gives a queued or active run up (`-> dead`), with its summary event; false where it has ended already. */
+  deadLetterRun(runId: string, deadLetter: RunDeadLetter): Promise<boolean>;
   /** Runs left active by a process that died, with the process group of their last attempt. */
   findInterruptedRuns(): Promise<readonly RunRecord[]>;
 
@@ -73,7 +74,7 @@ export interface Storage {
   completeOutbox(outboxId: string, result: OutboxResult): Promise<boolean>;
   requeueOutbox(outboxId: string, failure: AttemptFailure): Promise<boolean>;
   /** Gives an entry up (`-> dead`), with its summary line and, where it has a fallback, the fallback's row. */
-  buryOutbox(outboxId: string, burial: OutboxBurial): Promise<boolean>;
+  deadLetterOutbox(outboxId: string, deadLetter: OutboxDeadLetter): Promise<boolean>;
 
   // --- system events and the heartbeat ----------------------------------------------------------------------------
   /**
@@ -116,9 +117,9 @@ export interface Storage {
   retry(selection: QueueSelection, nowMs: number): Promise<number>;
   /**
    * Drops queued or dead runs and outbox entries and dead events (by id also pending ones). A dropped run is completed
-   * with outcome error and code `dropped` and posts its summary. Resolves to how many rows changed.
+   * with outcome error and code `dropped` and posts what `endingOf` makes of it. Resolves to how many rows changed.
    */
-  drop(selection: QueueSelection, nowMs: number): Promise<number>;
+  drop(selection: QueueSelection, nowMs: number, endingOf: (run: RunRecord) => DropEnding): Promise<number>;
   backlog(): Promise<Backlog>;
   /**
    * Removes ended runs, outbox entries and events, expired keys and idle transcripts beyond the limits, in slices so

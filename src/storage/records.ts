@@ -129,7 +129,7 @@ export interface RunCompletion {
   readonly nowMs: number;
 }
 
-/** The error of a run that an operator dropped. */
+/** The error of work that an operator dropped. */
 export const DROPPED = { code: 'dropped', message: 'taken off the queue by the operator' } as const;
 
 /** What dropping a run posts. */
@@ -138,7 +138,7 @@ export interface DropEnding {
   readonly callback?: NewCallback;
 }
 
-export interface RunBurial {
+export interface RunDeadLetter {
   readonly error: { readonly code: string; readonly message: string };
   readonly summary: SummaryEvent;
   readonly callback?: NewCallback;
@@ -175,7 +175,7 @@ export interface OutboxResult {
   readonly nowMs: number;
 }
 
-export interface OutboxBurial {
+export interface OutboxDeadLetter {
   readonly error: { readonly code: string; readonly message: string };
   readonly summary: SummaryEvent;
   readonly fallback?: NewDelivery;

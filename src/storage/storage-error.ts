@@ -1,7 +1,7 @@
 export type StorageErrorCode =
   /** The storage.url cannot be used. */
   | 'invalid_url'
-  /** Opened beside the performer, but there is no store yet. */
+  /** Attached to, but there is no store yet. */
   | 'not_found'
   /** Another service performs from this store. */
   | 'locked'

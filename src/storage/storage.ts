@@ -1,6 +1,6 @@
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Storage } from './port.ts';
-import { DROPPED, type DropEnding, type RetentionLimits, type RunRecord } from './records.ts';
+import type { RetentionLimits } from './records.ts';
 import { openSqliteStorage } from './sqlite/client/sqlite-storage.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -13,9 +13,10 @@ export type { StorageError, StorageErrorCode } from './storage-error.ts';
 export interface StorageOptions {
   /**
    * `performer` (default) creates the store where there is none, migrates an older one and holds its lock: one at a
-   * time. `beside` reads and writes short transactions next to a performer, and wants the store to exist.
+   * time. `attached` reads and writes short transactions while another process may perform, and wants the store to
+   * exist.
    */
-  readonly mode?: 'performer' | 'beside';
+  readonly mode?: 'performer' | 'attached';
   /** Queued and active runs at most, then `backlog_full`; default 100,000. */
   readonly maxBacklogRuns?: number;
   /** Bytes of queued and active runs at most; default 1 GB. */
@@ -24,8 +25,6 @@ export interface StorageOptions {
   readonly maxPendingEvents?: number;
   /** False gives up durability against power loss; for the bench. Default true. */
   readonly fsync?: boolean;
-  /** What a dropped run posts; default `Hook NAME (dropped): …` and no callback. */
-  readonly dropEnding?: (run: RunRecord) => DropEnding;
 }
 
 /**
@@ -40,14 +39,13 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
       'storage.url has to be sqlite:<path of a file>, e.g. sqlite:./.sluice/sluice.db',
     );
   }
-  return openSqliteStorage(isAbsolute(file) ? file : resolve(file), {
-    mode: options.mode ?? 'performer',
+  const { mode = 'performer', fsync = true } = options;
+  const limits = {
     maxBacklogRuns: options.maxBacklogRuns ?? 100_000,
     maxBacklogBytes: options.maxBacklogBytes ?? 1_000_000_000,
     maxPendingEvents: options.maxPendingEvents ?? 10_000,
-    fsync: options.fsync ?? true,
-    dropEnding: options.dropEnding ?? defaultDropEnding,
-  });
+  };
+  return openSqliteStorage({ file: resolve(file), mode, fsync, limits });
 }
 
 const DAY_MS = 86_400_000;
@@ -58,14 +56,4 @@ export const IDEMPOTENCY_TTL_SECONDS = 86_400;
 /** What `storage.keep` of the configuration means for `prune`. */
 export function retentionLimits(keep: { readonly days: number; readonly rows: number }): RetentionLimits {
   return { maxAgeMs: keep.days * DAY_MS, maxRows: keep.rows };
-}
-
-function defaultDropEnding(run: RunRecord): DropEnding {
-  return {
-    summary: {
-      text: `Hook ${run.action.name} (dropped): ${DROPPED.message}`,
-      origin: run.action.origin,
-      requestHeartbeat: false,
-    },
-  };
 }

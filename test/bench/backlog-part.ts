@@ -65,7 +65,7 @@ async function measure(queued: number): Promise<Measured> {
     );
     await fill(url, queued);
     // Opened before, so that looking costs the service's start nothing.
-    const beside = await openStorage(url, { mode: 'beside' });
+    const beside = await openStorage(url, { mode: 'attached' });
     const isClaimed = async (): Promise<boolean> => {
       const { queuedRuns, activeRuns } = await beside.backlog();
       return queued === 0 || queuedRuns + activeRuns < queued;

@@ -36,7 +36,7 @@ test('a killed gateway leaves nothing behind: processes ended, runs and events t
   // One run and one heartbeat with two sleeping processes each, and a delivery in its second chunk.
   await expect.poll(() => alive(seconds).length, { timeout: 15_000 }).toBeGreaterThanOrEqual(4);
   await expect.poll(() => printed.split('\n').length, { timeout: 15_000 }).toBe(3);
-  const beside = await openStorage(`sqlite:${file}`, { mode: 'beside' });
+  const beside = await openStorage(`sqlite:${file}`, { mode: 'attached' });
   const claimed = await beside.listEvents({ state: 'claimed', limit: 10 });
   await beside.close();
   killed.kill('SIGKILL');

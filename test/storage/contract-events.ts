@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { agent, agentOf, completion, failure, NOW, wake, work } from '../support/storage-builders.ts';
+import {
+  agent,
+  agentOf,
+  completion,
+  failure,
+  NOW,
+  wake,
+  work,
+  dropEnding,
+} from '../support/storage-builders.ts';
 import { claim, ids, claimTurn, turnRun, type Harness } from '../support/storage-harness.ts';
 
 export function eventsContract(name: string, { fresh, again }: Harness): void {
@@ -76,8 +85,8 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.backlog()).toMatchObject({ deadEvents: 1, pendingEvents: 0 });
       expect(await storage.retry({ kind: 'all' }, NOW)).toBe(1);
       expect(await storage.backlog()).toMatchObject({ deadEvents: 0, pendingEvents: 1 });
-      expect(await storage.drop({ kind: 'all' }, NOW)).toBe(0);
-      expect(await storage.drop({ kind: 'ids', ids: [event.id] }, NOW)).toBe(1);
+      expect(await storage.drop({ kind: 'all' }, NOW, dropEnding)).toBe(0);
+      expect(await storage.drop({ kind: 'ids', ids: [event.id] }, NOW, dropEnding)).toBe(1);
       expect(await storage.listEvents({ limit: 5, state: 'consumed' })).toHaveLength(1);
       expect(await storage.verify()).toEqual([]);
     });

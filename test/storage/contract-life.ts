@@ -9,11 +9,12 @@ import {
   summary,
   wake,
   work,
+  dropEnding,
 } from '../support/storage-builders.ts';
 import { accountFor, runAndKill } from '../support/storage-crash.ts';
 import { claim, ids, summaries, type Harness } from '../support/storage-harness.ts';
 
-export function lifeContract(name: string, { fresh, again, beside, reopen }: Harness): void {
+export function lifeContract(name: string, { fresh, again, attach, reopen }: Harness): void {
   describe(`${name}: life of a store`, () => {
     test('refuses a second performer, with the remedy, and lets the next one in after close', async () => {
       const store = await fresh();
@@ -26,14 +27,14 @@ export function lifeContract(name: string, { fresh, again, beside, reopen }: Har
       expect(await storage.verify()).toEqual([]);
     });
 
-    test('lets another process read and write beside the performer, which hears of it', async () => {
+    test('lets another process attach to the store of a performer, which hears of it', async () => {
       const { url, storage } = await fresh();
       const run = agent();
       await storage.accept(work([run, agent()]));
       const heard = new Promise<void>((resolve) => storage.onOutsideChange(resolve));
-      const other = await beside(url);
+      const other = await attach(url);
       expect(await other.listRuns({ limit: 5 })).toHaveLength(2);
-      expect(await other.drop({ kind: 'ids', ids: [run.id] }, NOW)).toBe(1);
+      expect(await other.drop({ kind: 'ids', ids: [run.id] }, NOW, dropEnding)).toBe(1);
       await heard;
       expect(await storage.findRun(run.id)).toMatchObject({ state: 'completed' });
       expect(await storage.backlog()).toMatchObject({ queuedRuns: 1 });
@@ -75,11 +76,15 @@ export function lifeContract(name: string, { fresh, again, beside, reopen }: Har
           await storage.requeueRun(one, { ...failure(now + random(20)), nowMs: now });
         } else if (choice === 6) {
           active.delete(one);
-          await storage.buryRun(one, { error: { code: 'x', message: '' }, summary: summary(), nowMs: now });
+          await storage.deadLetterRun(one, {
+            error: { code: 'x', message: '' },
+            summary: summary(),
+            nowMs: now,
+          });
         } else {
           const selection = { kind: 'ids' as const, ids: [accepted[random(accepted.length)] ?? ''] };
           if (random(2) === 0) await storage.retry(selection, now);
-          else await storage.drop(selection, now);
+          else await storage.drop(selection, now, dropEnding);
         }
         const running = await storage.listRuns({ limit: 1000, state: 'active' });
         expect(new Set(running.map(({ action }) => action.sessionKey)).size).toBe(running.length);

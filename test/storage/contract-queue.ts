@@ -10,6 +10,7 @@ import {
   summary,
   wake,
   work,
+  dropEnding,
 } from '../support/storage-builders.ts';
 import { claim, ids, summaries, claimTurn, turnRun, type Harness } from '../support/storage-harness.ts';
 
@@ -20,7 +21,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       await storage.accept(work(runs));
       await claim(storage, count);
       const error = { code: 'x', message: '' };
-      for (const { id } of runs) await storage.buryRun(id, { error, summary: summary(), nowMs: NOW });
+      for (const { id } of runs) await storage.deadLetterRun(id, { error, summary: summary(), nowMs: NOW });
       return ids(runs);
     }
 
@@ -47,7 +48,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       const [active, second, third] = [1, 2, 3].map(() => agentOf('a', { sessionKey: 'k', name: 'Mail' }));
       await storage.accept(work([active, second, third].flatMap((action) => action ?? [])));
       await claim(storage);
-      expect(await storage.drop({ kind: 'mapping', mappingId: 'a' }, NOW)).toBe(3);
+      expect(await storage.drop({ kind: 'mapping', mappingId: 'a' }, NOW, dropEnding)).toBe(3);
       expect(await storage.findRun(second?.id ?? '')).toMatchObject({
         state: 'completed',
         outcome: 'error',
@@ -65,18 +66,17 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
     });
 
     test('drops a ready run so that the next of its key steps up, and posts what it was told to', async () => {
-      const { storage } = await fresh({
-        dropEnding: (run) => ({
-          summary: summary(`gone: ${run.action.message}`, true),
-          callback: { url: 'https://example.org/cb', body: '{}' },
-        }),
-      });
+      const { storage } = await fresh();
       const [first, second] = [
         agent({ sessionKey: 'k', message: 'one' }),
         agent({ sessionKey: 'k' }),
       ] as const;
       await storage.accept(work([first, second]));
-      expect(await storage.drop({ kind: 'ids', ids: [first.id] }, NOW)).toBe(1);
+      const dropped = await storage.drop({ kind: 'ids', ids: [first.id] }, NOW, (run) => ({
+        summary: summary(`gone: ${run.action.message}`, true),
+        callback: { url: 'https://example.org/cb', body: '{}' },
+      }));
+      expect(dropped).toBe(1);
       expect(await summaries(storage)).toMatchObject([{ text: 'gone: one', runId: first.id }]);
       expect(await storage.heartbeatRequested()).toBe(true);
       expect(await storage.listOutbox({ limit: 5 })).toMatchObject([{ kind: 'callback', runId: first.id }]);
@@ -87,7 +87,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       const { storage } = await fresh();
       const runs = Array.from({ length: 900 }, (_, index) => agent({ sessionKey: `k${index % 3}` }));
       await storage.accept(work(runs));
-      expect(await storage.drop({ kind: 'all' }, NOW)).toBe(900);
+      expect(await storage.drop({ kind: 'all' }, NOW, dropEnding)).toBe(900);
       expect(await summaries(storage)).toHaveLength(900);
       expect(await storage.verify()).toEqual([]);
     });
@@ -199,17 +199,17 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.verify()).toEqual([]);
     });
 
-    test('buries an entry with a summary line and its fallback, and skips one with a note', async () => {
+    test('gives an entry up with a summary line and its fallback, and skips one with a note', async () => {
       const { storage } = await fresh();
       const { entry, run, delivery } = await withDelivery(storage);
-      const burial = {
+      const deadLetter = {
         error: { code: 'chat_not_found', message: 'no such chat' },
         summary: summary('Hook Hook (delivery failed): no such chat'),
         fallback: { ...delivery, channel: 'telegram' },
         nowMs: NOW,
       };
-      expect(await storage.buryOutbox(entry.id, burial)).toBe(true);
-      expect(await storage.buryOutbox(entry.id, burial)).toBe(false);
+      expect(await storage.deadLetterOutbox(entry.id, deadLetter)).toBe(true);
+      expect(await storage.deadLetterOutbox(entry.id, deadLetter)).toBe(false);
       expect((await summaries(storage)).map(({ text }) => text)).toEqual([
         'Hook Hook: done',
         'Hook Hook (delivery failed): no such chat',
@@ -223,7 +223,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
 
       expect(await storage.retry({ kind: 'ids', ids: [entry.id] }, NOW)).toBe(1);
       expect(await storage.backlog()).toMatchObject({ deadOutbox: 0, queuedOutbox: 1 });
-      expect(await storage.drop({ kind: 'all' }, NOW)).toBe(1);
+      expect(await storage.drop({ kind: 'all' }, NOW, dropEnding)).toBe(1);
       expect(await storage.backlog()).toMatchObject({ deadOutbox: 0, queuedOutbox: 0 });
       expect(await storage.verify()).toEqual([]);
     });

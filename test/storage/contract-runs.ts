@@ -19,7 +19,11 @@ export function runsContract(name: string, { fresh, again }: Harness): void {
       expect(await claim(storage)).toEqual([]);
       await storage.completeRun(completion(a1.id));
       expect(ids(await claim(storage))).toEqual([a2.id]);
-      await storage.buryRun(a2.id, { error: { code: 'x', message: 'y' }, summary: summary(), nowMs: NOW });
+      await storage.deadLetterRun(a2.id, {
+        error: { code: 'x', message: 'y' },
+        summary: summary(),
+        nowMs: NOW,
+      });
       expect(ids(await claim(storage))).toEqual([a3.id]);
     });
 
@@ -133,7 +137,11 @@ export function runsContract(name: string, { fresh, again }: Harness): void {
       const results = await Promise.all([storage.completeRun(full), storage.completeRun(full)]);
       expect(results).toEqual([true, false]);
       expect(
-        await storage.buryRun(run.id, { error: { code: 'x', message: '' }, summary: summary(), nowMs: NOW }),
+        await storage.deadLetterRun(run.id, {
+          error: { code: 'x', message: '' },
+          summary: summary(),
+          nowMs: NOW,
+        }),
       ).toBe(false);
       expect(await storage.requeueRun(run.id, failure(NOW))).toBe(false);
       const reopened = await again(store);
@@ -168,20 +176,20 @@ export function runsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findRun(run.id)).toMatchObject({ outcome: 'error', reply: '', lastError: error });
     });
 
-    test('buries a run with its summary and its callback, and a retry takes back a summary nobody has read', async () => {
+    test('gives a run up with its summary and its callback, and a retry takes back a summary nobody has read', async () => {
       const { storage } = await fresh();
       const run = agent();
       await storage.accept(work([run]));
       await claim(storage);
       const error = { code: 'not_configured', message: 'there is no runner' };
-      const burial = {
+      const deadLetter = {
         error,
         summary: summary('Hook Hook (dead): no'),
         callback: { url: 'https://example.org', body: '{}' },
         nowMs: NOW,
       };
-      expect(await storage.buryRun(run.id, burial)).toBe(true);
-      expect(await storage.buryRun(run.id, burial)).toBe(false);
+      expect(await storage.deadLetterRun(run.id, deadLetter)).toBe(true);
+      expect(await storage.deadLetterRun(run.id, deadLetter)).toBe(false);
       expect(await storage.completeRun(completion(run.id))).toBe(false);
       expect(await storage.backlog()).toMatchObject({ queuedRuns: 0, activeRuns: 0, deadRuns: 1, bytes: 0 });
       expect(await storage.findRun(run.id)).toMatchObject({ state: 'dead', lastError: error, endedAt: NOW });

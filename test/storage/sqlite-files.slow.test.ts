@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { migrate } from '../../src/storage/sqlite/worker/sqlite-database.ts';
-import { APPLICATION_ID, MIGRATIONS } from '../../src/storage/sqlite/worker/sqlite-schema.ts';
+import { migrate } from '../../src/storage/sqlite/worker/database-file.ts';
+import { APPLICATION_ID, MIGRATIONS } from '../../src/storage/sqlite/worker/migrations.ts';
 import { openStorage, type StorageErrorCode } from '../../src/storage/storage.ts';
 import { agent, NOW, wake, work } from '../support/storage-builders.ts';
 
@@ -145,8 +145,8 @@ test('refuses a folder that cannot be made, a folder in place of the file, and o
   }
 });
 
-test('opens nothing beside a performer that never was', async () => {
-  await expect(openStorage(`sqlite:${file}`, { mode: 'beside' })).rejects.toMatchObject({
+test('attaches to no store that nobody made', async () => {
+  await expect(openStorage(`sqlite:${file}`, { mode: 'attached' })).rejects.toMatchObject({
     code: 'not_found',
     message: expect.stringContaining('start the service once') as string,
   });

@@ -91,7 +91,7 @@ test(
     rmSync(filler);
     await until('requests to be taken again', async () => ((await send(3000)).ok ? true : undefined));
     const { runs, events } = await until('all runs to end', async () => {
-      const storage = await openStorage(`sqlite:${join(disk, 'store.db')}`, { mode: 'beside' });
+      const storage = await openStorage(`sqlite:${join(disk, 'store.db')}`, { mode: 'attached' });
       try {
         const list = await storage.listRuns({ limit: 10_000 });
         if (list.some(({ state }) => state !== 'completed')) return undefined;

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionOrigin, AgentAction, SafeText, WakeAction } from '../../src/action.ts';
-import type { AcceptedWork, RunCompletion, SummaryEvent } from '../../src/storage/storage.ts';
+import type {
+  AcceptedWork,
+  DropEnding,
+  RunCompletion,
+  RunRecord,
+  SummaryEvent,
+} from '../../src/storage/storage.ts';
 
 /** A time of day for everything that needs one; nothing in the store depends on the real clock. */
 export const NOW = 1_800_000_000_000;
@@ -57,4 +63,8 @@ export function completion(runId: string, parts: Partial<RunCompletion> = {}): R
 
 export function failure(retryAt: number, code = 'connection_refused') {
   return { code, message: 'nobody listens', retryAt, nowMs: NOW };
+}
+
+export function dropEnding(run: RunRecord): DropEnding {
+  return { summary: summary(`Hook ${run.action.name} (dropped): gone`) };
 }

@@ -4,7 +4,7 @@ import { agent, NOW } from './storage-builders.ts';
 
 /** Makes a new, empty store. */
 export type OpenFresh = (options?: StorageOptions) => Promise<OpenedStore>;
-/** Opens a store that `openFresh` made and that was closed since, or opens it beside its performer. */
+/** Opens a store that `openFresh` made and that was closed since, or attaches to it. */
 export type Reopen = (url: string, options?: StorageOptions) => Promise<Storage>;
 
 interface OpenedStore {
@@ -17,7 +17,7 @@ export interface Harness {
   fresh(options?: StorageOptions): Promise<OpenedStore>;
   /** Closes the store and opens it again, as after a restart. */
   again(store: OpenedStore): Promise<Storage>;
-  beside(url: string): Promise<Storage>;
+  attach(url: string): Promise<Storage>;
   readonly reopen: Reopen;
 }
 
@@ -40,8 +40,8 @@ export function openHarness(openFresh: OpenFresh, reopen: Reopen): Harness {
       await storage.close();
       return keep(await reopen(url));
     },
-    async beside(url) {
-      return keep(await reopen(url, { mode: 'beside' }));
+    async attach(url) {
+      return keep(await reopen(url, { mode: 'attached' }));
     },
     reopen,
   };

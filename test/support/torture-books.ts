@@ -49,7 +49,7 @@ export interface Witnesses {
 
 /** Compares what senders and receivers saw with what the store holds. */
 export async function account({ folder, sent, received }: Witnesses): Promise<Account> {
-  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'beside' });
+  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'attached' });
   try {
     const books = await readBooks(storage);
     const found = accountForRequests(books, sent);

@@ -140,7 +140,7 @@ storage: {url: "sqlite:./store.db"}
 /** Waits until nothing is queued or under way. */
 async function drain(folder: string): Promise<void> {
   const deadline = performance.now() + DRAIN_MS;
-  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'beside' });
+  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'attached' });
   try {
     for (;;) {
       const { queuedRuns, activeRuns, queuedOutbox } = await storage.backlog();

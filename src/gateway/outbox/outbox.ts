@@ -118,7 +118,7 @@ export class Outbox {
         return;
       }
       case 'problem':
-        return this.#bury(entry, target, delivery.fallback);
+        return this.#giveUp(entry, target, delivery.fallback);
       case 'target':
         return this.#queues.run(queueOf(target), () =>
           this.#send(entry, { target, delivery, configuration }),
@@ -169,11 +169,11 @@ export class Outbox {
         }
         return this.#repeat(entry, result, result);
       case 'failed':
-        return this.#bury(entry, result, delivery.fallback);
+        return this.#giveUp(entry, result, delivery.fallback);
       case 'ambiguous': {
         // It may have arrived: sending it again, here or on the fallback, could double it.
         const message = `it may or may not have arrived (${result.code}: ${result.message})`;
-        return this.#bury(entry, { code: 'ambiguous', message });
+        return this.#giveUp(entry, { code: 'ambiguous', message });
       }
     }
   }
@@ -245,7 +245,7 @@ export class Outbox {
       ...(options.final === undefined ? {} : { final: options.final }),
       retryAfterMs: options.retryAfterMs,
     });
-    if (decision.kind === 'give-up') return this.#bury(entry, error, entry.delivery?.fallback);
+    if (decision.kind === 'give-up') return this.#giveUp(entry, error, entry.delivery?.fallback);
     await this.#requeue(entry, error, decision.delayMs);
     this.counters.repeated += 1;
   }
@@ -256,7 +256,7 @@ export class Outbox {
     );
   }
 
-  async #bury(
+  async #giveUp(
     entry: OutboxRecord,
     { code, message }: AttemptError,
     fallback?: DeliveryTarget,
@@ -265,7 +265,7 @@ export class Outbox {
     const run = await this.#persist(entry, () => this.#context.storage.findRun(entry.runId));
     const summary = makeFailureSummary(entry, run, { error, fallback });
     await this.#persist(entry, (nowMs) =>
-      this.#context.storage.buryOutbox(entry.id, {
+      this.#context.storage.deadLetterOutbox(entry.id, {
         error,
         summary,
         ...(fallback === undefined || entry.delivery === undefined

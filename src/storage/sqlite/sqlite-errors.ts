@@ -4,7 +4,7 @@ import { HookError, type HookErrorCode } from '../../errors.ts';
 import { StorageError, type StorageErrorCode } from '../storage-error.ts';
 
 /** An error on its way between threads. */
-export interface ErrorWire {
+export interface SerializedError {
   readonly family: 'hook' | 'storage';
   readonly code: string;
   readonly message: string;
@@ -70,7 +70,7 @@ function isDiskFull(file: string): boolean {
   }
 }
 
-export function toErrorWire(error: unknown, file: string): ErrorWire {
+export function serializeError(error: unknown, file: string): SerializedError {
   if (error instanceof HookError) {
     const { code, detail, retryAfterSeconds } = error;
     return {
@@ -84,12 +84,13 @@ export function toErrorWire(error: unknown, file: string): ErrorWire {
   return { family: 'storage', code, message };
 }
 
-export function fromErrorWire(wire: ErrorWire): HookError | StorageError {
-  if (wire.family === 'storage') return new StorageError(wire.code as StorageErrorCode, wire.message);
+export function deserializeError(serialized: SerializedError): HookError | StorageError {
+  if (serialized.family === 'storage')
+    return new StorageError(serialized.code as StorageErrorCode, serialized.message);
   return new HookError(
-    wire.code as HookErrorCode,
-    wire.message,
-    wire.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: wire.retryAfterSeconds },
+    serialized.code as HookErrorCode,
+    serialized.message,
+    serialized.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: serialized.retryAfterSeconds },
   );
 }
 

@@ -1,313 +1,132 @@
 import type { DeliveryTarget } from '../../../action.ts';
-import { HookError } from '../../../errors.ts';
 import type { Storage } from '../../port.ts';
+import { headerKey } from '../../prepared-request.ts';
 import type {
-  AcceptedWork,
   AcceptResult,
-  AttemptFailure,
-  Backlog,
-  ClaimEventsOptions,
-  ClaimRunsOptions,
   DecisionRecord,
   DropEnding,
-  EventClaim,
-  EventRecord,
-  HeartbeatResult,
-  IdempotentRecord,
-  KeptRequest,
-  ListQuery,
-  OutboxBurial,
-  OutboxRecord,
-  OutboxResult,
-  ProcessMark,
-  PruneResult,
   QueueSelection,
   RetentionLimits,
-  RunBurial,
-  RunCompletion,
   RunRecord,
-  SessionRecord,
-  SessionTurn,
 } from '../../records.ts';
-import { findSoleRun, freshResult, headerKey, toAcceptWire, wireBytes } from '../worker/sqlite-accept.ts';
-import { SqliteClient } from './sqlite-client.ts';
-import { unavailable } from '../sqlite-errors.ts';
-import { inspect } from './sqlite-inspector.ts';
-import { toEvent, toOutbox, toRun } from '../worker/sqlite-rows.ts';
-import { openJournalBuffer, type JournalBuffer } from './sqlite-journal-buffer.ts';
-import { StorageError } from '../../storage-error.ts';
-
-/** Requests and bytes that wait for a commit at most; beyond them a sender is told at once. */
-const MAX_WAITING_ACCEPTS = 1000;
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
-
-export interface SqliteOptions {
-  readonly mode: 'performer' | 'beside';
-  readonly maxBacklogRuns: number;
-  readonly maxBacklogBytes: number;
-  readonly maxPendingEvents: number;
-  readonly fsync: boolean;
-  readonly dropEnding: (run: RunRecord) => DropEnding;
-}
+import { toEvent, toOutbox, toRun } from '../rows.ts';
+import type { RemoteOperations } from '../worker/operations.ts';
+import type { WorkerInput } from '../worker/storage-worker.ts';
+import { AcceptQueue } from './accept-queue.ts';
+import { inspect } from './inspector.ts';
+import { openJournalBuffer, type JournalBuffer } from './journal-buffer.ts';
+import { WorkerClient } from './worker-client.ts';
 
 /** Opens the store in one SQLite file. */
-export async function openSqliteStorage(file: string, options: SqliteOptions): Promise<Storage> {
-  const { mode, fsync, maxBacklogRuns, maxBacklogBytes, maxPendingEvents, dropEnding } = options;
-  const limits = { maxBacklogRuns, maxBacklogBytes, maxPendingEvents };
-  const client = await SqliteClient.open({ file, mode, fsync, limits });
-  return new SqliteStorage(client, file, dropEnding);
+export async function openSqliteStorage(options: WorkerInput): Promise<Storage> {
+  const client = await WorkerClient.open(options);
+  const { operations } = client;
+  const queue = new AcceptQueue(operations);
+  const journal = openJournalBuffer(operations);
+  return {
+    ...operations,
+    ...readRows(operations),
+    ...readTexts(operations, journal),
+    ...inSteps(operations),
+    accept: (work) => queue.accept(work),
+    heartbeatRequested: async (nowMs = Infinity) => {
+      const at = await operations.findHeartbeatAt();
+      return at !== null && at <= nowMs;
+    },
+    recordDecision: (decision) => journal.recordDecision(decision),
+    keepRequest: (request) => journal.keepRequest(request),
+    onOutsideChange: (listener) => client.onOutsideChange(listener),
+    onFailure: (listener) => client.onFailure(listener),
+    flush: () => {
+      journal.write();
+      return operations.flush();
+    },
+    backup: async (target) => {
+      await inspect({ task: 'backup', file: options.file, target });
+    },
+    verify: () => inspect({ task: 'verify', file: options.file }),
+    close: () => {
+      journal.stop();
+      return client.close();
+    },
+  };
 }
 
-class SqliteStorage implements Storage {
-  readonly #client: SqliteClient;
-  readonly #file: string;
-  readonly #dropEnding: (run: RunRecord) => DropEnding;
-  readonly #journal: JournalBuffer;
-  #waitingAccepts = 0;
-  #waitingBytes = 0;
+/** Operations whose rows this thread makes into records: their JSON is cheaper to copy than what it holds. */
+function readRows(operations: RemoteOperations) {
+  return {
+    claimRuns: async (options) => (await operations.claimRuns(options)).map(toRun),
+    findInterruptedRuns: async () => (await operations.findInterruptedRuns()).map(toRun),
+    findRun: async (runId) => {
+      const row = await operations.findRun(runId);
+      return row && toRun(row);
+    },
+    listRuns: async (query) => (await operations.listRuns(query)).map(toRun),
+    claimOutbox: async (options) => (await operations.claimOutbox(options)).map(toOutbox),
+    listOutbox: async (query) => (await operations.listOutbox(query)).map(toOutbox),
+    claimEvents: async (options) => {
+      const claim = await operations.claimEvents(options);
+      return claim && { turnId: claim.turnId, events: claim.events.map(toEvent) };
+    },
+    listEvents: async (query) => (await operations.listEvents(query)).map(toEvent),
+  } satisfies Partial<Storage>;
+}
 
-  constructor(client: SqliteClient, file: string, dropEnding: (run: RunRecord) => DropEnding) {
-    this.#client = client;
-    this.#file = file;
-    this.#dropEnding = dropEnding;
-    this.#journal = openJournalBuffer(client);
-  }
+/** Operations that answer with JSON text. */
+function readTexts(operations: RemoteOperations, journal: JournalBuffer) {
+  return {
+    findIdempotent: async (scope, key, nowMs) => {
+      const found = await operations.findReservation(headerKey(scope, key), nowMs);
+      return found && { bodySha256: found.bodySha256, result: JSON.parse(found.result) as AcceptResult };
+    },
+    findLastTarget: async () => {
+      const text = await operations.findLastTarget();
+      return text === undefined ? undefined : (JSON.parse(text) as DeliveryTarget);
+    },
+    listDecisions: async (query) => {
+      journal.write();
+      return (await operations.listDecisions(query)).map((text) => JSON.parse(text) as DecisionRecord);
+    },
+    findDecision: async (requestId) => {
+      journal.write();
+      const text = await operations.findDecision(requestId);
+      return text === undefined ? undefined : (JSON.parse(text) as DecisionRecord);
+    },
+    findKeptRequest: (requestId) => {
+      journal.write();
+      return operations.findKeptRequest(requestId);
+    },
+  } satisfies Partial<Storage>;
+}
 
-  accept(work: AcceptedWork): Promise<AcceptResult> {
-    const result = freshResult(work);
-    const wire = toAcceptWire(work, result);
-    const bytes = wireBytes(wire);
-    const isFull = this.#waitingAccepts > 0 && this.#waitingBytes + bytes > MAX_WAITING_BYTES;
-    if (isFull || this.#waitingAccepts >= MAX_WAITING_ACCEPTS) {
-      return Promise.reject(
-        new HookError('storage_unavailable', 'too many requests wait for the store', {
-          retryAfterSeconds: 1,
-        }),
-      );
-    }
-    this.#waitingAccepts += 1;
-    this.#waitingBytes += bytes;
-    const leave = () => {
-      this.#waitingAccepts -= 1;
-      this.#waitingBytes -= bytes;
-    };
-    const soleRun = findSoleRun(wire);
-    return new Promise((resolve, reject) => {
-      const settle = {
-        resolve: (repeated: string | null) => {
-          leave();
-          resolve(repeated === null ? result : (JSON.parse(repeated) as AcceptResult));
-        },
-        reject: (error: Error) => {
-          leave();
-          reject(error instanceof StorageError ? unavailable(error) : error);
-        },
-      };
-      if (soleRun === undefined) this.#client.send('accept', wire, settle);
-      else this.#client.send('acceptSoleRun', soleRun, settle);
-    });
-  }
-
-  async findIdempotent(scope: string, key: string, nowMs: number): Promise<IdempotentRecord | undefined> {
-    const found = await this.#client.call('findIdempotent', { ...headerKey(scope, key), nowMs });
-    if (found === undefined) return undefined;
-    return { bodySha256: found.bodySha256, result: JSON.parse(found.result) as AcceptResult };
-  }
-
-  async claimRuns(options: ClaimRunsOptions): Promise<readonly RunRecord[]> {
-    return (await this.#client.call('claimRuns', options)).map(toRun);
-  }
-
-  recordProcess(runId: string, mark: ProcessMark): Promise<void> {
-    return this.#client.call('recordProcess', { runId, mark });
-  }
-
-  completeRun(completion: RunCompletion): Promise<boolean> {
-    return this.#client.call('completeRun', completion);
-  }
-
-  requeueRun(runId: string, failure: AttemptFailure): Promise<boolean> {
-    return this.#client.call('requeueRun', { runId, failure });
-  }
-
-  buryRun(runId: string, burial: RunBurial): Promise<boolean> {
-    return this.#client.call('buryRun', { runId, burial });
-  }
-
-  async findInterruptedRuns(): Promise<readonly RunRecord[]> {
-    return (await this.#client.call('findInterruptedRuns', undefined)).map(toRun);
-  }
-
-  async claimOutbox(options: {
-    readonly nowMs: number;
-    readonly limit: number;
-  }): Promise<readonly OutboxRecord[]> {
-    return (await this.#client.call('claimOutbox', options)).map(toOutbox);
-  }
-
-  recordProgress(outboxId: string, chunksSent: number): Promise<void> {
-    return this.#client.call('recordProgress', { id: outboxId, chunksSent });
-  }
-
-  completeOutbox(outboxId: string, result: OutboxResult): Promise<boolean> {
-    return this.#client.call('completeOutbox', { id: outboxId, result });
-  }
-
-  requeueOutbox(outboxId: string, failure: AttemptFailure): Promise<boolean> {
-    return this.#client.call('requeueOutbox', { id: outboxId, failure });
-  }
-
-  buryOutbox(outboxId: string, burial: OutboxBurial): Promise<boolean> {
-    return this.#client.call('buryOutbox', { id: outboxId, burial });
-  }
-
-  async claimEvents(options: ClaimEventsOptions): Promise<EventClaim | undefined> {
-    const claim = await this.#client.call('claimEvents', options);
-    return claim && { turnId: claim.turnId, events: claim.events.map(toEvent) };
-  }
-
-  consumeEvents(turnId: string, result: HeartbeatResult): Promise<boolean> {
-    return this.#client.call('consumeEvents', { turnId, result });
-  }
-
-  freeEvents(turnId: string, failure: AttemptFailure): Promise<boolean> {
-    return this.#client.call('freeEvents', { turnId, failure });
-  }
-
-  nextDueAt(): Promise<number | undefined> {
-    return this.#client.call('nextDueAt', undefined);
-  }
-
-  async heartbeatRequested(nowMs?: number): Promise<boolean> {
-    const at = await this.#client.call('heartbeatAt', undefined);
-    return at !== null && at <= (nowMs ?? Infinity);
-  }
-
-  requestHeartbeat(atMs: number): Promise<void> {
-    return this.#client.call('requestHeartbeat', atMs);
-  }
-
-  findHistory(sessionKey: string): Promise<readonly SessionTurn[]> {
-    return this.#client.call('findHistory', sessionKey);
-  }
-
-  listSessions(query: ListQuery): Promise<readonly SessionRecord[]> {
-    return this.#client.call('listSessions', query);
-  }
-
-  clearSession(sessionKey: string): Promise<boolean> {
-    return this.#client.call('clearSession', sessionKey);
-  }
-
-  async findLastTarget(): Promise<DeliveryTarget | undefined> {
-    const text = await this.#client.call('findLastTarget', undefined);
-    return text === undefined ? undefined : (JSON.parse(text) as DeliveryTarget);
-  }
-
-  saveLastTarget(target: DeliveryTarget, nowMs: number): Promise<void> {
-    return this.#client.call('saveLastTarget', { target, nowMs });
-  }
-
-  async listRuns(query: ListQuery): Promise<readonly RunRecord[]> {
-    return (await this.#client.call('listRuns', query)).map(toRun);
-  }
-
-  async findRun(runId: string): Promise<RunRecord | undefined> {
-    const row = await this.#client.call('findRun', runId);
-    return row && toRun(row);
-  }
-
-  async listEvents(query: ListQuery): Promise<readonly EventRecord[]> {
-    return (await this.#client.call('listEvents', query)).map(toEvent);
-  }
-
-  async listOutbox(query: ListQuery): Promise<readonly OutboxRecord[]> {
-    return (await this.#client.call('listOutbox', query)).map(toOutbox);
-  }
-
-  /** In steps of some hundred rows, each a transaction, so that accepts pass between them. */
-  async retry(selection: QueueSelection, nowMs: number): Promise<number> {
-    let total = 0;
-    for (;;) {
-      const rows = await this.#client.call('selectRetry', { selection, nowMs });
-      const changed = await this.#client.call('retryRows', { ...rows, nowMs });
-      if (changed === 0) return total;
-      total += changed;
-    }
-  }
-
-  async drop(selection: QueueSelection, nowMs: number): Promise<number> {
-    let total = 0;
-    for (;;) {
-      const { runs, outbox, events } = await this.#client.call('selectDrop', selection);
-      const endings = runs.map((row) => [row.id, this.#dropEnding(toRun(row))] as const);
-      const changed = await this.#client.call('dropRows', { endings, outbox, events, nowMs });
-      if (changed === 0) return total;
-      total += changed;
-    }
-  }
-
-  backlog(): Promise<Backlog> {
-    return this.#client.call('backlog', undefined);
-  }
-
-  async prune(limits: RetentionLimits, nowMs: number): Promise<PruneResult> {
-    const total = { runs: 0, events: 0, outbox: 0, keys: 0, sessions: 0 };
-    for (;;) {
-      const { removed, more } = await this.#client.call('prune', { limits, nowMs });
-      for (const table of Object.keys(total) as (keyof PruneResult)[]) total[table] += removed[table];
-      if (!more) return total;
-    }
-  }
-
-  recordDecision(decision: DecisionRecord): void {
-    this.#journal.recordDecision(decision);
-  }
-
-  async listDecisions(query: ListQuery): Promise<readonly DecisionRecord[]> {
-    this.#journal.write();
-    const rows = await this.#client.call('listDecisions', query);
-    return rows.map((text) => JSON.parse(text) as DecisionRecord);
-  }
-
-  async findDecision(requestId: string): Promise<DecisionRecord | undefined> {
-    this.#journal.write();
-    const text = await this.#client.call('findDecision', requestId);
-    return text === undefined ? undefined : (JSON.parse(text) as DecisionRecord);
-  }
-
-  keepRequest(request: KeptRequest): void {
-    this.#journal.keepRequest(request);
-  }
-
-  findKeptRequest(requestId: string): Promise<KeptRequest | undefined> {
-    this.#journal.write();
-    return this.#client.call('findKeptRequest', requestId);
-  }
-
-  onOutsideChange(listener: () => void): void {
-    this.#client.onOutsideChange(listener);
-  }
-
-  onFailure(listener: (error: StorageError) => void): void {
-    this.#client.onFailure(listener);
-  }
-
-  flush(): Promise<void> {
-    this.#journal.write();
-    return this.#client.call('flush', undefined);
-  }
-
-  async backup(file: string): Promise<void> {
-    await inspect({ task: 'backup', file: this.#file, target: file });
-  }
-
-  verify(): Promise<readonly string[]> {
-    return inspect({ task: 'verify', file: this.#file });
-  }
-
-  close(): Promise<void> {
-    this.#journal.stop();
-    return this.#client.close();
-  }
+/** Operations on any number of rows, in steps of some hundred, each a transaction, so that accepts pass between. */
+function inSteps(operations: RemoteOperations) {
+  return {
+    retry: async (selection: QueueSelection, nowMs: number) => {
+      let total = 0;
+      for (;;) {
+        const changed = await operations.retryRows(await operations.selectRetry(selection, nowMs), nowMs);
+        if (changed === 0) return total;
+        total += changed;
+      }
+    },
+    drop: async (selection: QueueSelection, nowMs: number, endingOf: (run: RunRecord) => DropEnding) => {
+      let total = 0;
+      for (;;) {
+        const { runs, ...rest } = await operations.selectDrop(selection);
+        const endings = runs.map((row) => [row.id, endingOf(toRun(row))] as const);
+        const changed = await operations.dropRows({ ...rest, runs: endings }, nowMs);
+        if (changed === 0) return total;
+        total += changed;
+      }
+    },
+    prune: async (limits: RetentionLimits, nowMs: number) => {
+      const total = { runs: 0, events: 0, outbox: 0, keys: 0, sessions: 0 };
+      for (;;) {
+        const { removed, more } = await operations.pruneSlice(limits, nowMs);
+        for (const table of Object.keys(total) as (keyof typeof total)[]) total[table] += removed[table];
+        if (!more) return total;
+      }
+    },
+  } satisfies Partial<Storage>;
 }

@@ -3,24 +3,18 @@
  */
 export const APPLICATION_ID = 0x53_4c_55_49;
 
-/** States of a run in the order of its life; a range of them is one comparison in an index. */
-export const RUN = { blocked: 0, ready: 1, waiting: 2, active: 3, completed: 4, dead: 5 } as const;
-/** States of an outbox entry. */
-export const OUTBOX = { queued: 0, active: 1, completed: 2, skipped: 3, dead: 4 } as const;
-/** States of a system event. */
-export const EVENT = { pending: 0, claimed: 1, consumed: 2, dead: 3 } as const;
-
 /**
- * How runs are queued. `seq` is the order of arrival; no order depends on a clock. A queued run is in one of three
- * states, kept right by every transition, so that a claim never looks at work it cannot take:
+ * How runs are queued (`states.ts` has the numbers of the states). `seq` is the order of arrival; no order depends on
+ * a clock. A queued run is in one of three states, kept right by every transition, so that a claim never looks at work
+ * it cannot take:
  *
  *   ready    the first due run of a session key that has no active run: `runs_ready` holds nothing else
  *   blocked  due, but behind an active or a ready run of its key
  *   waiting  for its next attempt; meanwhile its key is free for later runs
  *
  * Per key: at most one run is ready or active, and a blocked run implies that one is. A run under a key of its own
- * (`hook:` and its id) stands in no line: nearly all runs are of this kind, and a random key costs a page of the log.
- * Once a sender names such a key, the run that has it gets its `line`.
+ * (`hook:` and its id) stands in no queue: nearly all runs are of this kind, and a random key costs a page of the log.
+ * Once a sender names such a key, the run that has it joins the queue of the key (column `line`).
  *
  * The prompt stands in a table of its own, because a row is written again as a whole at every change of state.
  *

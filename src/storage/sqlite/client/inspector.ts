@@ -1,8 +1,9 @@
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { type ErrorWire, fromErrorWire, toErrorWire } from '../sqlite-errors.ts';
 import { StorageError } from '../../storage-error.ts';
+import { deserializeError, serializeError, type SerializedError } from '../sqlite-errors.ts';
+import { EVENT, OUTBOX, RUN } from '../worker/states.ts';
 
 /**
  * Long reads (a backup, a check of every page) on a connection and a thread of their own: the log lets them see one
@@ -15,7 +16,7 @@ type InspectorInput = { readonly file: string } & (
 
 type InspectorMessage =
   | { readonly kind: 'done'; readonly findings: readonly string[] }
-  | { readonly kind: 'failed'; readonly error: ErrorWire };
+  | { readonly kind: 'failed'; readonly error: SerializedError };
 
 /** Runs one inspection to its end and resolves to its findings. */
 export function inspect(input: InspectorInput): Promise<readonly string[]> {
@@ -26,7 +27,7 @@ export function inspect(input: InspectorInput): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
     worker.on('message', (message: InspectorMessage) => {
       if (message.kind === 'done') resolve(message.findings);
-      else reject(fromErrorWire(message.error));
+      else reject(deserializeError(message.error));
     });
     worker.on('error', reject);
     worker.on('exit', () => reject(new StorageError('failed', `${input.file}: the inspection ended early`)));
@@ -53,44 +54,48 @@ function backup(database: DatabaseSync, target: string): void {
   }
 }
 
-/** What `sqlite-schema.ts` promises about the rows: each entry counts the rows that break it. */
+/** What each counter counts. */
+const COUNTED: readonly (readonly [column: string, table: string, rows: string])[] = [
+  ['sessions', 'sessions', 'true'],
+  ['queued_runs', 'runs', `state <= ${RUN.waiting}`],
+  ['active_runs', 'runs', `state = ${RUN.active}`],
+  ['dead_runs', 'runs', `state = ${RUN.dead}`],
+  ['ended_runs', 'runs', `state >= ${RUN.completed}`],
+  ['queued_outbox', 'outbox', `state = ${OUTBOX.queued}`],
+  ['dead_outbox', 'outbox', `state = ${OUTBOX.dead}`],
+  ['ended_outbox', 'outbox', `state >= ${OUTBOX.completed}`],
+  ['pending_events', 'events', `state <= ${EVENT.claimed}`],
+  ['pending_wakes', 'events', `state <= ${EVENT.claimed} AND kind = 'wake'`],
+  ['dead_events', 'events', `state = ${EVENT.dead}`],
+  ['ended_events', 'events', `state >= ${EVENT.consumed}`],
+];
+
+/** What `migrations.ts` promises about the rows: each entry counts the rows that break it. */
 const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
   [
     'session keys with more than one ready or active run',
-    'SELECT count(*) FROM (SELECT 1 FROM runs WHERE state IN (1, 3) GROUP BY session_key HAVING count(*) > 1)',
+    `SELECT count(*) FROM (SELECT 1 FROM runs WHERE state IN (${RUN.ready}, ${RUN.active})
+       GROUP BY session_key HAVING count(*) > 1)`,
   ],
   [
     'blocked runs that nothing is before',
-    `SELECT count(*) FROM runs AS behind WHERE state = 0 AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line
-       WHERE line = behind.line AND state IN (1, 3) AND state <= 3)`,
+    `SELECT count(*) FROM runs AS behind WHERE state = ${RUN.blocked}
+       AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line
+         WHERE line = behind.line AND state IN (${RUN.ready}, ${RUN.active}) AND state <= ${RUN.active})`,
   ],
   ['runs without an action', 'SELECT count(*) FROM runs WHERE seq NOT IN (SELECT seq FROM run_actions)'],
   ['actions without a run', 'SELECT count(*) FROM run_actions WHERE seq NOT IN (SELECT seq FROM runs)'],
-  ...(
-    [
-      ['sessions', 'sessions', 'true'],
-      ['queued_runs', 'runs', 'state <= 2'],
-      ['active_runs', 'runs', 'state = 3'],
-      ['dead_runs', 'runs', 'state = 5'],
-      ['ended_runs', 'runs', 'state >= 4'],
-      ['queued_outbox', 'outbox', 'state = 0'],
-      ['dead_outbox', 'outbox', 'state = 4'],
-      ['ended_outbox', 'outbox', 'state >= 2'],
-      ['pending_events', 'events', 'state <= 1'],
-      ['pending_wakes', 'events', "state <= 1 AND kind = 'wake'"],
-      ['dead_events', 'events', 'state = 3'],
-      ['ended_events', 'events', 'state >= 2'],
-    ] as const
-  ).map(
-    ([column, table, states]) =>
+  ...COUNTED.map(
+    ([column, table, rows]) =>
       [
         `difference of the counter ${column}`,
-        `SELECT abs((SELECT ${column} FROM counters) - (SELECT count(*) FROM ${table} WHERE ${states}))`,
+        `SELECT abs((SELECT ${column} FROM counters) - (SELECT count(*) FROM ${table} WHERE ${rows}))`,
       ] as const,
   ),
   [
     'difference of the counter run_bytes',
-    'SELECT abs((SELECT run_bytes FROM counters) - (SELECT coalesce(sum(bytes), 0) FROM runs WHERE state <= 3))',
+    `SELECT abs((SELECT run_bytes FROM counters)
+       - (SELECT coalesce(sum(bytes), 0) FROM runs WHERE state <= ${RUN.active}))`,
   ],
 ];
 
@@ -125,7 +130,7 @@ function main(input: InspectorInput): void {
     post({ kind: 'done', findings: inspectHere(input) });
   } catch (error) {
     const place = input.task === 'backup' ? input.target : input.file;
-    post({ kind: 'failed', error: toErrorWire(error, place) });
+    post({ kind: 'failed', error: serializeError(error, place) });
   }
 }
 

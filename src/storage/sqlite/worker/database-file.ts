@@ -12,7 +12,7 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { APPLICATION_ID, MIGRATIONS } from './sqlite-schema.ts';
+import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
 import { StorageError } from '../../storage-error.ts';
 
 /** First bytes of every SQLite file (sqlite.org/fileformat.html). */

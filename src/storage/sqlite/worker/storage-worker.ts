@@ -2,11 +2,13 @@ import { chmodSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type PerformerLock, takePerformerLock } from './performer-lock.ts';
-import type { AcceptLimits } from './sqlite-accept.ts';
-import { checkPages, connect, createFile, examineFile, makeFolder } from './sqlite-database.ts';
-import { openEngine, type ReplyWire, type RequestWire } from './sqlite-engine.ts';
-import { type ErrorWire, toErrorWire } from '../sqlite-errors.ts';
 import { StorageError } from '../../storage-error.ts';
+import { type SerializedError, serializeError } from '../sqlite-errors.ts';
+import { checkPages, connect, createFile, examineFile, makeFolder } from './database-file.ts';
+import { type Call, Engine, type Replies } from './engine.ts';
+import { OPERATION_NAMES, type OperationName } from './operations.ts';
+import { EVENT, OUTBOX } from './states.ts';
+import type { AcceptLimits } from './store.ts';
 
 /**
  * The thread that owns the database. While one batch is being synced the next ones gather in the port; the loop then
@@ -15,15 +17,15 @@ import { StorageError } from '../../storage-error.ts';
 
 export interface WorkerInput {
   readonly file: string;
-  readonly mode: 'performer' | 'beside';
+  readonly mode: 'performer' | 'attached';
   readonly fsync: boolean;
   readonly limits: AcceptLimits;
 }
 
 export type WorkerMessage =
-  | { readonly kind: 'opened' }
-  | { readonly kind: 'refused'; readonly error: ErrorWire }
-  | { readonly kind: 'replies'; readonly replies: ReplyWire }
+  | { readonly kind: 'opened'; readonly operations: readonly OperationName[] }
+  | { readonly kind: 'refused'; readonly error: SerializedError }
+  | { readonly kind: 'replies'; readonly replies: Replies }
   | { readonly kind: 'outside-change' };
 
 /** How often the store is asked whether another process wrote: noticed within a second, at some microseconds. */
@@ -65,14 +67,16 @@ function openPerformer(input: WorkerInput): { database: DatabaseSync; lock: Perf
 function start(database: DatabaseSync): void {
   database.exec(`BEGIN IMMEDIATE;
     UPDATE counters SET opened = opened + 1,
-      queued_outbox = queued_outbox + (SELECT count(*) FROM outbox INDEXED BY outbox_active WHERE state = 1),
-      heartbeat_at = CASE WHEN EXISTS (SELECT 1 FROM events INDEXED BY events_claimed WHERE state = 1) THEN 0
+      queued_outbox = queued_outbox
+        + (SELECT count(*) FROM outbox INDEXED BY outbox_active WHERE state = ${OUTBOX.active}),
+      heartbeat_at = CASE
+        WHEN EXISTS (SELECT 1 FROM events INDEXED BY events_claimed WHERE state = ${EVENT.claimed}) THEN 0
         ELSE heartbeat_at END;
-    UPDATE outbox INDEXED BY outbox_active SET state = 0, due_at = 0 WHERE state = 1;
+    UPDATE outbox INDEXED BY outbox_active SET state = ${OUTBOX.queued}, due_at = 0 WHERE state = ${OUTBOX.active};
     COMMIT`);
 }
 
-function openBeside({ file, fsync }: WorkerInput): DatabaseSync {
+function openAttached({ file, fsync }: WorkerInput): DatabaseSync {
   if (examineFile(file) !== 'store') {
     throw new StorageError(
       'not_found',
@@ -86,8 +90,8 @@ function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock |
   const port = parentPort;
   if (port === null) throw new Error('the storage worker runs in a worker thread only');
   const post = (message: WorkerMessage) => port.postMessage(message);
-  const engine = openEngine(database, input);
-  let waiting: RequestWire[] = [];
+  const engine = new Engine(database, input);
+  let waiting: Call[] = [];
   let isScheduled = false;
 
   const runBatch = () => {
@@ -99,7 +103,7 @@ function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock |
   };
 
   const watch = lock && openWatch(database, () => post({ kind: 'outside-change' }));
-  port.on('message', (message: readonly RequestWire[] | 'close') => {
+  port.on('message', (message: readonly Call[] | 'close') => {
     if (message === 'close') {
       runBatch();
       watch?.stop();
@@ -108,12 +112,12 @@ function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock |
       port.close();
       return;
     }
-    for (const request of message) waiting.push(request);
+    for (const call of message) waiting.push(call);
     if (isScheduled) return;
     isScheduled = true;
     setImmediate(runBatch);
   });
-  post({ kind: 'opened' });
+  post({ kind: 'opened', operations: OPERATION_NAMES });
 }
 
 /** SQLite counts the commits of other connections (`PRAGMA data_version`); own ones do not move it. */
@@ -132,8 +136,8 @@ function openWatch(database: DatabaseSync, onChange: () => void): { stop(): void
 function main(): void {
   const input = workerData as WorkerInput;
   try {
-    if (input.mode === 'beside') {
-      serve(openBeside(input), input, undefined);
+    if (input.mode === 'attached') {
+      serve(openAttached(input), input, undefined);
     } else {
       const { database, lock } = openPerformer(input);
       serve(database, input, lock);
@@ -141,7 +145,7 @@ function main(): void {
   } catch (error) {
     parentPort?.postMessage({
       kind: 'refused',
-      error: toErrorWire(error, input.file),
+      error: serializeError(error, input.file),
     } satisfies WorkerMessage);
     parentPort?.close();
   }

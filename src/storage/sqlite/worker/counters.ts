@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { Statements } from './statements.ts';
 
 /** What is counted, so that limits and `backlog()` cost the same with a thousand rows and with a million. */
 export interface Counters {
@@ -39,42 +39,43 @@ const COLUMNS: Readonly<Record<keyof Counters, string>> = {
   heartbeatAt: 'heartbeat_at',
 };
 const FIELDS = Object.keys(COLUMNS) as (keyof Counters)[];
+const SELECT = `SELECT ${FIELDS.map((field) => `${COLUMNS[field]} AS ${field}`).join(', ')} FROM counters`;
+const UPDATE = `UPDATE counters SET ${FIELDS.map((field) => `${COLUMNS[field]} = ?`).join(', ')}`;
 
-export interface CounterRow {
-  /** Changed in place by the operations of a transaction. */
-  readonly counters: Counters;
-  /** Reads what is stored: at the start of a transaction, since another process may have written. */
-  load(): void;
-  /** Writes what changed since `load`; nothing where nothing did. */
-  save(): void;
-  /** Copy for a savepoint; `restore` takes it back. */
-  copy(): Counters;
-  restore(copy: Counters): void;
+/** What is stored, for reading alone. */
+export function readCounters(sql: Statements): Counters {
+  return sql.find<Counters>(SELECT) as Counters;
 }
 
-export function openCounters(database: DatabaseSync): CounterRow {
-  const select = database.prepare(
-    `SELECT ${FIELDS.map((field) => `${COLUMNS[field]} AS ${field}`).join(', ')} FROM counters`,
-  );
-  const update = database.prepare(
-    `UPDATE counters SET ${FIELDS.map((field) => `${COLUMNS[field]} = ?`).join(', ')}`,
-  );
-  const counters = {} as Counters;
-  let stored = {} as Counters;
-  return {
-    counters,
-    load() {
-      stored = select.get() as unknown as Counters;
-      Object.assign(counters, stored);
-    },
-    save() {
-      if (FIELDS.some((field) => counters[field] !== stored[field])) {
-        update.run(...FIELDS.map((field) => counters[field]));
-      }
-    },
-    copy: () => ({ ...counters }),
-    restore(copy) {
-      Object.assign(counters, copy);
-    },
-  };
+/** The counters of the transaction under way. */
+export class CounterRow {
+  /** Changed in place by the operations of the transaction. */
+  readonly counters = {} as Counters;
+  readonly #sql: Statements;
+  #stored = {} as Counters;
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+  }
+
+  /** Reads what is stored: at the start of a transaction, since another process may have written. */
+  load(): void {
+    this.#stored = readCounters(this.#sql);
+    Object.assign(this.counters, this.#stored);
+  }
+
+  /** Writes what changed since `load`; nothing where nothing did. */
+  save(): void {
+    if (FIELDS.every((field) => this.counters[field] === this.#stored[field])) return;
+    this.#sql.run(UPDATE, ...FIELDS.map((field) => this.counters[field]));
+  }
+
+  /** Copy for a savepoint; `restore` takes it back. */
+  copy(): Counters {
+    return { ...this.counters };
+  }
+
+  restore(copy: Counters): void {
+    Object.assign(this.counters, copy);
+  }
 }

@@ -1,4 +1,4 @@
-import type { ActionOrigin, AgentAction, DeliveryTarget } from '../../../action.ts';
+import type { ActionOrigin, AgentAction, DeliveryTarget } from '../../action.ts';
 import type {
   EventRecord,
   EventState,
@@ -10,7 +10,7 @@ import type {
   RunRecord,
   RunState,
   TokenUsage,
-} from '../../records.ts';
+} from '../records.ts';
 
 /** Rows as the engine sends them: JSON stays text until the host reads it. */
 export interface RunRow {
@@ -84,11 +84,10 @@ const RUN_STATES: readonly RunState[] = ['queued', 'queued', 'queued', 'active',
 const OUTBOX_STATES: readonly OutboxState[] = ['queued', 'active', 'completed', 'skipped', 'dead'];
 const EVENT_STATES: readonly EventState[] = ['pending', 'claimed', 'consumed', 'dead'];
 
+export type Table = 'runs' | 'outbox' | 'events';
+
 /** Number of the first and the last state of a name, for a range in a query; undefined where there is none. */
-export function stateRange(
-  table: 'runs' | 'outbox' | 'events',
-  name: string,
-): readonly [number, number] | undefined {
+export function stateRange(table: Table, name: string): readonly [first: number, last: number] | undefined {
   const states: readonly string[] = { runs: RUN_STATES, outbox: OUTBOX_STATES, events: EVENT_STATES }[table];
   const first = states.indexOf(name);
   return first === -1 ? undefined : [first, states.lastIndexOf(name)];

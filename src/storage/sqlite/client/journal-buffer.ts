@@ -1,12 +1,12 @@
 import type { DecisionRecord, KeptRequest } from '../../records.ts';
-import type { SqliteClient } from './sqlite-client.ts';
 import {
-  type DecisionWire,
-  type KeptWire,
+  type DecisionRow,
+  type KeptRow,
   MAX_DECISIONS,
   MAX_KEPT_BYTES,
   MAX_KEPT_REQUESTS,
-} from '../worker/sqlite-journal.ts';
+} from '../journal.ts';
+import type { RemoteOperations } from '../worker/operations.ts';
 
 /** Decisions gather this long, then join the next commit: a burst of them costs no commit of its own. */
 const GATHER_MS = 100;
@@ -25,23 +25,25 @@ export interface JournalBuffer {
 }
 
 /** Gathers decisions and failed requests; what a ring would forget at once is never sent. */
-export function openJournalBuffer(client: SqliteClient): JournalBuffer {
+export function openJournalBuffer(
+  operations: Pick<RemoteOperations, 'recordDecisions' | 'keepRequests'>,
+): JournalBuffer {
   let decisions: DecisionRecord[] = [];
-  let kept: KeptWire[] = [];
+  let kept: KeptRow[] = [];
   let keptBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let writtenAt = -Infinity;
   // Losing these is allowed; a store that fails says so to those who wait for it.
-  const ignored = { resolve: () => undefined, reject: () => undefined };
+  const ignore = () => undefined;
 
   function write(): void {
     clearTimeout(timer);
     timer = undefined;
     writtenAt = performance.now();
     if (decisions.length > 0) {
-      client.send('recordDecisions', decisions.slice(-MAX_DECISIONS).map(toDecisionWire), ignored);
+      operations.recordDecisions(decisions.slice(-MAX_DECISIONS).map(toDecisionRow)).catch(ignore);
     }
-    if (kept.length > 0) client.send('keepRequests', kept, ignored);
+    if (kept.length > 0) operations.keepRequests(kept).catch(ignore);
     decisions = [];
     kept = [];
     keptBytes = 0;
@@ -72,7 +74,7 @@ export function openJournalBuffer(client: SqliteClient): JournalBuffer {
   };
 }
 
-function toDecisionWire(decision: DecisionRecord): DecisionWire {
+function toDecisionRow(decision: DecisionRecord): DecisionRow {
   const { requestId, outcome } = decision;
   const json = JSON.stringify(decision);
   return {

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import type { Action, Warning } from '../action.ts';
+import type { AcceptedWork, AcceptResult } from './records.ts';
+
+/** An accepted request as an engine stores it: its parts already text, its times and sizes already numbers. */
+export interface PreparedRequest {
+  readonly receivedAt: number;
+  readonly actions: readonly PreparedAction[];
+  readonly warnings: readonly Warning[];
+  /** From the Idempotency-Key header, with the answer to store where nothing is deduped. */
+  readonly reservation?: Reservation & { readonly bodySha256: string; readonly result: string };
+}
+
+/** A key that one request or action takes for a time. */
+export interface Reservation {
+  readonly scope: string;
+  readonly key: string;
+  readonly expiresAt: number;
+}
+
+export type PreparedAction = { readonly dedupe?: Reservation; readonly mode: 'now' | 'next-heartbeat' } & (
+  { readonly kind: 'wake'; readonly row: NewWake } | { readonly kind: 'agent'; readonly row: NewRun }
+);
+
+export interface NewWake {
+  readonly id: string;
+  readonly text: string;
+  readonly mode: string;
+  readonly mappingId: string;
+  readonly origin: string;
+  readonly createdAt: number;
+}
+
+/** The action, with its prompt, as JSON text. */
+export interface NewRun {
+  readonly id: string;
+  readonly sessionKey: string;
+  readonly mappingId: string;
+  readonly runner: string;
+  readonly action: string;
+  readonly bytes: number;
+  readonly acceptedAt: number;
+}
+
+/** Longer keys are stored as their hash; the first character tells the two apart. */
+const MAX_KEY_LENGTH = 128;
+
+/** Scope and key of a header reservation as they are stored. */
+export function headerKey(scope: string, key: string): { readonly scope: string; readonly key: string } {
+  return { scope: `header:${scope}`, key: storedKey(key) };
+}
+
+function storedKey(key: string): string {
+  if (key.length <= MAX_KEY_LENGTH) return `=${key}`;
+  return `#${createHash('sha256').update(key).digest('hex')}`;
+}
+
+/** The answer where nothing is deduped: what nearly every request gets. */
+export function freshResult(work: AcceptedWork): AcceptResult {
+  return {
+    accepted: work.actions.map((action) => ({
+      kind: action.kind,
+      id: action.id,
+      mode: action.kind === 'wake' ? action.mode : action.wakeMode,
+      duplicate: false,
+    })),
+    warnings: work.warnings,
+    duplicate: false,
+  };
+}
+
+export function prepareRequest(work: AcceptedWork, result: AcceptResult): PreparedRequest {
+  const receivedAt = Math.round(work.receivedAt);
+  const actions = work.actions.map((action) => prepareAction(action, receivedAt));
+  const { idempotency, warnings } = work;
+  if (idempotency === undefined) return { receivedAt, actions, warnings };
+  const reservation = {
+    ...headerKey(idempotency.scope, idempotency.key),
+    expiresAt: expiry(receivedAt, idempotency.ttlSeconds),
+    bodySha256: idempotency.bodySha256,
+    result: JSON.stringify(result),
+  };
+  return { receivedAt, actions, warnings, reservation };
+}
+
+function prepareAction(action: Action, receivedAt: number): PreparedAction {
+  const mappingId = action.origin.mappingId ?? '';
+  const dedupe = action.dedupe && {
+    scope: `action:${action.dedupe.scope}`,
+    key: storedKey(action.dedupe.key),
+    expiresAt: expiry(receivedAt, action.dedupe.ttlSeconds),
+  };
+  if (action.kind === 'wake') {
+    const { id, text, mode } = action;
+    const row = { id, text, mode, mappingId, origin: JSON.stringify(action.origin), createdAt: receivedAt };
+    return { kind: 'wake', mode, row, ...(dedupe && { dedupe }) };
+  }
+  const json = JSON.stringify(action);
+  const row = {
+    id: action.id,
+    sessionKey: action.sessionKey,
+    mappingId,
+    runner: action.runner ?? '',
+    action: json,
+    bytes: json.length,
+    acceptedAt: receivedAt,
+  };
+  return { kind: 'agent', mode: action.wakeMode, row, ...(dedupe && { dedupe }) };
+}
+
+function expiry(receivedAt: number, ttlSeconds: number): number {
+  return Math.min(receivedAt + Math.round(ttlSeconds * 1000), Number.MAX_SAFE_INTEGER);
+}
+
+/** The run of a request that became one run and nothing else, and has no key: nearly all are of this kind. */
+export function findSoleRun({ actions, reservation }: PreparedRequest): NewRun | undefined {
+  const [action] = actions;
+  if (actions.length !== 1 || action?.kind !== 'agent') return undefined;
+  return action.dedupe === undefined && reservation === undefined ? action.row : undefined;
+}
+
+/** About what a request costs while it waits. */
+export function preparedBytes({ actions }: PreparedRequest): number {
+  let bytes = 200;
+  for (const action of actions) {
+    bytes += action.kind === 'agent' ? action.row.bytes : action.row.text.length + 200;
+  }
+  return bytes;
+}

@@ -1,0 +1,43 @@
+import * as accept from './accept-operations.ts';
+import * as events from './event-operations.ts';
+import * as journal from './journal-operations.ts';
+import * as outbox from './outbox-operations.ts';
+import * as queue from './queue-operations.ts';
+import * as reads from './read-operations.ts';
+import * as retention from './retention-operations.ts';
+import * as runs from './run-operations.ts';
+import * as sessions from './session-operations.ts';
+import type { Store } from './store.ts';
+
+/**
+ * The table of operations. Every function that one of these files exports is one: the client has a method of that
+ * name, which takes the same arguments without the store. What writes runs inside a transaction.
+ */
+export const WRITES = {
+  ...accept,
+  ...events,
+  ...journal,
+  ...outbox,
+  ...queue,
+  ...retention,
+  ...runs,
+  ...sessions,
+};
+export const READS = reads;
+
+type Operations = typeof WRITES & typeof READS;
+export type OperationName = keyof Operations;
+export const OPERATION_NAMES = [...Object.keys(WRITES), ...Object.keys(READS)] as OperationName[];
+
+/** Any operation, for those who pass arguments and results on. */
+export type AnyOperation = (store: Store, ...args: unknown[]) => unknown;
+
+/** The operations as the client has them. */
+export type RemoteOperations = {
+  readonly [Name in OperationName]: Operations[Name] extends (
+    store: Store,
+    ...args: infer Args
+  ) => infer Result
+    ? (...args: Args) => Promise<Result>
+    : never;
+};

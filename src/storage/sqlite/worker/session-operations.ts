@@ -1,0 +1,12 @@
+import type { DeliveryTarget } from '../../../action.ts';
+import { writeLastTarget } from './outbox-rows.ts';
+import { removeSession } from './session-rows.ts';
+import type { Store } from './store.ts';
+
+export function clearSession(store: Store, sessionKey: string): boolean {
+  return removeSession(store, sessionKey);
+}
+
+export function saveLastTarget(store: Store, target: DeliveryTarget, nowMs: number): void {
+  writeLastTarget(store, target, nowMs);
+}

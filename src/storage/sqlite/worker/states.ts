@@ -1,0 +1,6 @@
+/** States of a run in the order of its life; a range of them is one comparison in an index. */
+export const RUN = { blocked: 0, ready: 1, waiting: 2, active: 3, completed: 4, dead: 5 } as const;
+/** States of an outbox entry. */
+export const OUTBOX = { queued: 0, active: 1, completed: 2, skipped: 3, dead: 4 } as const;
+/** States of a system event. */
+export const EVENT = { pending: 0, claimed: 1, consumed: 2, dead: 3 } as const;
