@@ -43,7 +43,9 @@ async function post(service: Service, path: string, id: string): Promise<void> {
 
 /** What the store holds, counted beside the service. */
 async function count(bench: Bench) {
-  const storage = await openStorage(`sqlite:${join(bench.folder, '.sluice/sluice.db')}`, { mode: 'attached' });
+  const storage = await openStorage(`sqlite:${join(bench.folder, '.sluice/sluice.db')}`, {
+    mode: 'attached',
+  });
   try {
     const [runs, events, sessions, { queuedRuns, activeRuns }] = await Promise.all([
       storage.listRuns({ limit: 10_000 }),
