@@ -202,6 +202,7 @@ function moved(
     value,
     path: back([]),
     place: (inner, what) => original.place(back(inner), what),
+    exact: (inner) => original.exact(back(inner)),
     scalarOffset: (inner, offset) => original.scalarOffset(back(inner), offset),
     at: (inner) => moved(original, valueAt(value, inner), moves, [...path, ...inner]),
   };
