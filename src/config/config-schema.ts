@@ -66,6 +66,21 @@ const hooksSchema = z.strictObject({
     })
     .prefault({})
     .meta({ description: 'Restrictions on session keys.' }),
+  agents: z
+    .strictObject({
+      runners: z
+        .record(text, text)
+        .default({})
+        .meta({ description: 'Runner by agent id: what an agentId in a body, mapping or transform means.' }),
+      default: text.optional().meta({ description: 'The agent of what names none, for `allowed`.' }),
+      allowed: z
+        .array(z.string())
+        .max(1000)
+        .optional()
+        .meta({ description: 'Agents that may be used; absent allows all, an empty list none.' }),
+    })
+    .prefault({})
+    .meta({ description: 'Agents that a hook may choose with agentId.' }),
   mail: z
     .record(z.string(), z.unknown())
     .optional()
@@ -233,6 +248,9 @@ const logSchema = z.strictObject({
 
 /** The configuration file. Defaults that depend on other keys or on the file's place are filled in later. */
 export const configSchema = z.strictObject({
+  extends: text
+    .optional()
+    .meta({ description: 'An openclaw.json to build on; what stands here wins, mappings come first.' }),
   $schema: z.string().optional().meta({ description: 'Address of this schema, for editors.' }),
   hooks: hooksSchema.prefault({}).meta({ description: 'The hook endpoints.' }),
   server: serverSchema.prefault({}).meta({ description: 'The listener.' }),

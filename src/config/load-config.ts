@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
   displayName,
   fromZodError,
   knownKeys,
-  readDocument,
   type Diagnostic,
   type LocatedValue,
   type Path,
@@ -13,7 +11,7 @@ import {
 import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
 import { configSchema } from './config-schema.ts';
-import { isOpenClawFile, translateOpenClaw, type Translation } from './openclaw.ts';
+import { readConfig, type ReadConfig } from './read-config.ts';
 import { resolveReferences, type Resolved, type ResolveOptions } from './references.ts';
 import { createReporter } from './reporter.ts';
 import type { LoadedConfig } from './settings.ts';
@@ -55,53 +53,60 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
   const cwd = options.cwd ?? process.cwd();
   const path = file === undefined ? await findConfig(cwd) : resolve(cwd, file);
   if (path === undefined) return { diagnostics: [notFound(cwd)] };
-  const isOpenClaw = isOpenClawFile(path);
-  const read = await readDocument(path, { cwd, ...(isOpenClaw ? { format: 'json5' } : {}) });
-  if (read.document === undefined) return { diagnostics: read.diagnostics };
-  const original = read.document.root;
-  const translation = isOpenClaw ? translateOpenClaw(original, hooksKeys(), options.env['HOME']) : undefined;
-  const root = translation?.root ?? original;
-  const built = await build({ root, path, options, translation });
-  const diagnostics = [...read.diagnostics, ...(translation?.diagnostics ?? []), ...built.diagnostics];
-  const sorted = diagnostics.toSorted((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
-  if (built.settings === undefined || sorted.some(({ severity }) => severity === 'error')) {
-    return { diagnostics: sorted, remaining: remainingOf(root, original, path) };
+  const { env, needSecrets } = options;
+  const { read, diagnostics: found } = await readConfig(path, {
+    env,
+    needSecrets,
+    cwd,
+    hooksKeys: hooksKeys(),
+  });
+  if (read === undefined) return { diagnostics: found };
+  const built = await build({ read, path, options });
+  const diagnostics = inOrder([...found, ...built.diagnostics], read.original);
+  if (built.settings === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
+    return { diagnostics, remaining: remainingOf(read, path) };
   }
   return {
     config: {
       settings: built.settings,
       file: path,
-      dialect: isOpenClaw ? 'openclaw' : 'sluice',
-      root: original,
-      inlineMappings: inlineMappings(original),
-      secrets: built.secrets,
-      sha256: createHash('sha256').update(read.document.source.text).digest('hex'),
-      files: [path, ...built.files],
+      dialect: read.dialect,
+      root: read.original,
+      inlineMappings: read.inlineMappings,
+      secrets: [...read.secrets, ...built.secrets],
+      sha256: read.sha256,
+      files: [...read.files, ...built.files],
     },
-    diagnostics: sorted,
+    diagnostics,
   };
 }
 
+/** In the order of the file; what concerns files that it includes or extends comes first. */
+function inOrder(diagnostics: readonly Diagnostic[], root: LocatedValue): readonly Diagnostic[] {
+  const { file } = root.place([]).source;
+  const position = ({ at }: Diagnostic): number =>
+    at === undefined || at.source.file !== file ? 0 : at.start;
+  return diagnostics.toSorted((a, b) => position(a) - position(b));
+}
+
 /** Where the mappings and transforms of a file with errors lie, by what it says of them. */
-function remainingOf(root: LocatedValue, original: LocatedValue, path: string): RemainingConfig {
-  const isOpenClaw = isOpenClawFile(path);
+function remainingOf({ root, dialect, inlineMappings }: ReadConfig, path: string): RemainingConfig {
   const directory = (key: string, otherwise: string): string => {
     const { value } = root.at(['hooks', key]);
     return resolve(dirname(path), typeof value === 'string' ? value : otherwise);
   };
   return {
-    dialect: isOpenClaw ? 'openclaw' : 'sluice',
-    inlineMappings: inlineMappings(original),
+    dialect,
+    inlineMappings,
     mappingsDir: directory('mappingsDir', 'mappings'),
-    transformsDir: directory('transformsDir', isOpenClaw ? 'hooks/transforms' : 'transforms'),
+    transformsDir: directory('transformsDir', dialect === 'openclaw' ? 'hooks/transforms' : 'transforms'),
   };
 }
 
 interface Input {
-  readonly root: LocatedValue;
+  readonly read: ReadConfig;
   readonly path: string;
   readonly options: LoadOptions;
-  readonly translation: Translation | undefined;
 }
 
 interface Built {
@@ -111,10 +116,10 @@ interface Built {
   readonly files: readonly string[];
 }
 
-async function build({ root, path, options, translation }: Input): Promise<Built> {
+async function build({ read: { root, dialect, env, reserved: also }, path, options }: Input): Promise<Built> {
   const directory = dirname(path);
   const references: ResolveOptions = {
-    env: options.env,
+    env,
     needSecrets: options.needSecrets,
     directory,
     schema: configSchema,
@@ -123,7 +128,7 @@ async function build({ root, path, options, translation }: Input): Promise<Built
   // A file that is empty, or holds comments only, sets nothing.
   const resolved = { ...read, value: read.value ?? {} };
   const reserved = await Promise.all(
-    (translation?.reserved ?? []).map(async (located) => ({
+    also.map(async (located) => ({
       located,
       ...(await resolveReferences(located, references)),
     })),
@@ -147,7 +152,7 @@ async function build({ root, path, options, translation }: Input): Promise<Built
   const settings = toSettings(parsed.data, {
     reporter,
     directory,
-    isOpenClaw: translation !== undefined,
+    isOpenClaw: dialect === 'openclaw',
     dev: options.dev === true,
   });
   return { settings, diagnostics: withoutUnknown(diagnostics, root, resolved.unknown), secrets, files };
@@ -181,11 +186,6 @@ function withoutUnknown(
   const starts = new Set(unknown.map((path) => root.place(path).start));
   const kept = new Set(['MISSING_VARIABLE', 'INVALID_REFERENCE', 'SECRET_FILE_UNREADABLE', 'TOKEN_REUSED']);
   return diagnostics.filter(({ code, at }) => at === undefined || kept.has(code) || !starts.has(at.start));
-}
-
-function inlineMappings(root: LocatedValue): readonly LocatedValue[] {
-  const { value } = root.at(['hooks', 'mappings']);
-  return Array.isArray(value) ? value.map((_, index) => root.at(['hooks', 'mappings', index])) : [];
 }
 
 function hooksKeys(): readonly string[] {

@@ -81,12 +81,35 @@ const forwardSchema = z.strictObject({
   maxRuns,
 });
 
+const openClawSchema = z.strictObject({
+  kind: z.literal('openclaw'),
+  command: text.default('openclaw').meta({ description: 'The command of OpenClaw.' }),
+  agent: text.optional().meta({ description: 'Agent id there; default the agent its gateway picks.' }),
+  hooks: z
+    .strictObject({
+      url: url.meta({ description: "Base address of that gateway's hooks." }),
+      token: secretSchema.meta({ description: 'Its hook token.' }),
+    })
+    .optional()
+    .meta({ description: 'Where events of the main session go; needed for the heartbeat.' }),
+  passEnv: z.array(text).max(1000).default([]).meta({ description: 'Variables passed on to the command.' }),
+  maxReplyBytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(67_108_864)
+    .default(1_048_576)
+    .meta({ description: 'Longest reply in bytes.' }),
+  maxRuns,
+});
+
 /** What performs a run. */
 export const runnerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('echo'), maxRuns }),
   commandSchema,
   modelSchema,
   forwardSchema,
+  openClawSchema,
 ]);
 
 export type RunnerFile = z.output<typeof runnerSchema>;

@@ -156,6 +156,18 @@ function runnerSettings(runner: RunnerFile, directory: string): RunnerSettings {
         ...limits,
       };
     }
+    case 'openclaw': {
+      const { command, agent, hooks, passEnv, maxReplyBytes } = runner;
+      return {
+        kind: 'openclaw',
+        command,
+        passEnv,
+        maxReplyBytes,
+        ...(agent === undefined ? {} : { agent }),
+        ...(hooks === undefined ? {} : { hooks }),
+        ...limits,
+      };
+    }
     case 'forward':
       return { kind: 'forward', url: runner.url, token: runner.token, ...limits };
   }

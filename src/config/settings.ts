@@ -1,5 +1,8 @@
 import type { LocatedValue } from '../document/document.ts';
 
+/** Where hooks are taken unless the file says otherwise. */
+export const DEFAULT_PORT = 8787;
+
 /**
  * The configuration as the service uses it: every default filled in, every reference resolved, every path absolute.
  * `config-schema.ts` describes the file; a test holds that parsing it yields exactly this.
@@ -44,6 +47,15 @@ export interface HooksSettings {
     readonly default?: string;
     /** Empty: any. */
     readonly allowedPrefixes: readonly string[];
+  };
+  /** Agents that a request, mapping or transform may name with `agentId`. */
+  readonly agents: {
+    /** Runner by agent id. */
+    readonly runners: Readonly<Record<string, string>>;
+    /** The agent of what names none. */
+    readonly default?: string;
+    /** Absent: all. */
+    readonly allowed?: readonly string[];
   };
   /** `hooks.mail` as written, with references resolved. Reserved: nothing reads it yet. */
   readonly mail?: Readonly<Record<string, unknown>>;
@@ -112,6 +124,17 @@ export type RunnerSettings =
       readonly maxOutputTokens?: number;
       readonly maxRuns?: number;
     }
+  | {
+      readonly kind: 'openclaw';
+      readonly command: string;
+      /** Agent id there. */
+      readonly agent?: string;
+      /** Base address and token of that gateway's hooks, for events of the main session. */
+      readonly hooks?: { readonly url: string; readonly token: string };
+      readonly passEnv: readonly string[];
+      readonly maxReplyBytes: number;
+      readonly maxRuns?: number;
+    }
   | { readonly kind: 'forward'; readonly url: string; readonly token: string; readonly maxRuns?: number };
 
 export interface ProviderSettings {
@@ -139,16 +162,23 @@ export interface StorageSettings {
   readonly maxBacklog: { readonly runs: number; readonly bytes: number };
 }
 
+/** One entry of `hooks.mappings`, and by whose rules it is read. */
+export interface InlineMapping {
+  readonly value: LocatedValue;
+  readonly dialect: 'sluice' | 'openclaw';
+}
+
 /** A loaded configuration: settings, and where mapping entries stand so that `mapping/` can report on them. */
 export interface LoadedConfig {
   readonly settings: Settings;
   /** Absolute path of the file. */
   readonly file: string;
+  /** `openclaw` also for our own file that extends one of theirs. */
   readonly dialect: 'sluice' | 'openclaw';
   /** The file as written, for places of findings that other rooms make. */
   readonly root: LocatedValue;
   /** `hooks.mappings` entries, raw, each with its place. */
-  readonly inlineMappings: readonly LocatedValue[];
+  readonly inlineMappings: readonly InlineMapping[];
   /** Values of all tokens and references: to be kept out of logs. */
   readonly secrets: readonly string[];
   /** SHA-256 of the file's text: references count by name, the values of secrets do not. */

@@ -6,7 +6,13 @@ import type { ConfigFile } from './config-schema.ts';
 import { resolveModels } from './models.ts';
 import type { Reporter } from './reporter.ts';
 import { resolveRunners } from './runners.ts';
-import type { GatewaySettings, HooksSettings, ServerSettings, Settings } from './settings.ts';
+import {
+  DEFAULT_PORT,
+  type GatewaySettings,
+  type HooksSettings,
+  type ServerSettings,
+  type Settings,
+} from './settings.ts';
 
 export interface SettingsContext {
   readonly reporter: Reporter;
@@ -19,8 +25,6 @@ export interface SettingsContext {
 /** Built-in presets; `gmail` is `mail` answering on `/gmail` too. */
 const PRESETS: readonly string[] = ['mail', 'gmail'];
 
-const DEFAULT_PORT = 8787;
-
 /** What the main session is told where the file says nothing. */
 const DEFAULT_HEARTBEAT_INSTRUCTIONS =
   'Look at the events below. If one of them needs something done or said, do it or say it; if nothing needs attention, answer HEARTBEAT_OK and nothing else.';
@@ -29,7 +33,8 @@ const DEFAULT_HEARTBEAT_INSTRUCTIONS =
 export function toSettings(file: ConfigFile, context: SettingsContext): Settings {
   const models = resolveModels(file, context.reporter);
   const gateway = gatewaySettings(file, context, models);
-  if (file.hooks.enabled && !context.dev && gateway.runners[gateway.runner]?.kind === 'echo') {
+  const isMissing = context.isOpenClaw && context.reporter.root.at(['gateway', 'runner']).value === undefined;
+  if (file.hooks.enabled && !context.dev && !isMissing && gateway.runners[gateway.runner]?.kind === 'echo') {
     context.reporter.report('ECHO_RUNNER', ['gateway', 'runner'], {
       severity: 'warning',
       message: 'the runner is echo, which answers with the message itself: no agent runs',
@@ -107,7 +112,26 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
       allowedPrefixes,
       ...(hooks.sessionKeys.default === undefined ? {} : { default: hooks.sessionKeys.default }),
     },
+    agents: agentsSettings(hooks.agents, context),
     ...(hooks.mail === undefined ? {} : { mail: hooks.mail }),
+  };
+}
+
+/** The agents a hook may name; every name has to lead somewhere. */
+function agentsSettings(
+  { runners, default: standard, allowed }: ConfigFile['hooks']['agents'],
+  { reporter }: SettingsContext,
+): HooksSettings['agents'] {
+  if (standard !== undefined && !Object.hasOwn(runners, standard)) {
+    reporter.report('UNKNOWN_AGENT', ['hooks', 'agents', 'default'], {
+      message: `there is no agent "${standard.slice(0, 80)}" in hooks.agents.runners`,
+      hint: `known: ${Object.keys(runners).join(', ') || '(none)'}`,
+    });
+  }
+  return {
+    runners,
+    ...(standard === undefined ? {} : { default: standard }),
+    ...(allowed === undefined ? {} : { allowed }),
   };
 }
 

@@ -186,7 +186,8 @@ export class Heartbeat {
       attempt: this.#failuresInARow + 1,
       sessionKey: MAIN_SESSION_KEY,
       name: 'Heartbeat',
-      prompt: buildHeartbeatPrompt({ events: claim.events, instructions, nonce: this.#context.nonce() }),
+      // The turn's own id: a repeat is the same text, which a gateway that takes it as a wake queues once.
+      prompt: buildHeartbeatPrompt({ events: claim.events, instructions, nonce: claim.turnId }),
       message: claim.events.map((event) => event.text).join('\n'),
       ...(model === undefined ? {} : { model }),
       timeoutSeconds: settings.agents.defaults.timeoutSeconds,

@@ -111,7 +111,6 @@ function compile(
   const { hooks, agents, gateway } = config.settings;
   return loadMappings({
     inline: config.inlineMappings,
-    dialect: config.dialect,
     mappingsDir: hooks.mappingsDir,
     presets: hooks.presets,
     lenient: hooks.lenient,

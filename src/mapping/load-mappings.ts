@@ -24,10 +24,8 @@ const PRESETS_DIR = fileURLToPath(new URL('../../mappings/presets/', import.meta
 
 /** Where mappings come from, in first-match order: the configuration, the directory's files by name, presets. */
 export interface MappingSources {
-  /** `hooks.mappings` entries. */
-  readonly inline: readonly LocatedValue[];
-  /** Of the configuration file; mapping files are always our own dialect. */
-  readonly dialect: MappingEntry['dialect'];
+  /** `hooks.mappings` entries, each with its dialect; mapping files are always our own. */
+  readonly inline: readonly MappingEntry[];
   /** Absolute. One that does not exist holds no mappings. */
   readonly mappingsDir: string;
   /** Names of `PRESETS`; others are the configuration's finding. */
@@ -45,11 +43,7 @@ export interface LoadedMappings extends CompiledMappings {
 export async function loadMappings(sources: MappingSources & CompileOptions): Promise<LoadedMappings> {
   const fromDirectory = await loadMappingFiles(sources.mappingsDir, sources);
   const fromPresets = await loadPresets(sources.presets, sources);
-  const entries = [
-    ...sources.inline.map((value) => ({ value, dialect: sources.dialect })),
-    ...fromDirectory.entries,
-    ...fromPresets.entries,
-  ];
+  const entries = [...sources.inline, ...fromDirectory.entries, ...fromPresets.entries];
   const compiled = compileMappings(entries, sources);
   const found = [...fromDirectory.diagnostics, ...fromPresets.diagnostics];
   const { table, ...rest } = compiled;

@@ -3,6 +3,7 @@ import { createCommandRunner, type HostEnvironment } from './command-runner.ts';
 import { createEchoRunner } from './echo-runner.ts';
 import { createForwardRunner } from './forward-runner.ts';
 import { createModelRunner } from './model-runner.ts';
+import { createOpenClawRunner } from './openclaw-runner.ts';
 import type { Runner } from './runner.ts';
 
 export { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
@@ -29,6 +30,8 @@ export function createRunners(
         return createModelRunner(runner, { defaultModel });
       case 'forward':
         return createForwardRunner(runner);
+      case 'openclaw':
+        return createOpenClawRunner(runner, host);
     }
   };
   return new Map(Object.entries(settings.gateway.runners).map(([name, runner]) => [name, create(runner)]));

@@ -23,8 +23,10 @@ export async function check(folder: string): Promise<readonly Diagnostic[]> {
 
 async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
   const { diagnostics } = await loadMappings({
-    inline: await readInline(join(folder, 'openclaw.json5'), folder),
-    dialect: 'openclaw',
+    inline: (await readInline(join(folder, 'openclaw.json5'), folder)).map((value) => ({
+      value,
+      dialect: 'openclaw' as const,
+    })),
     mappingsDir: folder,
     presets: [],
     cwd: folder,

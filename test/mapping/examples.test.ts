@@ -25,7 +25,7 @@ beforeAll(async () => {
   const { config, diagnostics: findings } = await loadConfig(file, { env: {}, needSecrets: true, dev: true });
   expect(formatDiagnostics(findings)).toBe('');
   const { mappingsDir, presets } = config!.settings.hooks;
-  const { table, diagnostics } = await loadMappings({ inline: [], dialect: 'sluice', mappingsDir, presets });
+  const { table, diagnostics } = await loadMappings({ inline: [], mappingsDir, presets });
   expect(formatDiagnostics(diagnostics)).toBe('');
   settings = settingsWith({ table: table! });
 });

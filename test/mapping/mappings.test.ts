@@ -261,10 +261,11 @@ describe('mapping files', () => {
   afterAll(() => rm(directory, { recursive: true }));
 
   const load = (more: object = {}): Promise<LoadedMappings> =>
-    loadMappings({ inline: [], dialect: 'sluice', mappingsDir: directory, presets: [], ...more });
+    loadMappings({ inline: [], mappingsDir: directory, presets: [], ...more });
 
   test('are read in name order, after inline mappings and before presets', async () => {
-    const inline = [located({ id: 'inline', match: { path: 'i' }, messageTemplate: 'x' })];
+    const value = located({ id: 'inline', match: { path: 'i' }, messageTemplate: 'x' });
+    const inline = [{ value, dialect: 'sluice' as const }];
     const { table, diagnostics, files } = await load({ inline, presets: ['gmail', 'mail'] });
     expect(codesOf(diagnostics)).toEqual([]);
     expect(table?.mappings.map(({ id }) => id)).toEqual([
@@ -304,7 +305,7 @@ describe('mapping files', () => {
 
 describe('the preset mail', () => {
   const presets = (...names: string[]): Promise<LoadedMappings> =>
-    loadMappings({ inline: [], dialect: 'sluice', mappingsDir: '/nowhere', presets: names });
+    loadMappings({ inline: [], mappingsDir: '/nowhere', presets: names });
   const item = {
     id: 'm1',
     from: 'Ann <a@example.com>',
@@ -337,10 +338,9 @@ describe('the preset mail', () => {
   });
 
   test("gives way to an operator's own mapping without a finding", async () => {
-    const inline = [located({ id: 'own', match: { path: 'mail' }, messageTemplate: 'x' })];
+    const value = located({ id: 'own', match: { path: 'mail' }, messageTemplate: 'x' });
     const { table, diagnostics } = await loadMappings({
-      inline,
-      dialect: 'openclaw',
+      inline: [{ value, dialect: 'openclaw' }],
       mappingsDir: '/nowhere',
       presets: ['mail'],
     });

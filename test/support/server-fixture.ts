@@ -87,6 +87,7 @@ const HOOKS: HooksSettings = {
   lenient: false,
   exposeRuns: false,
   sessionKeys: { allowFromRequest: true, allowedPrefixes: [] },
+  agents: { runners: {} },
 };
 
 /** An evaluation without warnings and trace. */

@@ -1,0 +1,62 @@
+import { dirname, join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { readBounded, type LocatedValue } from '../../document/document.ts';
+import { isRecord } from './graft.ts';
+
+const MAX_ENV_FILE_BYTES = 1024 * 1024;
+
+export interface Environment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absolute paths of the `.env` files read. */
+  readonly files: readonly string[];
+}
+
+/**
+ * The variables an OpenClaw file may name: those of the process, then `.env` beside the configuration, then `.env` in
+ * the state folder, then `env.vars` of the configuration. None replaces a value that is there already.
+ */
+export async function openClawEnvironment(
+  root: LocatedValue,
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Environment> {
+  const state = env['OPENCLAW_STATE_DIR'] ?? (env['HOME'] && join(env['HOME'], '.openclaw'));
+  const folders = [...new Set([dirname(file), ...(state ? [state] : [])])];
+  const files: string[] = [];
+  const layers: Readonly<Record<string, string | undefined>>[] = [];
+  for (const folder of folders) {
+    const path = join(folder, '.env');
+    const text = await readText(path);
+    if (text === undefined) continue;
+    files.push(path);
+    layers.push(parseEnv(text));
+  }
+  layers.push(inlineVariables(root));
+  const merged: Record<string, string | undefined> = { ...env };
+  for (const layer of layers) {
+    for (const [name, value] of Object.entries(layer)) {
+      if (merged[name] === undefined || merged[name] === '') merged[name] = value;
+    }
+  }
+  return { env: merged, files };
+}
+
+/** `env.vars`, and names written straight under `env` as older files have them. */
+function inlineVariables(root: LocatedValue): Readonly<Record<string, string>> {
+  const { value: written } = root.at(['env']);
+  if (!isRecord(written)) return {};
+  const vars = isRecord(written['vars']) ? written['vars'] : {};
+  const entries = [...Object.entries(written), ...Object.entries(vars)];
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    const bytes = await readBounded(file, MAX_ENV_FILE_BYTES);
+    return bytes.length > MAX_ENV_FILE_BYTES ? undefined : bytes.toString('utf8');
+  } catch {
+    return undefined;
+  }
+}

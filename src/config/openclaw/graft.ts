@@ -1,0 +1,70 @@
+import type { LocatedValue, Path } from '../../document/document.ts';
+
+/** Says that the part at `to` of a value put together here was written at `source`, perhaps in another file. */
+export interface Graft {
+  readonly to: Path;
+  readonly source: LocatedValue;
+}
+
+/**
+ * A value put together from several places, each part with the place where it was written. The last graft whose path
+ * leads to a part decides; what no graft covers has its place in `base`.
+ */
+export function grafted(
+  value: unknown,
+  grafts: readonly Graft[],
+  base: LocatedValue,
+  path: Path = [],
+): LocatedValue {
+  const back = (inner: Path): { readonly source: LocatedValue; readonly path: Path } => {
+    const whole = [...path, ...inner];
+    const graft = grafts.findLast(({ to }) => to.every((step, index) => whole[index] === step));
+    return graft === undefined
+      ? { source: base, path: whole }
+      : { source: graft.source, path: whole.slice(graft.to.length) };
+  };
+  const here = back([]);
+  return {
+    value,
+    path: [...here.source.path, ...here.path],
+    place: (inner, what) => {
+      const found = back(inner);
+      return found.source.place(found.path, what);
+    },
+    scalarOffset: (inner, offset) => {
+      const found = back(inner);
+      return found.source.scalarOffset(found.path, offset);
+    },
+    at: (inner) => grafted(valueAt(value, inner), grafts, base, [...path, ...inner]),
+  };
+}
+
+export function valueAt(value: unknown, path: Path): unknown {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step)) return undefined;
+    current = (current as Record<string | number, unknown>)[step];
+  }
+  return current;
+}
+
+/** Sets a value at a path; nothing where a part on the way is no object, which the schema then reports. */
+export function putAt(target: Record<string, unknown>, path: Path, value: unknown): void {
+  let object = target;
+  for (const step of path.slice(0, -1)) {
+    const next = (object[String(step)] ??= {});
+    if (typeof next !== 'object' || next === null) return;
+    object = next as Record<string, unknown>;
+  }
+  object[String(path.at(-1))] = value;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The object at a path of a located value; undefined where it is something else. */
+export function recordAt(located: LocatedValue, path: Path): Readonly<Record<string, unknown>> | undefined {
+  const { value } = path.length === 0 ? located : located.at(path);
+  return isRecord(value) ? value : undefined;
+}

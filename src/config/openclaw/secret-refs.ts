@@ -1,0 +1,140 @@
+import { homedir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { readBounded, type Diagnostic, type LocatedValue, type Path } from '../../document/document.ts';
+import { isRecord, valueAt } from './graft.ts';
+
+const MAX_SECRETS_FILE_BYTES = 1024 * 1024;
+
+export interface SecretsRead {
+  /** The value with every reference replaced. */
+  readonly value: unknown;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly secrets: readonly string[];
+  readonly files: readonly string[];
+}
+
+export interface SecretOptions {
+  /** Absolute path of the configuration. */
+  readonly file: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** False: what cannot be read keeps a text in its place instead of being a finding. */
+  readonly needSecrets: boolean;
+}
+
+interface SecretRef {
+  readonly source: string;
+  readonly provider?: string;
+  readonly id: string;
+}
+
+/**
+ * Replaces OpenClaw's SecretRef objects: `env` becomes `${NAME}`, `file` the value its provider's file holds. `exec`
+ * and `store` would run a program or need their gateway's own store: each is a finding that says what to write.
+ */
+export async function readSecretRefs(root: LocatedValue, options: SecretOptions): Promise<SecretsRead> {
+  const run: Run = { root, options, diagnostics: [], secrets: [], files: [] };
+  const value = await replaceIn(run, root.value, []);
+  return { value, diagnostics: run.diagnostics, secrets: run.secrets, files: [...new Set(run.files)] };
+}
+
+interface Run {
+  readonly root: LocatedValue;
+  readonly options: SecretOptions;
+  readonly diagnostics: Diagnostic[];
+  readonly secrets: string[];
+  readonly files: string[];
+}
+
+async function replaceIn(run: Run, value: unknown, path: Path): Promise<unknown> {
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const [index, item] of value.entries()) items.push(await replaceIn(run, item, [...path, index]));
+    return items;
+  }
+  if (!isRecord(value) || path[0] === 'secrets') return value;
+  const ref = asSecretRef(value);
+  if (ref !== undefined) return readRef(run, ref, path);
+  const replaced: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) replaced[key] = await replaceIn(run, item, [...path, key]);
+  return replaced;
+}
+
+function asSecretRef(value: Readonly<Record<string, unknown>>): SecretRef | undefined {
+  const { source, provider, id } = value;
+  if (typeof source !== 'string' || typeof id !== 'string') return undefined;
+  if (!Object.keys(value).every((key) => key === 'source' || key === 'provider' || key === 'id'))
+    return undefined;
+  return typeof provider === 'string' ? { source, provider, id } : { source, id };
+}
+
+async function readRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
+  if (ref.source === 'env') return `\${${ref.id}}`;
+  if (ref.source === 'file') return readFileRef(run, ref, path);
+  const what =
+    ref.source === 'exec'
+      ? 'would run a program'
+      : `lies in ${ref.source.slice(0, 40)}, which only OpenClaw reads`;
+  report(run, path, `this secret ${what}: it is not read here`);
+  return placeholder(ref);
+}
+
+async function readFileRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
+  const provider = ref.provider ?? stringAt(run, ['secrets', 'defaults', 'file']) ?? 'default';
+  const name = stringAt(run, ['secrets', 'providers', provider, 'path']);
+  if (name === undefined) {
+    report(run, path, `no secrets.providers.${provider.slice(0, 80)}.path says which file holds this secret`);
+    return placeholder(ref);
+  }
+  const home = run.options.env['HOME'] ?? homedir();
+  const file = resolve(
+    dirname(run.options.file),
+    name.replace(/^~(?=$|[/\\])/, () => home),
+  );
+  run.files.push(file);
+  const found = await valueInFile(file, ref.id, stringAt(run, ['secrets', 'providers', provider, 'mode']));
+  if (found !== undefined) {
+    run.secrets.push(found);
+    // A literal `${` of the secret is no reference.
+    return found.replaceAll('${', () => '$${');
+  }
+  report(run, path, `the file of secrets.providers.${provider.slice(0, 80)} holds no text under this id`);
+  return placeholder(ref);
+}
+
+async function valueInFile(file: string, id: string, mode: string | undefined): Promise<string | undefined> {
+  try {
+    const bytes = await readBounded(file, MAX_SECRETS_FILE_BYTES);
+    if (bytes.length > MAX_SECRETS_FILE_BYTES) return undefined;
+    const text = bytes.toString('utf8');
+    if (mode === 'singleValue') return text.trimEnd() || undefined;
+    const keys = id
+      .split('/')
+      .slice(1)
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const value = valueAt(JSON.parse(text), keys);
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function stringAt(run: Run, path: Path): string | undefined {
+  const { value } = run.root.at(path);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Stands where a secret is not known. */
+function placeholder(ref: SecretRef): string {
+  return `{${ref.source}: ${ref.id}}`;
+}
+
+function report(run: Run, path: Path, message: string): void {
+  if (!run.options.needSecrets) return;
+  run.diagnostics.push({
+    severity: 'error',
+    code: 'SECRET_REF_UNREADABLE',
+    message,
+    at: run.root.place(path),
+    hint: 'write "${NAME}" here and set that variable for sluice; OpenClaw reads this form, too',
+  });
+}

@@ -1,0 +1,181 @@
+import { resolve } from 'node:path';
+import type { LocatedValue, Path } from '../../document/document.ts';
+import { isRecord, recordAt } from './graft.ts';
+import type { Move, Moves } from './moves.ts';
+
+/** How one channel's settings are called there and here. */
+interface ChannelKeys {
+  /** Here by there; a path below the channel (or below its account). */
+  readonly keys: readonly (readonly [there: Path, here: string])[];
+  /** A file that holds the secret, and which key it stands for. */
+  readonly fileKey?: readonly [there: string, here: string];
+  /** The variable that stands in for a missing secret of the default account there. */
+  readonly variable?: readonly [name: string, here: string];
+  /** Why the channel cannot deliver from here where its settings there are not enough. */
+  readonly missing?: string;
+  /** Without these nothing can be sent. */
+  readonly needs: readonly string[];
+}
+
+const COMMON: ChannelKeys['keys'] = [[['defaultTo'], 'to']];
+
+/** After OpenClaw's documentation of each channel (2026.9). */
+const CHANNELS: Readonly<Record<string, ChannelKeys>> = {
+  telegram: {
+    keys: [
+      [['botToken'], 'botToken'],
+      [['apiRoot'], 'baseUrl'],
+    ],
+    fileKey: ['tokenFile', 'botToken'],
+    variable: ['TELEGRAM_BOT_TOKEN', 'botToken'],
+    needs: ['botToken'],
+  },
+  discord: {
+    keys: [[['token'], 'botToken']],
+    variable: ['DISCORD_BOT_TOKEN', 'botToken'],
+    needs: ['botToken'],
+  },
+  slack: {
+    keys: [[['botToken'], 'botToken']],
+    variable: ['SLACK_BOT_TOKEN', 'botToken'],
+    needs: ['botToken'],
+  },
+  signal: {
+    keys: [
+      [['account'], 'account'],
+      [['transport', 'url'], 'baseUrl'],
+      [['httpUrl'], 'baseUrl'],
+    ],
+    needs: ['account'],
+  },
+  whatsapp: {
+    keys: [
+      [['accessToken'], 'accessToken'],
+      [['phoneNumberId'], 'phoneNumberId'],
+    ],
+    needs: ['accessToken', 'phoneNumberId'],
+    missing:
+      'the linked phone of the gateway cannot be used from here; the Cloud API needs accessToken and phoneNumberId',
+  },
+  msteams: {
+    keys: [
+      [['appId'], 'appId'],
+      [['appPassword'], 'appPassword'],
+      [['tenantId'], 'tenantId'],
+    ],
+    variable: ['MSTEAMS_APP_PASSWORD', 'appPassword'],
+    needs: ['appId', 'appPassword', 'tenantId'],
+  },
+  mattermost: {
+    keys: [
+      [['botToken'], 'botToken'],
+      [['baseUrl'], 'baseUrl'],
+    ],
+    variable: ['MATTERMOST_BOT_TOKEN', 'botToken'],
+    needs: ['botToken', 'baseUrl'],
+  },
+  imessage: { keys: [[['cliPath'], 'cliPath']], needs: ['cliPath'] },
+};
+
+/** Settings of `channels` that are of no channel. */
+const NO_CHANNEL: readonly string[] = ['defaults', 'modelByChannel'];
+
+/** Translates `channels`: credentials and the default recipient. Everything about incoming messages stays there. */
+export function translateChannels(
+  original: LocatedValue,
+  { env, directory }: ChannelOptions,
+  result: Moves,
+): void {
+  for (const [id, settings] of Object.entries(recordAt(original, ['channels']) ?? {})) {
+    if (NO_CHANNEL.includes(id) || (isRecord(settings) && settings['enabled'] === false)) continue;
+    const known = Object.hasOwn(CHANNELS, id) ? CHANNELS[id] : undefined;
+    if (known === undefined) {
+      result.lost.push({
+        path: ['channels', id],
+        lost: `no reply can be delivered to ${id.slice(0, 40)} from here`,
+      });
+      continue;
+    }
+    translateChannel(original, { id, known, env, directory }, result);
+  }
+}
+
+export interface ChannelOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folder of the file, absolute. */
+  readonly directory: string;
+}
+
+interface Channel extends ChannelOptions {
+  readonly id: string;
+  readonly known: ChannelKeys;
+}
+
+function translateChannel(
+  original: LocatedValue,
+  { id, known, env, directory }: Channel,
+  result: Moves,
+): void {
+  const base: Path = ['channels', id];
+  const account = defaultAccount(original, base);
+  const levels: readonly Path[] = account === undefined ? [base] : [[...base, 'accounts', account], base];
+  const moves = new Map<string, Move>();
+  for (const level of levels) {
+    for (const [there, here] of [...known.keys, ...COMMON]) {
+      const from = [...level, ...there];
+      if (!moves.has(here) && original.at(from).value !== undefined)
+        moves.set(here, { from, to: [...base, here] });
+    }
+    addFile(original, level, { known, base, moves, directory });
+  }
+  const [variable, here] = known.variable ?? [];
+  if (variable !== undefined && here !== undefined && !moves.has(here) && env[variable]) {
+    moves.set(here, { from: base, to: [...base, here], value: `\${${variable}}` });
+  }
+  const missing = known.needs.filter((key) => !moves.has(key));
+  if (missing.length > 0) {
+    const why = known.missing ?? `${missing.join(' and ')} would be needed`;
+    result.lost.push({ path: base, lost: `no reply can be delivered to ${id} from here: ${why}` });
+    return;
+  }
+  result.moves.push(...moves.values());
+  sayOtherAccounts(original, { base, id, account }, result);
+}
+
+interface FileKey {
+  readonly known: ChannelKeys;
+  readonly base: Path;
+  readonly moves: Map<string, Move>;
+  readonly directory: string;
+}
+
+function addFile(original: LocatedValue, level: Path, { known, base, moves, directory }: FileKey): void {
+  const [there, here] = known.fileKey ?? [];
+  if (there === undefined || here === undefined || moves.has(here)) return;
+  const from = [...level, there];
+  const { value } = original.at(from);
+  if (typeof value === 'string')
+    moves.set(here, { from, to: [...base, here], value: { file: resolve(directory, value) } });
+}
+
+/** The account that sends where none is named: `defaultAccount`, else `default`, else the first by name. */
+function defaultAccount(original: LocatedValue, base: Path): string | undefined {
+  const accounts = Object.keys(recordAt(original, [...base, 'accounts']) ?? {}).toSorted();
+  const { value: wanted } = original.at([...base, 'defaultAccount']);
+  if (typeof wanted === 'string' && accounts.includes(wanted)) return wanted;
+  return accounts.includes('default') ? 'default' : accounts[0];
+}
+
+function sayOtherAccounts(
+  original: LocatedValue,
+  { base, id, account }: { base: Path; id: string; account: string | undefined },
+  result: Moves,
+): void {
+  const accounts = Object.keys(recordAt(original, [...base, 'accounts']) ?? {});
+  const others = accounts.filter((name) => name !== account);
+  if (account === undefined || others.length === 0) return;
+  result.lost.push({
+    path: [...base, 'accounts'],
+    lost: `replies on ${id} are sent as the account ${account.slice(0, 40)}; its other accounts are not used`,
+  });
+}

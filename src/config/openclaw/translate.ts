@@ -1,0 +1,195 @@
+import { basename, resolve } from 'node:path';
+import type { Diagnostic, LocatedValue, Path } from '../../document/document.ts';
+import { DEFAULT_PORT } from '../settings.ts';
+import { grafted, putAt, recordAt } from './graft.ts';
+import { THEIR_PORT, type Loss, type Move, type Moves } from './moves.ts';
+import { translateAgents } from './translate-agents.ts';
+import { translateChannels } from './translate-channels.ts';
+import { gatewaySecrets, OWN_SECTIONS, translateDefaults, translateGateway } from './translate-gateway.ts';
+
+/** Whether a file is read as an OpenClaw configuration: by its name only. */
+export function isOpenClawFile(file: string): boolean {
+  return /^openclaw\.json5?$/.test(basename(file));
+}
+
+/** An OpenClaw file in this service's own shape; the places are those of the original. */
+export interface Translation {
+  readonly root: LocatedValue;
+  /** Secrets of the gateway beside `gateway.token`: no hook token may equal them. */
+  readonly reserved: readonly LocatedValue[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface TranslateOptions {
+  /** Folder of the file, absolute. */
+  readonly directory: string;
+  /** Keys that `hooks` has in both. */
+  readonly hooksKeys: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether the command `openclaw` can be started. */
+  readonly hasCommand: boolean;
+  /** Whether a file that extends this one names a runner of its own. */
+  readonly hasOwnRunner: boolean;
+}
+
+/** OpenClaw's restrictions on session keys, and what they are called here. */
+const SESSION_KEYS: Readonly<Record<string, string>> = {
+  allowRequestSessionKey: 'allowFromRequest',
+  defaultSessionKey: 'default',
+  allowedSessionKeyPrefixes: 'allowedPrefixes',
+};
+/** Keys of `hooks` that other parts of the translation read, or that belong to something else there. */
+const READ_ELSEWHERE: readonly string[] = ['allowedAgentIds', 'internal'];
+
+/**
+ * Translates an OpenClaw file (expanded, secrets replaced): hooks, the gateway's secret and address, agents, models,
+ * heartbeat and channels, and what only this service knows. What has no counterpart is named once, with what is lost.
+ */
+export function translateOpenClaw(original: LocatedValue, options: TranslateOptions): Translation {
+  if (recordAt(original, []) === undefined) return { root: original, reserved: [], diagnostics: [] };
+  const result: Moves = { moves: [], lost: [] };
+  const unusedHooks = translateHooks(original, options, result);
+  translateGateway(original, result);
+  translateDefaults(original, result);
+  translateAgents(original, options.hasCommand, result);
+  // An echo of untrusted text is no answer: without an agent nothing goes out.
+  if (hasAgent(original, options)) translateChannels(original, options, result);
+  return {
+    root: rebuilt(original, result.moves),
+    reserved: gatewaySecrets(original)
+      .slice(1)
+      .map((path) => original.at(path)),
+    diagnostics: [
+      ...result.lost.map((loss) => lossFinding(original, loss)),
+      ...ignoredKeys(original, unusedHooks),
+      ...agentFinding(original, options),
+      ...addressFinding(original),
+    ],
+  };
+}
+
+/** Moves the keys of `hooks`; returns those nobody reads. */
+function translateHooks(original: LocatedValue, options: TranslateOptions, result: Moves): readonly string[] {
+  const hooks = recordAt(original, ['hooks']);
+  const unused: string[] = [];
+  for (const key of Object.keys(hooks ?? {})) {
+    const from: Path = ['hooks', key];
+    const sessionKey = SESSION_KEYS[key];
+    if (sessionKey !== undefined) result.moves.push({ from, to: ['hooks', 'sessionKeys', sessionKey] });
+    else if (key === 'transformsDir') result.moves.push(directoryMove(original, from, options));
+    else if (options.hooksKeys.includes(key)) result.moves.push({ from, to: from });
+    else if (!READ_ELSEWHERE.includes(key)) unused.push(key);
+  }
+  if (original.at(['hooks']).value !== undefined && hooks === undefined) {
+    result.moves.push({ from: ['hooks'], to: ['hooks'] });
+  }
+  return unused;
+}
+
+/** A directory there may begin with `~`, and a relative one lies below `hooks/transforms`. */
+function directoryMove(original: LocatedValue, path: Path, { directory, env }: TranslateOptions): Move {
+  const { value } = original.at(path);
+  if (typeof value !== 'string' || value.trim() === '') return { from: path, to: path };
+  const home = env['HOME'];
+  if (home !== undefined && /^~(?=$|[/\\])/.test(value)) {
+    return { from: path, to: path, value: value.replace(/^~/, () => home) };
+  }
+  return { from: path, to: path, value: resolve(directory, 'hooks/transforms', value) };
+}
+
+function rebuilt(original: LocatedValue, moves: readonly Move[]): LocatedValue {
+  const value: Record<string, unknown> = {};
+  for (const move of moves) {
+    putAt(value, move.to, structuredClone('value' in move ? move.value : original.at(move.from).value));
+  }
+  const grafts = moves.map(({ from, to }) => ({ to, source: original.at(from) }));
+  return grafted(value, grafts, original);
+}
+
+function lossFinding(original: LocatedValue, { path, lost }: Loss): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'NOT_TRANSLATED',
+    message: `${path.join('.')} has no counterpart here: ${lost}`,
+    at: original.place(path, 'key'),
+    hint: 'it may stay, since the gateway reads it; what Sluice needs beside it goes into a sluice.yaml with "extends: openclaw.json"',
+  };
+}
+
+function hasAgent(original: LocatedValue, { hasCommand, hasOwnRunner }: TranslateOptions): boolean {
+  return hasCommand || hasOwnRunner || original.at(['gateway', 'runner']).value !== undefined;
+}
+
+/** Their file without their command: nobody answers, so nothing may go out as an answer. */
+function agentFinding(original: LocatedValue, options: TranslateOptions): readonly Diagnostic[] {
+  if (hasAgent(original, options)) return [];
+  return [
+    {
+      severity: 'warning',
+      code: 'OPENCLAW_NOT_FOUND',
+      message:
+        'the command openclaw is not on PATH: hooks are kept, but no agent runs and nothing is delivered',
+      at: original.place(['hooks'], 'key'),
+      hint: 'install openclaw where sluice runs, or name a runner of your own at gateway.runner in a sluice.yaml with "extends: openclaw.json"',
+    },
+  ];
+}
+
+/** Their gateway keeps its port, so hooks come in on another one. */
+function addressFinding(original: LocatedValue): readonly Diagnostic[] {
+  if (original.at(['server', 'port']).value !== undefined) return [];
+  const { value: port = THEIR_PORT } = original.at(['gateway', 'port']);
+  return [
+    {
+      severity: 'warning',
+      code: 'HOOKS_PORT',
+      message: `hooks are taken on port ${String(DEFAULT_PORT)} here, and no longer on the gateway's own port ${String(port).slice(0, 10)}`,
+      at: original.place(['gateway', 'port'], 'key'),
+      hint: 'point your senders at it; another port is server.port in a sluice.yaml with "extends: openclaw.json"',
+    },
+  ];
+}
+
+/** Sections of which something is read. */
+const READ: readonly string[] = [
+  'hooks',
+  'gateway',
+  'agents',
+  'channels',
+  'env',
+  'secrets',
+  '$schema',
+  'meta',
+  ...OWN_SECTIONS,
+];
+
+function ignoredKeys(original: LocatedValue, unusedHooks: readonly string[]): readonly Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const others = Object.keys(recordAt(original, []) ?? {}).filter((key) => !READ.includes(key));
+  const [other] = others;
+  if (other !== undefined) {
+    diagnostics.push({
+      severity: 'warning',
+      code: 'IGNORED_SECTIONS',
+      message: `these sections belong to the gateway and are not read here: ${listed(others)}`,
+      at: original.place([other], 'key'),
+      hint: 'they may stay while the gateway reads this file, too; else remove them',
+    });
+  }
+  const [hook] = unusedHooks;
+  if (hook !== undefined) {
+    diagnostics.push({
+      severity: 'warning',
+      code: 'IGNORED_HOOK_KEYS',
+      message: `these keys of hooks have no use here and are ignored: ${listed(unusedHooks)}`,
+      at: original.place(['hooks', hook], 'key'),
+      hint: 'they may stay while the gateway reads this file, too; else remove them',
+    });
+  }
+  return diagnostics;
+}
+
+function listed(keys: readonly string[]): string {
+  const shown = keys.slice(0, 20).map((key) => key.slice(0, 80));
+  return keys.length > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
+}

@@ -1,0 +1,191 @@
+import { accessSync, constants } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { readDocument, type Diagnostic, type LocatedValue, type Path } from '../document/document.ts';
+import type { ConfigCode } from './codes.ts';
+import { openClawEnvironment } from './openclaw/environment.ts';
+import { grafted, isRecord, type Graft } from './openclaw/graft.ts';
+import { expandIncludes } from './openclaw/includes.ts';
+import { readSecretRefs } from './openclaw/secret-refs.ts';
+import { isOpenClawFile, translateOpenClaw } from './openclaw/translate.ts';
+import type { InlineMapping } from './settings.ts';
+
+/** What of the loading options the reading needs. */
+export interface ReadConfigOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly needSecrets: boolean;
+  readonly cwd: string;
+  /** Keys of `hooks` in our own schema. */
+  readonly hooksKeys: readonly string[];
+}
+
+/** A configuration in our own shape, before references are resolved and the schema has judged it. */
+export interface ReadConfig {
+  readonly root: LocatedValue;
+  /** The file as written, for places of findings that other rooms make. */
+  readonly original: LocatedValue;
+  readonly dialect: 'sluice' | 'openclaw';
+  readonly inlineMappings: readonly InlineMapping[];
+  /** Secrets beside `gateway.token` that no hook token may equal. */
+  readonly reserved: readonly LocatedValue[];
+  /** Where `${NAME}` is looked up. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Secrets that are known already. */
+  readonly secrets: readonly string[];
+  /** Absolute paths of every file read. */
+  readonly files: readonly string[];
+  /** SHA-256 over the texts of the file and of the one it extends. */
+  readonly sha256: string;
+}
+
+export interface ReadResult {
+  readonly read?: ReadConfig;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads a configuration file: one of ours, which may extend an OpenClaw file, or an OpenClaw file itself. */
+export function readConfig(file: string, options: ReadConfigOptions): Promise<ReadResult> {
+  return isOpenClawFile(file) ? readOpenClaw(file, options, false) : readOwn(file, options);
+}
+
+async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadResult> {
+  const { document, diagnostics } = await readDocument(file, { cwd: options.cwd });
+  if (document === undefined) return { diagnostics };
+  const { root } = document;
+  const own: ReadConfig = {
+    root,
+    original: root,
+    dialect: 'sluice',
+    inlineMappings: mappingsOf(root, 'sluice'),
+    reserved: [],
+    env: options.env,
+    secrets: [],
+    files: [file],
+    sha256: createHash('sha256').update(document.source.text).digest('hex'),
+  };
+  const name = root.at(['extends']);
+  if (name.value === undefined) return { read: own, diagnostics };
+  const hasOwnRunner = root.at(['gateway', 'runner']).value !== undefined;
+  const base = await readBase(name, { file, hasOwnRunner }, options);
+  const all = [...diagnostics, ...base.diagnostics];
+  return { read: base.read === undefined ? own : extended(own, base.read), diagnostics: all };
+}
+
+async function readBase(
+  name: LocatedValue,
+  { file, hasOwnRunner }: { readonly file: string; readonly hasOwnRunner: boolean },
+  options: ReadConfigOptions,
+): Promise<ReadResult> {
+  if (typeof name.value === 'string' && isOpenClawFile(name.value)) {
+    const home = options.env['HOME'] ?? '~';
+    const path = resolve(
+      dirname(file),
+      name.value.replace(/^~(?=$|[/\\])/, () => home),
+    );
+    const base = await readOpenClaw(path, options, hasOwnRunner);
+    if (base.read !== undefined) return base;
+    return { diagnostics: [...base.diagnostics, unreadable(name, 'the file it names cannot be used')] };
+  }
+  return {
+    diagnostics: [
+      unreadable(name, 'extends takes the path of a file called openclaw.json or openclaw.json5'),
+    ],
+  };
+}
+
+function unreadable(name: LocatedValue, message: string): Diagnostic {
+  const code: ConfigCode = 'EXTENDS_UNREADABLE';
+  const hint = 'the path is relative to this file, or begins with ~/';
+  return { severity: 'error', code, message, at: name.place([]), hint };
+}
+
+/** What is written for us stands over what the gateway's file says; our mappings come before theirs. */
+function extended(own: ReadConfig, base: ReadConfig): ReadConfig {
+  const grafts: Graft[] = [];
+  const value = overlay(base.root.value, own.root, { path: [], grafts });
+  return {
+    ...base,
+    root: grafted(value, grafts, base.root),
+    original: own.original,
+    inlineMappings: [...own.inlineMappings, ...base.inlineMappings],
+    files: [...own.files, ...base.files],
+    sha256: createHash('sha256').update(own.sha256).update(base.sha256).digest('hex'),
+  };
+}
+
+function overlay(
+  below: unknown,
+  above: LocatedValue,
+  position: { readonly path: Path; readonly grafts: Graft[] },
+): unknown {
+  const { path, grafts } = position;
+  if (!isRecord(below) || !isRecord(above.value)) {
+    grafts.push({ to: path, source: above });
+    return above.value;
+  }
+  const merged: Record<string, unknown> = { ...below };
+  for (const key of Object.keys(above.value)) {
+    if (path.length === 0 && key === 'extends') continue;
+    merged[key] = overlay(merged[key], above.at([key]), { path: [...path, key], grafts });
+  }
+  return merged;
+}
+
+async function readOpenClaw(
+  file: string,
+  options: ReadConfigOptions,
+  hasOwnRunner: boolean,
+): Promise<ReadResult> {
+  const { document, diagnostics } = await readDocument(file, { cwd: options.cwd, format: 'json5' });
+  if (document === undefined) return { diagnostics };
+  const included = await expandIncludes(document.root, { file, cwd: options.cwd, env: options.env });
+  const environment = await openClawEnvironment(included.root, file, options.env);
+  const { env } = environment;
+  const secrets = await readSecretRefs(included.root, { file, env, needSecrets: options.needSecrets });
+  const original = grafted(secrets.value, [], included.root);
+  const translation = translateOpenClaw(original, {
+    directory: dirname(file),
+    hooksKeys: options.hooksKeys,
+    env,
+    hasCommand: isOnPath('openclaw', env['PATH']),
+    hasOwnRunner,
+  });
+  return {
+    read: {
+      root: translation.root,
+      original,
+      dialect: 'openclaw',
+      inlineMappings: mappingsOf(original, 'openclaw'),
+      reserved: translation.reserved,
+      env,
+      secrets: secrets.secrets,
+      files: [file, ...included.files, ...environment.files, ...secrets.files],
+      sha256: createHash('sha256').update(JSON.stringify(included.root.value)).digest('hex'),
+    },
+    diagnostics: [
+      ...diagnostics,
+      ...included.diagnostics,
+      ...secrets.diagnostics,
+      ...translation.diagnostics,
+    ],
+  };
+}
+
+function mappingsOf(root: LocatedValue, dialect: InlineMapping['dialect']): readonly InlineMapping[] {
+  const { value } = root.at(['hooks', 'mappings']);
+  if (!Array.isArray(value)) return [];
+  return value.map((_, index) => ({ value: root.at(['hooks', 'mappings', index]), dialect }));
+}
+
+/** Whether a command can be started by its name. */
+export function isOnPath(command: string, path: string | undefined): boolean {
+  return (path ?? '').split(delimiter).some((folder) => {
+    if (folder === '') return false;
+    try {
+      accessSync(join(folder, command), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,143 @@
+/*
+ * Turns taken by an OpenClaw gateway's own agents.
+ *
+ * A hook's turn goes through its command (`openclaw agent`), which returns the reply, so that delivery, summary and
+ * conversation stay here: the session id follows the session key. A turn of the main session is theirs: the events go
+ * to their main session through their `/hooks/wake`, and the person's own chat shows them.
+ */
+import type { RunnerSettings } from '../config/config.ts';
+import { connectionCode, describe, fetchJson, field, StatusError, textField } from '../outgoing/outgoing.ts';
+import { HEARTBEAT_OK } from './acknowledgement.ts';
+import { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
+import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+
+export type OpenClawSettings = Extract<RunnerSettings, { readonly kind: 'openclaw' }>;
+
+/** Variables by which the command finds its gateway, its state and its configuration. */
+const PASSED = [
+  'OPENCLAW_STATE_DIR',
+  'OPENCLAW_CONFIG_PATH',
+  'OPENCLAW_GATEWAY_TOKEN',
+  'OPENCLAW_GATEWAY_PASSWORD',
+];
+/** The command wraps the reply in a report of some kilobytes. */
+const REPORT_BYTES = 1_048_576;
+/** One wake is a queue entry there, no turn. */
+const WAKE_TIMEOUT_MS = 30_000;
+
+export function createOpenClawRunner(settings: OpenClawSettings, host: HostEnvironment): Runner {
+  const command = createCommandRunner(commandOf(settings), host);
+  return {
+    kind: 'openclaw',
+    run: async (turn, options) =>
+      turn.kind === 'heartbeat'
+        ? wakeTheirs(settings, turn, options)
+        : readReport(await command.run({ ...turn, timeoutSeconds: Math.ceil(turn.timeoutSeconds) }, options)),
+  };
+}
+
+function commandOf({ command, agent, passEnv, maxReplyBytes }: OpenClawSettings): CommandSettings {
+  return {
+    kind: 'command',
+    argv: [
+      command,
+      'agent',
+      '--json',
+      ...(agent === undefined ? [] : ['--agent', agent]),
+      '--session-id',
+      '{session_id}',
+      '--message-file',
+      '{prompt_file}',
+      '--timeout',
+      '{timeout_seconds}',
+      '--model',
+      '{model}',
+      '--thinking',
+      '{thinking}',
+    ],
+    prompt: 'file',
+    env: {},
+    passEnv: [...PASSED, ...passEnv],
+    retryExitCodes: [],
+    maxReplyBytes: maxReplyBytes + REPORT_BYTES,
+  };
+}
+
+/** The reply, the outcome and the usage out of the command's JSON report; what is no report stays as it is. */
+function readReport(result: TurnResult): TurnResult {
+  if (result.kind !== 'completed') return result;
+  const report = parseJson(result.reply);
+  const status = textField(report, 'status');
+  if (status === undefined) {
+    if (result.outcome !== 'ok') return { ...result, reply: '' };
+    return failed('malformed_answer', 'openclaw answered with something else than its JSON report');
+  }
+  const inner = field(report, 'result');
+  const payloads = field(inner, 'payloads');
+  const texts = (Array.isArray(payloads) ? (payloads as readonly unknown[]) : [])
+    .map((payload) => textField(payload, 'text') ?? '')
+    .filter((text) => text !== '');
+  const usage = usageOf(field(field(field(inner, 'meta'), 'agentMeta'), 'usage'));
+  const done = { ...result, reply: texts.join('\n\n'), ...(usage === undefined ? {} : { usage }) };
+  if (status === 'ok') return done;
+  if (status === 'timeout') {
+    const error = { code: 'timeout', message: 'openclaw ended the turn at its time limit' };
+    return { ...done, outcome: 'timeout', error };
+  }
+  const said = describe(textField(field(report, 'error'), 'message') ?? textField(report, 'summary'), []);
+  const message = `openclaw ended the turn with ${status.slice(0, 40)}${said === undefined ? '' : `: ${said}`}`;
+  return { ...done, outcome: 'error', error: { code: 'agent_error', message } };
+}
+
+function usageOf(usage: unknown): { inputTokens: number; outputTokens: number } | undefined {
+  const input = field(usage, 'input');
+  const output = field(usage, 'output');
+  if (typeof input !== 'number' || typeof output !== 'number') return undefined;
+  return { inputTokens: input, outputTokens: output };
+}
+
+/** Hands the events to their main session. */
+async function wakeTheirs(
+  { hooks }: OpenClawSettings,
+  turn: Turn,
+  { signal }: RunnerOptions,
+): Promise<TurnResult> {
+  if (hooks === undefined) {
+    const message =
+      'this openclaw runner has no hooks.url and hooks.token: events have no way to their main session';
+    return { kind: 'not-started', code: 'not_configured', message, final: false };
+  }
+  try {
+    const answer = await fetchJson(`${hooks.url.replace(/\/+$/, '')}/wake`, {
+      headers: { authorization: `Bearer ${hooks.token}` },
+      body: { text: turn.prompt, mode: 'now' },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(WAKE_TIMEOUT_MS)]),
+    });
+    if (answer.status >= 200 && answer.status < 300) {
+      return { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
+    }
+    const said = describe(textField(answer.body, 'error'), [hooks.token]);
+    return notTaken(`answered ${answer.status}${said === undefined ? '' : `: ${said}`}`);
+  } catch (error) {
+    if (error instanceof StatusError) return notTaken(`answered ${error.status}`);
+    const connection = connectionCode(error);
+    return notTaken(connection === undefined ? 'did not answer' : `cannot be reached (${connection})`);
+  }
+}
+
+/** Tried again under the same text, which their queue takes once. */
+function notTaken(what: string): TurnResult {
+  return { kind: 'not-started', code: 'unavailable', message: `the openclaw gateway ${what}`, final: false };
+}
+
+function failed(code: string, message: string): TurnResult {
+  return { kind: 'completed', outcome: 'error', reply: '', error: { code, message } };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.slice(text.indexOf('{')));
+  } catch {
+    return undefined;
+  }
+}

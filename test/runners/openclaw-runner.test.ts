@@ -1,0 +1,170 @@
+/** Turns taken by an OpenClaw gateway's agents; reports as OpenClaw 2026.9.6 printed them, shortened. */
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { SafeText } from '../../src/action.ts';
+import type { RunnerSettings } from '../../src/config/config.ts';
+import { createRunners, type Turn, type TurnResult } from '../../src/runners/runners.ts';
+import { gatewaySettings } from '../support/gateway-settings.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-openclaw-runner-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+type OpenClaw = Extract<RunnerSettings, { kind: 'openclaw' }>;
+
+/** A command that notes its arguments and its message file, and answers with a report. */
+function command(report: string, exitCode = 0): string {
+  const file = join(folder, 'openclaw');
+  writeFileSync(join(folder, 'report.json'), report);
+  writeFileSync(
+    file,
+    `#!/bin/sh
+printf '%s\\n' "$@" > '${join(folder, 'argv')}'
+while [ $# -gt 0 ]; do [ "$1" = --message-file ] && cat "$2" > '${join(folder, 'message')}'; shift; done
+cat '${join(folder, 'report.json')}'
+exit ${String(exitCode)}
+`,
+  );
+  chmodSync(file, 0o755);
+  return file;
+}
+
+async function take(settings: Partial<OpenClaw>, turn: Partial<Turn> = {}): Promise<TurnResult> {
+  const runner: OpenClaw = {
+    kind: 'openclaw',
+    command: 'openclaw',
+    passEnv: [],
+    maxReplyBytes: 10_000,
+    ...settings,
+  };
+  const gateway = gatewaySettings({ runner: 'theirs', runners: { theirs: runner } });
+  const agents = {
+    defaults: { model: undefined, models: undefined, aliases: {}, timeoutSeconds: 60 },
+  };
+  const made = createRunners({ gateway, agents }, process.env).get('theirs');
+  const whole: Turn = {
+    runId: 'run-1',
+    kind: 'hook',
+    attempt: 1,
+    sessionKey: 'gh:pr:7',
+    name: 'GitHub',
+    prompt: 'the whole prompt' as SafeText,
+    message: 'raw',
+    timeoutSeconds: 30.5,
+    history: [],
+    ...turn,
+  };
+  const options = { signal: new AbortController().signal, onProcess: async () => {} };
+  if (made === undefined) throw new Error('no runner');
+  return made.run(whole, options);
+}
+
+const REPORT = {
+  runId: '8fc0c215-c996-42dc-9af3-63d8c66fcaad',
+  status: 'ok',
+  summary: 'completed',
+  result: {
+    payloads: [
+      { text: 'First part.', mediaUrl: null },
+      { text: 'Second part.', mediaUrl: null },
+    ],
+    meta: {
+      durationMs: 425,
+      agentMeta: { provider: 'local', model: 'fake-1', usage: { input: 5, output: 2, total: 7 } },
+    },
+  },
+};
+
+test('the reply and the usage come out of the report; session, model and limits go in', async () => {
+  const result = await take(
+    { command: command(JSON.stringify(REPORT, null, 2)), agent: 'ops' },
+    { model: 'local/fake-1', thinking: 'low' },
+  );
+  expect(result).toEqual({
+    kind: 'completed',
+    outcome: 'ok',
+    reply: 'First part.\n\nSecond part.',
+    usage: { inputTokens: 5, outputTokens: 2 },
+  });
+  const argv = readFileSync(join(folder, 'argv'), 'utf8').trim().split('\n');
+  expect(argv.slice(0, 5)).toEqual(['agent', '--json', '--agent', 'ops', '--session-id']);
+  expect(argv).toEqual(
+    expect.arrayContaining(['--timeout', '31', '--model', 'local/fake-1', '--thinking', 'low']),
+  );
+  expect(readFileSync(join(folder, 'message'), 'utf8')).toBe('the whole prompt');
+  expect(argv.join(' ')).not.toContain('the whole prompt');
+});
+
+test('the same session key is the same session there, another one is not', async () => {
+  const idOf = async (sessionKey: string): Promise<string | undefined> => {
+    await take({ command: command(JSON.stringify(REPORT)) }, { sessionKey });
+    const argv = readFileSync(join(folder, 'argv'), 'utf8').split('\n');
+    return argv[argv.indexOf('--session-id') + 1];
+  };
+  const first = await idOf('a');
+  expect(await idOf('a')).toBe(first);
+  expect(await idOf('b')).not.toBe(first);
+});
+
+test.each([
+  ['a timeout', { ...REPORT, status: 'timeout' }, 'timeout', 'timeout'],
+  ['an error', { status: 'error', error: { message: 'no API key' } }, 'error', 'agent_error'],
+])('%s there is that outcome here', async (_, report, outcome, code) => {
+  const result = await take({ command: command(JSON.stringify(report)) });
+  expect(result).toMatchObject({ kind: 'completed', outcome, error: { code } });
+});
+
+test('a failure without a report is an error, and what the command printed is no reply', async () => {
+  expect(await take({ command: command('gateway connect failed', 1) })).toMatchObject({
+    kind: 'completed',
+    outcome: 'error',
+    reply: '',
+  });
+  expect(await take({ command: command('not json') })).toMatchObject({
+    kind: 'completed',
+    outcome: 'error',
+    error: { code: 'malformed_answer' },
+  });
+});
+
+test('a command that is missing did not start', async () => {
+  expect(await take({ command: join(folder, 'gone') })).toMatchObject({ kind: 'not-started', final: false });
+});
+
+test('events of the main session go to their main session, in one wake', async () => {
+  const seen: { url: string; auth: string; body: string }[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (part: Buffer) => (body += part.toString()));
+    request.on('end', () => {
+      seen.push({ url: request.url ?? '', auth: request.headers.authorization ?? '', body });
+      const isFirst = seen.length === 1;
+      response.writeHead(isFirst ? 200 : 401, { 'content-type': 'application/json' });
+      response.end(isFirst ? '{"ok":true,"mode":"now","eventOutcome":"queued"}' : '{"error":"Unauthorized"}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const hooks = { url: `http://127.0.0.1:${String(port)}/hooks/`, token: 'their-hook-token' };
+  try {
+    const turn = { kind: 'heartbeat', sessionKey: 'main' } as const;
+    expect(await take({ hooks }, turn)).toEqual({ kind: 'completed', outcome: 'ok', reply: 'HEARTBEAT_OK' });
+    const [wake] = seen;
+    expect(wake).toMatchObject({ url: '/hooks/wake', auth: 'Bearer their-hook-token' });
+    expect(JSON.parse(wake?.body ?? '')).toEqual({ text: 'the whole prompt', mode: 'now' });
+    expect(await take({ hooks }, turn)).toMatchObject({
+      kind: 'not-started',
+      message: 'the openclaw gateway answered 401: Unauthorized',
+    });
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+  expect(await take({ hooks }, { kind: 'heartbeat' })).toMatchObject({ kind: 'not-started', final: false });
+  expect(await take({}, { kind: 'heartbeat' })).toMatchObject({ code: 'not_configured' });
+});
