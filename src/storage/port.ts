@@ -11,6 +11,7 @@ import type {
   EventClaim,
   EventRecord,
   HeartbeatResult,
+  HeldRunner,
   IdempotentRecord,
   KeptRequest,
   ListQuery,
@@ -23,6 +24,7 @@ import type {
   RetentionLimits,
   RunCompletion,
   RunDeadLetter,
+  RunnerHold,
   RunRecord,
   SessionRecord,
   SessionTurn,
@@ -58,12 +60,23 @@ export interface Storage {
    * changes nothing, where the run is not active (any more): a run ends once and posts one summary.
    */
   completeRun(completion: RunCompletion): Promise<boolean>;
-  /** Puts an active run back (`active -> queued`) with its error and the time of its next attempt; false as above. */
+  /**
+   * Puts an active run back (`active -> queued`) with its error and the time of its next attempt; false as above. One
+   * that is due at once goes before those of its session key that came after it.
+   */
   requeueRun(runId: string, failure: AttemptFailure): Promise<boolean>;
   /** Gives a queued or active run up (`-> dead`), with its summary event; false where it has ended already. */
   deadLetterRun(runId: string, deadLetter: RunDeadLetter): Promise<boolean>;
   /** Runs left active by a process that died, with the process group of their last attempt. */
   findInterruptedRuns(): Promise<readonly RunRecord[]>;
+
+  // --- runners that cannot take runs --------------------------------------------------------------------------------
+  /** Writes a hold down; one of the same runner and model keeps its `since`. */
+  saveHold(hold: RunnerHold): Promise<void>;
+  /** Ends a hold; false where there is none. */
+  removeHold(runner: string, model?: string): Promise<boolean>;
+  /** All holds, the oldest first. `defaultRunner` is the one that runs without a runner of their own wait for. */
+  listHolds(defaultRunner: string): Promise<readonly HeldRunner[]>;
 
   // --- outbox: deliveries and callbacks ---------------------------------------------------------------------------
   /** Claims due entries in order; entries left active by a process that died are due at once, chunks sent kept. */

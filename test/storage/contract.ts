@@ -1,5 +1,6 @@
 import { acceptContract } from './contract-accept.ts';
 import { eventsContract } from './contract-events.ts';
+import { holdsContract } from './contract-holds.ts';
 import { lifeContract } from './contract-life.ts';
 import { queueContract } from './contract-queue.ts';
 import { runsContract } from './contract-runs.ts';
@@ -12,5 +13,6 @@ export function storageContract(name: string, openFresh: OpenFresh, reopen: Reop
   runsContract(name, harness);
   queueContract(name, harness);
   eventsContract(name, harness);
+  holdsContract(name, harness);
   lifeContract(name, harness);
 }

@@ -16,7 +16,7 @@ const PENDING = `SELECT ${EVENT_COLUMNS} INDEXED BY events_pending WHERE state =
 const CLAIM = `UPDATE events SET state = ${EVENT.claimed}, turn_id = ? WHERE seq = ?`;
 const CONSUME = `UPDATE events INDEXED BY events_claimed SET state = ${EVENT.consumed}, ended_at = ?
   WHERE state = ${EVENT.claimed} AND turn_id = ?`;
-const FREE = `UPDATE events SET state = ?, attempts = attempts + 1, turn_id = NULL, ended_at = ?, error_code = ?,
+const FREE = `UPDATE events SET state = ?, attempts = ?, turn_id = NULL, ended_at = ?, error_code = ?,
   error_message = ? WHERE seq = ?`;
 
 export function claimEvents(
@@ -66,9 +66,11 @@ export function freeEvents(store: Store, turnId: string, failure: AttemptFailure
 
 function freeEvent(store: Store, { seq, kind, attempts }: EventRow, failure: AttemptFailure): void {
   const { sql, counters } = store;
-  const isDead = attempts + 1 >= MAX_FAILURES;
+  const failures = failure.isHeld === true ? attempts : attempts + 1;
+  const isDead = failures >= MAX_FAILURES;
   const endedAt = isDead ? Math.round(failure.nowMs) : null;
-  sql.run(FREE, isDead ? EVENT.dead : EVENT.pending, endedAt, failure.code, failure.message, seq);
+  const state = isDead ? EVENT.dead : EVENT.pending;
+  sql.run(FREE, state, failures, endedAt, failure.code, failure.message, seq);
   if (!isDead) return;
   countPending(store, kind, -1);
   counters.deadEvents += 1;

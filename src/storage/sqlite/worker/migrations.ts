@@ -170,5 +170,22 @@ CREATE TABLE kept_requests (
 ) STRICT;
 `;
 
+/**
+ * Runners that cannot take runs at present, and since when; `model` is empty where all runs of the runner wait. The
+ * runs themselves stay ready in their order: a claim is told which runners to pass over.
+ */
+const VERSION_2 = `
+CREATE TABLE runner_holds (
+  runner TEXT NOT NULL,
+  model TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  code TEXT NOT NULL,
+  message TEXT NOT NULL,
+  retry_at INTEGER NOT NULL,
+  tries INTEGER NOT NULL,
+  PRIMARY KEY (runner, model)
+) STRICT, WITHOUT ROWID;
+`;
+
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
-export const MIGRATIONS: readonly string[] = [VERSION_1];
+export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];

@@ -1,5 +1,6 @@
 import * as accept from './accept-operations.ts';
 import * as events from './event-operations.ts';
+import * as holds from './hold-operations.ts';
 import * as journal from './journal-operations.ts';
 import * as outbox from './outbox-operations.ts';
 import * as queue from './queue-operations.ts';
@@ -16,6 +17,7 @@ import type { Store } from './store.ts';
 export const WRITES = {
   ...accept,
   ...events,
+  ...holds,
   ...journal,
   ...outbox,
   ...queue,

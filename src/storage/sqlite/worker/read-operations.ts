@@ -1,4 +1,12 @@
-import type { Backlog, ListQuery, QueueSelection, SessionRecord, SessionTurn } from '../../records.ts';
+import type {
+  Backlog,
+  HeldRunner,
+  ListQuery,
+  QueueSelection,
+  RunnerHold,
+  SessionRecord,
+  SessionTurn,
+} from '../../records.ts';
 import {
   EVENT_COLUMNS,
   type EventRow,
@@ -31,6 +39,10 @@ const NEXT_DUE = `SELECT min(at) AS at FROM (
   UNION ALL SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting})
   UNION ALL SELECT (SELECT min(due_at) FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued})
   UNION ALL SELECT heartbeat_at FROM counters)`;
+const HOLDS = `SELECT runner, model, since, code, message, retry_at AS retryAt, tries FROM runner_holds
+  ORDER BY since, runner, model`;
+const WAITING_FOR = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
+  WHERE state <= ${RUN.waiting} AND runner = ?`;
 const OLDEST_QUEUED = `SELECT accepted_at AS at FROM runs INDEXED BY runs_queued WHERE state <= ${RUN.waiting}
   ORDER BY seq LIMIT 1`;
 
@@ -55,6 +67,16 @@ export function listEvents({ sql }: Store, query: ListQuery): EventRow[] {
     ['mapping_id', query.mappingId],
     ['id', query.id],
   ]);
+}
+
+/** With the runs that wait for each runner; those without a runner of their own wait for the default one. */
+export function listHolds({ sql }: Store, defaultRunner: string): readonly HeldRunner[] {
+  return sql.all<RunnerHold & { model: string }>(HOLDS).map(({ model, ...hold }) => {
+    const own = sql.find<{ count: number }>(WAITING_FOR, hold.runner)?.count ?? 0;
+    const unnamed =
+      hold.runner === defaultRunner ? (sql.find<{ count: number }>(WAITING_FOR, '')?.count ?? 0) : 0;
+    return { ...hold, ...(model === '' ? {} : { model }), waiting: own + unnamed };
+  });
 }
 
 export function findRun({ sql }: Store, runId: string): RunRow | undefined {

@@ -21,7 +21,7 @@ const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1
   start_ticks = NULL WHERE seq = ?`;
 const RECORD = `SELECT ${RUN_COLUMNS} WHERE runs.seq = ?`;
 const PROCESS = `UPDATE runs SET pgid = ?, start_ticks = ? WHERE id = ? AND state = ${RUN.active}`;
-const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, error_code = ?, error_message = ?, pgid = NULL,
+const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?, due_at = ?, error_code = ?, error_message = ?, pgid = NULL,
   start_ticks = NULL WHERE seq = ?`;
 
 export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
@@ -54,7 +54,8 @@ export function completeRun(store: Store, completion: RunCompletion): boolean {
 export function requeueRun(store: Store, runId: string, failure: AttemptFailure): boolean {
   const run = findRunHead(store, runId);
   if (run?.state !== RUN.active) return false;
-  store.sql.run(REQUEUE, Math.round(failure.retryAt), failure.code, failure.message, run.seq);
+  const { retryAt, code, message, isHeld = false } = failure;
+  store.sql.run(REQUEUE, isHeld ? 1 : 0, Math.round(retryAt), code, message, run.seq);
   countRun(store, run, RUN.waiting);
   advance(store, run.queue);
   if (failure.retryAt <= failure.nowMs) makeDue(store, run);
