@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { watch } from 'chokidar';
+import { readSecretFile } from '../config/config.ts';
 import { formatDiagnostics } from '../document/document.ts';
 import { maskProblem, recordCase } from '../golden/golden.ts';
 import type { HookRequest } from '../request.ts';
@@ -89,12 +90,10 @@ function makeDevToken(configFile: string, host: string): string {
     );
   }
   const file = devTokenFile(configFile);
-  if (existsSync(file)) {
-    const token = readFileSync(file, 'utf8').trim();
-    if (token.length >= 16) {
-      chmodSync(file, 0o600);
-      return token;
-    }
+  const read = readSecretFile(file);
+  if (read.kind === 'read' && read.secret.length >= 16) {
+    chmodSync(file, 0o600);
+    return read.secret;
   }
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   chmodSync(dirname(file), 0o700);

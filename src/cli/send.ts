@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Settings } from '../config/config.ts';
+import { readSecretFile, type Settings } from '../config/config.ts';
 import type { HookRequest } from '../request.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings } from './config-file.ts';
@@ -68,8 +67,8 @@ export function devTokenFile(configFile: string): string {
 }
 
 function readDevToken(configFile: string): string | undefined {
-  const file = devTokenFile(configFile);
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+  const read = readSecretFile(devTokenFile(configFile));
+  return read.kind === 'read' ? read.secret : undefined;
 }
 
 function originOf({ server }: Settings): string {

@@ -14,3 +14,5 @@ export type {
   StorageSettings,
 } from './settings.ts';
 export { explainMissingPackages, findMissingPackages } from './optional-package.ts';
+export { createReferenceReader, type ReferenceReader, type WrittenReference } from './references.ts';
+export { readSecretFile, type SecretFile } from './secret-file.ts';

@@ -1,9 +1,7 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { kindsAt, readBounded, type Diagnostic, type LocatedValue, type Path } from '../document/document.ts';
-
-/** Bytes; a secret file holds one secret. */
-const MAX_SECRET_BYTES = 64 * 1024;
+import { kindsAt, type Diagnostic, type LocatedValue, type Path } from '../document/document.ts';
+import { readSecretFile } from './secret-file.ts';
 
 const REFERENCE = /\$(\$?)\{([^}]*)\}/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -111,38 +109,64 @@ function reportVariable(run: Run, path: Path, name: string): void {
   }
 }
 
-async function resolveFile(run: Run, name: string, path: Path): Promise<unknown> {
+function resolveFile(run: Run, name: string, path: Path): string {
   const file = resolve(run.options.directory, name);
   run.files.push(file);
-  const problem = (message: string, hint: string): string => {
-    run.unknown.push(path);
-    if (run.options.needSecrets) {
-      run.diagnostics.push({
-        severity: 'error',
-        code: 'SECRET_FILE_UNREADABLE',
-        message,
-        at: run.root.place(path),
-        hint,
-      });
-    }
-    return `{file: ${name}}`;
-  };
-  try {
-    const bytes = await readBounded(file, MAX_SECRET_BYTES);
-    if (bytes.length > MAX_SECRET_BYTES) {
-      return problem(
-        `the secret file ${name} is larger than ${String(MAX_SECRET_BYTES)} bytes`,
-        'name a file that holds the secret and nothing else',
-      );
-    }
-    const secret = bytes.toString('utf8').replace(/(\r?\n)+$/, '');
-    if (secret === '') return problem(`the secret file ${name} is empty`, 'write the secret into it');
-    run.secrets.push(secret);
-    return secret;
-  } catch (error) {
-    return problem(
-      `the secret file ${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
-      'the path is relative to the configuration file, and the user sluice runs as has to be allowed to read it',
-    );
+  const read = readSecretFile(file);
+  if (read.kind === 'read') {
+    run.secrets.push(read.secret);
+    return read.secret;
   }
+  run.unknown.push(path);
+  if (run.options.needSecrets) {
+    run.diagnostics.push({
+      severity: 'error',
+      code: 'SECRET_FILE_UNREADABLE',
+      message: `the secret file ${name} ${read.problem}`,
+      at: run.root.place(path),
+      hint: read.hint,
+    });
+  }
+  return `{file: ${name}}`;
+}
+
+/** A reference as it is written outside of the configuration file, in a mapping: `${NAME}` or `{file: PATH}`. */
+export type WrittenReference = string | { readonly file: string };
+
+/** Reads references of mappings, and remembers what it read. */
+export interface ReferenceReader {
+  /** The text behind a reference; undefined where it is not set or no reference. */
+  read(reference: WrittenReference): string | undefined;
+  /** Every text that was read, to be kept out of logs. */
+  readonly secrets: readonly string[];
+  /** Absolute paths of the files that were asked for. */
+  readonly files: readonly string[];
+}
+
+/** Makes the reader; files are relative to `directory`, that of the configuration. */
+export function createReferenceReader({
+  env,
+  directory,
+}: Pick<ResolveOptions, 'env' | 'directory'>): ReferenceReader {
+  const secrets: string[] = [];
+  const files: string[] = [];
+  const find = (reference: WrittenReference): string | undefined => {
+    if (typeof reference === 'string') {
+      const name = /^\$\{([^}]*)\}$/.exec(reference)?.[1];
+      return name === undefined || env[name] === '' ? undefined : env[name];
+    }
+    const file = resolve(directory, reference.file);
+    files.push(file);
+    const read = readSecretFile(file);
+    return read.kind === 'read' ? read.secret : undefined;
+  };
+  return {
+    secrets,
+    files,
+    read: (reference) => {
+      const found = find(reference);
+      if (found !== undefined) secrets.push(found);
+      return found;
+    },
+  };
 }

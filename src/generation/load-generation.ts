@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CHANNEL_ALIASES } from '../action.ts';
-import { loadConfig, type LoadedConfig, type RemainingConfig } from '../config/config.ts';
+import {
+  createReferenceReader,
+  loadConfig,
+  type LoadedConfig,
+  type ReferenceReader,
+  type RemainingConfig,
+} from '../config/config.ts';
 import type { Diagnostic } from '../document/document.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
@@ -70,7 +75,8 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
     return { diagnostics: [...diagnostics, ...more] };
   }
   const channelCatalog = await loadChannelCatalog(config.settings.plugins, dirname(config.file));
-  const mappings = await compile(config, channelCatalog, options);
+  const references = createReferenceReader({ env: options.env, directory: dirname(config.file) });
+  const mappings = await compile(config, channelCatalog, options.needSecrets ? references : undefined);
   const { transformsDir } = config.settings.hooks;
   const transforms = await options.sandbox.loadTransforms(transformsDir, mappings.transforms, {
     coverage: options.coverage === true,
@@ -84,8 +90,16 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   const refs = { dir: transformsDir, refs: mappings.transforms };
   const { table, files } = mappings;
   if (table === undefined || found.some(isError)) return { diagnostics: found, transforms: refs };
-  const generation = createGeneration({ config, channelCatalog, table, transforms }, files);
+  const generation = createGeneration(
+    { config: withReferences(config, references), channelCatalog, table, transforms },
+    files,
+  );
   return { generation, diagnostics: found, transforms: refs };
+}
+
+/** The configuration with what mappings refer to: secrets for the log, files to watch. */
+function withReferences(config: LoadedConfig, { secrets, files }: ReferenceReader): LoadedConfig {
+  return { ...config, secrets: [...config.secrets, ...secrets], files: [...config.files, ...files] };
 }
 
 /** What mappings and transforms say where the configuration has errors, so that all findings come at once. */
@@ -106,7 +120,7 @@ const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'er
 function compile(
   config: LoadedConfig,
   catalog: ChannelCatalog,
-  options: Pick<GenerationOptions, 'env' | 'needSecrets'>,
+  references: ReferenceReader | undefined,
 ): ReturnType<typeof loadMappings> {
   const { hooks, agents, gateway } = config.settings;
   return loadMappings({
@@ -119,23 +133,8 @@ function compile(
     channels: catalog.modules.keys(),
     runners: Object.keys(gateway.runners),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
-    ...(options.needSecrets ? { resolveReference: referenceReader(config, options.env) } : {}),
+    ...(references === undefined ? {} : { resolveReference: references.read }),
   });
-}
-
-/** Reads what `callbackUrl` refers to; undefined where it is not there. */
-function referenceReader(
-  config: LoadedConfig,
-  env: NodeJS.ProcessEnv,
-): (reference: string | { readonly file: string }) => string | undefined {
-  return (reference) => {
-    if (typeof reference === 'string') return env[reference];
-    try {
-      return readFileSync(resolve(dirname(config.file), reference.file), 'utf8').trim();
-    } catch {
-      return undefined;
-    }
-  };
 }
 
 type Parts = Pick<Generation, 'config' | 'channelCatalog' | 'table' | 'transforms'>;

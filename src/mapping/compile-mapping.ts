@@ -241,7 +241,7 @@ function compileCallback({ source, reporter, options }: CompilingMapping): strin
   // Without a resolver (check, explain, test) the reference stands for itself.
   if (isReference && options.resolveReference === undefined) return undefined;
   const isUrl =
-    url !== undefined && URL.canParse(url) && /^https?:\/\/[^/]/i.test(url) && !url.includes('{{');
+    url !== undefined && URL.canParse(url) && /^https?:\/\/[^/]/i.test(url) && !/\{\{|\$\{/.test(url);
   if (isUrl) return url;
   reporter.report(['callbackUrl'], {
     code: 'INVALID_CALLBACK_URL',
@@ -250,7 +250,7 @@ function compileCallback({ source, reporter, options }: CompilingMapping): strin
       : `callbackUrl must be a literal http or https URL, found ${quote(typeof written === 'string' ? written : '')}`,
     hint: isReference
       ? 'set what it refers to, to an address such as https://example.com/done'
-      : 'write an address such as https://example.com/done, or ${NAME} for one from the environment',
+      : 'write an address such as https://example.com/done, or ${NAME} as its whole text for one from the environment',
   });
   return undefined;
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createReferenceReader } from '../../src/config/config.ts';
 import { loadMappings, mappingJsonSchema } from '../../src/mapping/mapping.ts';
 import type { LoadedMappings } from '../../src/mapping/mapping.ts';
 import { HELPERS } from '../../src/mapping/template/template-helpers.ts';
@@ -151,22 +152,29 @@ describe('a mapping', () => {
   test('may leave its callback to a reference, which only the running service resolves', () => {
     const mapping = { messageTemplate: 'x', callbackUrl: '${CALLBACK}' };
     expect(tableOf(compileList([mapping])).mappings[0]?.callbackUrl).toBeUndefined();
-    const resolveReference = (): string => 'https://example.com/secret';
+    const env = { CALLBACK: 'https://example.com/secret' };
+    const resolveReference = createReferenceReader({ env, directory: '/nowhere' }).read;
     expect(tableOf(compileList([mapping], { resolveReference })).mappings[0]?.callbackUrl).toBe(
       'https://example.com/secret',
     );
-    const unset = compileList([mapping], { resolveReference: () => undefined });
+    const unset = compileList([mapping], {
+      resolveReference: createReferenceReader({ env: {}, directory: '/nowhere' }).read,
+    });
     expect(codesOf(unset.diagnostics)).toEqual(['INVALID_CALLBACK_URL']);
   });
 
-  test.each(['ftp://example.com', 'https:///x', 'example.com', '/x', 'javascript:alert(1)'])(
-    'cannot call back to %s',
-    (callbackUrl) => {
-      expect(codesOf(compileList([{ messageTemplate: 'x', callbackUrl }]).diagnostics)).toEqual([
-        'INVALID_CALLBACK_URL',
-      ]);
-    },
-  );
+  test.each([
+    'ftp://example.com',
+    'https:///x',
+    'example.com',
+    '/x',
+    'javascript:alert(1)',
+    'https://example.com/${KEY}',
+  ])('cannot call back to %s', (callbackUrl) => {
+    expect(codesOf(compileList([{ messageTemplate: 'x', callbackUrl }]).diagnostics)).toEqual([
+      'INVALID_CALLBACK_URL',
+    ]);
+  });
 
   test('that wakes warns about keys of agents, unless a transform may choose', () => {
     const wake = { action: 'wake', textTemplate: 'x', deliver: true };
