@@ -1,6 +1,6 @@
 /**
- * Builds `dist/` anew: compiles, makes the command line executable, and keeps of the declarations only those that the
- * public API reaches (65 of 281), because every installation carries them.
+ * Builds `dist/` anew: compiles, bundles the program of the sandbox's workers, makes the command line executable, and
+ * keeps of the declarations only those that the public API reaches (65 of 281), because every installation carries them.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs';
@@ -24,6 +24,7 @@ execFileSync(process.execPath, [join(import.meta.dirname, 'node_modules/typescri
   cwd: import.meta.dirname,
   stdio: 'inherit',
 });
+execFileSync(process.execPath, [join(DIST, 'sandbox/build-worker-program.js')], { stdio: 'inherit' });
 chmodSync(join(DIST, 'main.js'), 0o755);
 reach(join(DIST, 'index.d.ts'));
 for (const file of globSync('**/*.d.ts', { cwd: DIST })) {

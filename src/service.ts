@@ -191,11 +191,11 @@ function listen(
   });
 }
 
-/** The sandbox stands with the walls a platform has; what it lacks is said where a transform is used. */
+/** The sandbox runs with the protections a platform has; what is missing is said where a transform is used. */
 function sayMissingWalls(log: Log, live: LiveGeneration, sandbox: Sandbox): void {
   if (live.generation.transforms.hashes.size === 0) return;
-  const missing = sandbox.walls.filter((wall) => !wall.present).map((wall) => wall.name);
-  if (missing.length > 0) log.warn({ missing }, 'this platform lacks walls of the transform sandbox');
+  const missing = sandbox.protections.filter(({ present }) => !present).map(({ name }) => name);
+  if (missing.length > 0) log.warn({ missing }, 'this platform lacks protections of the transform sandbox');
 }
 
 /** What operators should know of the processes that run transforms; nothing of a payload is in it. */

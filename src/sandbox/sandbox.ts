@@ -1,9 +1,9 @@
 /**
  * Operator code that cannot hurt, block or leak: transforms are linked without running on the host (`load-graph.ts`),
- * run in frozen isolates (`inside.ts`) inside worker processes (`worker-process.ts`), under a supervisor that holds
+ * run in frozen isolates (`realm.ts`) inside worker processes (`worker-process.ts`), under a supervisor that holds
  * the deadlines (`pool.ts`).
  */
-import { readCoverage, withoutCounts } from './host/coverage.ts';
+import { readCoverage, withoutCounts } from './host/module-coverage.ts';
 import { encodeCall, encodeCoverage } from './frames.ts';
 import type { RawCoverage } from './worker/isolate-coverage.ts';
 import { inspectModule } from './host/inspect-module.ts';
@@ -14,14 +14,14 @@ import { ModuleRegistry } from './host/module-registry.ts';
 import { Pool, type PoolEvent, type PoolStats } from './host/pool.ts';
 import { failedReply, replyTo } from './host/reply.ts';
 import type { ModuleCoverage, TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
-import { platformWalls, type Wall } from './host/worker-command.ts';
+import { platformProtections, type Protection } from './host/worker-command.ts';
 
 export { defineTransform } from './author.ts';
 export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
 export { runTransformUnsandboxed, type UnsandboxedRun } from './host/run-unsandboxed.ts';
 export { SANDBOX_CODES } from './sandbox-codes.ts';
 export { typecheckTransforms, type TypecheckOptions } from './loader/typecheck.ts';
-export type { Wall } from './host/worker-command.ts';
+export type { Protection } from './host/worker-command.ts';
 export type { PoolEvent as SandboxEvent } from './host/pool.ts';
 export type {
   CoverageRange,
@@ -97,7 +97,7 @@ export class Sandbox {
       const key = settingsKey(ref);
       if (source === undefined || entries.has(key)) continue;
       const module = this.#registry.retain(source, ref, options.coverage === true);
-      const pool = this.#pool(ref.jit, loaded.workerScript);
+      const pool = this.#pool(ref.jit, loaded.workerProgram);
       entries.set(key, { module, pool, mapper: new StackMapper(folder, source.map) });
     }
     const checks = [...entries].map(async ([key, entry]) => {
@@ -126,8 +126,8 @@ export class Sandbox {
   }
 
   /** Protections of this platform, the missing ones among them. */
-  get walls(): readonly Wall[] {
-    return platformWalls();
+  get protections(): readonly Protection[] {
+    return platformProtections();
   }
 
   /** Turns new calls away, lets running ones end within their limits, ends all processes. Idempotent. */
@@ -189,11 +189,11 @@ export class Sandbox {
     }
   }
 
-  #pool(jit: boolean, script: string): Pool {
+  #pool(jit: boolean, program: string): Pool {
     const found = this.#pools.get(jit);
     if (found !== undefined) return found;
     const { workers = 2, spare = 1, onEvent = () => undefined } = this.#options;
-    const pool = new Pool({ workers, spare: jit ? 0 : spare, jit, script, onEvent });
+    const pool = new Pool({ workers, spare: jit ? 0 : spare, jit, program, onEvent });
     this.#pools.set(jit, pool);
     // Loading may have begun before the stop.
     if (this.#stopped) void pool.stop();

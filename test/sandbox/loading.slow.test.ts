@@ -136,7 +136,7 @@ const lib_1 = require("./lib");\n// require('./not-there')\nfunction run() { ret
       modules: new Map(),
       diagnostics: [],
       files: [],
-      workerScript: '',
+      workerProgram: '',
     });
   });
 });

@@ -134,7 +134,7 @@ describe('the pool', () => {
       workers: 1,
       spare: 0,
       jit: false,
-      script: 'process.exit(3)',
+      program: 'process.exit(3)',
       onEvent: (event) => void fixture.events.push(event),
     });
     const module = pooledModule();

@@ -14,16 +14,11 @@ import { type Answer, STATUS } from '../frames.ts';
 import { JobQueue } from './job-queue.ts';
 import type { Job, JobOutcome, PooledModule } from './job.ts';
 import { noteAnswer, pickWorker } from './placement.ts';
-import { Worker, type DeathCause, type WorkerListener } from './worker.ts';
+import { Watchdog, watchWorker } from './watchdog.ts';
+import { LONGEST_BACKOFF_MS, WorkerSet, type WorkerSetOptions } from './worker-set.ts';
+import type { DeathCause, Worker, WorkerListener } from './worker.ts';
 
-export interface PoolOptions {
-  /** Workers that take calls. */
-  readonly workers: number;
-  /** Workers kept ready to take a dead one's place. */
-  readonly spare: number;
-  readonly jit: boolean;
-  /** The worker's program. */
-  readonly script: string;
+export interface PoolOptions extends WorkerSetOptions {
   readonly onEvent: (event: PoolEvent) => void;
 }
 
@@ -49,50 +44,27 @@ export interface PoolStats {
   readonly deaths: Readonly<Record<string, number>>;
 }
 
-const GRACE_MS = 250;
-const TICK_MS = 25;
-/** A tick this late means that this process stood still, and answers may wait unread. */
-const STALL_MS = 150;
-/** Calls shorter than this do not need their memory watched. */
-const WATCH_AFTER_MS = 40;
-const MEMORY_CAP_BYTES = 512 * 1024 * 1024;
-const RECYCLE_BYTES = 300 * 1024 * 1024;
 const RECYCLE_CHECK_MS = 1000;
-const FIRST_BACKOFF_MS = 50;
-const LONGEST_BACKOFF_MS = 5000;
-const UNHEALTHY_AFTER = 5;
 
 export class Pool implements WorkerListener {
   readonly #options: PoolOptions;
-  readonly #workers = new Set<Worker>();
-  /** Takes no new jobs; ends when it is idle. */
-  readonly #draining = new Set<Worker>();
-  /** Ready workers that may be given jobs, the spares behind them left out. */
-  #active: Worker[] = [];
+  readonly #workers: WorkerSet;
+  readonly #watchdog = new Watchdog((now) => this.#look(now));
   readonly #queue = new JobQueue();
-  #memoryMb = 8;
   #nextId = 1;
-  #bootFailures = 0;
-  #bootTimer: NodeJS.Timeout | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #lastTick = 0;
   #lastRecycleCheck = 0;
   #stopping: Promise<void> | undefined;
-  #spawned = 0;
   #replays = 0;
   readonly #deaths = new Map<string, number>();
   #checkIdle: () => void = () => undefined;
-  readonly #killAll = (): void => {
-    for (const worker of this.#workers) worker.kill('stopped');
-  };
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    process.once('exit', this.#killAll);
+    this.#workers = new WorkerSet(options, this);
   }
 
   get isHealthy(): boolean {
-    return this.#bootFailures < UNHEALTHY_AFTER;
+    return this.#workers.isHealthy;
   }
 
   get stats(): PoolStats {
@@ -102,30 +74,22 @@ export class Pool implements WorkerListener {
       ready: [...this.#workers].filter((worker) => worker.isReady).length,
       waiting: this.#queue.size,
       running,
-      spawned: this.#spawned,
+      spawned: this.#workers.spawned,
       replays: this.#replays,
       deaths: Object.fromEntries(this.#deaths),
     };
   }
 
-  /** Starts workers, and lets those go that were started for smaller modules. */
+  /** Starts workers for modules of this memory. */
   prepare(memoryMb: number): void {
-    if (memoryMb > this.#memoryMb) {
-      this.#memoryMb = memoryMb;
-      for (const worker of this.#workers) if (worker.settings.memoryMb < memoryMb) this.#draining.add(worker);
-      this.#endIdleDrainers();
-    }
-    this.#refresh();
-    this.#ensureWorkers();
+    this.#workers.prepare(memoryMb);
   }
 
   /** Runs one frame on a worker. Never rejects. */
   submit(module: PooledModule, timeoutMs: number, encode: (id: number) => Buffer): Promise<JobOutcome> {
     const now = performance.now();
-    if (this.#stopping !== undefined) return Promise.resolve(deferred('the sandbox is stopping', 1000));
-    if (!this.isHealthy && this.#active.length === 0) {
-      return Promise.resolve(deferred('no worker process starts', LONGEST_BACKOFF_MS));
-    }
+    if (this.#stopping !== undefined) return Promise.resolve(deferred(STOPPING, 1000));
+    if (this.#workers.isBroken) return Promise.resolve(deferred(NO_WORKER, LONGEST_BACKOFF_MS));
     const admission = module.breaker.admit(now);
     if (admission.kind === 'refused') {
       return Promise.resolve(deferred(BREAKER_OPEN, admission.retryAfterMs));
@@ -137,22 +101,11 @@ export class Pool implements WorkerListener {
       if (isTrial) module.breaker.abandonTrial();
       return Promise.resolve(deferred('too many calls are waiting', 1000));
     }
-    return new Promise((resolve) => {
-      const job: Job = {
-        id,
-        module,
-        timeoutMs,
-        frame,
-        queuedAt: now,
-        isTrial,
-        isAlone: isTrial,
-        sentAt: 0,
-        end: resolve,
-      };
-      this.#queue.add(job);
-      if (this.#workers.size === 0 || module.body.memoryMb > this.#memoryMb)
-        this.prepare(module.body.memoryMb);
-      this.#watch();
+    return new Promise((end) => {
+      const times = { timeoutMs, queuedAt: now, sentAt: 0 };
+      this.#queue.add({ id, module, frame, ...times, isTrial, isAlone: isTrial, end });
+      if (!this.#workers.canHold(module.body.memoryMb)) this.prepare(module.body.memoryMb);
+      this.#watchdog.start();
       this.#dispatch();
     });
   }
@@ -163,21 +116,11 @@ export class Pool implements WorkerListener {
     const answers = asked.map((worker) => {
       const id = this.#takeId();
       const frame = encode(id);
-      this.#watch();
+      this.#watchdog.start();
       return new Promise<JobOutcome>((end) => {
         const now = performance.now();
-        const job = {
-          id,
-          module,
-          timeoutMs,
-          frame,
-          queuedAt: now,
-          isTrial: false,
-          isAlone: true,
-          sentAt: now,
-          end,
-        };
-        worker.send(job, frame);
+        const times = { timeoutMs, queuedAt: now, sentAt: now };
+        worker.send({ id, module, frame, ...times, isTrial: false, isAlone: true, end }, frame);
       });
     });
     const outcomes = await Promise.all(answers);
@@ -196,16 +139,16 @@ export class Pool implements WorkerListener {
   }
 
   async #stop(): Promise<void> {
-    for (const job of this.#queue.removeAll()) this.#defer(job, 'the sandbox is stopping', 1000);
-    clearTimeout(this.#bootTimer);
+    for (const job of this.#queue.removeAll()) this.#defer(job, STOPPING, 1000);
+    this.#workers.close();
     // Workers alone keep no process alive, and this one has to see them end.
     const alive = setInterval(() => undefined, 1000);
     await this.#waitUntil(() => this.stats.running === 0);
-    this.#killAll();
-    await this.#waitUntil(() => this.#workers.size === 0);
+    this.#workers.killAll();
+    await this.#waitUntil(() => this.#workers.isEmpty);
     clearInterval(alive);
-    clearInterval(this.#timer);
-    process.removeListener('exit', this.#killAll);
+    this.#watchdog.stop();
+    this.#workers.dispose();
   }
 
   /** Resolves when the condition holds; it is looked at after every answer and death. */
@@ -223,42 +166,39 @@ export class Pool implements WorkerListener {
   // ---- what workers report ----
 
   ready(_worker: Worker): void {
-    this.#bootFailures = 0;
-    this.#refresh();
+    this.#workers.noteReady();
     this.#dispatch();
-    this.#ensureWorkers();
+    this.#workers.ensure();
   }
 
   answered(worker: Worker, job: Job, answer: Answer, ranMs: number): void {
     const struck = answer.status === STATUS.memory || ranTooLong(answer, job);
     noteAnswer(job.module, ranMs, struck);
     // What the call held is not given back at once, and must not be blamed on the next one.
-    if (answer.status === STATUS.memory) this.#drain(worker);
+    if (answer.status === STATUS.memory) this.#workers.drain(worker);
     if (struck) this.#strike(job);
     else if (job.isTrial) {
       job.module.breaker.close();
       this.#options.onEvent({ kind: 'breaker-closed', module: job.module.name });
     }
     job.end({ kind: 'answered', answer, tookMs: performance.now() - job.queuedAt });
-    if (worker.jobs.length === 0) this.#endIdleDrainers();
+    if (worker.jobs.length === 0) this.#workers.endIdleDrainers();
     this.#dispatch();
     this.#checkIdle();
   }
 
   lost(worker: Worker, cause: DeathCause): void {
-    this.#draining.add(worker);
-    this.#refresh();
+    this.#workers.noteLost(worker);
     if (worker.wasReady) this.#settleDeath(worker, cause);
     else if (cause !== 'stopped') this.#bootFailed();
     if (cause === 'stopped') return;
-    this.#ensureWorkers();
+    this.#workers.ensure();
     this.#dispatch();
     this.#checkIdle();
   }
 
   died(worker: Worker): void {
-    this.#workers.delete(worker);
-    this.#draining.delete(worker);
+    this.#workers.noteDeath(worker);
     this.#checkIdle();
   }
 
@@ -274,7 +214,7 @@ export class Pool implements WorkerListener {
       this.#options.onEvent({ kind: 'worker-died', cause: label, ...module });
     }
     if (this.#stopping === undefined) this.#queue.addFirst(behind);
-    else for (const job of behind) this.#defer(job, 'the sandbox is stopping', 1000);
+    else for (const job of behind) this.#defer(job, STOPPING, 1000);
     if (head === undefined) return;
     switch (cause) {
       case 'deadline':
@@ -287,16 +227,16 @@ export class Pool implements WorkerListener {
       case 'suspended':
       case 'boot':
         if (this.#stopping === undefined) this.#queue.addFirst([head]);
-        else this.#defer(head, 'the sandbox is stopping', 1000);
+        else this.#defer(head, STOPPING, 1000);
         return;
       case 'stopped':
-        this.#defer(head, 'the sandbox is stopping', 1000);
+        this.#defer(head, STOPPING, 1000);
         return;
       case 'protocol':
       case undefined:
         // Past its limit it was to blame in any case, and its sender has waited long enough.
         if (head.isAlone || ranMs > head.timeoutMs) this.#condemn(head, 'crashed');
-        else if (this.#stopping !== undefined) this.#defer(head, 'the sandbox is stopping', 1000);
+        else if (this.#stopping !== undefined) this.#defer(head, STOPPING, 1000);
         else this.#retryAlone(head);
     }
   }
@@ -326,11 +266,10 @@ export class Pool implements WorkerListener {
   }
 
   #bootFailed(): void {
-    this.#bootFailures += 1;
-    this.#options.onEvent({ kind: 'workers-do-not-start', failures: this.#bootFailures });
-    if (this.isHealthy || this.#active.length > 0) return;
-    for (const job of this.#queue.removeAll())
-      this.#defer(job, 'no worker process starts', LONGEST_BACKOFF_MS);
+    this.#workers.noteBootFailure();
+    this.#options.onEvent({ kind: 'workers-do-not-start', failures: this.#workers.bootFailures });
+    if (!this.#workers.isBroken) return;
+    for (const job of this.#queue.removeAll()) this.#defer(job, NO_WORKER, LONGEST_BACKOFF_MS);
   }
 
   // ---- queue ----
@@ -349,7 +288,7 @@ export class Pool implements WorkerListener {
   #dispatch(): void {
     const options = { count: this.#options.workers, reserved: this.#dispatchAlone() };
     this.#queue.offer((job) => {
-      const worker = pickWorker(job, this.#active, options);
+      const worker = pickWorker(job, this.#workers.active, options);
       worker?.send(job, job.frame);
       return worker !== undefined;
     });
@@ -358,104 +297,33 @@ export class Pool implements WorkerListener {
   /** Sends what must run alone to idle workers; returns the worker that is kept free for the next of them. */
   #dispatchAlone(): Worker | undefined {
     for (let job = this.#queue.firstAlone; job !== undefined; job = this.#queue.firstAlone) {
-      const idle = this.#active.find((worker) => worker.jobs.length === 0);
-      if (idle === undefined) return this.#active.toSorted((a, b) => a.jobs.length - b.jobs.length)[0];
+      const idle = this.#workers.active.find((worker) => worker.jobs.length === 0);
+      if (idle === undefined)
+        return this.#workers.active.toSorted((a, b) => a.jobs.length - b.jobs.length)[0];
       this.#queue.shiftAlone();
       idle.send(job, job.frame);
     }
     return undefined;
   }
 
-  // ---- workers ----
-
-  #refresh(): void {
-    const ready = [...this.#workers].filter((worker) => worker.isReady && !this.#draining.has(worker));
-    this.#active = ready.slice(0, this.#options.workers);
-  }
-
-  #ensureWorkers(): void {
-    if (this.#stopping !== undefined || this.#bootTimer !== undefined) return;
-    if (this.#bootFailures > 0) {
-      const wait = Math.min(FIRST_BACKOFF_MS * 2 ** (this.#bootFailures - 1), LONGEST_BACKOFF_MS);
-      if (this.#workers.size - this.#draining.size > this.#active.length) return;
-      this.#bootTimer = setTimeout(() => {
-        this.#bootTimer = undefined;
-        this.#spawn();
-      }, wait).unref();
-      return;
-    }
-    const wanted = this.#options.workers + this.#options.spare;
-    while (this.#workers.size - this.#draining.size < wanted) this.#spawn();
-  }
-
-  #spawn(): void {
-    this.#spawned += 1;
-    const { script, jit } = this.#options;
-    this.#workers.add(new Worker({ script, jit, memoryMb: this.#memoryMb }, this));
-  }
-
-  #drain(worker: Worker): void {
-    this.#draining.add(worker);
-    this.#refresh();
-    this.#ensureWorkers();
-  }
-
-  #endIdleDrainers(): void {
-    for (const worker of this.#draining) if (worker.jobs.length === 0) worker.kill('recycled');
-  }
-
-  // ---- watching ----
-
-  #watch(): void {
-    if (this.#timer !== undefined) return;
-    this.#lastTick = performance.now();
-    this.#timer = setInterval(() => this.#tick(), TICK_MS);
-  }
-
-  #tick(): void {
-    const now = performance.now();
-    const stalled = now - this.#lastTick > STALL_MS;
-    this.#lastTick = now;
-    if (stalled) return;
+  /** Looks after everything that has begun or waits; true while there is such a thing. */
+  #look(now: number): boolean {
     let busy = this.#queue.size;
     for (const worker of this.#workers) {
       busy += worker.jobs.length;
-      this.#watchWorker(worker, now);
+      watchWorker(worker, now);
     }
     for (const job of this.#queue.removeLate(now)) this.#defer(job, 'no worker was free in time', 1000);
-    if (busy === 0 || now - this.#lastRecycleCheck > RECYCLE_CHECK_MS) this.#recycle(now);
-    if (busy === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+    if (busy === 0 || now - this.#lastRecycleCheck > RECYCLE_CHECK_MS) {
+      this.#lastRecycleCheck = now;
+      this.#workers.recycle();
     }
-  }
-
-  #watchWorker(worker: Worker, now: number): void {
-    const [head] = worker.jobs;
-    const since = worker.headSince;
-    if (head === undefined || since === undefined) return;
-    if (now - since > head.timeoutMs + GRACE_MS) worker.kill('deadline');
-    else if (now - since > WATCH_AFTER_MS) {
-      const found = worker.look();
-      if (found === undefined) return;
-      // A signal from outside stopped it, which no transform can do.
-      if (found.isSuspended) worker.kill('suspended');
-      else if (found.rssBytes > MEMORY_CAP_BYTES) worker.kill('memory');
-    }
-  }
-
-  #recycle(now: number): void {
-    this.#lastRecycleCheck = now;
-    for (const worker of this.#active) {
-      if ((worker.look()?.rssBytes ?? 0) > RECYCLE_BYTES) this.#draining.add(worker);
-    }
-    if (this.#draining.size === 0) return;
-    this.#refresh();
-    this.#endIdleDrainers();
-    this.#ensureWorkers();
+    return busy > 0;
   }
 }
 
+const STOPPING = 'the sandbox is stopping';
+const NO_WORKER = 'no worker process starts';
 const BREAKER_OPEN = 'it failed hard three times within a minute and is paused';
 
 /** A call that hardly got the processor before its time was up shows a busy machine, not a bad module. */

@@ -1,11 +1,11 @@
-/** How a worker process is started, and which walls the platform has for it. */
+/** How a worker process is started, and which protections the platform has for it. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
 export interface WorkerSettings {
   /** The worker's whole program; it comes over standard input, so that no file of ours need be readable to it. */
-  readonly script: string;
+  readonly program: string;
   /** The optimising compiler is on: faster, but loops exist that only a kill ends. */
   readonly jit: boolean;
   /** What the worker's modules may need in all; the data limit follows from it. */
@@ -13,7 +13,7 @@ export interface WorkerSettings {
 }
 
 /** One protection, and whether this platform has it. */
-export interface Wall {
+export interface Protection {
   readonly name:
     'separate process' | 'deadline kill' | 'memory watch' | 'data limit' | 'permissions' | 'parent death';
   readonly present: boolean;
@@ -29,7 +29,7 @@ const KEPT_MB = 128 + 48;
 const isLinux = process.platform === 'linux' && existsSync('/bin/sh');
 const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv'].find((file) => isLinux && existsSync(file));
 
-export function platformWalls(): readonly Wall[] {
+export function platformProtections(): readonly Protection[] {
   return [
     { name: 'separate process', present: true },
     { name: 'deadline kill', present: true },

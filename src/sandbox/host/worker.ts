@@ -1,4 +1,4 @@
-/** The supervisor's side of one worker process: its walls, its frames, its queue of jobs, its death. */
+/** The supervisor's side of one worker process: its process, its frames, its queue of jobs, its death. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -49,7 +49,7 @@ export class Worker {
     const { file, argv, env } = workerCommand(settings);
     this.#process = spawn(file, argv, { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], env, cwd: '/' });
     this.#socket = this.#process.stdio[3] as Socket;
-    this.#process.stdin?.on('error', ignore).end(settings.script);
+    this.#process.stdin?.on('error', ignore).end(settings.program);
     this.#process.stderr?.on('data', (chunk: Buffer) => {
       this.#complaint = (this.#complaint + chunk.toString('latin1')).slice(-COMPLAINT_CHARS);
     });

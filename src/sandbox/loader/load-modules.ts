@@ -39,7 +39,7 @@ export interface LoadedModules {
   /** Absolute paths of all files that were read, and of entries that are missing so that their arrival is noticed. */
   readonly files: readonly string[];
   /** The program of a worker process; empty where nothing was loaded. */
-  readonly workerScript: string;
+  readonly workerProgram: string;
 }
 
 /** A loader that hangs would hold a reload for ever; twenty files take 0.1 s. */
@@ -47,7 +47,7 @@ const LOADER_TIMEOUT_MS = 30_000;
 /** Linked code beyond this does not fit 64 MB of heap with a request beside it. */
 const MAX_CODE_BYTES = 1024 * 1024;
 
-const NOTHING: LoadedModules = { modules: new Map(), diagnostics: [], files: [], workerScript: '' };
+const NOTHING: LoadedModules = { modules: new Map(), diagnostics: [], files: [], workerProgram: '' };
 
 /** Compiles and links every module that `refs` name; runs none of their code. */
 export async function loadModules(
@@ -83,7 +83,7 @@ export async function loadModules(
     }
     modules.set(loaded.module, { module: loaded.module, ...loaded.linked });
   }
-  return { modules, diagnostics, files: [...files], workerScript: answer.workerScript };
+  return { modules, diagnostics, files: [...files], workerProgram: answer.workerProgram };
 }
 
 /** A loader that broke down did so over one module; each is tried alone, while there is time, to tell which. */

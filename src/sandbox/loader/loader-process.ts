@@ -17,7 +17,7 @@ import {
   type GraphFile,
   type RefusedImport,
 } from './load-graph.ts';
-import { buildWorkerScript } from '../host/worker-script.ts';
+import { workerProgram } from '../host/worker-program.ts';
 import { scanSources, SYNTAX_HINT, type Scan, type SourceFinding } from './scan-sources.ts';
 
 export interface LoaderRequest {
@@ -50,10 +50,10 @@ export interface LoaderAnswer {
   /** Texts of the files that have findings, by id. */
   readonly texts: Readonly<Record<string, string>>;
   /** The program of a worker process. */
-  readonly workerScript: string;
+  readonly workerProgram: string;
 }
 
-async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerScript'>> {
+async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerProgram'>> {
   if (!existsSync(request.dir)) {
     const modules = request.modules.map((module) => ({ module, problem: 'not-found' as const }));
     return { root: request.dir, modules, findings: [], texts: {} };
@@ -152,5 +152,5 @@ function collectFindings(graph: Graph, scan: Scan): SourceFinding[] {
 }
 
 const request = JSON.parse(await text(process.stdin)) as LoaderRequest;
-const [loaded, workerScript] = await Promise.all([load(request), buildWorkerScript()]);
-process.stdout.write(JSON.stringify({ ...loaded, workerScript } satisfies LoaderAnswer));
+const [loaded, program] = await Promise.all([load(request), workerProgram()]);
+process.stdout.write(JSON.stringify({ ...loaded, workerProgram: program } satisfies LoaderAnswer));

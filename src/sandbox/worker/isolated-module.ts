@@ -1,12 +1,15 @@
 /** One transform in its own isolate, as a worker holds it. Runs in the worker process only. */
 import ivm from 'isolated-vm';
 import { STATUS, type Answer, type LoadBody, type Status } from '../frames.ts';
-import { CALL_STATES, INSIDE_SCRIPT } from '../isolate/inside.ts';
+import { CALL_STATES } from '../isolate/call-states.ts';
 import { IsolateCoverage, type RawCoverage } from './isolate-coverage.ts';
 import { LINKED_NAME, MODULE_FILE, SCRIPT_PREFIX } from '../names.ts';
 
 /** Compiling, freezing and linking take 3 ms; a module's own top level runs within a call's limit. */
 const SETUP_TIMEOUT_MS = 2000;
+
+/** `isolate/realm.ts` as one script, whose completion value makes a runner; the bundler of this program defines it. */
+declare const REALM_SCRIPT: string;
 
 type Start = (json: string, now: number, seed: number) => number;
 type Take = () => string;
@@ -38,7 +41,7 @@ export class IsolatedModule {
     this.#coverage = coverage;
     const context = this.#isolate.createContextSync({ inspector: coverage !== undefined });
     const options = { reference: true, timeout: SETUP_TIMEOUT_MS } as const;
-    const link: ivm.Reference = context.evalSync(INSIDE_SCRIPT, { ...options, filename: 'sluice:inside' });
+    const link: ivm.Reference = context.evalSync(REALM_SCRIPT, { ...options, filename: 'sluice:realm' });
     const text = `${SCRIPT_PREFIX}${settings.code}\nreturn ${LINKED_NAME}; })`;
     const factory: ivm.Reference = this.#isolate
       .compileScriptSync(text, { filename: MODULE_FILE, lineOffset: -1 })

@@ -1,0 +1,25 @@
+/** What the realm keeps of the call in progress; its console, `Date` and `Math.random` read it. */
+export interface CurrentCall {
+  pins: Pins;
+  logs: LogBuffer;
+  maxLogBytes: number;
+}
+
+interface Pins {
+  now: number;
+  seed: number;
+}
+
+interface LogBuffer {
+  lines: { level: string; text: string }[];
+  bytes: number;
+  dropped: number;
+}
+
+/** The settings of a module, as its worker was given them. */
+export interface RunnerSettings {
+  readonly exportName: string | undefined;
+  readonly reuse: boolean;
+  readonly maxResultBytes: number;
+  readonly maxLogBytes: number;
+}

@@ -1,0 +1,51 @@
+/**
+ * What stands inside an isolate around a transform. esbuild makes one script of this file and what it imports, which
+ * is nothing of Node and nothing outside this folder but libraries that need nothing either. `createRealm` runs once
+ * per isolate: it prepares the globals, then freezes every intrinsic; only then is a transform's code run for the
+ * first time. From there on no code can patch a builtin, which is why plain method calls on values made here are
+ * safe, while values that a transform made are touched only inside `try`, within the call's time limit.
+ *
+ * A call has two steps. `start` runs the transform and everything its promises can do, because isolated-vm drains
+ * the microtask queue before it returns; `take` hands over what is there by then. Nothing in the isolate can wake
+ * up later: a promise that is still pending will stay so.
+ */
+import { decodeBase64, encodeBase64 } from './base64.ts';
+import { makeConsole } from './console.ts';
+import type { CurrentCall, RunnerSettings } from './current-call.ts';
+import { freezeRealm } from './freeze-realm.ts';
+import { installGlobal, removeGlobals } from './global-scope.ts';
+import { pinRandom, pinTime } from './pins.ts';
+import { createRunner } from './runner.ts';
+import { cloneValue } from './structured-clone.ts';
+import { TextDecoder, TextEncoder } from './text-encoding.ts';
+import { URLSearchParams } from './url-search-params.ts';
+import { URL } from './url.ts';
+
+const GLOBALS = {
+  structuredClone: cloneValue,
+  TextEncoder,
+  TextDecoder,
+  btoa: encodeBase64,
+  atob: decodeBase64,
+  URLSearchParams,
+  URL,
+};
+
+/** Prepares and freezes the realm it runs in; the result makes a runner of a transform's factory. */
+export function createRealm(): (
+  factory: () => unknown,
+  settings: RunnerSettings,
+) => ReturnType<typeof createRunner> {
+  const current: CurrentCall = {
+    pins: { now: 0, seed: 0 },
+    logs: { lines: [], bytes: 0, dropped: 0 },
+    maxLogBytes: 0,
+  };
+  removeGlobals();
+  pinTime(current);
+  pinRandom(current);
+  installGlobal('console', makeConsole(current));
+  for (const [name, value] of Object.entries(GLOBALS)) installGlobal(name, value);
+  freezeRealm();
+  return (factory, settings) => createRunner(current, factory, settings);
+}

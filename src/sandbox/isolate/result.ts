@@ -1,0 +1,71 @@
+import { CALL_STATES, type CallState } from './call-states.ts';
+import { printValue } from './print-value.ts';
+
+/** A call on its way: how it stands, and what it left. */
+export interface CallResult {
+  state: CallState;
+  value: string;
+}
+
+/** Writes a result as JSON; why it cannot be is told in a word, the child knows the sentence. */
+export function writeResult(call: CallResult, result: unknown, maxBytes: number): void {
+  const refuse = (reason: string) => {
+    call.state = CALL_STATES.notJson;
+    call.value = reason;
+  };
+  if (result === undefined) {
+    call.state = CALL_STATES.undefined;
+    return;
+  }
+  if (typeof result === 'number' && !Number.isFinite(result)) return refuse('number');
+  if (typeof result === 'bigint' || typeof result === 'symbol' || typeof result === 'function') {
+    return refuse(typeof result);
+  }
+  let text: unknown;
+  try {
+    text = JSON.stringify(result);
+  } catch (error) {
+    const reason = unwritableReason(error);
+    if (reason === undefined) throw error;
+    return refuse(reason);
+  }
+  if (typeof text !== 'string') return refuse('nothing');
+  // In UTF-8 a text has at least as many bytes as units; the child measures the rest exactly.
+  call.state = text.length > maxBytes ? CALL_STATES.tooLarge : CALL_STATES.ok;
+  call.value = text.length > maxBytes ? '' : text;
+}
+
+/** Tells V8's own complaints about a result from an error that the transform's code threw meanwhile. */
+function unwritableReason(error: unknown): string | undefined {
+  const message: unknown = error instanceof Error ? error.message : undefined;
+  if (typeof message !== 'string') return undefined;
+  if (error instanceof RangeError && message.startsWith('Maximum call stack')) return 'deep';
+  if (error instanceof RangeError && message.startsWith('Invalid string length')) return 'long';
+  if (error instanceof TypeError && message.startsWith('Converting circular')) return 'circular';
+  if (error instanceof TypeError && message.startsWith('Do not know how to serialize a BigInt'))
+    return 'bigint';
+  return undefined;
+}
+
+/** An error as three bounded strings; whatever a hostile one answers or throws, this returns. */
+export function describeError(error: unknown): { name: string; message: string; stack: string } {
+  const described = { name: 'Error', message: '', stack: '' };
+  if ((typeof error !== 'object' && typeof error !== 'function') || error === null) {
+    described.name = 'NonError';
+    described.message = printValue(error).slice(0, 2000);
+  } else {
+    for (const [key, limit] of [
+      ['name', 100],
+      ['message', 2000],
+      ['stack', 8192],
+    ] as const) {
+      try {
+        const value = (error as Record<string, unknown>)[key];
+        if (typeof value === 'string') described[key] = value.slice(0, limit);
+      } catch {
+        // The property's getter threw: the default stands.
+      }
+    }
+  }
+  return described;
+}

@@ -1,0 +1,92 @@
+import { CALL_STATES } from './call-states.ts';
+import type { CurrentCall, RunnerSettings } from './current-call.ts';
+import { describeError, writeResult, type CallResult } from './result.ts';
+
+/** Makes what the worker calls: `start`, `take` and `inspect`. */
+export function createRunner(current: CurrentCall, factory: () => unknown, settings: RunnerSettings) {
+  let kept: unknown;
+  let call: CallResult = { state: CALL_STATES.pending, value: '' };
+  const exportsOf = () => {
+    if (!settings.reuse) return factory();
+    kept ??= factory();
+    return kept;
+  };
+  const begin = (now: number, seed: number) => {
+    current.pins = { now, seed };
+    current.logs = { lines: [], bytes: 0, dropped: 0 };
+    current.maxLogBytes = settings.maxLogBytes;
+    call = { state: CALL_STATES.pending, value: '' };
+    return call;
+  };
+  const fail = (mine: CallResult, error: unknown) => {
+    mine.state = CALL_STATES.failed;
+    mine.value = JSON.stringify(describeError(error));
+  };
+  const finish = (mine: CallResult, result: unknown) => {
+    try {
+      writeResult(mine, result, settings.maxResultBytes);
+    } catch (error) {
+      fail(mine, error);
+    }
+  };
+  return {
+    start(json: string, now: number, seed: number) {
+      const mine = begin(now, seed);
+      try {
+        const transform = pickExport(exportsOf(), settings.exportName);
+        const result = transform(JSON.parse(json));
+        if ((typeof result !== 'object' && typeof result !== 'function') || result === null)
+          finish(mine, result);
+        else void settle(mine, result);
+      } catch (error) {
+        fail(mine, error);
+      }
+      return 0;
+    },
+    take() {
+      const { lines, dropped } = current.logs;
+      const logs = lines.length === 0 && dropped === 0 ? '' : JSON.stringify({ lines, dropped });
+      return `${call.state}${logs}\n${call.value}`;
+    },
+    /** Runs the module's top level and tells what it exports. */
+    inspect() {
+      const mine = begin(0, 0);
+      try {
+        mine.value = JSON.stringify(listExports(exportsOf()));
+        mine.state = CALL_STATES.ok;
+      } catch (error) {
+        fail(mine, error);
+      }
+      return 0;
+    },
+  };
+
+  async function settle(mine: CallResult, result: unknown) {
+    try {
+      finish(mine, await result);
+    } catch (error) {
+      fail(mine, error);
+    }
+  }
+}
+
+/** The named export, else `default`, else `transform`; a CommonJS module may itself be the function. */
+function pickExport(exports: unknown, name: string | undefined): (argument: unknown) => unknown {
+  for (const key of name === undefined ? ['default', 'transform'] : [name]) {
+    if (typeof exports === 'function' && key === 'default') return exports as (argument: unknown) => unknown;
+    const value = (exports as Record<string, unknown>)[key];
+    if (typeof value === 'function') return value as (argument: unknown) => unknown;
+    if (value !== undefined) break;
+  }
+  throw new TypeError('the transform exports no function to call');
+}
+
+/** Names and types of exports, at most 200. */
+function listExports(exports: unknown): [string, string][] {
+  const listed: [string, string][] = typeof exports === 'function' ? [['default', 'function']] : [];
+  if ((typeof exports !== 'object' && typeof exports !== 'function') || exports === null) return listed;
+  for (const key of Object.keys(exports).slice(0, 200)) {
+    listed.push([key.slice(0, 200), typeof (exports as Record<string, unknown>)[key]]);
+  }
+  return listed;
+}

@@ -1,0 +1,38 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { buildProgram, workerProgram, type Program } from '../../src/sandbox/host/worker-program.ts';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'sluice-program-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+describe('the program of a worker', () => {
+  test('is made of the rooms of worker and isolate and of nothing else', async () => {
+    const { inputs, text } = await buildProgram();
+    const allowed = /^src\/sandbox\/(?:isolate|worker)\/|^src\/sandbox\/(?:frames|names)\.ts$/;
+    expect(Object.keys(inputs).filter((file) => !allowed.test(file))).toEqual([]);
+    expect(Object.keys(inputs)).toContain('src/sandbox/isolate/url.ts');
+    const imports = [...text.matchAll(/^import .* from "(.*)";$/gm)].map((match) => match[1]);
+    expect(new Set(imports)).toEqual(new Set(['node:fs', 'sluice:isolated-vm']));
+  });
+
+  test('is taken from the cache while all its files are the same, and made anew when one differs', async () => {
+    const file = path.join(dir, 'program.json');
+    const built = await workerProgram(file);
+    const kept = JSON.parse(readFileSync(file, 'utf8')) as Program;
+    writeFileSync(file, JSON.stringify({ ...kept, text: 'kept' }));
+    expect(await workerProgram(file)).toBe('kept');
+    const inputs = { ...kept.inputs, 'src/sandbox/isolate/url.ts': 'another' };
+    writeFileSync(file, JSON.stringify({ ...kept, text: 'kept', inputs }));
+    expect(await workerProgram(file)).toBe(built);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(kept);
+  });
+
+  test('is made anew where the cache is damaged, and where none can be written', async () => {
+    const file = path.join(dir, 'damaged.json');
+    writeFileSync(file, '{"inputs":');
+    const built = await workerProgram(path.join(file, 'no-folder', 'program.json'));
+    expect(await workerProgram(file)).toBe(built);
+  });
+});
