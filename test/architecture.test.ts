@@ -27,6 +27,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
   timers: { imports: [] },
   outgoing: { imports: [] },
   boundary: { imports: ['action'] },
+  verify: { imports: ['errors'], owns: ['jose'] },
   config: { imports: ['document', 'errors', 'action'] },
   sandbox: { imports: ['errors', 'document', 'request'], owns: ['isolated-vm', 'esbuild', 'tsx'] },
   storage: { imports: ['errors', 'action', 'request'], owns: ['node:sqlite'] },

@@ -1,0 +1,68 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { findHeader, type HeaderValue, SEVERAL } from './headers.ts';
+import { type Proof, refused } from './proof.ts';
+
+/** Secrets that are sent as they are, as digests: both sides are hashed, so lengths take the same time. */
+export type SecretDigests = readonly Buffer[];
+
+export function digestSecrets(secrets: readonly string[]): SecretDigests {
+  return secrets.map((secret) => hash('sha256', Buffer.from(secret, 'utf8'), 'buffer'));
+}
+
+/** Compares what a header carries; its value arrives as latin1, the secret was written as UTF-8. */
+export function judgeSecret(digests: SecretDigests, presented: HeaderValue): Proof {
+  if (presented === undefined || presented === '') return refused('no-proof');
+  if (presented === SEVERAL) return refused('malformed-proof');
+  return judgeBytes(digests, Buffer.from(presented, 'latin1'));
+}
+
+const BASIC = /^basic[ \t]+(\S+)$/i;
+
+/** HTTP Basic (RFC 7617): the user name and one of the passwords. */
+export function judgeBasic(digests: SecretDigests, rawHeaders: readonly string[]): Proof {
+  const header = findHeader(rawHeaders, 'authorization');
+  if (header === undefined) return refused('no-proof');
+  const encoded = header === SEVERAL ? undefined : BASIC.exec(header)?.[1];
+  if (encoded === undefined) return refused('malformed-proof');
+  return judgeBytes(digests, Buffer.from(encoded, 'base64'));
+}
+
+const BEARER = /^bearer[ \t]+(.*)$/i;
+const TOKEN_HEADERS = ['x-service-token', 'x-openclaw-token'] as const;
+
+/** A hook token of the path's own, in the carriers of the hook token; the first that is there is judged. */
+export function judgeToken(
+  digests: SecretDigests,
+  rawHeaders: readonly string[],
+  queryToken: string | undefined,
+): Proof {
+  const presented = bearerOf(rawHeaders) ?? tokenHeaderOf(rawHeaders);
+  if (presented !== undefined) return judgeBytes(digests, Buffer.from(presented, 'latin1'));
+  if (queryToken === undefined || queryToken === '') return refused('no-proof');
+  return judgeBytes(digests, Buffer.from(queryToken, 'utf8'));
+}
+
+/** The token of `Authorization: Bearer`. */
+export function bearerOf(rawHeaders: readonly string[]): string | undefined {
+  const header = findHeader(rawHeaders, 'authorization');
+  if (typeof header !== 'string') return undefined;
+  const token = BEARER.exec(header)?.[1]?.trim();
+  return token === '' ? undefined : token;
+}
+
+function tokenHeaderOf(rawHeaders: readonly string[]): string | undefined {
+  for (const name of TOKEN_HEADERS) {
+    const value = findHeader(rawHeaders, name);
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return undefined;
+}
+
+function judgeBytes(digests: SecretDigests, presented: Buffer): Proof {
+  const digest = hash('sha256', presented, 'buffer');
+  let retired = -1;
+  for (let i = digests.length - 1; i >= 0; i -= 1) {
+    if (timingSafeEqual(digest, digests[i] as Buffer)) retired = i;
+  }
+  return retired < 0 ? refused('wrong-proof') : { kind: 'proved', retired };
+}

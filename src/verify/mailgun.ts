@@ -1,0 +1,71 @@
+import { type KeyObject, timingSafeEqual } from 'node:crypto';
+import { decodeExactly } from './encodings.ts';
+import { readFormPairs, readJsonMember } from './fields.ts';
+import { isForm } from './headers.ts';
+import { type Proof, refused } from './proof.ts';
+import type { SignedRequest } from './scheme.ts';
+import { hmacOf } from './signature.ts';
+
+/**
+ * Mailgun puts its signature into the body and signs only a time and a token there, not the event. So the token is
+ * the id of the delivery: one token is good for one request.
+ */
+export interface MailgunFields {
+  readonly timestamp: string;
+  readonly token: string;
+  readonly signature: string;
+}
+
+const FIELDS = ['timestamp', 'token', 'signature'] as const;
+const TIMESTAMP = /^\d{1,13}$/;
+const TOKEN = /^[\x21-\x7e]{1,256}$/;
+
+export interface MailgunJudge {
+  readonly keys: readonly KeyObject[];
+  readonly toleranceSeconds: number;
+}
+
+export function judgeMailgun(judge: MailgunJudge, request: SignedRequest, nowMs: number): Proof {
+  const fields = readMailgunFields(request);
+  if (fields === undefined) return refused('no-proof');
+  if (!TIMESTAMP.test(fields.timestamp)) return refused('malformed-timestamp');
+  if (!TOKEN.test(fields.token)) return refused('malformed-id');
+  const presented = decodeExactly(fields.signature, 'hex');
+  if (presented === undefined) return refused('malformed-proof');
+  const ageSeconds = Math.floor(nowMs / 1000) - Number(fields.timestamp);
+  let retired = -1;
+  for (let i = judge.keys.length - 1; i >= 0; i -= 1) {
+    const expected = mailgunSignature(judge.keys[i] as KeyObject, fields);
+    if (presented.length === expected.length && timingSafeEqual(presented, expected)) retired = i;
+  }
+  if (retired < 0) return refused('wrong-proof', ageSeconds);
+  if (Math.abs(ageSeconds) > judge.toleranceSeconds) {
+    return refused(ageSeconds > 0 ? 'too-old' : 'too-new', ageSeconds);
+  }
+  return { kind: 'proved', retired, signedAtSeconds: Number(fields.timestamp), signedId: fields.token };
+}
+
+export function mailgunSignature(
+  key: KeyObject,
+  { timestamp, token }: Omit<MailgunFields, 'signature'>,
+): Buffer {
+  return hmacOf('hmac-sha256', key, [timestamp + token]);
+}
+
+/** The member `signature` of a JSON body (webhooks), or three fields of a form (routes and older webhooks). */
+export function readMailgunFields({ rawHeaders, body }: SignedRequest): MailgunFields | undefined {
+  const values = isForm(rawHeaders)
+    ? formFields(body)
+    : FIELDS.map((name) => readJsonMember(body, ['signature', name]));
+  const [timestamp, token, signature] = values;
+  if (timestamp === undefined || token === undefined || signature === undefined) return undefined;
+  return { timestamp, token, signature };
+}
+
+function formFields(body: Buffer): readonly (string | undefined)[] {
+  const pairs = readFormPairs(body) ?? [];
+  return FIELDS.map((name) => {
+    const own = pairs.filter(([candidate]) => candidate === name);
+    return own.length === 1 ? own[0]?.[1] : undefined;
+  });
+}

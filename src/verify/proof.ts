@@ -1,0 +1,75 @@
+/** Why a request did not prove itself. The sender never hears it; the operator does. */
+export type RefusalReason =
+  /** No secret of the path could be read. */
+  | 'not-configured'
+  /** The header (or field) with the proof is not there. */
+  | 'no-proof'
+  /** It is there, and not in the form of the scheme. */
+  | 'malformed-proof'
+  /** The time or the id that is signed is not there. */
+  | 'no-timestamp'
+  | 'malformed-timestamp'
+  | 'malformed-id'
+  /** The proof belongs to other bytes or another secret. */
+  | 'wrong-proof'
+  /** The proof is right; its time lies too far from now. */
+  | 'too-old'
+  | 'too-new'
+  /** The proof does not cover the body. */
+  | 'body-not-covered'
+  /** The body cannot be read as far as the proof needs it. */
+  | 'unreadable-body'
+  /** The claims of a token do not fit: its issuer, its audience or another one that the path asks for. */
+  | 'wrong-claims'
+  /** The keys of the issuer could not be fetched. */
+  | 'no-keys';
+
+export interface Proved {
+  readonly kind: 'proved';
+  /** 0 for the current secret, n for the n-th one after it in the list. */
+  readonly retired: number;
+  /** Seconds since the epoch, where the time of signing is signed. */
+  readonly signedAtSeconds?: number;
+  /** The id of the delivery, where it is signed. */
+  readonly signedId?: string;
+}
+
+export interface Refused {
+  readonly kind: 'refused';
+  readonly reason: RefusalReason;
+  /** How old the proof is, where its time could be read; negative for one from the future. */
+  readonly ageSeconds?: number;
+}
+
+export type Proof = Proved | Refused;
+
+export function refused(reason: RefusalReason, ageSeconds?: number): Refused {
+  return ageSeconds === undefined ? { kind: 'refused', reason } : { kind: 'refused', reason, ageSeconds };
+}
+
+/** How far a judgement came: of several refusals the one that came furthest says most. */
+const DISTANCE: Readonly<Record<RefusalReason, number>> = {
+  'not-configured': 0,
+  'no-proof': 1,
+  'malformed-proof': 2,
+  'no-timestamp': 3,
+  'malformed-timestamp': 3,
+  'malformed-id': 3,
+  'unreadable-body': 3,
+  'body-not-covered': 4,
+  'no-keys': 4,
+  'wrong-proof': 5,
+  'too-old': 6,
+  'too-new': 6,
+  'wrong-claims': 6,
+};
+
+/** The first proof that holds, else the refusal that came furthest. */
+export function bestOf(proofs: readonly Proof[]): Proof {
+  let best: Refused = refused('not-configured');
+  for (const proof of proofs) {
+    if (proof.kind === 'proved') return proof;
+    if (DISTANCE[proof.reason] > DISTANCE[best.reason]) best = proof;
+  }
+  return best;
+}

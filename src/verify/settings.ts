@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { findContentProblem } from './signed-content.ts';
+import { PROVIDER_NAMES, type ProviderName } from './schemes.ts';
+
+/** A secret stands in the environment or in a file of its own, never in the mapping. */
+const SecretReference = z.union([
+  z
+    .string()
+    .regex(/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/, { error: 'must be a reference: "${NAME}" or {file: PATH}' })
+    .describe('${NAME}: the environment variable that holds the secret.'),
+  z.strictObject({ file: z.string().min(1) }).describe('File that holds the secret and nothing else.'),
+]);
+export type SecretReference = z.output<typeof SecretReference>;
+
+const Secrets = z
+  .array(SecretReference)
+  .min(1)
+  .max(8)
+  .describe('The current secret first; those after it are retired and still taken, each use is logged.');
+
+const Tolerance = z
+  .int()
+  .min(1)
+  .max(604_800)
+  .optional()
+  .describe('Seconds the signed time may lie before or after now; default that of the scheme.');
+
+const HeaderName = z
+  .string()
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: 'must be the name of a header' })
+  .transform((name) => name.toLowerCase());
+
+const Signed = z
+  .string()
+  .min(1)
+  .max(200)
+  .superRefine((text, context) => {
+    const problem = findContentProblem(text);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  })
+  .describe('What is signed: text with {body}, {timestamp}, {id}, {url}, {method}; default {body}.');
+
+/** The keys that describe a signature in a header. */
+const signatureKeys = {
+  header: HeaderName.describe('Header that carries the signature.'),
+  encoding: z.enum(['hex', 'base64', 'base64url']).optional().describe('Default hex.'),
+  prefix: z.string().min(1).max(40).optional().describe('Text before the signature, such as sha256=.'),
+  separator: z.string().min(1).max(4).optional().describe('The header is a list; this stands between items.'),
+  assign: z.string().min(1).max(4).optional().describe('Between name and value of an item; default =.'),
+  signatureField: z.string().min(1).max(40).optional().describe('Item of the list with the signature.'),
+  timestampField: z.string().min(1).max(40).optional().describe('Item of the list with the time.'),
+  timestampHeader: HeaderName.optional().describe('Header with the time of signing.'),
+  timestampMember: z.string().min(1).max(100).optional().describe('Member of the JSON body with the time.'),
+  timestampUnit: z.enum(['seconds', 'milliseconds']).optional().describe('Default seconds.'),
+  idHeader: HeaderName.optional().describe('Header with the id of the delivery.'),
+  signed: Signed.optional(),
+  secretEncoding: z.enum(['text', 'base64', 'hex']).optional().describe('How the secret is written.'),
+  secretPrefix: z.string().min(1).max(40).optional().describe('Text before the secret, such as whsec_.'),
+};
+
+const ProviderSettings = z.strictObject({
+  scheme: z
+    .enum(PROVIDER_NAMES as readonly [ProviderName, ...ProviderName[]])
+    .describe('The provider that signs.'),
+  secrets: Secrets,
+  toleranceSeconds: Tolerance,
+});
+
+const HmacSettings = z.strictObject({
+  scheme: z.literal('hmac').describe('A secret that both sides know.'),
+  secrets: Secrets,
+  algorithm: z.enum(['sha1', 'sha256', 'sha384', 'sha512']).optional().describe('Default sha256.'),
+  toleranceSeconds: Tolerance,
+  ...signatureKeys,
+});
+
+const PublicKeySettings = z.strictObject({
+  scheme: z.enum(['ed25519', 'ecdsa']).describe('The sender signs with its private key; ecdsa with SHA-256.'),
+  secrets: Secrets.describe('References to public keys: PEM, or raw or SPKI bytes in secretEncoding.'),
+  toleranceSeconds: Tolerance,
+  ...signatureKeys,
+});
+
+const OidcSettings = z.strictObject({
+  scheme: z.literal('oidc').describe('A signed token (JWT) as Bearer: Google Pub/Sub, Microsoft.'),
+  issuer: z.url({ protocol: /^https?$/ }).describe('The issuer, exact; its keys are found from there.'),
+  audience: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(8)]).describe('Expected aud.'),
+  jwksUri: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Where the keys are; default found by issuer.'),
+  claims: z
+    .record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .describe('Further claims, each exact; for Google the email of the service account.'),
+  toleranceSeconds: Tolerance,
+});
+
+const BasicSettings = z.strictObject({
+  scheme: z.literal('basic').describe('HTTP Basic.'),
+  user: z.string().min(1).max(200).describe('User name.'),
+  secrets: Secrets.describe('References to passwords.'),
+});
+
+const HeaderSettings = z.strictObject({
+  scheme: z.literal('header').describe('The secret itself stands in a header.'),
+  header: HeaderName.describe('Header that carries the secret.'),
+  secrets: Secrets,
+});
+
+const TokenSettings = z.strictObject({
+  scheme: z.literal('token').describe("A hook token of this path's own: a leaked one opens nothing else."),
+  secrets: Secrets,
+});
+
+/** `verify` of a path, as it is written in a mapping. */
+export const VerifySettings = z.discriminatedUnion('scheme', [
+  ProviderSettings,
+  HmacSettings,
+  PublicKeySettings,
+  OidcSettings,
+  BasicSettings,
+  HeaderSettings,
+  TokenSettings,
+]);
+export type VerifySettings = z.output<typeof VerifySettings>;

@@ -1,0 +1,187 @@
+import { createHmac, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
+import { decodeExactly } from './encodings.ts';
+import { readJsonMember } from './fields.ts';
+import { findHeader, SEVERAL } from './headers.ts';
+import { type Proof, type RefusalReason, refused } from './proof.ts';
+import type { SignatureColumns, SignedRequest } from './scheme.ts';
+import { type ContentPart, contentBytes, type ContentValues } from './signed-content.ts';
+
+/** A header with more signatures than this is refused: providers send one for each secret that is still valid. */
+const MAX_SIGNATURES = 8;
+const TIMESTAMP = /^\d{1,13}$/;
+/** Without a full stop: `id.timestamp.body` could otherwise be cut at another place. */
+const SIGNED_ID = /^[\x21-\x2d\x2f-\x7e]{1,256}$/;
+
+/** A way with a signature in a header, ready to judge requests. */
+export interface SignatureJudge {
+  readonly columns: SignatureColumns;
+  readonly parts: readonly ContentPart[];
+  /** The current key first. */
+  readonly keys: readonly KeyObject[];
+  readonly toleranceSeconds: number;
+}
+
+/** What the header and its companions say, before any key is tried. */
+export interface PresentedSignature {
+  readonly signatures: readonly Buffer[];
+  readonly timestamp: string | undefined;
+  readonly id: string | undefined;
+}
+
+/** Judges one request: reads the header, compares over the raw bytes, and then looks at the time. */
+export function judgeSignature(judge: SignatureJudge, request: SignedRequest, nowMs: number): Proof {
+  const presented = readPresented(judge.columns, judge.parts, request);
+  if (typeof presented === 'string') return refused(presented);
+  const { timestamp, id } = presented;
+  const signedAtSeconds = timestamp === undefined ? undefined : toSeconds(timestamp, judge.columns);
+  const ageSeconds =
+    signedAtSeconds === undefined ? undefined : Math.floor(nowMs / 1000) - Math.floor(signedAtSeconds);
+  const content = contentBytes(judge.parts, valuesOf(request, presented));
+  const retired = findKey(judge, content, presented.signatures);
+  if (retired < 0) return refused('wrong-proof', ageSeconds);
+  if (ageSeconds !== undefined && Math.abs(ageSeconds) > judge.toleranceSeconds) {
+    return refused(ageSeconds > 0 ? 'too-old' : 'too-new', ageSeconds);
+  }
+  return {
+    kind: 'proved',
+    retired,
+    ...(signedAtSeconds === undefined ? {} : { signedAtSeconds }),
+    ...(id === undefined ? {} : { signedId: id }),
+  };
+}
+
+export function valuesOf(request: SignedRequest, presented: PresentedSignature): ContentValues {
+  const { body, url, method } = request;
+  return { body, url, method, timestamp: presented.timestamp, id: presented.id };
+}
+
+/** Seconds since the epoch of a timestamp that is known to be digits. */
+export function toSeconds(timestamp: string, columns: SignatureColumns): number {
+  return columns.timestampUnit === 'milliseconds' ? Number(timestamp) / 1000 : Number(timestamp);
+}
+
+/** The place of the key that made one of the signatures, or -1. Every key meets every signature whatever matched. */
+export function findKey(
+  judge: Pick<SignatureJudge, 'columns' | 'keys'>,
+  content: readonly Buffer[],
+  signatures: readonly Buffer[],
+): number {
+  let found = -1;
+  for (let i = judge.keys.length - 1; i >= 0; i -= 1) {
+    const key = judge.keys[i] as KeyObject;
+    if (signs(judge.columns, { key, content, signatures })) found = i;
+  }
+  return found;
+}
+
+interface Comparison {
+  readonly key: KeyObject;
+  readonly content: readonly Buffer[];
+  readonly signatures: readonly Buffer[];
+}
+
+function signs(columns: SignatureColumns, { key, content, signatures }: Comparison): boolean {
+  if (columns.algorithm === 'ed25519' || columns.algorithm === 'ecdsa-sha256') {
+    const digest = columns.algorithm === 'ed25519' ? undefined : 'sha256';
+    const bytes = content.length === 1 ? (content[0] as Buffer) : Buffer.concat(content);
+    return signatures.filter((signature) => verify(digest, bytes, key, signature)).length > 0;
+  }
+  const expected = hmacOf(columns.algorithm, key, content);
+  let matches = false;
+  for (const signature of signatures) {
+    if (signature.length === expected.length && timingSafeEqual(signature, expected)) matches = true;
+  }
+  return matches;
+}
+
+export function hmacOf(
+  algorithm: `hmac-${string}`,
+  key: KeyObject,
+  content: readonly (Buffer | string)[],
+): Buffer {
+  const hmac = createHmac(algorithm.slice('hmac-'.length), key);
+  for (const part of content) hmac.update(part);
+  return hmac.digest();
+}
+
+/** Reads the header of the signature and what is signed with it, or says what is wrong with them. */
+export function readPresented(
+  columns: SignatureColumns,
+  parts: readonly ContentPart[],
+  request: SignedRequest,
+): PresentedSignature | RefusalReason {
+  const header = findHeader(request.rawHeaders, columns.header);
+  if (header === undefined || header === '') return 'no-proof';
+  if (header === SEVERAL) return 'malformed-proof';
+  const items = readItems(columns, header);
+  const signatures = readSignatures(columns, items);
+  if (signatures === undefined) return 'malformed-proof';
+  const timestamp = readTimestamp(columns, items, request);
+  if (timestamp === 'no-timestamp' || timestamp === 'malformed-timestamp') return timestamp;
+  const id = parts.some(({ kind }) => kind === 'id') ? readId(columns, request) : undefined;
+  if (id === 'malformed-id') return id;
+  return { signatures, timestamp, id };
+}
+
+interface HeaderItem {
+  /** Empty where the header is no list. */
+  readonly name: string;
+  readonly value: string;
+}
+
+function readItems(columns: SignatureColumns, header: string): readonly HeaderItem[] {
+  const { separator, assign = '=' } = columns;
+  if (separator === undefined) return [{ name: '', value: header }];
+  return header.split(separator).map((item) => {
+    const trimmed = item.trim();
+    const at = trimmed.indexOf(assign);
+    return at < 0
+      ? { name: trimmed, value: '' }
+      : { name: trimmed.slice(0, at), value: trimmed.slice(at + assign.length) };
+  });
+}
+
+/** All signatures of this scheme's version; items of other versions are passed over, as the providers ask for. */
+function readSignatures(
+  columns: SignatureColumns,
+  items: readonly HeaderItem[],
+): readonly Buffer[] | undefined {
+  const { prefix = '', signatureField = '' } = columns;
+  const own = items.filter(({ name }) => name === signatureField);
+  if (own.length === 0 || own.length > MAX_SIGNATURES) return undefined;
+  const signatures: Buffer[] = [];
+  for (const { value } of own) {
+    if (!value.startsWith(prefix)) return undefined;
+    const bytes = decodeExactly(value.slice(prefix.length), columns.encoding);
+    if (bytes === undefined) return undefined;
+    signatures.push(bytes);
+  }
+  return signatures;
+}
+
+function readTimestamp(
+  columns: SignatureColumns,
+  items: readonly HeaderItem[],
+  request: SignedRequest,
+): string | undefined {
+  const { timestampField, timestampHeader, timestampMember } = columns;
+  let text: string | undefined;
+  if (timestampField !== undefined) {
+    const own = items.filter(({ name }) => name === timestampField);
+    if (own.length > 1) return 'malformed-timestamp';
+    text = own[0]?.value;
+  } else if (timestampHeader !== undefined) {
+    const header = findHeader(request.rawHeaders, timestampHeader);
+    if (header === SEVERAL) return 'malformed-timestamp';
+    text = header;
+  } else if (timestampMember !== undefined) {
+    text = readJsonMember(request.body, [timestampMember]);
+  } else return undefined;
+  if (text === undefined) return 'no-timestamp';
+  return TIMESTAMP.test(text) ? text : 'malformed-timestamp';
+}
+
+function readId(columns: SignatureColumns, request: SignedRequest): string {
+  const header = columns.idHeader === undefined ? '' : findHeader(request.rawHeaders, columns.idHeader);
+  return typeof header === 'string' && SIGNED_ID.test(header) ? header : 'malformed-id';
+}

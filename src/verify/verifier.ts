@@ -1,0 +1,103 @@
+import { digestSecrets, judgeBasic, judgeToken, type SecretDigests } from './credentials.ts';
+import { createOidcJudge, type FetchJson, type OidcSettings } from './oidc.ts';
+import { bestOf, type Proof, refused } from './proof.ts';
+import { type ReplayFacts, replayOf } from './replay.ts';
+import type { SignedRequest } from './scheme.ts';
+import type { VerifySettings } from './settings.ts';
+import { compileWays, type SecretProblem, type TableSettings } from './ways.ts';
+
+/** The settings of a path with the texts its references stand for; an empty text is a secret that is missing. */
+export interface ProofSettings {
+  readonly settings: VerifySettings;
+  /** The current secret first. Empty for `oidc`. */
+  readonly secrets: readonly string[];
+}
+
+export interface VerifierDeps {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Fetches the keys of an issuer. */
+  readonly fetchJson: FetchJson;
+}
+
+/** A request and the query token, which is not a part of what is signed. */
+export interface ReceivedRequest extends SignedRequest {
+  /** The `token` parameter of the query, where the service still takes it there. */
+  readonly queryToken?: string;
+}
+
+/** Judges the requests of one path. */
+export interface Verifier {
+  readonly scheme: VerifySettings['scheme'];
+  readonly replay: ReplayFacts;
+  /** Headers that carry a secret: nothing behind the door may see them. Lower case. */
+  readonly secretHeaders: readonly string[];
+  /** What is wrong with secrets. A path none of whose secrets is good refuses everything. */
+  readonly problems: readonly SecretProblem[];
+  prove(request: ReceivedRequest): Proof | Promise<Proof>;
+}
+
+const NO_REPLAY: ReplayFacts = { signedTime: false, signedId: false };
+const TOKEN_HEADERS = ['authorization', 'x-service-token', 'x-openclaw-token'];
+
+/** Makes the judge of one path. */
+export function createVerifier({ settings, secrets }: ProofSettings, deps: VerifierDeps): Verifier {
+  if (settings.scheme === 'oidc') return oidcVerifier(settings, deps);
+  if (settings.scheme !== 'basic' && settings.scheme !== 'token') {
+    return tableVerifier(settings, secrets, deps);
+  }
+  const present = secrets.filter((secret) => secret !== '');
+  const common = { scheme: settings.scheme, replay: NO_REPLAY, problems: missing(secrets) };
+  if (settings.scheme === 'basic') {
+    const digests = digestSecrets(present.map((secret) => `${settings.user}:${secret}`));
+    const prove = guarded(digests, ({ rawHeaders }) => judgeBasic(digests, rawHeaders));
+    return { ...common, secretHeaders: ['authorization'], prove };
+  }
+  const digests = digestSecrets(present);
+  const prove = guarded(digests, ({ rawHeaders, queryToken }) => judgeToken(digests, rawHeaders, queryToken));
+  return { ...common, secretHeaders: TOKEN_HEADERS, prove };
+}
+
+function oidcVerifier(settings: OidcSettings, { clock, fetchJson }: VerifierDeps): Verifier {
+  const judge = createOidcJudge(settings, fetchJson);
+  return {
+    scheme: settings.scheme,
+    // The token's time is signed, but not with this request: a copy of the token fits any body.
+    replay: NO_REPLAY,
+    secretHeaders: ['authorization'],
+    problems: [],
+    prove: ({ rawHeaders }) => judge.judge(rawHeaders, clock()),
+  };
+}
+
+function tableVerifier(settings: TableSettings, secrets: readonly string[], deps: VerifierDeps): Verifier {
+  const ways = compileWays(settings, secrets);
+  const [only] = ways;
+  const best = ways.find(({ isUsable }) => isUsable) ?? only;
+  const unreadable = new Map(
+    ways.flatMap(({ problems }) => problems.map((problem) => [problem.index, problem] as const)),
+  );
+  return {
+    scheme: settings.scheme,
+    replay: best === undefined ? NO_REPLAY : replayOf(best.way),
+    secretHeaders: ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : [])),
+    problems: [...missing(secrets), ...unreadable.values()],
+    prove:
+      ways.length === 1 && only !== undefined
+        ? (request) => only.judge(request, deps.clock())
+        : (request) => bestOf(ways.map((way) => way.judge(request, deps.clock()))),
+  };
+}
+
+function missing(secrets: readonly string[]): readonly SecretProblem[] {
+  return secrets.flatMap((secret, index) =>
+    secret === '' ? [{ index, problem: 'it is missing or empty' }] : [],
+  );
+}
+
+function guarded(
+  digests: SecretDigests,
+  judge: (request: ReceivedRequest) => Proof,
+): (request: ReceivedRequest) => Proof {
+  return (request) => (digests.length === 0 ? refused('not-configured') : judge(request));
+}

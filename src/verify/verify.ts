@@ -1,0 +1,18 @@
+/**
+ * Proofs of senders: the raw body, the headers and the secrets of a path in, a proof or the reason of a refusal out.
+ * Pure: the clock and the way to fetch an issuer's keys are handed in. Everything is judged over the bytes as they
+ * came, secrets are compared in constant time, and nothing of the payload is built before the proof.
+ */
+export { type Proof, type Proved, type RefusalReason, type Refused } from './proof.ts';
+export { describeReplay, type ReplayFacts } from './replay.ts';
+export type { Scheme, SignedRequest } from './scheme.ts';
+export { PROVIDER_NAMES, type ProviderName, SCHEMES } from './schemes.ts';
+export { type SecretReference, VerifySettings } from './settings.ts';
+export {
+  createVerifier,
+  type ProofSettings,
+  type ReceivedRequest,
+  type Verifier,
+  type VerifierDeps,
+} from './verifier.ts';
+export type { SecretProblem } from './ways.ts';

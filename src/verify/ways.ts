@@ -1,0 +1,140 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { digestSecrets, judgeSecret } from './credentials.ts';
+import { findHeader } from './headers.ts';
+import { readKey } from './keys.ts';
+import { judgeMailgun } from './mailgun.ts';
+import { type Proof, refused } from './proof.ts';
+import type { Scheme, SecretForm, SignatureColumns, SignedRequest, Way } from './scheme.ts';
+import { SCHEMES } from './schemes.ts';
+import type { VerifySettings } from './settings.ts';
+import { judgeSignature } from './signature.ts';
+import { compileContent } from './signed-content.ts';
+import { judgeTwilio } from './twilio.ts';
+
+/** What a general signature scheme takes where nothing else is said. */
+const DEFAULT_TOLERANCE_SECONDS = 300;
+
+/** The schemes that are rows of the table, or are described like one. */
+export type TableSettings = Exclude<VerifySettings, { scheme: 'oidc' | 'basic' | 'token' }>;
+
+export interface SecretProblem {
+  /** 0-based place among the path's secrets. */
+  readonly index: number;
+  readonly problem: string;
+}
+
+/** One way with its own secrets made into keys. */
+export interface CompiledWay {
+  readonly way: Way;
+  readonly problems: readonly SecretProblem[];
+  /** Whether any secret of this way is good. */
+  readonly isUsable: boolean;
+  judge(request: SignedRequest, nowMs: number): Proof;
+}
+
+/** All ways of a scheme, each with the secrets that belong to it; empty secrets belong to none. */
+export function compileWays(settings: TableSettings, secrets: readonly string[]): readonly CompiledWay[] {
+  const { toleranceSeconds, ways } = schemeOf(settings);
+  return ways.map((entry) => {
+    const own = secrets.flatMap((secret, index) =>
+      secret !== '' && belongs(entry, secret) ? [{ secret, index }] : [],
+    );
+    return compileWay(entry.way, own, toleranceSeconds);
+  });
+}
+
+/** The ways of a path's scheme with the path's own tolerance. */
+export function schemeOf(settings: TableSettings): Pick<Scheme, 'ways' | 'toleranceSeconds'> {
+  if (settings.scheme === 'header') {
+    return { ways: [{ way: { kind: 'secret', header: settings.header } }], toleranceSeconds: 0 };
+  }
+  if (settings.scheme === 'hmac' || settings.scheme === 'ed25519' || settings.scheme === 'ecdsa') {
+    return {
+      ways: [{ way: { kind: 'signature', columns: columnsOf(settings) } }],
+      toleranceSeconds: settings.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
+    };
+  }
+  const scheme: Scheme = SCHEMES[settings.scheme];
+  return { ways: scheme.ways, toleranceSeconds: settings.toleranceSeconds ?? scheme.toleranceSeconds };
+}
+
+function columnsOf(
+  settings: Extract<VerifySettings, { scheme: 'hmac' | 'ed25519' | 'ecdsa' }>,
+): SignatureColumns {
+  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+  return {
+    encoding: 'hex',
+    signed: '{body}',
+    ...given,
+    header: settings.header,
+    algorithm: algorithmOf(settings),
+  };
+}
+
+function algorithmOf(
+  settings: Extract<VerifySettings, { scheme: 'hmac' | 'ed25519' | 'ecdsa' }>,
+): SignatureColumns['algorithm'] {
+  if (settings.scheme === 'hmac') return `hmac-${settings.algorithm ?? 'sha256'}`;
+  return settings.scheme === 'ed25519' ? 'ed25519' : 'ecdsa-sha256';
+}
+
+export function belongs({ beginsWith, notWith }: SecretForm, secret: string): boolean {
+  if (beginsWith?.some((start) => secret.startsWith(start)) === false) return false;
+  return notWith?.some((start) => secret.startsWith(start)) !== true;
+}
+
+interface OwnSecret {
+  readonly secret: string;
+  readonly index: number;
+}
+
+function compileWay(way: Way, own: readonly OwnSecret[], toleranceSeconds: number): CompiledWay {
+  switch (way.kind) {
+    case 'secret': {
+      const digests = digestSecrets(own.map(({ secret }) => secret));
+      const judge: CompiledWay['judge'] = ({ rawHeaders }) =>
+        judgeSecret(digests, findHeader(rawHeaders, way.header));
+      return guard({ way, problems: [], isUsable: own.length > 0, judge });
+    }
+    case 'twilio': {
+      const keys = textKeys(own);
+      const judge: CompiledWay['judge'] = (request) => judgeTwilio(keys, request);
+      return guard({ way, problems: [], isUsable: own.length > 0, judge });
+    }
+    case 'mailgun': {
+      const mailgun = { keys: textKeys(own), toleranceSeconds };
+      const judge: CompiledWay['judge'] = (request, nowMs) => judgeMailgun(mailgun, request, nowMs);
+      return guard({ way, problems: [], isUsable: own.length > 0, judge });
+    }
+    case 'signature': {
+      const { keys, problems } = readKeys(way.columns, own);
+      const parts = compileContent(way.columns.signed);
+      const signature = { columns: way.columns, parts, keys, toleranceSeconds };
+      const judge: CompiledWay['judge'] = (request, nowMs) => judgeSignature(signature, request, nowMs);
+      return guard({ way, problems, isUsable: keys.length > 0, judge });
+    }
+  }
+}
+
+/** Without a good secret nothing is even compared. */
+function guard(way: CompiledWay): CompiledWay {
+  return way.isUsable ? way : { ...way, judge: () => refused('not-configured') };
+}
+
+function textKeys(own: readonly OwnSecret[]): readonly KeyObject[] {
+  return own.map(({ secret }) => createSecretKey(Buffer.from(secret, 'utf8')));
+}
+
+function readKeys(
+  columns: SignatureColumns,
+  own: readonly OwnSecret[],
+): { readonly keys: readonly KeyObject[]; readonly problems: readonly SecretProblem[] } {
+  const keys: KeyObject[] = [];
+  const problems: SecretProblem[] = [];
+  for (const { secret, index } of own) {
+    const read = readKey(columns, secret);
+    if (read.kind === 'key') keys.push(read.key);
+    else problems.push({ index, problem: read.problem });
+  }
+  return { keys, problems };
+}
