@@ -11,13 +11,12 @@ import { Sandbox, type SandboxEvent } from './sandbox/sandbox.ts';
 import {
   startMetricsListener,
   startServer,
-  type Readiness,
   type RunningServer,
   type SeenRequest,
   type ServerGeneration,
 } from './server/server.ts';
 import { openStorage, retentionLimits, type Storage } from './storage/storage.ts';
-import { openMetrics, type Log, type Metrics } from './telemetry/telemetry.ts';
+import { createHealth, openMetrics, type Health, type Log, type Metrics } from './telemetry/telemetry.ts';
 import type { Settings } from './config/config.ts';
 
 /** The running service: one server, one store, one gateway, and the generation that is live. */
@@ -54,8 +53,9 @@ const PRUNE_EVERY_MS = 10 * 60_000;
 export async function startService(options: ServiceOptions): Promise<Service> {
   const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(options.log, event) });
   const opened: (() => Promise<unknown>)[] = [() => sandbox.stop()];
+  const health = createHealth({ log: options.log });
   try {
-    const live = await openLiveGeneration(options, sandbox);
+    const live = await openLiveGeneration({ ...options, health }, sandbox);
     sayMissingWalls(options.log, live, sandbox);
     const { settings } = live.generation.config;
     const storage = await openStore(settings);
@@ -66,7 +66,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await gateway.start();
     live.onReplaced(() => gateway.reconfigure(live.effects));
     const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
-    const health = watchHealth(live, sandbox, failed);
+    const stopWatching = watchHealth(health, { sandbox, failed });
+    opened.unshift(() => Promise.resolve(stopWatching()));
     const metrics = await startMetrics(settings, { storage, sandbox, log: options.log });
     if (metrics !== undefined) opened.unshift(metrics.stop);
     const server = await listen(options, { live, storage, gateway, health, metrics });
@@ -83,6 +84,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       reload: () => live.reload(),
       stop: once(async () => {
         stopPruning();
+        stopWatching();
         const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
         // Side by side: a sender that waits for its run keeps its connection for as long as the run may go on.
         await Promise.all([server.stop(), gateway.stop(graceMs)]);
@@ -108,25 +110,34 @@ function openStore({ storage, gateway }: Settings): Promise<Storage> {
   });
 }
 
-interface Health {
-  readiness(): Readiness;
+/** How often the sandbox is asked how it is. */
+const WATCH_MS = 1_000;
+
+interface Watched {
+  readonly sandbox: Sandbox;
+  /** Resolves if the store dies under the service. */
+  readonly failed: Promise<Error>;
 }
 
-function watchHealth(live: LiveGeneration, sandbox: Sandbox, failed: Promise<Error>): Health {
-  let storeFailed = false;
+/** Lets store and sandbox report; returns how to end it. */
+function watchHealth(health: Health, { sandbox, failed }: Watched): () => void {
   void failed.then(() => {
-    storeFailed = true;
+    const message = 'the store has failed; restart the service';
+    health.raise({ code: 'store_cannot_accept', name: 'engine', message });
   });
-  return {
-    readiness: () => {
-      const problems: string[] = [];
-      if (storeFailed) problems.push('the store has failed; restart the service');
-      if (live.isStale) problems.push('the last reload was rejected; the generation before it is live');
-      const { ok, reason } = sandbox.health;
-      if (!ok) problems.push(reason ?? 'transforms cannot run');
-      return { ready: problems.length === 0, problems };
-    },
+  const look = (): void => {
+    const { ok, reason = 'transforms cannot run' } = sandbox.health;
+    health.replace('transforms_cannot_run', ok ? [] : [{ message: reason }]);
+    health.replace(
+      'transform_failing',
+      sandbox.stats.breakers.map(({ module }) => ({
+        name: module,
+        message: 'it failed too often and is tried again after a while; its requests get 503 until then',
+      })),
+    );
   };
+  const timer = setInterval(look, WATCH_MS).unref();
+  return () => clearInterval(timer);
 }
 
 /** Metrics on a listener of their own; absent where none is configured. */
@@ -165,6 +176,7 @@ function servedGeneration(live: LiveGeneration): () => ServerGeneration {
     served = {
       id,
       hooks: config.settings.hooks,
+      gatewayToken: config.settings.gateway.token,
       canTake: (path) => isBuiltInRoute(path) || table.canTake(path),
       settingsOf: (path) => table.settingsOf(path),
       evaluate: (request) => evaluate(request),
@@ -182,7 +194,7 @@ function listen(
     generation: servedGeneration(live),
     storage,
     log: options.requestLog ?? options.log,
-    readiness: () => health.readiness(),
+    health,
     onAccepted: () => gateway.notify(),
     waitForRun: async (runId, ms, signal) =>
       (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId),

@@ -5,7 +5,7 @@ import { createRunners, type Runner } from '../runners/runners.ts';
 import { openChannels, type OpenChannels } from '../channels/channels.ts';
 import { loadGeneration, type Generation, type GenerationOptions } from './load-generation.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { Log } from '../telemetry/telemetry.ts';
+import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
 
 export interface LiveOptions {
   readonly configFile: string;
@@ -19,6 +19,8 @@ export interface LiveOptions {
   readonly onDiagnostics?: (diagnostics: readonly Diagnostic[]) => void;
   /** What became of a reload; default: a line in the log. */
   readonly onReload?: (result: ReloadResult) => void;
+  /** Told of a reload that did not go live, until one does. */
+  readonly health?: HealthReporter;
 }
 
 /** Requests and deliveries under way end with the generation they began with; what it holds is freed after this time. */
@@ -42,8 +44,6 @@ export interface LiveGeneration {
   readonly generation: Generation;
   readonly effects: Effects;
   readonly tokenWasMade: boolean;
-  /** True after a reload that did not go live, until one does. */
-  readonly isStale: boolean;
   reload(): Promise<ReloadResult>;
   onReplaced(listener: () => void): void;
 }
@@ -61,14 +61,12 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     throw new Error('the configuration, a mapping or a transform has errors');
   let generation = applyOverrides(first.generation, options);
   let effects = createEffects(generation, options.env);
-  let isStale = false;
   let listener: (() => void) | undefined;
   const started = generation.config.settings;
   applyToLog(options.log, generation);
   const reload = async (): Promise<ReloadResult> => {
     const next = await loadGeneration(options.configFile, loading);
     options.onDiagnostics?.(next.diagnostics);
-    isStale = next.generation === undefined;
     if (next.generation === undefined) {
       return { kind: 'rejected', generation: generation.id, findings: next.diagnostics.length };
     }
@@ -93,13 +91,11 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     get effects() {
       return effects;
     },
-    get isStale() {
-      return isStale;
-    },
     tokenWasMade:
       first.generation.config.settings.hooks.token === undefined && options.makeToken !== undefined,
     reload: inOrder(async () => {
       const result = await reload();
+      options.health?.replace('reload_rejected', rejectionOf(result));
       onReload(result);
       return result;
     }),
@@ -107,6 +103,12 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
       listener = call;
     },
   };
+}
+
+function rejectionOf(result: ReloadResult): readonly { readonly message: string }[] {
+  if (result.kind !== 'rejected') return [];
+  const { findings, generation } = result;
+  return [{ message: `${findings} findings, see sluice check; generation ${generation} goes on` }];
 }
 
 function logReload(log: Log, result: ReloadResult): void {

@@ -50,6 +50,11 @@ export function authenticate(
   return retired < 0 ? { kind: 'refused', reason: 'wrong' } : { kind: 'accepted', carrier: 'query', retired };
 }
 
+/** Whether a header presents this secret; takes the same time whatever it presents. */
+export function isSecret(secret: string, presented: string): boolean {
+  return timingSafeEqual(sha256(Buffer.from(presented, 'latin1')), sha256(Buffer.from(secret, 'utf8')));
+}
+
 function match(tokens: TokenSet, presented: Buffer): number {
   const digest = sha256(presented);
   let found = -1;

@@ -2,7 +2,7 @@ import type { HooksSettings, ServerSettings } from '../config/config.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, RunRecord, Storage } from '../storage/storage.ts';
-import type { Log } from '../telemetry/telemetry.ts';
+import type { Health, Log } from '../telemetry/telemetry.ts';
 
 /** Everything the server works with; nothing is reached by any other way. */
 export interface ServerDeps {
@@ -11,7 +11,8 @@ export interface ServerDeps {
   readonly generation: () => ServerGeneration;
   readonly storage: ServerStorage;
   readonly log: ServerLog;
-  readonly readiness: () => Readiness;
+  /** What is wrong with the service; the front itself reports a store that does not answer. */
+  readonly health: Health;
   /** Called after the commit and before the answer: wakes whoever performs the work. Must not throw. */
   readonly onAccepted: (result: AcceptResult, actions: AcceptedWork['actions']) => void;
   /** Resolves to the run once it has ended, or undefined where it has not within `ms` or the signal fires first. */
@@ -31,6 +32,8 @@ export interface ServerDeps {
 export interface ServerGeneration {
   readonly id: string;
   readonly hooks: HooksSettings;
+  /** The operator's secret, `gateway.token`: who sends it is told details of the service's health. */
+  readonly gatewayToken?: string | undefined;
   canTake(path: string): boolean;
   settingsOf(path: string): { readonly maxBodyBytes?: number };
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
@@ -43,12 +46,6 @@ export type ServerStorage = Pick<
 >;
 
 type ServerLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'isEnabled'>;
-
-export interface Readiness {
-  readonly ready: boolean;
-  /** Shown by `/readyz` to anyone: no secrets, nothing derived from a payload. */
-  readonly problems: readonly string[];
-}
 
 /** One evaluated request with what was answered. */
 export interface SeenRequest {

@@ -1,62 +1,119 @@
+import type { Condition } from '../telemetry/telemetry.ts';
 import type { ServerDeps } from './deps.ts';
 import type { Answer } from './exchange.ts';
 
-/** How long a readiness answer is given again: the endpoint is open to anyone and asks the store. */
+/** How long what the store said is given again: the endpoint is open to anyone and asks the store. */
 const CACHE_MS = 1_000;
-/** A store that does not answer within this time is a problem of its own. */
+/** A store that does not answer within this time is a trouble of its own. */
 const STORE_TIMEOUT_MS = 2_000;
 
 export const HEALTHY: Answer = { status: 200, body: '{"ok":true}' };
 
-/** Answers `/readyz`: 200 where the service takes and performs hooks, else 503 with the problems. */
+export interface ReadinessQuery {
+  readonly stopping: boolean;
+  /** The sender is the operator: names and texts of what is wrong are for it alone. */
+  readonly withDetails: boolean;
+}
+
+type Backlog = Awaited<ReturnType<ServerDeps['storage']['backlog']>>;
+
+/** Answers `/readyz`: 200 where the service takes hooks, else 503; always with what is wrong. */
 export class ReadinessProbe {
   readonly #deps: ServerDeps;
   readonly #clock: () => number;
-  #cached: { readonly at: number; readonly answer: Promise<Answer> } | undefined;
+  #cached: { readonly at: number; readonly backlog: Promise<Backlog | undefined> } | undefined;
 
   constructor(deps: ServerDeps, clock: () => number) {
     this.#deps = deps;
     this.#clock = clock;
   }
 
-  answer(stopping: boolean): Promise<Answer> {
+  async answer({ stopping, withDetails }: ReadinessQuery): Promise<Answer> {
+    const { health, generation } = this.#deps;
     const now = this.#clock();
-    if (stopping) return Promise.resolve(readyAnswer(false, { problems: ['the service is stopping'] }));
-    if (this.#cached === undefined || now - this.#cached.at >= CACHE_MS || now < this.#cached.at) {
-      this.#cached = { at: now, answer: this.#ask(now) };
+    if (stopping) {
+      const message = 'the service is stopping';
+      const details = [{ name: '', message, since: now }];
+      return readyAnswer([{ code: 'stopping', since: now, count: 1, details }], [], { withDetails });
     }
-    return this.#cached.answer;
+    const backlog = await this.#askStore(now);
+    const { id, hooks } = generation();
+    return readyAnswer(health.unready(), health.degraded(), {
+      withDetails,
+      more: { generation: id, hooksEnabled: hooks.enabled, ...backlogFields(backlog, now) },
+    });
   }
 
-  async #ask(now: number): Promise<Answer> {
-    const { ready, problems } = this.#deps.readiness();
-    const generation = this.#deps.generation();
-    const backlog = await withinTime(this.#deps.storage.backlog(), STORE_TIMEOUT_MS);
-    if (backlog === undefined) {
-      return readyAnswer(false, {
-        problems: [...problems, 'the store does not answer'],
-        generation: generation.id,
-      });
+  #askStore(now: number): Promise<Backlog | undefined> {
+    if (this.#cached === undefined || now - this.#cached.at >= CACHE_MS || now < this.#cached.at) {
+      this.#cached = { at: now, backlog: this.#readBacklog() };
     }
-    const { oldestQueuedAt, ...counts } = backlog;
-    return readyAnswer(ready, {
-      problems,
-      generation: generation.id,
-      hooksEnabled: generation.hooks.enabled,
-      backlog: {
-        ...counts,
-        oldestQueuedSeconds: oldestQueuedAt === undefined ? 0 : Math.max(0, now - oldestQueuedAt) / 1000,
-      },
-      dead: counts.deadRuns + counts.deadOutbox + counts.deadEvents,
-    });
+    return this.#cached.backlog;
+  }
+
+  async #readBacklog(): Promise<Backlog | undefined> {
+    const { health, storage } = this.#deps;
+    const trouble = { code: 'store_cannot_accept', name: 'reads' } as const;
+    const backlog = await withinTime(storage.backlog(), STORE_TIMEOUT_MS);
+    if (backlog === undefined) health.raise({ ...trouble, message: 'the store does not answer' });
+    else health.clear(trouble);
+    return backlog;
   }
 }
 
-function readyAnswer(ready: boolean, fields: object): Answer {
+interface ReadyOptions {
+  readonly withDetails: boolean;
+  readonly more?: object;
+}
+
+function readyAnswer(
+  unready: readonly Condition[],
+  degraded: readonly Condition[],
+  { withDetails, more = {} }: ReadyOptions,
+): Answer {
+  const ready = unready.length === 0;
+  const shown = (conditions: readonly Condition[]): object[] =>
+    conditions.map((condition) => conditionJson(condition, withDetails));
   return {
     status: ready ? 200 : 503,
-    body: JSON.stringify({ ok: ready, ready, ...fields }),
+    body: JSON.stringify({
+      ok: ready,
+      ready,
+      unready: shown(unready),
+      degraded: shown(degraded),
+      ...(withDetails
+        ? { problems: unready.flatMap(({ details }) => details.map(({ message }) => message)) }
+        : {}),
+      ...more,
+    }),
     ...(ready ? {} : { headers: ['retry-after', '1'] }),
+  };
+}
+
+function conditionJson({ code, since, count, details }: Condition, withDetails: boolean): object {
+  const open = { code, since: isoTime(since), count };
+  if (!withDetails) return open;
+  return {
+    ...open,
+    details: details.map((detail) => ({
+      ...(detail.name === '' ? {} : { name: detail.name }),
+      message: detail.message,
+      since: isoTime(detail.since),
+    })),
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function backlogFields(backlog: Backlog | undefined, now: number): object {
+  if (backlog === undefined) return {};
+  const { oldestQueuedAt, ...counts } = backlog;
+  const oldestQueuedSeconds = oldestQueuedAt === undefined ? 0 : Math.max(0, now - oldestQueuedAt) / 1000;
+  return {
+    backlog: { ...counts, oldestQueuedSeconds },
+    dead: counts.deadRuns + counts.deadOutbox + counts.deadEvents,
   };
 }
 

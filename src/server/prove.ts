@@ -1,6 +1,6 @@
 import { HookError } from '../errors.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
-import { type Authentication, authenticate } from './authenticate.ts';
+import { type Authentication, authenticate, isSecret } from './authenticate.ts';
 import type { Exchange } from './exchange.ts';
 import { derivedFrom, type ServerContext } from './server-context.ts';
 import type { RequestTarget } from './target.ts';
@@ -53,6 +53,12 @@ export function prove(
   const judged = authenticate(tokens, exchange.headers, hook.target);
   if (judged.kind === 'refused') return refuse(context, exchange, judged.reason);
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
+}
+
+/** Whether the sender knows `gateway.token`, which opens nothing but details of the service's health. */
+export function isOperator({ generation, headers }: Exchange): boolean {
+  const { gatewayToken } = generation;
+  return gatewayToken !== undefined && headers.bearer !== undefined && isSecret(gatewayToken, headers.bearer);
 }
 
 /** Counts the failure against the sender's address; past the limit the sender is told to wait. */

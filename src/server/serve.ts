@@ -12,7 +12,7 @@ import type { Answer, Exchange } from './exchange.ts';
 import { HEALTHY } from './health.ts';
 import { idempotencyKey, readIdempotencyKey } from './idempotency.ts';
 import { performOnce, type Work } from './perform.ts';
-import { type IncomingHook, type Proof, prove } from './prove.ts';
+import { type IncomingHook, isOperator, type Proof, prove } from './prove.ts';
 import { send } from './send.ts';
 import type { ServerContext } from './server-context.ts';
 import { findHookName, type RequestTarget } from './target.ts';
@@ -65,7 +65,8 @@ async function answerOutside(
   const { method } = exchange.req;
   if (method !== 'GET' && method !== 'HEAD') return wrongMethod(exchange, 'GET, HEAD');
   if (path === '/healthz') return served(HEALTHY);
-  return served(await context.probe.answer(context.stopping.signal.aborted));
+  const query = { stopping: context.stopping.signal.aborted, withDetails: isOperator(exchange) };
+  return served(await context.probe.answer(query));
 }
 
 function served(answer: Answer): Ending {

@@ -10,7 +10,7 @@ import { answerProtocolError, protocolError } from './protocol-error.ts';
 import { serve } from './serve.ts';
 import { parseTarget } from './target.ts';
 
-export type { Readiness, SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
+export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
 export {
   type MetricsListener,

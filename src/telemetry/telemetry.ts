@@ -1,4 +1,6 @@
 export { clearControl } from './clear-control.ts';
+export { createHealth, HEALTH_CONDITIONS } from './health.ts';
+export type { Condition, Health, HealthCode, HealthReporter, Trouble } from './health.ts';
 export { createLogger } from './log.ts';
 export type { Log, LogFields, LogLevel, LogOptions } from './log.ts';
 export { SECRET_KEY } from './redact.ts';

@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { startServer } from '../../src/server/server.ts';
-import { createLogger } from '../../src/telemetry/telemetry.ts';
+import { createHealth, createLogger } from '../../src/telemetry/telemetry.ts';
 import { BEARER, generationOf, recordingStore } from '../support/server-fixture.ts';
 import { type LoadResult, runLoad } from './load.ts';
 
@@ -64,7 +64,7 @@ async function serveFront(): Promise<number> {
         }),
     },
     log: createLogger({ level: 'info', destination: { write: () => undefined } }),
-    readiness: () => ({ ready: true, problems: [] }),
+    health: createHealth({ log: { warn: () => undefined, info: () => undefined } }),
     onAccepted: () => undefined,
     waitForRun: () => Promise.resolve(undefined),
   });

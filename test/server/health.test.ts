@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { json, send, startTestServer, stopServers } from '../support/server-fixture.ts';
+import { createHealth, HEALTH_CONDITIONS, type Health } from '../../src/telemetry/telemetry.ts';
+import { readPage } from '../support/docs.ts';
+import { BEARER, json, send, startTestServer, stopServers } from '../support/server-fixture.ts';
 
 afterEach(stopServers);
 
@@ -34,7 +36,8 @@ test('/readyz shows generation, backlog, oldest age and dead work', async () => 
   expect(json(reply)).toEqual({
     ok: true,
     ready: true,
-    problems: [],
+    unready: [],
+    degraded: [],
     generation: 'g1',
     hooksEnabled: true,
     backlog: { ...counts, oldestQueuedSeconds: 15.5 },
@@ -42,19 +45,73 @@ test('/readyz shows generation, backlog, oldest age and dead work', async () => 
   });
 });
 
-test('/readyz is 503 with the problems where the service is not ready', async () => {
-  const server = await startTestServer({
-    deps: { readiness: () => ({ ready: false, problems: ['the last reload has errors'] }) },
-  });
+const GATEWAY_TOKEN = 'gateway-token-0123456789';
+const SINCE = Date.parse('2026-03-01T12:00:00Z');
+
+/** A health list that says nothing to a log. */
+function healthAt(): Health {
+  return createHealth({ log: { warn: () => undefined, info: () => undefined }, clock: () => SINCE });
+}
+
+test('/readyz is 503 with codes where the service cannot take hooks, and 200 again when it can', async () => {
+  const health = healthAt();
+  health.raise({ code: 'store_replaced', message: 'the file /srv/store.db was moved' });
+  const server = await startTestServer({ deps: { health } });
   const reply = await send(server, '/readyz', GET);
   expect([reply.status, reply.headers['retry-after']]).toEqual([503, '1']);
-  expect(json(reply)).toMatchObject({ ok: false, ready: false, problems: ['the last reload has errors'] });
+  const unready = [{ code: 'store_replaced', since: '2026-03-01T12:00:00.000Z', count: 1 }];
+  expect(json(reply)).toMatchObject({ ok: false, ready: false, unready, degraded: [] });
+  expect(reply.text).not.toContain('/srv/store.db');
+  health.clear({ code: 'store_replaced' });
+  expect((await send(server, '/readyz', GET)).status).toBe(200);
 });
 
-test('/readyz is 503 where the store fails', async () => {
-  const server = await startTestServer({ storage: { backlog: () => Promise.reject(new Error('gone')) } });
+test('what is degraded is listed with 200', async () => {
+  const health = healthAt();
+  health.raise({ code: 'runner_away', name: 'private-name', message: 'no answer' });
+  health.raise({ code: 'runner_away', name: 'other', message: 'no answer' });
+  const server = await startTestServer({ deps: { health } });
   const reply = await send(server, '/readyz', GET);
-  expect([reply.status, json(reply)['problems']]).toEqual([503, ['the store does not answer']]);
+  expect([reply.status, json(reply)['ok']]).toEqual([200, true]);
+  expect(json(reply)['degraded']).toEqual([
+    { code: 'runner_away', since: '2026-03-01T12:00:00.000Z', count: 2 },
+  ]);
+  expect(reply.text).not.toContain('private-name');
+});
+
+test.each([
+  ['the gateway token', { authorization: `Bearer ${GATEWAY_TOKEN}` }, true],
+  ['the hook token', BEARER, false],
+  ['no token', {}, false],
+])('names and texts for %s: %o, %s', async (_who, headers, isShown) => {
+  const health = healthAt();
+  health.raise({ code: 'store_replaced', message: 'the file was moved' });
+  health.raise({ code: 'runner_away', name: 'slow', message: 'no answer' });
+  const server = await startTestServer({ deps: { health }, generation: { gatewayToken: GATEWAY_TOKEN } });
+  const reply = await send(server, '/readyz', { method: 'GET', headers });
+  expect(reply.status).toBe(503);
+  const body = json(reply) as { degraded: { details?: unknown }[]; problems?: unknown };
+  const details = [{ name: 'slow', message: 'no answer', since: '2026-03-01T12:00:00.000Z' }];
+  expect(body.degraded[0]?.details).toEqual(isShown ? details : undefined);
+  expect(body.problems).toEqual(isShown ? ['the file was moved'] : undefined);
+});
+
+test('/readyz is 503 where the store does not answer, which is said once and is over by itself', async () => {
+  let now = 1_000;
+  let works = false;
+  const server = await startTestServer({
+    storage: { backlog: () => (works ? Promise.resolve(BACKLOG) : Promise.reject(new Error('gone'))) },
+    deps: { clock: () => now },
+  });
+  for (let second = 0; second < 3; second += 1) {
+    const reply = await send(server, '/readyz', GET);
+    expect([reply.status, json(reply)['unready']]).toMatchObject([503, [{ code: 'store_cannot_accept' }]]);
+    now += 1_000;
+  }
+  works = true;
+  expect((await send(server, '/readyz', GET)).status).toBe(200);
+  const said = server.log.filter(({ fields }) => fields['condition'] === 'store_cannot_accept');
+  expect(said.map(({ level }) => level)).toEqual(['warn', 'info']);
 });
 
 test('/readyz asks the store once a second at most', async () => {
@@ -88,4 +145,14 @@ test('probes are logged below info', async () => {
   await send(server, '/readyz', GET);
   await send(server, '/favicon.ico', GET);
   expect(server.log.map((line) => line.level)).toEqual(['debug', 'debug', 'debug']);
+});
+
+test('the docs list every condition with its effect', () => {
+  const rows = [...readPage('docs/operations.md').matchAll(/^\| `(\w+)` +\| (503|200) /gm)].map(
+    ([, code, status]) => `${code} ${status}`,
+  );
+  const conditions = Object.entries(HEALTH_CONDITIONS).map(
+    ([code, { effect }]) => `${code} ${effect === 'unready' ? 503 : 200}`,
+  );
+  expect(rows).toEqual(conditions);
 });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommand, startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
 
 const TOKEN = 'life-token-0123456789abcdef';
+const GATEWAY_TOKEN = 'life-gateway-token-0123456789';
 const CONFIG = `
 hooks:
   enabled: true
@@ -13,7 +14,7 @@ hooks:
   mappings:
     - {id: note, match: {path: note}, action: wake, textTemplate: "{{text}}", wakeMode: next-heartbeat}
 server: {stopGraceSeconds: 5}
-gateway: {heartbeat: {everySeconds: 0}}
+gateway: {token: ${GATEWAY_TOKEN}, heartbeat: {everySeconds: 0}}
 storage: {url: "sqlite:./store.db"}
 `;
 
@@ -93,7 +94,7 @@ test(
 
 describe('reload', () => {
   test(
-    'SIGHUP makes a new generation live; a broken one never replaces it, and readyz says so',
+    'SIGHUP makes a new generation live; a broken one never replaces it, and readyz says so until one goes live',
     { timeout: 60_000 },
     async () => {
       const service = await start();
@@ -105,11 +106,28 @@ describe('reload', () => {
       expect((await post(service, 'note', { text: 'x' })).status).toBe(404);
       await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace('path: note', 'path: wake'));
       service.child.kill('SIGHUP');
-      const ready = (): Promise<Response> => fetch(`http://127.0.0.1:${service.port}/readyz`);
-      await until('readyz to say so', async () => ((await ready()).status === 503 ? true : undefined));
-      expect(await (await ready()).text()).toContain('reload was rejected');
+      const ready = async (token = ''): Promise<{ status: number; degraded: object[] }> => {
+        const headers = { authorization: `Bearer ${token}` };
+        const response = await fetch(`http://127.0.0.1:${service.port}/readyz`, { headers });
+        const { degraded } = (await response.json()) as { degraded: object[] };
+        return { status: response.status, degraded };
+      };
+      await until('readyz to say so', async () => ((await ready()).degraded.length > 0 ? true : undefined));
+      expect(await ready()).toMatchObject({ status: 200, degraded: [{ code: 'reload_rejected', count: 1 }] });
+      expect(JSON.stringify(await ready())).not.toContain('findings');
+      expect(JSON.stringify(await ready(GATEWAY_TOKEN))).toContain('sluice check');
       expect((await post(service, 'memo', { text: 'x' })).status).toBe(200);
       expect(service.log.join('\n')).toContain('RESERVED_PATH');
+      await writeFile(join(folder, 'sluice.yaml'), CONFIG);
+      service.child.kill('SIGHUP');
+      await until('it to be well again', async () =>
+        (await ready()).degraded.length === 0 ? true : undefined,
+      );
+      const said = await until('both lines', () => {
+        const lines = service.log.filter((line) => line.includes('"condition":"reload_rejected"'));
+        return lines.length === 2 ? lines : undefined;
+      });
+      expect(said.map((line) => /"level":"(\w+)"/.exec(line)?.[1])).toEqual(['warn', 'info']);
     },
   );
 

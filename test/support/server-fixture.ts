@@ -9,6 +9,7 @@ import {
   type ServerGeneration,
   startServer,
 } from '../../src/server/server.ts';
+import { createHealth } from '../../src/telemetry/telemetry.ts';
 import type { AcceptedWork, AcceptResult, DecisionRecord, KeptRequest } from '../../src/storage/storage.ts';
 
 export const TOKEN = 'test-token-0123456789';
@@ -199,7 +200,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       error: writeLog('error'),
       isEnabled: () => true,
     },
-    readiness: () => ({ ready: true, problems: [] }),
+    health: createHealth({ log: { warn: writeLog('warn'), info: writeLog('info') } }),
     onAccepted: () => undefined,
     waitForRun: () => Promise.resolve(undefined),
     onDecision: (request) => void seen.push(request),

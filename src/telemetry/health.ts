@@ -1,0 +1,133 @@
+/**
+ * What is wrong with a running service, in one table. A part that is in trouble raises its condition and clears it
+ * when it is well again; the log says both once. Nobody asks the parts: readiness is read from here.
+ */
+import type { Log } from './log.ts';
+
+/**
+ * Every condition. `unready`: the service cannot take requests, `/readyz` answers 503. `degraded`: it goes on without
+ * something, `/readyz` answers 200 and lists it.
+ */
+export const HEALTH_CONDITIONS = {
+  stopping: { effect: 'unready', title: 'the service is stopping' },
+  store_cannot_accept: { effect: 'unready', title: 'the store cannot take requests' },
+  store_replaced: { effect: 'unready', title: 'the file of the store was moved or replaced' },
+  transforms_cannot_run: { effect: 'unready', title: 'the processes that run transforms do not start' },
+  reload_rejected: {
+    effect: 'degraded',
+    title: 'the last reload was rejected; the settings before it are live',
+  },
+  transform_failing: {
+    effect: 'degraded',
+    title: 'a transform failed too often and is not called for a while',
+  },
+  runner_away: { effect: 'degraded', title: 'a runner cannot be reached; its runs wait' },
+  channel_away: { effect: 'degraded', title: 'a channel cannot be reached; its deliveries wait' },
+  mailbox_away: { effect: 'degraded', title: 'a mailbox cannot be reached' },
+  not_configured: { effect: 'degraded', title: 'a path lacks a secret; its requests are refused' },
+} as const satisfies Record<string, { readonly effect: 'unready' | 'degraded'; readonly title: string }>;
+
+export type HealthCode = keyof typeof HEALTH_CONDITIONS;
+
+/** One thing in trouble. */
+export interface Trouble {
+  readonly code: HealthCode;
+  /** What is in trouble: the id of a runner, a channel, a module; empty where there is only one of its kind. */
+  readonly name?: string;
+  /** What is wrong and what to do; no secret, nothing of a payload. */
+  readonly message: string;
+}
+
+/** Where parts of the service report. */
+export interface HealthReporter {
+  /** Says that something is in trouble; again and again is once, and the newest message counts. */
+  raise(trouble: Trouble): void;
+  /** Says that it is well again; nothing where it was never in trouble. */
+  clear(which: Pick<Trouble, 'code' | 'name'>): void;
+  /** Says what is in this trouble now: those named are raised, all others of the code are cleared. */
+  replace(code: HealthCode, troubles: readonly Omit<Trouble, 'code'>[]): void;
+}
+
+/** All troubles of one code. */
+export interface Condition {
+  readonly code: HealthCode;
+  /** When the oldest of them began; milliseconds since the epoch. */
+  readonly since: number;
+  /** How many things are in this trouble. */
+  readonly count: number;
+  readonly details: readonly { readonly name: string; readonly message: string; readonly since: number }[];
+}
+
+/** What is wrong now. */
+export interface Health extends HealthReporter {
+  /** Empty where the service takes requests. */
+  unready(): readonly Condition[];
+  degraded(): readonly Condition[];
+}
+
+export interface HealthOptions {
+  readonly log: Pick<Log, 'warn' | 'info'>;
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+/** Things of one code that are told apart; further ones are not counted. */
+const MAX_NAMES = 1_000;
+
+interface Known {
+  readonly since: number;
+  message: string;
+}
+
+/** Makes the list of one service, empty. */
+export function createHealth({ log, clock = Date.now }: HealthOptions): Health {
+  const troubles = new Map<HealthCode, Map<string, Known>>();
+  const raise = ({ code, name = '', message }: Trouble): void => {
+    const named = troubles.get(code) ?? new Map<string, Known>();
+    const known = named.get(name);
+    if (known !== undefined) known.message = message;
+    if (known !== undefined || named.size >= MAX_NAMES) return;
+    troubles.set(code, named.set(name, { since: clock(), message }));
+    const { effect, title } = HEALTH_CONDITIONS[code];
+    log.warn({ condition: code, ...nameField(name), effect, detail: message }, title);
+  };
+  const clear = ({ code, name = '' }: Pick<Trouble, 'code' | 'name'>): void => {
+    const named = troubles.get(code);
+    const known = named?.get(name);
+    if (named === undefined || known === undefined) return;
+    named.delete(name);
+    const afterSeconds = Math.max(0, clock() - known.since) / 1000;
+    log.info({ condition: code, ...nameField(name), afterSeconds }, 'well again');
+  };
+  return {
+    raise,
+    clear,
+    replace: (code, now) => {
+      const names = new Set(now.map(({ name = '' }) => name));
+      for (const name of troubles.get(code)?.keys() ?? []) if (!names.has(name)) clear({ code, name });
+      for (const trouble of now) raise({ code, ...trouble });
+    },
+    unready: () => conditionsOf(troubles, 'unready'),
+    degraded: () => conditionsOf(troubles, 'degraded'),
+  };
+}
+
+function nameField(name: string): { readonly name?: string } {
+  return name === '' ? {} : { name };
+}
+
+/** In the order of the table. */
+function conditionsOf(
+  troubles: ReadonlyMap<HealthCode, ReadonlyMap<string, Known>>,
+  effect: 'unready' | 'degraded',
+): readonly Condition[] {
+  const conditions: Condition[] = [];
+  for (const code of Object.keys(HEALTH_CONDITIONS) as HealthCode[]) {
+    const named = troubles.get(code);
+    if (named === undefined || named.size === 0 || HEALTH_CONDITIONS[code].effect !== effect) continue;
+    const details = [...named].map(([name, { since, message }]) => ({ name, message, since }));
+    const since = Math.min(...details.map((detail) => detail.since));
+    conditions.push({ code, since, count: details.length, details });
+  }
+  return conditions;
+}
