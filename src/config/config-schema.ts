@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { mailSchema } from './mail-schema.ts';
 import { runnerSchema, secretSchema } from './runner-schema.ts';
 
 /** A whole number within bounds. */
@@ -81,10 +82,11 @@ const hooksSchema = z.strictObject({
     })
     .prefault({})
     .meta({ description: 'Agents that a hook may choose with agentId.' }),
+  // Whatever the first does not take is looked at when the settings are made: an older block is only a warning.
   mail: z
-    .record(z.string(), z.unknown())
+    .union([mailSchema, z.looseObject({})])
     .optional()
-    .meta({ description: 'Reserved for watching a mailbox. It does nothing yet.' }),
+    .meta({ description: 'The mailbox that is read; written by `sluice webhooks mail setup`.' }),
 });
 
 const proxySchema = z.string().refine(isAddressOrRange, {

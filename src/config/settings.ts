@@ -1,4 +1,5 @@
 import type { LocatedValue } from '../document/document.ts';
+import type { MailBlock } from './mail-schema.ts';
 
 /** Where hooks are taken unless the file says otherwise. */
 export const DEFAULT_PORT = 8787;
@@ -57,8 +58,8 @@ export interface HooksSettings {
     /** Absent: all. */
     readonly allowed?: readonly string[];
   };
-  /** `hooks.mail` as written, with references resolved. Reserved: nothing reads it yet. */
-  readonly mail?: Readonly<Record<string, unknown>>;
+  /** The mailbox that is read; absent where `hooks.mail` is, or is of another version. */
+  readonly mail?: MailBlock;
 }
 
 export interface ServerSettings {
