@@ -34,9 +34,8 @@ export interface PassedMail {
 /** What has been dealt with: needed where the position alone does not tell. */
 export interface KnownMail {
   readonly floorAt: number;
-  isPassed(identity: string): boolean;
   /** Passed messages with this fingerprint, by their identities. */
-  identitiesOf(fingerprint: string): readonly string[];
+  identitiesOf(fingerprint: string): Promise<readonly string[]>;
 }
 
 export interface Batch {
