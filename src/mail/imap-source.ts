@@ -1,4 +1,5 @@
 import type { FetchMessageObject, MessageStructureObject } from 'imapflow';
+import type { PassedMail } from '../storage/storage.ts';
 import type { ImapClient } from './imap-client.ts';
 import { fingerprintOf, headerOf, imapIdentity, imapMessageId, parseImapIdentity } from './identity.ts';
 import { MailFailure } from './mail-failure.ts';
@@ -10,7 +11,6 @@ import type {
   KnownMail,
   MailAttachment,
   MailSource,
-  PassedMail,
 } from './source.ts';
 
 /**

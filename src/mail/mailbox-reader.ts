@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { MailBlock } from '../config/config.ts';
+import type { MailboxHold, MailPass, MailStorage, PassedMail, SetAsideMail } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import { type Door, judge, type Verdict } from './door.ts';
@@ -7,7 +8,6 @@ import { filterReason } from './filter.ts';
 import type { MailFigures, MailHealth, MailboxStatus } from './health.ts';
 import { isGone } from './holder.ts';
 import { MailFailure, toMailFailure } from './mail-failure.ts';
-import type { MailStore, PassedMailRow, SetAsideMail } from './mail-store.ts';
 import { type MailMessage, type MailPayload, toMessage } from './payload.ts';
 import type { Candidate, FetchedMail, KnownMail, MailSource } from './source.ts';
 
@@ -54,7 +54,7 @@ export interface ReaderOptions {
   readonly folder: string;
   readonly holder: string;
   readonly open: (signal: AbortSignal) => Promise<MailSource>;
-  readonly store: MailStore;
+  readonly store: MailStorage;
   readonly door: Door;
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
   readonly onHealth: (status: MailboxStatus) => void;
@@ -463,13 +463,7 @@ export class MailboxReader {
   }
 
   /** Writes down what has been dealt with; throws where the mailbox is no longer ours. */
-  async #pass(pass: {
-    readonly position?: string;
-    readonly passed: readonly PassedMailRow[];
-    readonly forgotten?: readonly string[];
-    readonly setAside?: SetAsideMail;
-    readonly settled?: string;
-  }): Promise<void> {
+  async #pass(pass: Omit<MailPass, keyof MailboxHold | 'floorAt'>): Promise<void> {
     const mine = this.#mine();
     this.#floorAt = Math.max(this.#floorAt, mine.nowMs - KEEP_PASSED_MS);
     const isDone = await this.#options.store.passMail({ ...mine, ...pass, floorAt: this.#floorAt });
@@ -480,7 +474,7 @@ export class MailboxReader {
     this.#position = pass.position ?? this.#position;
   }
 
-  #mine(): { readonly mailbox: string; readonly holder: string; readonly nowMs: number } {
+  #mine(): MailboxHold {
     return { mailbox: this.#mailbox, holder: this.#options.holder, nowMs: this.#clock() };
   }
 
@@ -523,7 +517,7 @@ export function mailboxName(mail: Pick<MailBlock, 'account' | 'kind'>, folder: s
   return `${mail.kind}:${mail.account}/${folder}`;
 }
 
-function passedRow(mail: FetchedMail): PassedMailRow {
+function passedRow(mail: FetchedMail): PassedMail {
   const { identity, fingerprint, receivedAt } = mail;
   return { identity, receivedAt, ...(fingerprint === undefined ? {} : { fingerprint }) };
 }

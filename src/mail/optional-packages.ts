@@ -1,4 +1,4 @@
-import { findMissingPackage } from '../config/config.ts';
+import { explainMissingPackages, findMissingPackages } from '../config/config.ts';
 import { MailFailure } from './mail-failure.ts';
 
 /**
@@ -6,11 +6,6 @@ import { MailFailure } from './mail-failure.ts';
  * @throws MailFailure that names the command which installs them
  */
 export function requirePackages(names: readonly string[]): void {
-  const missing = names.filter((name) => findMissingPackage([name], import.meta.url) !== undefined);
-  if (missing.length === 0) return;
-  const which = missing.length === 1 ? 'the package' : 'the packages';
-  throw new MailFailure(
-    'settings',
-    `reading mail needs ${which} ${missing.join(' and ')}; install with: npm install ${missing.join(' ')}`,
-  );
+  const missing = findMissingPackages(names, import.meta.url);
+  if (missing.length > 0) throw new MailFailure('settings', explainMissingPackages('reading mail', missing));
 }

@@ -1,3 +1,5 @@
+import type { PassedMail } from '../storage/storage.ts';
+
 /**
  * A mailbox as its reader sees it, whatever protocol is behind. The reader keeps the position as a text it does not
  * look into; the source gives every message the position that holds once that message has been dealt with.
@@ -21,14 +23,6 @@ export interface Beginning {
   readonly floorAt: number;
   /** Messages that are there already and arrived after the floor. */
   readonly known: readonly PassedMail[];
-}
-
-/** A message that has been dealt with. */
-export interface PassedMail {
-  readonly identity: string;
-  /** By what it is known again under another identity; absent where identities never change. */
-  readonly fingerprint?: string;
-  readonly receivedAt: number;
 }
 
 /** What has been dealt with: needed where the position alone does not tell. */
