@@ -7,7 +7,7 @@ import { type Door, judge, type Verdict } from './door.ts';
 import { filterReason } from './filter.ts';
 import type { MailFigures, MailHealth, MailboxStatus } from './health.ts';
 import { isGone } from './holder.ts';
-import { MailFailure, toMailFailure } from './mail-failure.ts';
+import { type MailFailure, toMailFailure } from './mail-failure.ts';
 import { type MailMessage, type MailPayload, toMessage } from './payload.ts';
 import type { Candidate, FetchedMail, KnownMail, MailSource } from './source.ts';
 

@@ -190,10 +190,9 @@ async function bodyText({ text, html }: ReadMail): Promise<string> {
 
 /** Line ends are `\n`; other control characters say nothing to a reader. */
 function clean(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   return text
     .replaceAll(/\r\n?/g, '\n')
-    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '')
+    .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
     .toWellFormed();
 }
 
