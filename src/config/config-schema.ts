@@ -148,6 +148,12 @@ const gatewaySchema = z.strictObject({
   maxRunsPerMapping: whole(1, 1000)
     .optional()
     .meta({ description: 'Runs in parallel of one mapping; default no limit of its own.' }),
+  holdHours: z
+    .number()
+    .min(0)
+    .max(8760)
+    .default(24)
+    .meta({ description: 'Hours for which runs wait for an agent that is away, then they are given up.' }),
   heartbeat: heartbeatSchema
     .prefault({})
     .meta({ description: 'The turn in which the main session reads its events.' }),

@@ -80,6 +80,8 @@ export interface GatewaySettings {
   readonly maxRuns: number;
   /** Runs in parallel at most per mapping id. Default: no limit of its own. */
   readonly maxRunsPerMapping: number | undefined;
+  /** Hours for which the runs of an agent that is away wait; 0: three attempts, as for any other failure to start. */
+  readonly holdHours: number;
   readonly heartbeat: {
     /** 0 turns the periodic check off. */
     readonly everySeconds: number;

@@ -194,6 +194,7 @@ function gatewaySettings(
     ...runners,
     maxRuns: gateway.maxRuns,
     maxRunsPerMapping: gateway.maxRunsPerMapping,
+    holdHours: gateway.holdHours,
     heartbeat: {
       everySeconds: heartbeat.everySeconds,
       instructions: heartbeat.instructions ?? DEFAULT_HEARTBEAT_INSTRUCTIONS,

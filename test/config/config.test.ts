@@ -202,6 +202,7 @@ test('a file with every key becomes exactly these settings', async () => {
         },
       },
       maxRuns: 8,
+      holdHours: 24,
       maxRunsPerMapping: 2,
       heartbeat: {
         everySeconds: 0,
