@@ -30,7 +30,7 @@ import type {
   SessionRecord,
   SessionTurn,
 } from './records.ts';
-import type { StorageError } from './storage-error.ts';
+import type { StorageError, StorageHealth } from './storage-error.ts';
 
 /**
  * The port of durable state. Every method that changes something resolves only after the change is on disk; a method
@@ -150,6 +150,10 @@ export interface Storage extends MailStorage {
   keepRequest(request: KeptRequest): void;
   findKeptRequest(requestId: string): Promise<KeptRequest | undefined>;
 
+  /** Whether the store can take requests, as it was last seen: within a second of a change, without waiting for work. */
+  health(): StorageHealth;
+  /** Calls back whenever `health()` changes. Performer only. */
+  onHealthChange(listener: (health: StorageHealth) => void): void;
   /** Calls back soon (within a second) after another process changed the store. Performer only. */
   onOutsideChange(listener: () => void): void;
   /** Calls back once if the engine dies under its owner; from then on every call rejects. */

@@ -14,6 +14,8 @@ export type StorageErrorCode =
   | 'disk_full'
   /** Another process held the store longer than we waited. */
   | 'busy'
+  /** The file was moved away or replaced while it was open: new work in it would never be found. */
+  | 'replaced'
   /** A file that would be overwritten. */
   | 'exists'
   /** Used after close. */
@@ -30,3 +32,15 @@ export class StorageError extends Error {
     this.code = code;
   }
 }
+
+/** Whether a store can take requests. It recovers by itself; only `failed` may need a restart of the service. */
+export type StorageHealth =
+  | { readonly kind: 'ok' }
+  | {
+      readonly kind: 'unavailable';
+      readonly code: StorageErrorCode;
+      /** What is wrong, where, and what to do; names the file. */
+      readonly message: string;
+      /** Milliseconds since the epoch. */
+      readonly since: number;
+    };

@@ -8,7 +8,7 @@ export type { Storage } from './port.ts';
 export { DROPPED } from './records.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';
-export type { StorageError, StorageErrorCode } from './storage-error.ts';
+export type { StorageError, StorageErrorCode, StorageHealth } from './storage-error.ts';
 
 /** How a store is opened. */
 export interface StorageOptions {

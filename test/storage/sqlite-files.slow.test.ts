@@ -4,7 +4,9 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  copyFileSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -17,7 +19,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/storage/sqlite/worker/database-file.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/storage/sqlite/worker/migrations.ts';
 import { openStorage, type StorageErrorCode } from '../../src/storage/storage.ts';
-import { agent, NOW, wake, work } from '../support/storage-builders.ts';
+import { agent, completion, NOW, wake, work } from '../support/storage-builders.ts';
+import { until } from '../support/service-process.ts';
 
 let folder: string;
 let file: string;
@@ -230,10 +233,53 @@ test('answers 503 while another process holds the store for long, and goes on af
       reason: { code: 'storage_unavailable', status: 503 },
     });
   }
+  expect(storage.health()).toMatchObject({ kind: 'unavailable', code: 'busy' });
   database.exec('ROLLBACK');
   database.close();
+  await until('the store to be free', () => storage.health().kind === 'ok');
   await storage.accept(work([wake()]));
   expect(await storage.backlog()).toMatchObject({ pendingEvents: 1, queuedRuns: 0 });
+  await storage.close();
+});
+
+test('a store that is moved away takes nothing up, lets what is under way end in it, and goes on when it is back', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  const seen: string[] = [];
+  storage.onHealthChange((health) => seen.push(health.kind === 'ok' ? 'ok' : health.code));
+  const [active, queued] = [agent(), agent()] as const;
+  await storage.accept(work([active, queued]));
+  await storage.claimRuns({ nowMs: NOW, limit: 1 });
+  expect(storage.health()).toEqual({ kind: 'ok' });
+
+  const moved = join(folder, 'moved.db');
+  renameSync(file, moved);
+  await expect(storage.accept(work([wake()]))).rejects.toMatchObject({
+    code: 'storage_unavailable',
+    status: 503,
+    cause: {
+      code: 'replaced',
+      message: expect.stringMatching(/was moved away or replaced.*put it back/) as string,
+    },
+  });
+  await expect(storage.claimRuns({ nowMs: NOW, limit: 1 })).rejects.toMatchObject({ code: 'replaced' });
+  expect(await storage.completeRun(completion(active.id))).toBe(true);
+  expect(storage.health()).toMatchObject({ kind: 'unavailable', code: 'replaced' });
+
+  copyFileSync(moved, file);
+  await expect(storage.accept(work([wake()]))).rejects.toMatchObject({ cause: { code: 'replaced' } });
+  renameSync(moved, file);
+  await until('the store to be well', () => storage.health().kind === 'ok');
+  await storage.accept(work([wake()]));
+  expect(await storage.backlog()).toMatchObject({ queuedRuns: 1, activeRuns: 0 });
+  expect(seen).toEqual(['replaced', 'ok']);
+  await storage.close();
+});
+
+test('notices within a second that its lock was taken away, without any work', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  renameSync(`${file}.lock`, join(folder, 'elsewhere.lock'));
+  await until('the store to be missed', () => storage.health().kind === 'unavailable');
+  expect(storage.health()).toMatchObject({ code: 'replaced' });
   await storage.close();
 });
 
@@ -301,11 +347,13 @@ async function fillDisk(disk: string): Promise<void> {
     retryAfterSeconds: 30,
     cause: { code: 'disk_full', message: expect.stringContaining('free some') as string },
   });
+  expect(storage.health()).toMatchObject({ kind: 'unavailable', code: 'disk_full' });
   const stored = await storage.listRuns({ limit: 1000 });
   expect(stored.map(({ id }) => id).reverse()).toEqual(accepted);
-  await storage.close();
 
   system('mount', '-o', 'remount,size=4m', disk);
+  await until('the store to have space', () => storage.health().kind === 'ok');
+  await storage.close();
   const again = await openStorage(url);
   expect(await again.verify()).toEqual([]);
   expect(await again.claimRuns({ nowMs: NOW, limit: 1000 })).toHaveLength(accepted.length);

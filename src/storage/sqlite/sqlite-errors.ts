@@ -85,8 +85,7 @@ export function serializeError(error: unknown, file: string): SerializedError {
 }
 
 export function deserializeError(serialized: SerializedError): HookError | StorageError {
-  if (serialized.family === 'storage')
-    return new StorageError(serialized.code as StorageErrorCode, serialized.message);
+  if (serialized.family === 'storage') return storageErrorOf(serialized);
   return new HookError(
     serialized.code as HookErrorCode,
     serialized.message,
@@ -94,10 +93,14 @@ export function deserializeError(serialized: SerializedError): HookError | Stora
   );
 }
 
+export function storageErrorOf({ code, message }: SerializedError): StorageError {
+  return new StorageError(code as StorageErrorCode, message);
+}
+
 /** What a sender is told when its request could not be stored; the reason is for the log. */
 export function unavailable(cause: StorageError): HookError {
   return new HookError('storage_unavailable', 'the store cannot take requests at the moment', {
-    retryAfterSeconds: cause.code === 'disk_full' ? 30 : 2,
+    retryAfterSeconds: cause.code === 'disk_full' || cause.code === 'replaced' ? 30 : 2,
     cause,
   });
 }

@@ -35,6 +35,8 @@ export async function openSqliteStorage(options: WorkerInput): Promise<Storage> 
     },
     recordDecision: (decision) => journal.recordDecision(decision),
     keepRequest: (request) => journal.keepRequest(request),
+    health: () => client.health,
+    onHealthChange: (listener) => client.onHealthChange(listener),
     onOutsideChange: (listener) => client.onOutsideChange(listener),
     onFailure: (listener) => client.onFailure(listener),
     flush: () => {

@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import { StorageError } from '../../storage-error.ts';
+import { StorageError, type StorageHealth } from '../../storage-error.ts';
 import {
   deserializeError,
   explainSqliteError,
   serializeError,
+  storageErrorOf,
   type SerializedError,
 } from '../sqlite-errors.ts';
 import type { Call, Replies } from '../worker/engine.ts';
@@ -23,7 +24,9 @@ export class WorkerClient {
   readonly #file: string;
   readonly #pending = new Map<number, Pending>();
   readonly #outsideListeners: (() => void)[] = [];
+  readonly #healthListeners: ((health: StorageHealth) => void)[] = [];
   readonly #failureListeners: ((error: StorageError) => void)[] = [];
+  #health: StorageHealth = { kind: 'ok' };
   #outgoing: Call[] = [];
   #nextId = 1;
   #ended: StorageError | undefined;
@@ -56,6 +59,14 @@ export class WorkerClient {
 
   onOutsideChange(listener: () => void): void {
     this.#outsideListeners.push(listener);
+  }
+
+  get health(): StorageHealth {
+    return this.#health;
+  }
+
+  onHealthChange(listener: (health: StorageHealth) => void): void {
+    this.#healthListeners.push(listener);
   }
 
   onFailure(listener: (error: StorageError) => void): void {
@@ -108,6 +119,17 @@ export class WorkerClient {
   #receive(message: WorkerMessage): void {
     if (message.kind === 'replies') this.#settle(message.replies);
     if (message.kind === 'outside-change') for (const listener of this.#outsideListeners) listener();
+    if (message.kind === 'health') {
+      this.#changeHealth(message.trouble && storageErrorOf(message.trouble));
+    }
+  }
+
+  #changeHealth(trouble: StorageError | undefined): void {
+    this.#health =
+      trouble === undefined
+        ? { kind: 'ok' }
+        : { kind: 'unavailable', code: trouble.code, message: trouble.message, since: Date.now() };
+    for (const listener of this.#healthListeners) listener(this.#health);
   }
 
   #settle(replies: Replies): void {
@@ -126,6 +148,7 @@ export class WorkerClient {
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
     if (this.#closing !== undefined) return;
+    this.#changeHealth(error);
     for (const listener of this.#failureListeners) listener(error);
   }
 }

@@ -20,7 +20,8 @@ const MAGIC = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
 /** Larger stores are checked by `sluice storage verify` only: a start has to stay quick. */
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
-const BUSY_TIMEOUT_MS = 5000;
+/** How long a write waits for another process that holds the store. */
+export const BUSY_TIMEOUT_MS = 5000;
 
 /** What can be known of a store without opening it. */
 export type FileState = 'missing' | 'empty' | 'store';

@@ -1,9 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type SerializedError, serializeError } from '../sqlite-errors.ts';
+import { explainSqliteError, serializeError } from '../sqlite-errors.ts';
 import { CounterRow } from './counters.ts';
+import type { HealthMonitor } from './health-monitor.ts';
 import { type AnyOperation, type OperationName, READS, WRITES } from './operations.ts';
 import { Statements } from './statements.ts';
-import type { AcceptLimits, Store } from './store.ts';
+import type { AcceptLimits, Store } from './store-context.ts';
+import { BUSY_TIMEOUT_MS } from './database-file.ts';
+import type { StorageError } from '../../storage-error.ts';
 
 /** One call of an operation as the client sends it. */
 export type Call = readonly [id: number, name: OperationName, args: readonly unknown[]];
@@ -13,7 +16,21 @@ export type Replies = unknown[];
 export interface EngineOptions {
   readonly file: string;
   readonly limits: AcceptLimits;
+  /** Of a performer. */
+  readonly health?: HealthMonitor;
 }
+
+/** What takes up work. It is refused where the file was moved away; what is under way still ends in that file. */
+const BEGINNING: ReadonlySet<OperationName> = new Set<OperationName>([
+  'acceptRequest',
+  'acceptSoleRun',
+  'claimRuns',
+  'claimOutbox',
+  'claimEvents',
+]);
+
+/** Changes nothing that matters: whether it can be written is all that is asked. */
+const PROBE = 'UPDATE counters SET opened = opened + 1';
 
 /**
  * Executes batches: everything that writes shares one transaction. Where one fails, all are done again, each in its own
@@ -25,11 +42,13 @@ export class Engine {
   readonly #sql: Statements;
   readonly #row: CounterRow;
   readonly #store: Store;
+  readonly #health: HealthMonitor | undefined;
   readonly #writes: Readonly<Record<string, AnyOperation>> = WRITES as object as Record<string, AnyOperation>;
   readonly #reads: Readonly<Record<string, AnyOperation>> = READS as object as Record<string, AnyOperation>;
 
-  constructor(database: DatabaseSync, { file, limits }: EngineOptions) {
+  constructor(database: DatabaseSync, { file, limits, health }: EngineOptions) {
     this.#file = file;
+    this.#health = health;
     this.#sql = new Statements(database);
     this.#row = new CounterRow(this.#sql);
     this.#store = { sql: this.#sql, counters: this.#row.counters, limits };
@@ -37,7 +56,7 @@ export class Engine {
 
   run(batch: readonly Call[]): Replies {
     const toWrite = batch.filter(([, name]) => Object.hasOwn(this.#writes, name));
-    const replies = toWrite.length === 0 ? [] : this.#write(toWrite);
+    const replies = toWrite.length === 0 ? [] : this.#writeWhereFound(toWrite);
     if (toWrite.length === batch.length) return replies;
     for (const call of batch) if (!Object.hasOwn(this.#writes, call[1])) replies.push(...this.#read(call));
     return replies;
@@ -51,16 +70,50 @@ export class Engine {
     }
   }
 
+  /** Sees whether a store that could not be written, or was not found any more, is well again. */
+  checkHealth(): void {
+    const { trouble } = this.#health ?? {};
+    if (this.#health?.findReplaced() === undefined && trouble !== undefined)
+      this.#health?.note(this.#probe());
+  }
+
+  #probe(): StorageError | undefined {
+    try {
+      // Another process that holds the store must not hold up what is asked meanwhile.
+      this.#sql.run('PRAGMA busy_timeout = 0');
+      this.#sql.run(PROBE);
+      return undefined;
+    } catch (error) {
+      return explainSqliteError(error, this.#file);
+    } finally {
+      this.#sql.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
+  }
+
+  #writeWhereFound(calls: readonly Call[]): Replies {
+    const replaced = this.#health?.findReplaced();
+    if (replaced === undefined) return this.#write(calls);
+    const refusal = serializeError(replaced, this.#file);
+    const refused = calls.filter(([, name]) => BEGINNING.has(name));
+    const rest = calls.filter(([, name]) => !BEGINNING.has(name));
+    const replies = rest.length === 0 ? [] : this.#write(rest);
+    for (const [id] of refused) replies.push(id, 1, refusal);
+    return replies;
+  }
+
   #write(calls: readonly Call[]): Replies {
     try {
       this.#begin();
       const replies = this.#writeTogether(calls) ?? calls.flatMap((call) => this.#writeAlone(call));
       this.#row.save();
       this.#sql.run('COMMIT');
+      if (this.#health?.trouble?.code !== 'replaced') this.#health?.note(undefined);
       return replies;
     } catch (error) {
       if (this.#sql.isTransaction) this.#sql.run('ROLLBACK');
-      const failure: SerializedError = serializeError(error, this.#file);
+      const trouble = explainSqliteError(error, this.#file);
+      this.#health?.note(trouble);
+      const failure = serializeError(trouble, this.#file);
       return calls.flatMap(([id]) => [id, 1, failure]);
     }
   }

@@ -7,8 +7,10 @@ import { type SerializedError, serializeError } from '../sqlite-errors.ts';
 import { checkPages, connect, createFile, examineFile, makeFolder } from './database-file.ts';
 import { type Call, Engine, type Replies } from './engine.ts';
 import { OPERATION_NAMES, type OperationName } from './operations.ts';
+import { HealthMonitor } from './health-monitor.ts';
 import { EVENT, OUTBOX } from './states.ts';
-import type { AcceptLimits } from './store.ts';
+import type { AcceptLimits } from './store-context.ts';
+import { StoreFiles } from './store-files.ts';
 
 /**
  * The thread that owns the database. While one batch is being synced the next ones gather in the port; the loop then
@@ -26,10 +28,12 @@ export type WorkerMessage =
   | { readonly kind: 'opened'; readonly operations: readonly OperationName[] }
   | { readonly kind: 'refused'; readonly error: SerializedError }
   | { readonly kind: 'replies'; readonly replies: Replies }
-  | { readonly kind: 'outside-change' };
+  | { readonly kind: 'outside-change' }
+  /** The store can be written again, or no longer and why. */
+  | { readonly kind: 'health'; readonly trouble?: SerializedError };
 
-/** How often the store is asked whether another process wrote: noticed within a second, at some microseconds. */
-const OUTSIDE_POLL_MS = 400;
+/** How often the store is looked at from outside: changes are noticed within a second, at some microseconds. */
+const WATCH_MS = 400;
 
 function openPerformer(input: WorkerInput): { database: DatabaseSync; lock: PerformerLock } {
   const { file, fsync } = input;
@@ -90,7 +94,7 @@ function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock |
   const port = parentPort;
   if (port === null) throw new Error('the storage worker runs in a worker thread only');
   const post = (message: WorkerMessage) => port.postMessage(message);
-  const engine = new Engine(database, input);
+  const engine = new Engine(database, { ...input, ...(lock && { health: watchHealth(input, post) }) });
   let waiting: Call[] = [];
   let isScheduled = false;
 
@@ -102,7 +106,7 @@ function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock |
     post({ kind: 'replies', replies: engine.run(batch) });
   };
 
-  const watch = lock && openWatch(database, () => post({ kind: 'outside-change' }));
+  const watch = lock && openWatch(database, engine, () => post({ kind: 'outside-change' }));
   port.on('message', (message: readonly Call[] | 'close') => {
     if (message === 'close') {
       runBatch();
@@ -120,16 +124,23 @@ function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock |
   post({ kind: 'opened', operations: OPERATION_NAMES });
 }
 
+function watchHealth({ file }: WorkerInput, post: (message: WorkerMessage) => void): HealthMonitor {
+  return new HealthMonitor(new StoreFiles(file), (trouble) =>
+    post({ kind: 'health', ...(trouble && { trouble: serializeError(trouble, file) }) }),
+  );
+}
+
 /** SQLite counts the commits of other connections (`PRAGMA data_version`); own ones do not move it. */
-function openWatch(database: DatabaseSync, onChange: () => void): { stop(): void } {
+function openWatch(database: DatabaseSync, engine: Engine, onChange: () => void): { stop(): void } {
   const version = database.prepare('PRAGMA data_version');
   const read = () => Number(version.get()?.['data_version']);
   let last = read();
   const timer = setInterval(() => {
+    engine.checkHealth();
     const now = read();
     if (now !== last) onChange();
     last = now;
-  }, OUTSIDE_POLL_MS);
+  }, WATCH_MS);
   return { stop: () => clearInterval(timer) };
 }
 
