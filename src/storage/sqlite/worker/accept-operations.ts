@@ -3,7 +3,7 @@ import type { NewRun, PreparedAction, PreparedRequest, Reservation } from '../..
 import type { AcceptedAction, AcceptResult } from '../../records.ts';
 import { insertWake } from './event-rows.ts';
 import { insertRun } from './session-queue.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 const FIND_RESERVED = `SELECT body_sha256 AS bodySha256, result, expires_at AS expiresAt FROM idempotency
   WHERE scope = ? AND key = ?`;

@@ -1,7 +1,7 @@
 import type { ClaimRunsOptions } from '../../records.ts';
 import { RUN } from './states.ts';
 import type { Statements } from './statements.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 const IN_ORDER = `SELECT seq FROM runs INDEXED BY runs_ready_in_order WHERE state = ${RUN.ready} ORDER BY seq LIMIT ?`;
 const ACTIVE = `SELECT mapping_id AS mappingId, runner, count(*) AS active FROM runs INDEXED BY runs_active

@@ -4,7 +4,7 @@ import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { type AnyOperation, type OperationName, READS, WRITES } from './operations.ts';
 import { Statements } from './statements.ts';
-import type { AcceptLimits, Store } from './store-context.ts';
+import type { AcceptLimits, Store } from './store.ts';
 import { BUSY_TIMEOUT_MS } from './database-file.ts';
 import type { StorageError } from '../../storage-error.ts';
 

@@ -5,7 +5,7 @@ import { EVENT_COLUMNS, type EventRow } from '../rows.ts';
 import { insertHeartbeat } from './run-rows.ts';
 import { appendHistory } from './session-rows.ts';
 import { EVENT } from './states.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 /** Failed turns after which an event is parked. */
 const MAX_FAILURES = 5;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NewWake } from '../../prepared-request.ts';
 import type { SummaryEvent } from '../../records.ts';
 import { EVENT } from './states.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 /** System events as other operations post, count and take them back. */
 

@@ -1,5 +1,5 @@
 import type { RunnerHold } from '../../records.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 const SAVE = `INSERT INTO runner_holds (runner, model, since, code, message, retry_at, tries) VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (runner, model) DO UPDATE SET code = excluded.code, message = excluded.message,

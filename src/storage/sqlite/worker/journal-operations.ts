@@ -5,7 +5,7 @@ import {
   MAX_KEPT_BYTES,
   MAX_KEPT_REQUESTS,
 } from '../journal.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 const DECIDE = 'INSERT INTO decisions (request_id, mapping_id, outcome, decision) VALUES (?, ?, ?, ?)';
 const FORGET_DECISIONS = 'DELETE FROM decisions WHERE seq <= (SELECT max(seq) FROM decisions) - ?';

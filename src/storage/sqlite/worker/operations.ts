@@ -10,7 +10,7 @@ import * as reads from './read-operations.ts';
 import * as retention from './retention-operations.ts';
 import * as runs from './run-operations.ts';
 import * as sessions from './session-operations.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 /**
  * The table of operations. Every function that one of these files exports is one: the client has a method of that

@@ -3,7 +3,7 @@ import { OUTBOX_COLUMNS, type OutboxRow } from '../rows.ts';
 import { insertSummary } from './event-rows.ts';
 import { insertDelivery, writeLastTarget } from './outbox-rows.ts';
 import { OUTBOX } from './states.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 /** Deliveries and callbacks, each with its own attempts. */
 

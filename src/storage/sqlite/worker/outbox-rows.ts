@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DeliveryTarget } from '../../../action.ts';
 import type { NewCallback, NewDelivery } from '../../records.ts';
 import { OUTBOX } from './states.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 const INSERT = `INSERT INTO outbox (id, kind, run_id, mapping_id, session_key, state, created_at, due_at, body)
   VALUES (?, ?, ?, ?, ?, ${OUTBOX.queued}, ?, ?, ?)`;

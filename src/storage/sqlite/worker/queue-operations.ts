@@ -4,7 +4,7 @@ import { insertCallback } from './outbox-rows.ts';
 import { countRun, endRun, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 /** What an operator does to work that waits or was given up: start it again, or take it off the queue. */
 

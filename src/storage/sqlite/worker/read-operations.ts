@@ -18,7 +18,7 @@ import {
 import { readCounters } from './counters.ts';
 import { atMost, listRows, selectIds } from './row-queries.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
 

@@ -1,7 +1,7 @@
 import type { PruneResult, RetentionLimits } from '../../records.ts';
 import { removeSession } from './session-rows.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 /** Time one slice takes at most; accepts wait no longer than this behind one (one row is always finished). */
 const SLICE_MS = 4;

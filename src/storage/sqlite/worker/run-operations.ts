@@ -12,7 +12,7 @@ import { countRun, endRun, findRunHead } from './run-rows.ts';
 import { advance, makeDue, promoteDue } from './session-queue.ts';
 import { appendHistory } from './session-rows.ts';
 import { RUN } from './states.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 /** Waiting runs made due by one claim; the rest follow with the next. */
 const PROMOTED_PER_CLAIM = 1000;

@@ -2,7 +2,7 @@ import type { RunCompletion, RunRecord, SummaryEvent } from '../../records.ts';
 import { insertSummary } from './event-rows.ts';
 import { advance, type Queue } from './session-queue.ts';
 import { RUN } from './states.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 const HEAD = `SELECT seq, id, state, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes
   FROM runs WHERE id = ?`;

@@ -1,7 +1,7 @@
 import type { DeliveryTarget } from '../../../action.ts';
 import { writeLastTarget } from './outbox-rows.ts';
 import { removeSession } from './session-rows.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 export function clearSession(store: Store, sessionKey: string): boolean {
   return removeSession(store, sessionKey);

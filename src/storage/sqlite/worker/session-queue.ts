@@ -1,6 +1,6 @@
 import type { NewRun } from '../../prepared-request.ts';
 import { RUN } from './states.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 /** The queue of every session key: who is ready, who is behind whom. `migrations.ts` explains the states. */
 

@@ -1,5 +1,5 @@
 import type { RunCompletion } from '../../records.ts';
-import type { Store } from './store-context.ts';
+import type { Store } from './store.ts';
 
 /** Transcripts: the last turns of every session that goes on. */
 

@@ -9,7 +9,7 @@ import { type Call, Engine, type Replies } from './engine.ts';
 import { OPERATION_NAMES, type OperationName } from './operations.ts';
 import { HealthMonitor } from './health-monitor.ts';
 import { EVENT, OUTBOX } from './states.ts';
-import type { AcceptLimits } from './store-context.ts';
+import type { AcceptLimits } from './store.ts';
 import { StoreFiles } from './store-files.ts';
 
 /**
