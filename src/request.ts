@@ -1,9 +1,6 @@
-/** Any value JSON can carry. */
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
-/** A JSON object; keys come from outside, so reads go through `Object.hasOwn`. */
-export interface JsonObject {
-  readonly [key: string]: JsonValue;
-}
+import type { JsonValue } from './json.ts';
+
+export type { JsonObject, JsonValue } from './json.ts';
 
 /**
  * One authenticated, parsed webhook. Everything that evaluation may depend on is in here (time, ids, randomness),
@@ -26,6 +23,9 @@ export interface HookRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Without the token parameter; several values joined with `, `. Has no prototype. */
   readonly query: Readonly<Record<string, string>>;
-  /** The parsed body: always untrusted. An empty body is `{}`. */
+  /**
+   * The parsed body: always untrusted. An empty body is `{}`. A number that a double cannot hold is an `ExactNumber`,
+   * so that ids of 18 digits stay apart; `JSON.stringify` prints its digits, which is also how transforms get them.
+   */
   readonly payload: JsonValue;
 }

@@ -15,10 +15,11 @@ interface RoomRules {
 
 const CONTRACT = ['request', 'action', 'errors'];
 /** Imported from everywhere. */
-const COMMON_FOLDERS = ['telemetry'];
+const COMMON_FOLDERS = ['telemetry', 'json'];
 const COMMON_PACKAGES = ['zod'];
 
 const HOUSE: Readonly<Record<string, RoomRules>> = {
+  json: { imports: [] },
   request: { imports: [] },
   action: { imports: ['request'] },
   errors: { imports: [] },

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { formatDiagnostics } from '../document/document.ts';
 import { readRequestFile } from '../golden/golden.ts';
+import { parseJson } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import type { KeptRequest } from '../storage/storage.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -17,5 +18,5 @@ export async function readRequests(terminal: Terminal, file: string): Promise<re
 
 /** A request the store kept because its transform failed. */
 export function parseKeptRequest(kept: KeptRequest): HookRequest {
-  return JSON.parse(kept.json) as HookRequest;
+  return parseJson(kept.json) as unknown as HookRequest;
 }

@@ -39,6 +39,8 @@ export interface LocatedValue {
   readonly value: unknown;
   /** The way from the document's root to this part; paths handed to the functions below start here. */
   readonly path: Path;
+  /** The value at a path, numbers that a double cannot hold as `ExactNumber`; in `value` they are the nearest double. */
+  exact(path: Path): unknown;
   /** Place of the value (or of the key with `'key'`) at a path such as `['match', 'path']`; the nearest parent where it is absent. */
   place(path: Path, what?: 'key' | 'value'): Place;
   /** The part at a path; its value is undefined where there is none, its place then the nearest parent's. */

@@ -1,7 +1,7 @@
 import { evaluate, parse } from '@humanwhocodes/momoa';
 import type { DocumentNode, StringNode, ValueNode } from '@humanwhocodes/momoa';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
-import { TreeBuilder } from './tree-builder.ts';
+import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 
 /** Parses JSON (RFC 8259) or JSON5 into the common tree. */
@@ -58,8 +58,9 @@ function buildNode(build: Build, node: ValueNode, depth: number): TreeNode | und
     case 'Infinity':
     case 'NaN':
     case 'Null':
-    case 'Number':
       return { start, end, value: evaluate(node) };
+    case 'Number':
+      return numberNode(builder.source.text.slice(start, end), start, end);
   }
 }
 

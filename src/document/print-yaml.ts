@@ -1,4 +1,5 @@
-import { Document, isScalar, Scalar, visit } from 'yaml';
+import { Document, isScalar, Scalar, visit, type ScalarTag } from 'yaml';
+import { ExactNumber } from '../json.ts';
 
 /**
  * Prints plain data as YAML for reviewing: keys in the order given, texts of several lines as `|` blocks, no anchors,
@@ -6,7 +7,10 @@ import { Document, isScalar, Scalar, visit } from 'yaml';
  * the same value. Members that are undefined are left out.
  */
 export function printYaml(value: unknown): string {
-  const document = new Document(value, { aliasDuplicateObjects: false });
+  const document = new Document(value, {
+    aliasDuplicateObjects: false,
+    customTags: (tags) => [EXACT_NUMBER, ...tags],
+  });
   visit(document, {
     Scalar: (_key, node) => {
       if (typeof node.value === 'string' && isBlockText(node.value)) node.type = Scalar.BLOCK_LITERAL;
@@ -18,6 +22,16 @@ export function printYaml(value: unknown): string {
   });
   return document.toString({ lineWidth: 0, blockQuote: 'literal', flowCollectionPadding: false });
 }
+
+/** Prints a number that a double cannot hold as its digits. */
+const EXACT_NUMBER: ScalarTag = {
+  identify: (value) => value instanceof ExactNumber,
+  default: true,
+  tag: 'tag:yaml.org,2002:float',
+  test: /^(?!)/,
+  resolve: (text) => text,
+  stringify: ({ value }) => String(value),
+};
 
 /** A block can hold no control characters, and one of white space alone cannot be reviewed. */
 function isBlockText(text: string): boolean {

@@ -1,3 +1,4 @@
+import { ExactNumber, exactNumber } from '../json.ts';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
 import type { Member, TreeNode } from './tree.ts';
 
@@ -5,6 +6,14 @@ import type { Member, TreeNode } from './tree.ts';
 const MAX_DEPTH = 200;
 /** Parts after aliases were followed: far above any real file, far below what an alias bomb makes. */
 const MAX_NODES = 500_000;
+
+/** The node of a number, from its text. */
+export function numberNode(text: string, start: number, end: number): TreeNode {
+  const exact = exactNumber(text);
+  return exact instanceof ExactNumber
+    ? { start, end, value: exact.valueOf(), exact }
+    : { start, end, value: exact };
+}
 
 /** Collects the findings that every format shares while a tree is built. */
 export class TreeBuilder {

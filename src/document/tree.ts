@@ -1,4 +1,5 @@
 import type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
+import type { ExactNumber } from '../json.ts';
 import { scalarOffsets, type ScalarText } from './scalar-offsets.ts';
 
 /** One part of a parsed document with its range in the file, whatever the format. */
@@ -6,6 +7,8 @@ export interface TreeNode {
   readonly start: number;
   readonly end: number;
   readonly value: unknown;
+  /** Of a number that a double cannot hold; `value` is then the nearest double. */
+  readonly exact?: ExactNumber;
   /** Members of an object, by key. */
   readonly members?: ReadonlyMap<string, Member>;
   readonly items?: readonly TreeNode[];
@@ -54,6 +57,10 @@ export function locate(
       if (found.complete) return locate(source, found.node, whole, cache);
       return locate(source, { start: found.node.start, end: found.node.end, value: undefined }, whole);
     },
+    exact(inner) {
+      const found = walk(node, inner);
+      return found.complete ? exactValue(found.node) : undefined;
+    },
     scalarOffset(inner, offsetInValue) {
       const found = walk(node, inner);
       const { text, start, value } = found.node;
@@ -65,6 +72,19 @@ export function locate(
       return cache.offsets?.[Math.max(0, Math.min(offsetInValue, value.length))] ?? start;
     },
   };
+}
+
+/** The value with exact numbers; the node's own value where it holds none. */
+function exactValue(node: TreeNode): unknown {
+  if (node.exact !== undefined) return node.exact;
+  if (node.items !== undefined) {
+    const items = node.items.map(exactValue);
+    return items.some((item, index) => item !== node.items?.[index]?.value) ? items : node.value;
+  }
+  if (node.members === undefined) return node.value;
+  const entries = [...node.members].map(([key, member]) => [key, exactValue(member.node)] as const);
+  const differs = entries.some(([key, value]) => value !== node.members?.get(key)?.node.value);
+  return differs ? Object.fromEntries(entries) : node.value;
 }
 
 /** The place of a part of the text at `path`, from offsets in its value. */

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml';
 import type { Alias, Document, Node, Pair, Scalar, YAMLError } from 'yaml';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
-import { TreeBuilder } from './tree-builder.ts';
+import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 
 /** One slip makes the parser stumble again and again after it. */
@@ -114,6 +114,9 @@ function buildNode(
 
 function scalarNode(source: string, node: Scalar): TreeNode {
   const [start, end] = rangeOf(node);
+  // `.inf` and `.nan` have no digits.
+  if (typeof node.value === 'number' && node.source !== undefined && /\d/.test(node.source))
+    return numberNode(node.source, start, end);
   if (typeof node.value !== 'string') return { start, end, value: node.value };
   if (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE') {
     const style = node.type === 'QUOTE_DOUBLE' ? 'double' : 'single';

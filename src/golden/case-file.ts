@@ -12,7 +12,8 @@ import {
   type Place,
 } from '../document/document.ts';
 import { createHookRequest, deriveRequestSeeds } from '../hook/hook.ts';
-import type { HookRequest, JsonValue } from '../request.ts';
+import { parseJson, type JsonValue } from '../json.ts';
+import type { HookRequest } from '../request.ts';
 
 /**
  * Golden cases on disk. `<group>/<case>.request.yaml|yml|json` is written by people or recorded;
@@ -172,8 +173,8 @@ async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
   const files = [requestFile];
   const deliveries: DeliveryRequest[] = [];
   for (const [index, delivery] of list.entries()) {
-    const place = document.root.place(several ? ['deliveries', index, 'bodyFile'] : ['bodyFile']);
-    const body = await readBody(requestFile, delivery, place);
+    const part = document.root.at(several ? ['deliveries', index] : []);
+    const body = await readBody(requestFile, delivery, part);
     if ('diagnostics' in body) return { diagnostics: [...diagnostics, ...body.diagnostics] };
     if (body.file !== undefined) files.push(body.file);
     deliveries.push(createDelivery(several ? `${name}#${index + 1}` : name, delivery, body.value));
@@ -214,10 +215,15 @@ function checkShape(root: LocatedValue): {
 type Body =
   { readonly value: JsonValue; readonly file?: string } | { readonly diagnostics: readonly Diagnostic[] };
 
-async function readBody(requestFile: string, delivery: z.output<typeof Delivery>, at: Place): Promise<Body> {
+async function readBody(
+  requestFile: string,
+  delivery: z.output<typeof Delivery>,
+  part: LocatedValue,
+): Promise<Body> {
+  const at = part.place(['bodyFile']);
   if (delivery.bodyFile === undefined) {
     // An empty body counts as {}, a body that is null is null: as on the wire.
-    return { value: delivery.body === undefined ? {} : delivery.body };
+    return { value: delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue) };
   }
   if (delivery.body !== undefined) {
     const diagnostic: Diagnostic = {
@@ -242,7 +248,7 @@ async function readBody(requestFile: string, delivery: z.output<typeof Delivery>
     return { diagnostics: [diagnostic] };
   }
   try {
-    return { value: JSON.parse(source.text) as JsonValue, file };
+    return { value: parseJson(source.text), file };
   } catch {
     // The server would refuse it too; parsed again for the place of the error, which the engine's does not tell.
     const found = parseDocument(source, 'json').diagnostics;

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { printYaml } from '../document/document.ts';
-import type { HookRequest, JsonObject, JsonValue } from '../request.ts';
+import { ExactNumber, type JsonObject, type JsonValue } from '../json.ts';
+import type { HookRequest } from '../request.ts';
 
 export interface RecordOptions {
   readonly dir: string;
@@ -106,7 +107,7 @@ function splitPath(path: string): readonly string[] {
 function maskPath(value: JsonValue, keys: readonly string[]): JsonValue {
   const [key, ...rest] = keys;
   if (key === undefined) return value === null ? value : MASK;
-  if (value === null || typeof value !== 'object') return value;
+  if (value === null || typeof value !== 'object' || value instanceof ExactNumber) return value;
   let found = false;
   const visit = (name: string, item: JsonValue): JsonValue => {
     if (key !== '*' && key !== name) return item;

@@ -1,6 +1,6 @@
 import { HookError } from '../errors.ts';
 import type { CompiledMapping, CompiledTemplate, RenderTrace, Scope } from '../mapping/mapping.ts';
-import type { JsonObject, JsonValue } from '../request.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
 import type { RenderedTemplate } from './evaluation.ts';
 import type { RawFields } from './fields.ts';
 
@@ -66,7 +66,7 @@ function draftText(
 
 /** The payload's own `text` or `message`, the action's own word first. */
 function ownText(payload: JsonValue, kind: 'wake' | 'agent'): string | undefined {
-  if (!isObject(payload)) return undefined;
+  if (!isJsonObject(payload)) return undefined;
   const words = kind === 'wake' ? (['text', 'message'] as const) : (['message', 'text'] as const);
   for (const word of words) {
     const value = Object.hasOwn(payload, word) ? payload[word] : undefined;
@@ -77,9 +77,4 @@ function ownText(payload: JsonValue, kind: 'wake' | 'agent'): string | undefined
 
 function present(field: 'text', value: string | undefined): RawFields {
   return value === undefined ? {} : { [field]: value };
-}
-
-/** Whether a JSON value is an object, and not an array or null. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

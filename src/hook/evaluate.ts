@@ -1,10 +1,11 @@
 import type { Action } from '../action.ts';
 import { HookError } from '../errors.ts';
 import type { CompiledMapping, Scope } from '../mapping/mapping.ts';
-import type { HookRequest, JsonValue } from '../request.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
+import type { HookRequest } from '../request.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 import { startEvaluation, type EvaluationState } from './evaluation-state.ts';
-import { isObject, renderDraft } from './draft.ts';
+import { renderDraft } from './draft.ts';
 import type { Evaluation, EvaluationSteps, Outcome } from './evaluation.ts';
 import { fieldError, kindOf } from './fields.ts';
 import { finish } from './finish.ts';
@@ -59,7 +60,7 @@ function* decide(state: EvaluationState): Generator<TransformCall, Outcome, Tran
 /** `wake` and `agent`: the body is the draft, every other step is that of a mapped hook. */
 function decideBuiltIn(state: EvaluationState, kind: 'wake' | 'agent'): Outcome {
   const { payload } = state.request;
-  if (!isObject(payload)) {
+  if (!isJsonObject(payload)) {
     throw new HookError('invalid_body', `the body must be a JSON object, found ${kindOf(payload)}`);
   }
   const action = finish(state, { kind, fields: payload }, { request: state.request }, 0);

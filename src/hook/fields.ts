@@ -9,7 +9,7 @@ import {
   WAKE_MODES,
 } from '../action.ts';
 import { HookError, type HookErrorCode } from '../errors.ts';
-import type { JsonValue } from '../request.ts';
+import { ExactNumber, isNumeric, type JsonValue } from '../json.ts';
 import type { EvaluationSettings } from './evaluation-settings.ts';
 
 /** The fields of a wake and of an agent action, as request bodies, transforms and mappings name them. */
@@ -110,17 +110,21 @@ export function channel(values: RawFields, at: FieldContext): string {
 /** The recipient on a channel; numbers are taken as text, as chat ids often are. */
 export function recipient(values: RawFields, channelId: string, at: FieldContext): string | undefined {
   const value = values.to;
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    // The sender's digits are gone: JSON numbers beyond 2^53 are read as a neighbour, which may be somebody else.
-    throw fieldError('to', 'to must be a string: as a number it loses digits');
-  }
-  const to = typeof value === 'number' ? String(value) : printable('to', optionalText(values, 'to', at));
+  const to = isNumeric(value) ? numberAsText(value) : printable('to', optionalText(values, 'to', at));
   if (to === undefined || channelId === LAST_CHANNEL) return to;
   const problem = at.settings.recipientProblem?.(channelId, to);
   if (problem === undefined) return to;
   throw new HookError('invalid_recipient', `to does not fit the channel ${channelId}`, {
     errors: [{ code: 'invalid_recipient', field: 'to', message: problem }],
   });
+}
+
+/** The digits of a whole number. A request's own digits are kept; a transform's number beyond 2^53 has lost some. */
+function numberAsText(value: number | ExactNumber): string {
+  const text = String(value);
+  const isWhole = value instanceof ExactNumber ? /^-?\d+$/.test(text) : Number.isSafeInteger(value);
+  if (isWhole) return printable('to', text)!;
+  throw fieldError('to', 'to must be a string or a whole number: as another number it loses digits');
 }
 
 /** A model by its full name, aliases resolved; present but blank is an error, as the sender meant something. */
@@ -155,8 +159,9 @@ export function thinking(values: RawFields, at: FieldContext): string | undefine
 }
 
 export function timeoutSeconds(values: RawFields, at: FieldContext): number | undefined {
-  const value = values.timeoutSeconds;
-  if (value === undefined || value === null) return undefined;
+  const given = values.timeoutSeconds;
+  if (given === undefined || given === null) return undefined;
+  const value = given instanceof ExactNumber ? given.valueOf() : given;
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
   return refuse(at, 'timeoutSeconds', 'a number of seconds above 0', value);
 }
@@ -237,6 +242,7 @@ export function kindOf(value: JsonValue | undefined): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
+  if (value instanceof ExactNumber) return 'a number';
   if (typeof value === 'object') return 'an object';
   if (typeof value === 'boolean') return 'a boolean';
   if (typeof value === 'string') return 'a string';

@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import type { Action, ActionOrigin, DedupeKey } from '../action.ts';
 import { oneLine, sealAgentAction, type PreparedAgentAction } from '../boundary/boundary.ts';
 import type { CompiledMapping, Scope } from '../mapping/mapping.ts';
+import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
-import { isObject, type Draft } from './draft.ts';
+import type { Draft } from './draft.ts';
 import * as field from './fields.ts';
 import { deriveActionId } from './ids.ts';
 
@@ -76,7 +77,7 @@ function operatorSettings(mapping: CompiledMapping): Partial<PreparedAgentAction
 
 function originOf(request: HookRequest, mapping: CompiledMapping | undefined): ActionOrigin {
   const { payload } = request;
-  const own = isObject(payload) && Object.hasOwn(payload, 'source') ? payload['source'] : undefined;
+  const own = isJsonObject(payload) && Object.hasOwn(payload, 'source') ? payload['source'] : undefined;
   const source = typeof own === 'string' ? oneLine(own, 200) : '';
   return {
     requestId: request.id,

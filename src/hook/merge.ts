@@ -1,7 +1,7 @@
 import type { Warning } from '../action.ts';
 import { oneLine } from '../boundary/boundary.ts';
-import type { JsonObject, JsonValue } from '../request.ts';
-import { isObject, type Draft } from './draft.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { Draft } from './draft.ts';
 import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './fields.ts';
 
 /** What a transform's result makes of a draft: drafts in order (none: skipped), or what is wrong with the result. */
@@ -41,7 +41,7 @@ export function mergeResult(draft: Draft, json: string | undefined, options: Mer
 
 function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOptions): readonly Draft[] {
   if (result === null) return [];
-  if (!isObject(result)) {
+  if (!isJsonObject(result)) {
     const expected = 'an object, an array of objects, null or undefined';
     throw new ResultProblem(`the result${at} is ${kindOf(result)}; expected ${expected}`);
   }

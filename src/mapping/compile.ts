@@ -150,6 +150,6 @@ function matchKey(path: string | undefined, source: string | undefined, when: st
 
 /** The condition as text; undefined where it always holds. */
 function conditionKey(entry: MappingEntry | undefined): string | undefined {
-  const when = entry?.value.at(['match', 'when']).value;
+  const when = entry?.value.exact(['match', 'when']);
   return when === undefined || when === true ? undefined : JSON.stringify(when);
 }

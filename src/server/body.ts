@@ -1,6 +1,6 @@
 import type { TextDecoder } from 'node:util';
 import { HookError } from '../errors.ts';
-import type { JsonObject, JsonValue } from '../request.ts';
+import { ExactNumber, parseJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { Exchange } from './exchange.ts';
 import { findJsonError } from './json-error.ts';
 
@@ -75,7 +75,7 @@ export function parseBody(bytes: Buffer, decoder: TextDecoder): JsonValue {
   const text = decodeUtf8(bytes, decoder);
   let payload: JsonValue;
   try {
-    payload = JSON.parse(text) as JsonValue;
+    payload = parseJson(text);
   } catch {
     if (text.trim() === '') return {};
     const found = findJsonError(text);
@@ -102,7 +102,7 @@ function decodeUtf8(bytes: Buffer, decoder: TextDecoder): string {
 
 /** Recursive, at most `levels` deep; linear in the number of values. */
 function isWithinDepth(value: JsonValue, levels: number): boolean {
-  if (value === null || typeof value !== 'object') return true;
+  if (value === null || typeof value !== 'object' || value instanceof ExactNumber) return true;
   if (levels === 0) return false;
   if (Array.isArray(value)) {
     for (const item of value as readonly JsonValue[]) if (!isWithinDepth(item, levels - 1)) return false;

@@ -1,11 +1,12 @@
 /** A recorded request is the same request when it is read again. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { readRequestFile, recordCase } from '../../src/golden/golden.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
+import { parseJson } from '../../src/json.ts';
 import type { HookRequest, JsonValue } from '../../src/request.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'sluice-record-'));
@@ -70,4 +71,26 @@ test('a name that is taken is never overwritten, and no hook name leads out of t
     expect(file.startsWith(join(dir, '/'))).toBe(true);
   }
   expect(readdirSync(dir).every((name) => !name.startsWith('.'))).toBe(true);
+});
+
+test('with its long numbers digit by digit, under a mask, too', async () => {
+  const text = '{"id":820982911946154508,"ids":[820982911946154509,1e400,-12345678901234567890.5],"n":1.5}';
+  const request = requestOf(parseJson(text));
+  for (const masks of [[], ['payload.n', 'payload.id.x']]) {
+    // oxlint-disable-next-line no-await-in-loop -- file names are counted
+    const { file } = await recordCase(request, { dir, masks });
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    const { case: golden, diagnostics } = await readRequestFile(file);
+    expect(diagnostics).toEqual([]);
+    const expected = masks.length === 0 ? text : text.replace('1.5}', '"***"}');
+    expect(golden?.deliveries[0]?.bodyText).toBe(expected);
+  }
+});
+
+test('and body files keep them', async () => {
+  const file = join(dir, 'long.request.yaml');
+  writeFileSync(join(dir, 'long.json'), '{"id": 820982911946154508}');
+  writeFileSync(file, 'path: shop\nbodyFile: long.json\n');
+  const { case: golden } = await readRequestFile(file);
+  expect(golden?.deliveries[0]?.bodyText).toBe('{"id":820982911946154508}');
 });

@@ -1,5 +1,5 @@
 import { type Diagnostic, type LocatedValue, describeValue } from '../../document/document.ts';
-import type { JsonValue } from '../../request.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
 import type { CompiledCondition, ConditionTrace, Equality, Scope } from '../compiled-mapping.ts';
 import { compileRule, type CompiledRule, type RuleNode } from './rule.ts';
 import {
@@ -18,7 +18,7 @@ export function compileCondition(located: LocatedValue): {
   readonly diagnostics: readonly Diagnostic[];
 } {
   const { value } = located;
-  if (typeof value !== 'boolean' && (typeof value !== 'object' || value === null || Array.isArray(value))) {
+  if (typeof value !== 'boolean' && !isJsonObject(value)) {
     const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value)}`;
     const at = located.place([]);
     const hint = Array.isArray(value)

@@ -5,6 +5,7 @@
  */
 import jsonLogic from 'json-logic-js';
 import type { JsonValue } from '../../request.ts';
+import { compareExactly } from './exact-operators.ts';
 import { MISSING, spend, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
 
 /** Operators that build something from whatever is there: to them missing is null, as published. */
@@ -26,7 +27,7 @@ export function compileOperator(operator: string, operands: readonly Evaluate[])
       if (value === UNKNOWN || (value === MISSING && !builds)) unknown = true;
       else values.push(value === MISSING ? null : value);
     }
-    return unknown ? UNKNOWN : apply(rule, values, { frame, builds });
+    return unknown ? UNKNOWN : (compareExactly(operator, values) ?? apply(rule, values, { frame, builds }));
   };
 }
 

@@ -8,7 +8,7 @@
  * false, `or` with a true one is true, whatever else is unknown; the rest of what depends on it is unknown.
  */
 import type { Diagnostic, LocatedValue, Path, Place } from '../../document/document.ts';
-import type { JsonValue } from '../../request.ts';
+import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
 import {
   checkEquality,
   checkOperation,
@@ -47,7 +47,7 @@ const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', '!', '!!', 'if', 
 
 export function compileRule(located: LocatedValue): CompiledRule {
   const compiler: Compiler = { located, nodes: [], diagnostics: [] };
-  const evaluate = compileNode(compiler, located.value, []).evaluate;
+  const evaluate = compileNode(compiler, located.exact([]), []).evaluate;
   return { evaluate, nodes: compiler.nodes as RuleNode[], diagnostics: compiler.diagnostics };
 }
 
@@ -136,7 +136,7 @@ function compileRuleAt(compiler: Compiler, rule: Operation, path: Path): Evaluat
 
 /** The rule in a value, if it is one; findings go to the compiler. */
 function readOperation(compiler: Compiler, value: unknown, path: Path): Operation | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const at = compiler.located.place(path);
   const { diagnostics } = compiler;
   const depth = path.filter((step) => typeof step === 'string').length + 1;
@@ -178,7 +178,7 @@ function compileVar(rule: Operation, operands: readonly Evaluate[]): Evaluate {
   const [name] = rule.operands;
   const [computed, fallback] = operands;
   if (computed === undefined || name === null || name === '') return compileLookup('', fallback);
-  if (typeof name === 'string' || typeof name === 'number') return compileLookup(String(name), fallback);
+  if (typeof name === 'string' || isNumeric(name)) return compileLookup(String(name), fallback);
   return (frame) => {
     const found = computed(frame);
     if (found === UNKNOWN || found === MISSING) return found;
@@ -190,7 +190,7 @@ function compileVar(rule: Operation, operands: readonly Evaluate[]): Evaluate {
 /** A computed name: only texts and numbers are names; null stands for the whole data, as published. */
 function nameOf(value: JsonValue): string | undefined {
   if (value === null) return '';
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  return typeof value === 'string' || isNumeric(value) ? String(value) : undefined;
 }
 
 function compileLookup(name: string, fallback: Evaluate | undefined): Evaluate {
@@ -294,7 +294,7 @@ function evaluateIf(operands: readonly Evaluate[], frame: Frame): RuleValue {
 /** Whether a value has to be evaluated; anything that looks like a rule counts, so that a broken one is found. */
 function containsRule(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(containsRule);
-  return typeof value === 'object' && value !== null;
+  return isJsonObject(value);
 }
 
 function shortJson(value: unknown): string {

@@ -1,10 +1,10 @@
-import type { JsonObject, JsonValue } from '../../request.ts';
+import { ExactNumber, type JsonObject, type JsonValue } from '../../json.ts';
 
 /** A value as template text: text verbatim, numbers and booleans as text, lists and objects as compact JSON. */
 export function textOf(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
-  return typeof value === 'object' ? compactJson(value) : String(value);
+  return typeof value === 'object' && !(value instanceof ExactNumber) ? compactJson(value) : String(value);
 }
 
 /** `JSON.stringify` for values of any depth: a body may be nested deeper than the stack is. */
@@ -27,7 +27,7 @@ function writeIteratively(root: JsonValue): string {
   const pieces: string[] = [];
   const open: Container[] = [];
   const write = (value: JsonValue): void => {
-    if (typeof value !== 'object' || value === null) {
+    if (typeof value !== 'object' || value === null || value instanceof ExactNumber) {
       pieces.push(JSON.stringify(value));
       return;
     }

@@ -1,5 +1,5 @@
 import { HookError } from '../../errors.ts';
-import type { JsonValue } from '../../request.ts';
+import { isNumeric, sameValue, type JsonValue } from '../../json.ts';
 import { formatDate } from './template-date.ts';
 import { textOf } from './json-text.ts';
 import { ownValue } from '../scope.ts';
@@ -56,7 +56,7 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
     usage: '{{date value "yyyy-MM-dd HH:mm" tz="Europe/Berlin"}}',
     run: ([value, format], { tz }) =>
       ifPresent(value, (text) =>
-        formatDate(typeof value === 'number' ? value : text, {
+        formatDate(isNumeric(value) ? Number(value) : text, {
           format: format === undefined ? undefined : textOf(format),
           timeZone: tz === undefined ? 'UTC' : textOf(tz),
         }),
@@ -65,8 +65,8 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
   lower: oneText('{{lower text}}', (text) => text.toLowerCase()),
   upper: oneText('{{upper text}}', (text) => text.toUpperCase()),
   trim: oneText('{{trim text}}', (text) => text.trim()),
-  eq: { min: 2, max: 2, usage: '{{#if (eq a b)}}', run: ([a, b]) => (a ?? null) === (b ?? null) },
-  ne: { min: 2, max: 2, usage: '{{#if (ne a b)}}', run: ([a, b]) => (a ?? null) !== (b ?? null) },
+  eq: { min: 2, max: 2, usage: '{{#if (eq a b)}}', run: ([a, b]) => sameValue(a ?? null, b ?? null) },
+  ne: { min: 2, max: 2, usage: '{{#if (ne a b)}}', run: ([a, b]) => !sameValue(a ?? null, b ?? null) },
   and: {
     min: 1,
     max: Infinity,

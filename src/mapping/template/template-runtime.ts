@@ -1,13 +1,13 @@
 import { isBoxedPrimitive } from 'node:util/types';
 import Handlebars from 'handlebars';
 import type { Place } from '../../document/document.ts';
-import type { JsonObject, JsonValue } from '../../request.ts';
+import { exactNumber, type JsonObject, type JsonValue } from '../../json.ts';
 import { textOf } from './json-text.ts';
 import type { RenderTrace, Scope } from '../compiled-mapping.ts';
 import { ownValue, readRoot } from '../scope.ts';
 import { checkOutput, RenderBudget } from './template-budget.ts';
 import { HELPERS, holds, type Argument, type Helper } from './template-helpers.ts';
-import { OUT, ROOT, THIS, type PreparedTree } from './template-tree.ts';
+import { EXACT, OUT, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import type { Located } from './template-checks.ts';
 
 /** One rendering under way: what the helpers called by Handlebars need besides their arguments. */
@@ -47,6 +47,7 @@ export function makeHelpers(): Readonly<Record<string, RuntimeHelper>> {
     ...BLOCKS,
     [OUT]: out,
     [ROOT]: readFromRoot,
+    [EXACT]: (text) => exactNumber(String(text)),
     [THIS]: contextAsValue,
   };
 }

@@ -7,6 +7,7 @@
  * decorators, unknown helpers, blocks over plain names) is a finding at its place.
  */
 import type { Diagnostic, Place } from '../../document/document.ts';
+import { ExactNumber, exactNumber } from '../../json.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import {
   checkNamed,
@@ -25,6 +26,7 @@ import {
 export const OUT = '$out';
 export const THIS = '$this';
 export const ROOT = '$root';
+export const EXACT = '$exact';
 
 export interface PreparedTree {
   readonly program: hbs.AST.Program;
@@ -217,9 +219,17 @@ function prepareExpression(
   if (expression.type === 'SubExpression') {
     return prepareCall(state, expression as hbs.AST.SubExpression, params);
   }
+  if (expression.type === 'NumberLiteral') return prepareNumber(state, expression);
   return expression.type === 'PathExpression'
     ? preparePath(state, expression as hbs.AST.PathExpression, params)
     : expression;
+}
+
+/** Handlebars reads numbers as doubles; `$exact` stands in for one that does not fit. */
+function prepareNumber(state: Preparing, literal: hbs.AST.Expression): hbs.AST.Expression {
+  const { text } = state.locate(literal.loc);
+  const isExact = exactNumber(text.trim()) instanceof ExactNumber;
+  return isExact ? callOf(EXACT, [stringLiteral(text.trim(), literal.loc)], literal.loc) : literal;
 }
 
 function preparePath(

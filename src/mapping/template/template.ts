@@ -15,7 +15,7 @@ import { checkOutput } from './template-budget.ts';
 import { makeHelpers, newRendering, type RuntimeHelper } from './template-runtime.ts';
 import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
-import { OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
+import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import type { Located } from './template-checks.ts';
 
 /** UTF-16 units of a template's text. */
@@ -170,7 +170,7 @@ function compileFull(
   tree: PreparedTree,
   all: Readonly<Record<string, RuntimeHelper>>,
 ): Render {
-  const used = [OUT, ROOT, THIS, ...tree.helpers].flatMap((name) => {
+  const used = [OUT, ROOT, THIS, EXACT, ...tree.helpers].flatMap((name) => {
     const helper = all[name];
     return helper === undefined ? [] : [[name, helper] as const];
   });

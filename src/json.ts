@@ -1,0 +1,237 @@
+/**
+ * JSON as Sluice keeps it: exact.
+ *
+ * JavaScript's numbers are doubles. Shopify's id 820982911946154508 is read as …500, and 1e400 as Infinity. So
+ * `parseJson` keeps the text of each number whose decimal value differs from its double printed again, as an
+ * `ExactNumber`; every other number stays a plain one. `JSON.stringify`, `String` and templates print the text,
+ * conditions compare the decimal value, arithmetic takes the nearest double.
+ */
+import { randomUUID } from 'node:crypto';
+
+/** Any value JSON can carry. */
+export type JsonValue = null | boolean | number | string | ExactNumber | readonly JsonValue[] | JsonObject;
+/** A JSON object; keys come from outside, so reads go through `Object.hasOwn`. */
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+
+const TEXT: unique symbol = Symbol('text');
+
+/**
+ * A number that a double cannot hold, as its text. It has no property with a name, so that no path of a payload leads
+ * into it. Make one with `exactNumber`.
+ */
+export class ExactNumber {
+  /** Own and enumerable, so that deep comparisons see it. */
+  readonly [TEXT]: string;
+
+  constructor(text: string) {
+    this[TEXT] = text;
+  }
+
+  /** The number as it was sent, e.g. `820982911946154508`. */
+  toString(): string {
+    return this[TEXT];
+  }
+
+  /** What `JSON.stringify` prints: the text, without quotes. */
+  toJSON(): unknown {
+    return rawJson(this[TEXT]);
+  }
+
+  /** The nearest double; beyond the range of doubles the largest one, never Infinity. */
+  valueOf(): number {
+    const value = Number(this[TEXT]);
+    return Number.isFinite(value) ? value : Math.sign(value) * Number.MAX_VALUE;
+  }
+}
+
+/** Node 24 has it; TypeScript's library does not know it yet. */
+const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
+
+/** A decimal number: digits times ten to the exponent, without zeros at either end of the digits. */
+interface Decimal {
+  readonly negative: boolean;
+  /** Empty for zero. */
+  readonly digits: string;
+  readonly exponent: bigint;
+}
+
+const DECIMAL = /^([-+]?)(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+
+function decimalOf(text: string): Decimal | undefined {
+  const match = DECIMAL.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = '', fraction = '', power = '0'] = match;
+  if (whole === '' && fraction === '') return undefined;
+  const all = whole + fraction;
+  let first = 0;
+  while (all.charCodeAt(first) === 0x30) first += 1;
+  let last = all.length;
+  while (last > first && all.charCodeAt(last - 1) === 0x30) last -= 1;
+  const digits = all.slice(first, last);
+  const exponent = BigInt(power) - BigInt(fraction.length) + BigInt(all.length - last);
+  return { negative: sign === '-' && digits !== '', digits, exponent: digits === '' ? 0n : exponent };
+}
+
+function sameDecimal(a: Decimal, b: Decimal): boolean {
+  return a.negative === b.negative && a.digits === b.digits && a.exponent === b.exponent;
+}
+
+/** Reads the text of a number, as JSON, JSON5 or YAML has it: a plain number where that is the same decimal value. */
+export function exactNumber(text: string): number | ExactNumber {
+  const value = Number(text);
+  const written = decimalOf(text);
+  if (written === undefined) return isWholeInAnotherBase(text) ? exactNumber(BigInt(text).toString()) : value;
+  const printed = decimalOf(String(value));
+  if (printed !== undefined && sameDecimal(written, printed)) return value;
+  return new ExactNumber(JSON_NUMBER.test(text) ? text : toJsonText(written));
+}
+
+function isWholeInAnotherBase(text: string): boolean {
+  return /^0(?:x[\da-f]+|o[0-7]+)$/i.test(text);
+}
+
+function toJsonText({ negative, digits, exponent }: Decimal): string {
+  return `${negative ? '-' : ''}${digits}${exponent === 0n ? '' : `e${exponent}`}`;
+}
+
+/** Compares two numbers by their decimal values: below 0, 0 or above 0; undefined where one is no number. */
+export function compareNumbers(
+  a: number | ExactNumber | string,
+  b: number | ExactNumber | string,
+): number | undefined {
+  const [left, right] = [decimalOf(String(a).trim()), decimalOf(String(b).trim())];
+  if (left === undefined || right === undefined) return undefined;
+  if (left.negative !== right.negative) return left.negative ? -1 : 1;
+  const order = compareMagnitudes(left, right);
+  // Not `-order`, which would be -0.
+  return left.negative ? 0 - order : order;
+}
+
+function compareMagnitudes(a: Decimal, b: Decimal): number {
+  if (a.digits === '' || b.digits === '') return Math.sign(a.digits.length - b.digits.length);
+  const ahead = BigInt(a.digits.length) + a.exponent - (BigInt(b.digits.length) + b.exponent);
+  if (ahead !== 0n) return ahead > 0n ? 1 : -1;
+  return a.digits === b.digits ? 0 : a.digits > b.digits ? 1 : -1;
+}
+
+/** Whether a value is a number, plain or exact. */
+export function isNumeric(value: unknown): value is number | ExactNumber {
+  return typeof value === 'number' || value instanceof ExactNumber;
+}
+
+/** `===`, and two exact numbers of the same decimal value. */
+export function sameValue(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true;
+  return a instanceof ExactNumber && b instanceof ExactNumber && compareNumbers(a, b) === 0;
+}
+
+/** Whether a JSON value is an object: no list, no null, no number. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  );
+}
+
+/**
+ * Numbers that may differ from their double: 15 significant digits always survive, and so does an exponent of two
+ * digits. What stands before and after keeps most texts that only look like it out.
+ */
+const SUSPECT = /(?:[[:,\s]|^)(-?(?:[\d.]{16,}|[\d.]+[eE][-+]?\d{3,})(?:[eE][-+]?\d+)?)(?=[\s,}\]]|$)/g;
+
+/**
+ * `JSON.parse` with exact numbers. A text without long numbers costs one scan more. One with them is parsed with such
+ * numbers in quotes behind a random mark, and the marked texts are replaced: `JSON.parse` with a function for each
+ * value takes fifty times as long, which a list of 100,000 values would turn into a pause of the whole service.
+ * @throws SyntaxError as `JSON.parse` does
+ */
+export function parseJson(text: string): JsonValue {
+  const suspects = findSuspects(text);
+  if (suspects.length === 0) return JSON.parse(text) as JsonValue;
+  const mark = randomUUID();
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end } of suspects) {
+    pieces.push(text.slice(from, start), `"${mark}`, text.slice(start, end), '"');
+    from = end;
+  }
+  pieces.push(text.slice(from));
+  return replaceMarked(JSON.parse(pieces.join('')) as JsonValue, mark);
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Numbers outside strings that are not the same as a double; linear in the text. */
+function findSuspects(text: string): readonly Range[] {
+  const found: Range[] = [];
+  const strings = createStringScanner(text);
+  for (const match of text.matchAll(SUSPECT)) {
+    const number = match[1] ?? '';
+    const end = match.index + match[0].length;
+    const start = end - number.length;
+    if (strings.isInside(start) || !JSON_NUMBER.test(number)) continue;
+    if (exactNumber(number) instanceof ExactNumber) found.push({ start, end });
+  }
+  return found;
+}
+
+/** Says of rising offsets whether they lie inside a string; reads the text once. */
+function createStringScanner(text: string): { isInside(offset: number): boolean } {
+  let inside = false;
+  let quote = text.indexOf('"');
+  return {
+    isInside(offset) {
+      while (quote !== -1 && quote < offset) {
+        if (!inside || !isEscaped(text, quote)) inside = !inside;
+        quote = text.indexOf('"', quote + 1);
+      }
+      return inside;
+    },
+  };
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text.charCodeAt(before) === 0x5c) before -= 1;
+  return (at - before) % 2 === 0;
+}
+
+/** Replaces the marked texts inside a fresh value; on a list of its own, because bodies may be nested deeply. */
+function replaceMarked(root: JsonValue, mark: string): JsonValue {
+  const replaced = unmark(root, mark);
+  const open: object[] = typeof replaced === 'object' && replaced !== null ? [replaced] : [];
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    for (const key in container) {
+      const value = (container as Record<string, JsonValue>)[key];
+      if (typeof value === 'string') replaceMember(container, { key, value, mark });
+      else if (typeof value === 'object' && value !== null) open.push(value);
+    }
+  }
+  return replaced;
+}
+
+function replaceMember(
+  container: object,
+  { key, value, mark }: { readonly key: string; readonly value: string; readonly mark: string },
+): void {
+  const exact = unmark(value, mark);
+  if (exact === value) return;
+  // Defined, not assigned: a sender may have a key called __proto__.
+  Object.defineProperty(container, key, {
+    value: exact,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
+}
+
+function unmark(value: JsonValue, mark: string): JsonValue {
+  return typeof value === 'string' && value.startsWith(mark)
+    ? new ExactNumber(value.slice(mark.length))
+    : value;
+}
