@@ -54,7 +54,8 @@ interface Decimal {
   readonly negative: boolean;
   /** Empty for zero. */
   readonly digits: string;
-  readonly exponent: bigint;
+  /** A bigint only beyond 15 digits: senders may write anything, and bigints take ten times as long. */
+  readonly exponent: number | bigint;
 }
 
 const DECIMAL = /^([-+]?)(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
@@ -71,8 +72,19 @@ function decimalOf(text: string): Decimal | undefined {
   let last = all.length;
   while (last > first && all.charCodeAt(last - 1) === 0x30) last -= 1;
   const digits = all.slice(first, last);
-  const exponent = BigInt(power) - BigInt(fraction.length) + BigInt(all.length - last);
-  return { negative: sign === '-' && digits !== '', digits, exponent: digits === '' ? 0n : exponent };
+  const exponent = add(wholeOf(power), all.length - last - fraction.length);
+  return { negative: sign === '-' && digits !== '', digits, exponent: digits === '' ? 0 : exponent };
+}
+
+function wholeOf(text: string): number | bigint {
+  const value = text.length <= 16 ? Number(text) : BigInt(text);
+  return value >= -MAX_PLAIN && value <= MAX_PLAIN ? Number(value) : value;
+}
+
+const MAX_PLAIN = 999_999_999_999_999;
+
+function add(exponent: number | bigint, count: number): number | bigint {
+  return typeof exponent === 'bigint' ? exponent + BigInt(count) : exponent + count;
 }
 
 function sameDecimal(a: Decimal, b: Decimal): boolean {
@@ -94,7 +106,7 @@ function isWholeInAnotherBase(text: string): boolean {
 }
 
 function toJsonText({ negative, digits, exponent }: Decimal): string {
-  return `${negative ? '-' : ''}${digits}${exponent === 0n ? '' : `e${exponent}`}`;
+  return `${negative ? '-' : ''}${digits}${exponent === 0 ? '' : `e${exponent}`}`;
 }
 
 /** Compares two numbers by their decimal values: below 0, 0 or above 0; undefined where one is no number. */
@@ -112,8 +124,8 @@ export function compareNumbers(
 
 function compareMagnitudes(a: Decimal, b: Decimal): number {
   if (a.digits === '' || b.digits === '') return Math.sign(a.digits.length - b.digits.length);
-  const ahead = BigInt(a.digits.length) + a.exponent - (BigInt(b.digits.length) + b.exponent);
-  if (ahead !== 0n) return ahead > 0n ? 1 : -1;
+  const [left, right] = [add(a.exponent, a.digits.length), add(b.exponent, b.digits.length)];
+  if (left > right || left < right) return left > right ? 1 : -1;
   return a.digits === b.digits ? 0 : a.digits > b.digits ? 1 : -1;
 }
 
@@ -201,33 +213,32 @@ function isEscaped(text: string, at: number): boolean {
   return (at - before) % 2 === 0;
 }
 
-/** Replaces the marked texts inside a fresh value; on a list of its own, because bodies may be nested deeply. */
+/** Replaces the marked texts inside a fresh value; with a list of what is open, because bodies may be nested deeply. */
 function replaceMarked(root: JsonValue, mark: string): JsonValue {
-  const replaced = unmark(root, mark);
-  const open: object[] = typeof replaced === 'object' && replaced !== null ? [replaced] : [];
+  const open: object[] = [];
+  const visit = (value: JsonValue): JsonValue => {
+    if (typeof value === 'object' && value !== null) open.push(value);
+    return unmark(value, mark);
+  };
+  const replaced = visit(root);
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
-    for (const key in container) {
-      const value = (container as Record<string, JsonValue>)[key];
-      if (typeof value === 'string') replaceMember(container, { key, value, mark });
-      else if (typeof value === 'object' && value !== null) open.push(value);
-    }
+    if (Array.isArray(container)) {
+      for (let index = 0; index < container.length; index += 1)
+        container[index] = visit(container[index] as JsonValue);
+    } else replaceMembers(container as Record<string, JsonValue>, visit);
   }
   return replaced;
 }
 
-function replaceMember(
-  container: object,
-  { key, value, mark }: { readonly key: string; readonly value: string; readonly mark: string },
-): void {
-  const exact = unmark(value, mark);
-  if (exact === value) return;
-  // Defined, not assigned: a sender may have a key called __proto__.
-  Object.defineProperty(container, key, {
-    value: exact,
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  });
+function replaceMembers(container: Record<string, JsonValue>, visit: (value: JsonValue) => JsonValue): void {
+  for (const key of Object.keys(container)) {
+    const value = container[key] as JsonValue;
+    const visited = visit(value);
+    if (visited === value) continue;
+    // A key called __proto__ is defined: to assign it would set the prototype.
+    if (key !== '__proto__') container[key] = visited;
+    else Object.defineProperty(container, key, { value: visited, enumerable: true, writable: true });
+  }
 }
 
 function unmark(value: JsonValue, mark: string): JsonValue {
