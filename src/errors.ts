@@ -24,6 +24,7 @@ export const HOOK_ERRORS = {
   headers_timeout: { status: 408, title: 'The headers did not arrive in time' },
   body_timeout: { status: 408, title: 'The body did not arrive in time' },
   body_too_large: { status: 413, title: 'Request body too large' },
+  too_much_work: { status: 413, title: 'The request asks for too much work' },
   unsupported_encoding: { status: 415, title: 'Content-Encoding is not supported' },
   idempotency_mismatch: { status: 422, title: 'Idempotency-Key was used with another body' },
   too_many_failures: { status: 429, title: 'Too many failed authentications' },

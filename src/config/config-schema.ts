@@ -36,6 +36,20 @@ const hooksSchema = z.strictObject({
   maxBodyBytes: whole(1, 64 * 1024 * 1024)
     .default(262_144)
     .meta({ description: 'Largest request body in bytes; a mapping with a path of its own may differ.' }),
+  limits: z
+    .strictObject({
+      steps: whole(1, 1_000_000_000)
+        .default(16_000_000)
+        .meta({ description: 'Steps that evaluating one request may take; a million take some 10 ms.' }),
+      renderedBytes: whole(1, 256 * 1024 * 1024)
+        .default(4_194_304)
+        .meta({ description: 'Bytes that all templates of one request may render together.' }),
+      storedBytes: whole(1, 256 * 1024 * 1024)
+        .default(16_777_216)
+        .meta({ description: 'Bytes of texts that one request may store.' }),
+    })
+    .prefault({})
+    .meta({ description: 'What one request may cost; beyond, it is answered 413 too_much_work.' }),
   queryToken: z
     .enum(['warn', 'reject'])
     .default('warn')

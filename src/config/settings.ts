@@ -37,6 +37,8 @@ export interface HooksSettings {
   readonly transformsDir: string;
   /** Bytes; default 262144. */
   readonly maxBodyBytes: number;
+  /** What evaluating one request may cost. */
+  readonly limits: { readonly steps: number; readonly renderedBytes: number; readonly storedBytes: number };
   readonly queryToken: 'warn' | 'reject';
   /** Default 20; 0 turns the limit off. */
   readonly authFailuresPerMinute: number;

@@ -98,6 +98,7 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
       hooks.transformsDir ?? (context.isOpenClaw ? 'hooks/transforms' : 'transforms'),
     ),
     maxBodyBytes: hooks.maxBodyBytes,
+    limits: hooks.limits,
     queryToken: hooks.queryToken,
     authFailuresPerMinute: hooks.authFailuresPerMinute,
     lenient: hooks.lenient ?? context.isOpenClaw,

@@ -12,6 +12,7 @@ import type { Diagnostic } from '../document/document.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
 import {
+  createPauses,
   evaluate,
   MAX_ACTIONS,
   runEvaluation,
@@ -146,6 +147,7 @@ function createGeneration(
   const { config, transforms } = parts;
   const { hooks } = config.settings;
   const settings = createEvaluationSettings(parts);
+  const driver = { transforms, pause: createPauses() };
   const hash = createHash('sha256').update(config.sha256);
   for (const { text } of files) hash.update('\0').update(text);
   for (const [module, sha256] of transforms.hashes) hash.update(`\0${module}\0${sha256}`);
@@ -156,7 +158,7 @@ function createGeneration(
     id: hash.digest('hex').slice(0, 12),
     watchedPaths: [...config.files, hooks.mappingsDir, hooks.transformsDir],
     evaluate: (request, detail) =>
-      runEvaluation(evaluate(request, settings, detail === 'full' ? full : brief), transforms),
+      runEvaluation(evaluate(request, settings, detail === 'full' ? full : brief), driver),
   };
 }
 
@@ -170,6 +172,7 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
     recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
     lenient: hooks.lenient,
     sessionKeys: hooks.sessionKeys,
+    limits: hooks.limits,
     maxActions: MAX_ACTIONS,
     transformBudgetMs: TRANSFORM_BUDGET_MS,
   };

@@ -1,5 +1,11 @@
 import { HookError } from '../errors.ts';
-import type { CompiledMapping, CompiledTemplate, RenderTrace, Scope } from '../mapping/mapping.ts';
+import type {
+  CompiledMapping,
+  CompiledTemplate,
+  RenderTrace,
+  Scope,
+  WorkBudget,
+} from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { RenderedTemplate } from './evaluation.ts';
 import type { RawFields } from './fields.ts';
@@ -13,12 +19,14 @@ export interface Draft {
 /** Renders a mapping's template for a scope; records what it left empty where somebody wants to know. */
 export type Render = (field: string, template: CompiledTemplate, scope: Scope) => string;
 
-/** Makes the function that renders; with `templates` it also records. */
-export function createRender(templates: RenderedTemplate[] | undefined): Render {
+/** Makes the function that renders and counts; with `templates` it also records. */
+export function createRender(work: WorkBudget, templates: RenderedTemplate[] | undefined): Render {
   return (field, template, scope) => {
     const trace: RenderTrace | undefined = templates === undefined ? undefined : { empty: [], branches: [] };
     try {
-      return trace === undefined ? template.render(scope) : template.render(scope, trace);
+      const text = trace === undefined ? template.render(scope) : template.render(scope, trace);
+      work.render(text);
+      return text;
     } catch (error) {
       if (error instanceof HookError) throw error;
       throw new HookError('mapping_failed', `the mapping's ${field} template could not be rendered`, {

@@ -1,12 +1,11 @@
 import type { Action } from '../action.ts';
 import { HookError } from '../errors.ts';
-import type { CompiledMapping, Scope } from '../mapping/mapping.ts';
+import { takesRequest, WorkBudget, type CompiledMapping, type Scope } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
-import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 import { startEvaluation, type EvaluationState } from './evaluation-state.ts';
 import { renderDraft } from './draft.ts';
-import type { Evaluation, EvaluationSteps, Outcome } from './evaluation.ts';
+import type { Evaluation, EvaluationPart, EvaluationSteps, Outcome } from './evaluation.ts';
 import { fieldError, kindOf } from './fields.ts';
 import { finish } from './finish.ts';
 import type { EvaluationSettings } from './evaluation-settings.ts';
@@ -44,14 +43,14 @@ export function isBuiltInRoute(path: string): path is 'wake' | 'agent' {
   return path === 'wake' || path === 'agent';
 }
 
-function* decide(state: EvaluationState): Generator<TransformCall, Outcome, TransformReply> {
+function* decide(state: EvaluationState): EvaluationPart<Outcome> {
   const { path } = state.request;
   if (isBuiltInRoute(path)) return decideBuiltIn(state, path);
-  const mapping = pickMapping(state);
+  const mapping = yield* pickMapping(state);
   state.mapping = mapping;
   if (mapping.action === 'skip') return { kind: 'skipped', by: 'action' };
   if (mapping.forEach === undefined) {
-    const actions = yield* actOn(state, mapping, { request: state.request }, 0);
+    const actions = yield* actOn(state, mapping, state.scope, 0);
     return actions.length === 0 ? { kind: 'skipped', by: 'transform' } : { kind: 'accepted', actions };
   }
   return yield* decideEach(state, mapping, mapping.forEach);
@@ -63,15 +62,22 @@ function decideBuiltIn(state: EvaluationState, kind: 'wake' | 'agent'): Outcome 
   if (!isJsonObject(payload)) {
     throw new HookError('invalid_body', `the body must be a JSON object, found ${kindOf(payload)}`);
   }
-  const action = finish(state, { kind, fields: payload }, { request: state.request }, 0);
+  const action = finish(state, { kind, fields: payload }, state.scope, { index: 0, part: 0 });
   warnOfUnknownFields(kind, payload, state.warnings);
   return { kind: 'accepted', actions: [action] };
 }
 
-function pickMapping(state: EvaluationState): CompiledMapping {
-  const { request, settings } = state;
-  const mapping = settings.table.route({ request });
-  if (state.full || mapping === undefined) state.considered.push(...settings.table.explain({ request }));
+function* pickMapping(state: EvaluationState): EvaluationPart<CompiledMapping> {
+  const { settings, scope } = state;
+  let mapping: CompiledMapping | undefined;
+  for (const candidate of settings.table.candidates(scope)) {
+    const taken = takesRequest(candidate, scope);
+    yield* pauseIfDue(state);
+    if (!taken) continue;
+    mapping = candidate;
+    break;
+  }
+  if (state.full || mapping === undefined) yield* considerAll(state);
   if (mapping !== undefined) return mapping;
   throw new HookError(
     'no_mapping_matched',
@@ -79,20 +85,40 @@ function pickMapping(state: EvaluationState): CompiledMapping {
   );
 }
 
+/** Records why each mapping was taken or not; with a budget of its own, so that looking changes no outcome. */
+function* considerAll(state: EvaluationState): EvaluationPart<void> {
+  const { settings, request } = state;
+  const work = new WorkBudget(settings.limits);
+  try {
+    for (const considered of settings.table.explain({ request, work })) {
+      state.considered.push(considered);
+      if (work.endsTurn()) yield PAUSE;
+    }
+  } catch (error) {
+    // What was considered so far is shown.
+    if (!(error instanceof HookError) || error.code !== 'too_much_work') throw error;
+  }
+}
+
+const PAUSE = { kind: 'pause' } as const;
+
+/** Gives others a turn where much was done since the last one. */
+function* pauseIfDue({ work }: EvaluationState): EvaluationPart<void> {
+  if (work.endsTurn()) yield PAUSE;
+}
+
 function* decideEach(
   state: EvaluationState,
   mapping: CompiledMapping,
   forEach: NonNullable<CompiledMapping['forEach']>,
-): Generator<TransformCall, Outcome, TransformReply> {
+): EvaluationPart<Outcome> {
   const elements = readElements(state.request.payload, forEach);
   const { maxActions } = state.settings;
   if (elements.length > maxActions) throw tooMany(elements.length, maxActions);
   const actions: Action[] = [];
   for (const [index, item] of elements.entries()) {
     try {
-      actions.push(
-        ...(yield* actOn(state, mapping, { request: state.request, item, index }, actions.length)),
-      );
+      actions.push(...(yield* actOn(state, mapping, { ...state.scope, item, index }, actions.length)));
     } catch (error) {
       throw atIndex(asHookError(error), index);
     }
@@ -123,19 +149,23 @@ function* actOn(
   mapping: CompiledMapping,
   scope: Scope,
   firstIndex: number,
-): Generator<TransformCall, readonly Action[], TransformReply> {
+): EvaluationPart<readonly Action[]> {
   const draft = renderDraft(mapping, scope, state.render);
-  if (mapping.transform === undefined) return [finish(state, draft, scope, firstIndex)];
-  const drafts = yield* transformDraft(state, mapping.transform, draft, scope);
+  yield* pauseIfDue(state);
+  const drafts =
+    mapping.transform === undefined ? [draft] : yield* transformDraft(state, mapping.transform, draft, scope);
   const { maxActions } = state.settings;
   if (firstIndex + drafts.length > maxActions) throw tooMany(firstIndex + drafts.length, maxActions);
-  return drafts.map((each, index) => {
+  const actions: Action[] = [];
+  for (const [part, each] of drafts.entries()) {
     try {
-      return finish(state, each, scope, firstIndex + index, index);
+      actions.push(finish(state, each, scope, { index: firstIndex + part, part }));
     } catch (error) {
-      throw drafts.length > 1 && scope.index === undefined ? atIndex(asHookError(error), index) : error;
+      throw drafts.length > 1 && scope.index === undefined ? atIndex(asHookError(error), part) : error;
     }
-  });
+    yield* pauseIfDue(state);
+  }
+  return actions;
 }
 
 function tooMany(found: number, limit: number): HookError {

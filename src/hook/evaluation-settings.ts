@@ -1,4 +1,4 @@
-import type { RoutingTable } from '../mapping/mapping.ts';
+import type { RoutingTable, WorkLimits } from '../mapping/mapping.ts';
 
 /** Everything of the configuration that evaluation may depend on: plain data and pure functions, pinned per request. */
 export interface EvaluationSettings {
@@ -25,6 +25,8 @@ export interface EvaluationSettings {
     /** Empty: any. */
     readonly allowedPrefixes: readonly string[];
   };
+  /** What one request may cost. */
+  readonly limits: WorkLimits;
   /** Actions of one request at most. */
   readonly maxActions: number;
   /** Milliseconds all transforms of one request may take together. */

@@ -1,5 +1,5 @@
 import type { Warning } from '../action.ts';
-import type { CompiledMapping, ConsideredMapping } from '../mapping/mapping.ts';
+import { WorkBudget, type CompiledMapping, type ConsideredMapping, type Scope } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { createRender, type Render } from './draft.ts';
 import type { RenderedTemplate, TransformTrace } from './evaluation.ts';
@@ -15,7 +15,12 @@ export interface EvaluationState {
   readonly templates: RenderedTemplate[];
   readonly transforms: TransformTrace[];
   readonly render: Render;
+  readonly work: WorkBudget;
+  /** What templates and conditions of the whole request read. */
+  readonly scope: Scope;
   mapping: CompiledMapping | undefined;
+  /** Dedupe keys by scope, so that each is made once. */
+  readonly dedupeKeys: Map<Scope, string>;
   transformMs: number;
   /** The constant part of every transform call's JSON, without its closing brace; made on first use. */
   callJson: string | undefined;
@@ -28,6 +33,7 @@ export function startEvaluation(
   full: boolean,
 ): EvaluationState {
   const templates: RenderedTemplate[] = [];
+  const work = new WorkBudget(settings.limits);
   return {
     request,
     settings,
@@ -36,8 +42,11 @@ export function startEvaluation(
     considered: [],
     templates,
     transforms: [],
-    render: createRender(full ? templates : undefined),
+    render: createRender(work, full ? templates : undefined),
+    work,
+    scope: { request, work },
     mapping: undefined,
+    dedupeKeys: new Map(),
     transformMs: 0,
     callJson: undefined,
   };

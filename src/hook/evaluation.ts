@@ -51,8 +51,16 @@ export interface Evaluation {
   readonly trace: Trace;
 }
 
+/** Asks that others get a turn before the evaluation goes on: so much was done, counted in steps. */
+export interface Pause {
+  readonly kind: 'pause';
+}
+
+/** A part of an evaluation: it yields each transform call and is resumed with its reply, and pauses, with nothing. */
+export type EvaluationPart<T> = Generator<TransformCall | Pause, T, TransformReply | undefined>;
+
 /**
- * Evaluation as a generator: it yields each transform call and is resumed with its reply, so that it stays pure and
- * the shell decides where transforms run. Without a transform the first `next()` is already the result.
+ * Evaluation as a generator, so that it stays pure: where transforms run and how long a pause is decides who drives
+ * it. Without a transform and with little work the first `next()` is already the result.
  */
-export type EvaluationSteps = Generator<TransformCall, Evaluation, TransformReply>;
+export type EvaluationSteps = EvaluationPart<Evaluation>;

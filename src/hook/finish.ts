@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Action, ActionOrigin, DedupeKey } from '../action.ts';
 import { oneLine, sealAgentAction, type PreparedAgentAction } from '../boundary/boundary.ts';
-import type { CompiledMapping, Scope } from '../mapping/mapping.ts';
+import type { CompiledMapping, DedupeSettings, Scope } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
@@ -9,8 +9,16 @@ import type { Draft } from './draft.ts';
 import * as field from './fields.ts';
 import { deriveActionId } from './ids.ts';
 
+/** What a character costs on its way through the boundary, which reads it several times. */
+const STEPS_PER_CHARACTER = 4;
+
 /** A draft to an action: validation, then the boundary. `part` counts the actions one transform made of one scope. */
-export function finish(state: EvaluationState, draft: Draft, scope: Scope, index: number, part = 0): Action {
+export function finish(
+  state: EvaluationState,
+  draft: Draft,
+  scope: Scope,
+  { index, part }: { readonly index: number; readonly part: number },
+): Action {
   const { request, mapping } = state;
   const { fields } = draft;
   const origin = originOf(request, mapping);
@@ -19,14 +27,18 @@ export function finish(state: EvaluationState, draft: Draft, scope: Scope, index
   if (draft.kind === 'wake') {
     const text = field.requiredText(fields, 'text', mapping ? 'mapping_requires_text' : 'missing_text');
     const mode = field.wakeMode(fields, 'mode', state);
+    state.work.store(text);
     return { kind: 'wake', id, text, mode, ...(dedupe === undefined ? {} : { dedupe }), origin };
   }
   const prepared = prepareAgent(state, draft, { id, origin });
   const instructions = mapping?.instructions;
-  return sealAgentAction(dedupe === undefined ? prepared : { ...prepared, dedupe }, {
+  state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
+  const action = sealAgentAction(dedupe === undefined ? prepared : { ...prepared, dedupe }, {
     ...(instructions === undefined ? {} : { instructions }),
     nonce: request.nonce,
   });
+  state.work.store(action.prompt, action.message);
+  return action;
 }
 
 /** Fields in the order in which their failures count: message, channel, model, then the others. */
@@ -91,14 +103,20 @@ function originOf(request: HookRequest, mapping: CompiledMapping | undefined): A
 /** Longest key kept as it is; a longer one is kept as its SHA-256. */
 const MAX_DEDUPE_CHARS = 256;
 
+function renderDedupeKey(state: EvaluationState, key: DedupeSettings['key'], scope: Scope): string {
+  if (key !== 'body') return state.render('dedupe.key', key, scope);
+  const json = JSON.stringify(scope.index === undefined ? state.request.payload : scope.item);
+  state.work.spend(json.length);
+  return hash('sha256', json);
+}
+
 function dedupeKey(state: EvaluationState, scope: Scope, part: number): DedupeKey | undefined {
-  const { mapping, request } = state;
+  const { mapping } = state;
   const rule = mapping?.dedupe;
   if (mapping === undefined || rule === undefined) return undefined;
-  const rendered =
-    rule.key === 'body'
-      ? hash('sha256', JSON.stringify(scope.index === undefined ? request.payload : scope.item))
-      : state.render('dedupe.key', rule.key, scope).trim();
+  const rendered = (state.dedupeKeys.get(scope) ?? renderDedupeKey(state, rule.key, scope)).trim();
+  // A transform may make many actions of one scope.
+  state.dedupeKeys.set(scope, rendered);
   if (rendered === '') {
     const message = 'the dedupe key was blank, so a repeat of this request is not recognised';
     field.warn(state.warnings, { code: 'blank_dedupe_key', field: 'dedupe.key', message });

@@ -218,6 +218,8 @@ const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
   model_not_allowed: 'use a model of agents.defaults.models, or add this one to the list',
   unknown_channel: 'use one of the channels named, or load the plugin that brings this one',
   too_many_actions: 'send fewer elements at once',
+  too_much_work:
+    'send fewer or shorter elements, print less of what repeats (truncate), or raise the limit named above',
   transform_failed: 'mend the transform, then run this request through it with sluice replay',
   transform_unavailable: 'the sender should try again; sluice transform run shows what the module does',
   mapping_failed: 'mend the mapping at the place shown',

@@ -16,6 +16,6 @@ export {
   type RequestSeeds,
 } from './ids.ts';
 export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from './evaluation-settings.ts';
-export { runEvaluation } from './run-evaluation.ts';
+export { createPauses, isPause, runEvaluation, type EvaluationDriver } from './run-evaluation.ts';
 export { evaluationToJson, type ConsideredJson, type EvaluationJson } from './evaluation-json.ts';
 export { formatEvaluation, type ExplainOptions } from './format-evaluation.ts';

@@ -4,7 +4,11 @@ import type { HookRequest, JsonValue } from '../request.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
+import type { EvaluationPart } from './evaluation.ts';
 import { mergeResult } from './merge.ts';
+
+/** Characters of a call that are handed over in the time of a step. */
+const CHARACTERS = 32;
 
 /** Yields the call of a mapping's transform for one scope, and merges the reply over the draft. */
 export function* transformDraft(
@@ -12,7 +16,7 @@ export function* transformDraft(
   ref: TransformCall['ref'],
   draft: Draft,
   scope: Scope,
-): Generator<TransformCall, readonly Draft[], TransformReply> {
+): EvaluationPart<readonly Draft[]> {
   const { request, settings } = state;
   const budgetMs = settings.transformBudgetMs - state.transformMs;
   if (budgetMs <= 0) {
@@ -27,7 +31,10 @@ export function* transformDraft(
     seed: (request.seed + (scope.index ?? 0) * 0x9e37_79b9) >>> 0,
     budgetMs,
   };
-  const reply = yield call;
+  // Written and read once more on its way to the sandbox and back.
+  state.work.pass(call.json.length / CHARACTERS);
+  const reply = (yield call) as TransformReply;
+  if (reply.kind === 'ok') state.work.pass(reply.json?.length ?? 0);
   state.transformMs += reply.tookMs;
   const merged =
     reply.kind === 'ok'

@@ -1,6 +1,7 @@
 import type { DeliveryTarget, WakeMode } from '../action.ts';
 import type { Place } from '../document/document.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
+import type { WorkBudget } from './work-budget.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 
 /** What conditions and templates read. Reserved names win at the root; a bare name reads the payload. */
@@ -10,11 +11,13 @@ export interface Scope {
   readonly item?: JsonValue;
   /** 0-based position of `item`. */
   readonly index?: number;
+  /** Where the work of the whole request is counted; absent where nobody asks. */
+  readonly work?: WorkBudget;
 }
 
 /**
  * A template compiled once. Rendering never throws on missing values; it lists them. It throws `HookError`
- * `mapping_failed` where a body makes it print more than 1 MB or loop without measure.
+ * `too_much_work` where a body makes it print more than 1 MB or loop without measure.
  */
 export interface CompiledTemplate {
   readonly source: string;
@@ -67,7 +70,7 @@ export interface CompiledCondition {
   readonly equalities: readonly Equality[];
   /**
    * True only where the condition holds; a condition that ends unknown does not match.
-   * @throws HookError `mapping_failed` where list operators multiply a body beyond a million steps
+   * @throws HookError `too_much_work` where list operators multiply a body beyond two million steps
    */
   matches(scope: Scope): boolean;
   /**
@@ -161,11 +164,13 @@ export interface RoutingTable {
   /** Whether any enabled mapping could take this hook name, whatever the body. */
   canTake(path: string): boolean;
   settingsOf(path: string): PathSettings;
+  /** The mappings that may match, in first-match order; all others cannot. */
+  candidates(scope: Scope): Iterable<CompiledMapping>;
   /** The first mapping that matches. */
   route(scope: Scope): CompiledMapping | undefined;
   /**
    * The same decision with the reason of every mapping up to the one taken, for explain; linear in their number. The
    * nearest miss is the entry with the most `held`.
    */
-  explain(scope: Scope): readonly ConsideredMapping[];
+  explain(scope: Scope): Iterable<ConsideredMapping>;
 }

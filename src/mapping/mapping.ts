@@ -18,4 +18,6 @@ export { loadMappings } from './load-mappings.ts';
 export type { LoadedMappings } from './load-mappings.ts';
 export { MAPPING_CODES } from './mapping-codes.ts';
 export { mappingJsonSchema } from './mapping-schema.ts';
+export { takesRequest } from './routing/routing-table.ts';
+export { WORK_LIMITS, WorkBudget, type WorkLimits } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createHookRequest, evaluate, runEvaluation } from '../../src/hook/hook.ts';
+import { createHookRequest, createPauses, evaluate, runEvaluation } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/request.ts';
 import type { TransformReply } from '../../src/sandbox/sandbox.ts';
 import {
@@ -240,7 +240,8 @@ describe('running an evaluation', () => {
 
   test('is synchronous where no transform is involved', () => {
     const settings = settingsWith({ table: '[{id: m, match: {path: h}, messageTemplate: x}]' });
-    const unused = { call: () => Promise.reject(new Error('not to be called')) };
+    const transforms = { call: () => Promise.reject(new Error('not to be called')) };
+    const unused = { transforms, pause: () => Promise.reject(new Error('not to be called')) };
     const evaluation = runEvaluation(evaluate(request, settings, { detail: 'brief' }), unused);
     expect(evaluation).toMatchObject({ outcome: { kind: 'accepted' } });
   });
@@ -256,7 +257,8 @@ describe('running an evaluation', () => {
         return { kind: 'ok', json: '{"name": "T"}', logs: [], logsDropped: 0, tookMs: 1 };
       },
     };
-    const evaluation = await runEvaluation(evaluate(request, each, { detail: 'brief' }), transforms);
+    const driver = { transforms, pause: createPauses() };
+    const evaluation = await runEvaluation(evaluate(request, each, { detail: 'brief' }), driver);
     expect(actionsOf(evaluation)).toMatchObject([
       { message: 'a', name: 'T' },
       { message: 'b', name: 'T' },

@@ -2,9 +2,15 @@ import { expect } from 'vitest';
 import { CHANNEL_ALIASES, CHANNEL_IDS, type Action } from '../../src/action.ts';
 import { parseDocument } from '../../src/document/document.ts';
 import type { HookError } from '../../src/errors.ts';
-import { createHookRequest, evaluate, MAX_ACTIONS, TRANSFORM_BUDGET_MS } from '../../src/hook/hook.ts';
+import {
+  createHookRequest,
+  evaluate,
+  isPause,
+  MAX_ACTIONS,
+  TRANSFORM_BUDGET_MS,
+} from '../../src/hook/hook.ts';
 import type { Evaluation, RequestContent, EvaluationSettings } from '../../src/hook/hook.ts';
-import { compileMappings, type RoutingTable } from '../../src/mapping/mapping.ts';
+import { compileMappings, WORK_LIMITS, type RoutingTable } from '../../src/mapping/mapping.ts';
 import type { JsonValue } from '../../src/request.ts';
 import type { TransformCall, TransformReply } from '../../src/sandbox/sandbox.ts';
 
@@ -38,6 +44,7 @@ export function settingsWith(
     channelAliases: CHANNEL_ALIASES,
     lenient: false,
     sessionKeys: { allowFromRequest: true, allowedPrefixes: [] },
+    limits: WORK_LIMITS,
     maxActions: MAX_ACTIONS,
     transformBudgetMs: TRANSFORM_BUDGET_MS,
     ...others,
@@ -55,18 +62,24 @@ export function evaluateHook(
     readonly answer?: (call: TransformCall, number: number) => Answer;
     readonly detail?: 'brief' | 'full';
   } = {},
-): { readonly evaluation: Evaluation; readonly calls: readonly TransformCall[] } {
+): { readonly evaluation: Evaluation; readonly calls: readonly TransformCall[]; readonly pauses: number } {
   const request = createHookRequest({ path: 'h', payload: {}, receivedAt, ...content });
   const steps = evaluate(request, settings, { detail: options.detail ?? 'full' });
   const calls: TransformCall[] = [];
   let step = steps.next();
+  let pauses = 0;
   while (step.done !== true) {
+    if (isPause(step.value)) {
+      pauses += 1;
+      step = steps.next();
+      continue;
+    }
     if (options.answer === undefined) throw new Error('an answer for the transform was not given');
     const answer = options.answer(step.value, calls.length);
     calls.push(step.value);
     step = steps.next('kind' in answer ? answer : replyOf(answer));
   }
-  return { evaluation: step.value, calls };
+  return { evaluation: step.value, calls, pauses };
 }
 
 function replyOf({

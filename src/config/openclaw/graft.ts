@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { LocatedValue, Path } from '../../document/document.ts';
 
 /** Says that the part at `to` of a value put together here was written at `source`, perhaps in another file. */
@@ -30,6 +31,13 @@ export function grafted(
     place: (inner, what) => {
       const found = back(inner);
       return found.source.place(found.path, what);
+    },
+    exact: (inner) => {
+      const found = back(inner);
+      const here = valueAt(value, inner);
+      // Where a value was put in, such as one from the environment, the source's text is not it.
+      const isAsWritten = isDeepStrictEqual(found.source.at(found.path).value, here);
+      return isAsWritten ? found.source.exact(found.path) : here;
     },
     scalarOffset: (inner, offset) => {
       const found = back(inner);

@@ -1,7 +1,8 @@
 /**
  * The operators that only compute: comparisons, arithmetic, `in`, `cat`, `substr`, `merge`, `min`, `max`. They are
  * json-logic-js's own, applied to a rule whose operands are all `{"var": n}` with the operands as its data: json-logic
- * evaluates what stands in a rule, so a payload value must never stand in one.
+ * evaluates what stands in a rule, so a payload value must never stand in one. Comparisons of two texts, numbers,
+ * booleans or nulls are made here, thirty times as fast; that they agree is a property under test.
  */
 import jsonLogic from 'json-logic-js';
 import type { JsonValue } from '../../request.ts';
@@ -14,7 +15,34 @@ const BUILDERS: ReadonlySet<string> = new Set(['cat', 'merge']);
 /** A list nested deeper than this is not turned into text or a number: that would recurse as deep as the sender likes. */
 const MAX_COERCED_DEPTH = 64;
 
+/** Steps of a call of json-logic-js, and of a comparison made here. */
+const FOREIGN = 32;
+const DIRECT = 2;
+/** Characters that are searched or compared in the time of a step. */
+const CHARACTERS = 64;
+
+type Plain = string | number | boolean | null;
+
+/** JavaScript's own comparisons, which are what JsonLogic says. */
+const COMPARISONS: Readonly<Record<string, (a: Plain, b: Plain) => boolean>> = {
+  '===': (a, b) => a === b,
+  '!==': (a, b) => a !== b,
+  // oxlint-disable-next-line eqeqeq -- the operator of that name
+  '==': (a, b) => a == b,
+  // oxlint-disable-next-line eqeqeq -- as above
+  '!=': (a, b) => a != b,
+  '<': (a, b) => (a as number) < (b as number),
+  '<=': (a, b) => (a as number) <= (b as number),
+  '>': (a, b) => (a as number) > (b as number),
+  '>=': (a, b) => (a as number) >= (b as number),
+};
+
+function isPlain(value: JsonValue | undefined): value is Plain {
+  return value === null || (typeof value !== 'object' && value !== undefined);
+}
+
 export function compileOperator(operator: string, operands: readonly Evaluate[]): Evaluate {
+  const compare = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
   const rule = {
     [operator]: operands.map((_, index) => ({ var: index })),
   } as unknown as jsonLogic.RulesLogic;
@@ -27,7 +55,13 @@ export function compileOperator(operator: string, operands: readonly Evaluate[])
       if (value === UNKNOWN || (value === MISSING && !builds)) unknown = true;
       else values.push(value === MISSING ? null : value);
     }
-    return unknown ? UNKNOWN : (compareExactly(operator, values) ?? apply(rule, values, { frame, builds }));
+    if (unknown) return UNKNOWN;
+    const [a, b] = values;
+    if (compare !== undefined && values.length === 2 && isPlain(a) && isPlain(b)) {
+      spend(frame, DIRECT);
+      return compare(a, b);
+    }
+    return compareExactly(operator, values) ?? apply(rule, values, { frame, builds });
   };
 }
 
@@ -38,6 +72,7 @@ function apply(
 ): RuleValue {
   const nested = values.some((value) => typeof value === 'object' && value !== null);
   if (nested && values.some((value) => deeperThan(value, MAX_COERCED_DEPTH))) return UNKNOWN;
+  spend(frame, FOREIGN + readCost(values));
   try {
     const result = jsonLogic.apply(rule, values) as JsonValue | undefined;
     if (builds) spend(frame, sizeOf(result));
@@ -47,6 +82,16 @@ function apply(
     if (error instanceof TypeError) return UNKNOWN;
     throw error;
   }
+}
+
+/** What reading the operands costs: `in` searches a text or list, others turn a list into text. */
+function readCost(values: readonly JsonValue[]): number {
+  let cost = 0;
+  for (const value of values) {
+    if (typeof value === 'string') cost += value.length / CHARACTERS;
+    else if (Array.isArray(value)) cost += value.length;
+  }
+  return cost;
 }
 
 function sizeOf(value: JsonValue | undefined): number {

@@ -38,15 +38,16 @@ export function truthy(value: Exclude<RuleValue, typeof UNKNOWN>): boolean {
 }
 
 /**
- * Elements visited and text or list entries made by one evaluation. A sender chooses how long lists are, so a rule
- * that multiplies them (`reduce` with `merge` or `cat`) must end somewhere; a million takes some 50 ms.
+ * Steps of one evaluation: elements visited, operators applied, text or list entries made. It cannot be interrupted,
+ * and a sender chooses how long lists are, so it must end within some 50 ms.
  */
-const MAX_SPENT = 1_000_000;
+const MAX_SPENT = 2_000_000;
 
-/** @throws HookError `mapping_failed` beyond the bound */
+/** @throws HookError `too_much_work` beyond the bound of the condition or of the request */
 export function spend(frame: Frame, amount: number): void {
   frame.spent += amount;
   if (frame.spent > MAX_SPENT) {
-    throw new HookError('mapping_failed', `a condition did not end within ${MAX_SPENT} steps on this body`);
+    throw new HookError('too_much_work', `a condition takes more than ${MAX_SPENT} steps on this body`);
   }
+  frame.scope.work?.spend(amount);
 }

@@ -20,20 +20,23 @@ export function createRoutingTable(mappings: readonly CompiledMapping[]): Routin
     mappings,
     canTake: (path) => paths.has(undefined) || paths.has(path),
     settingsOf: (path) => settings.get(path) ?? NO_SETTINGS,
-    route: (scope) => firstMatch(findCandidates(index, scope), scope),
+    candidates: (scope) => inOrder(findCandidates(index, scope)),
+    route: (scope) => firstMatch(inOrder(findCandidates(index, scope)), scope),
     explain: (scope) => explainAll(mappings, scope),
   };
 }
 
 const NO_SETTINGS: PathSettings = {};
 
-function firstMatch(
-  lists: readonly (readonly CompiledMapping[])[],
-  scope: Scope,
-): CompiledMapping | undefined {
+/** The lists as one, by order. */
+function* inOrder(lists: readonly (readonly CompiledMapping[])[]): Generator<CompiledMapping> {
   const [only = [], ...more] = lists;
-  if (more.length === 0) return only.find((mapping) => matches(mapping, scope));
-  // A merge of the lists by order: few lists, and usually the first candidate matches.
+  if (more.length === 0) yield* only;
+  else yield* merge(lists);
+}
+
+/** Few lists, and usually the first candidate matches: a scan of their heads will do. */
+function* merge(lists: readonly (readonly CompiledMapping[])[]): Generator<CompiledMapping> {
   const next = lists.map(() => 0);
   for (;;) {
     let first: { readonly mapping: CompiledMapping; readonly list: number } | undefined;
@@ -43,12 +46,19 @@ function firstMatch(
         first = { mapping, list };
       }
     }
-    if (first === undefined || matches(first.mapping, scope)) return first?.mapping;
+    if (first === undefined) return;
+    yield first.mapping;
     next[first.list] = (next[first.list] ?? 0) + 1;
   }
 }
 
-function matches({ match }: CompiledMapping, scope: Scope): boolean {
+function firstMatch(candidates: Iterable<CompiledMapping>, scope: Scope): CompiledMapping | undefined {
+  for (const mapping of candidates) if (takesRequest(mapping, scope)) return mapping;
+  return undefined;
+}
+
+/** Whether a mapping takes a request. */
+export function takesRequest({ match }: CompiledMapping, scope: Scope): boolean {
   if (match.path !== undefined && match.path !== scope.request.path) return false;
   if (match.source !== undefined && match.source !== sourceOf(scope)) return false;
   return match.when === undefined || match.when.matches(scope);
@@ -58,14 +68,12 @@ function sourceOf(scope: Scope): unknown {
   return ownValue(scope.request.payload, 'source');
 }
 
-function explainAll(mappings: readonly CompiledMapping[], scope: Scope): readonly ConsideredMapping[] {
-  const considered: ConsideredMapping[] = [];
+function* explainAll(mappings: readonly CompiledMapping[], scope: Scope): Generator<ConsideredMapping> {
   for (const mapping of mappings) {
     const entry = consider(mapping, scope);
-    considered.push(entry);
-    if (entry.matched) break;
+    yield entry;
+    if (entry.matched) return;
   }
-  return considered;
 }
 
 function consider(mapping: CompiledMapping, scope: Scope): ConsideredMapping {

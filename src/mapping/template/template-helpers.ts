@@ -17,7 +17,9 @@ export interface Helper {
   readonly usage: string;
   /** Its first argument is taken as text. */
   readonly text?: true;
-  /** Units of work charged for a call besides the length of what it reads and makes; default 0. */
+  /** Its result is a number of keys or elements it counted: each costs. */
+  readonly counts?: true;
+  /** Steps charged for a call besides the length of what it reads and makes; default 12. */
   readonly cost?: number;
   run(args: readonly Argument[], named: Readonly<Record<string, Argument>>): Argument;
 }
@@ -52,7 +54,7 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
     max: 2,
     named: ['tz'],
     // Asking ICU for an offset takes some 30 µs.
-    cost: 2_000,
+    cost: 4_500,
     usage: '{{date value "yyyy-MM-dd HH:mm" tz="Europe/Berlin"}}',
     run: ([value, format], { tz }) =>
       ifPresent(value, (text) =>
@@ -80,7 +82,7 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
     run: (args) => args.find((value) => holds(value)) ?? args.at(-1),
   },
   not: { min: 1, max: 1, usage: '{{#if (not a)}}', run: ([value]) => !holds(value) },
-  length: { min: 1, max: 1, usage: '{{length list}}', run: ([value]) => lengthOf(value) },
+  length: { min: 1, max: 1, usage: '{{length list}}', counts: true, run: ([value]) => lengthOf(value) },
   lines: {
     min: 1,
     max: 2,

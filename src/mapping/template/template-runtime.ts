@@ -5,7 +5,7 @@ import { exactNumber, type JsonObject, type JsonValue } from '../../json.ts';
 import { textOf } from './json-text.ts';
 import type { RenderTrace, Scope } from '../compiled-mapping.ts';
 import { ownValue, readRoot } from '../scope.ts';
-import { checkOutput, RenderBudget } from './template-budget.ts';
+import { CALL, checkOutput, KEY, RenderBudget } from './template-budget.ts';
 import { HELPERS, holds, type Argument, type Helper } from './template-helpers.ts';
 import { EXACT, OUT, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import type { Located } from './template-checks.ts';
@@ -26,7 +26,7 @@ export function newRendering(
   { expressions, blocks }: PreparedTree,
   trace: RenderTrace | undefined,
 ): Rendering {
-  return { scope, expressions, blocks, trace, budget: new RenderBudget(), noted: new Set() };
+  return { scope, expressions, blocks, trace, budget: new RenderBudget(scope.work), noted: new Set() };
 }
 
 /** What Handlebars hands to a helper as its last argument. */
@@ -64,7 +64,7 @@ function out(...[value, index, options]: unknown[]): string {
     return '';
   }
   const text = textOf(value as JsonValue);
-  rendering.budget.spend(text.length);
+  rendering.budget.spend(CALL + text.length);
   return text;
 }
 
@@ -98,17 +98,24 @@ function valueHelper(helper: Helper): RuntimeHelper {
     const args = all.slice(0, -1) as Argument[];
     const [first] = args;
     if (helper.text === true && typeof first === 'object' && first !== null) args[0] = textOf(first);
-    budget.spend(args.reduce<number>((sum, arg) => sum + sizeOf(arg), helper.cost ?? 0));
+    budget.spend(args.reduce<number>((sum, arg) => sum + sizeOf(arg), helper.cost ?? CALL));
     const result = helper.run(args, hash);
-    budget.spend(sizeOf(result));
+    budget.spend(helper.counts === true ? (result as number) * KEY : sizeOf(result));
     return result;
   };
 }
 
-/** What reading a value costs; a number may be the length of something that was counted. */
+/** What reading a value costs. */
 function sizeOf(value: Argument): number {
   if (typeof value === 'string' || Array.isArray(value)) return value.length;
-  return typeof value === 'number' && value > 0 ? Math.min(value, 1_000_000) : 1;
+  return 1;
+}
+
+/** The keys of an object; listing them is what costs. */
+function keysOf(value: object, budget: RenderBudget): readonly string[] {
+  const keys = Object.keys(value);
+  budget.spend(keys.length * KEY);
+  return keys;
 }
 
 function isNew({ noted }: Rendering, what: string): boolean {
@@ -118,7 +125,8 @@ function isNew({ noted }: Rendering, what: string): boolean {
 }
 
 function noteBranch(rendering: Rendering, index: unknown, taken: 'main' | 'inverse'): void {
-  const { trace, blocks } = rendering;
+  const { trace, blocks, budget } = rendering;
+  budget.spend(CALL);
   const at = blocks[index as number];
   if (trace === undefined || at === undefined || !isNew(rendering, `${taken} ${String(index)}`)) return;
   trace.branches.push({ at, taken });
@@ -161,7 +169,7 @@ function branch(
 function loop(value: Argument, { fn, data }: CallOptions): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const list = Array.isArray(value) ? (value as readonly JsonValue[]) : undefined;
-  const keys = list === undefined ? Object.keys(value) : undefined;
+  const keys = list === undefined ? keysOf(value, data.rendering.budget) : undefined;
   const count = list?.length ?? keys?.length ?? 0;
   if (count === 0) return undefined;
   const frame = Handlebars.createFrame(data) as Record<string, unknown>;
