@@ -125,7 +125,8 @@ export function compareNumbers(
 function compareMagnitudes(a: Decimal, b: Decimal): number {
   if (a.digits === '' || b.digits === '') return Math.sign(a.digits.length - b.digits.length);
   const [left, right] = [add(a.exponent, a.digits.length), add(b.exponent, b.digits.length)];
-  if (left > right || left < right) return left > right ? 1 : -1;
+  if (left > right) return 1;
+  if (left < right) return -1;
   return a.digits === b.digits ? 0 : a.digits > b.digits ? 1 : -1;
 }
 

@@ -137,9 +137,9 @@ describe('parsing', () => {
       const timeOf = (count: number): number => {
         const text = `[${unit.repeat(count)}1e400]`;
         const times = [1, 2, 3].map(() => {
-          const begun = performance.now();
+          const begun = process.cpuUsage();
           parseJson(text);
-          return performance.now() - begun;
+          return process.cpuUsage(begun).user / 1000;
         });
         return Math.min(...times);
       };

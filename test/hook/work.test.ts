@@ -129,15 +129,16 @@ describe('pauses', () => {
         steps += 1;
       },
     };
+    const ended: unknown[] = [];
     const all = Promise.all(
-      Array.from({ length: 10 }, () =>
-        runEvaluation(evaluate(request, settings, { detail: 'brief' }), driver),
-      ),
+      Array.from({ length: 10 }, async () => {
+        const evaluation = await runEvaluation(evaluate(request, settings, { detail: 'brief' }), driver);
+        ended.push(evaluation);
+        return evaluation;
+      }),
     );
     const perTurn: number[] = [];
-    let done = false;
-    void all.then(() => (done = true));
-    while (!done) {
+    for (let turn = 0; turn < 10_000 && ended.length < 10; turn += 1) {
       const before = steps;
       // oxlint-disable-next-line no-await-in-loop -- turn by turn
       await new Promise((resolve) => void setImmediate(resolve));
