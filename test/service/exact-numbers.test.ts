@@ -90,7 +90,8 @@ test('neighbouring ids of 18 digits stay apart from the wire to the store', asyn
   const run = async (...args: readonly string[]): Promise<string> =>
     (await cli([...args, '--config', 'sluice.json'], { cwd: folder })).out;
   const sessions = JSON.parse(await run('sessions', 'list', '--json')) as readonly { readonly key: string }[];
-  expect(sessions.map(({ key }) => key).toSorted()).toEqual(IDS.map((id) => `order:${id}`));
+  const keys = sessions.map(({ key }) => key).filter((key) => key.startsWith('order:'));
+  expect(keys.toSorted()).toEqual(IDS.map((id) => `order:${id}`));
   const requestId = failed.body['requestId'] as string;
   await expect
     .poll(() => run('replay', requestId), { timeout: 10_000 })
