@@ -141,6 +141,9 @@ function canTake({ generation }: Exchange, name: string): boolean {
   return name !== '' && name.length <= MAX_HOOK_NAME && generation.canTake(name);
 }
 
+/** Parsing more than this takes long enough that it waits for a turn of its own. */
+const LARGE_BODY_BYTES = 32_768;
+
 /** The way of a hook request from its body to its answer. */
 async function answerHook(context: ServerContext, exchange: Exchange, hook: IncomingHook): Promise<Ending> {
   const { headers } = exchange;
@@ -148,6 +151,8 @@ async function answerHook(context: ServerContext, exchange: Exchange, hook: Inco
   const waiting = waitingOf(context, headers.values['prefer']);
   checkEncoding(exchange);
   const body = await hook.body();
+  // Ten that arrive together are parsed in ten turns, so that what is short is served in between.
+  if (body.length > LARGE_BODY_BYTES) await context.pause();
   const work: Work = {
     request: hookRequest(exchange, hook, parseBody(body, context.decoder)),
     blankKey: key === '',

@@ -1,5 +1,6 @@
 import { TextDecoder } from 'node:util';
 import type { HooksSettings } from '../config/config.ts';
+import { createPauses } from '../hook/hook.ts';
 import { compileTokens, type TokenSet } from './authenticate.ts';
 import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
 import {
@@ -22,6 +23,8 @@ export interface ServerContext {
   readonly findAddress: AddressFinder;
   readonly repeats: RepeatGuard;
   readonly probe: ReadinessProbe;
+  /** Ends in a later turn of the event loop, for one request after the other. */
+  readonly pause: () => Promise<void>;
   /** Fires when the server stops: held requests are answered at once. */
   readonly stopping: AbortController;
   /** Requests held by `Prefer: wait`. */
@@ -49,6 +52,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     findAddress: createAddressFinder(deps.server.trustedProxies),
     repeats: new RepeatGuard(deps.storage),
     probe: new ReadinessProbe(deps, clock),
+    pause: createPauses(),
     stopping: new AbortController(),
     waiting: 0,
     open: 0,
