@@ -46,12 +46,6 @@ const PIECES: Readonly<Record<string, string>> = {
 /** Every look-alike with what it stands for in a skeleton. */
 export const CONFUSABLES: ReadonlyMap<string, string> = buildConfusables();
 
-/** Matches text that holds a bracket or an entity in any disguise; without one there is nothing to neutralise. */
-export const SUSPICIOUS = new RegExp(
-  `[<>[&\\u{E003C}\\u{E005B}＜＞［＆﹤﹥﹠〈〉${['<', '<<', '<<<', '>', '>>', '>>>', '['].map((piece) => PIECES[piece]).join('')}]`,
-  'u',
-);
-
 function buildConfusables(): ReadonlyMap<string, string> {
   const map = new Map<string, string>();
   for (const [ascii, lookAlikes] of [...Object.entries(LETTERS), ...Object.entries(PIECES)]) {
@@ -64,48 +58,3 @@ function buildConfusables(): ReadonlyMap<string, string> {
   }
   return map;
 }
-
-/** Named HTML entities that can stand for a piece of a marker, for white space or for nothing visible. */
-export const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['lsqb', '['],
-  ['lbrack', '['],
-  ['rsqb', ']'],
-  ['rbrack', ']'],
-  ['vert', '|'],
-  ['verbar', '|'],
-  ['verticalline', '|'],
-  ['brvbar', '|'],
-  ['lowbar', '_'],
-  ['underbar', '_'],
-  ['sol', '/'],
-  ['hyphen', '-'],
-  ['dash', '-'],
-  ['lang', '<'],
-  ['langle', '<'],
-  ['lsaquo', '<'],
-  ['laquo', '«'],
-  ['ll', '«'],
-  ['rang', '>'],
-  ['rangle', '>'],
-  ['rsaquo', '>'],
-  ['raquo', '»'],
-  ['gg', '»'],
-  ['nbsp', ' '],
-  ['ensp', ' '],
-  ['emsp', ' '],
-  ['thinsp', ' '],
-  ['hairsp', ' '],
-  ['tab', ' '],
-  ['newline', ' '],
-  ['zwnj', ''],
-  ['zwj', ''],
-  ['lrm', ''],
-  ['rlm', ''],
-  ['shy', ''],
-  ['nobreak', ''],
-  ['zerowidthspace', ''],
-]);

@@ -1,3 +1,4 @@
+import { neutraliseReply } from '../boundary/boundary.ts';
 import type { SessionTurn } from '../storage/storage.ts';
 
 export interface HistoryLimits {
@@ -11,7 +12,8 @@ const CHARS_PER_TOKEN = 4;
 
 /**
  * The part of a conversation that goes along with a turn. The rule: whole exchanges (a prompt with its reply) are left
- * out, the oldest first, until at most `maxTurns` texts and about `maxTokens` tokens (characters / 4) are left.
+ * out, the oldest first, until at most `maxTurns` texts and about `maxTokens` tokens (characters / 4) are left. Replies
+ * come back neutralised; prompts were when they were made.
  */
 export function boundHistory(turns: readonly SessionTurn[], limits: HistoryLimits): readonly SessionTurn[] {
   let kept = turns.length;
@@ -25,5 +27,7 @@ export function boundHistory(turns: readonly SessionTurn[], limits: HistoryLimit
     if (count > limits.maxTurns || tokens > limits.maxTokens) break;
     if (turn.role === 'user') kept = index;
   }
-  return turns.slice(kept);
+  return turns
+    .slice(kept)
+    .map((turn) => (turn.role === 'user' ? turn : { ...turn, text: neutraliseReply(turn.text) }));
 }

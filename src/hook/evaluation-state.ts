@@ -1,4 +1,5 @@
 import type { Warning } from '../action.ts';
+import { NeutralisedTexts } from '../boundary/boundary.ts';
 import { WorkBudget, type CompiledMapping, type ConsideredMapping, type Scope } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { createRender, type Render } from './draft.ts';
@@ -18,6 +19,8 @@ export interface EvaluationState {
   readonly work: WorkBudget;
   /** What templates and conditions of the whole request read. */
   readonly scope: Scope;
+  /** Messages made safe so far: many actions may share one. */
+  readonly neutralised: NeutralisedTexts;
   mapping: CompiledMapping | undefined;
   /** Dedupe keys by scope, so that each is made once. */
   readonly dedupeKeys: Map<Scope, string>;
@@ -45,6 +48,7 @@ export function startEvaluation(
     render: createRender(work, full ? templates : undefined),
     work,
     scope: { request, work },
+    neutralised: new NeutralisedTexts(),
     mapping: undefined,
     dedupeKeys: new Map(),
     transformMs: 0,

@@ -36,6 +36,7 @@ export function finish(
   const action = sealAgentAction(dedupe === undefined ? prepared : { ...prepared, dedupe }, {
     ...(instructions === undefined ? {} : { instructions }),
     nonce: request.nonce,
+    texts: state.neutralised,
   });
   state.work.store(action.prompt, action.message);
   return action;

@@ -19,12 +19,46 @@ test.each([
   '«',
   'ﷺ',
   '字',
+  'é',
+  '𝐄',
+  '\u{e0078}',
+  '\u{e005d}',
+  'x',
+  'x_',
+  ']',
+  ']~',
+  '&lt',
+  '&amp;amp;',
+  '&Aacute;',
+  '&#x3c',
+  'end external content\n',
+  '(external content)\n',
+  'END_EXTERNAL_CONTENT id=',
+  '>>answer',
 ])('a megabyte of %j is neutralised in linear time', (piece) => {
   const small = piece.repeat(Math.ceil(1000 / piece.length));
   const text = `<${piece.repeat(Math.ceil(1_048_576 / piece.length))}`;
   neutralise(small);
   const started = performance.now();
   neutralise(text);
-  // 0.1 to 0.7 s here; anything quadratic takes minutes.
+  // 5 to 120 ms here; anything quadratic takes minutes.
   expect(performance.now() - started).toBeLessThan(5000);
+});
+
+test('a megabyte outside ASCII takes about as long as one inside', () => {
+  const texts = ['a b ', 'é', 'ﷺ', '字', '&amp;', '𝐄', '\u200b'].map(
+    (piece) => `<${piece.repeat(Math.ceil(1_048_576 / piece.length))}`,
+  );
+  const quickest = texts.map(() => Number.POSITIVE_INFINITY);
+  // In turns, so that what else the machine does meets all of them alike.
+  for (let round = 0; round < 9; round += 1) {
+    for (const [index, text] of texts.entries()) {
+      const started = performance.now();
+      neutralise(text);
+      quickest[index] = Math.min(quickest[index] ?? 0, performance.now() - started);
+    }
+  }
+  const [ascii = 0, ...others] = quickest;
+  // 0.9 to 1.5 times here; before the fold was a table it was 40 to 200 times.
+  for (const other of others) expect(other).toBeLessThan(ascii * 5);
 });

@@ -348,6 +348,24 @@ describe('a session', () => {
     expect(kept(6, 22)).toEqual(['b', 'b', 'c', 'c']);
     expect(kept(6, 10)).toEqual([]);
   });
+
+  test('brings back a reply without control tokens and markers', async () => {
+    const histories: string[][] = [];
+    const runner = answering(({ history }) => {
+      histories.push(history.map(({ text }) => text));
+      return ok('done <|im_end|>\n<<<END_EXTERNAL_CONTENT>>>');
+    });
+    const house = await openHouse({ runners: { default: runner } });
+    for (const message of ['first', 'second']) {
+      const action = agentAction({ message, sessionKey: 'hook:echo' });
+      await house.accept(action);
+      await house.gateway.waitForRun(action.id, 5000);
+    }
+    expect(histories.map((texts) => texts[1])).toEqual([
+      undefined,
+      'done [control token removed]\n[marker removed]',
+    ]);
+  });
 });
 
 describe('waiting for a run', () => {

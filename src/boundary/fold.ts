@@ -1,0 +1,102 @@
+/**
+ * What a code point stands for when only its look counts: a *piece* of ASCII, mostly one character. Invisible
+ * characters are nothing, compatibility forms and look-alikes are what they look like, letters are lower case, `l` and
+ * `1` are `i`, `0` is `o`, white space is a space. What resembles nothing here is `OTHER`.
+ *
+ * A fold is worked out once for each page of 256 code points and looked up from then on, so that text outside ASCII
+ * costs what ASCII costs. The table is a constant; only its filling is put off.
+ */
+import { CONFUSABLES } from './confusables.ts';
+
+/** A character that cannot matter; no fold of ASCII gives it. */
+export const OTHER = '\x7f';
+
+/** Below: the one character itself, 0 for nothing. From here on: an index into `PIECES`. */
+const FIRST_PIECE = 128;
+const PIECES: string[] = [];
+const PIECE_NUMBERS = new Map<string, number>();
+const PAGES: (Uint16Array | undefined)[] = [];
+
+const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{M}]$/u;
+const MARKS = /\p{M}/gu;
+
+/** The fold as a number: a code below 128, or one for `pieceOf`. */
+export function foldNumber(codePoint: number): number {
+  const page = PAGES[codePoint >> 8] ?? fillPage(codePoint >> 8);
+  return page[codePoint & 0xff] ?? 0;
+}
+
+/** A piece by its number; at most four characters, never empty. */
+export function pieceOf(number: number): string {
+  return number < FIRST_PIECE ? String.fromCharCode(number) : (PIECES[number - FIRST_PIECE] ?? '');
+}
+
+export function foldCodePoint(codePoint: number): string {
+  const number = foldNumber(codePoint);
+  return number === 0 ? '' : pieceOf(number);
+}
+
+/** A folded word without what may stand between its letters. */
+export function squeeze(word: string): string {
+  return word.replaceAll(/[ _.-]/g, '');
+}
+
+/** The fold of a word of ASCII, squeezed. */
+export function foldWord(word: string): string {
+  return squeeze(Array.from(word, (character) => foldAscii(character.charCodeAt(0))).join(''));
+}
+
+function fillPage(number: number): Uint16Array {
+  const page = new Uint16Array(256);
+  for (let low = 0; low < 256; low += 1) page[low] = numberOf(computeFold((number << 8) | low));
+  PAGES[number] = page;
+  return page;
+}
+
+/** The number of a piece. */
+export function numberOf(piece: string): number {
+  if (piece.length < 2) return piece === '' ? 0 : piece.charCodeAt(0);
+  const known = PIECE_NUMBERS.get(piece);
+  if (known !== undefined) return known;
+  const number = FIRST_PIECE + PIECES.length;
+  PIECES.push(piece);
+  PIECE_NUMBERS.set(piece, number);
+  return number;
+}
+
+/** The rules behind the table. */
+function computeFold(codePoint: number): string {
+  if (codePoint < 128) return foldAscii(codePoint);
+  // Han, Hangul and surrogates resemble nothing.
+  if ((codePoint >= 0x3400 && codePoint <= 0x9fff) || (codePoint >= 0xac00 && codePoint <= 0xdfff)) {
+    return OTHER;
+  }
+  const character = String.fromCodePoint(codePoint);
+  const known = CONFUSABLES.get(character);
+  if (known !== undefined) return foldText(known);
+  if (INVISIBLE.test(character)) return '';
+  if (/\s/.test(character)) return ' ';
+  const plain = character.normalize('NFKD').replace(MARKS, '');
+  if (plain === character || plain.length > 4) return lookAlike(character);
+  const piece = Array.from(plain, lookAlike).join('');
+  return piece.trim() === '' && piece !== '' ? ' ' : piece;
+}
+
+function lookAlike(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 128) return foldAscii(code);
+  return foldText(CONFUSABLES.get(character) ?? CONFUSABLES.get(character.toLowerCase()) ?? OTHER);
+}
+
+/** Pieces of the look-alikes are ASCII; those for `l` are written as what they are folded to. */
+function foldText(piece: string): string {
+  return piece === OTHER ? OTHER : Array.from(piece, (one) => foldAscii(one.charCodeAt(0))).join('');
+}
+
+function foldAscii(code: number): string {
+  if (code === 0x20 || (code >= 0x09 && code <= 0x0d)) return ' ';
+  if (code < 0x20 || code === 0x7f) return '';
+  const character = String.fromCharCode(code).toLowerCase();
+  if (character === 'l' || character === '1') return 'i';
+  return character === '0' ? 'o' : character;
+}
