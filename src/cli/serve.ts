@@ -21,8 +21,8 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
     env: terminal.env,
     log,
     listen: flags,
-    onDiagnostics: (diagnostics) => {
-      if (!isRunning && diagnostics.some(({ severity }) => severity === 'error')) {
+    onDiagnostics: (diagnostics, isLoaded) => {
+      if (!isRunning && !isLoaded) {
         terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
       } else logDiagnostics(log, diagnostics);
     },

@@ -1,5 +1,4 @@
 import type { LocatedValue } from '../document/document.ts';
-import type { MailBlock } from './mail-schema.ts';
 
 /** Where hooks are taken unless the file says otherwise. */
 export const DEFAULT_PORT = 8787;
@@ -43,6 +42,8 @@ export interface HooksSettings {
   /** Default 20; 0 turns the limit off. */
   readonly authFailuresPerMinute: number;
   readonly lenient: boolean;
+  /** `openclaw`: idempotency keys also come in their header and in the body, and a key with another body is another request. */
+  readonly dialect: 'sluice' | 'openclaw';
   readonly exposeRuns: boolean;
   /** OpenClaw's restrictions on session keys from request bodies; all allowed by default. */
   readonly sessionKeys: {
@@ -60,8 +61,8 @@ export interface HooksSettings {
     /** Absent: all. */
     readonly allowed?: readonly string[];
   };
-  /** The mailbox that is read; absent where `hooks.mail` is, or is of another version. */
-  readonly mail?: MailBlock;
+  /** `hooks.mail` as written, with references resolved. Reserved: nothing reads it yet. */
+  readonly mail?: Readonly<Record<string, unknown>>;
 }
 
 export interface ServerSettings {
@@ -82,8 +83,6 @@ export interface GatewaySettings {
   readonly maxRuns: number;
   /** Runs in parallel at most per mapping id. Default: no limit of its own. */
   readonly maxRunsPerMapping: number | undefined;
-  /** Hours for which the runs of an agent that is away wait; 0: three attempts, as for any other failure to start. */
-  readonly holdHours: number;
   readonly heartbeat: {
     /** 0 turns the periodic check off. */
     readonly everySeconds: number;

@@ -3,7 +3,6 @@ import { namesMainSession } from '../action.ts';
 import { didYouMean, type Path } from '../document/document.ts';
 import { resolveChannels, resolveChannelId } from './channels.ts';
 import type { ConfigFile } from './config-schema.ts';
-import { resolveMail } from './mail.ts';
 import { resolveModels } from './models.ts';
 import type { Reporter } from './reporter.ts';
 import { resolveRunners } from './runners.ts';
@@ -78,7 +77,13 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
       hint: 'set hooks.enabled to true',
     });
   }
-  const mail = resolveMail(hooks.mail, context);
+  if (hooks.mail !== undefined) {
+    reporter.report('RESERVED_KEY', ['hooks', 'mail'], {
+      severity: 'warning',
+      message: 'hooks.mail does nothing yet: this version does not watch a mailbox',
+      hint: 'remove hooks.mail; mail that another program posts is taken by hooks.presets: [mail]',
+    });
+  }
   const { allowFromRequest, allowedPrefixes, default: standard } = hooks.sessionKeys;
   if (standard !== undefined && namesMainSession(standard.trim())) {
     reporter.report('MAIN_SESSION_KEY', ['hooks', 'sessionKeys', 'default'], {
@@ -86,6 +91,7 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
       hint: 'write a key of their own, such as hook:default, or leave it out: each run then has its own session',
     });
   }
+  if (context.isOpenClaw) checkDefaultKey(hooks.sessionKeys, reporter);
   return {
     enabled: hooks.enabled,
     token: hooks.token,
@@ -102,6 +108,7 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
     queryToken: hooks.queryToken,
     authFailuresPerMinute: hooks.authFailuresPerMinute,
     lenient: hooks.lenient ?? context.isOpenClaw,
+    dialect: context.isOpenClaw ? 'openclaw' : 'sluice',
     exposeRuns: hooks.exposeRuns,
     sessionKeys: {
       allowFromRequest,
@@ -109,8 +116,30 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
       ...(hooks.sessionKeys.default === undefined ? {} : { default: hooks.sessionKeys.default }),
     },
     agents: agentsSettings(hooks.agents, context),
-    ...(mail === undefined ? {} : { mail }),
+    ...(hooks.mail === undefined ? {} : { mail: hooks.mail }),
   };
+}
+
+/** There a default key outside the allowed prefixes keeps the gateway from starting; here, too. */
+function checkDefaultKey(
+  { default: key, allowedPrefixes }: ConfigFile['hooks']['sessionKeys'],
+  reporter: Reporter,
+): void {
+  const prefixes = allowedPrefixes
+    .map((prefix) => prefix.trim().toLowerCase())
+    .filter((prefix) => prefix !== '');
+  const written = (key ?? 'hook:').toLowerCase();
+  if (prefixes.length === 0 || prefixes.some((prefix) => written.startsWith(prefix))) return;
+  reporter.report('SESSION_KEY_PREFIX', ['hooks', 'sessionKeys', 'allowedPrefixes'], {
+    message:
+      key === undefined
+        ? 'the allowed prefixes leave out "hook:", with which keys begin that nobody chose'
+        : `the default session key "${key.slice(0, 80)}" begins with none of the allowed prefixes`,
+    hint:
+      key === undefined
+        ? 'add "hook:", or set a default session key'
+        : 'add its prefix, or choose another default',
+  });
 }
 
 /** The agents a hook may name; every name has to lead somewhere. */
@@ -195,7 +224,6 @@ function gatewaySettings(
     ...runners,
     maxRuns: gateway.maxRuns,
     maxRunsPerMapping: gateway.maxRunsPerMapping,
-    holdHours: gateway.holdHours,
     heartbeat: {
       everySeconds: heartbeat.everySeconds,
       instructions: heartbeat.instructions ?? DEFAULT_HEARTBEAT_INSTRUCTIONS,

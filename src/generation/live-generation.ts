@@ -16,7 +16,7 @@ export interface LiveOptions {
   /** `sluice dev`: makes a hook token where none is set. */
   readonly makeToken?: (host: string) => string;
   /** Findings of the first load and of every reload, warnings included. */
-  readonly onDiagnostics?: (diagnostics: readonly Diagnostic[]) => void;
+  readonly onDiagnostics?: (diagnostics: readonly Diagnostic[], isLoaded: boolean) => void;
   /** What became of a reload; default: a line in the log. */
   readonly onReload?: (result: ReloadResult) => void;
   /** Told of a reload that did not go live, until one does. */
@@ -56,7 +56,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     sandbox,
   };
   const first = await loadGeneration(options.configFile, loading);
-  options.onDiagnostics?.(first.diagnostics);
+  options.onDiagnostics?.(first.diagnostics, first.generation !== undefined);
   if (first.generation === undefined)
     throw new Error('the configuration, a mapping or a transform has errors');
   let generation = applyOverrides(first.generation, options);
@@ -66,7 +66,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
   applyToLog(options.log, generation);
   const reload = async (): Promise<ReloadResult> => {
     const next = await loadGeneration(options.configFile, loading);
-    options.onDiagnostics?.(next.diagnostics);
+    options.onDiagnostics?.(next.diagnostics, next.generation !== undefined);
     if (next.generation === undefined) {
       return { kind: 'rejected', generation: generation.id, findings: next.diagnostics.length };
     }

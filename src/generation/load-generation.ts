@@ -20,7 +20,13 @@ import {
   type Evaluation,
   type EvaluationSettings,
 } from '../hook/hook.ts';
-import { loadMappings, type RoutingTable } from '../mapping/mapping.ts';
+import {
+  loadMappings,
+  withoutMappings,
+  type CompiledMapping,
+  type LoadedMappings,
+  type RoutingTable,
+} from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { typecheckTransforms, type Sandbox, type TransformRef, type Transforms } from '../sandbox/sandbox.ts';
 
@@ -89,8 +95,12 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
     ...transforms.diagnostics,
   ];
   const refs = { dir: transformsDir, refs: mappings.transforms };
-  const { table, files } = mappings;
-  if (table === undefined || found.some(isError)) return { diagnostics: found, transforms: refs };
+  const { files } = mappings;
+  const contained = containTransforms(mappings, transforms);
+  const isFatal = (diagnostic: Diagnostic): boolean =>
+    isError(diagnostic) && !mappings.contained.has(diagnostic) && !contained.diagnostics.has(diagnostic);
+  const { table } = contained;
+  if (table === undefined || found.some(isFatal)) return { diagnostics: found, transforms: refs };
   const generation = createGeneration(
     { config: withReferences(config, references), channelCatalog, table, transforms },
     files,
@@ -101,6 +111,26 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
 /** The configuration with what mappings refer to: secrets for the log, files to watch. */
 function withReferences(config: LoadedConfig, { secrets, files }: ReferenceReader): LoadedConfig {
   return { ...config, secrets: [...config.secrets, ...secrets], files: [...config.files, ...files] };
+}
+
+/**
+ * A transform of an OpenClaw file that cannot be loaded takes only its mappings out. In ours, or where it is not known
+ * whose an error is, the table stays as it is and the error counts for the whole.
+ */
+function containTransforms(
+  { table }: LoadedMappings,
+  { diagnostics, hashes }: Transforms,
+): { readonly table: RoutingTable | undefined; readonly diagnostics: ReadonlySet<Diagnostic> } {
+  const errors = diagnostics.filter(isError);
+  if (table === undefined || errors.length === 0) return { table, diagnostics: new Set() };
+  const isBroken = ({ transform }: CompiledMapping): boolean =>
+    transform !== undefined &&
+    (!hashes.has(transform.module) || errors.some(({ at }) => at?.start === transform.at.start));
+  const broken = table.mappings.filter(isBroken);
+  if (broken.length === 0 || broken.some(({ dialect }) => dialect !== 'openclaw')) {
+    return { table, diagnostics: new Set() };
+  }
+  return { table: withoutMappings(table, new Set(broken)), diagnostics: new Set(errors) };
 }
 
 /** What mappings and transforms say where the configuration has errors, so that all findings come at once. */
@@ -133,6 +163,7 @@ function compile(
     aliases: agents.defaults.aliases,
     channels: catalog.modules.keys(),
     runners: Object.keys(gateway.runners),
+    agents: Object.keys(hooks.agents.runners),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
     ...(references === undefined ? {} : { resolveReference: references.read }),
   });
@@ -173,6 +204,8 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
     lenient: hooks.lenient,
     sessionKeys: hooks.sessionKeys,
     limits: hooks.limits,
+    dialect: config.dialect,
+    hookAgents: hooks.agents,
     maxActions: MAX_ACTIONS,
     transformBudgetMs: TRANSFORM_BUDGET_MS,
   };

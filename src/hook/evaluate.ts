@@ -1,7 +1,7 @@
 import type { Action } from '../action.ts';
 import { HookError } from '../errors.ts';
 import { takesRequest, WorkBudget, type CompiledMapping, type Scope } from '../mapping/mapping.ts';
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { startEvaluation, type EvaluationState } from './evaluation-state.ts';
 import { renderDraft } from './draft.ts';
@@ -11,6 +11,9 @@ import { finish } from './finish.ts';
 import type { EvaluationSettings } from './evaluation-settings.ts';
 import { transformDraft } from './transform-draft.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
+
+/** A mapping that is out comes back when an operator has mended it. */
+const OUT_RETRY_SECONDS = 60;
 
 /** How much of the way is recorded; the outcome and the warnings are the same. */
 export interface EvaluateOptions {
@@ -48,6 +51,11 @@ function* decide(state: EvaluationState): EvaluationPart<Outcome> {
   if (isBuiltInRoute(path)) return decideBuiltIn(state, path);
   const mapping = yield* pickMapping(state);
   state.mapping = mapping;
+  if (mapping.isOut === true) {
+    throw new HookError('not_configured', 'the mapping of this hook has errors; sluice check shows them', {
+      retryAfterSeconds: OUT_RETRY_SECONDS,
+    });
+  }
   if (mapping.action === 'skip') return { kind: 'skipped', by: 'action' };
   if (mapping.forEach === undefined) {
     const actions = yield* actOn(state, mapping, state.scope, 0);
@@ -112,13 +120,14 @@ function* decideEach(
   mapping: CompiledMapping,
   forEach: NonNullable<CompiledMapping['forEach']>,
 ): EvaluationPart<Outcome> {
-  const elements = readElements(state.request.payload, forEach);
+  const elements = readElements(state.request.payload, forEach, mapping.dialect);
   const { maxActions } = state.settings;
   if (elements.length > maxActions) throw tooMany(elements.length, maxActions);
   const actions: Action[] = [];
   for (const [index, item] of elements.entries()) {
     try {
-      actions.push(...(yield* actOn(state, mapping, { ...state.scope, item, index }, actions.length)));
+      const scope = elementScope(state.scope, mapping, { item, index });
+      actions.push(...(yield* actOn(state, mapping, scope, actions.length)));
     } catch (error) {
       throw atIndex(asHookError(error), index);
     }
@@ -127,13 +136,29 @@ function* decideEach(
   return { kind: 'skipped', by: elements.length === 0 ? 'forEach' : 'transform' };
 }
 
+/** What one element reads. In an OpenClaw mapping the list holds only this element, so that `messages[0]` is it. */
+function elementScope(
+  scope: Scope,
+  { dialect, forEach }: CompiledMapping,
+  { item, index }: { readonly item: JsonValue; readonly index: number },
+): Scope {
+  const [key, ...deeper] = forEach?.keys ?? [];
+  if (dialect !== 'openclaw' || key === undefined || deeper.length > 0) return { ...scope, item, index };
+  const { request } = scope;
+  const payload = { ...(request.payload as JsonObject), [key]: [item] };
+  return { ...scope, request: { ...request, payload }, item, index };
+}
+
 function readElements(
   payload: JsonValue,
   { keys, text }: NonNullable<CompiledMapping['forEach']>,
+  dialect: CompiledMapping['dialect'],
 ): readonly JsonValue[] {
   let value: JsonValue | undefined = payload;
   for (const key of keys) value = ownValue(value, key);
   if (Array.isArray(value)) return value as readonly JsonValue[];
+  // There a batch of nothing is skipped, whatever stands in its place.
+  if (dialect === 'openclaw') return [];
   const message = `forEach reads ${text}, which must be an array, found ${kindOf(value)}`;
   throw fieldError(text, message, 'invalid_body');
 }

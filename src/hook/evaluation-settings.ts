@@ -27,6 +27,14 @@ export interface EvaluationSettings {
   };
   /** What one request may cost. */
   readonly limits: WorkLimits;
+  /** `openclaw`: prefixes of session keys are compared without case, and keys may be long or have several lines. */
+  readonly dialect: 'sluice' | 'openclaw';
+  /** Agents that `agentId` may name: runner by id, the agent of what names none, and who is allowed at all. */
+  readonly hookAgents: {
+    readonly runners: Readonly<Record<string, string>>;
+    readonly default?: string;
+    readonly allowed?: readonly string[];
+  };
   /** Actions of one request at most. */
   readonly maxActions: number;
   /** Milliseconds all transforms of one request may take together. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isPrintable, oneLine } from '../boundary/boundary.ts';
 import {
   type Warning,
@@ -25,6 +26,7 @@ export const AGENT_FIELDS = [
   'model',
   'thinking',
   'timeoutSeconds',
+  'agentId',
 ] as const;
 export type Field = (typeof WAKE_FIELDS)[number] | (typeof AGENT_FIELDS)[number];
 
@@ -182,17 +184,53 @@ export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldCont
   const given = optionalText(values, 'sessionKey', at);
   if (given === undefined) return undefined;
   const { allowFromRequest, allowedPrefixes } = at.settings.sessionKeys;
+  const isTheirs = at.settings.dialect === 'openclaw';
   if (chooser === 'request' && !allowFromRequest) {
     throw fieldError('sessionKey', 'sessionKey cannot be chosen by a request here: leave it out');
   }
-  const key = inHookNamespace(printable('sessionKey', given)!, at);
-  if (allowedPrefixes.length > 0 && !allowedPrefixes.some((prefix) => key.startsWith(prefix))) {
+  const written = isTheirs && chooser === 'operator' ? shortKey(given) : given;
+  const key = inHookNamespace(printable('sessionKey', written)!, at);
+  const folded = (text: string): string => (isTheirs ? text.toLowerCase() : text);
+  if (
+    allowedPrefixes.length > 0 &&
+    !allowedPrefixes.some((prefix) => folded(key).startsWith(folded(prefix)))
+  ) {
     throw fieldError(
       'sessionKey',
       `sessionKey must start with one of the allowed prefixes: ${allowedPrefixes.join(', ')}`,
     );
   }
   return key;
+}
+
+/**
+ * A key of an OpenClaw mapping may be long or have several lines there. Here it keeps its beginning, and a hash tells
+ * it apart: the same key is the same conversation.
+ */
+function shortKey(key: string): string {
+  if (key.length <= MAX_KEY_CHARS && isPrintable(key)) return key;
+  return `${oneLine(key, MAX_KEY_CHARS - 40)}#${hash('sha256', key).slice(0, 32)}`;
+}
+
+/** The runner of the agent that a hook names, or of the default agent; undefined where none is configured. */
+export function agentRunner(
+  values: RawFields,
+  mappingAgent: string | undefined,
+  at: FieldContext,
+): string | undefined {
+  const { runners, allowed, default: standard } = at.settings.hookAgents;
+  const given = optionalText(values, 'agentId', at);
+  if (given !== undefined && Object.keys(runners).length === 0) {
+    const message = 'agentId was ignored: hooks.agents names no agents';
+    warn(at.warnings, { code: 'unknown_field', field: 'agentId', message });
+  } else if (given !== undefined && !Object.hasOwn(runners, given)) {
+    throw fieldError('agentId', 'agentId names no agent of this service');
+  }
+  const id = given ?? mappingAgent ?? standard;
+  if (allowed !== undefined && (id === undefined || !allowed.includes(id))) {
+    throw fieldError('agentId', 'the agent of this hook is not in the list of allowed agents');
+  }
+  return id === undefined || !Object.hasOwn(runners, id) ? undefined : runners[id];
 }
 
 function inHookNamespace(key: string, at: FieldContext): string {

@@ -55,18 +55,21 @@ function prepareAgent(
   const model = field.model(fields, state);
   const wakeMode = field.wakeMode(fields, 'wakeMode', state);
   const name = field.hookName(fields, state);
-  const chosenKey =
-    field.sessionKey(fields, mapping ? 'operator' : 'request', state) ?? state.settings.sessionKeys.default;
+  const { dialect, sessionKeys } = state.settings;
+  const writtenKey = field.sessionKey(fields, mapping ? 'operator' : 'request', state);
+  const chosenKey = writtenKey ?? sessionKeys.default;
   const deliver = field.deliver(fields, state);
   const to = field.recipient(fields, channel, state);
   const thinking = field.thinking(fields, state);
   const timeoutSeconds = field.timeoutSeconds(fields, state);
+  const runner = field.agentRunner(fields, mapping?.agentId, state);
   return {
     id,
     message,
     name,
     sessionKey: chosenKey ?? `hook:${id}`,
-    oneShot: chosenKey === undefined,
+    // In an OpenClaw file runs under the default key follow each other, and each starts without history.
+    oneShot: (dialect === 'openclaw' ? writtenKey : chosenKey) === undefined,
     wakeMode,
     deliver,
     channel,
@@ -74,6 +77,7 @@ function prepareAgent(
     ...(model === undefined ? {} : { model }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+    ...(runner === undefined ? {} : { runner }),
     ...(mapping === undefined ? {} : operatorSettings(mapping)),
     origin,
   };

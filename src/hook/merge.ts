@@ -19,6 +19,8 @@ export interface MergeOptions {
   readonly warnings: Warning[];
   /** Ignore unknown keys and wrong types with a warning, as OpenClaw's transforms may have them. */
   readonly lenient: boolean;
+  /** In an OpenClaw mapping a text or number as the result leaves the mapping's own action. */
+  readonly dialect: 'sluice' | 'openclaw';
 }
 
 /**
@@ -41,6 +43,7 @@ export function mergeResult(draft: Draft, json: string | undefined, options: Mer
 
 function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOptions): readonly Draft[] {
   if (result === null) return [];
+  if (!isJsonObject(result) && options.dialect === 'openclaw') return [draft];
   if (!isJsonObject(result)) {
     const expected = 'an object, an array of objects, null or undefined';
     throw new ResultProblem(`the result${at} is ${kindOf(result)}; expected ${expected}`);
@@ -131,6 +134,7 @@ function typeProblem(field: Field, value: JsonValue): string | undefined {
     case 'channel':
     case 'model':
     case 'thinking':
+    case 'agentId':
       return typeof value === 'string' ? undefined : `must be a string, found ${kindOf(value)}`;
   }
 }

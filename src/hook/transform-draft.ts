@@ -38,7 +38,11 @@ export function* transformDraft(
   state.transformMs += reply.tookMs;
   const merged =
     reply.kind === 'ok'
-      ? mergeResult(draft, reply.json, { warnings: state.warnings, lenient: settings.lenient })
+      ? mergeResult(draft, reply.json, {
+          warnings: state.warnings,
+          lenient: settings.lenient,
+          dialect: state.mapping?.dialect ?? 'sluice',
+        })
       : ({ kind: 'failed' } as const);
   if (state.full || merged.kind !== 'drafts' || reply.logs.length > 0) {
     state.transforms.push({
@@ -70,6 +74,11 @@ export function transformInput(request: HookRequest): Readonly<Record<string, Js
 }
 
 function callJson(state: EvaluationState, scope: Scope): string {
+  // An element of an OpenClaw batch has a payload of its own.
+  if (scope.request !== state.request) {
+    const own = JSON.stringify(transformInput(scope.request)).slice(0, -1);
+    return `${own},"item":${JSON.stringify(scope.item)},"index":${scope.index}}`;
+  }
   state.callJson ??= JSON.stringify(transformInput(state.request)).slice(0, -1);
   if (scope.index === undefined) return `${state.callJson}}`;
   return `${state.callJson},"item":${JSON.stringify(scope.item)},"index":${scope.index}}`;

@@ -1,5 +1,12 @@
 import { CHANNEL_ALIASES, type DeliveryTarget } from '../action.ts';
-import { validate, type Diagnostic, type LocatedValue, type Path, type Place } from '../document/document.ts';
+import {
+  didYouMean,
+  validate,
+  type Diagnostic,
+  type LocatedValue,
+  type Path,
+  type Place,
+} from '../document/document.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
 import {
   checkChannel,
@@ -15,6 +22,7 @@ import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
 import type { CompiledMapping, CompiledTemplate, DedupeSettings } from './compiled-mapping.ts';
 import { isReserved } from './scope.ts';
+import { compileOpenClawTemplate } from './template/openclaw-template.ts';
 import type { TemplateCompiler } from './template/template.ts';
 import { toTransformRef } from './transform-ref.ts';
 
@@ -30,6 +38,8 @@ export interface MappingContext {
 export interface MappingResult {
   /** Absent where a finding is an error. */
   readonly mapping?: CompiledMapping;
+  /** In its place for a mapping of an OpenClaw file that has errors: takes the same requests, and is out. */
+  readonly out?: CompiledMapping;
   /** Known even where other keys are wrong. */
   readonly id?: string;
   readonly idAt?: Place;
@@ -50,7 +60,8 @@ interface CompilingMapping extends MappingContext {
 
 /** Checks and compiles one mapping, all findings at once, in the order of the file. */
 export function compileMapping(entry: MappingEntry, context: MappingContext): MappingResult {
-  const located = withoutKeys(entry.value, unknownKeys(entry));
+  const foreign = entry.dialect === 'openclaw' ? ['agentId'] : [];
+  const located = withoutKeys(entry.value, [...unknownKeys(entry), ...foreign]);
   const reporter = createReporter(located);
   const { diagnostics } = reporter;
   const checked = validate(located, MappingSchema);
@@ -58,7 +69,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   // Keys with a wrong value are left out for the rest of the checks.
   const value =
     checked.value ?? validate(withoutKeys(located, wrongKeys(located.value)), MappingSchema).value;
-  if (value === undefined) return { enabled: true, diagnostics };
+  if (value === undefined) return { enabled: true, diagnostics, ...outByPath(entry, context) };
   const source = { ...value, ...entry.preset };
   const compiling: CompilingMapping = {
     ...context,
@@ -74,7 +85,49 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
   const isBroken = diagnostics.some(({ severity }) => severity === 'error');
   const { id, idAt } = mapping;
-  return { id, idAt, enabled: source.enabled ?? true, diagnostics, ...(isBroken ? {} : { mapping }) };
+  const result = { id, idAt, enabled: source.enabled ?? true, diagnostics };
+  if (!isBroken) return { ...result, mapping };
+  return {
+    ...result,
+    ...(isMatchReadable(entry, diagnostics) ? outOf(entry, mapping) : outByPath(entry, context)),
+  };
+}
+
+/** The mapping as one that is out; only in an OpenClaw file, ours is refused as a whole. */
+export function outOf({ dialect }: MappingEntry, mapping: CompiledMapping): Pick<MappingResult, 'out'> {
+  if (dialect !== 'openclaw') return {};
+  const { transform: _left, ...rest } = mapping;
+  return { out: { ...rest, isOut: true } };
+}
+
+/** Whether no finding lies in `match`, so that it is known which requests are meant. */
+function isMatchReadable({ value: located }: MappingEntry, diagnostics: readonly Diagnostic[]): boolean {
+  if (located.at(['match']).value === undefined) return true;
+  const match = located.place(['match']);
+  return !diagnostics.some(
+    ({ severity, at }) =>
+      severity === 'error' && at !== undefined && at.start >= match.start && at.end <= match.end,
+  );
+}
+
+/** The literal path of a mapping whose `match` cannot be read as a whole: all requests of it are answered 503. */
+function outByPath(entry: MappingEntry, { order }: MappingContext): Pick<MappingResult, 'out'> {
+  const { value } = entry.value.at(['match', 'path']);
+  const path = typeof value === 'string' ? value.trim().replace(/^\/+|\/+$/g, '') : '';
+  if (path === '') return {};
+  const at = entry.value.place([]);
+  return outOf(entry, {
+    id: `mapping-${order + 1}`,
+    order,
+    at,
+    idAt: at,
+    match: { path, pathAt: entry.value.place(['match', 'path']) },
+    action: 'agent',
+    dialect: 'openclaw',
+    wakeMode: 'now',
+    allowUnsafeExternalContent: false,
+    settings: {},
+  });
 }
 
 function wrongKeys(value: unknown): readonly string[] {
@@ -90,7 +143,7 @@ function wrongKeys(value: unknown): readonly string[] {
 export function unknownKeys({ value: located, dialect }: MappingEntry): readonly string[] {
   const { value } = located;
   if (dialect !== 'openclaw' || typeof value !== 'object' || value === null) return [];
-  return Object.keys(value).filter((key) => !Object.hasOwn(MappingSchema.shape, key));
+  return Object.keys(value).filter((key) => key !== 'agentId' && !Object.hasOwn(MappingSchema.shape, key));
 }
 
 function withoutKeys(located: LocatedValue, keys: readonly string[]): LocatedValue {
@@ -108,7 +161,13 @@ function build(compiling: CompilingMapping): CompiledMapping {
   const text = template(compiling, right);
   template(compiling, wrong);
   const routing = compileRouting(compiling);
-  const transform = source.transform === undefined ? undefined : toTransformRef(source.transform, located);
+  const transform =
+    source.transform === undefined
+      ? undefined
+      : {
+          ...toTransformRef(source.transform, located),
+          urlObject: compiling.dialect === 'openclaw',
+        };
   const forEach = compileForEach(compiling);
   const callbackUrl = compileCallback(compiling);
   const dedupe = compileDedupe(compiling);
@@ -125,6 +184,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
     idAt: located.place(['id']),
     match: compileMatch(compiling),
     action,
+    dialect: compiling.dialect,
     wakeMode: source.wakeMode ?? 'now',
     allowUnsafeExternalContent: source.allowUnsafeExternalContent ?? false,
     settings: source.maxBodyBytes === undefined ? {} : { maxBodyBytes: source.maxBodyBytes },
@@ -140,6 +200,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
     ...present('transform', transform),
     ...present('forEach', forEach),
     ...present('runner', source.runner),
+    ...present('agentId', agentOf(compiling)),
     ...present('fallback', fallback),
     ...present('callbackUrl', callbackUrl),
     ...present('dedupe', dedupe),
@@ -156,9 +217,10 @@ function template(compiling: CompilingMapping, key: keyof MappingSource): Compil
 }
 
 function templateAt(
-  { templates, located, reporter, preset, source }: CompilingMapping,
+  { templates, located, reporter, preset, source, dialect }: CompilingMapping,
   path: Path,
 ): CompiledTemplate | undefined {
+  if (dialect === 'openclaw') return compileOpenClawTemplate(located.at(path));
   const own = path.length === 1 ? preset?.[path[0] as keyof MappingSource] : undefined;
   const { template, diagnostics } = templates.compile(located.at(path), {
     withItem: source.forEach !== undefined,
@@ -204,6 +266,25 @@ function compileFallback(compiling: CompilingMapping): DeliveryTarget | undefine
   }
   const named = written.trim().toLowerCase();
   return { channel: CHANNEL_ALIASES[named] ?? named, ...present('to', to) };
+}
+
+/** `agentId` of an OpenClaw mapping; one that is not there falls back to the default agent, as in theirs. */
+function agentOf({ located, dialect, options, reporter }: CompilingMapping): string | undefined {
+  const { value } = located.at(['agentId']);
+  if (dialect !== 'openclaw' || typeof value !== 'string' || value.trim() === '') return undefined;
+  const id = value.trim();
+  const { agents = [] } = options;
+  if (agents.includes(id)) return id;
+  if (agents.length > 0) {
+    const near = didYouMean(id, agents);
+    reporter.report(['agentId'], {
+      severity: 'warning',
+      code: 'UNKNOWN_AGENT_ID',
+      message: `there is no agent ${quote(id)}: the default agent takes its runs`,
+      hint: near === undefined ? `the agents are: ${agents.join(' ')}` : `did you mean "${near}"?`,
+    });
+  }
+  return undefined;
 }
 
 /** Reports expressions where only a literal is possible. */

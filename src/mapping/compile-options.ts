@@ -17,6 +17,8 @@ export interface CompileOptions {
   /** `agents.defaults.models` with aliases resolved. */
   readonly models?: readonly string[] | undefined;
   readonly aliases?: Readonly<Record<string, string>>;
+  /** Keys of `hooks.agents.runners`. */
+  readonly agents?: readonly string[];
   /** Keys of `gateway.runners`. */
   readonly runners?: readonly string[];
   /** `hooks.lenient`: keys of the main session are put under `hook:`; default as the dialect of the mapping has it. */

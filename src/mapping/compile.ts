@@ -1,6 +1,6 @@
 import type { Diagnostic, Place } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
-import { compileMapping, unknownKeys, type MappingResult } from './compile-mapping.ts';
+import { compileMapping, outOf, unknownKeys, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import type { MappingCode } from './mapping-codes.ts';
 import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
@@ -8,9 +8,11 @@ import { createRoutingTable } from './routing/routing-table.ts';
 import { createTemplateCompiler } from './template/template.ts';
 
 export interface CompiledMappings {
-  /** Absent where any finding is an error. */
+  /** Absent where any finding is an error that is not contained. */
   readonly table?: RoutingTable;
   readonly diagnostics: readonly Diagnostic[];
+  /** Errors that take only their own mapping out, and not the service: those of mappings of an OpenClaw file. */
+  readonly contained: ReadonlySet<Diagnostic>;
   /** Of all enabled mappings, in their order. */
   readonly transforms: readonly TransformRef[];
 }
@@ -19,26 +21,41 @@ export interface CompiledMappings {
 export function compileMappings(entries: readonly MappingEntry[], options: CompileOptions): CompiledMappings {
   const templates = createTemplateCompiler();
   const results = entries.map((entry, order) => compileMapping(entry, { templates, options, order }));
-  const enabled = results.flatMap(({ mapping, enabled: isOn }) =>
-    mapping === undefined || !isOn ? [] : [mapping],
-  );
+  const duplicates = findDuplicates(results);
+  const enabled = results.flatMap(({ mapping, out, enabled: isOn }, index) => {
+    const entry = entries[index];
+    const isLater = duplicates.some(({ order }) => order === index);
+    const used =
+      isLater && mapping !== undefined && entry !== undefined ? outOf(entry, mapping).out : (mapping ?? out);
+    return used === undefined || !isOn ? [] : [used];
+  });
   const diagnostics = [
     ...findIgnoredKeys(entries),
     ...results.flatMap((result) => result.diagnostics),
-    ...findDuplicates(results),
+    ...duplicates.map(({ diagnostic }) => diagnostic),
     ...findSettings(enabled),
     ...findUnreachable(enabled, entries),
   ];
-  const isUsable = results.every(isCompiled) && !diagnostics.some(({ severity }) => severity === 'error');
+  const contained = new Set([
+    ...results.flatMap((result) => (result.out === undefined ? [] : result.diagnostics)),
+    ...duplicates.flatMap(({ order, diagnostic }) =>
+      entries[order]?.dialect === 'openclaw' ? [diagnostic] : [],
+    ),
+  ]);
+  const isUsable =
+    results.every(isTaken) &&
+    !diagnostics.some((diagnostic) => diagnostic.severity === 'error' && !contained.has(diagnostic));
   return {
     diagnostics,
+    contained,
     transforms: enabled.flatMap(({ transform }) => (transform === undefined ? [] : [transform])),
     ...(isUsable ? { table: createRoutingTable(enabled) } : {}),
   };
 }
 
-function isCompiled({ mapping }: MappingResult): boolean {
-  return mapping !== undefined;
+/** Whether its requests get an answer of its own. */
+function isTaken({ mapping, out }: MappingResult): boolean {
+  return mapping !== undefined || out !== undefined;
 }
 
 /** All keys of OpenClaw's that are ignored, named once. */
@@ -59,23 +76,28 @@ function findIgnoredKeys(entries: readonly MappingEntry[]): readonly Diagnostic[
   return [{ severity: 'warning', code: 'OPENCLAW_KEYS_IGNORED' satisfies MappingCode, message, at, hint }];
 }
 
-function findDuplicates(results: readonly MappingResult[]): readonly Diagnostic[] {
+interface Duplicate {
+  /** 0-based position of the later one. */
+  readonly order: number;
+  readonly diagnostic: Diagnostic;
+}
+
+function findDuplicates(results: readonly MappingResult[]): readonly Duplicate[] {
   const seen = new Map<string, Place>();
-  return results.flatMap(({ id, idAt }): readonly Diagnostic[] => {
+  return results.flatMap(({ id, idAt }, order): readonly Duplicate[] => {
     if (id === undefined || idAt === undefined) return [];
     const first = seen.get(id);
     seen.set(id, first ?? idAt);
     if (first === undefined) return [];
-    return [
-      {
-        severity: 'error',
-        code: 'DUPLICATE_MAPPING_ID' satisfies MappingCode,
-        message: `two mappings have the id "${id}"`,
-        at: idAt,
-        labels: [{ at: first, text: 'the first one' }],
-        hint: 'ids name mappings in logs, golden files and for dedupe: choose another for one of them',
-      },
-    ];
+    const diagnostic = {
+      severity: 'error',
+      code: 'DUPLICATE_MAPPING_ID' satisfies MappingCode,
+      message: `two mappings have the id "${id}"`,
+      at: idAt,
+      labels: [{ at: first, text: 'the first one' }],
+      hint: 'ids name mappings in logs, golden files and for dedupe: choose another for one of them',
+    } as const;
+    return [{ order, diagnostic }];
   });
 }
 

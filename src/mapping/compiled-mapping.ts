@@ -114,6 +114,12 @@ export interface CompiledMapping {
     readonly when?: CompiledCondition;
   };
   readonly action: 'wake' | 'agent' | 'skip';
+  /** By whose rules templates, `forEach` and transforms of this mapping work. */
+  readonly dialect: 'sluice' | 'openclaw';
+  /** True for a mapping of an OpenClaw file that has errors: it still takes its requests, each is answered 503. */
+  readonly isOut?: true;
+  /** Agent of an OpenClaw mapping, a key of `hooks.agents.runners`. */
+  readonly agentId?: string;
   readonly name?: CompiledTemplate;
   readonly wakeMode: WakeMode;
   readonly sessionKey?: CompiledTemplate;

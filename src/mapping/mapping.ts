@@ -11,6 +11,7 @@ export type {
   ConsideredMapping,
   RoutingTable,
 } from './compiled-mapping.ts';
+export { withoutMappings } from './routing/routing-table.ts';
 export { compileMappings } from './compile.ts';
 export type { CompiledMappings } from './compile.ts';
 export type { CompileOptions, MappingEntry } from './compile-options.ts';

@@ -10,6 +10,7 @@ export const TRANSFORM_DEFAULTS = {
   maxLogBytes: 65_536,
   reuse: false,
   jit: false,
+  urlObject: false,
 } as const;
 
 /** A `transform` entry with its defaults, at the place that names the module. */

@@ -101,11 +101,7 @@ async function runCommand(
   if (child.pid === undefined) {
     const { code = 'unknown' } = await child;
     const message = `the command ${file.slice(0, 80)} did not start (${code}): is it on PATH, and does its cwd exist?`;
-    const isOwnFault = FINAL_SPAWN_CODES.has(code);
-    return {
-      ...notStarted('spawn_failed', message, isOwnFault),
-      ...(isOwnFault ? {} : { affects: 'runner' }),
-    };
+    return notStarted('spawn_failed', message, FINAL_SPAWN_CODES.has(code));
   }
   // Its outcome is read from the process itself; with reject off this promise only ever resolves.
   void child.catch(() => {});

@@ -121,13 +121,12 @@ async function wakeTheirs(
   } catch (error) {
     if (error instanceof StatusError) return notTaken(`answered ${error.status}`);
     const connection = connectionCode(error);
-    if (connection === undefined) return notTaken('did not answer');
-    return { ...notTaken(`cannot be reached (${connection})`), affects: 'runner' };
+    return notTaken(connection === undefined ? 'did not answer' : `cannot be reached (${connection})`);
   }
 }
 
 /** Tried again under the same text, which their queue takes once. */
-function notTaken(what: string): Extract<TurnResult, { readonly kind: 'not-started' }> {
+function notTaken(what: string): TurnResult {
   return { kind: 'not-started', code: 'unavailable', message: `the openclaw gateway ${what}`, final: false };
 }
 

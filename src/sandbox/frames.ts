@@ -37,6 +37,8 @@ export interface LoadBody {
   readonly maxResultBytes: number;
   readonly maxLogBytes: number;
   readonly reuse: boolean;
+  /** `context.url` is a `URL`, as OpenClaw's transforms have it; else text. */
+  readonly urlObject: boolean;
   readonly coverage: boolean;
 }
 

@@ -262,6 +262,15 @@ function contextOf(entry: Entry, ref: TransformRef, timeoutMs: number) {
 
 /** Two refs with the same key share an isolate. The time limit is no part of it: it comes with each call. */
 function settingsKey(ref: TransformRef): string {
-  const { module, memoryMb, maxResultBytes, maxLogBytes, reuse, jit } = ref;
-  return JSON.stringify([module, ref.export ?? null, memoryMb, maxResultBytes, maxLogBytes, reuse, jit]);
+  const { module, memoryMb, maxResultBytes, maxLogBytes, reuse, jit, urlObject } = ref;
+  return JSON.stringify([
+    module,
+    ref.export ?? null,
+    memoryMb,
+    maxResultBytes,
+    maxLogBytes,
+    reuse,
+    jit,
+    urlObject,
+  ]);
 }

@@ -18,6 +18,8 @@ export interface TransformRef {
   readonly reuse: boolean;
   /** The module may use the JIT; default false. */
   readonly jit: boolean;
+  /** `context.url` is a `URL`, as OpenClaw's transforms have it; else text. */
+  readonly urlObject: boolean;
   /** Where the mapping names the module. */
   readonly at: Place;
 }

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../request.ts';
 import { hash } from 'node:crypto';
 import { HookError } from '../errors.ts';
 import { type AcceptResult, IDEMPOTENCY_TTL_SECONDS, type IdempotencyKey } from '../storage/storage.ts';
@@ -16,6 +17,22 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
     );
   }
   return key;
+}
+
+/**
+ * The key of a request to an OpenClaw file: the header's, else the body's own `idempotencyKey`. There the same key with
+ * another body is another request, so the body is part of it.
+ */
+export function openClawIdempotencyKey(
+  sent: string | undefined,
+  payload: JsonValue,
+  body: Buffer,
+): string | undefined {
+  const own = typeof payload === 'object' && payload !== null && 'idempotencyKey' in payload;
+  const written = own ? payload['idempotencyKey'] : undefined;
+  const inBody = typeof written === 'string' && written.length <= MAX_KEY_CHARS ? written.trim() : '';
+  const key = sent === undefined || sent === '' ? inBody : sent;
+  return key === '' ? sent : `${key}#${hash('sha256', body).slice(0, 32)}`;
 }
 
 /** Scope is the hook name: the same key sent to two hooks names two requests. */

@@ -10,7 +10,7 @@ import { checkEncoding, parseBody, readBody } from './body.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { HEALTHY } from './health.ts';
-import { idempotencyKey, readIdempotencyKey } from './idempotency.ts';
+import { idempotencyKey, openClawIdempotencyKey, readIdempotencyKey } from './idempotency.ts';
 import { performOnce, type Work } from './perform.ts';
 import { type IncomingHook, isOperator, type Proof, prove } from './prove.ts';
 import { send } from './send.ts';
@@ -147,14 +147,20 @@ const LARGE_BODY_BYTES = 32_768;
 /** The way of a hook request from its body to its answer. */
 async function answerHook(context: ServerContext, exchange: Exchange, hook: IncomingHook): Promise<Ending> {
   const { headers } = exchange;
-  const key = readIdempotencyKey(headers.values['idempotency-key']);
+  const isTheirs = exchange.generation.hooks.dialect === 'openclaw';
+  const sentKey = readIdempotencyKey(
+    headers.values['idempotency-key'] ??
+      (isTheirs ? headers.values['x-openclaw-idempotency-key'] : undefined),
+  );
   const waiting = waitingOf(context, headers.values['prefer']);
   checkEncoding(exchange);
   const body = await hook.body();
   // Ten that arrive together are parsed in ten turns, so that what is short is served in between.
   if (body.length > LARGE_BODY_BYTES) await context.pause();
+  const payload = parseBody(body, context.decoder);
+  const key = isTheirs ? openClawIdempotencyKey(sentKey, payload, body) : sentKey;
   const work: Work = {
-    request: hookRequest(exchange, hook, parseBody(body, context.decoder)),
+    request: hookRequest(exchange, hook, payload),
     blankKey: key === '',
     idempotency: key === undefined || key === '' ? undefined : idempotencyKey(hook.name, key, body),
   };

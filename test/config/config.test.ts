@@ -72,7 +72,7 @@ hooks:
   lenient: true
   exposeRuns: true
   sessionKeys: {allowFromRequest: false, default: 'hook:ops', allowedPrefixes: ['hook:']}
-  mail: {version: 1, kind: imap, account: me@example.org, host: imap.example.org, port: "\${PORT}", auth: {kind: password, password: "\${MAIL_PASSWORD}"}}
+  mail: {account: me@example.org, password: "\${MAIL_PASSWORD}"}
 server: {host: 0.0.0.0, port: "\${PORT}", stopGraceSeconds: 1.5, trustedProxies: [10.0.0.0/8, '::1']}
 gateway:
   token: {file: ./secrets/gateway}
@@ -139,7 +139,7 @@ test('a file with every key becomes exactly these settings', async () => {
     },
     { env },
   );
-  expect(diagnostics.map(({ code }) => code)).toEqual([]);
+  expect(diagnostics.map(({ code }) => code)).toEqual(['RESERVED_KEY']);
   const expected: Settings = {
     hooks: {
       enabled: true,
@@ -154,24 +154,11 @@ test('a file with every key becomes exactly these settings', async () => {
       queryToken: 'reject',
       authFailuresPerMinute: 0,
       lenient: true,
+      dialect: 'sluice',
       exposeRuns: true,
       sessionKeys: { allowFromRequest: false, default: 'hook:ops', allowedPrefixes: ['hook:'] },
       agents: { runners: {} },
-      mail: {
-        version: 1,
-        kind: 'imap',
-        account: 'me@example.org',
-        run: true,
-        path: 'mail',
-        folders: ['INBOX'],
-        from: [],
-        subject: [],
-        maxBodyChars: 20_000,
-        host: 'imap.example.org',
-        port: 9123,
-        security: 'tls',
-        auth: { kind: 'password', password: 'mail-password' },
-      },
+      mail: { account: 'me@example.org', password: 'mail-password' },
     },
     server: { host: '0.0.0.0', port: 9123, stopGraceSeconds: 1.5, trustedProxies: ['10.0.0.0/8', '::1'] },
     gateway: {
@@ -203,7 +190,6 @@ test('a file with every key becomes exactly these settings', async () => {
         },
       },
       maxRuns: 8,
-      holdHours: 24,
       maxRunsPerMapping: 2,
       heartbeat: {
         everySeconds: 0,
@@ -277,6 +263,7 @@ test('the shortest file that serves has these defaults', async () => {
     queryToken: 'warn',
     authFailuresPerMinute: 20,
     lenient: false,
+    dialect: 'sluice',
     exposeRuns: false,
     agents: { runners: {} },
     sessionKeys: { allowFromRequest: true, allowedPrefixes: [] },

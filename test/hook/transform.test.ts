@@ -108,11 +108,11 @@ describe('the result of a transform', () => {
   });
 
   test('ignores unknown keys and wrong types with a warning where the settings are lenient', () => {
-    const value = { agentId: 'a', deliver: 'no', message: 'm', allowUnsafeExternalContent: true };
+    const value = { accountId: 'a', deliver: 'no', message: 'm', allowUnsafeExternalContent: true };
     const { evaluation } = evaluateHook({}, { ...agent, lenient: true }, returning(value));
     expect(actionOf(evaluation)).toMatchObject({ message: 'm', deliver: true, origin: { trusted: false } });
     expect(evaluation.warnings.map(({ field }) => field)).toEqual([
-      'agentId',
+      'accountId',
       'deliver',
       'allowUnsafeExternalContent',
     ]);

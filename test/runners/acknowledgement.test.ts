@@ -22,6 +22,7 @@ describe('is only an acknowledgement', () => {
     '(HEARTBEAT_OK)!',
     '\u200bHEARTBEAT_OK\ufeff',
     'HEARTBEAT_OK HEARTBEAT_OK',
+    'NO_REPLY',
     '<!-- HEARTBEAT --> HEARTBEAT_OK',
   ])('%j', (reply) => expect(isAcknowledgement(reply)).toBe(true));
 });

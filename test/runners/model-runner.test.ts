@@ -214,7 +214,6 @@ describe.each(Object.entries(SHAPES))('a model behind %s', (_name, shape) => {
       expect(result).toEqual({
         kind: 'not-started',
         final: false,
-        affects: 'model',
         message: expect.stringContaining('overloaded'),
         ...expected,
       });
@@ -227,7 +226,6 @@ describe.each(Object.entries(SHAPES))('a model behind %s', (_name, shape) => {
     expect(await runner.run(TURN, OPTIONS)).toMatchObject({
       kind: 'not-started',
       code: 'connection_refused',
-      affects: 'model',
       final: false,
     });
   });

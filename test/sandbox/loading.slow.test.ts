@@ -39,6 +39,7 @@ function refTo(module: string): TransformRef {
     maxLogBytes: 65536,
     reuse: false,
     jit: false,
+    urlObject: false,
     at,
   };
 }

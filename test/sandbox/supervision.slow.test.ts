@@ -281,6 +281,14 @@ describe('frames', () => {
 });
 
 function pooledModule(): PooledModule {
-  const body = { code: '', memoryMb: 64, maxResultBytes: 1, maxLogBytes: 1, reuse: false, coverage: false };
+  const body = {
+    code: '',
+    memoryMb: 64,
+    maxResultBytes: 1,
+    maxLogBytes: 1,
+    reuse: false,
+    urlObject: false,
+    coverage: false,
+  };
   return { number: 1, name: 'x.ts', sha256: '', body, breaker: new Breaker(), quickAnswers: 0 };
 }

@@ -189,3 +189,25 @@ test('duplicates within a batch are listed apart from what is new', async () => 
   const reply = await send(server, '/hooks/batch', { body: '{}' });
   expect(json(reply)).toEqual({ ok: true, ids: [], runIds: ['new'], duplicates: ['old'] });
 });
+
+test('in an OpenClaw file the key also comes in their header or in the body, and another body is another request', async () => {
+  const server = await startTestServer({ hooks: { dialect: 'openclaw' } });
+  const theirs = { headers: { ...BEARER, 'x-openclaw-idempotency-key': 'k1' } };
+  const answers = [
+    await send(server, '/hooks/agent', { ...theirs, body: '{"message":"x"}' }),
+    await send(server, '/hooks/agent', { ...theirs, body: '{"message":"x"}' }),
+    await send(server, '/hooks/agent', { ...theirs, body: '{"message":"y"}' }),
+    await send(server, '/hooks/agent', { headers: BEARER, body: '{"message":"x","idempotencyKey":"k2"}' }),
+    await send(server, '/hooks/agent', { headers: BEARER, body: '{"message":"x","idempotencyKey":"k2"}' }),
+  ];
+  expect(answers.map((answer) => [answer.status, json(answer)['duplicate'] === true])).toEqual([
+    [202, false],
+    [202, true],
+    [202, false],
+    [202, false],
+    [202, true],
+  ]);
+  const ours = await startTestServer();
+  await send(ours, '/hooks/agent', { ...theirs, body: '{"message":"x","idempotencyKey":"k2"}' });
+  expect(ours.accepted[0]?.idempotency).toBeUndefined();
+});

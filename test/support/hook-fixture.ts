@@ -43,6 +43,8 @@ export function settingsWith(
     channels: new Set(CHANNEL_IDS),
     channelAliases: CHANNEL_ALIASES,
     lenient: false,
+    dialect: 'sluice',
+    hookAgents: { runners: {} },
     sessionKeys: { allowFromRequest: true, allowedPrefixes: [] },
     limits: WORK_LIMITS,
     maxActions: MAX_ACTIONS,

@@ -18,6 +18,7 @@ export function refTo(module: string, settings: Partial<TransformRef> = {}): Tra
     maxLogBytes: 65_536,
     reuse: false,
     jit: false,
+    urlObject: false,
     at: { source, start: 8, end: source.text.length },
     ...settings,
   };

@@ -87,6 +87,7 @@ const HOOKS: HooksSettings = {
   queryToken: 'warn',
   authFailuresPerMinute: 20,
   lenient: false,
+  dialect: 'sluice',
   exposeRuns: false,
   sessionKeys: { allowFromRequest: true, allowedPrefixes: [] },
   agents: { runners: {} },

@@ -13,16 +13,19 @@ interface MatchSource {
   readonly reporter: Reporter;
 }
 
-export function compileMatch({ source, located, reporter }: MatchSource): CompiledMapping['match'] {
-  const { match = {} } = source;
+export function compileMatch({
+  source: { match = {} },
+  located,
+  reporter,
+}: MatchSource): CompiledMapping['match'] {
+  // A blank part is a wildcard, as one that is absent.
+  const source = match.source === undefined || match.source.trim() === '' ? undefined : match.source;
   const path = compilePath({ written: match.path, reporter });
   const result = match.when === undefined ? undefined : compileCondition(located.at(['match', 'when']));
   reporter.diagnostics.push(...(result?.diagnostics ?? []));
   return {
     ...(path === undefined ? {} : { path, pathAt: located.place(['match', 'path']) }),
-    ...(match.source === undefined
-      ? {}
-      : { source: match.source, sourceAt: located.place(['match', 'source']) }),
+    ...(source === undefined ? {} : { source, sourceAt: located.place(['match', 'source']) }),
     ...(result?.condition === undefined ? {} : { when: result.condition }),
   };
 }

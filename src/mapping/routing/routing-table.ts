@@ -26,6 +26,17 @@ export function createRoutingTable(mappings: readonly CompiledMapping[]): Routin
   };
 }
 
+/** The same table in which these mappings are out: they take their requests, and each is answered 503. */
+export function withoutMappings(table: RoutingTable, out: ReadonlySet<CompiledMapping>): RoutingTable {
+  return createRoutingTable(
+    table.mappings.map((mapping) => {
+      if (!out.has(mapping)) return mapping;
+      const { transform: _left, ...rest } = mapping;
+      return { ...rest, isOut: true };
+    }),
+  );
+}
+
 const NO_SETTINGS: PathSettings = {};
 
 /** The lists as one, by order. */

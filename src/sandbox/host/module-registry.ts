@@ -16,8 +16,8 @@ export class ModuleRegistry {
   #nextNumber = 1;
 
   retain(source: LoadedModule, ref: TransformRef, coverage: boolean): PooledModule {
-    const { memoryMb, maxResultBytes, maxLogBytes, reuse } = ref;
-    const settings = { memoryMb, maxResultBytes, maxLogBytes, reuse, coverage };
+    const { memoryMb, maxResultBytes, maxLogBytes, reuse, urlObject } = ref;
+    const settings = { memoryMb, maxResultBytes, maxLogBytes, reuse, urlObject, coverage };
     const key = JSON.stringify([source.sha256, source.module, ref.export ?? null, ref.jit, settings]);
     const found = this.#byKey.get(key);
     if (found !== undefined) {

@@ -20,6 +20,8 @@ interface LogBuffer {
 export interface RunnerSettings {
   readonly exportName: string | undefined;
   readonly reuse: boolean;
+  /** `context.url` is a `URL`, as OpenClaw's transforms have it; else text. */
+  readonly urlObject: boolean;
   readonly maxResultBytes: number;
   readonly maxLogBytes: number;
 }

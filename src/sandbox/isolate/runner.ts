@@ -1,5 +1,6 @@
 import { CALL_STATES } from './call-states.ts';
 import type { CurrentCall, RunnerSettings } from './current-call.ts';
+import { URL } from './url.ts';
 import { describeError, writeResult, type CallResult } from './result.ts';
 
 /** Makes what the worker calls: `start`, `take` and `inspect`. */
@@ -34,7 +35,7 @@ export function createRunner(current: CurrentCall, factory: () => unknown, setti
       const mine = begin(now, seed);
       try {
         const transform = pickExport(exportsOf(), settings.exportName);
-        const result = transform(JSON.parse(json));
+        const result = transform(contextOf(json, settings.urlObject));
         if ((typeof result !== 'object' && typeof result !== 'function') || result === null)
           finish(mine, result);
         else void settle(mine, result);
@@ -68,6 +69,13 @@ export function createRunner(current: CurrentCall, factory: () => unknown, setti
       fail(mine, error);
     }
   }
+}
+
+/** The argument of a call; a transform written for OpenClaw reads `url.searchParams` of a whole address. */
+function contextOf(json: string, urlObject: boolean): unknown {
+  const context = JSON.parse(json) as { url: unknown };
+  if (urlObject) context.url = new URL(context.url, 'http://localhost');
+  return context;
 }
 
 /** The named export, else `default`, else `transform`; a CommonJS module may itself be the function. */

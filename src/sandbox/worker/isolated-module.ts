@@ -46,8 +46,14 @@ export class IsolatedModule {
     const factory: ivm.Reference = this.#isolate
       .compileScriptSync(text, { filename: MODULE_FILE, lineOffset: -1 })
       .runSync(context, options);
-    const { exportName, reuse, maxResultBytes, maxLogBytes } = settings;
-    const inner = new ivm.ExternalCopy({ exportName, reuse, maxResultBytes, maxLogBytes }).copyInto();
+    const { exportName, reuse, urlObject, maxResultBytes, maxLogBytes } = settings;
+    const inner = new ivm.ExternalCopy({
+      exportName,
+      reuse,
+      urlObject,
+      maxResultBytes,
+      maxLogBytes,
+    }).copyInto();
     const runner = link.applySync(undefined, [factory.derefInto(), inner], {
       result: { reference: true },
       timeout: SETUP_TIMEOUT_MS,

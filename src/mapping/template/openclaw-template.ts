@@ -1,0 +1,90 @@
+/*
+ * Templates of an OpenClaw file, rendered by its rules: what stands between braces is trimmed text, `path` and `now`
+ * are exactly these, `headers.`, `query.` and `payload.` lead into those parts, and anything else is a path into the
+ * payload, spaces and signs included. One pass, no blocks, no helpers. What is missing or null renders empty.
+ */
+import type { LocatedValue } from '../../document/document.ts';
+import { placeWithin } from '../../document/document.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
+import type { CompiledTemplate, RenderTrace, Scope } from '../compiled-mapping.ts';
+import { ownValue, type Reader } from '../scope.ts';
+import { textOf } from './json-text.ts';
+import { checkOutput } from './template-budget.ts';
+
+const EXPRESSION = /\{\{\s*([^}]+)\s*\}\}/g;
+
+interface Expression {
+  readonly text: string;
+  readonly read: Reader;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Compiles a template of an OpenClaw file; there is nothing that could be wrong with one. */
+export function compileOpenClawTemplate(located: LocatedValue): CompiledTemplate {
+  const source = String(located.value);
+  const at = located.place([]);
+  const expressions = [...source.matchAll(EXPRESSION)].map((match): Expression => {
+    const text = (match[1] ?? '').trim();
+    return { text, read: readerOf(text), start: match.index, end: match.index + match[0].length };
+  });
+  if (expressions.length === 0) {
+    return { source, at, blocks: [], literal: source, reads: [], render: () => source };
+  }
+  const reads = [...new Set(expressions.map(({ text }) => text.split('.', 1)[0] ?? ''))];
+  return {
+    source,
+    at,
+    blocks: [],
+    reads,
+    render: (scope, trace) => {
+      let text = '';
+      let end = 0;
+      for (const expression of expressions) {
+        const value = expression.read(scope);
+        text += source.slice(end, expression.start) + textOf(value);
+        end = expression.end;
+        if (value === undefined || value === null) noteEmpty(trace, expression, located);
+      }
+      return checkOutput(text + source.slice(end));
+    },
+  };
+}
+
+function noteEmpty(
+  trace: RenderTrace | undefined,
+  { text, start, end }: Expression,
+  located: LocatedValue,
+): void {
+  trace?.empty.push({ expression: text, at: placeWithin(located, [], start, end) });
+}
+
+function readerOf(text: string): Reader {
+  if (text === 'path') return ({ request }) => request.path;
+  if (text === 'now') return ({ request }) => new Date(request.receivedAt).toISOString();
+  if (text.startsWith('headers.')) return pathReader(text.slice(8), ({ request }) => request.headers);
+  if (text.startsWith('query.')) return pathReader(text.slice(6), lastQueryValues);
+  const path = text.startsWith('payload.') ? text.slice(8) : text;
+  return pathReader(path, ({ request }) => request.payload);
+}
+
+/** Of a parameter that is repeated the last value counts there. */
+function lastQueryValues({ request }: Scope): JsonValue {
+  const at = request.url.indexOf('?');
+  if (at < 0) return request.query;
+  return Object.fromEntries(new URLSearchParams(request.url.slice(at + 1)));
+}
+
+/** A part between dots is a key as written; `[0]` is a position and reads lists only. */
+function pathReader(path: string, root: (scope: Scope) => JsonValue): Reader {
+  const steps = [...path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, key, position]) => ({ key, position }));
+  if (steps.length === 0) return () => undefined;
+  return (scope) => {
+    let value: JsonValue | undefined = root(scope);
+    for (const { key, position } of steps) {
+      if (position !== undefined) value = Array.isArray(value) ? ownValue(value, position) : undefined;
+      else value = isJsonObject(value) || Array.isArray(value) ? ownValue(value, key ?? '') : undefined;
+    }
+    return value;
+  };
+}

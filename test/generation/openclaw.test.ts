@@ -1,0 +1,170 @@
+/**
+ * Six OpenClaw configurations as people write them, through the whole of loading and evaluation. What a request has to
+ * become was written by the real package (`test/full/openclaw-expected.ts`).
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Action } from '../../src/action.ts';
+import { loadGeneration, type LoadedGeneration } from '../../src/generation/generation.ts';
+import type { Outcome } from '../../src/hook/hook.ts';
+import type { JsonValue } from '../../src/request.ts';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+const FIXTURES = fileURLToPath(new URL('../fixtures/openclaw/', import.meta.url));
+const sandbox = new Sandbox();
+afterAll(() => sandbox.stop());
+
+interface Sent {
+  readonly path: string;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly payload: JsonValue;
+}
+
+interface Theirs {
+  readonly ok: boolean;
+  readonly error?: string;
+  readonly actions?: readonly Readonly<Record<string, unknown>>[];
+}
+
+const read = (name: string, file: string): unknown =>
+  JSON.parse(readFileSync(`${FIXTURES}${name}/${file}`, 'utf8'));
+
+function load(name: string): Promise<LoadedGeneration> {
+  const env = {
+    OPENCLAW_HOOKS_TOKEN: 'a-hook-token-of-its-own',
+    OPENCLAW_GATEWAY_TOKEN: 'a-gateway-secret-of-its-own',
+    // Where the command openclaw is found, for what depends on it.
+    PATH: fileURLToPath(new URL('../fixtures/openclaw/bin', import.meta.url)),
+  };
+  return loadGeneration(`${FIXTURES}${name}/openclaw.json`, { env, needSecrets: true, sandbox });
+}
+
+async function evaluate({ generation }: LoadedGeneration, sent: Sent): Promise<Outcome> {
+  if (generation === undefined) throw new Error('the file did not load');
+  const url = sent.url ?? `/hooks/${sent.path}`;
+  const query = Object.fromEntries(new URL(url, 'http://localhost').searchParams);
+  const evaluation = await generation.evaluate(
+    {
+      id: '5f0c0000-0000-4000-8000-000000000000',
+      receivedAt: 1_795_305_600_000,
+      seed: 1,
+      nonce: '0123456789abcdef',
+      path: sent.path,
+      url,
+      headers: sent.headers ?? {},
+      query,
+      payload: sent.payload,
+    },
+    'full',
+  );
+  return evaluation.outcome;
+}
+
+/** The fields of an action that both know, as theirs writes them. */
+function comparable(action: Action): object {
+  if (action.kind === 'wake') return { kind: 'wake', text: action.text.trim(), mode: action.mode };
+  const {
+    message,
+    sessionKey,
+    oneShot,
+    wakeMode,
+    deliver,
+    name,
+    channel,
+    to,
+    model,
+    thinking,
+    timeoutSeconds,
+  } = action;
+  return {
+    kind: 'agent',
+    message: message.trim(),
+    sessionKey: oneShot ? undefined : sessionKey,
+    wakeMode,
+    deliver,
+    name,
+    channel,
+    to,
+    model,
+    thinking,
+    timeoutSeconds,
+  };
+}
+
+/** Their action with the defaults of their dispatcher filled in. */
+function expected(action: Readonly<Record<string, unknown>>): object {
+  const text = (value: unknown): string => String(value).trim();
+  if (action['kind'] === 'wake') return { kind: 'wake', text: text(action['text']), mode: action['mode'] };
+  const { message, sessionKey, wakeMode, deliver = true, name = 'Hook', channel = 'last' } = action;
+  const { to, model, thinking, timeoutSeconds } = action;
+  const kind = 'agent';
+  return {
+    kind,
+    message: text(message),
+    sessionKey,
+    wakeMode,
+    deliver,
+    name,
+    channel,
+    to,
+    model,
+    thinking,
+    timeoutSeconds,
+  };
+}
+
+describe.each(['first', 'mail', 'repository', 'home', 'agents'])('the configuration %s', (name) => {
+  test('loads as it is, without an error', async () => {
+    const { generation, diagnostics } = await load(name);
+    const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ message }) => message);
+    expect(errors).toEqual([]);
+    expect(generation).toBeDefined();
+  });
+
+  test('makes of every request what the gateway makes of it', async () => {
+    const loaded = await load(name);
+    const requests = read(name, 'requests.json') as readonly Sent[];
+    const theirs = read(name, 'expected.json') as readonly (Theirs | null)[];
+    expect(theirs).toHaveLength(requests.length);
+    for (const [index, sent] of requests.entries()) {
+      const outcome = await evaluate(loaded, sent);
+      const wanted = theirs[index];
+      if (wanted?.ok === false) {
+        expect(outcome.kind === 'rejected' ? outcome.error.status : outcome.kind).toBe(400);
+      } else if (wanted?.actions?.length === 0) {
+        expect(outcome.kind).toBe('skipped');
+      } else {
+        const actions = outcome.kind === 'accepted' ? outcome.actions : [];
+        expect(actions.map(comparable)).toEqual((wanted?.actions ?? []).map(expected));
+      }
+    }
+  });
+});
+
+test('agentId picks the runner of that agent, and the allow-list holds', async () => {
+  const loaded = await load('agents');
+  const runnerOf = async (sent: Sent): Promise<string | undefined> => {
+    const outcome = await evaluate(loaded, sent);
+    const [action] = outcome.kind === 'accepted' ? outcome.actions : [];
+    return action?.kind === 'agent' ? action.runner : outcome.kind;
+  };
+  expect(await runnerOf({ path: 'ops', payload: { text: 'x' } })).toBe('openclaw:ops');
+  expect(await runnerOf({ path: 'main', payload: { text: 'x' } })).toBe('openclaw:main');
+  expect(await runnerOf({ path: 'agent', payload: { message: 'x', agentId: 'ops' } })).toBe('openclaw:ops');
+  expect(await runnerOf({ path: 'agent', payload: { message: 'x', agentId: 'private' } })).toBe('rejected');
+  expect(await runnerOf({ path: 'agent', payload: { message: 'x', agentId: 'nobody' } })).toBe('rejected');
+});
+
+test('one bad mapping is out, not the service: its requests are answered 503, the others go on', async () => {
+  const loaded = await load('broken');
+  const results: unknown[] = [];
+  for (const sent of read('broken', 'requests.json') as readonly Sent[]) {
+    const outcome = await evaluate(loaded, sent);
+    results.push(outcome.kind === 'rejected' ? outcome.error.status : outcome.kind);
+  }
+  expect(results).toEqual(['accepted', 503, 503, 503, 503]);
+  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+  expect(errors).toEqual(expect.arrayContaining(['UNKNOWN_CHANNEL', 'DUPLICATE_MAPPING_ID', 'WRONG_TYPE']));
+});
