@@ -103,6 +103,13 @@ export function encodeInspect(id: number, module: number, timeoutMs: number): Bu
   return frame;
 }
 
+/** Writes another limit of time into a frame that asks for a run. */
+export function limitTime(frame: Buffer, timeoutMs: number): void {
+  const offset: Readonly<Record<number, number>> = { [REQUEST.call]: 25, [REQUEST.inspect]: 13 };
+  const at = offset[frame.readUInt8(4)];
+  if (at !== undefined) frame.writeUInt32LE(timeoutMs, at);
+}
+
 export function encodeCoverage(id: number, module: number): Buffer {
   const frame = startFrame(REQUEST.coverage, id, 4);
   frame.writeUInt32LE(module, 9);

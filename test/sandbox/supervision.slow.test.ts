@@ -94,13 +94,45 @@ describe('the pool', () => {
 
   test('blames nobody for workers that something outside has stopped', async () => {
     fixture.write({ 'good.ts': GOOD });
-    const good = refTo('good.ts', { timeoutMs: 100 });
+    const good = refTo('good.ts', { timeoutMs: 10_000 });
     const transforms = await fixture.load([good]);
     await until(() => fixture.sandbox.stats.pools[0]?.ready === 3);
     for (const pid of workerPids()) process.kill(pid, 'SIGSTOP');
     expect(await callTransform(transforms, good, { n: 1 })).toMatchObject({ kind: 'ok' });
     expect(fixture.sandbox.stats.pools[0]?.deaths).toMatchObject({ suspended: expect.any(Number) });
     expect(fixture.sandbox.stats.calls).toEqual({ ok: 1 });
+  });
+
+  test('gives a second try only the time that the first has left', async () => {
+    fixture.write({ 'loop.ts': LOOP });
+    const loop = refTo('loop.ts', { timeoutMs: 3000 });
+    const transforms = await fixture.load([loop]);
+    const startedAt = performance.now();
+    const running = callTransform(transforms, loop);
+    await until(() => performance.now() - startedAt > 2000);
+    for (const pid of workerPids()) process.kill(pid, 'SIGKILL');
+    expect(await running).toMatchObject({
+      kind: 'failed',
+      failure: expect.stringMatching(/timeout|deferred/),
+    });
+    // A second try with all of its time would end at 5000.
+    expect(performance.now() - startedAt).toBeLessThan(4000);
+    expect(fixture.sandbox.stats.pools[0]?.replays).toBe(1);
+  });
+
+  test('turns a call away whose time is up before a worker is there for its second try', async () => {
+    fixture.write({ 'loop.ts': LOOP });
+    const loop = refTo('loop.ts', { timeoutMs: 200 });
+    const transforms = await fixture.load([loop]);
+    await until(() => fixture.sandbox.stats.pools[0]?.ready === 3);
+    const startedAt = performance.now();
+    const running = callTransform(transforms, loop);
+    // At the very end of its time the signal comes from outside; the settling alone takes longer than what is left.
+    await until(() => performance.now() - startedAt > 190);
+    for (const pid of workerPids()) process.kill(pid, 'SIGKILL');
+    const reply = await running;
+    expect(reply).toMatchObject({ kind: 'failed' });
+    expect(performance.now() - startedAt).toBeLessThan(200 + 250 + 500);
   });
 
   test('blames the call that was alone when its worker died again', async () => {

@@ -88,6 +88,16 @@ export class JobQueue {
     return this.remove((job) => now - job.queuedAt > MAX_WAIT_MS);
   }
 
+  /** Removes what waits for a second try and has no time left for it. */
+  removeOutOfTime(now: number): Job[] {
+    const isOver = ({ endsAt }: Job): boolean => endsAt !== undefined && now >= endsAt;
+    const late = [...this.#alone, ...this.#settling].filter(isOver);
+    for (const job of late) {
+      if (!this.#settling.delete(job)) this.#alone.splice(this.#alone.indexOf(job), 1);
+    }
+    return [...late, ...this.remove(isOver)];
+  }
+
   removeAll(): Job[] {
     const jobs = [...this.#takeWaiting(), ...this.#alone.splice(0), ...this.#settling];
     this.#settling.clear();

@@ -24,7 +24,8 @@ export type JobOutcome =
 export interface Job {
   readonly id: number;
   readonly module: PooledModule;
-  readonly timeoutMs: number;
+  /** The limit; for a second try, what the first has left of it. */
+  timeoutMs: number;
   readonly frame: Buffer;
   readonly queuedAt: number;
   /** The breaker's one call while it is half open. */
@@ -32,5 +33,7 @@ export interface Job {
   /** Runs on a worker that has nothing else: a trial, or the second try after an unexplained death. */
   isAlone: boolean;
   sentAt: number;
+  /** When its time is up; known once a worker that ran it was lost. */
+  endsAt?: number;
   readonly end: (outcome: JobOutcome) => void;
 }

@@ -5,12 +5,13 @@
  *   or the worker's memory passes the cap, the worker is killed and that job alone is to blame; the jobs behind it
  *   never began and are sent again at once.
  * - A death without a known cause blames nobody yet: the first job is tried once more, alone on an idle worker. If
- *   that kills the worker too, the job is the culprit and is not tried again.
+ *   that kills the worker too, the job is the culprit and is not tried again. A second try has the time that the first
+ *   has left, so that no call outlives its limit and the grace.
  * - A module has to prove itself with quick answers before its calls are queued behind each other, or run on all
  *   workers at once: until then one worker is always left to the others.
  * - A module that keeps striking is turned away by its breaker (`breaker.ts`).
  */
-import { type Answer, STATUS } from '../frames.ts';
+import { type Answer, limitTime, STATUS } from '../frames.ts';
 import { JobQueue } from './job-queue.ts';
 import type { Job, JobOutcome, PooledModule } from './job.ts';
 import { noteAnswer, pickWorker } from './placement.ts';
@@ -208,6 +209,7 @@ export class Pool implements WorkerListener {
     const label = cause ?? 'unexplained';
     const ranMs = performance.now() - (worker.headSince ?? 0);
     const [head, ...behind] = worker.jobs.splice(0);
+    if (head !== undefined) head.endsAt ??= performance.now() - ranMs + head.timeoutMs;
     this.#deaths.set(label, (this.#deaths.get(label) ?? 0) + 1);
     if (cause !== 'recycled' && cause !== 'stopped') {
       const module = head === undefined ? {} : { module: head.module.name };
@@ -289,9 +291,22 @@ export class Pool implements WorkerListener {
     const options = { count: this.#options.workers, reserved: this.#dispatchAlone() };
     this.#queue.offer((job) => {
       const worker = pickWorker(job, this.#workers.active, options);
-      worker?.send(job, job.frame);
-      return worker !== undefined;
+      return worker !== undefined && this.#send(worker, job);
     });
+  }
+
+  /** Sends a job off, a second try with the time the first has left; true, as it waits no more in any case. */
+  #send(worker: Worker, job: Job): true {
+    if (job.endsAt !== undefined) {
+      job.timeoutMs = Math.floor(job.endsAt - performance.now());
+      if (job.timeoutMs < 1) {
+        this.#defer(job, NO_TIME_LEFT, 1000);
+        return true;
+      }
+      limitTime(job.frame, job.timeoutMs);
+    }
+    worker.send(job, job.frame);
+    return true;
   }
 
   /** Sends what must run alone to idle workers; returns the worker that is kept free for the next of them. */
@@ -301,7 +316,7 @@ export class Pool implements WorkerListener {
       if (idle === undefined)
         return this.#workers.active.toSorted((a, b) => a.jobs.length - b.jobs.length)[0];
       this.#queue.shiftAlone();
-      idle.send(job, job.frame);
+      this.#send(idle, job);
     }
     return undefined;
   }
@@ -314,6 +329,7 @@ export class Pool implements WorkerListener {
       watchWorker(worker, now);
     }
     for (const job of this.#queue.removeLate(now)) this.#defer(job, 'no worker was free in time', 1000);
+    for (const job of this.#queue.removeOutOfTime(now)) this.#defer(job, NO_TIME_LEFT, 1000);
     if (busy === 0 || now - this.#lastRecycleCheck > RECYCLE_CHECK_MS) {
       this.#lastRecycleCheck = now;
       this.#workers.recycle();
@@ -323,6 +339,7 @@ export class Pool implements WorkerListener {
 }
 
 const STOPPING = 'the sandbox is stopping';
+const NO_TIME_LEFT = 'its worker process was lost, and no time was left for a second try';
 const NO_WORKER = 'no worker process starts';
 const BREAKER_OPEN = 'it failed hard three times within a minute and is paused';
 
