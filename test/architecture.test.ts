@@ -65,6 +65,10 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
       'timers',
     ],
   },
+  mail: {
+    imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],
+    owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
+  },
   golden: {
     imports: ['hook', 'mapping', 'document', 'storage', 'request', 'action', 'errors'],
     types: ['sandbox'],

@@ -22,6 +22,19 @@ export function parseSelection(ids: readonly string[], options: SelectionOptions
     : { kind: 'mapping', mappingId: options.mapping };
 }
 
+/** Says for people which agents cannot take runs, and how many wait for them. */
+export async function printHolds(storage: Storage, terminal: Terminal, defaultRunner: string): Promise<void> {
+  for (const hold of await storage.listHolds(defaultRunner)) {
+    const who =
+      hold.model === undefined
+        ? `agent ${hold.runner} is away`
+        : `model ${hold.model} of agent ${hold.runner} takes no runs`;
+    const waiting = hold.waiting === 1 ? '1 run waits' : `${hold.waiting} runs wait`;
+    const reason = clearControl(`${hold.code}: ${hold.message}`, { oneLine: true });
+    terminal.err(`${who} since ${new Date(hold.since).toISOString()} (${reason}), ${waiting}`);
+  }
+}
+
 /** Prints one run with everything that belongs to it, or one delivery, callback or system event. */
 export async function showWork(
   storage: Storage,

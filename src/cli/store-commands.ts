@@ -71,8 +71,7 @@ function addQueue(program: Command, cli: Cli): void {
     .addOption(new Option('--state <state>', 'only this state').choices(QUEUE_STATES))
     .option('--mapping <id>', 'only work of this mapping')
     .action(async (flags: ListFlags) => {
-      const { queueListing } = await import('./listings.ts');
-      await (await import('./store.ts')).list(cli, flags, queueListing);
+      await (await import('./store.ts')).listQueue(cli, flags);
     });
   cli
     .withConfig(queue.command('show <id>').description('show one run, delivery or callback whole'))

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import type { StorageSettings } from '../config/config.ts';
+import type { Settings } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
-import { printListing, type Listing } from './listings.ts';
+import { printListing, queueListing, type Listing } from './listings.ts';
+import { printHolds } from './queue.ts';
 import { CliError, formatSpan } from './terminal.ts';
 import { openStorage, retentionLimits, type Storage } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
@@ -14,12 +15,12 @@ import { clearControl } from '../telemetry/telemetry.ts';
 export async function withStore<Result>(
   cli: Cli,
   flags: ConfigFlags,
-  use: (storage: Storage, settings: StorageSettings) => Promise<Result>,
+  use: (storage: Storage, settings: Settings) => Promise<Result>,
 ): Promise<Result> {
   const { settings } = await loadSettings(cli.terminal, flags);
   const storage = await openStorage(settings.storage.url, { mode: 'attached' });
   try {
-    return await use(storage, settings.storage);
+    return await use(storage, settings);
   } finally {
     await storage.close();
   }
@@ -43,6 +44,15 @@ export async function list<Row>(cli: Cli, flags: ListFlags, listing: Listing<Row
       text: flags.text !== false,
     }),
   );
+}
+
+/** Prints what waits, is under way or was given up, and which agents are away. */
+export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
+  await withStore(cli, flags, async (storage, { gateway }) => {
+    const options = { ...flags, json: flags.json === true, text: flags.text !== false };
+    await printListing(queueListing, storage, cli.terminal, options);
+    if (!options.json) await printHolds(storage, cli.terminal, gateway.runner);
+  });
 }
 
 /** Prints the turns of one session, oldest first. */
@@ -72,7 +82,7 @@ export async function clearSession(cli: Cli, key: string, flags: ConfigFlags): P
 
 /** Applies `storage.keep` now. */
 export async function pruneStore(cli: Cli, flags: ConfigFlags & { json?: boolean }): Promise<void> {
-  const result = await withStore(cli, flags, (storage, { keep }) =>
+  const result = await withStore(cli, flags, (storage, { storage: { keep } }) =>
     storage.prune(retentionLimits(keep), Date.now()),
   );
   if (flags.json === true) cli.terminal.out(JSON.stringify(result));

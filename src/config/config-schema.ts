@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { mailSchema } from './mail-schema.ts';
 import { runnerSchema, secretSchema } from './runner-schema.ts';
 
 /** A whole number within bounds. */
@@ -95,10 +96,11 @@ const hooksSchema = z.strictObject({
     })
     .prefault({})
     .meta({ description: 'Agents that a hook may choose with agentId.' }),
+  // Whatever the first does not take is looked at when the settings are made: an older block is only a warning.
   mail: z
-    .record(z.string(), z.unknown())
+    .union([mailSchema, z.looseObject({})])
     .optional()
-    .meta({ description: 'Reserved for watching a mailbox. It does nothing yet.' }),
+    .meta({ description: 'The mailbox that is read; written by `sluice webhooks mail setup`.' }),
 });
 
 const proxySchema = z.string().refine(isAddressOrRange, {
@@ -160,6 +162,12 @@ const gatewaySchema = z.strictObject({
   maxRunsPerMapping: whole(1, 1000)
     .optional()
     .meta({ description: 'Runs in parallel of one mapping; default no limit of its own.' }),
+  holdHours: z
+    .number()
+    .min(0)
+    .max(8760)
+    .default(24)
+    .meta({ description: 'Hours for which runs wait for an agent that is away, then they are given up.' }),
   heartbeat: heartbeatSchema
     .prefault({})
     .meta({ description: 'The turn in which the main session reads its events.' }),

@@ -1,6 +1,7 @@
 export { CONFIG_CODES } from './codes.ts';
 export { configJsonSchema } from './config-schema.ts';
 export { DEFAULT_CONFIG_FILES, loadConfig } from './load-config.ts';
+export { mailSchema, type MailBlock } from './mail-schema.ts';
 export type { LoadOptions, LoadResult, RemainingConfig } from './load-config.ts';
 export type {
   AgentDefaults,

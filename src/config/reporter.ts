@@ -5,6 +5,8 @@ import type { ConfigCode } from './codes.ts';
 export interface Reporter {
   readonly root: LocatedValue;
   report(code: ConfigCode, path: Path, finding: Finding): void;
+  /** Takes findings of a schema. */
+  add(findings: readonly Diagnostic[]): void;
 }
 
 interface Finding {
@@ -20,6 +22,7 @@ interface Finding {
 export function createReporter(root: LocatedValue, diagnostics: Diagnostic[]): Reporter {
   return {
     root,
+    add: (findings) => void diagnostics.push(...findings),
     report(code, path, { message, hint, severity = 'error', key = false, labels = [] }) {
       diagnostics.push({
         severity,

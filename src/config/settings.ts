@@ -1,4 +1,5 @@
 import type { LocatedValue } from '../document/document.ts';
+import type { MailBlock } from './mail-schema.ts';
 
 /** Where hooks are taken unless the file says otherwise. */
 export const DEFAULT_PORT = 8787;
@@ -61,8 +62,8 @@ export interface HooksSettings {
     /** Absent: all. */
     readonly allowed?: readonly string[];
   };
-  /** `hooks.mail` as written, with references resolved. Reserved: nothing reads it yet. */
-  readonly mail?: Readonly<Record<string, unknown>>;
+  /** The mailbox that is read; absent where `hooks.mail` is, or is of another version. */
+  readonly mail?: MailBlock;
 }
 
 export interface ServerSettings {
@@ -83,6 +84,8 @@ export interface GatewaySettings {
   readonly maxRuns: number;
   /** Runs in parallel at most per mapping id. Default: no limit of its own. */
   readonly maxRunsPerMapping: number | undefined;
+  /** Hours for which the runs of an agent that is away wait; 0: three attempts, as for any other failure to start. */
+  readonly holdHours: number;
   readonly heartbeat: {
     /** 0 turns the periodic check off. */
     readonly everySeconds: number;

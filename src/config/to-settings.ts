@@ -3,6 +3,7 @@ import { namesMainSession } from '../action.ts';
 import { didYouMean, type Path } from '../document/document.ts';
 import { resolveChannels, resolveChannelId } from './channels.ts';
 import type { ConfigFile } from './config-schema.ts';
+import { resolveMail } from './mail.ts';
 import { resolveModels } from './models.ts';
 import type { Reporter } from './reporter.ts';
 import { resolveRunners } from './runners.ts';
@@ -77,13 +78,7 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
       hint: 'set hooks.enabled to true',
     });
   }
-  if (hooks.mail !== undefined) {
-    reporter.report('RESERVED_KEY', ['hooks', 'mail'], {
-      severity: 'warning',
-      message: 'hooks.mail does nothing yet: this version does not watch a mailbox',
-      hint: 'remove hooks.mail; mail that another program posts is taken by hooks.presets: [mail]',
-    });
-  }
+  const mail = resolveMail(hooks.mail, context);
   const { allowFromRequest, allowedPrefixes, default: standard } = hooks.sessionKeys;
   if (standard !== undefined && namesMainSession(standard.trim())) {
     reporter.report('MAIN_SESSION_KEY', ['hooks', 'sessionKeys', 'default'], {
@@ -116,7 +111,7 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
       ...(hooks.sessionKeys.default === undefined ? {} : { default: hooks.sessionKeys.default }),
     },
     agents: agentsSettings(hooks.agents, context),
-    ...(hooks.mail === undefined ? {} : { mail: hooks.mail }),
+    ...(mail === undefined ? {} : { mail }),
   };
 }
 
@@ -224,6 +219,7 @@ function gatewaySettings(
     ...runners,
     maxRuns: gateway.maxRuns,
     maxRunsPerMapping: gateway.maxRunsPerMapping,
+    holdHours: gateway.holdHours,
     heartbeat: {
       everySeconds: heartbeat.everySeconds,
       instructions: heartbeat.instructions ?? DEFAULT_HEARTBEAT_INSTRUCTIONS,

@@ -4,6 +4,7 @@ import type { Runner } from '../runners/runners.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 import type { RetryPolicy } from './retry.ts';
+import type { RunnerHolds } from './runner-holds.ts';
 
 /** What a reload replaces as a whole; work under way ends with what it began with. */
 export interface GatewayConfiguration {
@@ -18,6 +19,8 @@ export interface RetryPolicies {
   readonly runs: RetryPolicy;
   readonly outbox: RetryPolicy;
   readonly heartbeat: RetryPolicy;
+  /** Pauses between the tries of a runner that is away. */
+  readonly holds: RetryPolicy;
 }
 
 /** What performer, outbox and heartbeat share. */
@@ -32,6 +35,7 @@ export interface GatewayContext {
   readonly nonce: () => string;
   readonly retry: RetryPolicies;
   readonly configuration: () => GatewayConfiguration;
+  readonly holds: RunnerHolds;
   /** Something may be due: look again soon. */
   readonly wake: () => void;
 }

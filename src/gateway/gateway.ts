@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Storage } from '../storage/storage.ts';
+import type { RunnerHold, Storage } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
 import { Heartbeat, type HeartbeatCounters } from './heartbeat.ts';
@@ -7,8 +7,9 @@ import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import type { GatewayConfiguration, GatewayContext, RetryPolicies } from './gateway-context.ts';
 import { Performer, type RunCounters } from './performer.ts';
+import { RunnerHolds } from './runner-holds.ts';
 import { WorkLoop } from './work-loop.ts';
-import { HEARTBEAT_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from './retry.ts';
+import { HEARTBEAT_RETRY, HOLD_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from './retry.ts';
 import { storedEnding, type RunEnding } from './run-ending.ts';
 
 export type { Clock } from './clock.ts';
@@ -44,6 +45,8 @@ export interface GatewayStats {
   readonly runs: Readonly<RunCounters>;
   readonly outbox: Readonly<OutboxCounters>;
   readonly heartbeat: Readonly<HeartbeatCounters>;
+  /** Runners that cannot take runs at present, the oldest first. */
+  readonly holds: readonly RunnerHold[];
 }
 
 /**
@@ -58,6 +61,7 @@ export class Gateway {
   readonly #performer: Performer;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
+  readonly #holds: RunnerHolds;
   readonly #loop: WorkLoop;
   #configuration: GatewayConfiguration;
   #started: Promise<void> | undefined;
@@ -73,16 +77,27 @@ export class Gateway {
       (error) =>
         this.#log.error({ code: codeOf(error) }, 'the gateway could not look for work; trying again'),
     );
-    const context: GatewayContext = {
+    const base = {
       storage: options.storage,
       log: options.log,
       now: () => this.#clock.now(),
       random: options.random ?? Math.random,
       nonce: options.nonce ?? randomUUID,
-      retry: { runs: RUN_RETRY, outbox: OUTBOX_RETRY, heartbeat: HEARTBEAT_RETRY, ...options.retry },
+      retry: {
+        runs: RUN_RETRY,
+        outbox: OUTBOX_RETRY,
+        heartbeat: HEARTBEAT_RETRY,
+        holds: HOLD_RETRY,
+        ...options.retry,
+      },
       configuration: () => this.#configuration,
       wake: () => this.#loop.wake(),
     };
+    this.#holds = new RunnerHolds(base, () => {
+      this.#heartbeat.resume();
+      this.#loop.wake();
+    });
+    const context: GatewayContext = { ...base, holds: this.#holds };
     this.#performer = new Performer(context);
     this.#outbox = new Outbox(context);
     this.#heartbeat = new Heartbeat(context);
@@ -121,6 +136,7 @@ export class Gateway {
   /** Takes up another configuration; work under way ends with the one it began with. */
   reconfigure(configuration: GatewayConfiguration): void {
     this.#configuration = configuration;
+    this.#holds.retryNow();
     this.#heartbeat.reconfigure();
     this.#loop.wake();
   }
@@ -146,6 +162,7 @@ export class Gateway {
       runs: { ...this.#performer.counters },
       outbox: { ...this.#outbox.counters },
       heartbeat: { ...this.#heartbeat.counters },
+      holds: this.#holds.list(),
     };
   }
 
@@ -170,6 +187,7 @@ export class Gateway {
 
   async #startAll(): Promise<void> {
     this.#sayWhatIsMissing();
+    await this.#holds.load();
     const runs = await this.#performer.recover();
     if (runs > 0) this.#log.warn({ runs }, 'interrupted runs were put back');
     // Stopped while it recovered.

@@ -15,6 +15,7 @@ import { codeOf } from '../telemetry/telemetry.ts';
 import { persist } from './persist.ts';
 import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
 import { repeatDelay } from './retry.ts';
+import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { takeTurn } from './take-turn.ts';
 import { pinTarget } from './delivery-target.ts';
 import { armTimer, within } from '../timers/timers.ts';
@@ -91,13 +92,19 @@ export class Heartbeat {
 
   /** Takes up another configuration: the period begins anew, and what failed may work now. */
   reconfigure(): void {
+    this.resume();
+    this.#arm();
+  }
+
+  /** Ends the pause after a failure: what failed may work now. */
+  resume(): void {
+    const wasPaused = this.#pausedUntil > performance.now();
     this.#pausedUntil = 0;
     if (this.#state === 'coalescing') {
       this.#cancelCoalescing();
       this.#state = 'idle';
       this.ask();
-    }
-    this.#arm();
+    } else if (wasPaused) this.ask();
   }
 
   /** Looks whether somebody asked through the store: a wake, a summary, a failed turn whose time has come. */
@@ -162,7 +169,16 @@ export class Heartbeat {
       'heartbeat performed',
     );
     if (!isOk) {
-      await this.#free(claim, result);
+      const { holdHours } = configuration.settings.gateway;
+      if (result.kind === 'not-started' && result.affects !== undefined && holdHours > 0) {
+        const { affects, code, message, retryAfterMs } = result;
+        await this.#hold(claim, targetOfTurn(turn, configuration.settings), {
+          affects,
+          code,
+          message,
+          retryAfterMs,
+        });
+      } else await this.#free(claim, result);
       return false;
     }
     await this.#consume(claim, { turn, result, startedAt }, configuration);
@@ -196,14 +212,23 @@ export class Heartbeat {
   }
 
   async #run(turn: Turn, { settings, runners }: GatewayConfiguration): Promise<TurnResult> {
-    const name = settings.gateway.heartbeat.runner ?? settings.gateway.runner;
+    const target = targetOfTurn(turn, settings);
+    const name = target.runner;
     const runner = runners.get(name);
     if (runner === undefined) {
       const message = `runner ${name} is not configured: add gateway.runners.${name}`;
       return { kind: 'not-started', code: 'not_configured', message, final: false };
     }
-    // A turn has no row of its own before it completes; its processes are found by their environment.
-    return takeTurn(runner, turn, { signal: this.#abort.signal, onProcess: async () => {} });
+    const following = this.#context.holds.follow(target);
+    try {
+      // A turn has no row of its own before it completes; its processes are found by their environment.
+      const onProcess = async (): Promise<void> => following.started();
+      const result = await takeTurn(runner, turn, { signal: this.#abort.signal, onProcess });
+      if (result.kind === 'completed') following.started();
+      return result;
+    } finally {
+      following.end();
+    }
   }
 
   async #consume(
@@ -250,6 +275,17 @@ export class Heartbeat {
     this.#failedTurnId = undefined;
   }
 
+  /** Where the agent is away its events wait as its runs do: the attempt does not count. */
+  async #hold(claim: EventClaim, target: RunTarget, reason: HoldReason): Promise<void> {
+    const { code, message } = reason;
+    this.#failedTurnId = claim.turnId;
+    const hold = await this.#context.holds.hold(target, reason);
+    const nowMs = this.#context.now();
+    this.#pausedUntil = performance.now() + Math.max(hold.retryAt - nowMs, 0);
+    const failure = { code, message, retryAt: hold.retryAt, isHeld: true, nowMs };
+    await this.#persist(claim, () => this.#context.storage.freeEvents(claim.turnId, failure));
+  }
+
   async #free(claim: EventClaim, result: TurnResult): Promise<void> {
     this.#failuresInARow += 1;
     this.#failedTurnId = claim.turnId;
@@ -272,6 +308,10 @@ export class Heartbeat {
   async #persist(claim: EventClaim, write: () => Promise<unknown>): Promise<void> {
     await persist(this.#context, { what: `heartbeat ${claim.turnId}`, signal: this.#abort.signal }, write);
   }
+}
+
+function targetOfTurn({ model }: Turn, { gateway }: GatewayConfiguration['settings']): RunTarget {
+  return { runner: gateway.heartbeat.runner ?? gateway.runner, model };
 }
 
 /** A turn of the main session as the listing of runs shows it. */

@@ -2,8 +2,9 @@
  * The one place that decides whether something is tried again.
  *
  * A run that started is never repeated for its own failure: an agent may have acted before it failed, and a second
- * attempt would act twice. Only two things repeat it: proof that nothing ran, and the death of this process, which
- * leaves nobody who knows. Deliveries repeat on proof of non-delivery only; callbacks may always repeat, because
+ * attempt would act twice. Only two things repeat it: proof that nothing ran, and the end of this process, which
+ * leaves nobody who knows. Where nothing ran because the agent is away, the attempt does not even count
+ * (`runner-holds.ts`), nor does one that an orderly stop ended. Deliveries repeat on proof of non-delivery only; callbacks may always repeat, because
  * their receivers tell repeats by `webhook-id`.
  */
 export interface RetryPolicy {
@@ -20,6 +21,9 @@ export const RUN_RETRY: RetryPolicy = { maxAttempts: 3, baseMs: 2_000, factor: 4
 export const OUTBOX_RETRY: RetryPolicy = { maxAttempts: 5, baseMs: 2_000, factor: 5, maxMs: 600_000 };
 /** Heartbeat turns: the events count their own failures and are parked after five, which takes about 15 minutes. */
 export const HEARTBEAT_RETRY: RetryPolicy = { maxAttempts: 5, baseMs: 15_000, factor: 4, maxMs: 600_000 };
+
+/** Tries of a runner that is away, for as long as `gateway.holdHours`: after about 2 s, 4 s, then up to a minute. */
+export const HOLD_RETRY: RetryPolicy = { maxAttempts: Infinity, baseMs: 2_000, factor: 2, maxMs: 60_000 };
 
 /** A `Retry-After` is honoured up to an hour, so that a wrong one cannot park work for days. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;

@@ -101,7 +101,11 @@ async function runCommand(
   if (child.pid === undefined) {
     const { code = 'unknown' } = await child;
     const message = `the command ${file.slice(0, 80)} did not start (${code}): is it on PATH, and does its cwd exist?`;
-    return notStarted('spawn_failed', message, FINAL_SPAWN_CODES.has(code));
+    const isOwnFault = FINAL_SPAWN_CODES.has(code);
+    return {
+      ...notStarted('spawn_failed', message, isOwnFault),
+      ...(isOwnFault ? {} : { affects: 'runner' }),
+    };
   }
   // Its outcome is read from the process itself; with reject off this promise only ever resolves.
   void child.catch(() => {});

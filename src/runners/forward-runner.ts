@@ -159,7 +159,7 @@ function refusedWith(status: number, { code, retryAfterMs, said }: RemoteRefusal
   if (status === 429 || status === 503) {
     const retryAfter = retryAfterMs === undefined ? {} : { retryAfterMs };
     const reason = status === 429 ? 'rate_limited' : 'unavailable';
-    return { kind: 'not-started', code: reason, message, ...retryAfter, final: false };
+    return { kind: 'not-started', code: reason, message, ...retryAfter, final: false, affects: 'model' };
   }
   const usual = status === 401 ? 'unauthorized' : status < 500 ? 'rejected' : 'remote_error';
   return completedWith('error', (code ?? usual).slice(0, 64), message);
@@ -169,7 +169,7 @@ function failureOf(error: unknown, what: { timedOut: boolean; token: string }): 
   const connection = connectionCode(error);
   if (connection !== undefined) {
     const message = `the other gateway cannot be reached (${connection})`;
-    return { kind: 'not-started', code: 'connection_refused', message, final: false };
+    return { kind: 'not-started', code: 'connection_refused', message, final: false, affects: 'runner' };
   }
   if (error instanceof StatusError) {
     return refusedWith(error.status, { retryAfterMs: error.retryAfterMs });

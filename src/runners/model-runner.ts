@@ -139,7 +139,7 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
   const connection = connectionCode(error);
   if (connection !== undefined) {
     const message = `the provider cannot be reached (${connection})`;
-    return { kind: 'not-started', code: 'connection_refused', message, final: false };
+    return { kind: 'not-started', code: 'connection_refused', message, final: false, affects: 'model' };
   }
   if (!registry.isApiError(error)) return failed('model_failed', 'the answer of the provider cannot be used');
   const status = error.statusCode;
@@ -153,6 +153,7 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
       message: `the provider answered ${status}: ${said ?? 'no reason given'}`,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       final: false,
+      affects: 'model',
     };
   }
   if (status < 300)

@@ -121,12 +121,13 @@ async function wakeTheirs(
   } catch (error) {
     if (error instanceof StatusError) return notTaken(`answered ${error.status}`);
     const connection = connectionCode(error);
-    return notTaken(connection === undefined ? 'did not answer' : `cannot be reached (${connection})`);
+    if (connection === undefined) return notTaken('did not answer');
+    return { ...notTaken(`cannot be reached (${connection})`), affects: 'runner' };
   }
 }
 
 /** Tried again under the same text, which their queue takes once. */
-function notTaken(what: string): TurnResult {
+function notTaken(what: string): Extract<TurnResult, { readonly kind: 'not-started' }> {
   return { kind: 'not-started', code: 'unavailable', message: `the openclaw gateway ${what}`, final: false };
 }
 

@@ -40,6 +40,11 @@ export type TurnResult =
       readonly retryAfterMs?: number;
       /** True where repeating cannot help, e.g. `not_configured`. */
       readonly final: boolean;
+      /**
+       * Whom else it would happen to now: every run of this runner (nothing listens, the command is missing), or those
+       * that ask for the same model (429, 503). They wait. Absent where only this run is concerned.
+       */
+      readonly affects?: 'runner' | 'model';
     };
 
 /** Something that can take a turn: a command, a model, another gateway, or the echo. */

@@ -1,4 +1,5 @@
 import type { DeliveryTarget } from '../action.ts';
+import type { MailStorage } from './mail-port.ts';
 import type {
   AcceptedWork,
   AcceptResult,
@@ -36,7 +37,7 @@ import type { StorageError, StorageHealth } from './storage-error.ts';
  * that rejects has changed nothing. Times are milliseconds since the epoch and come in from the caller. One contract
  * suite (`test/storage/contract.ts`) runs against every implementation.
  */
-export interface Storage {
+export interface Storage extends MailStorage {
   // --- accept ---------------------------------------------------------------------------------------------------
   /**
    * Stores everything one request became, in one transaction together with its idempotency record: all or nothing.

@@ -72,7 +72,7 @@ hooks:
   lenient: true
   exposeRuns: true
   sessionKeys: {allowFromRequest: false, default: 'hook:ops', allowedPrefixes: ['hook:']}
-  mail: {account: me@example.org, password: "\${MAIL_PASSWORD}"}
+  mail: {version: 1, kind: imap, account: me@example.org, host: imap.example.org, port: "\${PORT}", auth: {kind: password, password: "\${MAIL_PASSWORD}"}}
 server: {host: 0.0.0.0, port: "\${PORT}", stopGraceSeconds: 1.5, trustedProxies: [10.0.0.0/8, '::1']}
 gateway:
   token: {file: ./secrets/gateway}
@@ -139,7 +139,7 @@ test('a file with every key becomes exactly these settings', async () => {
     },
     { env },
   );
-  expect(diagnostics.map(({ code }) => code)).toEqual(['RESERVED_KEY']);
+  expect(diagnostics.map(({ code }) => code)).toEqual([]);
   const expected: Settings = {
     hooks: {
       enabled: true,
@@ -158,7 +158,21 @@ test('a file with every key becomes exactly these settings', async () => {
       exposeRuns: true,
       sessionKeys: { allowFromRequest: false, default: 'hook:ops', allowedPrefixes: ['hook:'] },
       agents: { runners: {} },
-      mail: { account: 'me@example.org', password: 'mail-password' },
+      mail: {
+        version: 1,
+        kind: 'imap',
+        account: 'me@example.org',
+        run: true,
+        path: 'mail',
+        folders: ['INBOX'],
+        from: [],
+        subject: [],
+        maxBodyChars: 20_000,
+        host: 'imap.example.org',
+        port: 9123,
+        security: 'tls',
+        auth: { kind: 'password', password: 'mail-password' },
+      },
     },
     server: { host: '0.0.0.0', port: 9123, stopGraceSeconds: 1.5, trustedProxies: ['10.0.0.0/8', '::1'] },
     gateway: {
@@ -190,6 +204,7 @@ test('a file with every key becomes exactly these settings', async () => {
         },
       },
       maxRuns: 8,
+      holdHours: 24,
       maxRunsPerMapping: 2,
       heartbeat: {
         everySeconds: 0,

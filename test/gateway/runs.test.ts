@@ -426,7 +426,8 @@ describe('stopping', () => {
     await house.gateway.stop(50);
     expect(await house.storage.findRun(action.id)).toMatchObject({
       state: 'queued',
-      attempts: 1,
+      // An orderly stop counts no attempt.
+      attempts: 0,
       lastError: { code: 'interrupted' },
     });
     expect(await house.events()).toEqual([]);

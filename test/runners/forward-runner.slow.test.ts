@@ -127,13 +127,20 @@ describe('a forwarded turn', () => {
       [503, {}, { code: 'unavailable' }],
     ] as const) {
       const { requests, result } = await forward({ status, headers, body: { ok: false } });
-      expect(result).toEqual({ kind: 'not-started', final: false, message: expect.any(String), ...expected });
+      expect(result).toEqual({
+        kind: 'not-started',
+        final: false,
+        affects: 'model',
+        message: expect.any(String),
+        ...expected,
+      });
       expect(requests).toHaveLength(1);
     }
     const runner = createForwardRunner({ kind: 'forward', url: await findClosedUrl(), token: TOKEN });
     expect(await runner.run(TURN, OPTIONS)).toMatchObject({
       kind: 'not-started',
       code: 'connection_refused',
+      affects: 'runner',
       final: false,
     });
   });

@@ -214,6 +214,7 @@ describe.each(Object.entries(SHAPES))('a model behind %s', (_name, shape) => {
       expect(result).toEqual({
         kind: 'not-started',
         final: false,
+        affects: 'model',
         message: expect.stringContaining('overloaded'),
         ...expected,
       });
@@ -226,6 +227,7 @@ describe.each(Object.entries(SHAPES))('a model behind %s', (_name, shape) => {
     expect(await runner.run(TURN, OPTIONS)).toMatchObject({
       kind: 'not-started',
       code: 'connection_refused',
+      affects: 'model',
       final: false,
     });
   });

@@ -2,6 +2,7 @@ import { acceptContract } from './contract-accept.ts';
 import { eventsContract } from './contract-events.ts';
 import { holdsContract } from './contract-holds.ts';
 import { lifeContract } from './contract-life.ts';
+import { mailContract } from './contract-mail.ts';
 import { queueContract } from './contract-queue.ts';
 import { runsContract } from './contract-runs.ts';
 import { openHarness, type OpenFresh, type Reopen } from '../support/storage-harness.ts';
@@ -15,4 +16,5 @@ export function storageContract(name: string, openFresh: OpenFresh, reopen: Reop
   eventsContract(name, harness);
   holdsContract(name, harness);
   lifeContract(name, harness);
+  mailContract(name, harness);
 }

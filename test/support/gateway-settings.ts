@@ -8,6 +8,7 @@ export function gatewaySettings(change: Partial<GatewaySettings> = {}): GatewayS
     runners: {},
     maxRuns: 4,
     maxRunsPerMapping: undefined,
+    holdHours: 24,
     heartbeat: {
       everySeconds: 0,
       instructions: 'Look at these events.',

@@ -187,5 +187,46 @@ CREATE TABLE runner_holds (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** Mailboxes: how far each was read and by whom, what was dealt with, and what the service refused. */
+const VERSION_3 = `
+CREATE TABLE mailboxes (
+  mailbox TEXT PRIMARY KEY,
+  holder TEXT,
+  held_until INTEGER NOT NULL,
+  position TEXT,
+  floor_at INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE mail_passed (
+  mailbox TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  fingerprint TEXT,
+  received_at INTEGER NOT NULL,
+  PRIMARY KEY (mailbox, identity)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mail_passed_again ON mail_passed (mailbox, fingerprint) WHERE fingerprint IS NOT NULL;
+CREATE INDEX mail_passed_age ON mail_passed (mailbox, received_at);
+
+CREATE TABLE mail_set_aside (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  mailbox TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  state TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  code TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  sender TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  received_at INTEGER NOT NULL,
+  set_aside_at INTEGER NOT NULL,
+  attempts INTEGER NOT NULL
+) STRICT;
+CREATE INDEX mail_set_aside_of ON mail_set_aside (mailbox, state, seq);
+`;
+
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];
+export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3];

@@ -2,6 +2,8 @@ import * as accept from './accept-operations.ts';
 import * as events from './event-operations.ts';
 import * as holds from './hold-operations.ts';
 import * as journal from './journal-operations.ts';
+import * as mail from './mail-operations.ts';
+import * as mailReads from './mail-reads.ts';
 import * as outbox from './outbox-operations.ts';
 import * as queue from './queue-operations.ts';
 import * as reads from './read-operations.ts';
@@ -19,13 +21,14 @@ export const WRITES = {
   ...events,
   ...holds,
   ...journal,
+  ...mail,
   ...outbox,
   ...queue,
   ...retention,
   ...runs,
   ...sessions,
 };
-export const READS = reads;
+export const READS = { ...reads, ...mailReads };
 
 type Operations = typeof WRITES & typeof READS;
 export type OperationName = keyof Operations;

@@ -1,0 +1,55 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { fromZodError } from '../document/document.ts';
+import { mailSchema, type MailBlock } from './mail-schema.ts';
+import type { Reporter } from './reporter.ts';
+
+/** The version of `hooks.mail` that this service reads and `mail setup` writes. */
+const VERSION = 1;
+
+/** For findings that name the whole path of a key. */
+const placedSchema = z.object({ hooks: z.object({ mail: mailSchema }) });
+
+/** Reads `hooks.mail`; undefined where there is none, where it is of another version, or where it has errors. */
+export function resolveMail(
+  block: Readonly<Record<string, unknown>> | undefined,
+  { reporter, directory }: { readonly reporter: Reporter; readonly directory: string },
+): MailBlock | undefined {
+  if (block === undefined) return undefined;
+  if (block['version'] !== VERSION) {
+    reporter.report('MAIL_BLOCK_IGNORED', ['hooks', 'mail'], {
+      key: true,
+      severity: 'warning',
+      message: `hooks.mail is not of version ${String(VERSION)}: no mailbox is read`,
+      hint: 'write it anew with "sluice webhooks mail setup"',
+    });
+    return undefined;
+  }
+  const parsed = placedSchema.safeParse({ hooks: { mail: block } });
+  if (!parsed.success) {
+    reporter.add(fromZodError(parsed.error, reporter.root, placedSchema));
+    return undefined;
+  }
+  const { mail } = parsed.data.hooks;
+  reportUnencrypted(mail, reporter);
+  return withPaths(mail, directory);
+}
+
+/** A password in clear text must not leave the machine. */
+function reportUnencrypted(mail: MailBlock, reporter: Reporter): void {
+  if (mail.kind !== 'imap' || mail.security !== 'none' || isLoopback(mail.host)) return;
+  reporter.report('UNENCRYPTED_MAIL', ['hooks', 'mail', 'security'], {
+    message: `the password would go to ${mail.host.slice(0, 80)} in clear text`,
+    hint: 'set security to tls, or to starttls where the server has no port for TLS',
+  });
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+}
+
+function withPaths(mail: MailBlock, directory: string): MailBlock {
+  if (mail.kind === 'gmail') return { ...mail, oauthFile: resolve(directory, mail.oauthFile) };
+  if (mail.auth.kind === 'password') return mail;
+  return { ...mail, auth: { ...mail.auth, oauthFile: resolve(directory, mail.auth.oauthFile) } };
+}

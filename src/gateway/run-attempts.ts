@@ -1,0 +1,229 @@
+import type { AgentAction } from '../action.ts';
+import type { RunnerOptions, Turn, TurnResult } from '../runners/runners.ts';
+import type { RunRecord } from '../storage/storage.ts';
+import { codeOf } from '../telemetry/telemetry.ts';
+import { makeCompletion } from './completion.ts';
+import { pinTarget } from './delivery-target.ts';
+import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
+import { boundHistory } from './history.ts';
+import { persist } from './persist.ts';
+import type { RunCounters } from './performer.ts';
+import { decideRepeat } from './retry.ts';
+import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
+import type { RunWaiters } from './run-waiters.ts';
+import type { HoldReason, RunTarget } from './runner-holds.ts';
+import { takeTurn } from './take-turn.ts';
+
+const HOUR_MS = 3_600_000;
+/** Nobody knows how far the run got. */
+export const RUN_ENDED_BY_CRASH: RunError = {
+  code: 'interrupted',
+  message: 'the service ended while the run was active',
+};
+const MODEL_HELD: RunError = { code: 'held', message: 'its model takes no runs at present' };
+
+type NotStarted = Extract<TurnResult, { readonly kind: 'not-started' }>;
+type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
+
+export interface AttemptParts {
+  readonly waiters: RunWaiters;
+  readonly counters: RunCounters;
+  /** Aborts when the service stops and the grace is over. */
+  readonly signal: AbortSignal;
+}
+
+/** One attempt at a claimed run, from its turn to what is written down of it. */
+export class RunAttempts {
+  readonly #context: GatewayContext;
+  readonly #waiters: RunWaiters;
+  readonly #counters: RunCounters;
+  readonly #signal: AbortSignal;
+
+  constructor(context: GatewayContext, { waiters, counters, signal }: AttemptParts) {
+    this.#context = context;
+    this.#waiters = waiters;
+    this.#counters = counters;
+    this.#signal = signal;
+  }
+
+  /** Resolves when the run has ended or waits for its next attempt. */
+  async perform(run: RunRecord): Promise<void> {
+    const configuration = this.#context.configuration();
+    const target = targetOf(run.action, configuration.settings);
+    const putBackUntil = this.#context.holds.putBackUntil(target);
+    if (putBackUntil !== undefined) return this.putBack(run, MODEL_HELD, putBackUntil);
+    const startedAt = performance.now();
+    const result = await this.#followTurn(run, target, configuration);
+    const isOk = result.kind === 'completed' && result.outcome === 'ok';
+    // An orderly stop counts no attempt: it says nothing about the run.
+    if (this.#signal.aborted && !isOk) return this.putBack(run, RUN_ENDED_BY_CRASH);
+    this.#logAttempt(run, result, Math.round(performance.now() - startedAt));
+    if (result.kind === 'completed') await this.#complete(run, result, configuration);
+    else await this.#repeat(run, result, target);
+  }
+
+  /** The process that performed the run died, and the run may be why. */
+  async crashed(run: RunRecord): Promise<void> {
+    const decision = decideRepeat(this.#context.retry.runs, run.attempts, { random: 0 });
+    if (decision.kind === 'give-up') return this.#giveUp(run, RUN_ENDED_BY_CRASH);
+    // At once: a delay would let later runs of the same key overtake.
+    await this.#requeue(run, RUN_ENDED_BY_CRASH, { retryAt: this.#context.now() });
+  }
+
+  /** Puts a claimed run back to where it stood, as if it had never been claimed. */
+  async putBack(run: RunRecord, error: RunError, retryAt = this.#context.now()): Promise<void> {
+    await this.#requeue(run, error, { retryAt, isHeld: true });
+  }
+
+  async #followTurn(
+    run: RunRecord,
+    target: RunTarget,
+    configuration: GatewayConfiguration,
+  ): Promise<TurnResult> {
+    const following = this.#context.holds.follow(target);
+    try {
+      const result = await this.#takeTurn(run, configuration, {
+        signal: this.#signal,
+        onProcess: async (mark) => {
+          following.started();
+          await this.#recordProcess(run, mark);
+        },
+      });
+      if (result.kind === 'completed') following.started();
+      return result;
+    } finally {
+      following.end();
+    }
+  }
+
+  async #takeTurn(
+    run: RunRecord,
+    { settings, runners }: GatewayConfiguration,
+    options: RunnerOptions,
+  ): Promise<TurnResult> {
+    const name = targetOf(run.action, settings).runner;
+    const runner = runners.get(name);
+    if (runner === undefined) {
+      const message = `runner ${name} is not configured: add gateway.runners.${name}`;
+      return { kind: 'not-started', code: 'not_configured', message, final: false };
+    }
+    try {
+      return await takeTurn(runner, await this.#makeTurn(run, settings), options);
+    } catch (error) {
+      const message = 'the earlier turns of the session could not be read';
+      this.#context.log.error({ runId: run.id, code: codeOf(error) }, 'a run could not be prepared');
+      return { kind: 'not-started', code: 'storage_unavailable', message, final: false };
+    }
+  }
+
+  async #makeTurn(run: RunRecord, settings: GatewayConfiguration['settings']): Promise<Turn> {
+    const { action } = run;
+    const history = action.oneShot ? [] : await this.#context.storage.findHistory(action.sessionKey);
+    const { model } = targetOf(action, settings);
+    return {
+      runId: run.id,
+      kind: 'hook',
+      attempt: run.attempts,
+      sessionKey: action.sessionKey,
+      name: action.name,
+      prompt: action.prompt,
+      message: action.message,
+      ...(model === undefined ? {} : { model }),
+      ...(action.thinking === undefined ? {} : { thinking: action.thinking }),
+      timeoutSeconds: action.timeoutSeconds ?? settings.agents.defaults.timeoutSeconds,
+      history: boundHistory(history, settings.gateway.sessions),
+    };
+  }
+
+  /** A process that is not on record is still found by its environment, so a failure here stops nothing. */
+  async #recordProcess(run: RunRecord, mark: Parameters<RunnerOptions['onProcess']>[0]): Promise<void> {
+    try {
+      await this.#context.storage.recordProcess(run.id, mark);
+    } catch (error) {
+      this.#context.log.warn({ runId: run.id, code: codeOf(error) }, 'a process could not be put on record');
+    }
+  }
+
+  #logAttempt(run: RunRecord, result: TurnResult, tookMs: number): void {
+    const { mappingId } = run.action.origin;
+    const code = result.kind === 'completed' ? result.error?.code : result.code;
+    const what = result.kind === 'completed' ? result.outcome : result.kind;
+    this.#context.log.info(
+      { runId: run.id, mappingId, attempt: run.attempts, result: what, code, tookMs },
+      'run performed',
+    );
+  }
+
+  async #complete(run: RunRecord, result: Completed, { settings }: GatewayConfiguration): Promise<void> {
+    const nowMs = this.#context.now();
+    const ending = completedEnding(run.id, result);
+    const made = makeCompletion(run, { result, ending, nowMs }, settings);
+    const completion =
+      made.delivery === undefined
+        ? made
+        : { ...made, delivery: await pinTarget(made.delivery, settings, this.#context.storage) };
+    await this.#persist(run, 'completion', () => this.#context.storage.completeRun(completion));
+    this.#counters[result.outcome] += 1;
+    this.#waiters.settle(ending);
+  }
+
+  async #repeat(run: RunRecord, result: NotStarted, target: RunTarget): Promise<void> {
+    const { code, message, final, retryAfterMs, affects } = result;
+    const { holdHours } = this.#context.configuration().settings.gateway;
+    if (affects !== undefined && !final && holdHours > 0) {
+      return this.#hold(run, target, { code, message, affects, retryAfterMs });
+    }
+    const decision = decideRepeat(this.#context.retry.runs, run.attempts, {
+      final,
+      random: this.#context.random(),
+      retryAfterMs,
+    });
+    if (decision.kind === 'give-up') return this.#giveUp(run, { code, message });
+    await this.#requeue(run, { code, message }, { retryAt: this.#context.now() + decision.delayMs });
+  }
+
+  /** The agent is away: the run waits at its place, for hours. */
+  async #hold(run: RunRecord, target: RunTarget, reason: HoldReason): Promise<void> {
+    const { holds, now } = this.#context;
+    const hold = await holds.hold(target, reason);
+    const { code, message } = reason;
+    const { holdHours } = this.#context.configuration().settings.gateway;
+    if (now() - Math.max(hold.since, run.acceptedAt) >= holdHours * HOUR_MS) {
+      // The next in the queue has probably waited as long.
+      holds.retryNow();
+      return this.#giveUp(run, { code, message: `${message} (it was waited for, ${holdHours} hours)` });
+    }
+    await this.putBack(run, { code, message }, hold.model === undefined ? now() : hold.retryAt);
+  }
+
+  async #requeue(
+    run: RunRecord,
+    { code, message }: RunError,
+    { retryAt, isHeld = false }: { readonly retryAt: number; readonly isHeld?: boolean },
+  ): Promise<void> {
+    const nowMs = this.#context.now();
+    await this.#persist(run, 'next attempt', () =>
+      this.#context.storage.requeueRun(run.id, { code, message, retryAt, isHeld, nowMs }),
+    );
+    if (!isHeld) this.#counters.repeated += 1;
+  }
+
+  async #giveUp(run: RunRecord, error: RunError): Promise<void> {
+    const { ending, deadLetter } = deadEnding(run, error, this.#context.now());
+    await this.#persist(run, 'end', () => this.#context.storage.deadLetterRun(run.id, deadLetter));
+    this.#counters.dead += 1;
+    this.#waiters.settle(ending);
+  }
+
+  async #persist(run: RunRecord, what: string, write: () => Promise<unknown>): Promise<void> {
+    await persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#signal }, write);
+  }
+}
+
+/** What a run is performed by: its own runner and model, or the configured ones. */
+export function targetOf(
+  { runner, model }: Pick<AgentAction, 'runner' | 'model'>,
+  { gateway, agents }: GatewayConfiguration['settings'],
+): RunTarget {
+  return { runner: runner ?? gateway.runner, model: model ?? agents.defaults.model };
+}

@@ -1,0 +1,193 @@
+/*
+ * Waiting for an agent that is away.
+ *
+ * A turn that could not even begin says whom else it would happen to: every run of that runner (nothing listens, the
+ * command is missing), or those that ask it for the same model (429, 503). Such a hold is written down with the time
+ * it began. The run goes back to its place in the queue and its attempt does not count. One run at a time then tries,
+ * after pauses that grow to a minute; the first that starts, whoever it belongs to, ends the hold.
+ *
+ * A claim passes over a held runner, so its runs keep their order. It knows no models: a run whose model is held is put
+ * back after it was claimed, each a little later than the one before, so that thousands of them cost little.
+ */
+import type { RunnerHold } from '../storage/storage.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { repeatDelay } from './retry.ts';
+import { armTimer } from '../timers/timers.ts';
+import { codeOf } from '../telemetry/telemetry.ts';
+
+/** What a run is performed by. */
+export interface RunTarget {
+  readonly runner: string;
+  readonly model: string | undefined;
+}
+
+/** Why nothing could be started, and for whom that holds. */
+export interface HoldReason {
+  readonly code: string;
+  readonly message: string;
+  readonly affects: 'runner' | 'model';
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A connection that is refused is refused at once: a turn that goes on longer has begun. */
+const STARTED_AFTER_MS = 5_000;
+/** Between runs put back for one model, and how late they may get by it. */
+const PUT_BACK_STEP_MS = 20;
+const MAX_PUT_BACK_MS = 600_000;
+/** A model that asks for a pause is told to the main session only when it keeps asking. */
+const TRIES_UNTIL_TOLD = 5;
+
+interface Held {
+  hold: RunnerHold;
+  /** A run tries it at present. */
+  isTried: boolean;
+  /** When the run that was put back last is due. */
+  putBackAt: number;
+}
+
+export class RunnerHolds {
+  readonly #context: Omit<GatewayContext, 'holds'>;
+  readonly #onReleased: () => void;
+  readonly #held = new Map<string, Held>();
+
+  constructor(context: Omit<GatewayContext, 'holds'>, onReleased: () => void) {
+    this.#context = context;
+    this.#onReleased = onReleased;
+  }
+
+  /** Takes up what an earlier process wrote down; whoever was away is tried at once. */
+  async load(): Promise<void> {
+    for (const { waiting: _, ...hold } of await this.#context.storage.listHolds('')) this.#set(hold);
+    this.retryNow();
+  }
+
+  /** The holds, the oldest first. */
+  list(): readonly RunnerHold[] {
+    return [...this.#held.values()].map(({ hold }) => hold).toSorted((a, b) => a.since - b.since);
+  }
+
+  /** How many runs of each held runner may be active: one more than now where it is to be tried, else no more. */
+  limits(activeOf: (runner: string) => number): ReadonlyMap<string, number> {
+    const nowMs = this.#context.now();
+    const limits = new Map<string, number>();
+    for (const { hold, isTried } of this.#held.values()) {
+      if (hold.model !== undefined) continue;
+      const more = isTried || nowMs < hold.retryAt ? 0 : 1;
+      limits.set(hold.runner, activeOf(hold.runner) + more);
+    }
+    return limits;
+  }
+
+  /** When a claimed run is to be looked at again, because its model is held; undefined where it may go on. */
+  putBackUntil({ runner, model }: RunTarget): number | undefined {
+    const held = model === undefined ? undefined : this.#held.get(keyOf({ runner, model }));
+    const nowMs = this.#context.now();
+    if (held === undefined || (!held.isTried && held.hold.retryAt <= nowMs)) return undefined;
+    const earliest = Math.max(held.hold.retryAt, nowMs + PUT_BACK_STEP_MS);
+    held.putBackAt = Math.max(held.putBackAt + PUT_BACK_STEP_MS, earliest);
+    if (held.putBackAt > earliest + MAX_PUT_BACK_MS) held.putBackAt = earliest;
+    return held.putBackAt;
+  }
+
+  /** Follows a turn: `started` is called once it has begun for sure, and ends what was held before; then `end`. */
+  follow(target: RunTarget): { started(): void; end(): void } {
+    const tried = this.#of(target);
+    for (const held of tried) held.isTried = true;
+    const started = (): void => {
+      for (const held of tried) void this.#release(held.hold);
+    };
+    const cancel = tried.length === 0 ? undefined : armTimer(STARTED_AFTER_MS, started);
+    return {
+      started,
+      end() {
+        cancel?.();
+        for (const held of tried) held.isTried = false;
+      },
+    };
+  }
+
+  /** Notes that nothing could be started; resolves to the hold. */
+  async hold(target: RunTarget, reason: HoldReason): Promise<RunnerHold> {
+    const { runner } = target;
+    const model = reason.affects === 'model' ? target.model : undefined;
+    const before = this.#held.get(keyOf({ runner, model }));
+    const nowMs = this.#context.now();
+    // Runs that began together fail together: that is one try.
+    if (before !== undefined && nowMs < before.hold.retryAt) return before.hold;
+    const tries = (before?.hold.tries ?? 0) + 1;
+    const { retryAfterMs } = reason;
+    const random = this.#context.random();
+    const hold: RunnerHold = {
+      runner,
+      ...(model === undefined ? {} : { model }),
+      since: before?.hold.since ?? nowMs,
+      code: reason.code,
+      message: reason.message,
+      retryAt: nowMs + repeatDelay(this.#context.retry.holds, tries, { retryAfterMs, random }),
+      tries,
+    };
+    this.#set(hold);
+    await this.#write(() => this.#context.storage.saveHold(hold));
+    if (before === undefined) this.#context.log.warn(fieldsOf(hold), 'nothing can be started: runs wait');
+    if (tries === (model === undefined ? 1 : TRIES_UNTIL_TOLD)) await this.#tellMainSession(hold);
+    return hold;
+  }
+
+  /** Tries everyone soon: another configuration may have mended it, or a run was given up. */
+  retryNow(): void {
+    for (const held of this.#held.values()) held.hold = { ...held.hold, retryAt: this.#context.now() };
+  }
+
+  /** A run has started: whatever was held goes on. */
+  async #release(hold: RunnerHold): Promise<void> {
+    if (!this.#held.delete(keyOf(hold))) return;
+    const awaySeconds = Math.round((this.#context.now() - hold.since) / 1000);
+    this.#context.log.info({ ...fieldsOf(hold), awaySeconds }, 'runs start again');
+    await this.#write(() => this.#context.storage.removeHold(hold.runner, hold.model));
+    this.#onReleased();
+  }
+
+  #set(hold: RunnerHold): void {
+    const before = this.#held.get(keyOf(hold));
+    this.#held.set(keyOf(hold), { isTried: false, putBackAt: 0, ...before, hold });
+  }
+
+  #of({ runner, model }: RunTarget): readonly Held[] {
+    const keys = new Set([keyOf({ runner, model }), keyOf({ runner, model: undefined })]);
+    return [...keys].flatMap((key) => this.#held.get(key) ?? []);
+  }
+
+  /** The hold is in memory whatever the store says: a restart would only ask the runner anew. */
+  async #write(write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      this.#context.log.error({ code: codeOf(error) }, 'a hold could not be put on record');
+    }
+  }
+
+  async #tellMainSession(hold: RunnerHold): Promise<void> {
+    const { holdHours } = this.#context.configuration().settings.gateway;
+    const who =
+      hold.model === undefined ? `Agent ${hold.runner} is away` : `Model ${hold.model} is not available`;
+    const text = `${who} (${hold.code}: ${hold.message}). Its runs wait in their order for up to ${holdHours} hours.`;
+    const id = this.#context.nonce();
+    const origin = { requestId: id, path: 'gateway', trusted: false } as const;
+    await this.#write(() =>
+      this.#context.storage.accept({
+        requestId: id,
+        receivedAt: this.#context.now(),
+        actions: [{ kind: 'wake', id, text, mode: 'next-heartbeat', origin }],
+        warnings: [],
+      }),
+    );
+  }
+}
+
+function keyOf({ runner, model }: { readonly runner: string; readonly model?: string | undefined }): string {
+  return `${runner}\n${model ?? ''}`;
+}
+
+function fieldsOf({ runner, model, code, message }: RunnerHold): Readonly<Record<string, unknown>> {
+  return { runner, ...(model === undefined ? {} : { model }), code, reason: message.split('\n', 1)[0] };
+}

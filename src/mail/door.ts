@@ -1,0 +1,126 @@
+import { connectionCode, parseRetryAfter, textField } from '../outgoing/outgoing.ts';
+import { deriveSignal } from '../timers/timers.ts';
+
+/** One delivery. A repeat has the same key and the same body. */
+export interface DoorRequest {
+  /** Hook name, e.g. `mail`. */
+  readonly path: string;
+  readonly payload: object;
+  /** `Idempotency-Key`: made of the message's identity. */
+  readonly key: string;
+}
+
+/** What the service answered. */
+export interface DoorAnswer {
+  readonly status: number;
+  /** The `code` of an error answer. */
+  readonly code?: string;
+  readonly detail?: string;
+  readonly retryAfterMs?: number;
+  /** Whether the name itself is taken by no mapping: told apart from a mapping whose condition did not hold. */
+  readonly nameIsTaken?: boolean;
+}
+
+/** The way into the service that every hook takes. Rejects where no answer came. */
+export type Door = (request: DoorRequest, signal: AbortSignal) => Promise<DoorAnswer>;
+
+/** What an answer means for the message and for those after it. */
+export type Verdict =
+  | { readonly kind: 'delivered' }
+  /** Refused for what this message is; the next one may be taken. */
+  | { readonly kind: 'refused'; readonly status: number; readonly code: string; readonly reason: string }
+  /** Failed inside the service; may be this message, may be a bug that passes. */
+  | { readonly kind: 'failed'; readonly status: number; readonly code: string; readonly reason: string }
+  /** Concerns every message: nothing moves until it is over. */
+  | {
+      readonly kind: 'held';
+      readonly status: number | undefined;
+      readonly code: string;
+      readonly reason: string;
+      readonly retryAfterMs: number | undefined;
+    };
+
+/** Answers that say nothing of the message: who asks, where, how often, and whether the service can take anything. */
+const HOLDING = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429, 502, 503, 504]);
+
+export function judge(answer: DoorAnswer): Verdict {
+  const { status } = answer;
+  const code = answer.code ?? `http_${String(status)}`;
+  const reason = answer.detail ?? `the service answered ${String(status)}`;
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  // The key stands for this very message: it came before, made by other settings or another version.
+  if (code === 'idempotency_mismatch') return { kind: 'delivered' };
+  if (code === 'no_mapping_matched' && answer.nameIsTaken === true) {
+    return { kind: 'refused', status, code, reason };
+  }
+  if (HOLDING.has(status) || status < 400) {
+    return { kind: 'held', status, code, reason, retryAfterMs: answer.retryAfterMs };
+  }
+  return { kind: status >= 500 ? 'failed' : 'refused', status, code, reason };
+}
+
+/** How long one delivery may take; transforms end far earlier. */
+const DELIVERY_TIMEOUT_MS = 60_000;
+/** Answers of the service are short. */
+const MAX_ANSWER_CHARS = 64 * 1024;
+
+/** Delivers over HTTP with the hook token, for a reader that runs beside the service. */
+export function httpDoor({ url, token }: { readonly url: string; readonly token: string }): Door {
+  return async ({ path, payload, key }, signal) => {
+    const derived = deriveSignal(signal, DELIVERY_TIMEOUT_MS);
+    try {
+      const response = await fetch(`${url}/${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'idempotency-key': key,
+        },
+        body: JSON.stringify(payload),
+        redirect: 'manual',
+        signal: derived.signal,
+      });
+      const text = (await response.text()).slice(0, MAX_ANSWER_CHARS);
+      return doorAnswer(response.status, text, parseRetryAfter(response.headers.get('retry-after')));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return unreachable(url, error);
+    } finally {
+      derived.release();
+    }
+  };
+}
+
+/** The detail of a 404 where mappings take the name and none of them this request. */
+const CONDITION_FAILED = 'no mapping takes this request';
+
+/** An answer out of its status and its problem+json body. */
+export function doorAnswer(status: number, body: string, retryAfterMs: number | undefined): DoorAnswer {
+  let problem: unknown;
+  try {
+    problem = status < 400 ? undefined : JSON.parse(body);
+  } catch {
+    // A proxy on the way answered with a page of its own: its status says enough.
+  }
+  const code = textField(problem, 'code');
+  const detail = textField(problem, 'detail') ?? textField(problem, 'title');
+  return {
+    status,
+    ...(code === undefined ? {} : { code }),
+    ...(detail === undefined ? {} : { detail }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(detail?.startsWith(CONDITION_FAILED) === true ? { nameIsTaken: true } : {}),
+  };
+}
+
+function unreachable(url: string, error: unknown): DoorAnswer {
+  const code = connectionCode(error);
+  return {
+    status: 503,
+    code: 'unreachable',
+    detail:
+      code === undefined
+        ? `the service at ${url} did not answer`
+        : `the service at ${url} cannot be reached (${code})`,
+  };
+}

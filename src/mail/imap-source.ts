@@ -1,0 +1,274 @@
+import type { FetchMessageObject, MessageStructureObject } from 'imapflow';
+import type { PassedMail } from '../storage/storage.ts';
+import type { ImapClient } from './imap-client.ts';
+import { fingerprintOf, headerOf, imapIdentity, imapMessageId, parseImapIdentity } from './identity.ts';
+import { MailFailure } from './mail-failure.ts';
+import type {
+  Batch,
+  Beginning,
+  Candidate,
+  FetchedMail,
+  KnownMail,
+  MailAttachment,
+  MailSource,
+} from './source.ts';
+
+/**
+ * How far a folder was read. UIDs only grow (RFC 3501, section 2.3.1.1), so everything above `uid` is new, as long as
+ * UIDVALIDITY stays. When it changes, all UIDs mean other messages: up to `recogniseTo`, the last UID at that moment,
+ * messages are compared with those that were dealt with, by arrival, size and header. `since` and `sinceTo` belong to
+ * a first run that begins with older mail: up to that UID, messages that arrived before are left out.
+ */
+interface ImapPosition {
+  readonly uidValidity: string;
+  readonly uid: number;
+  readonly recogniseTo?: number;
+  readonly since?: number;
+  readonly sinceTo?: number;
+}
+
+/** Messages in one step; each is fetched on its own. */
+const BATCH = 100;
+/** Messages whose headers are asked for at once when they have to be recognised. */
+const RECOGNISE_BATCH = 50;
+/** Messages at most that are kept for recognition when a mailbox is first read. */
+const MAX_KNOWN_AT_START = 2_000;
+/** How far back a new mailbox is known: clocks and time zones of servers differ by less. */
+const FLOOR_MARGIN_MS = 24 * 3_600_000;
+/** SEARCH SINCE takes a date without a time, in a zone of the server's choice. */
+const SEARCH_MARGIN_MS = 2 * 24 * 3_600_000;
+/** Of a raw message; what texts it holds come before its attachments in nearly all mail. */
+const MAX_SOURCE_BYTES = 1024 * 1024;
+
+/** Reads one folder of an IMAP account over a connection of its own. */
+export class ImapSource implements MailSource {
+  readonly #client: ImapClient;
+  readonly #account: string;
+  readonly #folder: string;
+  readonly #uidValidity: string;
+  /** UIDs found and not yet handed out, so that a long backlog is searched for once. */
+  #waiting: number[] = [];
+
+  constructor(client: ImapClient, place: { readonly account: string; readonly folder: string }) {
+    this.#client = client;
+    this.#account = place.account;
+    this.#folder = place.folder;
+    this.#uidValidity = String(client.mailbox.uidValidity);
+  }
+
+  async begin({
+    sinceMs,
+    nowMs,
+  }: {
+    readonly sinceMs: number | undefined;
+    readonly nowMs: number;
+  }): Promise<Beginning> {
+    const last = this.#client.mailbox.uidNext - 1;
+    const here = { uidValidity: this.#uidValidity, uid: last };
+    if (sinceMs !== undefined) {
+      const found = await this.#search({ since: new Date(sinceMs - SEARCH_MARGIN_MS) });
+      const first = found[0];
+      const position: ImapPosition =
+        first === undefined ? here : { ...here, uid: first - 1, since: sinceMs, sinceTo: last };
+      return { position: JSON.stringify(position), floorAt: sinceMs, known: [] };
+    }
+    const floorAt = nowMs - FLOOR_MARGIN_MS;
+    const found = await this.#search({ since: new Date(floorAt - SEARCH_MARGIN_MS) });
+    const newest = found.slice(-MAX_KNOWN_AT_START);
+    const known: PassedMail[] = [];
+    for (let at = 0; at < newest.length; at += RECOGNISE_BATCH) {
+      for (const mail of await this.#identify(newest.slice(at, at + RECOGNISE_BATCH))) {
+        if (mail.receivedAt >= floorAt) known.push(mail);
+      }
+    }
+    // Where there are more than can be kept, the floor lies above those that are not.
+    const isAll = newest.length === found.length;
+    const lowest = Math.min(...known.map(({ receivedAt }) => receivedAt));
+    return {
+      position: JSON.stringify(here satisfies ImapPosition),
+      floorAt: isAll || known.length === 0 ? floorAt : lowest + 1,
+      known,
+    };
+  }
+
+  async next(text: string, known: KnownMail): Promise<Batch> {
+    const position = this.#current(JSON.parse(text) as ImapPosition);
+    const { recogniseTo } = position;
+    if (recogniseTo !== undefined && position.uid < recogniseTo) return this.#recognise(position, known);
+    this.#waiting = this.#waiting.filter((uid) => uid > position.uid);
+    if (this.#waiting.length === 0)
+      this.#waiting = await this.#search({ uid: `${position.uid + 1}:*` }, position);
+    const uids = this.#waiting.slice(0, BATCH);
+    const dates = await this.#tooOld(uids, position);
+    const candidates = uids.map((uid): Candidate => ({
+      identity: imapIdentity({ uidValidity: this.#uidValidity, uid }),
+      position: JSON.stringify({ ...position, uid }),
+      ...(dates.has(uid) ? { tooOld: true } : {}),
+    }));
+    return { candidates, position: candidates.at(-1)?.position ?? JSON.stringify(position) };
+  }
+
+  async fetch(identity: string): Promise<FetchedMail | undefined> {
+    const { uid, uidValidity } = parseImapIdentity(identity);
+    if (uidValidity !== this.#uidValidity) return undefined;
+    const found = await this.#client.call((client) =>
+      client.fetchOne(
+        String(uid),
+        {
+          uid: true,
+          flags: true,
+          internalDate: true,
+          size: true,
+          bodyStructure: true,
+          source: { start: 0, maxLength: MAX_SOURCE_BYTES },
+        },
+        { uid: true },
+      ),
+    );
+    if (typeof found === 'object') return this.#fetched(found, found.source ?? Buffer.alloc(0), identity);
+    // The library also answers so when the connection broke meanwhile: only a search that finds nothing proves it.
+    const still = await this.#search({ uid: String(uid) });
+    if (!still.includes(uid)) return undefined;
+    throw new MailFailure('connection', 'the server lists a message and does not hand it out');
+  }
+
+  #fetched(found: FetchMessageObject, source: Buffer, identity: string): FetchedMail {
+    const receivedAt = internalAt(found);
+    const sizeBytes = found.size ?? source.length;
+    return {
+      identity,
+      id: imapMessageId({
+        account: this.#account,
+        folder: this.#folder,
+        uidValidity: this.#uidValidity,
+        uid: found.uid,
+      }),
+      receivedAt,
+      fingerprint: fingerprintOf({ internalAt: receivedAt, sizeBytes, header: headerOf(source) }),
+      sizeBytes,
+      ...(found.flags?.has('\\Draft') === true ? { leftOut: 'a draft' } : {}),
+      content: {
+        kind: 'raw',
+        source,
+        truncated: sizeBytes > source.length,
+        ...(found.bodyStructure === undefined ? {} : { attachments: attachmentsOf(found.bodyStructure) }),
+      },
+    };
+  }
+
+  wait(maxMs: number, signal: AbortSignal): Promise<void> {
+    return this.#client.idle(maxMs, signal);
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  /** The position under the UIDVALIDITY of today. */
+  #current(position: ImapPosition): ImapPosition {
+    if (position.uidValidity === this.#uidValidity) return position;
+    this.#waiting = [];
+    return { uidValidity: this.#uidValidity, uid: 0, recogniseTo: this.#client.mailbox.uidNext - 1 };
+  }
+
+  async #search(
+    query: { readonly since?: Date; readonly uid?: string },
+    after?: ImapPosition,
+  ): Promise<number[]> {
+    const found = await this.#client.call((client) => client.search(query, { uid: true }));
+    if (!Array.isArray(found)) throw new MailFailure('connection', 'the server refused to search the folder');
+    // `n:*` always names the last message, whatever its UID.
+    return found.filter((uid) => after === undefined || uid > after.uid).toSorted((a, b) => a - b);
+  }
+
+  /** Those of a first run with older mail that are older still. */
+  async #tooOld(uids: readonly number[], { since, sinceTo }: ImapPosition): Promise<ReadonlySet<number>> {
+    const asked = since === undefined || sinceTo === undefined ? [] : uids.filter((uid) => uid <= sinceTo);
+    if (asked.length === 0 || since === undefined) return new Set();
+    const found = await this.#client.call((client) =>
+      client.fetchAll(asked.join(','), { uid: true, internalDate: true }, { uid: true }),
+    );
+    return new Set(found.filter((message) => internalAt(message) < since).map(({ uid }) => uid));
+  }
+
+  /** After a change of UIDVALIDITY: only messages above the floor can be new, and only those not known. */
+  async #recognise(position: ImapPosition, known: KnownMail): Promise<Batch> {
+    const { recogniseTo = 0 } = position;
+    const found = await this.#search({ since: new Date(known.floorAt - SEARCH_MARGIN_MS) }, position);
+    const uids = found.filter((uid) => uid <= recogniseTo).slice(0, RECOGNISE_BATCH);
+    if (uids.length === 0) {
+      const { recogniseTo: _done, ...rest } = { ...position, uid: recogniseTo };
+      return { candidates: [], position: JSON.stringify(rest) };
+    }
+    const taken = new Set<string>();
+    const candidates: Candidate[] = [];
+    for (const mail of await this.#identify(uids)) {
+      if (mail.receivedAt < known.floorAt) continue;
+      const same = await known.identitiesOf(mail.fingerprint ?? '');
+      const before = same.find(
+        (identity) => !taken.has(identity) && parseImapIdentity(identity).uidValidity !== this.#uidValidity,
+      );
+      if (before !== undefined) taken.add(before);
+      candidates.push({
+        identity: mail.identity,
+        position: JSON.stringify({ ...position, uid: parseImapIdentity(mail.identity).uid }),
+        ...(before === undefined ? {} : { recognised: { ...mail, before } }),
+      });
+    }
+    return { candidates, position: JSON.stringify({ ...position, uid: uids.at(-1) ?? recogniseTo }) };
+  }
+
+  async #identify(uids: readonly number[]): Promise<readonly PassedMail[]> {
+    if (uids.length === 0) return [];
+    const found = await this.#client.call((client) =>
+      client.fetchAll(
+        uids.join(','),
+        { uid: true, internalDate: true, size: true, headers: true },
+        { uid: true },
+      ),
+    );
+    return found
+      .toSorted((a, b) => a.uid - b.uid)
+      .map((message) => {
+        const receivedAt = internalAt(message);
+        const header = message.headers ?? Buffer.alloc(0);
+        return {
+          identity: imapIdentity({ uidValidity: this.#uidValidity, uid: message.uid }),
+          fingerprint: fingerprintOf({ internalAt: receivedAt, sizeBytes: message.size ?? 0, header }),
+          receivedAt,
+        };
+      });
+  }
+}
+
+/** INTERNALDATE as a time; servers that give none are taken to mean the epoch, so that nothing depends on a clock. */
+function internalAt({ internalDate }: Pick<FetchMessageObject, 'internalDate'>): number {
+  const at = internalDate === undefined ? 0 : new Date(internalDate).getTime();
+  return Number.isFinite(at) ? at : 0;
+}
+
+const MAX_PARTS = 200;
+
+/** Parts that are no text to be read: by the server's account, so that they are known without being fetched. */
+function attachmentsOf(structure: MessageStructureObject): readonly MailAttachment[] {
+  const found: MailAttachment[] = [];
+  const open: MessageStructureObject[] = [structure];
+  for (let seen = 0; open.length > 0 && seen < MAX_PARTS; seen += 1) {
+    const part = open.shift();
+    if (part === undefined) break;
+    if (part.childNodes !== undefined && part.type !== 'message/rfc822') {
+      open.unshift(...part.childNodes);
+      continue;
+    }
+    const name = part.dispositionParameters?.['filename'] ?? part.parameters?.['name'];
+    const isText = part.type === 'text/plain' || part.type === 'text/html';
+    if (isText && part.disposition !== 'attachment' && name === undefined) continue;
+    found.push({ name: name ?? '', type: part.type, sizeBytes: decodedBytes(part) });
+  }
+  return found;
+}
+
+/** BODYSTRUCTURE counts encoded octets: base64 carries 3 bytes in 4 characters, and lines end with 2 more of 78. */
+function decodedBytes({ size = 0, encoding }: MessageStructureObject): number {
+  return encoding?.toLowerCase() === 'base64' ? Math.floor((size * 76 * 3) / (78 * 4)) : size;
+}
