@@ -189,9 +189,10 @@ describe('the house', () => {
     expect(findCycle(edges)).toBeUndefined();
   });
 
-  test('every folder and root file has a place in the table', () => {
+  test('every folder and root file has a place in the table, and every place is there', () => {
     const rooms = new Set(globSync('**/*.ts', { cwd: SOURCE }).map((name) => roomOf(join(SOURCE, name))));
     expect([...rooms].filter((room) => !TOP.includes(room) && HOUSE[room] === undefined)).toEqual([]);
+    expect([...TOP, ...Object.keys(HOUSE)].filter((room) => !rooms.has(room))).toEqual([]);
   });
 });
 

@@ -32,7 +32,8 @@ export async function runCli(
   }
 }
 
-function createProgram(terminal: Terminal, setExitCode: (code: 0 | 1 | 2) => void): Command {
+/** Every command with its options; a test walks them and the documentation. */
+export function createProgram(terminal: Terminal, setExitCode: (code: 0 | 1 | 2) => void): Command {
   const program = new Command('sluice')
     .description('Inbound hooks for agent gateways: webhooks in, durable wakes and agent runs out.')
     .version(version)

@@ -8,9 +8,9 @@ export function readPage(path: string): string {
   return readFileSync(`${ROOT}/${path}`, 'utf8');
 }
 
-/** The paths of every page of the documentation: those at the root, then those below `docs/`. */
+/** The paths of every page of the documentation, `llms.txt` included. */
 export function pagePaths(): readonly string[] {
-  return globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT }).toSorted();
+  return globSync(['*.md', 'llms.txt', 'docs/**/*.md'], { cwd: ROOT }).toSorted();
 }
 
 /** The text of a page from one heading (`## Token`) up to the next heading of the same or a higher level. */

@@ -1,0 +1,89 @@
+/** Every command that the documentation names exists with the options shown, and every command is documented. */
+import type { Command } from 'commander';
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/cli.ts';
+import { processTerminal } from '../../src/cli/terminal.ts';
+import { pagePaths, readPage } from '../support/docs.ts';
+
+const program = createProgram(processTerminal(), () => undefined);
+
+/** Names of all commands that do something themselves: `queue list`, `check`. */
+function leaves(command: Command, names: readonly string[] = []): readonly string[] {
+  if (command.commands.length === 0) return [names.join(' ')];
+  return command.commands.flatMap((child) => leaves(child, [...names, child.name()]));
+}
+
+/** What is wrong with a command line as the documentation prints it. */
+function problemOf(line: string): string | undefined {
+  const words = line.split(/\s+/).slice(1);
+  let command = program;
+  while (command.commands.length > 0) {
+    const child = command.commands.find((candidate) => candidate.name() === words[0]);
+    if (child === undefined) break;
+    command = child;
+    words.shift();
+  }
+  const isGroup = command.commands.length > 0;
+  const [next] = words;
+  // A group alone runs its default command; `<command>` stands for any.
+  if (isGroup && next !== undefined && /^[a-z]/.test(next)) return `"${line}": there is no command "${next}"`;
+  if (command === program && next === undefined) return undefined;
+  const known = new Set(command.options.flatMap(({ short, long }) => [short, long]));
+  for (const flag of words.filter((word) => /^--?[a-z]/.test(word))) {
+    const [name] = flag.split('=');
+    if (name !== '--help' && name !== '--version' && !known.has(name)) return `"${line}": no option ${name}`;
+  }
+  return undefined;
+}
+
+/** Command lines in code: those that begin with `sluice` (or `npx sluice`), up to a comment, pipe or semicolon. */
+function commandLines(text: string): readonly string[] {
+  const code = [
+    ...[...text.matchAll(/^```(?:sh|bash|yaml)?\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
+      block.split('\n'),
+    ),
+    ...[...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span),
+  ];
+  return code
+    .flatMap((line) => line.split(/\s#\s|[;|&]+\s/))
+    .map((line) => /^\s*(?:npx )?(sluice(?: .*)?)$/.exec(line)?.[1]?.trim())
+    .filter((line) => line !== undefined);
+}
+
+const PAGES = pagePaths().filter((page) => page !== 'CHANGELOG.md');
+
+describe('the documentation', () => {
+  test('names only commands and options that exist', () => {
+    const lines = PAGES.flatMap((page) => commandLines(readPage(page)).map((line) => `${page} ${line}`));
+    expect(lines.length).toBeGreaterThan(40);
+    const problems = lines.map((line) => problemOf(line.slice(line.indexOf(' ') + 1)));
+    expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
+  });
+
+  test('has a row for every command', () => {
+    const page = readPage('docs/command-line.md');
+    const rows = [...page.matchAll(/^\| `sluice ([a-z ]+)` +\|/gm)].map(([, name = '']) => name);
+    expect(rows.toSorted()).toEqual(leaves(program).toSorted());
+  });
+});
+
+test('hints and messages in the source name only commands and options that exist', () => {
+  const lines = globSync('src/**/*.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/["`'](sluice (?!\$)[a-z][\w\s<>-]*)["`']/g)].map(
+      ([, line = '']) => line,
+    ),
+  );
+  expect(lines.length).toBeGreaterThan(5);
+  // Being built: its hints are there before its commands are.
+  const finished = lines.filter((line) => !line.startsWith('sluice webhooks mail '));
+  expect(finished.map(problemOf).filter((problem) => problem !== undefined)).toEqual([]);
+});
+
+test('a command or an option that does not exist is found', () => {
+  expect(problemOf('sluice webhooks mail setup')).toBe(
+    '"sluice webhooks mail setup": there is no command "webhooks"',
+  );
+  expect(problemOf('sluice check --sarif')).toBe('"sluice check --sarif": no option --sarif');
+  expect(problemOf('sluice queue list --limit 3')).toBeUndefined();
+});

@@ -1,0 +1,139 @@
+/** No key of a mapping or of a request file may be a promise: each one changes what becomes of a request. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { readRequestFile, requestFileSchema } from '../../src/golden/golden.ts';
+import type { RequestContent } from '../../src/hook/hook.ts';
+import { mappingJsonSchema } from '../../src/mapping/mapping.ts';
+import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
+import { codesOf, compileList } from '../support/mapping-compile.ts';
+import { instancesOf, schemaKeys, without } from '../support/schema-keys.ts';
+
+/** Every key of a mapping, with a value that is not its default; two mappings, as `textTemplate` belongs to wakes. */
+const MAPPINGS = [
+  {
+    id: 'off',
+    enabled: false,
+    match: { path: 'h' },
+    action: 'skip',
+  },
+  {
+    id: 'orders',
+    match: { path: 'h', source: 'shop', when: { '===': [{ var: 'headers.x-kind' }, 'order'] } },
+    action: 'agent',
+    name: 'Orders',
+    wakeMode: 'next-heartbeat',
+    sessionKey: 'hook:order:{{item.id}}',
+    instructions: 'Read the order.',
+    messageTemplate: 'Order {{item.id}}',
+    deliver: false,
+    channel: 'slack',
+    to: 'C0123456',
+    model: 'local/small',
+    thinking: 'high',
+    timeoutSeconds: 7,
+    allowUnsafeExternalContent: true,
+    transform: {
+      module: 'orders.ts',
+      export: 'run',
+      timeoutMs: 10,
+      memoryMb: 8,
+      maxResultBytes: 100,
+      maxLogBytes: 100,
+      reuse: true,
+      jit: true,
+    },
+    forEach: 'items',
+    runner: 'agent',
+    fallback: { channel: 'discord', to: '123456789012345678' },
+    callbackUrl: 'https://example.org/done',
+    dedupe: { key: '{{id}}', ttlSeconds: 60 },
+    maxBodyBytes: 1000,
+  },
+  { id: 'alarm', match: { path: 'alarm' }, action: 'wake', textTemplate: 'Alarm {{id}}' },
+  { id: 'link', match: { path: 'link' }, messageTemplate: 'x', callbackUrl: { file: 'url' } },
+] as const;
+
+const payload = { id: 'p1', source: 'shop', items: [{ id: 1 }, { id: 2 }] };
+
+/** Requests that every mapping above takes, and some that a part of `match` keeps out. */
+const REQUESTS: readonly Partial<RequestContent>[] = [
+  { path: 'h', headers: { 'x-kind': 'order' }, payload },
+  { path: 'h', headers: { 'x-kind': 'refund' }, payload },
+  { path: 'h', headers: { 'x-kind': 'order' }, payload: { ...payload, source: 'other' } },
+  { path: 'other', headers: { 'x-kind': 'order' }, payload },
+  { path: 'alarm', payload },
+  { path: 'link', payload },
+];
+
+/** All that can be seen of mappings: what they make of requests, what they ask of transforms, settings of paths. */
+function observe(mappings: readonly object[]): unknown {
+  const { table, diagnostics } = compileList(mappings, {
+    resolveReference: () => 'https://example.org/file',
+  });
+  if (table === undefined) return codesOf(diagnostics);
+  const settings = settingsWith({ table });
+  const answer = (): { value: undefined } => ({ value: undefined });
+  const seen = REQUESTS.map((request) => {
+    const { evaluation, calls } = evaluateHook(request, settings, { answer });
+    return { outcome: evaluation.outcome, calls, settings: table.settingsOf(request.path ?? '') };
+  });
+  return JSON.parse(JSON.stringify(seen)) as unknown;
+}
+
+const MAPPING_KEYS = [
+  ...new Map(
+    schemaKeys(mappingJsonSchema())
+      // A file is a list of mappings, an object that holds one, or one mapping: the keys are the same.
+      .filter(([first]) => first === '*')
+      .map((path) => [path.join('.'), path]),
+  ).values(),
+];
+
+test('the sample mappings have every key of the schema: a new key belongs there', () => {
+  expect(MAPPING_KEYS.length).toBeGreaterThan(35);
+  const missing = MAPPING_KEYS.filter((path) => instancesOf(MAPPINGS, path).length === 0);
+  expect(missing.map((path) => path.join('.'))).toEqual([]);
+  const kinds = ['accepted', 'rejected', 'rejected', 'rejected', 'accepted', 'accepted'];
+  expect(observe(MAPPINGS)).toMatchObject(kinds.map((kind) => ({ outcome: { kind } })));
+});
+
+test.each(MAPPING_KEYS.map((path) => ({ path, name: path.slice(1).join('.') })))(
+  'the key $name of a mapping changes what becomes of a request',
+  ({ path }) => {
+    const rest = instancesOf(MAPPINGS, path).map((instance) => observe(without(MAPPINGS, instance)));
+    const whole = observe(MAPPINGS);
+    expect(rest.some((seen) => JSON.stringify(seen) !== JSON.stringify(whole))).toBe(true);
+  },
+);
+
+const DELIVERY = {
+  path: 'github',
+  headers: { 'x-github-event': 'push' },
+  query: { page: '2' },
+  body: { ref: 'refs/heads/main' },
+  now: '2026-02-01T00:00:00Z',
+};
+
+test('every key of a request file changes the request that is evaluated', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-keys-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'body.json'), '{"from":"a file"}');
+  const read = async (value: object): Promise<string> => {
+    writeFileSync(join(folder, 'a.request.json'), JSON.stringify(value));
+    const { case: found, diagnostics } = await readRequestFile(join(folder, 'a.request.json'));
+    return JSON.stringify(found?.deliveries.map(({ request }) => request) ?? codesOf(diagnostics));
+  };
+  const { body: _, ...others } = DELIVERY;
+  const samples = [DELIVERY, { ...others, bodyFile: 'body.json' }, { deliveries: [DELIVERY, DELIVERY] }];
+  const keys = schemaKeys(z.toJSONSchema(requestFileSchema, { target: 'draft-07', io: 'input' }));
+  expect(keys.length).toBeGreaterThan(12);
+  for (const key of keys.filter((path) => path.join('.') !== 'deliveries.*.bodyFile')) {
+    const sample = samples.find((one) => instancesOf(one, key).length > 0);
+    expect(sample, `a sample needs the key ${key.join('.')}`).toBeDefined();
+    const [instance = []] = instancesOf(sample, key);
+    expect(await read(without(sample ?? {}, instance)), key.join('.')).not.toBe(await read(sample ?? {}));
+  }
+});
