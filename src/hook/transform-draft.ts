@@ -5,6 +5,7 @@ import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import type { EvaluationPart } from './evaluation.ts';
+import { warn } from './fields.ts';
 import { mergeResult } from './merge.ts';
 
 /** Characters of a call that are handed over in the time of a step. */
@@ -36,6 +37,11 @@ export function* transformDraft(
   const reply = (yield call) as TransformReply;
   if (reply.kind === 'ok') state.work.pass(reply.json?.length ?? 0);
   state.transformMs += reply.tookMs;
+  if (reply.kind === 'ok' && reply.isInstance === true) {
+    const message =
+      'the transform returned an instance of a class, of which only its own properties count; return a plain object';
+    warn(state.warnings, { code: 'class_instance', message });
+  }
   const merged =
     reply.kind === 'ok'
       ? mergeResult(draft, reply.json, {

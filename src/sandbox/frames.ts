@@ -26,6 +26,8 @@ export const STATUS = {
   timeout: 7,
   memory: 8,
   loadError: 9,
+  /** As `ok`, of an instance of a class. */
+  instance: 10,
 } as const;
 export type Status = (typeof STATUS)[keyof typeof STATUS];
 
@@ -154,7 +156,7 @@ export function decodeAnswer(frame: Buffer): Answer | undefined {
   if (frame.length < ANSWER_BYTES) return undefined;
   const logsEnd = ANSWER_BYTES + frame.readUInt32LE(13);
   const status = frame[0] ?? -1;
-  if (logsEnd > frame.length || status < STATUS.ready || status > STATUS.loadError) return undefined;
+  if (logsEnd > frame.length || status < STATUS.ready || status > STATUS.instance) return undefined;
   return {
     status: status as Status,
     id: frame.readUInt32LE(1),

@@ -98,7 +98,7 @@ export class Sandbox {
       if (source === undefined || entries.has(key)) continue;
       const module = this.#registry.retain(source, ref, options.coverage === true);
       const pool = this.#pool(ref.jit, loaded.workerProgram);
-      entries.set(key, { module, pool, mapper: new StackMapper(folder, source.map) });
+      entries.set(key, { module, pool, mapper: new StackMapper(folder, source) });
     }
     const checks = [...entries].map(async ([key, entry]) => {
       const ref = refs.find((one) => settingsKey(one) === key) as TransformRef;

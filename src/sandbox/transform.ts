@@ -79,6 +79,8 @@ export type TransformReply =
       readonly kind: 'ok';
       /** JSON text; `undefined` where the transform returned undefined. */
       readonly json: string | undefined;
+      /** The result, or one in its array, is an instance of a class: only its own enumerable properties are in `json`. */
+      readonly isInstance?: true;
     })
   | (TransformMetrics & {
       readonly kind: 'failed';

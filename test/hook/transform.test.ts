@@ -39,6 +39,22 @@ describe('the result of a transform', () => {
     expect(action).toMatchObject({ message: 'draft', name: 'N', wakeMode: 'next-heartbeat', to: '9' });
   });
 
+  test('that is an instance of a class is taken, with a warning', () => {
+    const reply = {
+      kind: 'ok',
+      json: '{"message":"a"}',
+      isInstance: true,
+      logs: [],
+      logsDropped: 0,
+      tookMs: 1,
+    } as const;
+    const { evaluation } = evaluateHook({}, agent, { answer: () => reply });
+    expect(actionOf(evaluation)).toMatchObject({ message: 'a', name: 'N' });
+    expect(evaluation.warnings).toEqual([
+      { code: 'class_instance', message: expect.stringContaining('return a plain object') },
+    ]);
+  });
+
   test('null skips', () => {
     const { outcome } = evaluateHook({}, agent, returning(null)).evaluation;
     expect(outcome).toEqual({ kind: 'skipped', by: 'transform' });

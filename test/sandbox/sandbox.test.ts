@@ -70,6 +70,12 @@ describe('a call', () => {
     ['() => 1', 'not-json', /function/],
     ['NaN', 'not-json', /number/],
     ['(() => { const a = {}; a.a = a; return a })()', 'not-json', /refers to itself/],
+    ['new Map([["message", 1]])', 'not-json', /^the result is a Map, .* Object\.fromEntries\(map\)$/],
+    ['new (class Mine extends Map {})()', 'not-json', /is a Map/],
+    ['[{ message: "a" }, new Set()]', 'not-json', /^the result is a Set, .*\[\.\.\.set\]$/],
+    ['(function* () { yield { message: "a" }; })()', 'not-json', /generator/],
+    ['(async function* () { yield { message: "a" }; })()', 'not-json', /generator/],
+    ['new Map([["a", 1]]).values()', 'not-json', /generator or another iterator/],
     ['"x".repeat(2e6)', 'result-too-large', /maxResultBytes/],
     ['"€".repeat(4e5)', 'result-too-large', /maxResultBytes/],
     ['new Promise(() => {})', 'pending-promise', /never settle/],
@@ -88,12 +94,57 @@ describe('a call', () => {
     },
   );
 
+  test('of which an instance of a class comes is accepted and marked', async () => {
+    const instance = await fixture.run(
+      'class Draft { message = "a"; get name() { return "b"; } }\nexport default () => new Draft();',
+    );
+    expect(instance).toMatchObject({ kind: 'ok', json: '{"message":"a"}', isInstance: true });
+    const inArray = await fixture.run(
+      'class Draft { message = "a" }\nexport default () => [{}, new Draft()];',
+    );
+    expect(inArray).toMatchObject({ kind: 'ok', json: '[{},{"message":"a"}]', isInstance: true });
+    for (const plain of ['{}', '[]', '[{}]', 'null', '"text"', 'Object.create(null)']) {
+      const reply = await fixture.run(`export default (): unknown => (${plain});`);
+      expect(reply.kind === 'ok' && reply.isInstance, plain).toBe(undefined);
+    }
+  });
+
+  const waits = [
+    [
+      'its await',
+      'const sleep = () => new Promise(() => {});\nexport default async () => {\n  await null;\n  await sleep();\n};',
+      4,
+    ],
+    [
+      'its await in another function',
+      'const wait = async () => {\n  await new Promise(() => {});\n};\nexport default async () => ({ message: await wait() });',
+      2,
+    ],
+    [
+      'its await of all',
+      'export default async () => {\n  const fine = Promise.resolve(1);\n  await Promise.all([fine, new Promise(() => {})]);\n};',
+      3,
+    ],
+    [
+      'where it was made',
+      'const never = new Promise(() => {});\nexport default async () => {\n  const mine = never;\n  await mine;\n};',
+      1,
+    ],
+    ['where it was made, without async', 'export default () => {\n  return new Promise(() => {});\n};', 2],
+  ] as const;
+  test.each(waits)('that waits for ever says where: at %s', async (_, source, line) => {
+    const reply = await fixture.run(source);
+    expect(reply).toMatchObject({ failure: 'pending-promise', position: { file: 'one.ts', line } });
+    expect(reply).toMatchObject({ stack: expect.stringMatching(/^it waits for a promise .*\n {4}at /) });
+  });
+
   test('stops at its time limit and says where it was', async () => {
     const reply = await fixture.run('export default () => {\n  for (;;);\n};', {}, { timeoutMs: 60 });
     expect(reply).toMatchObject({
       failure: 'timeout',
       message: 'it ran longer than 60 ms (timeoutMs)',
       position: { file: 'one.ts', line: 2, column: 3 },
+      stack: 'it ran longer than 60 ms (timeoutMs)\n    at default (one.ts:2:3)',
     });
   });
 

@@ -3,7 +3,7 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
 import { displayName } from '../../document/document.ts';
 import { MODULE_FILE } from '../names.ts';
-import type { TransformsFolder } from '../loader/load-modules.ts';
+import type { LoadedModule, TransformsFolder } from '../loader/load-modules.ts';
 import type { MappedPosition } from '../transform.ts';
 
 export interface MappedStack {
@@ -17,12 +17,14 @@ const MAX_STACK_CHARS = 8192;
 export class StackMapper {
   readonly #folder: TransformsFolder;
   readonly #mapText: string;
+  readonly #code: string;
   #map: SourceMap | undefined;
 
-  /** `mapText` is a source map whose sources are relative to the folder. */
-  constructor(folder: TransformsFolder, mapText: string) {
+  /** `module.map` is a source map whose sources are relative to the folder. */
+  constructor(folder: TransformsFolder, module: Pick<LoadedModule, 'code' | 'map'>) {
     this.#folder = folder;
-    this.#mapText = mapText;
+    this.#mapText = module.map;
+    this.#code = module.code;
   }
 
   /** Where a 1-based position of the linked script comes from; undefined where it is of the linker's own making. */
@@ -35,9 +37,13 @@ export class StackMapper {
     return { file, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
   }
 
-  /** Maps the frames of a stack, leaves those out that are not the operator's, keeps the words before them. */
-  map(stack: string): MappedStack {
+  /**
+   * Maps the frames of a stack, leaves those out that are not the operator's, keeps the words before them. The position
+   * is that of the first frame, or of the first one in a line that `first` matches.
+   */
+  map(stack: string, { first = /(?:)/ }: { readonly first?: RegExp } = {}): MappedStack {
     let position: MappedPosition | undefined;
+    let preferred: MappedPosition | undefined;
     const lines: string[] = [];
     for (const line of stack.slice(0, MAX_STACK_CHARS).split('\n')) {
       if (!/^\s+at /.test(line)) {
@@ -48,9 +54,14 @@ export class StackMapper {
       const found = frame === null ? undefined : this.find(Number(frame[1]), Number(frame[2]));
       if (frame === null || found === undefined) continue;
       position ??= found;
+      if (first.test(this.#lineOf(Number(frame[1])))) preferred ??= found;
       lines.push(line.replace(frame[0], () => `${found.file}:${found.line}:${found.column}`));
     }
-    return { text: lines.join('\n').slice(0, MAX_STACK_CHARS), position };
+    return { text: lines.join('\n').slice(0, MAX_STACK_CHARS), position: preferred ?? position };
+  }
+
+  #lineOf(line: number): string {
+    return this.#code.split('\n')[line - 1] ?? '';
   }
 }
 

@@ -1,7 +1,7 @@
 /** Words the outcome of a call for those who asked for it. */
 import { STATUS, type Answer } from '../frames.ts';
 import type { JobOutcome } from './job.ts';
-import type { StackMapper } from './map-stack.ts';
+import type { MappedStack, StackMapper } from './map-stack.ts';
 import type { TransformFailure, TransformLogLine, TransformRef, TransformReply } from '../transform.ts';
 
 type Failed = Extract<TransformReply, { kind: 'failed' }>;
@@ -25,6 +25,9 @@ const NOT_JSON: Readonly<Record<string, string>> = {
   circular: 'the result refers to itself, which JSON cannot carry',
   deep: 'the result is nested too deeply',
   long: 'the result is too large to be written as JSON',
+  map: 'the result is a Map, which JSON cannot carry, return Object.fromEntries(map)',
+  set: 'the result is a Set, which JSON cannot carry, return [...set]',
+  iterator: 'the result is a generator or another iterator, which JSON cannot carry, return [...iterator]',
   nothing: 'the result has no JSON form, expected an object, an array, null or undefined',
 };
 
@@ -63,6 +66,8 @@ function replyToAnswer(answer: Answer, tookMs: number, context: ReplyContext): T
     moduleSha256: context.sha256,
   };
   if (answer.status === STATUS.ok) return { kind: 'ok', ...metrics, json: answer.value };
+  if (answer.status === STATUS.instance)
+    return { kind: 'ok', ...metrics, json: answer.value, isInstance: true };
   if (answer.status === STATUS.undefined) return { kind: 'ok', ...metrics, json: undefined };
   return { kind: 'failed', ...metrics, ...failureWords(answer, context) };
 }
@@ -81,20 +86,22 @@ function failureWords(answer: Answer, context: ReplyContext): Words {
     case STATUS.pending:
       return {
         failure: 'pending-promise',
-        message:
-          'the returned promise can never settle, a transform has no timers and no network to wait for',
+        ...placed(
+          'it waits for a promise that can never settle, a transform has no timers and no network to wait for',
+          context.mapper.map(answer.value, { first: /\bawait\b/ }),
+        ),
       };
-    case STATUS.timeout: {
-      const { position, text } = context.mapper.map(answer.value);
-      const stack = text.replace(/^.*\n?/, '');
-      const place = position === undefined ? {} : { position, stack };
-      return { failure: 'timeout', message: hostWords('timeout', context), ...place };
-    }
+    case STATUS.timeout:
+      return {
+        failure: 'timeout',
+        ...placed(hostWords('timeout', context), context.mapper.map(answer.value)),
+      };
     case STATUS.memory:
       return { failure: 'memory', message: hostWords('memory', context) };
     case STATUS.loadError:
     case STATUS.ready:
     case STATUS.ok:
+    case STATUS.instance:
     case STATUS.undefined: {
       // V8's words about the code itself, before it has seen any payload.
       const [words = ''] = answer.value.split('\n');
@@ -104,6 +111,16 @@ function failureWords(answer: Answer, context: ReplyContext): Words {
       };
     }
   }
+}
+
+/** The host's own words, and behind them the frames of where that was; V8's words in the first line go. */
+function placed(
+  message: string,
+  { position, text }: MappedStack,
+): Pick<Failed, 'message' | 'position' | 'stack'> {
+  if (position === undefined) return { message };
+  const frames = text.split('\n').filter((line) => /^\s+at /.test(line));
+  return { message, position, stack: [message, ...frames].join('\n') };
 }
 
 function hostWords(failure: 'timeout' | 'memory' | 'crashed', context: ReplyContext): string {

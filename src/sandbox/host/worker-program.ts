@@ -71,7 +71,7 @@ export async function buildProgram(): Promise<Program> {
     globalName: 'realm',
     platform: 'neutral',
   });
-  const script = `(() => { 'use strict';\n${realm.text}\nreturn realm.createRealm(); })()`;
+  const script = `((trace) => { 'use strict';\n${realm.text}\nreturn realm.createRealm(trace); })`;
   const worker = await bundle('../worker/worker-process', {
     format: 'esm',
     platform: 'node',

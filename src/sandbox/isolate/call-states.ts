@@ -2,6 +2,8 @@
 export const CALL_STATES = {
   pending: 'p',
   ok: 'o',
+  /** As `ok`, of an instance of a class. */
+  instance: 'i',
   undefined: 'u',
   failed: 'e',
   notJson: 'j',

@@ -17,6 +17,7 @@ import { installGlobal, removeGlobals } from './global-scope.ts';
 import { pinRandom, pinTime } from './pins.ts';
 import { createRunner } from './runner.ts';
 import { cloneValue } from './structured-clone.ts';
+import { tracePromises } from './trace-promises.ts';
 import { TextDecoder, TextEncoder } from './text-encoding.ts';
 import { URLSearchParams } from './url-search-params.ts';
 import { URL } from './url.ts';
@@ -31,21 +32,24 @@ const GLOBALS = {
   URL,
 };
 
-/** Prepares and freezes the realm it runs in; the result makes a runner of a transform's factory. */
-export function createRealm(): (
-  factory: () => unknown,
-  settings: RunnerSettings,
-) => ReturnType<typeof createRunner> {
+/**
+ * Prepares and freezes the realm it runs in; the result makes a runner of a transform's factory. With `trace` the runner
+ * can tell where a promise was made that nothing settles.
+ */
+export function createRealm(
+  trace: boolean,
+): (factory: () => unknown, settings: RunnerSettings) => ReturnType<typeof createRunner> {
   const current: CurrentCall = {
     pins: { now: 0, seed: 0 },
     logs: { lines: [], bytes: 0, dropped: 0 },
     maxLogBytes: 0,
   };
   removeGlobals();
+  const pendingPlace = trace ? tracePromises() : () => '';
   pinTime(current);
   pinRandom(current);
   installGlobal('console', makeConsole(current));
   for (const [name, value] of Object.entries(GLOBALS)) installGlobal(name, value);
   freezeRealm();
-  return (factory, settings) => createRunner(current, factory, settings);
+  return (factory, settings) => createRunner(current, factory, { ...settings, pendingPlace });
 }

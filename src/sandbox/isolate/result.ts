@@ -21,6 +21,8 @@ export function writeResult(call: CallResult, result: unknown, maxBytes: number)
   if (typeof result === 'bigint' || typeof result === 'symbol' || typeof result === 'function') {
     return refuse(typeof result);
   }
+  const kind = Array.isArray(result) ? worstKind(result) : kindOf(result);
+  if (kind !== 'plain' && kind !== 'instance') return refuse(kind);
   let text: unknown;
   try {
     text = JSON.stringify(result);
@@ -31,8 +33,44 @@ export function writeResult(call: CallResult, result: unknown, maxBytes: number)
   }
   if (typeof text !== 'string') return refuse('nothing');
   // In UTF-8 a text has at least as many bytes as units; the child measures the rest exactly.
-  call.state = text.length > maxBytes ? CALL_STATES.tooLarge : CALL_STATES.ok;
+  const state = kind === 'instance' ? CALL_STATES.instance : CALL_STATES.ok;
+  call.state = text.length > maxBytes ? CALL_STATES.tooLarge : state;
   call.value = text.length > maxBytes ? '' : text;
+}
+
+/** Actions that one result may make of a request, and some more. */
+const LOOKED_AT = 1000;
+const ITERATOR = prototypeOf(prototypeOf([][Symbol.iterator]()));
+const ASYNC_ITERATOR = prototypeOf(prototypeOf(prototypeOf((async function* () {})())));
+
+/** What JSON would make an empty object of without a word, or keep only some of. */
+type ResultKind = 'plain' | 'instance' | 'map' | 'set' | 'iterator';
+
+function kindOf(value: unknown): ResultKind {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'plain';
+  if (value instanceof Map) return 'map';
+  if (value instanceof Set) return 'set';
+  if (inherits(value, ITERATOR) || inherits(value, ASYNC_ITERATOR)) return 'iterator';
+  const prototype = Reflect.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype ? 'plain' : 'instance';
+}
+
+/** Of the elements of an array, each of which makes an action. */
+function worstKind(values: readonly unknown[]): ResultKind {
+  const kinds = values.slice(0, LOOKED_AT).map(kindOf);
+  return (
+    kinds.find((kind) => kind !== 'plain' && kind !== 'instance') ??
+    kinds.find((kind) => kind === 'instance') ??
+    'plain'
+  );
+}
+
+function prototypeOf(value: object | null): object | null {
+  return value === null ? null : Reflect.getPrototypeOf(value);
+}
+
+function inherits(value: object, prototype: object | null): boolean {
+  return prototype !== null && Reflect.apply(Object.prototype.isPrototypeOf, prototype, [value]);
 }
 
 /** Tells V8's own complaints about a result from an error that the transform's code threw meanwhile. */

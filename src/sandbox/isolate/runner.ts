@@ -4,7 +4,11 @@ import { URL } from './url.ts';
 import { describeError, writeResult, type CallResult } from './result.ts';
 
 /** Makes what the worker calls: `start`, `take` and `inspect`. */
-export function createRunner(current: CurrentCall, factory: () => unknown, settings: RunnerSettings) {
+export function createRunner(
+  current: CurrentCall,
+  factory: () => unknown,
+  settings: RunnerSettings & { readonly pendingPlace: () => string },
+) {
   let kept: unknown;
   let call: CallResult = { state: CALL_STATES.pending, value: '' };
   const exportsOf = () => {
@@ -48,6 +52,10 @@ export function createRunner(current: CurrentCall, factory: () => unknown, setti
       const { lines, dropped } = current.logs;
       const logs = lines.length === 0 && dropped === 0 ? '' : JSON.stringify({ lines, dropped });
       return `${call.state}${logs}\n${call.value}`;
+    },
+    /** Stack of where the promise was made that the last call waits for; empty unless the realm traces promises. */
+    place() {
+      return settings.pendingPlace().slice(0, 8192);
     },
     /** Runs the module's top level and tells what it exports. */
     inspect() {

@@ -8,7 +8,7 @@ import { LINKED_NAME, MODULE_FILE, SCRIPT_PREFIX } from '../names.ts';
 /** Compiling, freezing and linking take 3 ms; a module's own top level runs within a call's limit. */
 const SETUP_TIMEOUT_MS = 2000;
 
-/** `isolate/realm.ts` as one script, whose completion value makes a runner; the bundler of this program defines it. */
+/** `isolate/realm.ts` as one function expression that prepares a realm; the bundler of this program defines it. */
 declare const REALM_SCRIPT: string;
 
 type Start = (json: string, now: number, seed: number) => number;
@@ -18,6 +18,7 @@ type Outcome = Omit<Answer, 'id'>;
 
 const RESULT_STATUS: Readonly<Record<string, Status>> = {
   [CALL_STATES.ok]: STATUS.ok,
+  [CALL_STATES.instance]: STATUS.instance,
   [CALL_STATES.undefined]: STATUS.undefined,
   [CALL_STATES.failed]: STATUS.userError,
   [CALL_STATES.notJson]: STATUS.notJson,
@@ -25,23 +26,48 @@ const RESULT_STATUS: Readonly<Record<string, Status>> = {
   [CALL_STATES.pending]: STATUS.pending,
 };
 
+interface CallPins {
+  readonly now: number;
+  readonly seed: number;
+  readonly timeoutMs: number;
+}
+
+interface IsolateOptions {
+  readonly isolate?: ivm.Isolate;
+  /** Counts what runs in `isolate`. */
+  readonly coverage?: IsolateCoverage;
+  /** Can tell where a promise was made that nothing settles; for a second run only. */
+  readonly trace?: boolean;
+}
+
+/** A call once more, to find out where it waits; not longer than this, whatever its own limit. */
+const TRACE_MS = 1000;
+const LEAST_TRACE_MS = 5;
+
 export class IsolatedModule {
   readonly #settings: LoadBody;
   readonly #isolate: ivm.Isolate;
-  readonly #start: ivm.Reference<Start>;
+  readonly #begin: ivm.Reference<Start>;
   readonly #take: ivm.Reference<Take>;
   readonly #inspect: ivm.Reference<Inspect>;
+  readonly #place: ivm.Reference<Take>;
   readonly #coverage: IsolateCoverage | undefined;
   #heapBytes = 0;
 
   /** @throws what V8 finds wrong with the code. */
-  constructor(settings: LoadBody, isolate: ivm.Isolate = makeIsolate(settings), coverage?: IsolateCoverage) {
+  constructor(
+    settings: LoadBody,
+    { isolate = makeIsolate(settings), coverage, trace = false }: IsolateOptions = {},
+  ) {
     this.#settings = settings;
     this.#isolate = isolate;
     this.#coverage = coverage;
     const context = this.#isolate.createContextSync({ inspector: coverage !== undefined });
     const options = { reference: true, timeout: SETUP_TIMEOUT_MS } as const;
-    const link: ivm.Reference = context.evalSync(REALM_SCRIPT, { ...options, filename: 'sluice:realm' });
+    const link: ivm.Reference = context.evalSync(`${REALM_SCRIPT}(${trace})`, {
+      ...options,
+      filename: 'sluice:realm',
+    });
     const text = `${SCRIPT_PREFIX}${settings.code}\nreturn ${LINKED_NAME}; })`;
     const factory: ivm.Reference = this.#isolate
       .compileScriptSync(text, { filename: MODULE_FILE, lineOffset: -1 })
@@ -58,15 +84,16 @@ export class IsolatedModule {
       result: { reference: true },
       timeout: SETUP_TIMEOUT_MS,
     }) as ivm.Reference<Record<string, (...values: never[]) => unknown>>;
-    this.#start = runner.getSync('start', { reference: true }) as ivm.Reference<Start>;
+    this.#begin = runner.getSync('start', { reference: true }) as ivm.Reference<Start>;
     this.#take = runner.getSync('take', { reference: true }) as ivm.Reference<Take>;
+    this.#place = runner.getSync('place', { reference: true }) as ivm.Reference<Take>;
     this.#inspect = runner.getSync('inspect', { reference: true }) as ivm.Reference<Inspect>;
   }
 
   /** A module whose runs are counted. */
   static async withCoverage(settings: LoadBody): Promise<IsolatedModule> {
     const isolate = makeIsolate(settings);
-    return new IsolatedModule(settings, isolate, await IsolateCoverage.start(isolate));
+    return new IsolatedModule(settings, { isolate, coverage: await IsolateCoverage.start(isolate) });
   }
 
   /** True where letting the isolate go would lose counts. */
@@ -89,7 +116,29 @@ export class IsolatedModule {
   }
 
   call(json: string, now: number, seed: number, timeoutMs: number): Outcome {
-    return this.#run(timeoutMs, (options) => this.#start.applySync(undefined, [json, now, seed], options));
+    const startedAt = performance.now();
+    const outcome = this.#start(json, { now, seed, timeoutMs });
+    if (outcome.status !== STATUS.pending) return outcome;
+    const leftMs = Math.floor(Math.min(TRACE_MS, timeoutMs - (performance.now() - startedAt)));
+    return leftMs < LEAST_TRACE_MS
+      ? outcome
+      : { ...outcome, value: this.#trace(json, { now, seed, timeoutMs: leftMs }) };
+  }
+
+  #start(json: string, { now, seed, timeoutMs }: CallPins): Outcome {
+    return this.#run(timeoutMs, (options) => this.#begin.applySync(undefined, [json, now, seed], options));
+  }
+
+  /** The stack of the promise that a call waits for in vain. */
+  #trace(json: string, pins: CallPins): string {
+    const traced = new IsolatedModule({ ...this.#settings, coverage: false }, { trace: true });
+    try {
+      return traced.#start(json, pins).status === STATUS.pending ? traced.#place.applySync() : '';
+    } catch {
+      return '';
+    } finally {
+      traced.dispose();
+    }
   }
 
   /** Runs the top level; the value is JSON of `[name, type][]`. */
@@ -132,7 +181,9 @@ export class IsolatedModule {
     const status = RESULT_STATUS[text.charAt(0)] ?? STATUS.userError;
     const logs = text.slice(1, end);
     const value = text.slice(end + 1);
-    const tooLarge = status === STATUS.ok && value.length * 3 > this.#settings.maxResultBytes;
+    const tooLarge =
+      (status === STATUS.ok || status === STATUS.instance) &&
+      value.length * 3 > this.#settings.maxResultBytes;
     if (tooLarge && Buffer.byteLength(value) > this.#settings.maxResultBytes) {
       return { status: STATUS.tooLarge, logs, value: '' };
     }
