@@ -91,6 +91,22 @@ export interface ActionOrigin {
   readonly trusted: boolean;
 }
 
+/**
+ * Who a conversation belongs to. A conversation is the pair of its owner and its session key: two owners never share
+ * one, even where they write the same key.
+ */
+export type ConversationOwner =
+  /** The mapping with this id. */
+  | `mapping:${string}`
+  /** All mappings of an OpenClaw file together. */
+  | 'mappings'
+  /** The senders of `/agent` bodies. */
+  | 'request'
+  /** Nobody: a key under a prefix in `hooks.sessionKeys.shared`. */
+  | 'shared'
+  /** The main session. */
+  | 'main';
+
 /** What makes a repeat of an action: the same key in the same scope within the time. From a mapping's `dedupe`. */
 export interface DedupeKey {
   /** The mapping's id. */
@@ -129,6 +145,7 @@ export interface AgentAction {
   readonly name: string;
   /** At most 256 printable characters. Default `hook:<uuid>`. */
   readonly sessionKey: string;
+  readonly owner: ConversationOwner;
   /** True where the key is the random default: the session ends with its run. */
   readonly oneShot: boolean;
   readonly wakeMode: WakeMode;

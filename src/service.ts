@@ -58,7 +58,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const live = await openLiveGeneration({ ...options, health }, sandbox);
     sayMissingWalls(options.log, live, sandbox);
     const { settings } = live.generation.config;
-    const storage = await openStore(settings);
+    const storage = await openStore(settings, live.generation.table.mappings);
     opened.unshift(() => storage.close());
     const gateway = new Gateway({ storage, configuration: live.effects, log: options.log });
     opened.unshift(() => gateway.stop(0));
@@ -101,8 +101,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-function openStore({ storage, gateway }: Settings): Promise<Storage> {
+function openStore(
+  { storage, gateway, hooks }: Settings,
+  mappings: Generation['table']['mappings'],
+): Promise<Storage> {
+  const owners = Object.fromEntries(mappings.map(({ id, owner }) => [id, owner]));
   return openStorage(storage.url, {
+    owners: { mappings: owners, sharedPrefixes: hooks.sessionKeys.shared },
     mode: 'performer',
     maxBacklogRuns: storage.maxBacklog.runs,
     maxBacklogBytes: storage.maxBacklog.bytes,

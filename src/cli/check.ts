@@ -1,6 +1,7 @@
 import { formatDiagnostics, type Diagnostic } from '../document/document.ts';
 import { checkGeneration } from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
 
@@ -18,7 +19,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   const format = flags.json === true ? 'json' : flags.format;
   const sandbox = new Sandbox();
   try {
-    const { diagnostics, summary } = await checkGeneration(file, {
+    const { diagnostics, summary, conversations } = await checkGeneration(file, {
       env: cli.terminal.env,
       needSecrets: false,
       sandbox,
@@ -26,6 +27,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     const text = formatDiagnostics(diagnostics, { format, color: cli.terminal.color });
     if (text !== '') cli.terminal.out(text);
     if (format === 'pretty' && diagnostics.length === 0) cli.terminal.out(`no findings: ${summary}`);
+    if (format === 'pretty') for (const line of conversations) cli.terminal.out(clearControl(line));
     if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
   } finally {
     await sandbox.stop();

@@ -82,6 +82,7 @@ export function runToJson(run: RunRecord, text: boolean): Record<string, unknown
     path: action.origin.path,
     name: action.name,
     sessionKey: action.sessionKey,
+    owner: action.owner,
     state: run.state,
     outcome: run.outcome ?? null,
     ...(text ? { message: action.message, reply: run.reply ?? null } : {}),
@@ -276,7 +277,7 @@ export const requestsListing: Listing<DecisionRecord> = {
 
 export const sessionsListing: Listing<SessionRecord> = {
   title: 'sessions',
-  heading: ['key', 'turns', 'size', 'last used'],
+  heading: ['key', 'owner', 'turns', 'size', 'last used'],
   fetch: (storage, options) => storage.listSessions(query(options)),
   toJson: (session) => ({
     ...session,
@@ -285,6 +286,7 @@ export const sessionsListing: Listing<SessionRecord> = {
   }),
   toCells: (session, now) => [
     formatOneLine(session.key, 80),
+    formatOneLine(session.owner, 40),
     String(session.turns),
     formatBytes(session.bytes),
     `${formatSpan(now - session.lastUsedAt)} ago`,

@@ -133,12 +133,14 @@ function addSessions(program: Command, cli: Cli): void {
   cli
     .withConfig(sessions.command('show <key>').description('print the stored turns of a session'))
     .option('--json', 'one JSON array on stdout')
-    .action(async (key: string, flags: { config?: string; json?: boolean }) => {
+    .option('--owner <owner>', 'whose session, where several owners have the key')
+    .action(async (key: string, flags: { config?: string; json?: boolean; owner?: string }) => {
       await (await import('./store.ts')).showSession(cli, key, flags);
     });
   cli
     .withConfig(sessions.command('clear <key>').description('forget a session; its next run starts anew'))
-    .action(async (key: string, flags: { config?: string }) => {
+    .option('--owner <owner>', 'whose session, where several owners have the key')
+    .action(async (key: string, flags: { config?: string; owner?: string }) => {
       await (await import('./store.ts')).clearSession(cli, key, flags);
     });
 }

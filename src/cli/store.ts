@@ -5,7 +5,7 @@ import { loadSettings, type ConfigFlags } from './config-file.ts';
 import { printListing, queueListing, type Listing } from './listings.ts';
 import { printHolds } from './queue.ts';
 import { CliError, formatSpan } from './terminal.ts';
-import { openStorage, retentionLimits, type Storage } from '../storage/storage.ts';
+import { openStorage, retentionLimits, type SessionRecord, type Storage } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 
 /**
@@ -55,15 +55,37 @@ export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
   });
 }
 
+interface SessionFlags extends ConfigFlags {
+  readonly owner?: string;
+}
+
+/** The one conversation that is meant; a key alone is enough where only one owner has it. */
+async function findSession(storage: Storage, key: string, owner: string | undefined): Promise<SessionRecord> {
+  const found = await storage.listSessions({
+    limit: 1_000,
+    sessionKey: key,
+    ...(owner === undefined ? {} : { owner }),
+  });
+  const [session] = found;
+  const quoted = JSON.stringify(key);
+  if (session === undefined) {
+    const whose = owner === undefined ? '' : ` and the owner ${JSON.stringify(owner)}`;
+    throw new CliError(`no session has the key ${quoted}${whose}; "sluice sessions list" shows them`);
+  }
+  if (found.length === 1) return session;
+  const choices = found.map((one) => `--owner ${one.owner}`).join(', or ');
+  throw new CliError(`${found.length} sessions have the key ${quoted}; choose one: ${choices}`, 2);
+}
+
 /** Prints the turns of one session, oldest first. */
 export async function showSession(
   cli: Cli,
   key: string,
-  flags: ConfigFlags & { json?: boolean },
+  flags: SessionFlags & { json?: boolean },
 ): Promise<void> {
-  const turns = await withStore(cli, flags, (storage) => storage.findHistory(key));
-  if (turns.length === 0)
-    throw new CliError(`no session has the key ${JSON.stringify(key)}; "sluice sessions list" shows them`);
+  const { turns } = await withStore(cli, flags, async (storage) =>
+    storage.findConversation(await findSession(storage, key, flags.owner)),
+  );
   if (flags.json === true) cli.terminal.out(JSON.stringify(turns));
   else
     for (const turn of turns)
@@ -73,10 +95,10 @@ export async function showSession(
 }
 
 /** Forgets a session. */
-export async function clearSession(cli: Cli, key: string, flags: ConfigFlags): Promise<void> {
-  const cleared = await withStore(cli, flags, (storage) => storage.clearSession(key));
-  if (!cleared)
-    throw new CliError(`no session has the key ${JSON.stringify(key)}; "sluice sessions list" shows them`);
+export async function clearSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
+  await withStore(cli, flags, async (storage) =>
+    storage.clearSession(await findSession(storage, key, flags.owner)),
+  );
   cli.terminal.out('cleared');
 }
 

@@ -78,6 +78,10 @@ const hooksSchema = z.strictObject({
         .max(100)
         .default([])
         .meta({ description: 'Prefixes a session key must start with; empty allows any.' }),
+      shared: z.array(text).max(100).default([]).meta({
+        description:
+          'Prefixes of session keys that have no owner: every mapping, and /agent bodies too, can take part in such a conversation. Other conversations belong to the one mapping that writes into them.',
+      }),
     })
     .prefault({})
     .meta({ description: 'Restrictions on session keys.' }),

@@ -52,6 +52,8 @@ export interface HooksSettings {
     readonly default?: string;
     /** Empty: any. */
     readonly allowedPrefixes: readonly string[];
+    /** Prefixes of keys whose conversations belong to nobody. */
+    readonly shared: readonly string[];
   };
   /** Agents that a request, mapping or transform may name with `agentId`. */
   readonly agents: {

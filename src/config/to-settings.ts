@@ -108,6 +108,7 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
     sessionKeys: {
       allowFromRequest,
       allowedPrefixes,
+      shared: hooks.sessionKeys.shared,
       ...(hooks.sessionKeys.default === undefined ? {} : { default: hooks.sessionKeys.default }),
     },
     agents: agentsSettings(hooks.agents, context),

@@ -63,7 +63,8 @@ function historyOf(
     { role: 'user', text: action.prompt, at: startedAt ?? nowMs },
     { role: 'assistant', text: reply, at: nowMs },
   ] as const;
-  return { history: { sessionKey: action.sessionKey, turns, maxTurns } };
+  const conversation = { owner: action.owner, key: action.sessionKey };
+  return { history: { conversation, turns, maxTurns } };
 }
 
 function summaryBody({ reply, error }: RunEnding): string {

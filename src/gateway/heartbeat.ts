@@ -16,12 +16,13 @@ import { persist } from './persist.ts';
 import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
 import { repeatDelay } from './retry.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
+import { sessionIdOf } from './session-id.ts';
 import { takeTurn } from './take-turn.ts';
 import { pinTarget } from './delivery-target.ts';
 import { armTimer, within } from '../timers/timers.ts';
 
 /** The main session's key; a hook's own keys can never be this one. */
-const MAIN_SESSION_KEY = 'main';
+const MAIN_CONVERSATION = { owner: 'main', key: 'main' } as const;
 /** Requests within this time share one turn. */
 const COALESCE_MS = 250;
 const MAX_EVENTS = 50;
@@ -195,19 +196,20 @@ export class Heartbeat {
   async #makeTurn(claim: EventClaim, { settings }: GatewayConfiguration): Promise<Turn> {
     const { heartbeat, sessions } = settings.gateway;
     const { instructions, model = settings.agents.defaults.model } = heartbeat;
-    const history = await this.#context.storage.findHistory(MAIN_SESSION_KEY);
+    const { turns } = await this.#context.storage.findConversation(MAIN_CONVERSATION);
     return {
       runId: claim.turnId,
       kind: 'heartbeat',
       attempt: this.#failuresInARow + 1,
-      sessionKey: MAIN_SESSION_KEY,
+      sessionKey: MAIN_CONVERSATION.key,
+      sessionId: sessionIdOf(MAIN_CONVERSATION, { fromKeyOnly: true }),
       name: 'Heartbeat',
       // The turn's own id: a repeat is the same text, which a gateway that takes it as a wake queues once.
       prompt: buildHeartbeatPrompt({ events: claim.events, instructions, nonce: claim.turnId }),
       message: claim.events.map((event) => event.text).join('\n'),
       ...(model === undefined ? {} : { model }),
       timeoutSeconds: settings.agents.defaults.timeoutSeconds,
-      history: boundHistory(history, sessions),
+      history: boundHistory(turns, sessions),
     };
   }
 
@@ -258,7 +260,7 @@ export class Heartbeat {
         endedAt: nowMs,
       } satisfies RunRecord,
       history: {
-        sessionKey: MAIN_SESSION_KEY,
+        conversation: MAIN_CONVERSATION,
         turns: [
           { role: 'user', text: done.turn.prompt, at: done.startedAt },
           { role: 'assistant', text: reply.trim() === '' ? HEARTBEAT_OK : reply, at: nowMs },
@@ -323,6 +325,7 @@ function mainAction(turn: Turn, runner: string | undefined): AgentAction {
     message: turn.message,
     name: turn.name,
     sessionKey: turn.sessionKey,
+    owner: 'main',
     oneShot: false,
     wakeMode: 'next-heartbeat',
     deliver: true,

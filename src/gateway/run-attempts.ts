@@ -12,6 +12,7 @@ import { decideRepeat } from './retry.ts';
 import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
 import type { RunWaiters } from './run-waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
+import { sessionIdOf } from './session-id.ts';
 import { takeTurn } from './take-turn.ts';
 
 const HOUR_MS = 3_600_000;
@@ -118,20 +119,24 @@ export class RunAttempts {
 
   async #makeTurn(run: RunRecord, settings: GatewayConfiguration['settings']): Promise<Turn> {
     const { action } = run;
-    const history = action.oneShot ? [] : await this.#context.storage.findHistory(action.sessionKey);
+    const conversation = { owner: action.owner, key: action.sessionKey };
+    const { turns, hasKeyOnlyId } = action.oneShot
+      ? { turns: [], hasKeyOnlyId: false }
+      : await this.#context.storage.findConversation(conversation);
     const { model } = targetOf(action, settings);
     return {
       runId: run.id,
       kind: 'hook',
       attempt: run.attempts,
       sessionKey: action.sessionKey,
+      sessionId: sessionIdOf(conversation, { fromKeyOnly: hasKeyOnlyId }),
       name: action.name,
       prompt: action.prompt,
       message: action.message,
       ...(model === undefined ? {} : { model }),
       ...(action.thinking === undefined ? {} : { thinking: action.thinking }),
       timeoutSeconds: action.timeoutSeconds ?? settings.agents.defaults.timeoutSeconds,
-      history: boundHistory(history, settings.gateway.sessions),
+      history: boundHistory(turns, settings.gateway.sessions),
     };
   }
 

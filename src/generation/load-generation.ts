@@ -10,6 +10,7 @@ import {
 } from '../config/config.ts';
 import type { Diagnostic } from '../document/document.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
+import { findMergedConversations, listConversations } from './conversations.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
 import {
   createPauses,
@@ -91,6 +92,7 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   const found = [
     ...diagnostics,
     ...findGatewayProblems(config, channelCatalog, mappings.table?.mappings ?? []),
+    ...findMergedConversations(config, mappings.table?.mappings ?? []),
     ...mappings.diagnostics,
     ...transforms.diagnostics,
   ];
@@ -215,9 +217,13 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
 export async function checkGeneration(
   file: string,
   options: GenerationOptions,
-): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly summary: string }> {
+): Promise<{
+  readonly diagnostics: readonly Diagnostic[];
+  readonly summary: string;
+  readonly conversations: readonly string[];
+}> {
   const { diagnostics, generation, transforms } = await load(file, options);
-  if (transforms === undefined) return { diagnostics, summary: '' };
+  if (transforms === undefined) return { diagnostics, summary: '', conversations: [] };
   const types = await typecheckTransforms(transforms.dir, transforms.refs, {
     configDir: dirname(resolve(file)),
   });
@@ -226,6 +232,8 @@ export async function checkGeneration(
   return {
     diagnostics: [...diagnostics, ...types],
     summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
+    conversations:
+      generation === undefined ? [] : listConversations(generation.config, generation.table.mappings),
   };
 }
 

@@ -24,6 +24,8 @@ export interface EvaluationSettings {
     readonly default?: string;
     /** Empty: any. */
     readonly allowedPrefixes: readonly string[];
+    /** Prefixes of keys that have no owner: whoever may write such a key takes part in its conversation. */
+    readonly shared: readonly string[];
   };
   /** What one request may cost. */
   readonly limits: WorkLimits;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Action, ActionOrigin, DedupeKey } from '../action.ts';
+import type { Action, ActionOrigin, ConversationOwner, DedupeKey } from '../action.ts';
 import { oneLine, sealAgentAction, type PreparedAgentAction } from '../boundary/boundary.ts';
 import type { CompiledMapping, DedupeSettings, Scope } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
@@ -63,11 +63,17 @@ function prepareAgent(
   const thinking = field.thinking(fields, state);
   const timeoutSeconds = field.timeoutSeconds(fields, state);
   const runner = field.agentRunner(fields, mapping?.agentId, state);
+  const sessionKey = chosenKey ?? `hook:${id}`;
+  const owner = ownerOf(state, sessionKey);
+  if (chosenKey !== undefined && mapping?.hasOwnId === false && owner === mapping.owner) {
+    warnOfGeneratedId(state, mapping);
+  }
   return {
     id,
     message,
     name,
-    sessionKey: chosenKey ?? `hook:${id}`,
+    sessionKey,
+    owner,
     // In an OpenClaw file runs under the default key follow each other, and each starts without history.
     oneShot: (dialect === 'openclaw' ? writtenKey : chosenKey) === undefined,
     wakeMode,
@@ -81,6 +87,23 @@ function prepareAgent(
     ...(mapping === undefined ? {} : operatorSettings(mapping)),
     origin,
   };
+}
+
+/** A conversation belongs to the mapping that writes into it, or to the senders of `/agent` bodies, or to nobody. */
+function ownerOf({ mapping, settings }: EvaluationState, sessionKey: string): ConversationOwner {
+  if (settings.sessionKeys.shared.some((prefix) => sessionKey.startsWith(prefix))) return 'shared';
+  return mapping === undefined ? 'request' : mapping.owner;
+}
+
+/** A key of a transform or of the configuration cannot be seen by `check`, as one of the mapping itself is. */
+function warnOfGeneratedId({ warnings }: EvaluationState, { id, owner }: CompiledMapping): void {
+  if (owner === 'mappings') return;
+  const problem = `the conversation belongs to ${id}, an id made from the position of the mapping`;
+  field.warn(warnings, {
+    code: 'generated_mapping_id',
+    field: 'sessionKey',
+    message: `${problem}; add "id: ${id}" to the mapping so that it stays when mappings are moved`,
+  });
 }
 
 function operatorSettings(mapping: CompiledMapping): Partial<PreparedAgentAction> {

@@ -89,6 +89,23 @@ export function checkSessionKey(
   });
 }
 
+/** A conversation belongs to its mapping, by the id: an id made from the position would lose it to a moved mapping. */
+export function checkConversationOwner(
+  { source, reporter, dialect }: Omit<Checked, 'options'> & { readonly dialect: MappingEntry['dialect'] },
+  generatedId: string,
+): void {
+  if (source.id !== undefined || dialect === 'openclaw' || (source.action ?? 'agent') !== 'agent') return;
+  reporter.report(
+    ['sessionKey'],
+    {
+      code: 'SESSION_KEY_WITHOUT_ID',
+      message: 'a mapping with a sessionKey needs an id: its conversations belong to the mapping of that id',
+      hint: `add the line "id: ${generatedId}": the id it has had so far, so conversations and dedupe keys stay`,
+    },
+    'key',
+  );
+}
+
 /** A literal thinking level is a known one: any other is ignored. */
 export function checkThinking({ reporter }: Pick<Checked, 'reporter'>, level: string): void {
   if (level === '' || thinkingLevel(level) !== undefined) return;

@@ -13,6 +13,7 @@ import {
   checkModel,
   checkRecipient,
   checkRunner,
+  checkConversationOwner,
   checkSessionKey,
   checkThinking,
 } from './check-names.ts';
@@ -118,6 +119,8 @@ function outByPath(entry: MappingEntry, { order }: MappingContext): Pick<Mapping
   const at = entry.value.place([]);
   return outOf(entry, {
     id: `mapping-${order + 1}`,
+    hasOwnId: false,
+    owner: 'mappings',
     order,
     at,
     idAt: at,
@@ -175,10 +178,14 @@ function build(compiling: CompilingMapping): CompiledMapping {
   checkRunner(compiling, options.runners);
   const sessionKey = template(compiling, 'sessionKey');
   const thinking = template(compiling, 'thinking');
+  if (sessionKey !== undefined) checkConversationOwner(compiling, `mapping-${order + 1}`);
   if (sessionKey?.literal !== undefined) checkSessionKey(compiling, sessionKey.literal.trim());
   if (thinking?.literal !== undefined) checkThinking(compiling, thinking.literal.trim());
+  const id = source.id ?? `mapping-${order + 1}`;
   return {
-    id: source.id ?? `mapping-${order + 1}`,
+    id,
+    hasOwnId: source.id !== undefined,
+    owner: compiling.dialect === 'openclaw' ? 'mappings' : `mapping:${id}`,
     order,
     at: located.place([]),
     idAt: located.place(['id']),

@@ -34,6 +34,7 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
     ...results.flatMap((result) => result.diagnostics),
     ...duplicates.map(({ diagnostic }) => diagnostic),
     ...findSettings(enabled),
+    ...findSharedConversations(enabled),
     ...findUnreachable(enabled, entries),
   ];
   const contained = new Set([
@@ -132,6 +133,29 @@ function findSettings(mappings: readonly CompiledMapping[]): readonly Diagnostic
       },
     ];
   });
+}
+
+/** An OpenClaw file knows no owners: its mappings share their conversations, as they do there. */
+function findSharedConversations(mappings: readonly CompiledMapping[]): readonly Diagnostic[] {
+  const together = mappings.filter(
+    ({ owner, sessionKey }) => owner === 'mappings' && sessionKey !== undefined,
+  );
+  const [first, ...others] = together;
+  if (first?.sessionKey === undefined || others.length === 0) return [];
+  return [
+    {
+      severity: 'warning',
+      code: 'OPENCLAW_SHARED_CONVERSATIONS' satisfies MappingCode,
+      message: `the ${together.length} mappings of this file that set a sessionKey share their conversations: under equal keys each reads what the others wrote`,
+      at: first.sessionKey.at,
+      labels: others
+        .slice(0, 3)
+        .flatMap(({ sessionKey }) =>
+          sessionKey === undefined ? [] : [{ at: sessionKey.at, text: 'this one, too' }],
+        ),
+      hint: 'move a mapping into a file of hooks.mappingsDir, with an id, and its conversations are its own',
+    },
+  ];
 }
 
 /** Mappings that an earlier one always takes the requests of: its path, source and condition ask for no more. */

@@ -1,4 +1,4 @@
-import type { DeliveryTarget, WakeMode } from '../action.ts';
+import type { ConversationOwner, DeliveryTarget, WakeMode } from '../action.ts';
 import type { Place } from '../document/document.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -100,6 +100,10 @@ export interface DedupeSettings {
 export interface CompiledMapping {
   /** Unique; default `mapping-<n>`, n 1-based over all mappings. */
   readonly id: string;
+  /** False where the id was made from the mapping's position: it changes when mappings are moved. */
+  readonly hasOwnId: boolean;
+  /** Who the conversations of its runs belong to. */
+  readonly owner: ConversationOwner;
   /** 0-based position in first-match order. */
   readonly order: number;
   readonly at: Place;

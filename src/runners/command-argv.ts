@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 /** What the placeholders of a command's argv stand for; an undefined value is absent. */
 export type ArgvValues = Readonly<Record<ArgvPlaceholder, string | undefined>>;
 
@@ -43,13 +41,4 @@ export function expandArgv(template: readonly string[], values: ArgvValues): Exp
     argv.push(filled);
   }
   return { ok: true, argv };
-}
-
-/** A UUID (version 8, RFC 9562) that is always the same for a session key, for agents that name sessions by UUID. */
-export function sessionIdOf(sessionKey: string): string {
-  const hash = createHash('sha256').update(`sluice:session:${sessionKey}`).digest();
-  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x80;
-  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
-  const hex = hash.toString('hex', 0, 16);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import type { Readable, Writable } from 'node:stream';
 import type { RunnerSettings } from '../config/config.ts';
-import { expandArgv, sessionIdOf } from './command-argv.ts';
+import { expandArgv } from './command-argv.ts';
 import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
 import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
@@ -76,7 +76,7 @@ async function runCommand(
     model: turn.model,
     thinking: turn.thinking,
     session_key: turn.sessionKey,
-    session_id: sessionIdOf(turn.sessionKey),
+    session_id: turn.sessionId,
     timeout_seconds: String(turn.timeoutSeconds),
     run_id: turn.runId,
     history_file: context.workspace.historyFile,
@@ -250,7 +250,7 @@ function commandEnvironment(
     ...settings.env,
     [RUN_ID_VARIABLE]: turn.runId,
     SLUICE_SESSION_KEY: turn.sessionKey,
-    SLUICE_SESSION_ID: sessionIdOf(turn.sessionKey),
+    SLUICE_SESSION_ID: turn.sessionId,
     SLUICE_MODEL: turn.model ?? '',
     SLUICE_THINKING: turn.thinking ?? '',
     SLUICE_TIMEOUT_SECONDS: String(turn.timeoutSeconds),

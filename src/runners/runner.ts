@@ -10,6 +10,8 @@ export interface Turn {
   /** 1-based. */
   readonly attempt: number;
   readonly sessionKey: string;
+  /** A UUID that is always the same for a conversation, for agents that name sessions by UUID. */
+  readonly sessionId: string;
   readonly name: string;
   /** What the agent reads. */
   readonly prompt: SafeText;

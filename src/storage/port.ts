@@ -7,6 +7,7 @@ import type {
   Backlog,
   ClaimEventsOptions,
   ClaimRunsOptions,
+  Conversation,
   DecisionRecord,
   DropEnding,
   EventClaim,
@@ -28,7 +29,7 @@ import type {
   RunnerHold,
   RunRecord,
   SessionRecord,
-  SessionTurn,
+  StoredConversation,
 } from './records.ts';
 import type { StorageError, StorageHealth } from './storage-error.ts';
 
@@ -50,8 +51,8 @@ export interface Storage extends MailStorage {
 
   // --- runs -----------------------------------------------------------------------------------------------------
   /**
-   * Claims due runs in arrival order (`queued -> active`, attempt + 1), at most `limit`, never two of one session
-   * key: a key with an active run is passed over, a head that waits for its retry is overtaken.
+   * Claims due runs in arrival order (`queued -> active`, attempt + 1), at most `limit`, never two of one
+   * conversation: one with an active run is passed over, a head that waits for its retry is overtaken.
    */
   claimRuns(options: ClaimRunsOptions): Promise<readonly RunRecord[]>;
   /** Records the process group of the current attempt, so that recovery can end a survivor. */
@@ -114,9 +115,9 @@ export interface Storage extends MailStorage {
   requestHeartbeat(atMs: number): Promise<void>;
 
   // --- sessions ---------------------------------------------------------------------------------------------------
-  findHistory(sessionKey: string): Promise<readonly SessionTurn[]>;
+  findConversation(conversation: Conversation): Promise<StoredConversation>;
   listSessions(query: ListQuery): Promise<readonly SessionRecord[]>;
-  clearSession(sessionKey: string): Promise<boolean>;
+  clearSession(conversation: Conversation): Promise<boolean>;
 
   // --- the main session's last channel ----------------------------------------------------------------------------
   findLastTarget(): Promise<DeliveryTarget | undefined>;

@@ -35,6 +35,7 @@ export interface NewWake {
 export interface NewRun {
   readonly id: string;
   readonly sessionKey: string;
+  readonly owner: string;
   readonly mappingId: string;
   readonly runner: string;
   readonly action: string;
@@ -99,6 +100,7 @@ function prepareAction(action: Action, receivedAt: number): PreparedAction {
   const row = {
     id: action.id,
     sessionKey: action.sessionKey,
+    owner: action.owner,
     mappingId,
     runner: action.runner ?? '',
     action: json,

@@ -1,4 +1,11 @@
-import type { Action, ActionOrigin, AgentAction, DeliveryTarget, Warning } from '../action.ts';
+import type {
+  Action,
+  ActionOrigin,
+  AgentAction,
+  ConversationOwner,
+  DeliveryTarget,
+  Warning,
+} from '../action.ts';
 
 export interface AcceptedWork {
   readonly requestId: string;
@@ -141,7 +148,7 @@ export interface RunCompletion {
   readonly usage?: TokenUsage;
   /** Turns to append to the session's history; absent for one-shot sessions. */
   readonly history?: {
-    readonly sessionKey: string;
+    readonly conversation: Conversation;
     readonly turns: readonly SessionTurn[];
     readonly maxTurns: number;
   };
@@ -244,14 +251,28 @@ export interface HeartbeatResult {
   readonly nowMs: number;
 }
 
+/** What names a conversation: its owner and its key. */
+export interface Conversation {
+  /** `unknown`: a stored session of an older version whose runs were already removed. Nobody can join it. */
+  readonly owner: ConversationOwner | 'unknown';
+  readonly key: string;
+}
+
+/** A conversation as a turn goes on with it. */
+export interface StoredConversation {
+  /** Oldest first; empty for a new one. */
+  readonly turns: readonly SessionTurn[];
+  /** True where it began before conversations had owners: its session id is still made from the key alone. */
+  readonly hasKeyOnlyId: boolean;
+}
+
 export interface SessionTurn {
   readonly role: 'user' | 'assistant';
   readonly text: string;
   readonly at: number;
 }
 
-export interface SessionRecord {
-  readonly key: string;
+export interface SessionRecord extends Conversation {
   readonly turns: number;
   readonly bytes: number;
   readonly createdAt: number;
@@ -264,6 +285,8 @@ export interface ListQuery {
   readonly state?: string;
   readonly mappingId?: string;
   readonly sessionKey?: string;
+  /** Sessions only. */
+  readonly owner?: string;
   /** Outbox only: what belongs to one run. */
   readonly runId?: string;
   /** Outbox and events only: one entry. */

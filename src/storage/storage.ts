@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Storage } from './port.ts';
 import type { RetentionLimits } from './records.ts';
 import { openSqliteStorage } from './sqlite/client/sqlite-storage.ts';
+import type { KnownOwners } from './sqlite/worker/owner-migration.ts';
 import { StorageError } from './storage-error.ts';
 
 export type { Storage } from './port.ts';
@@ -24,6 +25,8 @@ export interface StorageOptions {
   readonly maxBacklogBytes?: number;
   /** Wakes not yet consumed at most, then `events_full`; default 10,000. */
   readonly maxPendingEvents?: number;
+  /** Owners of conversations as the configuration has them: for a store from before there were owners. */
+  readonly owners?: KnownOwners;
   /** False gives up durability against power loss; for the bench. Default true. */
   readonly fsync?: boolean;
 }
@@ -46,7 +49,13 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     maxBacklogBytes: options.maxBacklogBytes ?? 1_000_000_000,
     maxPendingEvents: options.maxPendingEvents ?? 10_000,
   };
-  return openSqliteStorage({ file: resolve(file), mode, fsync, limits });
+  return openSqliteStorage({
+    file: resolve(file),
+    mode,
+    fsync,
+    limits,
+    owners: options.owners ?? { mappings: {}, sharedPrefixes: [] },
+  });
 }
 
 const DAY_MS = 86_400_000;

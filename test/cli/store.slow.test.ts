@@ -290,10 +290,22 @@ test('sessions lists, shows and forgets a conversation', async () => {
   const { bench, service } = await open();
   await send(bench, service, 'path: order\nbody: {id: 9, kind: paid, note: private words}\n');
   await completed(bench);
-  const sessions = json(await bench.run(['sessions', '--json']));
-  expect(sessions).toEqual([expect.objectContaining({ key: 'hook:order:9', turns: expect.any(Number) })]);
+  const sessions = json(await bench.run(['sessions', '--json'])).filter(({ owner }) => owner !== 'main');
+  expect(sessions).toEqual([
+    expect.objectContaining({ key: 'hook:order:9', owner: 'mapping:order', turns: expect.any(Number) }),
+  ]);
   const turns = json(await bench.run(['sessions', 'show', 'hook:order:9', '--json']));
   expect(turns[0]).toMatchObject({ role: 'user', text: expect.stringContaining('private words') });
+  await send(bench, service, 'path: agent\nbody: {message: another owner, sessionKey: "hook:order:9"}\n');
+  await waitFor(async () =>
+    json(await bench.run(['sessions', '--json'])).some(({ owner }) => owner === 'request') ? true : undefined,
+  );
+  const ambiguous = await bench.run(['sessions', 'show', 'hook:order:9']);
+  expect(ambiguous).toMatchObject({ exitCode: 2, out: '' });
+  expect(ambiguous.err).toMatch(/2 sessions have the key .*--owner (mapping:order|request), or --owner/);
+  const owned = ['hook:order:9', '--owner', 'request'];
+  expect((await bench.run(['sessions', 'show', ...owned])).out).toContain('another owner');
+  expect(await bench.run(['sessions', 'clear', ...owned])).toMatchObject({ exitCode: 0, out: 'cleared\n' });
   expect(await bench.run(['sessions', 'clear', 'hook:order:9'])).toMatchObject({
     exitCode: 0,
     out: 'cleared\n',

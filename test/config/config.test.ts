@@ -71,7 +71,7 @@ hooks:
   authFailuresPerMinute: 0
   lenient: true
   exposeRuns: true
-  sessionKeys: {allowFromRequest: false, default: 'hook:ops', allowedPrefixes: ['hook:']}
+  sessionKeys: {allowFromRequest: false, default: 'hook:ops', allowedPrefixes: ['hook:'], shared: ['hook:team:']}
   mail: {version: 1, kind: imap, account: me@example.org, host: imap.example.org, port: "\${PORT}", auth: {kind: password, password: "\${MAIL_PASSWORD}"}}
 server: {host: 0.0.0.0, port: "\${PORT}", stopGraceSeconds: 1.5, trustedProxies: [10.0.0.0/8, '::1']}
 gateway:
@@ -156,7 +156,12 @@ test('a file with every key becomes exactly these settings', async () => {
       lenient: true,
       dialect: 'sluice',
       exposeRuns: true,
-      sessionKeys: { allowFromRequest: false, default: 'hook:ops', allowedPrefixes: ['hook:'] },
+      sessionKeys: {
+        allowFromRequest: false,
+        default: 'hook:ops',
+        allowedPrefixes: ['hook:'],
+        shared: ['hook:team:'],
+      },
       agents: { runners: {} },
       mail: {
         version: 1,
@@ -281,7 +286,7 @@ test('the shortest file that serves has these defaults', async () => {
     dialect: 'sluice',
     exposeRuns: false,
     agents: { runners: {} },
-    sessionKeys: { allowFromRequest: true, allowedPrefixes: [] },
+    sessionKeys: { allowFromRequest: true, allowedPrefixes: [], shared: [] },
   });
   expect(server).toEqual({ host: '127.0.0.1', port: 8787, stopGraceSeconds: 20, trustedProxies: [] });
   expect(gateway.runner).toBe('echo');
@@ -352,7 +357,12 @@ test('an OpenClaw file loads as it is, and what it has no use for is named once'
     presets: ['gmail'],
     lenient: true,
     transformsDir: join(folder, 'hooks/transforms'),
-    sessionKeys: { allowFromRequest: false, default: 'hook:ingress', allowedPrefixes: ['hook:'] },
+    sessionKeys: {
+      allowFromRequest: false,
+      default: 'hook:ingress',
+      allowedPrefixes: ['hook:'],
+      shared: [],
+    },
   });
   expect(server).toMatchObject({ host: '127.0.0.1', port: 8787 });
   expect(gateway.token).toBe('gateway-secret');

@@ -26,7 +26,12 @@ const FULL = {
     // The file that is extended turns it on.
     lenient: false,
     exposeRuns: true,
-    sessionKeys: { allowFromRequest: false, default: 'hook:all', allowedPrefixes: ['hook:'] },
+    sessionKeys: {
+      allowFromRequest: false,
+      default: 'hook:all',
+      allowedPrefixes: ['hook:'],
+      shared: ['hook:team:'],
+    },
     agents: { runners: { ops: 'agent' }, default: 'ops', allowed: ['ops'] },
     mail: {
       kind: 'imap',

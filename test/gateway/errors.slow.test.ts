@@ -95,7 +95,7 @@ describe('a store that refuses', () => {
   });
 
   test('the earlier turns of a session counts as an attempt that did not start', async () => {
-    const house = await gatewayOn({ findHistory: 1 }, {});
+    const house = await gatewayOn({ findConversation: 1 }, {});
     const action = agentAction({ sessionKey: 'hook:kept' });
     await house.accept(action);
     expect(await house.gateway.waitForRun(action.id, 10_000)).toMatchObject({ outcome: 'ok' });

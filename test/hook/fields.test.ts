@@ -219,7 +219,12 @@ describe('with hooks.lenient', () => {
 });
 
 describe('restrictions on session keys', () => {
-  const sessionKeys = { allowFromRequest: false, default: 'hook:shared', allowedPrefixes: ['hook:'] };
+  const sessionKeys = {
+    allowFromRequest: false,
+    default: 'hook:shared',
+    allowedPrefixes: ['hook:'],
+    shared: [],
+  };
 
   test('refuse a key from a body where bodies may not choose', () => {
     const refused = evaluateBody('agent', { message: 'm', sessionKey: 'hook:a' }, { sessionKeys });

@@ -16,6 +16,7 @@ const TURN: Turn = {
   kind: 'hook',
   attempt: 1,
   sessionKey: 'hook:github:acme/app',
+  sessionId: '0b1e7c3a-5d2f-8a4b-9c6d-1e2f3a4b5c6d',
   name: 'GitHub',
   prompt: 'Summarise this push.' as SafeText,
   message: 'raw',

@@ -18,6 +18,7 @@ const TURN: Turn = {
   kind: 'hook',
   attempt: 1,
   sessionKey: 'hook:test',
+  sessionId: '0b1e7c3a-5d2f-8a4b-9c6d-1e2f3a4b5c6d',
   name: 'Test',
   prompt: 'What happened?' as SafeText,
   message: 'What happened?',

@@ -53,6 +53,7 @@ async function take(settings: Partial<OpenClaw>, turn: Partial<Turn> = {}): Prom
     kind: 'hook',
     attempt: 1,
     sessionKey: 'gh:pr:7',
+    sessionId: '0b1e7c3a-5d2f-8a4b-9c6d-1e2f3a4b5c6d',
     name: 'GitHub',
     prompt: 'the whole prompt' as SafeText,
     message: 'raw',
@@ -101,15 +102,11 @@ test('the reply and the usage come out of the report; session, model and limits 
   expect(argv.join(' ')).not.toContain('the whole prompt');
 });
 
-test('the same session key is the same session there, another one is not', async () => {
-  const idOf = async (sessionKey: string): Promise<string | undefined> => {
-    await take({ command: command(JSON.stringify(REPORT)) }, { sessionKey });
-    const argv = readFileSync(join(folder, 'argv'), 'utf8').split('\n');
-    return argv[argv.indexOf('--session-id') + 1];
-  };
-  const first = await idOf('a');
-  expect(await idOf('a')).toBe(first);
-  expect(await idOf('b')).not.toBe(first);
+test('the session id of a conversation names the session there', async () => {
+  const sessionId = '5f0c1e9a-7b2d-8c3e-9f4a-0d1b2c3d4e5f';
+  await take({ command: command(JSON.stringify(REPORT)) }, { sessionId });
+  const argv = readFileSync(join(folder, 'argv'), 'utf8').split('\n');
+  expect(argv[argv.indexOf('--session-id') + 1]).toBe(sessionId);
 });
 
 test.each([

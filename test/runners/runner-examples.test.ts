@@ -68,6 +68,7 @@ async function openRunner(name: string): Promise<(change?: Partial<Turn>) => Pro
     kind: 'hook',
     attempt: 1,
     sessionKey: 'hook:example',
+    sessionId: '0b1e7c3a-5d2f-8a4b-9c6d-1e2f3a4b5c6d',
     name: 'Example',
     prompt: 'first' as SafeText,
     message: 'first',
@@ -85,7 +86,7 @@ test('Claude Code goes on with the conversation of a session key', async () => {
   const run = await openRunner('claude');
   expect(await run()).toEqual(ok('ant-key: first'));
   expect(await run(second)).toEqual(ok('ant-key: first+second'));
-  expect(await run({ sessionKey: 'hook:other' })).toEqual(ok('ant-key: first'));
+  expect(await run({ sessionId: '5f0c1e9a-7b2d-8c3e-9f4a-0d1b2c3d4e5f' })).toEqual(ok('ant-key: first'));
 });
 
 test('Codex reads the earlier turns before the prompt, and the model where there is one', async () => {

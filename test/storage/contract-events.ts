@@ -9,6 +9,8 @@ import {
   wake,
   work,
   dropEnding,
+  conversation,
+  MAIN,
 } from '../support/storage-builders.ts';
 import { claim, ids, claimTurn, turnRun, type Harness } from '../support/storage-harness.ts';
 
@@ -33,7 +35,7 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       const delivery = { channel: 'last', text: 'hello', fromMain: true };
       const run = turnRun('turn-1');
       const history = {
-        sessionKey: 'main',
+        conversation: MAIN,
         turns: [{ role: 'user' as const, text: 'q', at: NOW }],
         maxTurns: 5,
       };
@@ -41,7 +43,7 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.consumeEvents('turn-1', { run, delivery, history, nowMs: NOW })).toBe(false);
       expect(await storage.findRun('turn-1')).toEqual(run);
       expect(await storage.listOutbox({ limit: 5 })).toMatchObject([{ runId: 'turn-1', delivery }]);
-      expect(await storage.findHistory('main')).toEqual(history.turns);
+      expect((await storage.findConversation(MAIN)).turns).toEqual(history.turns);
       const rest = await claimTurn(storage, 'turn-3', { maxEvents: 2 });
       expect(rest?.events.map(({ text }) => text)).toEqual(texts.slice(1, 3));
       expect(await storage.verify()).toEqual([]);
@@ -103,20 +105,20 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
           { role: 'user' as const, text: `question ${turn}`, at: NOW },
           { role: 'assistant' as const, text: `answer ${turn}`, at: NOW },
         ];
-        const history = { sessionKey: 'k', turns, maxTurns: 3 };
+        const history = { conversation: conversation('k'), turns, maxTurns: 3 };
         await storage.completeRun(completion(run.id, { history, nowMs: NOW + turn }));
       }
-      expect((await storage.findHistory('k')).map(({ text }) => text)).toEqual([
+      expect((await storage.findConversation(conversation('k'))).turns.map(({ text }) => text)).toEqual([
         'answer 3',
         'question 4',
         'answer 4',
       ]);
       expect(await storage.listSessions({ limit: 5 })).toEqual([
-        { key: 'k', turns: 3, bytes: 26, createdAt: NOW + 1, lastUsedAt: NOW + 4 },
+        { owner: 'request', key: 'k', turns: 3, bytes: 26, createdAt: NOW + 1, lastUsedAt: NOW + 4 },
       ]);
-      expect(await storage.clearSession('k')).toBe(true);
-      expect(await storage.clearSession('k')).toBe(false);
-      expect(await storage.findHistory('k')).toEqual([]);
+      expect(await storage.clearSession(conversation('k'))).toBe(true);
+      expect(await storage.clearSession(conversation('k'))).toBe(false);
+      expect((await storage.findConversation(conversation('k'))).turns).toEqual([]);
     });
 
     test('lists newest first by state, mapping and session key, at most as many as asked for', async () => {

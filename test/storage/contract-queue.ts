@@ -11,6 +11,7 @@ import {
   wake,
   work,
   dropEnding,
+  conversation,
 } from '../support/storage-builders.ts';
 import { claim, ids, summaries, claimTurn, turnRun, type Harness } from '../support/storage-harness.ts';
 
@@ -99,8 +100,8 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
         agent(),
         agent({ sessionKey: 'busy' }),
       ] as const;
-      const history = (sessionKey: string) => ({
-        sessionKey,
+      const history = (key: string) => ({
+        conversation: conversation(key),
         turns: [{ role: 'user' as const, text: 'hello', at: NOW }],
         maxTurns: 5,
       });
@@ -126,8 +127,8 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
         sessions: 1,
       });
       expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([queued.id, recent.id]);
-      expect(await storage.findHistory('old')).toEqual([]);
-      expect(await storage.findHistory('busy')).toHaveLength(1);
+      expect((await storage.findConversation(conversation('old'))).turns).toEqual([]);
+      expect((await storage.findConversation(conversation('busy'))).turns).toHaveLength(1);
       expect(await storage.listSessions({ limit: 5 })).toHaveLength(1);
       expect(await storage.prune({ ...keep, maxRows: 0 }, NOW + 2 * DAY_MS)).toMatchObject({ runs: 1 });
       expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([queued.id]);

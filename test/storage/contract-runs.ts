@@ -1,5 +1,15 @@
+import type { AgentAction } from '../../src/action.ts';
 import { describe, expect, test } from 'vitest';
-import { agent, agentOf, completion, failure, NOW, summary, work } from '../support/storage-builders.ts';
+import {
+  agent,
+  agentOf,
+  completion,
+  failure,
+  NOW,
+  summary,
+  work,
+  conversation,
+} from '../support/storage-builders.ts';
 import { claim, ids, summaries, type Harness } from '../support/storage-harness.ts';
 
 export function runsContract(name: string, { fresh, again }: Harness): void {
@@ -40,6 +50,40 @@ export function runsContract(name: string, { fresh, again }: Harness): void {
       expect(await claim(storage, 10, NOW + 1)).toEqual([]);
       await storage.completeRun(completion(named[0]?.id ?? ''));
       expect(ids(await claim(storage))).toEqual([own.id]);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('two owners of one key have conversations of their own: neither waits for the other, nor reads it', async () => {
+      const { storage } = await fresh();
+      const [first, second] = [1, 2].map(() => agent({ sessionKey: 'k', owner: 'mapping:agent' })) as [
+        AgentAction,
+        AgentAction,
+      ];
+      const other = agent({ sessionKey: 'k', owner: 'request' });
+      await storage.accept(work([first, second, other]));
+      expect(ids(await claim(storage))).toEqual([first.id, other.id]);
+      const turns = [{ role: 'assistant' as const, text: 'of the mapping', at: NOW }];
+      const history = { conversation: conversation('k', 'mapping:agent'), turns, maxTurns: 5 };
+      await storage.completeRun(completion(first.id, { history }));
+      expect(ids(await claim(storage))).toEqual([second.id]);
+      expect(await storage.findConversation(conversation('k', 'request'))).toEqual({
+        turns: [],
+        hasKeyOnlyId: false,
+      });
+      expect(await storage.findConversation(history.conversation)).toEqual({ turns, hasKeyOnlyId: false });
+      expect(await storage.listSessions({ limit: 5, owner: 'request' })).toEqual([]);
+      expect(await storage.clearSession(conversation('k', 'request'))).toBe(false);
+      expect(await storage.clearSession(history.conversation)).toBe(true);
+      expect(await storage.findRun(first.id)).toMatchObject({ action: { owner: 'mapping:agent' } });
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test("the own key of a run is its owner's: another one that names it waits for nobody", async () => {
+      const { storage } = await fresh();
+      const run = agent({ owner: 'mapping:a' });
+      const named = agent({ sessionKey: run.sessionKey, owner: 'request' });
+      await storage.accept(work([run, named]));
+      expect(ids(await claim(storage))).toEqual([run.id, named.id]);
       expect(await storage.verify()).toEqual([]);
     });
 
@@ -123,7 +167,7 @@ export function runsContract(name: string, { fresh, again }: Harness): void {
         reply: 'done',
         usage: { inputTokens: 3, outputTokens: 5 },
         history: {
-          sessionKey: 'a',
+          conversation: conversation('a'),
           turns: [
             { role: 'user', text: 'question', at: NOW },
             { role: 'assistant', text: 'done', at: NOW + 1 },
@@ -156,7 +200,7 @@ export function runsContract(name: string, { fresh, again }: Harness): void {
       expect(await summaries(reopened)).toMatchObject([
         { text: 'Hook Hook: done', mode: 'now', runId: run.id },
       ]);
-      expect(await reopened.findHistory('a')).toEqual(full.history?.turns);
+      expect((await reopened.findConversation(conversation('a'))).turns).toEqual(full.history?.turns);
       const outbox = await reopened.listOutbox({ limit: 10, mappingId: 'github' });
       expect(outbox).toMatchObject([
         { kind: 'callback', runId: run.id, callback },

@@ -22,6 +22,8 @@ import { openStorage, type StorageErrorCode } from '../../src/storage/storage.ts
 import { agent, completion, NOW, wake, work } from '../support/storage-builders.ts';
 import { until } from '../support/service-process.ts';
 
+const NO_OWNERS = { mappings: {}, sharedPrefixes: [] };
+
 let folder: string;
 let file: string;
 beforeEach(() => {
@@ -88,11 +90,13 @@ test('refuses a store of a newer schema', async () => {
 
 test('takes an older schema to the newest in one transaction, or leaves it as it was', () => {
   const database = new DatabaseSync(file);
-  migrate(database, MIGRATIONS);
+  migrate(database, MIGRATIONS, NO_OWNERS);
   const next = "CREATE TABLE more (name TEXT); INSERT INTO more VALUES ('one')";
-  expect(() => migrate(database, [...MIGRATIONS, next, 'this is not SQL'])).toThrow(/syntax error/);
+  expect(() => migrate(database, [...MIGRATIONS, next, 'this is not SQL'], NO_OWNERS)).toThrow(
+    /syntax error/,
+  );
   expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length });
-  migrate(database, [...MIGRATIONS, next]);
+  migrate(database, [...MIGRATIONS, next], NO_OWNERS);
   expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length + 1 });
   expect(database.prepare('PRAGMA application_id').get()).toEqual({ application_id: APPLICATION_ID });
   expect(database.prepare('SELECT name FROM more').all()).toEqual([{ name: 'one' }]);

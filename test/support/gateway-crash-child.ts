@@ -68,6 +68,7 @@ function action(change: Partial<AgentAction>): AgentAction {
     message: 'hello',
     name: 'Test',
     sessionKey: `hook:${randomUUID()}`,
+    owner: 'request',
     oneShot: true,
     wakeMode: 'next-heartbeat',
     deliver: false,

@@ -33,6 +33,7 @@ export function agentAction(change: Partial<AgentAction> = {}): AgentAction {
     message: 'hello',
     name: 'Test',
     sessionKey: `hook:${id}`,
+    owner: 'mapping:test',
     oneShot: change.sessionKey === undefined,
     wakeMode: 'next-heartbeat',
     deliver: false,

@@ -45,7 +45,7 @@ export function settingsWith(
     lenient: false,
     dialect: 'sluice',
     hookAgents: { runners: {} },
-    sessionKeys: { allowFromRequest: true, allowedPrefixes: [] },
+    sessionKeys: { allowFromRequest: true, allowedPrefixes: [], shared: [] },
     limits: WORK_LIMITS,
     maxActions: MAX_ACTIONS,
     transformBudgetMs: TRANSFORM_BUDGET_MS,

@@ -89,7 +89,7 @@ const HOOKS: HooksSettings = {
   lenient: false,
   dialect: 'sluice',
   exposeRuns: false,
-  sessionKeys: { allowFromRequest: true, allowedPrefixes: [] },
+  sessionKeys: { allowFromRequest: true, allowedPrefixes: [], shared: [] },
   agents: { runners: {} },
 };
 
@@ -123,6 +123,7 @@ export function agentAction(request: HookRequest, id = request.id): FakeAction {
     message: 'message',
     name: 'Hook',
     sessionKey: `hook:${id}`,
+    owner: 'request',
     oneShot: true,
     wakeMode: 'now',
     deliver: true,

@@ -6,6 +6,7 @@ import type {
   RunCompletion,
   RunRecord,
   SummaryEvent,
+  Conversation,
 } from '../../src/storage/storage.ts';
 
 /** A time of day for everything that needs one; nothing in the store depends on the real clock. */
@@ -23,6 +24,7 @@ export function agent(
     message: 'look at this',
     name: 'Hook',
     sessionKey: parts.sessionKey ?? `hook:${id}`,
+    owner: 'request',
     oneShot: parts.sessionKey === undefined,
     wakeMode: 'next-heartbeat',
     deliver: false,
@@ -67,4 +69,11 @@ export function failure(retryAt: number, code = 'connection_refused') {
 
 export function dropEnding(run: RunRecord): DropEnding {
   return { summary: summary(`Hook ${run.action.name} (dropped): gone`) };
+}
+
+export const MAIN: Conversation = { owner: 'main', key: 'main' };
+
+/** The conversation of runs made by `agent`. */
+export function conversation(key: string, owner: Conversation['owner'] = 'request'): Conversation {
+  return { owner, key };
 }

@@ -68,7 +68,7 @@ export function turnRun(id: string): RunRecord {
   return {
     id,
     kind: 'heartbeat',
-    action: agent({ id, sessionKey: 'main', name: 'Heartbeat' }),
+    action: agent({ id, sessionKey: 'main', owner: 'main', name: 'Heartbeat' }),
     state: 'completed',
     outcome: 'ok',
     reply: 'HEARTBEAT_OK',

@@ -1,4 +1,4 @@
-import type { ActionOrigin, AgentAction, DeliveryTarget } from '../../action.ts';
+import type { ActionOrigin, AgentAction, ConversationOwner, DeliveryTarget } from '../../action.ts';
 import type {
   EventRecord,
   EventState,
@@ -19,6 +19,7 @@ export interface RunRow {
   readonly kind: 'hook' | 'heartbeat';
   readonly state: number;
   readonly action: string;
+  readonly owner: ConversationOwner;
   readonly attempts: number;
   readonly outcome: RunOutcome | null;
   readonly reply: string | null;
@@ -33,7 +34,7 @@ export interface RunRow {
   readonly endedAt: number | null;
 }
 
-export const RUN_COLUMNS = `runs.seq, id, kind, state, action, attempts, outcome, reply, error_code AS errorCode,
+export const RUN_COLUMNS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS errorCode,
   error_message AS errorMessage, usage, pgid, start_ticks AS startTicks, accepted_at AS acceptedAt,
   due_at AS dueAt, started_at AS startedAt, ended_at AS endedAt
   FROM runs JOIN run_actions ON run_actions.seq = runs.seq`;
@@ -109,7 +110,8 @@ export function toRun(row: RunRow): RunRecord {
   return {
     id: row.id,
     kind: row.kind,
-    action: JSON.parse(row.action) as AgentAction,
+    // The row knows the owner of runs that were stored before actions had one.
+    action: { ...(JSON.parse(row.action) as AgentAction), owner: row.owner },
     state: named(RUN_STATES, row.state),
     attempts: row.attempts,
     acceptedAt: row.acceptedAt,

@@ -34,6 +34,7 @@ export class AcceptQueue {
           : await this.#operations.acceptSoleRun(
               run.id,
               run.sessionKey,
+              run.owner,
               run.mappingId,
               run.runner,
               run.action,

@@ -73,9 +73,9 @@ const COUNTED: readonly (readonly [column: string, table: string, rows: string])
 /** What `migrations.ts` promises about the rows: each entry counts the rows that break it. */
 const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
   [
-    'session keys with more than one ready or active run',
+    'conversations with more than one ready or active run',
     `SELECT count(*) FROM (SELECT 1 FROM runs WHERE state IN (${RUN.ready}, ${RUN.active})
-       GROUP BY session_key HAVING count(*) > 1)`,
+       GROUP BY owner, session_key HAVING count(*) > 1)`,
   ],
   [
     'blocked runs that nothing is before',

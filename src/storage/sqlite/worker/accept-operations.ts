@@ -35,6 +35,7 @@ export function acceptRequest(store: Store, request: PreparedRequest): string | 
 type RunParts = [
   id: string,
   sessionKey: string,
+  owner: string,
   mappingId: string,
   runner: string,
   action: string,
@@ -45,10 +46,10 @@ type RunParts = [
 /** Stores a request that is no more than one run; answers and throws as `acceptRequest` does. */
 export function acceptSoleRun(
   store: Store,
-  ...[id, sessionKey, mappingId, runner, action, bytes, acceptedAt]: RunParts
+  ...[id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt]: RunParts
 ): null {
   checkRoom(store, { runs: 1, bytes, wakes: 0 });
-  insertRun(store, { id, sessionKey, mappingId, runner, action, bytes, acceptedAt } satisfies NewRun);
+  insertRun(store, { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } satisfies NewRun);
   return null;
 }
 

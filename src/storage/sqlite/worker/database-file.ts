@@ -12,7 +12,8 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
+import { APPLICATION_ID, type Migration, MIGRATIONS } from './migrations.ts';
+import type { KnownOwners } from './owner-migration.ts';
 import { StorageError } from '../../storage-error.ts';
 
 /** First bytes of every SQLite file (sqlite.org/fileformat.html). */
@@ -117,7 +118,7 @@ export function createFile(file: string): void {
 /** Opens a store that was examined, sets it up, and brings its schema up to date where `mayMigrate`. */
 export function connect(
   file: string,
-  options: { readonly fsync: boolean; readonly mayMigrate: boolean },
+  options: { readonly fsync: boolean; readonly mayMigrate: boolean; readonly owners: KnownOwners },
 ): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -131,7 +132,7 @@ export function connect(
           `${file}: the store is ${version === 0 ? 'empty' : 'of an older version'}; start the service once, it sets the store up`,
         );
       }
-      migrate(database, MIGRATIONS);
+      migrate(database, MIGRATIONS, options.owners);
     }
     database.exec('PRAGMA journal_mode = WAL');
     database.exec(`PRAGMA synchronous = ${options.fsync ? 'FULL' : 'OFF'}`);
@@ -147,10 +148,13 @@ export function connect(
 }
 
 /** Takes the schema from its version to the newest, in one transaction, so that it is never half way. */
-export function migrate(database: DatabaseSync, migrations: readonly string[]): void {
+export function migrate(database: DatabaseSync, migrations: readonly Migration[], owners: KnownOwners): void {
   database.exec('BEGIN IMMEDIATE');
   try {
-    for (const migration of migrations.slice(pragma(database, 'user_version'))) database.exec(migration);
+    for (const migration of migrations.slice(pragma(database, 'user_version'))) {
+      if (typeof migration === 'string') database.exec(migration);
+      else migration(database, owners);
+    }
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     database.exec(`PRAGMA user_version = ${migrations.length}`);
     database.exec('COMMIT');

@@ -1,3 +1,6 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { addOwners, type KnownOwners } from './owner-migration.ts';
+
 /**
  * Written into every store, so that another program's database is never taken for one ("SLUI").
  */
@@ -8,13 +11,13 @@ export const APPLICATION_ID = 0x53_4c_55_49;
  * a clock. A queued run is in one of three states, kept right by every transition, so that a claim never looks at work
  * it cannot take:
  *
- *   ready    the first due run of a session key that has no active run: `runs_ready` holds nothing else
- *   blocked  due, but behind an active or a ready run of its key
- *   waiting  for its next attempt; meanwhile its key is free for later runs
+ *   ready    the first due run of a conversation that has no active run: `runs_ready` holds nothing else
+ *   blocked  due, but behind an active or a ready run of its conversation
+ *   waiting  for its next attempt; meanwhile its conversation is free for later runs
  *
- * Per key: at most one run is ready or active, and a blocked run implies that one is. A run under a key of its own
+ * A conversation is the pair of owner and session key. Per conversation: at most one run is ready or active, and a blocked run implies that one is. A run under a key of its own
  * (`hook:` and its id) stands in no queue: nearly all runs are of this kind, and a random key costs a page of the log.
- * Once a sender names such a key, the run that has it joins the queue of the key (column `line`).
+ * Once its owner names such a key again, the run that has it joins the queue (column `line`: owner, line break, key).
  *
  * The prompt stands in a table of its own, because a row is written again as a whole at every change of state.
  *
@@ -228,5 +231,8 @@ CREATE TABLE mail_set_aside (
 CREATE INDEX mail_set_aside_of ON mail_set_aside (mailbox, state, seq);
 `;
 
+/** One step of the schema: SQL, or what runs it. */
+export type Migration = string | ((database: DatabaseSync, owners: KnownOwners) => void);
+
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3];
+export const MIGRATIONS: readonly Migration[] = [VERSION_1, VERSION_2, VERSION_3, addOwners];

@@ -1,11 +1,13 @@
 import type {
   Backlog,
+  Conversation,
   HeldRunner,
   ListQuery,
   QueueSelection,
   RunnerHold,
   SessionRecord,
   SessionTurn,
+  StoredConversation,
 } from '../../records.ts';
 import {
   EVENT_COLUMNS,
@@ -26,9 +28,10 @@ const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const INTERRUPTED = `SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} ORDER BY runs.seq`;
 const IDEMPOTENT = `SELECT body_sha256 AS bodySha256, result FROM idempotency
   WHERE scope = ? AND key = ? AND expires_at > ?`;
-const HISTORY = 'SELECT role, text, at FROM session_turns WHERE session_key = ? ORDER BY seq';
-const SESSIONS = `SELECT key, turns, bytes, created_at AS createdAt, last_used_at AS lastUsedAt FROM sessions
-  WHERE ?1 IS NULL OR key = ?1 ORDER BY last_used_at DESC, key LIMIT ?2`;
+const HISTORY = 'SELECT role, text, at FROM session_turns WHERE owner = ? AND session_key = ? ORDER BY seq';
+const KEY_ONLY_ID = 'SELECT key_only_id AS isKeyOnly FROM sessions WHERE owner = ? AND key = ?';
+const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS createdAt, last_used_at AS lastUsedAt FROM sessions
+  WHERE (?1 IS NULL OR key = ?1) AND (?2 IS NULL OR owner = ?2) ORDER BY last_used_at DESC, key, owner LIMIT ?3`;
 const DECISIONS = `SELECT decision FROM decisions WHERE (?1 IS NULL OR mapping_id = ?1) AND (?2 IS NULL OR outcome = ?2)
   ORDER BY seq DESC LIMIT ?3`;
 const DECISION = 'SELECT decision FROM decisions WHERE request_id = ? ORDER BY seq DESC LIMIT 1';
@@ -95,12 +98,13 @@ export function findReservation(
   return sql.find(IDEMPOTENT, scope, key, nowMs);
 }
 
-export function findHistory({ sql }: Store, sessionKey: string): SessionTurn[] {
-  return sql.all(HISTORY, sessionKey);
+export function findConversation({ sql }: Store, { owner, key }: Conversation): StoredConversation {
+  const session = sql.find<{ isKeyOnly: number }>(KEY_ONLY_ID, owner, key);
+  return { turns: sql.all<SessionTurn>(HISTORY, owner, key), hasKeyOnlyId: session?.isKeyOnly === 1 };
 }
 
 export function listSessions({ sql }: Store, query: ListQuery): SessionRecord[] {
-  return sql.all(SESSIONS, query.sessionKey ?? null, atMost(query.limit));
+  return sql.all(SESSIONS, query.sessionKey ?? null, query.owner ?? null, atMost(query.limit));
 }
 
 /** As JSON text. */

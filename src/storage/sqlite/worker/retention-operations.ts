@@ -1,4 +1,4 @@
-import type { PruneResult, RetentionLimits } from '../../records.ts';
+import type { Conversation, PruneResult, RetentionLimits } from '../../records.ts';
 import { removeSession } from './session-rows.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
@@ -21,9 +21,9 @@ const NEXT_SUMMARY = `SELECT seq, created_at AS createdAt FROM events INDEXED BY
 const EXPIRED_KEY = `SELECT scope, key FROM idempotency INDEXED BY idempotency_expiry WHERE expires_at <= ?
   ORDER BY expires_at LIMIT 1`;
 const REMOVE_KEY = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
-const IDLE_SESSION = `SELECT key FROM sessions INDEXED BY sessions_used
+const IDLE_SESSION = `SELECT owner, key FROM sessions INDEXED BY sessions_used
   WHERE last_used_at < ?
-    AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line WHERE line = key AND state <= ${RUN.active})
+    AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line WHERE line = owner || char(10) || key AND state <= ${RUN.active})
   ORDER BY last_used_at LIMIT 1`;
 
 export interface PruneSlice {
@@ -139,9 +139,9 @@ function pruneKey({ sql }: Store, { removed, nowMs }: Slice): boolean {
 
 function pruneSession(store: Store, { removed, before, maxRows }: Slice): boolean {
   const limit = store.counters.sessions > maxRows ? Number.MAX_SAFE_INTEGER : before;
-  const row = store.sql.find<{ key: string }>(IDLE_SESSION, limit);
+  const row = store.sql.find<Conversation>(IDLE_SESSION, limit);
   if (row === undefined) return false;
-  removeSession(store, row.key);
+  removeSession(store, row);
   removed.sessions += 1;
   return true;
 }

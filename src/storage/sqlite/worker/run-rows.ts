@@ -8,9 +8,9 @@ const HEAD = `SELECT seq, id, state, session_key AS sessionKey, line AS queue, m
   FROM runs WHERE id = ?`;
 const END = `UPDATE runs SET state = ?, outcome = ?, reply = ?, error_code = ?, error_message = ?, usage = ?, ended_at = ?,
   pgid = NULL, start_ticks = NULL WHERE seq = ?`;
-const INSERT_HEARTBEAT = `INSERT INTO runs (id, kind, state, session_key, mapping_id, runner, bytes, attempts,
+const INSERT_HEARTBEAT = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, attempts,
     accepted_at, due_at, started_at, ended_at, outcome, reply, error_code, error_message, usage)
-  VALUES (?, 'heartbeat', ${RUN.completed}, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
+  VALUES (?, 'heartbeat', ${RUN.completed}, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (?, ?)';
 
 /** What operations need to know of a run they change. */
@@ -80,6 +80,7 @@ export function insertHeartbeat({ sql, counters }: Store, run: RunRecord): void 
     INSERT_HEARTBEAT,
     run.id,
     action.sessionKey,
+    action.owner,
     action.origin.mappingId ?? '',
     action.runner ?? '',
     run.attempts,

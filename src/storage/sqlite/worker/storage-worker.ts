@@ -8,6 +8,7 @@ import { checkPages, connect, createFile, examineFile, makeFolder } from './data
 import { type Call, Engine, type Replies } from './engine.ts';
 import { OPERATION_NAMES, type OperationName } from './operations.ts';
 import { HealthMonitor } from './health-monitor.ts';
+import type { KnownOwners } from './owner-migration.ts';
 import { EVENT, OUTBOX } from './states.ts';
 import type { AcceptLimits } from './store.ts';
 import { StoreFiles } from './store-files.ts';
@@ -22,6 +23,7 @@ export interface WorkerInput {
   readonly mode: 'performer' | 'attached';
   readonly fsync: boolean;
   readonly limits: AcceptLimits;
+  readonly owners: KnownOwners;
 }
 
 export type WorkerMessage =
@@ -36,7 +38,7 @@ export type WorkerMessage =
 const WATCH_MS = 400;
 
 function openPerformer(input: WorkerInput): { database: DatabaseSync; lock: PerformerLock } {
-  const { file, fsync } = input;
+  const { file, fsync, owners } = input;
   examineFile(file);
   makeFolder(file);
   const lock = takePerformerLock(file);
@@ -48,7 +50,7 @@ function openPerformer(input: WorkerInput): { database: DatabaseSync; lock: Perf
     if (state === 'missing') createFile(file);
     isCreated = state === 'missing';
     chmodSync(file, 0o600);
-    const database = connect(file, { fsync, mayMigrate: true });
+    const database = connect(file, { fsync, mayMigrate: true, owners });
     try {
       start(database);
     } catch (error) {
@@ -80,14 +82,14 @@ function start(database: DatabaseSync): void {
     COMMIT`);
 }
 
-function openAttached({ file, fsync }: WorkerInput): DatabaseSync {
+function openAttached({ file, fsync, owners }: WorkerInput): DatabaseSync {
   if (examineFile(file) !== 'store') {
     throw new StorageError(
       'not_found',
       `${file}: there is no store yet; start the service once, it makes one`,
     );
   }
-  return connect(file, { fsync, mayMigrate: false });
+  return connect(file, { fsync, mayMigrate: false, owners });
 }
 
 function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock | undefined): void {

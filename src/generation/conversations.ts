@@ -1,0 +1,112 @@
+/*
+ * Who may write into which conversation. A conversation belongs to the mapping that writes into it, or to the senders
+ * of /agent bodies; keys under a prefix in hooks.sessionKeys.shared belong to nobody.
+ */
+import type { LoadedConfig } from '../config/config.ts';
+import type { Diagnostic } from '../document/document.ts';
+import type { CompiledMapping } from '../mapping/mapping.ts';
+
+type Place = NonNullable<Diagnostic['at']>;
+
+/** Somebody whose runs take part in conversations. */
+interface Writer {
+  readonly name: string;
+  readonly owner: string;
+  /** The keys it may write, as the beginning that all of them have; `isExact` where there is but one key. */
+  readonly keys: { readonly text: string; readonly start: string; readonly isExact: boolean };
+  readonly runners: readonly string[];
+  readonly at: Place;
+}
+
+/** One line for each writer, for `sluice check`; empty where every run has a session of its own. */
+export function listConversations(
+  config: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly string[] {
+  const writers = findWriters(config, mappings);
+  if (writers.every(({ owner }) => owner === 'request')) return [];
+  const { shared } = config.settings.hooks.sessionKeys;
+  const width = Math.max(...writers.map(({ name }) => name.length));
+  return [
+    'conversations, and who writes into them:',
+    ...writers.map(({ name, keys }) => {
+      const isShared = shared.some((prefix) => keys.start.startsWith(prefix));
+      return `  ${name.padEnd(width)}  ${keys.text}${isShared ? ' (shared)' : ''}`;
+    }),
+    ...(shared.length === 0 ? [] : [`  shared by all who write such a key: ${shared.join(', ')}`]),
+  ];
+}
+
+function findWriters(
+  { settings, root }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Writer[] {
+  const { sessionKeys } = settings.hooks;
+  const usual = settings.gateway.runner;
+  const { default: standard, allowedPrefixes } = sessionKeys;
+  const ofMappings = mappings.flatMap(({ action, at, id, owner, runner = usual, sessionKey }): Writer[] => {
+    if (action !== 'agent' || (sessionKey === undefined && standard === undefined)) return [];
+    const keys = sessionKey === undefined ? exactly(standard ?? '') : keysOf(sessionKey);
+    return [{ name: `mapping ${id}`, owner, keys, runners: [runner], at: sessionKey?.at ?? at }];
+  });
+  const ofBodies: Writer = {
+    name: 'bodies of /agent',
+    owner: 'request',
+    keys: sessionKeys.allowFromRequest
+      ? { text: anyKey(allowedPrefixes), start: '', isExact: false }
+      : exactly(standard ?? ''),
+    runners: [usual, ...Object.values(settings.hooks.agents.runners)],
+    at: root.place(['hooks']),
+  };
+  return sessionKeys.allowFromRequest || standard !== undefined ? [...ofMappings, ofBodies] : ofMappings;
+}
+
+const anyKey = (prefixes: readonly string[]): string =>
+  prefixes.length === 0 ? 'any key' : `any key that starts with ${prefixes.join(' or ')}`;
+
+const exactly = (key: string): Writer['keys'] => ({ text: key, start: key, isExact: true });
+
+function keysOf({ literal, source }: NonNullable<CompiledMapping['sessionKey']>): Writer['keys'] {
+  if (literal !== undefined) return exactly(literal.trim());
+  return { text: source.trim(), start: source.trimStart().split('{{', 1)[0] ?? '', isExact: false };
+}
+
+/** A forward runner hands over the key alone: equal keys of two owners become one conversation of the other gateway. */
+export function findMergedConversations(
+  config: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  const { gateway, hooks } = config.settings;
+  const { shared } = hooks.sessionKeys;
+  const writers = findWriters(config, mappings).filter(
+    ({ keys }) => !shared.some((prefix) => keys.start.startsWith(prefix)),
+  );
+  const forwards = Object.entries(gateway.runners).filter(([, { kind }]) => kind === 'forward');
+  return forwards.flatMap(([runner]): Diagnostic[] => {
+    const here = writers.filter(({ runners }) => runners.includes(runner));
+    const pair = here
+      .flatMap((one, index) => here.slice(index + 1).map((other) => [one, other] as const))
+      .find(([one, other]) => one.owner !== other.owner && canMeet(one.keys, other.keys));
+    if (pair === undefined) return [];
+    const [one, other] = pair;
+    return [
+      {
+        severity: 'warning',
+        code: 'FORWARD_MERGES_CONVERSATIONS',
+        message: `the runner ${runner} hands over the session key without its owner: under equal keys ${one.name} and ${other.name} share a conversation there`,
+        at: one.at,
+        hint:
+          other.owner === 'request'
+            ? 'set hooks.sessionKeys.allowFromRequest to false, or give the mapping another runner'
+            : 'let the keys of each mapping start differently, or give one of them another runner',
+      },
+    ];
+  });
+}
+
+function canMeet(one: Writer['keys'], other: Writer['keys']): boolean {
+  if (one.isExact && other.isExact) return one.start === other.start;
+  if (one.isExact) return one.start.startsWith(other.start);
+  if (other.isExact) return other.start.startsWith(one.start);
+  return one.start.startsWith(other.start) || other.start.startsWith(one.start);
+}
