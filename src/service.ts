@@ -8,6 +8,7 @@ import {
 } from './generation/generation.ts';
 import { isBuiltInRoute } from './hook/hook.ts';
 import { Sandbox, type SandboxEvent } from './sandbox/sandbox.ts';
+import { LiveMail, ownDoor } from './mail/mail.ts';
 import {
   startMetricsListener,
   startServer,
@@ -39,6 +40,8 @@ export interface ServiceOptions extends LiveOptions {
   /** Where the line per request goes; default `log`. */
   readonly requestLog?: Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'>;
   readonly onDecision?: (seen: SeenRequest) => void;
+  /** Whether the mailbox of `hooks.mail` is read. */
+  readonly readMail?: boolean;
   /** How often `storage.keep` is applied; default every ten minutes. */
   readonly pruneEveryMs?: number;
 }
@@ -64,7 +67,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     opened.unshift(() => gateway.stop(0));
     storage.onOutsideChange(() => gateway.notify());
     await gateway.start();
-    live.onReplaced(() => gateway.reconfigure(live.effects));
     const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
     const stopWatching = watchHealth(health, { sandbox, failed });
     opened.unshift(() => Promise.resolve(stopWatching()));
@@ -72,6 +74,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     if (metrics !== undefined) opened.unshift(metrics.stop);
     const server = await listen(options, { live, storage, gateway, health, metrics });
     opened.unshift(() => server.stop());
+    const mail = followReloads(options, { live, storage, gateway, server, health });
+    opened.unshift(() => mail.stop());
     const stopPruning = keepPruning(storage, live, options);
     return {
       url: server.url,
@@ -86,6 +90,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         stopPruning();
         stopWatching();
         const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
+        await mail.stop();
         // Side by side: a sender that waits for its run keeps its connection for as long as the run may go on.
         await Promise.all([server.stop(), gateway.stop(graceMs)]);
         await metrics?.stop();
@@ -113,6 +118,25 @@ function openStore(
     maxBacklogBytes: storage.maxBacklog.bytes,
     maxPendingEvents: gateway.events.maxPending,
   });
+}
+
+/** Lets gateway and mailbox follow the live configuration; mail takes the way every request goes. */
+function followReloads(
+  { log, readMail: isWanted = false }: ServiceOptions,
+  wiring: Omit<Wiring, 'metrics'> & { readonly server: RunningServer },
+): LiveMail {
+  const { live, storage, gateway, server, health } = wiring;
+  const door = ownDoor((hook) => server.deliver(hook));
+  const mail = new LiveMail({ store: storage, door, log, health });
+  const apply = (): void => {
+    if (isWanted) mail.apply(live.generation.config.settings.hooks.mail);
+  };
+  live.onReplaced(() => {
+    gateway.reconfigure(live.effects);
+    apply();
+  });
+  apply();
+  return mail;
 }
 
 /** How often the sandbox is asked how it is. */

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addAuthoringCommands } from './authoring-commands.ts';
 import type { Cli } from './command-line.ts';
+import { addMailCommands } from './mail-commands.ts';
 import { addServiceCommands } from './service-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { CliError, processTerminal, type Terminal } from './terminal.ts';
@@ -50,6 +51,7 @@ export function createProgram(terminal: Terminal, setExitCode: (code: 0 | 1 | 2)
   addServiceCommands(program, cli);
   addAuthoringCommands(program, cli);
   addStoreCommands(program, cli);
+  addMailCommands(program, cli);
   forEachCommand(program, (command) => command.exitOverride());
   return program;
 }

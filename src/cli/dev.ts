@@ -19,6 +19,8 @@ import { CliError, type Terminal } from './terminal.ts';
 
 export interface DevFlags extends ServeFlags {
   readonly record?: string;
+  /** Read the mailbox, too. */
+  readonly mail?: boolean;
   readonly mask: readonly string[];
 }
 
@@ -37,6 +39,7 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     log,
     requestLog: readableRequests(log, terminal),
     listen: flags,
+    readMail: flags.mail === true,
     makeToken: (host) => makeDevToken(configFile, host),
     onDecision: (decision) => {
       terminal.err(formatDecisionLine(decision, terminal.color));

@@ -52,7 +52,8 @@ export interface Target {
   readonly token: string;
 }
 
-async function findTarget(cli: Cli, flags: SendFlags): Promise<Target> {
+/** The running service of a configuration, and the token it takes. */
+export async function findTarget(cli: Cli, flags: Pick<SendFlags, 'config' | 'against'>): Promise<Target> {
   const { settings, file } = await loadSettings(cli.terminal, flags, { needSecrets: true });
   const token = settings.hooks.token ?? readDevToken(file);
   if (token === undefined)

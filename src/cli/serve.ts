@@ -21,6 +21,7 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
     env: terminal.env,
     log,
     listen: flags,
+    readMail: true,
     onDiagnostics: (diagnostics, isLoaded) => {
       if (!isRunning && !isLoaded) {
         terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));

@@ -32,6 +32,7 @@ export function addServiceCommands(program: Command, cli: Cli): void {
       collect,
       [],
     )
+    .option('--mail', 'read the mailbox of hooks.mail, too')
     .action(async (flags: DevFlags) => (await import('./dev.ts')).dev(cli, flags));
   program
     .command('demo')
@@ -56,6 +57,7 @@ export function addServiceCommands(program: Command, cli: Cli): void {
     .option('--into <dir>', 'where the cases go (default test/golden beside the configuration)')
     .option('--mask <place>', 'mask the value at this place (repeatable)', collect, [])
     .option('--port <n>', 'listen here', wholeNumber(0, 65_535))
+    .option('--mail', 'read the mailbox of hooks.mail, too')
     .action(async ({ into, ...flags }: Omit<DevFlags, 'record'> & { into?: string }) => {
       const { findCasesFolder } = await import('./config-file.ts');
       const record = findCasesFolder(cli.terminal, flags, into);

@@ -124,3 +124,23 @@ function unreachable(url: string, error: unknown): DoorAnswer {
         : `the service at ${url} cannot be reached (${code})`,
   };
 }
+
+/** Delivers inside the process; `deliver` is the server's. */
+export function ownDoor(
+  deliver: (hook: {
+    readonly name: string;
+    readonly body: Buffer;
+    readonly idempotencyKey: string;
+  }) => Promise<{ readonly status: number; readonly body: string; readonly retryAfterSeconds?: number }>,
+): Door {
+  return async ({ path, payload, key }) => {
+    const body = Buffer.from(JSON.stringify(payload));
+    const answer = await deliver({ name: path, body, idempotencyKey: key });
+    const { retryAfterSeconds } = answer;
+    return doorAnswer(
+      answer.status,
+      answer.body,
+      retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000,
+    );
+  };
+}

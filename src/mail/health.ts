@@ -1,3 +1,5 @@
+import type { HealthReporter } from '../telemetry/telemetry.ts';
+
 /** How the reading of one mailbox is going; each state calls for something else. */
 export type MailHealth =
   | { readonly state: 'connecting'; readonly since: number }
@@ -36,22 +38,43 @@ export interface MailboxStatus {
   readonly figures: MailFigures;
 }
 
-/** What is wrong with a mailbox, as one sentence without a secret; undefined where nothing is. */
-export function mailProblem({ account, folder, health }: MailboxStatus): string | undefined {
-  const where = `the mailbox ${account}, folder ${folder},`;
+/** One connection that broke is no trouble: it is there again within a second. */
+const ATTEMPTS_UNTIL_AWAY = 2;
+
+/** Raises and clears what the service says of itself; a mailbox is in one trouble at most. */
+export function reportHealth(reporter: HealthReporter, name: string, health: MailHealth): void {
+  const trouble = troubleOf(health);
+  if (trouble === 'unchanged') return;
+  for (const code of ['mailbox_away', 'mailbox_login_refused', 'mail_refused'] as const) {
+    if (trouble?.code === code) reporter.raise({ ...trouble, name });
+    else reporter.clear({ code, name });
+  }
+}
+
+interface MailTrouble {
+  readonly code: 'mailbox_away' | 'mailbox_login_refused' | 'mail_refused';
+  readonly message: string;
+}
+
+function troubleOf(health: MailHealth): MailTrouble | 'unchanged' | undefined {
   switch (health.state) {
     case 'connecting':
+      return 'unchanged';
     case 'connected':
     case 'standby':
     case 'stopped':
       return undefined;
     case 'backing-off':
-      return `${where} cannot be reached: ${health.reason}`;
-    case 'authentication-dead':
-      return `${where} refuses the login; run "sluice webhooks mail setup": ${health.reason}`;
+      if (health.attempts < ATTEMPTS_UNTIL_AWAY) return 'unchanged';
+      return { code: 'mailbox_away', message: health.reason };
     case 'misconfigured':
-      return `${where} cannot be read: ${health.reason}`;
+      return { code: 'mailbox_away', message: health.reason };
+    case 'authentication-dead':
+      return {
+        code: 'mailbox_login_refused',
+        message: `${health.reason}; run "sluice webhooks mail setup"`,
+      };
     case 'held':
-      return `mail of ${account} waits, because the service refuses all of it: ${health.reason}`;
+      return { code: 'mail_refused', message: health.reason };
   }
 }

@@ -9,6 +9,7 @@ import type { MailFigures, MailHealth, MailboxStatus } from './health.ts';
 import { isGone } from './holder.ts';
 import { type MailFailure, toMailFailure } from './mail-failure.ts';
 import { type MailMessage, type MailPayload, toMessage } from './payload.ts';
+import { readState, type StoredState } from './stored-status.ts';
 import type { Candidate, FetchedMail, KnownMail, MailSource } from './source.ts';
 
 /** Delays; tests have shorter ones. */
@@ -89,6 +90,7 @@ export class MailboxReader {
   /** Ends the wait for mail early. */
   #wakeUp: AbortController | undefined;
   #isLost = false;
+  #loginDeadSince: number | undefined;
   #fetching: { readonly identity: string; attempts: number } | undefined;
 
   constructor(options: ReaderOptions) {
@@ -151,9 +153,21 @@ export class MailboxReader {
       return false;
     }
     this.#isLost = false;
+    const deadSince = readState(claimed.record.state)?.loginDeadSince;
+    if (deadSince !== undefined) this.#recallDeadLogin(deadSince);
     this.#position = claimed.record.position ?? '';
     this.#floorAt = claimed.record.floorAt;
     return true;
+  }
+
+  /** A login that was dead under the reader before is so until it works again, and nobody is told anew. */
+  #recallDeadLogin(since: number): void {
+    this.#loginDeadSince = since;
+    this.#health = {
+      state: 'authentication-dead',
+      since,
+      reason: 'the login was refused before the restart',
+    };
   }
 
   /** Connects again and again for as long as the mailbox is ours. */
@@ -167,7 +181,7 @@ export class MailboxReader {
         const deliveredBefore = this.#figures.delivered;
         let isOpen = false;
         try {
-          if (this.#health.state !== 'authentication-dead') {
+          if (this.#loginDeadSince === undefined) {
             this.#become({ state: 'connecting', since: this.#clock() });
           }
           await this.#connect(signal, () => {
@@ -197,10 +211,10 @@ export class MailboxReader {
     const now = this.#clock();
     const { kind, message: reason } = failure;
     const { firstRetryMs, maxRetryMs, deadRetryMs } = this.#times;
-    if (kind === 'authentication' && counts.refusals >= LOGINS_UNTIL_DEAD) {
-      if (this.#health.state !== 'authentication-dead') {
-        this.#become({ state: 'authentication-dead', since: now, reason });
-      }
+    const isDead = this.#loginDeadSince !== undefined || counts.refusals >= LOGINS_UNTIL_DEAD;
+    if (kind === 'authentication' && isDead) {
+      this.#loginDeadSince ??= now;
+      this.#become({ state: 'authentication-dead', since: this.#loginDeadSince, reason });
       return deadRetryMs;
     }
     if (kind === 'settings') {
@@ -227,6 +241,7 @@ export class MailboxReader {
     try {
       if (this.#position === '') await this.#begin(source);
       onOpen();
+      this.#loginDeadSince = undefined;
       this.#become({ state: 'connected', since: this.#clock() });
       while (!signal.aborted && !this.#isLost) {
         const hasMore = await this.#step(source);
@@ -479,7 +494,11 @@ export class MailboxReader {
   }
 
   #stateJson(): string {
-    return JSON.stringify({ ...this.status, mailbox: undefined });
+    const state: StoredState = {
+      ...this.status,
+      ...(this.#loginDeadSince === undefined ? {} : { loginDeadSince: this.#loginDeadSince }),
+    };
+    return JSON.stringify(state);
   }
 
   #become(health: MailHealth): void {

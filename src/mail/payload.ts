@@ -45,6 +45,8 @@ const MAX_SNIPPET_CHARS = 200;
 /** Of a header block; real ones come to 20 KB. */
 const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_NESTING = 50;
+/** Of a message with parts; real ones have below 100 parts, and signatures and quotes begin alike. */
+const MAX_PART_LINES = 2_000;
 
 /** A message's parts as texts. */
 interface ReadMail {
@@ -118,11 +120,23 @@ async function readMail(content: MailContent): Promise<ReadMail> {
 }
 
 async function readRaw(content: Extract<MailContent, { kind: 'raw' }>): Promise<ReadMail> {
-  const email = await parse(content.source);
-  if (email !== undefined) return fromEmail(email, content, true);
+  const source = withinParts(content.source);
+  const email = await parse(source);
+  if (email !== undefined) return fromEmail(email, content, source.length === content.source.length);
   // What cannot be parsed as a whole has a header all the same.
   const header = await parse(headerOf(content.source).subarray(0, MAX_HEADER_BYTES));
   return fromEmail(header ?? NOTHING, content, false);
+}
+
+/** A message of 100,000 parts kept the parser for 15 s: what comes after so many lines that may begin one is cut. */
+function withinParts(source: Buffer): Buffer {
+  if (!headerOf(source).toString('latin1').toLowerCase().includes('multipart/')) return source;
+  let at = -1;
+  for (let lines = 0; lines <= MAX_PART_LINES; lines += 1) {
+    at = source.indexOf('\n--', at + 1);
+    if (at < 0) return source;
+  }
+  return source.subarray(0, at + 1);
 }
 
 const NOTHING: Pick<Email, 'headers' | 'headerLines' | 'attachments'> = {

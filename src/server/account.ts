@@ -4,13 +4,13 @@
  */
 import { decisionOf, failedTransformOf } from './decision.ts';
 import type { Ending, Judged } from './ending.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestFacts } from './exchange.ts';
 import { describeFault } from './problem.ts';
 import type { Proof } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
 
 /** Wakes the worker and keeps the decision; called once, before the answer goes out or waits for its run. */
-export function concludeRequest(context: ServerContext, exchange: Exchange, ending: Ending): void {
+export function concludeRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {
   const { judged } = ending;
   if (judged === undefined) return;
   guarded(context, exchange, () => announceWork(context, judged));
@@ -37,7 +37,11 @@ function keepForReplay({ deps }: ServerContext, { error }: Ending, { request, ev
   });
 }
 
-function showDecision({ deps }: ServerContext, exchange: Exchange, { answer, judged = {} }: Ending): void {
+function showDecision(
+  { deps }: ServerContext,
+  exchange: RequestFacts,
+  { answer, judged = {} }: Ending,
+): void {
   const { request, evaluation, result } = judged;
   if (deps.onDecision === undefined || request === undefined || evaluation === undefined) return;
   deps.onDecision({
@@ -51,7 +55,7 @@ function showDecision({ deps }: ServerContext, exchange: Exchange, { answer, jud
 }
 
 /** What only looks on must not change the answer: after the commit the sender has to hear that it was accepted. */
-function guarded({ deps }: ServerContext, exchange: Exchange, call: () => void): void {
+function guarded({ deps }: ServerContext, exchange: RequestFacts, call: () => void): void {
   try {
     call();
   } catch (error) {
@@ -61,7 +65,7 @@ function guarded({ deps }: ServerContext, exchange: Exchange, call: () => void):
 }
 
 /** Counts a request that was answered and writes its one line: no text of the payload, no header value, no token. */
-export function logRequest(context: ServerContext, exchange: Exchange, ending: Ending): void {
+export function logRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {
   const { metrics, log } = context.deps;
   const { answer, outcome, proof, judged = {} } = ending;
   const tookMs = performance.now() - exchange.startedAt;
@@ -80,7 +84,7 @@ export function logRequest(context: ServerContext, exchange: Exchange, ending: E
 }
 
 /** Carriers and tokens that are on their way out. */
-function warnOfProof({ deps }: ServerContext, { ids }: Exchange, { carrier, retired }: Proof): void {
+function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, { carrier, retired }: Proof): void {
   const requestId = ids.id;
   if (carrier === 'query') {
     deps.log.warn(
@@ -91,7 +95,7 @@ function warnOfProof({ deps }: ServerContext, { ids }: Exchange, { carrier, reti
   if (retired > 0) deps.log.warn({ requestId, retired }, 'a retired hook token was used');
 }
 
-function lineOf(exchange: Exchange, ending: Ending, tookMs: number): Record<string, unknown> {
+function lineOf(exchange: RequestFacts, ending: Ending, tookMs: number): Record<string, unknown> {
   const { answer, outcome, error, proof, hookName, judged = {} } = ending;
   const line: Record<string, unknown> = {
     requestId: exchange.ids.id,

@@ -1,7 +1,7 @@
 import type { Evaluation, TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import type { Ending } from './ending.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestFacts } from './exchange.ts';
 
 const MAX_MISSED = 50;
 const MAX_NAME_CHARS = 200;
@@ -9,7 +9,7 @@ const MAX_NOTES = 50;
 const MAX_NOTE_CHARS = 2_000;
 
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
-export function decisionOf(exchange: Exchange, ending: Ending): DecisionRecord {
+export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionRecord {
   const { evaluation, result } = ending.judged ?? {};
   const { status } = ending.answer;
   const missed = evaluation === undefined ? undefined : missedBy(evaluation);

@@ -3,7 +3,7 @@ import type { Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptResult } from '../storage/storage.ts';
 import type { RequestOutcome } from './deps.ts';
-import type { Answer, Exchange } from './exchange.ts';
+import type { Answer, RequestFacts } from './exchange.ts';
 import { problemAnswer, toHookError } from './problem.ts';
 import type { Proof, Refusal } from './prove.ts';
 
@@ -42,7 +42,7 @@ type Known = Pick<Ending, 'proof' | 'hookName' | 'judged'> & {
 };
 
 /** The one place where what was thrown becomes an ending. */
-export function failedEnding(exchange: Exchange, thrown: unknown, known: Known = {}): Ending {
+export function failedEnding(exchange: RequestFacts, thrown: unknown, known: Known = {}): Ending {
   const error = toHookError(thrown);
   const { headers = [], ...rest } = known;
   const answer = problemAnswer(error, exchange.ids.id);

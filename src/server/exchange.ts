@@ -24,23 +24,27 @@ export interface Connection {
   failBody: ((error: HookError) => void) | undefined;
 }
 
-/** One request as it came: facts, known before anything is judged. */
-export interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly connection: Connection;
+/** What is known of a request before anything is judged, whichever way it came. */
+export interface RequestFacts {
   readonly generation: ServerGeneration;
   readonly ids: RequestIds;
   readonly receivedAt: number;
   /** `performance.now()` at the end of the headers. */
   readonly startedAt: number;
   readonly headers: ReceivedHeaders;
+  /** Bytes of the body that have arrived; counted by `readBody` alone. */
+  bodyBytes: number;
+}
+
+/** One request as it came over HTTP. */
+export interface Exchange extends RequestFacts {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly connection: Connection;
   readonly target: RequestTarget | undefined;
   /** The sender waits for `100 Continue` before it writes its body. */
   readonly expectsContinue: boolean;
   readonly hasBody: boolean;
-  /** Bytes of the body that have arrived; counted by `readBody` alone. */
-  bodyBytes: number;
 }
 
 /** What is to be sent. */

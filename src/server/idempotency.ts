@@ -36,8 +36,15 @@ export function openClawIdempotencyKey(
 }
 
 /** Scope is the hook name: the same key sent to two hooks names two requests. */
-export function idempotencyKey(hookName: string, key: string, body: Buffer): IdempotencyKey {
-  return { scope: hookName, key, bodySha256: hash('sha256', body), ttlSeconds: IDEMPOTENCY_TTL_SECONDS };
+export function idempotencyKey(
+  hookName: string,
+  key: string,
+  {
+    body,
+    ttlSeconds = IDEMPOTENCY_TTL_SECONDS,
+  }: { readonly body: Buffer; readonly ttlSeconds?: number | undefined },
+): IdempotencyKey {
+  return { scope: hookName, key, bodySha256: hash('sha256', body), ttlSeconds };
 }
 
 /** What became of a request that was let through. */

@@ -4,7 +4,7 @@ import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, IdempotencyKey } from '../storage/storage.ts';
 import type { RequestOutcome } from './deps.ts';
 import type { Judged } from './ending.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestFacts } from './exchange.ts';
 import type { Repeat } from './idempotency.ts';
 import { toHookError } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
@@ -35,7 +35,7 @@ export type Performed =
 /** Evaluates and stores one request; one with an idempotency key only if it is no repeat. */
 export async function performOnce(
   context: ServerContext,
-  exchange: Exchange,
+  exchange: RequestFacts,
   work: Work,
 ): Promise<Performed | Repeat> {
   const { idempotency } = work;
@@ -49,7 +49,7 @@ export async function performOnce(
   }
 }
 
-async function perform(context: ServerContext, exchange: Exchange, work: Work): Promise<Performed> {
+async function perform(context: ServerContext, exchange: RequestFacts, work: Work): Promise<Performed> {
   const { request } = work;
   let judged: Judged = { request };
   try {

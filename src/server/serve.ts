@@ -3,23 +3,20 @@
  * returns a value or throws a `HookError`; the ending they lead to is accounted for in `account.ts`, nowhere else.
  */
 import { HookError } from '../errors.ts';
-import type { HookRequest, JsonValue } from '../request.ts';
 import { concludeRequest, logRequest } from './account.ts';
-import { acceptedAnswer, runAnswer } from './answer.ts';
-import { checkEncoding, parseBody, readBody } from './body.ts';
+import { runAnswer } from './answer.ts';
+import { checkEncoding, readBody } from './body.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { HEALTHY } from './health.ts';
-import { idempotencyKey, openClawIdempotencyKey, readIdempotencyKey } from './idempotency.ts';
-import { performOnce, type Work } from './perform.ts';
+import { openClawIdempotencyKey, readIdempotencyKey } from './idempotency.ts';
 import { type IncomingHook, isOperator, type Proof, prove } from './prove.ts';
 import { send } from './send.ts';
 import type { ServerContext } from './server-context.ts';
+import { canTake, MAX_HOOK_NAME, takeHook } from './take-hook.ts';
 import { findHookName, type RequestTarget } from './target.ts';
 import { readWaitSeconds, waitForOutcome } from './wait.ts';
 
-/** Longer hook names match nothing; they are kept out of decisions and logs. */
-const MAX_HOOK_NAME = 512;
 const MAX_RUN_ID = 64;
 
 /** Answers one request, whatever happens on the way, and accounts for it. Never rejects. */
@@ -137,13 +134,6 @@ async function answerRunQuery(
   return served(runAnswer(run));
 }
 
-function canTake({ generation }: Exchange, name: string): boolean {
-  return name !== '' && name.length <= MAX_HOOK_NAME && generation.canTake(name);
-}
-
-/** Parsing more than this takes long enough that it waits for a turn of its own. */
-const LARGE_BODY_BYTES = 32_768;
-
 /** The way of a hook request from its body to its answer. */
 async function answerHook(context: ServerContext, exchange: Exchange, hook: IncomingHook): Promise<Ending> {
   const { headers } = exchange;
@@ -154,31 +144,15 @@ async function answerHook(context: ServerContext, exchange: Exchange, hook: Inco
   );
   const waiting = waitingOf(context, headers.values['prefer']);
   checkEncoding(exchange);
+  const { name, target } = hook;
   const body = await hook.body();
-  // Ten that arrive together are parsed in ten turns, so that what is short is served in between.
-  if (body.length > LARGE_BODY_BYTES) await context.pause();
-  const payload = parseBody(body, context.decoder);
-  const key = isTheirs ? openClawIdempotencyKey(sentKey, payload, body) : sentKey;
-  const work: Work = {
-    request: hookRequest(exchange, hook, payload),
-    blankKey: key === '',
-    idempotency: key === undefined || key === '' ? undefined : idempotencyKey(hook.name, key, body),
-  };
-  const performed = await performOnce(context, exchange, work);
-  switch (performed.kind) {
-    case 'failed': {
-      const { error, outcome, judged } = performed;
-      return failedEnding(exchange, error, { outcome, judged });
-    }
-    case 'stored': {
-      const { result, outcome, judged } = performed;
-      return { answer: acceptedAnswer(result), outcome, judged, ...waiting };
-    }
-    case 'repeat': {
-      const { result } = performed;
-      return { answer: acceptedAnswer(result), outcome: 'duplicate', judged: { result }, ...waiting };
-    }
-  }
+  const ending = await takeHook(context, exchange, {
+    name,
+    target,
+    body,
+    keyOf: (payload) => (isTheirs ? openClawIdempotencyKey(sentKey, payload, body) : sentKey),
+  });
+  return ending.error === undefined ? { ...ending, ...waiting } : ending;
 }
 
 function waitingOf({ limits }: ServerContext, prefer: string | undefined): Pick<Ending, 'waitSeconds'> {
@@ -187,21 +161,6 @@ function waitingOf({ limits }: ServerContext, prefer: string | undefined): Pick<
 }
 
 const NO_WAITING = {};
-
-function hookRequest(exchange: Exchange, { name, target }: IncomingHook, payload: JsonValue): HookRequest {
-  const { ids } = exchange;
-  return {
-    id: ids.id,
-    receivedAt: exchange.receivedAt,
-    seed: ids.seed,
-    nonce: ids.nonce,
-    path: name,
-    url: target.url,
-    headers: exchange.headers.values,
-    query: target.query,
-    payload,
-  };
-}
 
 /** The ending with the outcome of the run as its answer, where that comes in time. */
 async function holdAnswer(context: ServerContext, exchange: Exchange, ending: Ending): Promise<Ending> {

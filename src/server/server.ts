@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { HookError } from '../errors.ts';
+import { deliver, type OwnAnswer, type OwnHook } from './deliver.ts';
 import type { ServerDeps } from './deps.ts';
 import type { Connection, Exchange } from './exchange.ts';
 import { createContext, type ServerContext } from './server-context.ts';
@@ -12,6 +13,7 @@ import { parseTarget } from './target.ts';
 
 export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
+export { listenForRedirect } from './redirect-listener.ts';
 export {
   type MetricsListener,
   type MetricsListenerOptions,
@@ -22,6 +24,8 @@ export {
 export interface RunningServer extends ListeningAddress {
   /** Requests received and not yet answered. */
   openRequests(): number;
+  /** Takes a hook that this process made itself; see `deliver`. */
+  deliver(hook: OwnHook): Promise<OwnAnswer>;
   /**
    * Takes no further connection, answers what is under way with `Connection: close`, and resolves when all
    * connections are closed, at the latest after `server.stopGraceSeconds`. Idempotent.
@@ -173,6 +177,7 @@ function runningServer(context: ServerContext, http: Server): RunningServer {
   let stopped: Promise<void> | undefined;
   return {
     ...listeningAddress(http),
+    deliver: (hook) => deliver(context, hook),
     openRequests: () => context.open,
     stop: () => (stopped ??= stopServer(context, http)),
   };

@@ -24,6 +24,8 @@ export const HEALTH_CONDITIONS = {
   runner_away: { effect: 'degraded', title: 'a runner cannot be reached; its runs wait' },
   channel_away: { effect: 'degraded', title: 'a channel cannot be reached; its deliveries wait' },
   mailbox_away: { effect: 'degraded', title: 'a mailbox cannot be reached' },
+  mailbox_login_refused: { effect: 'degraded', title: 'the server of a mailbox refuses the login' },
+  mail_refused: { effect: 'degraded', title: 'new mail waits, because the service takes none of it' },
   not_configured: { effect: 'degraded', title: 'a path lacks a secret; its requests are refused' },
 } as const satisfies Record<string, { readonly effect: 'unready' | 'degraded'; readonly title: string }>;
 

@@ -1,0 +1,279 @@
+import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { dirname, resolve } from 'node:path';
+import { editDocument, readDocument } from '../document/document.ts';
+import {
+  checkMailbox,
+  loginWithBrowser,
+  loginWithDevice,
+  MAIL_PROVIDERS,
+  OAUTH_FILE,
+  OAUTH_PROVIDERS,
+  PASSWORD_FILE,
+  setupEdits,
+  writeOAuthFile,
+  writeSecretFile,
+  writtenBlock,
+  type MailboxCheck,
+  type MailProvider,
+  type MailProviderName,
+  type OAuthFile,
+  type OAuthLogin,
+  type SetupAnswers,
+} from '../mail/mail.ts';
+import { listenForRedirect } from '../server/server.ts';
+import type { Cli } from './command-line.ts';
+import { findConfigFile, type ConfigFlags } from './config-file.ts';
+import { openAsker, type Asker } from './mail-asker.ts';
+import { CliError } from './terminal.ts';
+
+export interface MailSetupFlags extends ConfigFlags {
+  readonly provider?: MailProviderName;
+  readonly account?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly security?: 'tls' | 'starttls' | 'none';
+  readonly user?: string;
+  readonly auth?: 'password' | 'oauth2';
+  readonly passwordFile?: string;
+  readonly clientId?: string;
+  readonly clientSecretFile?: string;
+  readonly folder?: readonly string[];
+  readonly from?: readonly string[];
+  readonly subject?: readonly string[];
+  readonly since?: string;
+  readonly hookPath?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** Where people log in; tests have servers of their own. */
+export interface SetupWorld {
+  readonly oauth: Readonly<
+    Record<
+      'google' | 'microsoft',
+      { readonly endpoints: OAuthLogin['endpoints']; readonly scopes: { readonly imap: string } }
+    >
+  >;
+}
+
+/** How long a person has to log in in the browser. */
+const LOGIN_MS = 15 * 60_000;
+
+/** The secret of a mailbox, to be tested and then written. */
+type Secret =
+  | { readonly kind: 'password'; readonly value: string }
+  | { readonly kind: 'oauth2'; readonly login: OAuthFile };
+
+/** Asks what is missing, tests the connection, and only then writes secret, block and preset. */
+export async function setUpMail(
+  cli: Cli,
+  flags: MailSetupFlags,
+  world: SetupWorld = { oauth: OAUTH_PROVIDERS },
+): Promise<void> {
+  const file = findConfigFile(cli.terminal, flags);
+  const config = await readConfig(file);
+  const ask = await openAsker(cli.terminal, flags.json !== true);
+  const provider = await askProvider(ask, flags);
+  const answers = await askAnswers(ask, flags, provider);
+  const secret = await askSecret(cli, { ask, flags, provider, answers, world });
+  ask.say(`testing the connection to ${answers.host}`);
+  const check = await checkMailbox(answers, mailboxSecret(secret));
+  const edits = setupEdits(writtenBlock(answers), config);
+  const edited = editDocument(config.source, config.format, edits);
+  if (flags.dryRun !== true) {
+    await writeSecret(dirname(file), secret);
+    await writeConfig(file, edited);
+  }
+  report(cli, flags, { file, answers, check, edited, isSame: edited === config.source.text });
+}
+
+function mailboxSecret(secret: Secret): { readonly kind: 'password' | 'token'; readonly value: string } {
+  if (secret.kind === 'password') return secret;
+  return { kind: 'token', value: secret.login.accessToken ?? '' };
+}
+
+/** The configuration as a text to be edited, with what it says of mail now. */
+async function readConfig(file: string) {
+  if (/^openclaw\.json5?$/.test(file.split('/').at(-1) ?? '')) {
+    throw new CliError(
+      'an OpenClaw file takes no keys of others: make a sluice.yaml with "extends: openclaw.json" and name it with -c',
+      2,
+    );
+  }
+  const { document, diagnostics } = await readDocument(file, { cwd: dirname(file) });
+  if (document === undefined) throw new CliError(`${file}: ${diagnostics[0]?.message ?? 'cannot be read'}`);
+  return {
+    source: document.source,
+    format: formatOf(file),
+    mail: document.root.at(['hooks', 'mail']).value,
+    presets: document.root.at(['hooks', 'presets']).value,
+  };
+}
+
+function formatOf(file: string): 'yaml' | 'json' | 'json5' {
+  if (file.endsWith('.json5')) return 'json5';
+  return file.endsWith('.json') ? 'json' : 'yaml';
+}
+
+async function askProvider(ask: Asker, { provider }: MailSetupFlags): Promise<MailProvider> {
+  const names = Object.keys(MAIL_PROVIDERS) as MailProviderName[];
+  const name =
+    provider ??
+    (await ask.choose('--provider', 'Where is the mailbox?', {
+      choices: names.map((value) => ({ value, label: MAIL_PROVIDERS[value].title })),
+    }));
+  return MAIL_PROVIDERS[name];
+}
+
+async function askAnswers(ask: Asker, flags: MailSetupFlags, provider: MailProvider): Promise<SetupAnswers> {
+  const account = flags.account ?? (await ask.text('--account', 'Which address?', isAddress));
+  const host = flags.host ?? provider.host ?? (await ask.text('--host', 'Name of its IMAP server?', isHost));
+  const auth =
+    flags.auth ??
+    (provider.auth.length === 1
+      ? (provider.auth[0] ?? 'password')
+      : await ask.choose('--auth', 'How do you log in?', {
+          choices: provider.auth.map((value) => ({
+            value,
+            label: value === 'password' ? 'with an app password' : 'with OAuth2, in the browser',
+          })),
+        }));
+  if (!provider.auth.includes(auth)) {
+    throw new CliError(`${provider.title} takes ${provider.auth.join(' or ')} only; leave --auth out`, 2);
+  }
+  const { port, security, user, folder, from, subject, since, hookPath } = flags;
+  return { account, host, auth, port, security, user, folders: folder, from, subject, since, path: hookPath };
+}
+
+function isAddress(value: string): string | undefined {
+  return /^\S+$/.test(value) ? undefined : 'an address has no spaces and is not empty';
+}
+
+function isHost(value: string): string | undefined {
+  return /^[\w.:-]+$/.test(value) ? undefined : 'a name such as imap.example.com';
+}
+
+interface SecretQuestion {
+  readonly ask: Asker;
+  readonly flags: MailSetupFlags;
+  readonly provider: MailProvider;
+  readonly answers: SetupAnswers;
+  readonly world: SetupWorld;
+}
+
+async function askSecret(cli: Cli, question: SecretQuestion): Promise<Secret> {
+  const { ask, flags, provider, answers } = question;
+  if (answers.auth === 'oauth2') return { kind: 'oauth2', login: await logIn(cli, question) };
+  if (provider.passwordHelp !== undefined && flags.passwordFile === undefined) ask.say(provider.passwordHelp);
+  const value =
+    flags.passwordFile === undefined
+      ? await ask.secret('--password-file', 'The password (it is not shown)?')
+      : await readSecretFlag(cli, flags.passwordFile);
+  // App passwords are shown in groups of four, and taken without the spaces.
+  return {
+    kind: 'password',
+    value: /^[a-z]{4}(?: [a-z]{4}){3}$/.test(value) ? value.replaceAll(' ', '') : value,
+  };
+}
+
+async function readSecretFlag(cli: Cli, file: string): Promise<string> {
+  const isInput = file === '-';
+  const text = await (
+    isInput ? readAll(process.stdin) : readFile(resolve(cli.terminal.cwd, file), 'utf8')
+  ).catch((error: unknown) => {
+    throw new CliError(
+      `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+    );
+  });
+  const secret = text.replace(/(\r?\n)+$/, '');
+  if (secret === '')
+    throw new CliError(`${isInput ? 'standard input' : file} is empty: it has to hold the secret`);
+  return secret;
+}
+
+async function logIn(cli: Cli, { ask, flags, provider, answers, world }: SecretQuestion): Promise<OAuthFile> {
+  const name = provider.oauth;
+  if (name === undefined) throw new CliError(`${provider.title} has no OAuth2 login here; use a password`, 2);
+  if (provider.oauthHelp !== undefined && flags.clientId === undefined) ask.say(provider.oauthHelp);
+  const clientId = flags.clientId ?? (await ask.text('--client-id', 'Id of the OAuth2 client?', isAddress));
+  const clientSecret =
+    name === 'microsoft'
+      ? undefined
+      : flags.clientSecretFile === undefined
+        ? await ask.secret('--client-secret-file', 'Secret of the OAuth2 client?')
+        : await readSecretFlag(cli, flags.clientSecretFile);
+  const { endpoints, scopes } = world.oauth[name];
+  const login: OAuthLogin = {
+    provider: name,
+    endpoints,
+    client: { clientId, clientSecret },
+    scope: scopes.imap,
+    signal: AbortSignal.timeout(LOGIN_MS),
+  };
+  if (endpoints.device !== undefined) {
+    return loginWithDevice(login, ({ url, code }) => ask.say(`open ${url} and type in the code ${code}`));
+  }
+  const redirect = await listenForRedirect();
+  try {
+    const { account } = answers;
+    return await loginWithBrowser(login, {
+      account,
+      redirect,
+      show: (url) => ask.say(`open this address in a browser of this machine and log in:\n\n${url}\n`),
+    });
+  } finally {
+    redirect.close();
+  }
+}
+
+async function writeSecret(directory: string, secret: Secret): Promise<void> {
+  if (secret.kind === 'password')
+    await writeSecretFile(resolve(directory, PASSWORD_FILE), `${secret.value}\n`);
+  else await writeOAuthFile(resolve(directory, OAUTH_FILE), secret.login);
+  // The folder is made with its own rule, so that no secret is committed by accident.
+  await writeFile(resolve(directory, '.sluice', '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined);
+}
+
+/** In place of the old file at once, with its mode; a link stays a link. */
+async function writeConfig(file: string, text: string): Promise<void> {
+  const target = await realpath(file);
+  const { mode } = await stat(target);
+  await writeFile(`${target}.new`, text, { mode, flush: true });
+  await rename(`${target}.new`, target);
+}
+
+interface SetupResult {
+  readonly file: string;
+  readonly answers: SetupAnswers;
+  readonly check: MailboxCheck;
+  readonly edited: string;
+  readonly isSame: boolean;
+}
+
+function report(
+  cli: Cli,
+  flags: MailSetupFlags,
+  { file, answers, check, edited, isSame }: SetupResult,
+): void {
+  const { terminal } = cli;
+  const isDry = flags.dryRun === true;
+  const secretFile = answers.auth === 'password' ? PASSWORD_FILE : OAUTH_FILE;
+  if (flags.json === true) {
+    const written = isDry ? [] : [secretFile, ...(isSame ? [] : [file])];
+    terminal.out(JSON.stringify({ mail: writtenBlock(answers), folders: check.folders, written }));
+    return;
+  }
+  for (const { path, messages } of check.folders) {
+    terminal.err(`connected: ${path} holds ${String(messages)} messages, of which none starts a run`);
+  }
+  if (isDry) {
+    terminal.out(edited);
+    terminal.err(
+      `nothing was written; without --dry-run this goes to ${file}, and the secret to ${secretFile}`,
+    );
+    return;
+  }
+  terminal.err(`the secret is in ${secretFile} beside ${file}, which now has hooks.mail and the preset`);
+  terminal.err('new mail starts a run from the next start of "sluice serve" on');
+}

@@ -1,0 +1,175 @@
+import type { MailBlock } from '../config/config.ts';
+import { httpDoor, mailboxReport, startMail, type MailboxReport } from '../mail/mail.ts';
+import { openStorage, type SetAsideMail, type SetAsideSelection } from '../storage/storage.ts';
+import { clearControl, createLogger } from '../telemetry/telemetry.ts';
+import type { Cli } from './command-line.ts';
+import { loadSettings, type ConfigFlags } from './config-file.ts';
+import { findTarget } from './send.ts';
+import { withStore } from './store.ts';
+import { CliError, formatBytes, formatOneLine, formatSpan, formatTable } from './terminal.ts';
+
+export interface MailRunFlags extends ConfigFlags {
+  readonly against?: string;
+  readonly since?: string;
+}
+
+export interface MailSelectionFlags extends ConfigFlags {
+  readonly json?: boolean;
+  readonly all?: boolean;
+  readonly text?: boolean;
+}
+
+/** Reads the mailbox until the process is stopped, and delivers to the service over HTTP. */
+export async function runMail(cli: Cli, flags: MailRunFlags): Promise<void> {
+  const { settings, secrets } = await loadSettings(cli.terminal, flags, { needSecrets: true });
+  const { mail } = settings.hooks;
+  if (mail === undefined) throw noMailbox();
+  const target = await findTarget(cli, flags);
+  const log = createLogger();
+  log.adopt(settings.log);
+  for (const secret of [...secrets, target.token]) log.protect(secret);
+  const store = await openStorage(settings.storage.url, { mode: 'attached' });
+  const service = startMail({
+    mail,
+    store,
+    door: httpDoor(target),
+    log,
+    sinceMs: flags.since === undefined ? undefined : Date.parse(flags.since),
+  });
+  try {
+    log.info({ account: mail.account, folders: mail.folders, service: target.url }, 'reading mail');
+    await cli.terminal.untilInterrupted();
+  } finally {
+    await service.stop();
+    await store.close();
+    log.flush();
+  }
+}
+
+function noMailbox(): CliError {
+  return new CliError(
+    'the configuration has no mailbox: write hooks.mail with "sluice webhooks mail setup"',
+    2,
+  );
+}
+
+/** Shows how reading goes, as the reader wrote it into the store. */
+export async function showMail(cli: Cli, flags: MailSelectionFlags): Promise<void> {
+  const { settings } = await loadSettings(cli.terminal, flags);
+  const { mail } = settings.hooks;
+  const nowMs = Date.now();
+  const reports = await withStore(cli, flags, async (storage) =>
+    (await storage.listMailboxes()).map((record) => mailboxReport(record, nowMs)),
+  );
+  if (flags.json === true) cli.terminal.out(JSON.stringify(reports));
+  else if (reports.length === 0) cli.terminal.out(neverRead(mail));
+  else
+    cli.terminal.out(
+      formatTable(
+        STATUS_HEADING,
+        reports.map((report) => statusCells(report, nowMs)),
+      ),
+    );
+  if (reports.some(({ state }) => BAD.has(state))) cli.setExitCode(1);
+}
+
+/** States in which no mail arrives. */
+const BAD: ReadonlySet<MailboxReport['state']> = new Set([
+  'backing-off',
+  'authentication-dead',
+  'misconfigured',
+  'held',
+  'not-running',
+]);
+const STATUS_HEADING = ['mailbox', 'state', 'for', 'delivered', 'set aside', 'filtered', 'last mail', ''];
+
+function statusCells(report: MailboxReport, nowMs: number): readonly string[] {
+  const { lastMailAt, retryAt, reason } = report;
+  const retry = retryAt === undefined ? '' : ` (next try in ${formatSpan(retryAt - nowMs)})`;
+  return [
+    report.mailbox,
+    report.state,
+    formatSpan(nowMs - report.since),
+    String(report.delivered),
+    String(report.setAside),
+    String(report.filtered),
+    lastMailAt === undefined ? '-' : `${formatSpan(nowMs - lastMailAt)} ago`,
+    `${reason ?? ''}${retry}`,
+  ].map((cell) => clearControl(cell, { oneLine: true }));
+}
+
+function neverRead(mail: MailBlock | undefined): string {
+  return mail === undefined
+    ? 'no mailbox is configured; "sluice webhooks mail setup" connects one'
+    : 'the mailbox has not been read yet: start "sluice serve", or "sluice webhooks mail run" beside it';
+}
+
+/** Lists what the service refused. */
+export async function listMail(
+  cli: Cli,
+  flags: MailSelectionFlags & { readonly limit: number },
+): Promise<void> {
+  const rows = await withStore(cli, flags, (storage) => storage.listSetAsideMail({ limit: flags.limit }));
+  if (flags.json === true) {
+    const shown = rows.map(({ from, subject, ...rest }) =>
+      flags.text === false ? rest : { ...rest, from, subject },
+    );
+    cli.terminal.out(JSON.stringify(shown));
+    return;
+  }
+  if (rows.length === 0) cli.terminal.out('no message was refused');
+  else {
+    const nowMs = Date.now();
+    const heading = ['id', 'mailbox', 'state', 'arrived', 'size', 'refused with', 'from', 'subject'];
+    cli.terminal.out(
+      formatTable(
+        heading,
+        rows.map((row) => listCells(row, flags.text !== false, nowMs)),
+      ),
+    );
+  }
+}
+
+function listCells(row: SetAsideMail, withText: boolean, nowMs: number): readonly string[] {
+  return [
+    row.id,
+    row.mailbox,
+    row.state,
+    `${formatSpan(nowMs - row.receivedAt)} ago`,
+    formatBytes(row.sizeBytes),
+    `${row.code}: ${formatOneLine(row.reason, 80)}`,
+    withText ? formatOneLine(row.from, 40) : '',
+    withText ? formatOneLine(row.subject, 60) : '',
+  ].map((cell) => clearControl(cell, { oneLine: true }));
+}
+
+/** Asks the reader to deliver refused messages again; it does so within some seconds. */
+export async function retryMail(cli: Cli, ids: readonly string[], flags: MailSelectionFlags): Promise<void> {
+  const selection = selectionOf(ids, flags);
+  const changed = await withStore(cli, flags, (storage) => storage.retrySetAsideMail(selection));
+  sayChanged(cli, flags, { changed, done: 'will be delivered again by the reader of the mailbox' });
+}
+
+/** Forgets refused messages. */
+export async function dropMail(cli: Cli, ids: readonly string[], flags: MailSelectionFlags): Promise<void> {
+  const selection = selectionOf(ids, flags);
+  const changed = await withStore(cli, flags, (storage) => storage.dropSetAsideMail(selection));
+  sayChanged(cli, flags, { changed, done: 'forgotten' });
+}
+
+function selectionOf(ids: readonly string[], { all }: MailSelectionFlags): SetAsideSelection {
+  if (ids.length > 0 === (all === true)) {
+    throw new CliError('name the messages: one or more ids, or --all', 2);
+  }
+  return all === true ? { kind: 'all' } : { kind: 'ids', ids };
+}
+
+function sayChanged(
+  cli: Cli,
+  flags: MailSelectionFlags,
+  { changed, done }: { readonly changed: number; readonly done: string },
+): void {
+  if (flags.json === true) cli.terminal.out(JSON.stringify({ changed }));
+  else cli.terminal.out(`${String(changed)} ${changed === 1 ? 'message' : 'messages'} ${done}`);
+  if (changed === 0) throw new CliError('no refused message fits; "sluice webhooks mail list" shows them');
+}

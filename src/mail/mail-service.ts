@@ -1,0 +1,163 @@
+import { hash } from 'node:crypto';
+import type { MailBlock } from '../config/config.ts';
+import type { MailStorage } from '../storage/storage.ts';
+import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
+import { pause } from '../timers/timers.ts';
+import { type Door, judge } from './door.ts';
+import { type MailboxStatus, reportHealth } from './health.ts';
+import { newHolder } from './holder.ts';
+import { MailboxReader, mailboxName, type ReaderTimes } from './mailbox-reader.ts';
+import { folderOpener, type OpenOptions } from './open-source.ts';
+import { readState } from './stored-status.ts';
+
+export interface MailServiceOptions {
+  readonly mail: MailBlock;
+  readonly store: MailStorage;
+  readonly door: Door;
+  readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'protect'>;
+  /** Where the first run begins, in place of what the block says. */
+  readonly sinceMs?: number | undefined;
+  readonly times?: Partial<ReaderTimes>;
+  readonly open?: OpenOptions;
+  /** Hears of mailboxes in trouble. */
+  readonly health?: HealthReporter;
+}
+
+/** Reads all folders of the mailbox until it is stopped. */
+export interface MailService {
+  readonly statuses: readonly MailboxStatus[];
+  /** Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** How long the main session is tried to be told of a dead login. */
+const TELL_EVERY_MS = 30_000;
+
+export function startMail(options: MailServiceOptions): MailService {
+  const { mail, log } = options;
+  const stopping = new AbortController();
+  const open = folderOpener(mail, { protect: (secret) => log.protect(secret), ...options.open });
+  const alarm = new LoginAlarm(options, stopping.signal);
+  const holder = newHolder();
+  const readers = mail.folders.map(
+    (folder) =>
+      new MailboxReader({
+        mail,
+        folder,
+        holder,
+        open: (signal) => open(folder, signal),
+        store: options.store,
+        door: options.door,
+        log,
+        onHealth: (status) => {
+          alarm.see(status);
+          if (options.health !== undefined)
+            reportHealth(options.health, mailboxName(mail, folder), status.health);
+        },
+        sinceMs: options.sinceMs,
+        ...(options.times === undefined ? {} : { times: options.times }),
+      }),
+  );
+  const started = alarm.recall().then(() => {
+    if (!stopping.signal.aborted) for (const reader of readers) reader.start();
+  });
+  return {
+    get statuses() {
+      return readers.map(({ status }) => status);
+    },
+    stop: async () => {
+      stopping.abort();
+      await started;
+      await Promise.all(readers.map((reader) => reader.stop()));
+      await alarm.told;
+    },
+  };
+}
+
+/** Tells the main session once when a login is dead, however many folders find it and however often. */
+class LoginAlarm {
+  readonly #options: MailServiceOptions;
+  readonly #signal: AbortSignal;
+  #isRaised = false;
+  told: Promise<void> = Promise.resolve();
+
+  constructor(options: MailServiceOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  /** A login that was dead before the restart has been told of. */
+  async recall(): Promise<void> {
+    const { mail, store } = this.#options;
+    const names = mail.folders.map((folder) => mailboxName(mail, folder));
+    const records = await store.listMailboxes().catch(() => []);
+    this.#isRaised = records.some(
+      ({ mailbox, state }) => names.includes(mailbox) && readState(state)?.loginDeadSince !== undefined,
+    );
+  }
+
+  see({ health }: MailboxStatus): void {
+    if (health.state === 'connected') this.#isRaised = false;
+    if (health.state !== 'authentication-dead' || this.#isRaised) return;
+    this.#isRaised = true;
+    this.told = this.#tell(health.since);
+  }
+
+  async #tell(since: number): Promise<void> {
+    const { mail, door, log } = this.#options;
+    const text = `The mailbox ${mail.account} can no longer be read: its server refuses the login. New mail waits there until "sluice webhooks mail setup" has been run again.`;
+    const key = `mail-login-${hash('sha256', `${mail.account}\n${String(since)}`).slice(0, 40)}`;
+    while (!this.#signal.aborted) {
+      try {
+        const answer = await door({ path: 'wake', payload: { text }, key }, this.#signal);
+        if (judge(answer).kind !== 'held') return;
+      } catch {
+        // Asked again below.
+      }
+      log.warn(
+        { account: mail.account },
+        'the main session could not be told that a mailbox refuses the login',
+      );
+      await pause(TELL_EVERY_MS, this.#signal);
+    }
+  }
+}
+
+/** The mailbox of the live configuration: another block after a reload is read in place of the one before. */
+export class LiveMail {
+  readonly #options: Omit<MailServiceOptions, 'mail'>;
+  #written = '';
+  #service: MailService | undefined;
+  #changing: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(options: Omit<MailServiceOptions, 'mail'>) {
+    this.#options = options;
+  }
+
+  get statuses(): readonly MailboxStatus[] {
+    return this.#service?.statuses ?? [];
+  }
+
+  /** Reads this mailbox from now on; none where the block is absent or says `run: false`. */
+  apply(mail: MailBlock | undefined): void {
+    const wanted = mail?.run === true ? mail : undefined;
+    const written = JSON.stringify(wanted ?? '');
+    if (written === this.#written || this.#isStopped) return;
+    this.#written = written;
+    this.#changing = this.#changing.then(async () => {
+      await this.#service?.stop();
+      this.#service = undefined;
+      if (wanted !== undefined && !this.#isStopped) {
+        this.#service = startMail({ ...this.#options, mail: wanted });
+      }
+    });
+  }
+
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#changing;
+    await this.#service?.stop();
+  }
+}

@@ -1,0 +1,19 @@
+/** The mailbox source: reads mailboxes and delivers what arrives to the hook `mail`. */
+export { httpDoor, ownDoor } from './door.ts';
+export type { MailboxStatus } from './health.ts';
+export { LiveMail, startMail } from './mail-service.ts';
+export { MailFailure } from './mail-failure.ts';
+export { mailboxReport, type MailboxReport } from './stored-status.ts';
+export { writeOAuthFile, writeSecretFile, type OAuthFile } from './oauth-file.ts';
+export { loginWithBrowser, loginWithDevice, type OAuthLogin } from './oauth-login.ts';
+export { OAUTH_PROVIDERS } from './oauth.ts';
+export { MAIL_PROVIDERS, type MailProvider, type MailProviderName } from './providers.ts';
+export {
+  checkMailbox,
+  OAUTH_FILE,
+  PASSWORD_FILE,
+  setupEdits,
+  writtenBlock,
+  type MailboxCheck,
+  type SetupAnswers,
+} from './setup.ts';

@@ -1,0 +1,100 @@
+import type { Edit } from '../document/document.ts';
+import { ImapClient, type ImapAccess } from './imap-client.ts';
+import { requirePackages } from './optional-packages.ts';
+
+/** `hooks.mail` as it is written: without what equals a default. */
+export type WrittenBlock = Readonly<Record<string, unknown>>;
+
+export interface SetupAnswers {
+  readonly account: string;
+  readonly host: string;
+  readonly port?: number | undefined;
+  readonly security?: 'tls' | 'starttls' | 'none' | undefined;
+  readonly user?: string | undefined;
+  readonly auth: 'password' | 'oauth2';
+  readonly folders?: readonly string[] | undefined;
+  readonly from?: readonly string[] | undefined;
+  readonly subject?: readonly string[] | undefined;
+  readonly since?: string | undefined;
+  readonly path?: string | undefined;
+}
+
+/** Files of secrets, relative to the configuration. */
+export const PASSWORD_FILE = '.sluice/mail-password';
+export const OAUTH_FILE = '.sluice/mail-oauth.json';
+
+/** The block for these answers. Secrets are named, never part of it. */
+export function writtenBlock(answers: SetupAnswers): WrittenBlock {
+  const { account, host, port, security, user, auth, folders, from, subject, since, path } = answers;
+  return {
+    version: 1,
+    kind: 'imap',
+    account,
+    host,
+    ...(port === undefined ? {} : { port }),
+    ...(security === undefined || security === 'tls' ? {} : { security }),
+    ...(user === undefined || user === account ? {} : { user }),
+    auth:
+      auth === 'password'
+        ? { kind: 'password', password: { file: PASSWORD_FILE } }
+        : { kind: 'oauth2', oauthFile: OAUTH_FILE },
+    ...(folders === undefined ? {} : { folders: [...folders] }),
+    ...(from === undefined ? {} : { from: [...from] }),
+    ...(subject === undefined ? {} : { subject: [...subject] }),
+    ...(since === undefined ? {} : { since }),
+    ...(path === undefined ? {} : { path }),
+  };
+}
+
+/** What has to change in a configuration so that it holds the block and enables the preset. */
+export function setupEdits(
+  block: WrittenBlock,
+  { mail, presets }: { readonly mail: unknown; readonly presets: unknown },
+): readonly Edit[] {
+  const names = Array.isArray(presets) ? (presets as unknown[]) : [];
+  const preset: Edit[] =
+    names.includes('mail') || names.includes('gmail')
+      ? []
+      : [{ path: ['hooks', 'presets'], value: [...names, 'mail'] }];
+  if (!isSameKind(mail, block)) return [{ path: ['hooks', 'mail'], value: block }, ...preset];
+  // Key by key, so that comments inside the block stay.
+  const keys = Object.keys(block).filter((key) => JSON.stringify(mail[key]) !== JSON.stringify(block[key]));
+  return [...keys.map((key): Edit => ({ path: ['hooks', 'mail', key], value: block[key] })), ...preset];
+}
+
+function isSameKind(mail: unknown, block: WrittenBlock): mail is Readonly<Record<string, unknown>> {
+  if (typeof mail !== 'object' || mail === null) return false;
+  const { version, kind } = mail as Record<string, unknown>;
+  return version === block['version'] && kind === block['kind'];
+}
+
+/** What the server says of a mailbox. */
+export interface MailboxCheck {
+  readonly folders: readonly { readonly path: string; readonly messages: number }[];
+}
+
+/**
+ * Connects, logs in and opens every folder.
+ * @throws MailFailure that says what the server did not take
+ */
+export async function checkMailbox(
+  answers: Pick<SetupAnswers, 'host' | 'port' | 'security' | 'user' | 'account' | 'folders'>,
+  secret: ImapAccess['secret'],
+): Promise<MailboxCheck> {
+  requirePackages(['imapflow', 'postal-mime', 'html-to-text']);
+  const { host, account, security = 'tls' } = answers;
+  const access: ImapAccess = {
+    host,
+    port: answers.port ?? (security === 'tls' ? 993 : 143),
+    security,
+    user: answers.user ?? account,
+    secret,
+  };
+  const folders: { path: string; messages: number }[] = [];
+  for (const folder of answers.folders ?? ['INBOX']) {
+    const client = await ImapClient.open(access, { folder });
+    folders.push({ path: folder, messages: client.mailbox.exists });
+    client.close();
+  }
+  return { folders };
+}

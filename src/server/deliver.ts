@@ -1,0 +1,75 @@
+import { HookError } from '../errors.ts';
+import { concludeRequest, logRequest } from './account.ts';
+import { type Ending, failedEnding } from './ending.ts';
+import type { RequestFacts } from './exchange.ts';
+import type { ServerContext } from './server-context.ts';
+import { canTake, takeHook } from './take-hook.ts';
+
+/** A hook that a part of this process makes itself, such as the reader of a mailbox. */
+export interface OwnHook {
+  readonly name: string;
+  /** JSON. */
+  readonly body: Buffer;
+  readonly idempotencyKey: string;
+}
+
+export interface OwnAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** A source reads where it stopped after any pause: its repeats are known for longer than those of senders. */
+const TTL_SECONDS = 30 * 24 * 60 * 60;
+
+/**
+ * Takes a hook from inside the process by the way every request goes: mappings, dedupe, store, decision, log and
+ * metrics are the same. Only what proves a stranger is left out: proof, and limits of connections and addresses.
+ */
+export async function deliver(context: ServerContext, hook: OwnHook): Promise<OwnAnswer> {
+  const facts: RequestFacts = {
+    generation: context.deps.generation(),
+    ids: context.ids(),
+    receivedAt: context.clock(),
+    startedAt: performance.now(),
+    headers: {
+      values: Object.assign(Object.create(null), { 'content-type': 'application/json' }) as Record<
+        string,
+        string
+      >,
+      bearer: undefined,
+      serviceToken: undefined,
+    },
+    bodyBytes: hook.body.length,
+  };
+  const ending = await handle(context, facts, hook);
+  concludeRequest(context, facts, ending);
+  logRequest(context, facts, ending);
+  const { status, body = '', headers = [] } = ending.answer;
+  const retryAfter = headers[headers.indexOf('retry-after') + 1];
+  return {
+    status,
+    body,
+    ...(headers.includes('retry-after') ? { retryAfterSeconds: Number(retryAfter) } : {}),
+  };
+}
+
+async function handle(context: ServerContext, facts: RequestFacts, hook: OwnHook): Promise<Ending> {
+  const known = { hookName: hook.name };
+  const { name, body, idempotencyKey: key } = hook;
+  const { generation } = facts;
+  try {
+    if (!generation.hooks.enabled) throw new HookError('not_found', 'hooks are switched off');
+    if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
+    if (!canTake(facts, name)) throw new HookError('no_mapping_matched', 'no mapping takes this hook name');
+    const maxBytes = generation.settingsOf(name).maxBodyBytes ?? generation.hooks.maxBodyBytes;
+    if (body.length > maxBytes) {
+      throw new HookError('body_too_large', `the body is longer than the ${maxBytes} bytes this hook takes`);
+    }
+    const target = { url: `${generation.hooks.path}/${name}`, query: {} };
+    const received = { name, target, body, keyOf: () => key, ttlSeconds: TTL_SECONDS };
+    return { ...(await takeHook(context, facts, received)), ...known };
+  } catch (error) {
+    return failedEnding(facts, error, { ...known, judged: {} });
+  }
+}

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A page of this machine that a browser is sent back to after a login (RFC 8252, section 7.3). */
+export interface RedirectListener {
+  readonly url: string;
+  /** The address the browser came back with, its query included. */
+  readonly received: Promise<URL>;
+  close(): void;
+}
+
+const PAGE = `<!doctype html><meta charset="utf-8"><title>Sluice</title>
+<p>The login has been received. You can close this window and go back to the terminal.</p>`;
+
+/** Listens on a free port of loopback for one redirect that carries an answer; everything else is answered 404. */
+export async function listenForRedirect(): Promise<RedirectListener> {
+  let receive: (url: URL) => void;
+  const received = new Promise<URL>((resolve) => {
+    receive = resolve;
+  });
+  const http = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/`;
+  http.on('request', (req: IncomingMessage, res: ServerResponse) => {
+    const target = URL.parse(req.url ?? '', url);
+    const { searchParams } = target ?? new URL(url);
+    const isAnswer = searchParams.has('code') || searchParams.has('error');
+    if (req.method !== 'GET' || target === null || target.pathname !== '/' || !isAnswer) {
+      res.writeHead(404).end();
+      return;
+    }
+    res.writeHead(200, { 'content-type': 'text/html; charset=utf-8', connection: 'close' }).end(PAGE);
+    receive(target);
+  });
+  return {
+    url,
+    received,
+    close: () => {
+      http.close();
+      http.closeIdleConnections();
+    },
+  };
+}

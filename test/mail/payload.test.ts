@@ -1,0 +1,166 @@
+/** What a message becomes: samples of real senders' habits, and what breaks the rules of MIME. */
+import { describe, expect, test } from 'vitest';
+import { htmlText } from '../../src/mail/html-text.ts';
+import { toMessage } from '../../src/mail/payload.ts';
+import type { FetchedMail } from '../../src/mail/source.ts';
+
+function mail(raw: string | Buffer, more: Partial<FetchedMail> = {}): FetchedMail {
+  const source = typeof raw === 'string' ? Buffer.from(raw.replaceAll('\n', '\r\n')) : raw;
+  return {
+    identity: '1:1',
+    id: 'id',
+    receivedAt: Date.UTC(2026, 10, 22),
+    sizeBytes: source.length,
+    content: { kind: 'raw', source, truncated: false },
+    ...more,
+  };
+}
+
+const read = (raw: string | Buffer, maxBodyChars = 20_000) => toMessage(mail(raw), { maxBodyChars });
+
+describe('a message', () => {
+  test('has its text part as body, whatever the charset and encoding', async () => {
+    const message = await read(`From: =?iso-8859-1?Q?J=F6rg?= <joerg@example.org>
+To: "Doe, Jane" <jane@example.org>, team: a@example.org, b@example.org;
+Cc: c@example.org
+Reply-To: reply@example.org
+Subject: =?utf-8?B?R3LDvMOfZQ==?= =?utf-8?Q?_aus_K=C3=B6ln?=
+Message-ID: <x@example.org>
+Date: Sun, 22 Nov 2026 01:02:03 +0100
+MIME-Version: 1.0
+Content-Type: multipart/alternative; boundary=b
+
+--b
+Content-Type: text/plain; charset=iso-8859-15
+Content-Transfer-Encoding: quoted-printable
+
+F=FCnf =A4
+--b
+Content-Type: text/html
+
+<b>five</b>
+--b--
+`);
+    expect(message).toMatchObject({
+      id: 'id',
+      messageId: '<x@example.org>',
+      from: 'Jörg <joerg@example.org>',
+      cc: ['c@example.org'],
+      replyTo: 'reply@example.org',
+      subject: 'Grüße aus Köln',
+      date: '2026-11-22T00:02:03.000Z',
+      receivedAt: '2026-11-22T00:00:00.000Z',
+      body: 'Fünf €',
+      truncated: false,
+      attachments: [],
+    });
+    expect(message.to[0]).toBe('Doe, Jane <jane@example.org>');
+  });
+
+  test('has the text of its HTML part where there is no text: links, lists, no images, no scripts', async () => {
+    const { body, snippet } = await read(`Subject: news
+Content-Type: text/html; charset=utf-8
+
+<style>p{color:red}</style><h1>Title</h1><p>See <a href="https://example.org/x">here</a>.</p><img src="https://track.example/p.gif"><script>alert(1)</script><ul><li>one</li><li>two</li></ul>`);
+    expect(body).toContain('Title');
+    expect(body).toContain('here [https://example.org/x]');
+    expect(body).toContain('* one');
+    expect(body).not.toMatch(/track|alert|color/);
+    expect(snippet).not.toContain('\n');
+  });
+
+  test('lists attachments and carries none', async () => {
+    const { attachments, body } = await read(`Subject: files
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/plain
+
+see attached
+--b
+Content-Type: application/pdf; name="a.pdf"
+Content-Disposition: attachment; filename="=?utf-8?Q?Pl=C3=A4ne.pdf?="
+Content-Transfer-Encoding: base64
+
+SGVsbG8=
+--b--
+`);
+    expect(attachments).toEqual([{ name: 'Pläne.pdf', type: 'application/pdf', sizeBytes: 5 }]);
+    expect(body).toBe('see attached');
+  });
+
+  test('is bounded in every text', async () => {
+    const long = 'x'.repeat(50_000);
+    const many = Array.from({ length: 500 }, (_, n) => `a${n}@example.org`).join(', ');
+    const message = await read(
+      `From: ${long}\nTo: ${many}\nSubject: ${long}\n\n${'😀'.repeat(30_000)}`,
+      1001,
+    );
+    expect(message.from.length).toBeLessThanOrEqual(1000);
+    expect(message.subject).toHaveLength(1000);
+    expect(message.to).toHaveLength(50);
+    expect(message.body).toHaveLength(1000);
+    expect(message.body.isWellFormed()).toBe(true);
+    expect(message.truncated).toBe(true);
+    expect(message.snippet.length).toBeLessThanOrEqual(200);
+    expect(JSON.stringify(message).length).toBeLessThan(80_000);
+  });
+
+  test('has no body where none is wanted', async () => {
+    expect(await read('Subject: s\n\nsecret', 0)).toMatchObject({ body: '', snippet: '', truncated: true });
+  });
+});
+
+describe('what breaks the rules', () => {
+  test.each([
+    ['nothing at all', ''],
+    ['no header', 'just text without any header'],
+    ['only line feeds', 'Subject: lf\nFrom: a@example.org\n\nbody'],
+    ['a boundary that never comes', 'Subject: s\nContent-Type: multipart/mixed; boundary=never\n\ntext\n'],
+    ['a boundary without an end', 'Subject: s\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\ntext'],
+    ['no boundary parameter', 'Subject: s\nContent-Type: multipart/mixed\n\ntext'],
+    ['broken base64', 'Subject: s\nContent-Transfer-Encoding: base64\n\n!!!not*base64==='],
+    ['broken quoted-printable', 'Subject: s\nContent-Transfer-Encoding: quoted-printable\n\na=ZZ b=C3'],
+    ['an unknown charset', 'Subject: s\nContent-Type: text/plain; charset=x-klingon\n\nplop'],
+    ['a raw 8-bit header', Buffer.from('Subject: caf\xe9\r\nFrom: \xff\xfe <x@y>\r\n\r\n\x80\x81', 'latin1')],
+    ['broken encoded words', 'Subject: =?utf-8?B?%%%?= =?bogus?Q?x?= =?utf-8?Q?=C3?=\n\nx'],
+    ['NUL and control characters', 'Subject: a\x00b\x07\n\nbell \x07 nul \x00 end'],
+    ['a header of 300 KB', `Subject: s\nX-Long: ${'y'.repeat(300_000)}\n\nbody`],
+    ['2,000 nested parts', nested(2_000)],
+    ['100,000 parts', `Content-Type: multipart/mixed; boundary=b\n\n${'--b\n\nx\n'.repeat(100_000)}`],
+    [
+      'a message in a message in a message',
+      `Content-Type: message/rfc822\n\n${'Content-Type: message/rfc822\n\n'.repeat(500)}x`,
+    ],
+    ['random bytes', Buffer.from(Array.from({ length: 5_000 }, (_, n) => (n * 7919 + 13) % 256))],
+  ])('%s is still a message', async (_, raw) => {
+    const startedAt = performance.now();
+    const message = await read(raw);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(message.id).toBe('id');
+    expect(JSON.stringify(message).isWellFormed()).toBe(true);
+    for (const text of [message.subject, message.from, message.body]) {
+      expect(text).not.toMatch(/(?![\n\t])\p{Cc}/u);
+    }
+  });
+
+  test.each([
+    ['100,000 open elements', '<div>'.repeat(100_000)],
+    ['20,000 tables in tables', '<table><tr><td>'.repeat(20_000)],
+    ['attributes without an end', '<b><a href="'.repeat(20_000)],
+    ['30,000 quotes in quotes', `${'<blockquote>'.repeat(30_000)}words`],
+    ['100,000 entities', '&amp;'.repeat(50_000)],
+  ])('HTML with %s does not hold up the service', async (_, html) => {
+    const startedAt = performance.now();
+    await htmlText(html);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+function nested(depth: number): string {
+  const open = Array.from(
+    { length: depth },
+    (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\n\n--b${n}\n`,
+  );
+  return `Subject: deep\n${open.join('')}\ndeep text`;
+}

@@ -1,0 +1,285 @@
+/** A reader against an IMAP server in this process. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { MailPayload } from '../../src/mail/payload.ts';
+import { imapBlock, mailFixture, testDoor, TEST_TIMES, type MailFixture } from '../support/mail-fixture.ts';
+import { cuttableLine, rawMail, startMailServer, type MailServer } from '../support/mail-server.ts';
+
+let server: MailServer;
+let fixture: MailFixture;
+const OLD = ['one', 'two', 'three'].map((subject) => rawMail(`old ${subject}`));
+
+beforeEach(async () => {
+  server = await startMailServer(OLD);
+  fixture = await mailFixture();
+});
+afterEach(async () => {
+  await fixture.stop();
+  await server.stop();
+});
+
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 20_000, interval: 5 });
+const isConnected = (service: { statuses: readonly { health: { state: string } }[] }) => () =>
+  expect(service.statuses.map(({ health }) => health.state)).toEqual(service.statuses.map(() => 'connected'));
+
+describe('a mailbox', () => {
+  test('begins now: mail that is there starts nothing, what arrives is delivered once and in order', async () => {
+    const { door, subjects, requests } = testDoor();
+    const service = fixture.start(imapBlock(server.port), door);
+    await until(isConnected(service));
+    for (let n = 0; n < 20; n += 1) server.deliver(rawMail(`mail ${n}`));
+    const expected = Array.from({ length: 20 }, (_, n) => `mail ${n}`);
+    await until(() => expect(subjects).toEqual(expected));
+    expect(requests).toHaveLength(20);
+    expect(requests[0]?.payload).toMatchObject({
+      source: 'imap',
+      account: 'testuser',
+      folder: 'INBOX',
+      messages: [
+        { from: 'Ann <ann@example.org>', subject: 'mail 0', body: 'Body of mail 0', truncated: false },
+      ],
+    });
+    const ids = requests.map(({ payload }) => (payload as MailPayload).messages[0].id);
+    expect(new Set(ids).size).toBe(20);
+  });
+
+  test('goes on after a restart where it stopped', async () => {
+    const { door, subjects } = testDoor();
+    const first = fixture.start(imapBlock(server.port), door);
+    await until(isConnected(first));
+    server.deliver(rawMail('before'));
+    await until(() => expect(subjects).toEqual(['before']));
+    await first.stop();
+    server.deliver(rawMail('between'));
+    fixture.start(imapBlock(server.port), door);
+    await until(() => expect(subjects).toEqual(['before', 'between']));
+  });
+
+  test('takes older mail where a date is given, and only on the first run', async () => {
+    await fixture.stop();
+    fixture = await mailFixture();
+    server.deliver(rawMail('long ago'), { at: new Date('2020-01-01T00:00:00Z') });
+    server.deliver(rawMail('last week'), { at: new Date('2026-11-15T12:00:00Z') });
+    const { door, subjects } = testDoor();
+    const block = imapBlock(server.port, { since: '2026-11-10' });
+    const service = fixture.start(block, door);
+    await until(isConnected(service));
+    server.deliver(rawMail('now'));
+    await until(() => expect(subjects.at(-1)).toBe('now'));
+    expect(subjects).toContain('last week');
+    expect(subjects).not.toContain('long ago');
+    await service.stop();
+    const count = subjects.length;
+    await until(isConnected(fixture.start(block, door)));
+    expect(subjects).toHaveLength(count);
+  });
+
+  test('reads several folders and leaves spam alone', async () => {
+    const { door, subjects } = testDoor();
+    const service = fixture.start(
+      imapBlock(server.port, { folders: ['INBOX', 'Work', 'Junk', 'Nowhere'] }),
+      door,
+    );
+    await until(() =>
+      expect(service.statuses.map(({ health }) => health.state)).toEqual([
+        'connected',
+        'connected',
+        'misconfigured',
+        'misconfigured',
+      ]),
+    );
+    server.deliver(rawMail('work'), { folder: 'Work' });
+    server.deliver(rawMail('spam'), { folder: 'Junk' });
+    server.deliver(rawMail('inbox'));
+    await until(() => expect(subjects.toSorted()).toEqual(['inbox', 'work']));
+    const reasons = service.statuses.map(({ health }) => ('reason' in health ? health.reason : ''));
+    expect(reasons[2]).toContain('holds spam');
+    expect(reasons[3]).toContain('no folder "Nowhere"; it has INBOX');
+  });
+
+  test('delivers only what the filters let through', async () => {
+    const { door, subjects } = testDoor();
+    const block = imapBlock(server.port, { from: ['@example.com', 'bob@example.net'], subject: ['INVOICE'] });
+    const service = fixture.start(block, door);
+    await until(isConnected(service));
+    server.deliver(rawMail('invoice 1', { from: 'Eve <eve@evil.example>' }));
+    server.deliver(rawMail('Invoice 2', { from: 'Carol <carol@example.com>' }));
+    server.deliver(rawMail('hello', { from: 'bob@example.net' }));
+    server.deliver(rawMail('your invoice', { from: 'BOB@example.net' }));
+    await until(() => expect(subjects).toEqual(['Invoice 2', 'your invoice']));
+    await until(() =>
+      expect(service.statuses[0]?.figures).toMatchObject({ delivered: 2, filtered: 2, setAside: 0 }),
+    );
+  });
+});
+
+describe('what the service answers', () => {
+  test('sets a message aside that is refused for itself, and goes on with the next', async () => {
+    const test = testDoor((request) =>
+      JSON.stringify(request.payload).includes('bad')
+        ? { status: 400, code: 'mapping_requires_message', detail: 'hook mapping requires message' }
+        : { status: 202 },
+    );
+    const service = fixture.start(imapBlock(server.port), test.door);
+    await until(isConnected(service));
+    for (const subject of ['good 1', 'bad', 'good 2']) server.deliver(rawMail(subject));
+    await until(() => expect(test.subjects).toEqual(['good 1', 'good 2']));
+    const [row] = await fixture.storage.listSetAsideMail({ limit: 10 });
+    expect(row).toMatchObject({
+      state: 'set-aside',
+      status: 400,
+      code: 'mapping_requires_message',
+      from: 'Ann <ann@example.org>',
+      subject: 'bad',
+      attempts: 1,
+    });
+    test.answer = () => ({ status: 202 });
+    await fixture.storage.retrySetAsideMail({ kind: 'ids', ids: [row?.id ?? ''] });
+    await until(() => expect(test.subjects).toEqual(['good 1', 'good 2', 'bad']));
+    await vi.waitFor(async () => expect(await fixture.storage.listSetAsideMail({ limit: 10 })).toEqual([]));
+  });
+
+  test('sets aside what fails five times with the same 500, and not what fails less', async () => {
+    let failures = 0;
+    const test = testDoor((request) => {
+      const text = JSON.stringify(request.payload);
+      if (text.includes('poison')) return { status: 500, code: 'transform_failed', detail: 'failed' };
+      if (text.includes('shaky') && failures++ < 4) return { status: 500, code: 'mapping_failed' };
+      return { status: 202 };
+    });
+    const service = fixture.start(imapBlock(server.port), test.door);
+    await until(isConnected(service));
+    for (const subject of ['poison', 'shaky', 'well']) server.deliver(rawMail(subject));
+    await until(() => expect(test.subjects).toEqual(['shaky', 'well']));
+    expect(await fixture.storage.listSetAsideMail({ limit: 10 })).toMatchObject([
+      { subject: 'poison', code: 'transform_failed', status: 500 },
+    ]);
+    expect(test.requests.filter(({ payload }) => JSON.stringify(payload).includes('poison'))).toHaveLength(5);
+  });
+
+  test.each([
+    [401, 'unauthorized'],
+    [404, 'not_found'],
+    [405, 'method_not_allowed'],
+    [429, 'too_many_failures'],
+    [503, 'backlog_full'],
+  ])('waits with all mail on %i, says why, and delivers it afterwards', async (status, code) => {
+    const test = testDoor(() => ({ status, code, detail: 'nothing is taken' }));
+    const service = fixture.start(imapBlock(server.port), test.door);
+    await until(isConnected(service));
+    server.deliver(rawMail('first'));
+    server.deliver(rawMail('second'));
+    await until(() => expect(service.statuses[0]?.health).toMatchObject({ state: 'held', code }));
+    expect(await fixture.storage.listSetAsideMail({ limit: 10 })).toEqual([]);
+    test.answer = () => ({ status: 202 });
+    await until(() => expect(test.subjects).toEqual(['first', 'second']));
+    await until(isConnected(service));
+  });
+
+  test('a repeat that the service knows under another body was delivered before', async () => {
+    const test = testDoor((request) =>
+      JSON.stringify(request.payload).includes('known')
+        ? { status: 422, code: 'idempotency_mismatch' }
+        : { status: 202 },
+    );
+    const service = fixture.start(imapBlock(server.port), test.door);
+    await until(isConnected(service));
+    server.deliver(rawMail('known'));
+    server.deliver(rawMail('new'));
+    await until(() => expect(test.subjects).toEqual(['new']));
+    expect(await fixture.storage.listSetAsideMail({ limit: 10 })).toEqual([]);
+  });
+});
+
+describe('trouble with the server', () => {
+  test('a wrong password is dead after three tries; the main session hears of it once', async () => {
+    const test = testDoor();
+    const block = imapBlock(server.port, {
+      folders: ['INBOX', 'Work'],
+      auth: { kind: 'password', password: 'wrong-password-1' },
+    });
+    const service = fixture.start(block, test.door);
+    const isDead = () =>
+      expect(service.statuses.map(({ health }) => health.state)).toEqual([
+        'authentication-dead',
+        'authentication-dead',
+      ]);
+    await until(isDead);
+    await until(() => expect(test.wakes).toHaveLength(1));
+    expect(test.wakes[0]).toContain('The mailbox testuser can no longer be read');
+    await service.stop();
+    const again = fixture.start(block, test.door);
+    await until(() => expect(again.statuses[0]?.health.state).toBe('authentication-dead'));
+    expect(test.wakes).toHaveLength(1);
+    expect(fixture.lines.join('\n')).not.toContain('wrong-password-1');
+  });
+
+  test('comes back after cuts, and after a server that was away', async () => {
+    const line = await cuttableLine(server.port);
+    const { door, subjects } = testDoor();
+    const service = fixture.start(imapBlock(line.port), door);
+    await until(isConnected(service));
+    const expected: string[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      expected.push(`mail ${n}`);
+      server.deliver(rawMail(`mail ${n}`));
+      if (n % 2 === 0) line.cut();
+    }
+    await until(() => expect(subjects).toEqual(expected));
+    await line.stop();
+    await until(() => expect(service.statuses[0]?.health.state).toBe('backing-off'));
+  });
+
+  test('gives up a server that hangs, and connects anew', async () => {
+    const line = await cuttableLine(server.port);
+    const { door, subjects } = testDoor();
+    const times = { connectMs: 500, callMs: 500 };
+    const service = fixture.start(imapBlock(line.port), door, { open: { imapTimes: times } });
+    await until(isConnected(service));
+    line.hang();
+    await until(() => expect(service.statuses[0]?.health.state).toBe('backing-off'));
+    await line.stop();
+    await service.stop();
+    fixture.start(imapBlock(server.port), door);
+    server.deliver(rawMail('after'));
+    await until(() => expect(subjects).toEqual(['after']));
+  });
+
+  test('only one of two readers reads; the other takes over when the first lets go', async () => {
+    const first = testDoor();
+    const second = testDoor();
+    const one = fixture.start(imapBlock(server.port), first.door);
+    await until(isConnected(one));
+    const two = fixture.start(imapBlock(server.port), second.door);
+    await until(() => expect(two.statuses[0]?.health.state).toBe('standby'));
+    server.deliver(rawMail('a'));
+    await until(() => expect(first.subjects).toEqual(['a']));
+    await one.stop();
+    server.deliver(rawMail('b'));
+    await until(() => expect(second.subjects).toEqual(['b']));
+    expect(first.subjects).toEqual(['a']);
+  });
+});
+
+test('after a change of UIDVALIDITY only what is unknown is delivered', async () => {
+  const { door, subjects } = testDoor();
+  for (const n of [1, 2]) server.deliver(rawMail(`there at the start ${n}`));
+  const service = fixture.start(imapBlock(server.port), door);
+  await until(isConnected(service));
+  for (const n of [1, 2, 3]) server.deliver(rawMail(`mail ${n}`));
+  await until(() => expect(subjects).toHaveLength(3));
+  await service.stop();
+  // The server gives all messages new UIDs, in another order, as after a rebuild from a backup.
+  const inbox = server.hoodiecrow.getMailbox('INBOX');
+  inbox.uidvalidity += 1;
+  inbox.messages.reverse();
+  for (const [index, message] of inbox.messages.entries()) message.uid = index + 1;
+  inbox.uidnext = inbox.messages.length + 1;
+  server.deliver(rawMail('while away'));
+  const again = fixture.start(imapBlock(server.port), door, {
+    times: { ...TEST_TIMES },
+  });
+  await until(() => expect(subjects.at(-1)).toBe('while away'));
+  server.deliver(rawMail('afterwards'));
+  await until(() => expect(subjects).toEqual(['mail 1', 'mail 2', 'mail 3', 'while away', 'afterwards']));
+  await again.stop();
+});

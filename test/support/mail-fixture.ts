@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { MailBlock } from '../../src/config/config.ts';
+import type { Door, DoorAnswer, DoorRequest } from '../../src/mail/door.ts';
+import { startMail, type MailService, type MailServiceOptions } from '../../src/mail/mail-service.ts';
+import type { MailPayload } from '../../src/mail/payload.ts';
+import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import { createLogger } from '../../src/telemetry/telemetry.ts';
+
+type ImapBlock = Extract<MailBlock, { kind: 'imap' }>;
+
+/** `hooks.mail` for the server of `mail-server.ts`. */
+export function imapBlock(port: number, more: Partial<ImapBlock> = {}): ImapBlock {
+  return {
+    version: 1,
+    kind: 'imap',
+    account: 'testuser',
+    run: true,
+    path: 'mail',
+    folders: ['INBOX'],
+    from: [],
+    subject: [],
+    maxBodyChars: 20_000,
+    host: '127.0.0.1',
+    port,
+    security: 'none',
+    auth: { kind: 'password', password: 'testpass' },
+    ...more,
+  };
+}
+
+/** Short enough for tests, long enough to be told apart. */
+export const TEST_TIMES = {
+  leaseMs: 2_000,
+  renewMs: 100,
+  keepAliveMs: 500,
+  firstRetryMs: 10,
+  maxRetryMs: 100,
+  deadRetryMs: 200,
+  standbyMs: 50,
+  settledMs: 10_000,
+} as const;
+
+/** What came through the door, and what it answers. */
+export interface TestDoor {
+  readonly door: Door;
+  /** Every request, repeats included. */
+  readonly requests: DoorRequest[];
+  /** Subjects of the messages that were accepted, in order. */
+  readonly subjects: string[];
+  /** Texts of the wakes that were accepted. */
+  readonly wakes: string[];
+  answer: (request: DoorRequest) => DoorAnswer;
+}
+
+/** A door that knows repeats by their key, as the service does. */
+export function testDoor(answer: (request: DoorRequest) => DoorAnswer = () => ({ status: 202 })): TestDoor {
+  const seen = new Set<string>();
+  const test: TestDoor = {
+    requests: [],
+    subjects: [],
+    wakes: [],
+    answer,
+    door: async (request) => {
+      test.requests.push(request);
+      const given = test.answer(request);
+      if (given.status >= 300 || seen.has(request.key)) return given;
+      seen.add(request.key);
+      if (request.path === 'wake') test.wakes.push((request.payload as { text: string }).text);
+      else test.subjects.push((request.payload as MailPayload).messages[0].subject);
+      return given;
+    },
+  };
+  return test;
+}
+
+export interface MailFixture {
+  readonly storage: Storage;
+  readonly url: string;
+  /** Lines of the log. */
+  readonly lines: string[];
+  start(mail: MailBlock, door: Door, more?: Partial<MailServiceOptions>): MailService;
+  stop(): Promise<void>;
+}
+
+/** A store in a temporary folder, and readers that end with the test. */
+export async function mailFixture(): Promise<MailFixture> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-mail-'));
+  const url = `sqlite:${join(folder, 'sluice.db')}`;
+  const storage = await openStorage(url, { fsync: false });
+  const started: MailService[] = [];
+  const lines: string[] = [];
+  const log = createLogger({ level: 'debug', destination: { write: (line: string) => lines.push(line) } });
+  return {
+    storage,
+    url,
+    lines,
+    start: (mail, door, more = {}) => {
+      const service = startMail({ mail, door, store: storage, log, times: TEST_TIMES, ...more });
+      started.push(service);
+      return service;
+    },
+    stop: async () => {
+      await Promise.all(started.map((service) => service.stop()));
+      await storage.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
