@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { CliError, type Terminal } from './terminal.ts';
 
 /** Asks a person for what no flag has said. */
@@ -22,17 +23,18 @@ export async function openAsker(terminal: Terminal, mayAsk: boolean): Promise<As
     return { say, choose: refuse, text: refuse, secret: refuse };
   }
   const prompts = await import('@clack/prompts');
-  const answered = (value: string | symbol): string => {
-    if (typeof value === 'symbol') throw new CliError('nothing was written');
+  const answered = (value: unknown): string => {
+    if (typeof value !== 'string') throw new CliError('nothing was written');
     return value;
   };
   return {
     say,
     choose: async (_flag, message, { choices }) => {
-      const options = choices.map(({ value, label }) => ({ value, label }));
-      return answered(
-        (await prompts.select({ message, options: options as never })) as string | symbol,
-      ) as never;
+      const options = choices.map(({ value, label }) => ({ value: value as string, label }));
+      const answer = answered(await prompts.select({ message, options }));
+      const chosen = choices.find(({ value }) => value === answer);
+      assert(chosen !== undefined, 'a choice is one of the choices');
+      return chosen.value;
     },
     text: async (_flag, message, problemOf) =>
       answered(await prompts.text({ message, validate: (value) => problemOf(value ?? '') })).trim(),
