@@ -17,7 +17,7 @@ export function resolveChannels(
     if (first !== undefined) {
       reporter.report('DUPLICATE_CHANNEL', path, {
         key: true,
-        message: `"${name}" and "${first}" are the same channel`,
+        message: `"${name}" and "${first}" are two names of the same channel`,
         hint: `keep "${id}"`,
       });
       continue;
@@ -54,7 +54,7 @@ function reportUnknown(
   const near = didYouMean(id, [...known, ...Object.keys(CHANNEL_ALIASES)]);
   reporter.report('UNKNOWN_CHANNEL', path, {
     key,
-    message: `there is no channel "${name.slice(0, 80)}" and no plugin that could bring it`,
-    hint: near === undefined ? `known: ${known.join(', ')}` : `did you mean "${near}"?`,
+    message: `there is no channel "${name.slice(0, 80)}", and no plugin is configured that could add it`,
+    hint: near === undefined ? `the channels are: ${known.join(', ')}` : `did you mean "${near}"?`,
   });
 }

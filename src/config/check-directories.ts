@@ -22,8 +22,8 @@ export async function checkDirectories(
     if (!isWritten || name === undefined || (await isDirectory(resolve(directory, name)))) continue;
     reporter.report('DIRECTORY_NOT_FOUND', ['hooks', key], {
       severity,
-      message: `hooks.${key} names a directory that is not there`,
-      hint: 'paths are relative to the configuration file',
+      message: `hooks.${key} names a directory that does not exist`,
+      hint: 'create it, or correct the path: it is relative to the configuration file',
     });
   }
 }

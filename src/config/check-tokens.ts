@@ -53,7 +53,8 @@ export function checkTokens(
   for (const token of tokens) {
     if (!SENDABLE.test(token.value)) {
       reporter.report('INVALID_TOKEN', token.path, {
-        message: 'a hook token holds outer white space or a character that no header can carry',
+        message:
+          'a hook token begins or ends with white space, or contains a character that is not allowed in an HTTP header',
         hint: 'use visible ASCII characters, for example of: openssl rand -hex 32',
       });
     } else if (token.value.length < MIN_TOKEN_CHARS) {
@@ -66,8 +67,8 @@ export function checkTokens(
     const same = secrets.find((secret) => isSame(secret.value, token.value));
     if (same === undefined) continue;
     reporter.report('TOKEN_REUSED', token.path, {
-      message: "a hook token equals the gateway's own secret",
-      hint: 'use a secret of its own for hooks: whoever may post a hook must not control the gateway',
+      message: "a hook token is the same as the gateway's own secret",
+      hint: 'use another secret for hooks: a sender of hooks must not be able to control the gateway',
       labels: [{ at: same.at, text: "the gateway's secret" }],
     });
   }

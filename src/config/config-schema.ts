@@ -15,18 +15,19 @@ const hooksSchema = z.strictObject({
   token: secretSchema
     .optional()
     .meta({ description: 'The hook token; required when hooks are enabled, and used for nothing else.' }),
-  previousTokens: z
-    .array(secretSchema)
-    .max(16)
-    .default([])
-    .meta({ description: 'Retired tokens still accepted during a rotation; each use is logged.' }),
-  path: z.string().default('/hooks').meta({ description: 'Base path of the endpoints; not "/".' }),
+  previousTokens: z.array(secretSchema).max(16).default([]).meta({
+    description: 'Old tokens that are still accepted while you change the token; each use is logged.',
+  }),
+  path: z.string().default('/hooks').meta({ description: 'Path below which hooks are received; not "/".' }),
   presets: z
     .array(text)
     .max(100)
     .default([])
     .meta({ description: 'Built-in mappings to enable: mail (alias gmail).' }),
-  mappings: z.array(z.unknown()).default([]).meta({ description: 'Mappings, before those of mappingsDir.' }),
+  mappings: z
+    .array(z.unknown())
+    .default([])
+    .meta({ description: 'Mappings written here; they are tried before those of mappingsDir.' }),
   mappingsDir: text
     .optional()
     .meta({ description: 'Directory of mapping files; default ./mappings beside this file.' }),
@@ -35,35 +36,40 @@ const hooksSchema = z.strictObject({
     .meta({ description: 'Directory of transform modules; default ./transforms beside this file.' }),
   maxBodyBytes: whole(1, 64 * 1024 * 1024)
     .default(262_144)
-    .meta({ description: 'Largest request body in bytes; a mapping with a path of its own may differ.' }),
+    .meta({ description: 'Largest request body in bytes; a mapping with match.path can set its own limit.' }),
   limits: z
     .strictObject({
-      steps: whole(1, 1_000_000_000)
-        .default(16_000_000)
-        .meta({ description: 'Steps that evaluating one request may take; a million take some 10 ms.' }),
+      steps: whole(1, 1_000_000_000).default(16_000_000).meta({
+        description: 'Most steps that evaluating one request may take; a million steps take about 10 ms.',
+      }),
       renderedBytes: whole(1, 256 * 1024 * 1024)
         .default(4_194_304)
-        .meta({ description: 'Bytes that all templates of one request may render together.' }),
+        .meta({ description: 'Most bytes that all templates of one request may render together.' }),
       storedBytes: whole(1, 256 * 1024 * 1024)
         .default(16_777_216)
-        .meta({ description: 'Bytes of texts that one request may store.' }),
+        .meta({ description: 'Most bytes of text that one request may store.' }),
     })
     .prefault({})
-    .meta({ description: 'What one request may cost; beyond, it is answered 413 too_much_work.' }),
+    .meta({
+      description:
+        'Limits for the work of one request; a request that needs more is answered 413 too_much_work.',
+    }),
   queryToken: z
     .enum(['warn', 'reject'])
     .default('warn')
     .meta({ description: 'Whether ?token= is accepted with a warning (deprecated) or answered 401.' }),
-  authFailuresPerMinute: whole(0, 1_000_000)
-    .default(20)
-    .meta({ description: 'Failed authentications per address and minute, then 429; 0 turns the limit off.' }),
+  authFailuresPerMinute: whole(0, 1_000_000).default(20).meta({
+    description:
+      'Failed authentications that one address may make in a minute; further ones are answered 429. 0 turns the limit off.',
+  }),
   lenient: z.boolean().optional().meta({
-    description: 'Coerce wrong enum values and types in request bodies, with a warning, instead of 400.',
+    description:
+      'Correct wrong types and unknown values in request bodies, with a warning, instead of answering 400.',
   }),
   exposeRuns: z
     .boolean()
     .default(false)
-    .meta({ description: 'Serve GET {path}/runs/<id> with the hook token.' }),
+    .meta({ description: 'Whether GET {path}/runs/<id> with the hook token shows the state of a run.' }),
   sessionKeys: z
     .strictObject({
       allowFromRequest: z
@@ -72,31 +78,29 @@ const hooksSchema = z.strictObject({
         .meta({ description: 'Whether a request body may choose its session key.' }),
       default: text
         .optional()
-        .meta({ description: 'Session key of requests without one; default hook:<uuid>.' }),
-      allowedPrefixes: z
-        .array(text)
-        .max(100)
-        .default([])
-        .meta({ description: 'Prefixes a session key must start with; empty allows any.' }),
+        .meta({ description: 'Session key of requests that give none; default hook:<uuid>.' }),
+      allowedPrefixes: z.array(text).max(100).default([]).meta({
+        description: 'A session key must start with one of these prefixes; an empty list allows any key.',
+      }),
       shared: z.array(text).max(100).default([]).meta({
         description:
           'Prefixes of session keys that have no owner: every mapping, and /agent bodies too, can take part in such a conversation. Other conversations belong to the one mapping that writes into them.',
       }),
     })
     .prefault({})
-    .meta({ description: 'Restrictions on session keys.' }),
+    .meta({ description: 'Which session keys a request may use.' }),
   agents: z
     .strictObject({
       runners: z
         .record(text, text)
         .default({})
-        .meta({ description: 'Runner by agent id: what an agentId in a body, mapping or transform means.' }),
-      default: text.optional().meta({ description: 'The agent of what names none, for `allowed`.' }),
-      allowed: z
-        .array(z.string())
-        .max(1000)
+        .meta({ description: 'The runner of each agent id that a body, a mapping or a transform may name.' }),
+      default: text
         .optional()
-        .meta({ description: 'Agents that may be used; absent allows all, an empty list none.' }),
+        .meta({ description: 'The agent id of hooks that give none; `allowed` is checked against it.' }),
+      allowed: z.array(z.string()).max(1000).optional().meta({
+        description: 'Agents that may be used; all where this is left out, none where the list is empty.',
+      }),
     })
     .prefault({})
     .meta({ description: 'Agents that a hook may choose with agentId.' }),
@@ -115,7 +119,7 @@ const serverSchema = z.strictObject({
   host: text.default('127.0.0.1').meta({ description: 'Address to listen on.' }),
   port: whole(0, 65_535)
     .optional()
-    .meta({ description: 'Port to listen on, default 8787; 0 takes a free one.' }),
+    .meta({ description: 'Port to listen on; default 8787. 0 takes a free port.' }),
   stopGraceSeconds: z
     .number()
     .min(0)
@@ -126,7 +130,7 @@ const serverSchema = z.strictObject({
     .array(proxySchema)
     .max(100)
     .default([])
-    .meta({ description: 'Addresses of proxies whose X-Forwarded-For is believed.' }),
+    .meta({ description: 'Addresses of proxies whose X-Forwarded-For header is trusted.' }),
 });
 
 const heartbeatSchema = z.strictObject({
@@ -135,14 +139,16 @@ const heartbeatSchema = z.strictObject({
     .min(0)
     .max(31_536_000)
     .default(1800)
-    .meta({ description: 'Seconds between periodic checks of the main session; 0 turns them off.' }),
-  instructions: text.optional().meta({ description: 'What the main session is told to do with its events.' }),
+    .meta({ description: 'Seconds between two periodic checks of the main session; 0 turns them off.' }),
+  instructions: text
+    .optional()
+    .meta({ description: 'Instructions for the main session: what to do with its events.' }),
   model: text.optional().meta({ description: 'Model of the heartbeat; default agents.defaults.model.' }),
   runner: text.optional().meta({ description: 'Runner of the heartbeat; default gateway.runner.' }),
   activeHours: z
     .strictObject({
       from: timeOfDay().meta({ description: 'Start, e.g. 08:00.' }),
-      to: timeOfDay().meta({ description: 'End, e.g. 22:00; before the start: over midnight.' }),
+      to: timeOfDay().meta({ description: 'End, e.g. 22:00; an end before the start is on the next day.' }),
       timeZone: z
         .string()
         .refine(isTimeZone, { error: 'must be a time zone such as Europe/Berlin' })
@@ -156,22 +162,24 @@ const heartbeatSchema = z.strictObject({
 const gatewaySchema = z.strictObject({
   token: secretSchema
     .optional()
-    .meta({ description: "The gateway's own secret; refused where it equals a hook token." }),
+    .meta({ description: "The gateway's own secret; it must not be the same as a hook token." }),
   runner: z
     .union([text, runnerSchema])
     .default('echo')
     .meta({ description: 'The default runner: a name of gateway.runners, "echo", or the runner itself.' }),
   runners: z.record(text, runnerSchema).default({}).meta({ description: 'Further runners by name.' }),
-  maxRuns: whole(1, 1000).default(4).meta({ description: 'Runs in parallel, the heartbeat not counted.' }),
+  maxRuns: whole(1, 1000)
+    .default(4)
+    .meta({ description: 'Most runs at the same time; the heartbeat is not counted.' }),
   maxRunsPerMapping: whole(1, 1000)
     .optional()
-    .meta({ description: 'Runs in parallel of one mapping; default no limit of its own.' }),
+    .meta({ description: 'Most runs of one mapping at the same time; default no separate limit.' }),
   holdHours: z
     .number()
     .min(0)
     .max(8760)
     .default(24)
-    .meta({ description: 'Hours for which runs wait for an agent that is away, then they are given up.' }),
+    .meta({ description: 'Hours for which runs wait for an agent that cannot be reached; then they fail.' }),
   heartbeat: heartbeatSchema
     .prefault({})
     .meta({ description: 'The turn in which the main session reads its events.' }),
@@ -179,7 +187,7 @@ const gatewaySchema = z.strictObject({
     .strictObject({
       maxPending: whole(1, 10_000_000)
         .default(10_000)
-        .meta({ description: 'System events that may wait; a wake beyond is answered 503.' }),
+        .meta({ description: 'Most system events that may wait; further wakes are answered 503.' }),
     })
     .prefault({})
     .meta({ description: 'The queue of system events.' }),
@@ -189,24 +197,26 @@ const gatewaySchema = z.strictObject({
       to: z
         .union([
           text,
-          z
-            .number()
-            .refine(Number.isSafeInteger, { error: 'must be in quotes: as a number it loses digits' }),
+          z.number().refine(Number.isSafeInteger, {
+            error: 'must be in quotes, because a number this long loses digits',
+          }),
         ])
         .optional()
         .meta({ description: 'Recipient of the main session.' }),
     })
     .prefault({})
-    .meta({ description: 'Where the channel "last" starts.' }),
+    .meta({ description: 'The channel and recipient that "last" means before another was used.' }),
   sessions: z
     .strictObject({
-      maxTurns: whole(1, 10_000).default(50).meta({ description: 'Turns of history kept per session.' }),
+      maxTurns: whole(1, 10_000)
+        .default(50)
+        .meta({ description: 'Most turns of history that are kept of a session.' }),
       maxTokens: whole(100, 10_000_000)
         .default(60_000)
-        .meta({ description: 'Estimated tokens of history kept per session.' }),
+        .meta({ description: 'Most tokens of history (estimated) that are kept of a session.' }),
     })
     .prefault({})
-    .meta({ description: 'Bounds of conversations.' }),
+    .meta({ description: 'Limits of the history of sessions.' }),
   callbackSecret: secretSchema
     .optional()
     .meta({ description: 'Standard Webhooks secret (whsec_…) that signs callbacks.' }),
@@ -215,18 +225,18 @@ const gatewaySchema = z.strictObject({
 const agentsSchema = z.strictObject({
   defaults: z
     .strictObject({
-      model: text.optional().meta({ description: 'Model of runs that name none.' }),
+      model: text.optional().meta({ description: 'Model of runs for which no other is chosen.' }),
       models: z
         .array(text)
         .max(1000)
         .optional()
-        .meta({ description: 'Models a request or mapping may choose; an empty list allows none.' }),
+        .meta({ description: 'Models that a request or a mapping may choose; an empty list allows none.' }),
       aliases: z.record(text, text).default({}).meta({ description: 'Short names of models.' }),
       timeoutSeconds: z
         .number()
         .gt(0)
         .default(600)
-        .meta({ description: 'Longest duration of a run that states none.' }),
+        .meta({ description: 'Time limit of a run, in seconds, where the request or mapping gives none.' }),
     })
     .prefault({})
     .meta({ description: 'Defaults of every run.' }),
@@ -238,45 +248,50 @@ const storageSchema = z.strictObject({
     .meta({ description: 'The file that holds the store, as sqlite:FILE.' }),
   keep: z
     .strictObject({
-      days: z.number().gt(0).max(36_500).default(30).meta({ description: 'Days completed work is kept.' }),
+      days: z
+        .number()
+        .gt(0)
+        .max(36_500)
+        .default(30)
+        .meta({ description: 'Days for which completed work is kept.' }),
       rows: whole(1, 100_000_000)
         .default(1_000_000)
-        .meta({ description: 'Completed runs and events kept at most.' }),
+        .meta({ description: 'Most completed runs and events that are kept.' }),
     })
     .prefault({})
-    .meta({ description: 'Retention of completed work.' }),
+    .meta({ description: 'How long completed work is kept.' }),
   maxBacklog: z
     .strictObject({
-      runs: whole(1, 100_000_000).default(100_000).meta({ description: 'Waiting runs.' }),
+      runs: whole(1, 100_000_000).default(100_000).meta({ description: 'Most runs that may wait.' }),
       bytes: whole(1, 1_000_000_000_000)
         .default(1_073_741_824)
-        .meta({ description: 'Bytes of waiting work.' }),
+        .meta({ description: 'Most bytes of waiting runs.' }),
     })
     .prefault({})
-    .meta({ description: 'Waiting work beyond these is answered 503.' }),
+    .meta({ description: 'Limits of waiting work; hooks beyond them are answered 503.' }),
 });
 
 const metricsSchema = z.strictObject({
   host: text.default('127.0.0.1').meta({ description: 'Address of the metrics listener.' }),
-  port: whole(0, 65_535).meta({ description: 'Port of the metrics listener; 0 takes a free one.' }),
+  port: whole(0, 65_535).meta({ description: 'Port of the metrics listener; 0 takes a free port.' }),
 });
 
 const logSchema = z.strictObject({
   level: z
     .enum(['debug', 'info', 'warn', 'error'])
     .default('info')
-    .meta({ description: 'Least severe level.' }),
+    .meta({ description: 'Lowest level that is logged.' }),
   format: z
     .enum(['json', 'pretty'])
     .optional()
-    .meta({ description: 'Default json for serve, pretty for dev.' }),
+    .meta({ description: 'Form of the lines; default json for serve, pretty for dev.' }),
 });
 
 /** The configuration file. Defaults that depend on other keys or on the file's place are filled in later. */
 export const configSchema = z.strictObject({
-  extends: text
-    .optional()
-    .meta({ description: 'An openclaw.json to build on; what stands here wins, mappings come first.' }),
+  extends: text.optional().meta({
+    description: 'An openclaw.json to build on; settings in this file win, and its mappings are tried first.',
+  }),
   $schema: z.string().optional().meta({ description: 'Address of this schema, for editors.' }),
   hooks: hooksSchema.prefault({}).meta({ description: 'The hook endpoints.' }),
   server: serverSchema.prefault({}).meta({ description: 'The listener.' }),
@@ -285,10 +300,12 @@ export const configSchema = z.strictObject({
   channels: z
     .record(text, z.record(z.string(), z.unknown()))
     .default({})
-    .meta({ description: 'Credentials, `to` and `baseUrl` by channel.' }),
-  plugins: z.array(text).max(100).default([]).meta({ description: 'Modules that bring further channels.' }),
+    .meta({ description: 'Settings of each channel: credentials, `to`, `baseUrl`.' }),
+  plugins: z.array(text).max(100).default([]).meta({ description: 'Modules that add channels.' }),
   storage: storageSchema.prefault({}).meta({ description: 'Where accepted hooks are kept.' }),
-  metrics: metricsSchema.optional().meta({ description: 'A listener for /metrics; default none.' }),
+  metrics: metricsSchema
+    .optional()
+    .meta({ description: 'A separate listener for /metrics; without this block there is none.' }),
   log: logSchema.prefault({}).meta({ description: 'The service log.' }),
 });
 

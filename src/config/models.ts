@@ -30,8 +30,8 @@ export function resolveModels(file: ConfigFile, reporter: Reporter): Models {
     const path: Path = ['agents', 'defaults', 'aliases', alias];
     if (target === undefined) {
       reporter.report('ALIAS_CYCLE', path, {
-        message: `the alias "${alias.slice(0, 80)}" leads to no model: its chain goes in a circle`,
-        hint: 'let each alias name a model',
+        message: `the alias "${alias.slice(0, 80)}" names no model: the aliases refer to each other in a circle`,
+        hint: 'change one of these aliases so that it names a model',
       });
     } else aliases[alias] = target;
   }

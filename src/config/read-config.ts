@@ -88,7 +88,7 @@ async function readBase(
   }
   return {
     diagnostics: [
-      unreadable(name, 'extends takes the path of a file called openclaw.json or openclaw.json5'),
+      unreadable(name, 'extends must be the path of a file named openclaw.json or openclaw.json5'),
     ],
   };
 }

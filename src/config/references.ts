@@ -93,7 +93,7 @@ function reportVariable(run: Run, path: Path, name: string): void {
     run.diagnostics.push({
       severity: 'error',
       code: 'INVALID_REFERENCE',
-      message: `\${${name.slice(0, 80)}} is no reference, expected the name of a variable in the braces`,
+      message: `\${${name.slice(0, 80)}} is not a valid reference, expected the name of an environment variable in the braces`,
       at,
       hint: 'write $${ for a literal ${',
     });

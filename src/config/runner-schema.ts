@@ -13,10 +13,10 @@ const maxRuns = z
   .min(1)
   .max(1000)
   .optional()
-  .meta({ description: 'Runs in parallel with this runner.' });
+  .meta({ description: 'Most runs at the same time with this runner.' });
 
 const providerBase = {
-  apiKey: secretSchema.optional().meta({ description: 'Key of the provider.' }),
+  apiKey: secretSchema.optional().meta({ description: 'API key of the provider.' }),
   reasoning: z.boolean().optional().meta({ description: 'Whether `thinking` is sent to the provider.' }),
 };
 
@@ -28,7 +28,7 @@ const url = z.string().regex(/^(?:https?:\/\/[^\s/]|\$\{)/, {
 const providerSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('openai-compatible'),
-    baseUrl: url.meta({ description: 'Base address of the interface.' }),
+    baseUrl: url.meta({ description: 'Base URL of the API of the provider.' }),
     ...providerBase,
   }),
   z.strictObject({ kind: z.literal('openai'), baseUrl: url.optional(), ...providerBase }),
@@ -60,7 +60,7 @@ const commandSchema = z.strictObject({
     .min(1)
     .max(67_108_864)
     .default(1_048_576)
-    .meta({ description: 'Longest output in bytes.' }),
+    .meta({ description: 'Longest output of the command in bytes.' }),
   maxRuns,
 });
 
@@ -76,7 +76,7 @@ const modelSchema = z.strictObject({
 
 const forwardSchema = z.strictObject({
   kind: z.literal('forward'),
-  url: url.meta({ description: "Base address of the other gateway's hooks." }),
+  url: url.meta({ description: "URL of the other gateway's hooks, with their path." }),
   token: secretSchema.meta({ description: 'Its hook token.' }),
   maxRuns,
 });
@@ -84,10 +84,12 @@ const forwardSchema = z.strictObject({
 const openClawSchema = z.strictObject({
   kind: z.literal('openclaw'),
   command: text.default('openclaw').meta({ description: 'The command of OpenClaw.' }),
-  agent: text.optional().meta({ description: 'Agent id there; default the agent its gateway picks.' }),
+  agent: text
+    .optional()
+    .meta({ description: 'Id of the agent in OpenClaw; default the one that its gateway chooses.' }),
   hooks: z
     .strictObject({
-      url: url.meta({ description: "Base address of that gateway's hooks." }),
+      url: url.meta({ description: "URL of that gateway's hooks, with their path." }),
       token: secretSchema.meta({ description: 'Its hook token.' }),
     })
     .optional()

@@ -60,7 +60,8 @@ function checkName(
   const near = didYouMean(name, Object.keys(runners));
   reporter.report('UNKNOWN_RUNNER', path, {
     message: `there is no runner "${name.slice(0, 80)}"`,
-    hint: near === undefined ? `known: ${Object.keys(runners).join(', ')}` : `did you mean "${near}"?`,
+    hint:
+      near === undefined ? `the runners are: ${Object.keys(runners).join(', ')}` : `did you mean "${near}"?`,
   });
 }
 
@@ -120,7 +121,8 @@ function checkModel(
   const near = provider === undefined ? undefined : didYouMean(provider, known);
   reporter.report('MODEL_NOT_SERVED', path, {
     message: `no configured provider serves the model "${name.slice(0, 80)}", expected provider/model`,
-    hint: near === undefined ? `providers: ${known.join(', ') || '(none)'}` : `did you mean "${near}/…"?`,
+    hint:
+      near === undefined ? `the providers are: ${known.join(', ') || '(none)'}` : `did you mean "${near}/…"?`,
   });
 }
 

@@ -17,14 +17,14 @@ export function readSecretFile(file: string): SecretFile {
     return {
       kind: 'problem',
       problem: `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
-      hint: 'the path is relative to the configuration file, and the user sluice runs as has to be allowed to read it',
+      hint: 'check that the path is right (it is relative to the configuration file) and that the user who runs sluice may read the file',
     };
   }
   if (bytes.length > MAX_SECRET_BYTES) {
     return {
       kind: 'problem',
       problem: `is larger than ${String(MAX_SECRET_BYTES)} bytes`,
-      hint: 'name a file that holds the secret and nothing else',
+      hint: 'name a file that contains the secret and nothing else',
     };
   }
   const secret = bytes.toString('utf8').replace(/(\r?\n)+$/, '');

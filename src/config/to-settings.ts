@@ -82,8 +82,8 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
   const { allowFromRequest, allowedPrefixes, default: standard } = hooks.sessionKeys;
   if (standard !== undefined && namesMainSession(standard.trim())) {
     reporter.report('MAIN_SESSION_KEY', ['hooks', 'sessionKeys', 'default'], {
-      message: `hooks.sessionKeys.default names the main session, which hooks cannot address`,
-      hint: 'write a key of their own, such as hook:default, or leave it out: each run then has its own session',
+      message: 'hooks.sessionKeys.default is the key of the main session, which hooks may not use',
+      hint: 'choose another key, such as hook:default, or remove it: then each run has a session of its own',
     });
   }
   if (context.isOpenClaw) checkDefaultKey(hooks.sessionKeys, reporter);
@@ -129,7 +129,7 @@ function checkDefaultKey(
   reporter.report('SESSION_KEY_PREFIX', ['hooks', 'sessionKeys', 'allowedPrefixes'], {
     message:
       key === undefined
-        ? 'the allowed prefixes leave out "hook:", with which keys begin that nobody chose'
+        ? 'the allowed prefixes lack "hook:", with which generated session keys begin'
         : `the default session key "${key.slice(0, 80)}" begins with none of the allowed prefixes`,
     hint:
       key === undefined
@@ -146,7 +146,7 @@ function agentsSettings(
   if (standard !== undefined && !Object.hasOwn(runners, standard)) {
     reporter.report('UNKNOWN_AGENT', ['hooks', 'agents', 'default'], {
       message: `there is no agent "${standard.slice(0, 80)}" in hooks.agents.runners`,
-      hint: `known: ${Object.keys(runners).join(', ') || '(none)'}`,
+      hint: `the agents are: ${Object.keys(runners).join(', ') || '(none)'}`,
     });
   }
   return {
@@ -163,19 +163,19 @@ function hooksPath(written: string, reporter: Reporter): string {
   if (problem !== undefined) {
     reporter.report('INVALID_HOOKS_PATH', ['hooks', 'path'], {
       message: `hooks.path ${problem}`,
-      hint: 'the default is /hooks',
+      hint: 'choose a path such as /hooks',
     });
   }
   return path;
 }
 
 function hooksPathProblem(path: string): string | undefined {
-  if (path === '/') return 'may not be the root: hooks need a path of their own';
+  if (path === '/') return 'must not be the root: hooks need a path such as /hooks';
   if (path.length > 200) return 'is longer than 200 characters';
   // RFC 3986, section 3.3: what a path segment can hold without being read as something else.
   if (!/^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path))
-    return 'holds a character or an empty part that no path can hold';
-  if (/\/\.{1,2}(?:\/|$)/.test(path)) return 'may not hold . or .. as a part';
+    return 'has an empty part, or a character that is not allowed in the path of a URL';
+  if (/\/\.{1,2}(?:\/|$)/.test(path)) return 'must not have . or .. as a part';
   return undefined;
 }
 
@@ -185,7 +185,7 @@ function presetNames(names: readonly string[], reporter: Reporter): readonly str
     const near = didYouMean(name, PRESETS);
     reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
       message: `there is no preset "${name.slice(0, 80)}"`,
-      hint: near === undefined ? `known: ${PRESETS.join(', ')}` : `did you mean "${near}"?`,
+      hint: near === undefined ? `the presets are: ${PRESETS.join(', ')}` : `did you mean "${near}"?`,
     });
   }
   return [...new Set(names)];
@@ -195,8 +195,8 @@ function serverSettings({ server }: ConfigFile, reporter: Reporter): ServerSetti
   if (!isLoopback(server.host) && server.trustedProxies.length === 0) {
     reporter.report('EXPOSED_LISTENER', ['server', 'host'], {
       severity: 'warning',
-      message: `the listener on ${server.host.slice(0, 80)} can be reached from outside without TLS`,
-      hint: 'listen on 127.0.0.1, or behind a proxy that ends TLS and is named in server.trustedProxies',
+      message: `the listener on ${server.host.slice(0, 80)} can be reached from other machines without TLS`,
+      hint: 'listen on 127.0.0.1, or put a proxy with TLS in front of it and name the proxy in server.trustedProxies',
     });
   }
   return { ...server, port: server.port ?? DEFAULT_PORT };
@@ -254,7 +254,7 @@ function callbackSecret(secret: string | undefined, reporter: Reporter): string 
   const length = Buffer.from(encoded, 'base64').length;
   if (length < 24 || length > 64) {
     reporter.report('INVALID_CALLBACK_SECRET', ['gateway', 'callbackSecret'], {
-      message: 'gateway.callbackSecret must be whsec_ and the base64 of 24 to 64 bytes',
+      message: 'gateway.callbackSecret must be whsec_ followed by 24 to 64 bytes in base64',
       hint: 'make one with: echo "whsec_$(openssl rand -base64 32)"',
     });
   }
@@ -267,8 +267,8 @@ function storageUrl(url: string, context: SettingsContext): string {
   context.reporter.report('INVALID_STORAGE_URL', ['storage', 'url'], {
     message: /^postgres(?:ql)?:/.test(url)
       ? 'storage.url names a PostgreSQL database, which this version cannot use, expected sqlite:FILE'
-      : 'storage.url names no store, expected sqlite:FILE',
-    hint: 'write sqlite: and the path of a file, or leave it out; the default is sqlite:./.sluice/sluice.db',
+      : 'storage.url is not the address of a store, expected sqlite:FILE',
+    hint: 'write sqlite: and the path of a file, or remove storage.url: the default is sqlite:./.sluice/sluice.db',
   });
   return url;
 }

@@ -174,7 +174,7 @@ function unknownKey({ root, schema }: Context, path: Path, key: string): Diagnos
   const near = didYouMean(key, known);
   const object = root.at(path).path;
   const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
-  const all = known.length <= 12 ? ` (known: ${known.join(', ')})` : '';
+  const all = known.length <= 12 ? `; the keys here are: ${known.join(', ')}` : '';
   const hint = near === undefined ? `remove it${all}` : `did you mean "${near}"?`;
   return finding(
     'UNKNOWN_KEY',
@@ -214,7 +214,7 @@ function typeHint(value: unknown, expected: readonly string[]): string | undefin
     return 'write true or false, without quotes';
   if (expected.includes('a list') && ['string', 'number'].includes(typeof value)) return 'put it in [ ]';
   if (value === null)
-    return 'give it a value, or remove the key; what belongs to it is indented deeper than the key';
+    return 'give it a value, or remove the key; lines that belong to the key must be indented deeper than the key';
   return undefined;
 }
 
@@ -222,7 +222,7 @@ function typeHint(value: unknown, expected: readonly string[]): string | undefin
 function valueHint({ schema }: Context, path: Path): string {
   const { description, optional } = findMeaning(schema, path);
   if (description !== undefined) return `${String(path.at(-1))}: ${description}`;
-  return optional ? 'correct it, or remove the key: it may be left out' : 'correct the value';
+  return optional ? 'correct it, or remove the key: it is optional' : 'correct the value';
 }
 
 function missingHint({ root, schema }: Context, path: Path): string {
@@ -240,7 +240,7 @@ function kindHint(expected: readonly string[]): string {
 const WAYS: Readonly<Record<string, string>> = {
   'a string': 'one text',
   'a list': 'a list, [a, b]',
-  'an object': 'keys with their values, indented below it or in { }',
+  'an object': 'keys with values, indented below it or in { }',
   'a boolean': 'true or false',
   'a number': 'a number, without quotes',
   'a whole number': 'a number without a fraction and without quotes',

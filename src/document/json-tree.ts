@@ -74,7 +74,7 @@ function reportRawControl({ builder, format }: Build, node: StringNode): void {
   builder.diagnostics.push({
     severity: 'error',
     code: 'JSON_SYNTAX',
-    message: 'invalid JSON: a string holds a line break or another control character',
+    message: 'invalid JSON: a string contains a line break or another control character',
     at: { source: builder.source, start: start + at, end: start + at + 1 },
     hint: String.raw`write it as an escape such as \n`,
   });
@@ -119,6 +119,6 @@ function jsonHint(text: string, offset: number): string | undefined {
   const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
   if (/^[}\]]/.test(text.slice(offset)) && before.endsWith(',')) return 'remove the comma before it';
   if (text.startsWith('/', offset)) return 'JSON has no comments: use a .json5 or .yaml file';
-  if (text.startsWith("'", offset)) return 'JSON strings stand in double quotes';
+  if (text.startsWith("'", offset)) return 'write JSON strings in double quotes';
   return undefined;
 }

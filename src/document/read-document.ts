@@ -29,7 +29,12 @@ export async function readDocument(file: string, options: ReadOptions = {}): Pro
     const message = `the file ending ${extname(file) || '(none)'} is not known, expected one of ${endings}`;
     return {
       diagnostics: [
-        fileFinding('UNKNOWN_FORMAT', name, message, 'write it as YAML or JSON, under such an ending'),
+        fileFinding(
+          'UNKNOWN_FORMAT',
+          name,
+          message,
+          'write it as YAML or JSON, and give it one of these endings',
+        ),
       ],
     };
   }
@@ -121,14 +126,14 @@ function readFinding(name: string, error: NodeJS.ErrnoException): Diagnostic {
       'FILE_IS_DIRECTORY',
       name,
       `${name} is a directory, expected a file`,
-      'name a file in it',
+      'name a file in this directory',
     );
   }
   return fileFinding(
     'FILE_UNREADABLE',
     name,
     `${name} cannot be read (${code})`,
-    'check where the path leads and that the user sluice runs as may read it',
+    'check that the path is right and that the user who runs sluice may read the file',
   );
 }
 

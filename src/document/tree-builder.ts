@@ -43,7 +43,7 @@ export class TreeBuilder {
   tooDeep(start: number): { diagnostics: readonly Diagnostic[] } {
     this.report('TOO_DEEP', start, {
       message: `the document is nested more than ${String(MAX_DEPTH)} levels deep`,
-      hint: 'an alias inside its own anchor also nests without end',
+      hint: 'an alias inside its own anchor is nested without end, too',
     });
     return { diagnostics: this.diagnostics };
   }
@@ -65,7 +65,7 @@ export class TreeBuilder {
           value[key.name] = node.value;
         } else {
           this.report('DUPLICATE_KEY', key.start, {
-            message: `the key ${this.source.text.slice(key.start, Math.min(key.end, key.start + 80))} stands twice in one object`,
+            message: `the key ${this.source.text.slice(key.start, Math.min(key.end, key.start + 80))} is given twice in one object`,
             end: key.end,
             hint: 'keep one of the two',
           });

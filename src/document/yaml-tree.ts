@@ -29,7 +29,7 @@ export function readYamlTree(source: SourceText): ReadTree {
     diagnostics.push({
       severity: 'error',
       code: 'MULTIPLE_DOCUMENTS',
-      message: 'the file holds more than one YAML document, expected one',
+      message: 'the file contains more than one YAML document, expected one',
       at: { source, start: Math.max(0, start), end: Math.max(0, start) + 3 },
       hint: 'put each document into a file of its own, or use a list',
     });
@@ -82,8 +82,8 @@ function buildNode(
     if (target === undefined) {
       builder.report('YAML_SYNTAX', start, {
         end,
-        message: `invalid YAML: no anchor stands before the alias *${node.source}`,
-        hint: 'put the anchor & and this name before the value it stands for, or quote a text that starts with *',
+        message: `invalid YAML: there is no anchor before the alias *${node.source}`,
+        hint: 'mark an earlier value with & and this name, or quote a text that starts with *',
       });
       return undefined;
     }
@@ -153,7 +153,7 @@ function finding(source: SourceText, error: YAMLError): Diagnostic {
     return {
       severity: 'error',
       code: 'DUPLICATE_KEY',
-      message: `the key ${key} stands twice in one object`,
+      message: `the key ${key} is given twice in one object`,
       at: { source, start, end: start + key.length },
       hint: 'keep one of the two',
     };
@@ -177,7 +177,7 @@ function finding(source: SourceText, error: YAMLError): Diagnostic {
     };
   }
   const hint = isFlowReference(source.text, start)
-    ? 'inside { } and [ ] a reference stands in quotes: "${NAME}"'
+    ? 'inside { } and [ ], write a reference in quotes: "${NAME}"'
     : syntaxHint(error);
   return {
     severity: 'error',
@@ -193,7 +193,7 @@ function syntaxHint({ code, message }: YAMLError): string {
   if (/^Missing closing|must end with|flow /i.test(message)) {
     return 'look for a bracket, brace or quote that is not closed before it';
   }
-  return 'compare the indentation with the lines around it; quote a text that holds ": " or " #" or starts with a sign';
+  return 'compare the indentation with the lines around it; quote a text that contains ": " or " #" or starts with a special character';
 }
 
 /** Whether an unquoted `${` stands before an offset in its line: in a flow collection its brace opens an object. */

@@ -64,7 +64,7 @@ function channelHint(
   },
 ): string {
   if (key === undefined)
-    return `do what it says (with npm's -g where Sluice is installed globally), or remove channels.${channel}`;
+    return `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${channel}`;
   if (known !== undefined) {
     const near = didYouMean(key, known);
     return near === undefined ? 'remove it' : `did you mean "${near}"?`;
@@ -85,8 +85,8 @@ function findMainProblem(
   const at = (key: 'channel' | 'to'): Place => root.place(['gateway', 'main', key]);
   if (channel === undefined) {
     if (to === undefined) return [];
-    const message = 'to says nothing without a channel';
-    const hint = 'set gateway.main.channel, or write the recipient as `to` of the channel itself';
+    const message = 'gateway.main.to has no effect without gateway.main.channel';
+    const hint = 'set gateway.main.channel, or set `to` in the settings of the channel instead';
     return [{ severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to'), hint }];
   }
   if (configured.length > 0 && !configured.includes(channel)) {
@@ -94,8 +94,8 @@ function findMainProblem(
   }
   const wrong = to === undefined || isReference(to) ? undefined : recipientProblem(catalog, channel, to);
   if (wrong === undefined) return [];
-  const message = `to is no recipient on ${channel}: ${wrong}`;
-  const hint = 'write the recipient in that form, or remove it';
+  const message = `gateway.main.to is not a recipient on ${channel}: ${wrong}`;
+  const hint = 'write the recipient in that form, or remove gateway.main.to';
   return [{ severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to'), hint }];
 }
 
@@ -103,9 +103,9 @@ function notConfigured(channel: string, configured: readonly string[], at: Place
   return {
     severity: 'warning',
     code: 'CHANNEL_NOT_CONFIGURED',
-    message: `replies go to ${channel}, which has no settings: each is given up as not_configured`,
+    message: `replies go to ${channel}, which has no settings: each delivery fails with not_configured`,
     at,
-    hint: `add channels.${channel}; configured: ${configured.join(', ')}`,
+    hint: `add channels.${channel}, or choose one of the channels that are configured: ${configured.join(', ')}`,
   };
 }
 

@@ -108,13 +108,13 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
 function rejectionOf(result: ReloadResult): readonly { readonly message: string }[] {
   if (result.kind !== 'rejected') return [];
   const { findings, generation } = result;
-  return [{ message: `${findings} findings, see sluice check; generation ${generation} goes on` }];
+  return [{ message: `${findings} findings, which sluice check shows; generation ${generation} stays live` }];
 }
 
 function logReload(log: Log, result: ReloadResult): void {
   const { kind, ...fields } = result;
   if (kind === 'live') log.info(fields, 'reloaded');
-  if (kind === 'rejected') log.error(fields, 'reload rejected; the old generation goes on');
+  if (kind === 'rejected') log.error(fields, 'reload rejected; the old generation stays live');
 }
 
 /** Frees what a replaced generation holds. */

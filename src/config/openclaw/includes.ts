@@ -100,7 +100,7 @@ async function readIncludes(run: Run, names: LocatedValue, position: Position): 
     const at = Array.isArray(names.value) ? names.at([index]) : names;
     const inner: Run = { ...run, grafts: [] };
     const read = typeof name === 'string' ? await readInclude(inner, { name, at, position }) : undefined;
-    if (typeof name !== 'string') problem(run, at, '$include takes the path of a file, or a list of such');
+    if (typeof name !== 'string') problem(run, at, '$include must be the path of a file, or a list of paths');
     if (read === undefined) continue;
     merged = mergeAt(run, position.path, { below: merged, above: read.value, source: read.source });
     run.grafts.push(...inner.grafts);
@@ -139,12 +139,13 @@ async function readInclude(
 }
 
 async function refusalOf(run: Run, file: string, { chain }: Position): Promise<string | undefined> {
-  if (chain.includes(file)) return 'this $include goes in a circle: the file is one of those that lead here';
+  if (chain.includes(file))
+    return 'this $include is circular: the file includes itself, directly or through other files';
   if (chain.length > MAX_DEPTH)
-    return `$include goes more than ${String(MAX_DEPTH)} files deep, as OpenClaw allows`;
+    return `$include is nested more than ${String(MAX_DEPTH)} files deep, which OpenClaw does not allow`;
   const real = await canonical(file);
   if (run.roots.some((root) => isInside(root, real))) return undefined;
-  return 'the included file lies outside the folder of the configuration, which OpenClaw refuses, too';
+  return 'the included file is outside the folder of the configuration; OpenClaw refuses this, too';
 }
 
 function isInside(folder: string, file: string): boolean {

@@ -29,7 +29,7 @@ interface SecretRef {
 
 /**
  * Replaces OpenClaw's SecretRef objects: `env` becomes `${NAME}`, `file` the value its provider's file holds. `exec`
- * and `store` would run a program or need their gateway's own store: each is a finding that says what to write.
+ * and `store` comes from a program that OpenClaw runs or need their gateway's own store: each is a finding that says what to write.
  */
 export async function readSecretRefs(root: LocatedValue, options: SecretOptions): Promise<SecretsRead> {
   const run: Run = { root, options, diagnostics: [], secrets: [], files: [] };
@@ -72,9 +72,9 @@ async function readRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
   if (ref.source === 'file') return readFileRef(run, ref, path);
   const what =
     ref.source === 'exec'
-      ? 'would run a program'
-      : `lies in ${ref.source.slice(0, 40)}, which only OpenClaw reads`;
-  report(run, path, `this secret ${what}: it is not read here`);
+      ? 'comes from a program that OpenClaw runs'
+      : `is kept in ${ref.source.slice(0, 40)}, which only OpenClaw reads`;
+  report(run, path, `Sluice does not read this secret: it ${what}`);
   return placeholder(ref);
 }
 
@@ -82,7 +82,11 @@ async function readFileRef(run: Run, ref: SecretRef, path: Path): Promise<unknow
   const provider = ref.provider ?? stringAt(run, ['secrets', 'defaults', 'file']) ?? 'default';
   const name = stringAt(run, ['secrets', 'providers', provider, 'path']);
   if (name === undefined) {
-    report(run, path, `no secrets.providers.${provider.slice(0, 80)}.path says which file holds this secret`);
+    report(
+      run,
+      path,
+      `secrets.providers.${provider.slice(0, 80)}.path is missing: it says which file holds this secret`,
+    );
     return placeholder(ref);
   }
   const home = run.options.env['HOME'] ?? homedir();

@@ -55,7 +55,7 @@ const CHANNELS: Readonly<Record<string, ChannelKeys>> = {
     ],
     needs: ['accessToken', 'phoneNumberId'],
     missing:
-      'the linked phone of the gateway cannot be used from here; the Cloud API needs accessToken and phoneNumberId',
+      'the phone that is linked with the gateway cannot be used; the Cloud API needs accessToken and phoneNumberId',
   },
   msteams: {
     keys: [
@@ -92,7 +92,7 @@ export function translateChannels(
     if (known === undefined) {
       result.lost.push({
         path: ['channels', id],
-        lost: `no reply can be delivered to ${id.slice(0, 40)} from here`,
+        lost: `replies to ${id.slice(0, 40)} cannot be delivered`,
       });
       continue;
     }
@@ -135,7 +135,7 @@ function translateChannel(
   const missing = known.needs.filter((key) => !moves.has(key));
   if (missing.length > 0) {
     const why = known.missing ?? `${missing.join(' and ')} would be needed`;
-    result.lost.push({ path: base, lost: `no reply can be delivered to ${id} from here: ${why}` });
+    result.lost.push({ path: base, lost: `replies to ${id} cannot be delivered: ${why}` });
     return;
   }
   result.moves.push(...moves.values());

@@ -74,7 +74,7 @@ function translateBind(original: LocatedValue, result: Moves): void {
   else
     result.lost.push({
       path: from,
-      lost: `hooks are taken on 127.0.0.1 only, since "${mode.slice(0, 40)}" is not known here`,
+      lost: `hooks are received on 127.0.0.1 only, because Sluice does not know the mode "${mode.slice(0, 40)}"`,
     });
 }
 

@@ -110,9 +110,9 @@ function lossFinding(original: LocatedValue, { path, lost }: Loss): Diagnostic {
   return {
     severity: 'warning',
     code: 'NOT_TRANSLATED',
-    message: `${path.join('.')} has no counterpart here: ${lost}`,
+    message: `${path.join('.')} has no counterpart in Sluice: ${lost}`,
     at: original.place(path, 'key'),
-    hint: 'it may stay, since the gateway reads it; what Sluice needs beside it goes into a sluice.yaml with "extends: openclaw.json"',
+    hint: 'you can keep it, because the gateway reads it; write further settings for Sluice into a sluice.yaml with "extends: openclaw.json"',
   };
 }
 
@@ -128,7 +128,7 @@ function agentFinding(original: LocatedValue, options: TranslateOptions): readon
       severity: 'warning',
       code: 'OPENCLAW_NOT_FOUND',
       message:
-        'the command openclaw is not on PATH: hooks are kept, but no agent runs and nothing is delivered',
+        'the command openclaw is not on PATH: hooks are accepted and stored, but no agent runs and nothing is delivered',
       at: original.place(['hooks'], 'key'),
       hint: 'install openclaw where sluice runs, or name a runner of your own at gateway.runner in a sluice.yaml with "extends: openclaw.json"',
     },
@@ -143,9 +143,9 @@ function addressFinding(original: LocatedValue): readonly Diagnostic[] {
     {
       severity: 'warning',
       code: 'HOOKS_PORT',
-      message: `hooks are taken on port ${String(DEFAULT_PORT)} here, and no longer on the gateway's own port ${String(port).slice(0, 10)}`,
+      message: `Sluice receives hooks on port ${String(DEFAULT_PORT)}, not on the gateway's own port ${String(port).slice(0, 10)}`,
       at: original.place(['gateway', 'port'], 'key'),
-      hint: 'point your senders at it; another port is server.port in a sluice.yaml with "extends: openclaw.json"',
+      hint: 'let your senders use this port, or set server.port in a sluice.yaml with "extends: openclaw.json"',
     },
   ];
 }
@@ -171,9 +171,9 @@ function ignoredKeys(original: LocatedValue, unusedHooks: readonly string[]): re
     diagnostics.push({
       severity: 'warning',
       code: 'IGNORED_SECTIONS',
-      message: `these sections belong to the gateway and are not read here: ${listed(others)}`,
+      message: `these sections belong to the gateway, and Sluice does not read them: ${listed(others)}`,
       at: original.place([other], 'key'),
-      hint: 'they may stay while the gateway reads this file, too; else remove them',
+      hint: 'keep them if the gateway reads this file, too; otherwise remove them',
     });
   }
   const [hook] = unusedHooks;
@@ -181,9 +181,9 @@ function ignoredKeys(original: LocatedValue, unusedHooks: readonly string[]): re
     diagnostics.push({
       severity: 'warning',
       code: 'IGNORED_HOOK_KEYS',
-      message: `these keys of hooks have no use here and are ignored: ${listed(unusedHooks)}`,
+      message: `Sluice does not use these keys of hooks and ignores them: ${listed(unusedHooks)}`,
       at: original.place(['hooks', hook], 'key'),
-      hint: 'they may stay while the gateway reads this file, too; else remove them',
+      hint: 'keep them if the gateway reads this file, too; otherwise remove them',
     });
   }
   return diagnostics;
