@@ -171,7 +171,13 @@ function runnerSettings(runner: RunnerFile, directory: string): RunnerSettings {
       };
     }
     case 'forward':
-      return { kind: 'forward', url: runner.url, token: runner.token, ...limits };
+      return {
+        kind: 'forward',
+        url: runner.url,
+        token: runner.token,
+        forwardSummaries: runner.forwardSummaries,
+        ...limits,
+      };
   }
 }
 

@@ -144,7 +144,14 @@ export type RunnerSettings =
       readonly maxReplyBytes: number;
       readonly maxRuns?: number;
     }
-  | { readonly kind: 'forward'; readonly url: string; readonly token: string; readonly maxRuns?: number };
+  | {
+      readonly kind: 'forward';
+      readonly url: string;
+      readonly token: string;
+      /** Whether summaries go to the other gateway as wakes. */
+      readonly forwardSummaries: boolean;
+      readonly maxRuns?: number;
+    };
 
 export interface ProviderSettings {
   readonly kind: 'openai-compatible' | 'openai' | 'anthropic';

@@ -29,8 +29,8 @@ export function makeCompletion(
     ...(result.error === undefined ? {} : { error: result.error }),
     ...(result.usage === undefined ? {} : { usage: result.usage }),
     ...historyOf(run, result, { maxTurns: settings.gateway.sessions.maxTurns, nowMs }),
-    summary: makeSummary(run, result.outcome, {
-      text: summaryBody(ending),
+    summary: makeSummary(run, result.outcome === 'forwarded' ? 'ok' : result.outcome, {
+      text: result.reply.trim() === '' && result.remark !== undefined ? result.remark : summaryBody(ending),
       note: isUndeliverable ? 'not delivered: no channel is configured' : undefined,
     }),
     ...(delivery === undefined ? {} : { delivery }),

@@ -1,3 +1,4 @@
+import type { Settings } from '../config/config.ts';
 import { LAST_CHANNEL, type AgentAction } from '../action.ts';
 import { buildHeartbeatPrompt } from '../boundary/boundary.ts';
 import type { EventClaim, HeartbeatResult, RunRecord } from '../storage/storage.ts';
@@ -160,7 +161,13 @@ export class Heartbeat {
     if (claim.turnId !== asked) await this.#endSurvivors(claim.turnId);
     const configuration = this.#context.configuration();
     const startedAt = now();
-    const turn = await this.#makeTurn(claim, configuration);
+    const events = heardEvents(claim, configuration.settings.gateway);
+    if (events.length === 0) {
+      // Summaries only, and nobody there is to hear them: they stay listed.
+      await this.#persist(claim, () => storage.consumeEvents(claim.turnId, { nowMs: now() }));
+      return claim.events.length === MAX_EVENTS;
+    }
+    const turn = await this.#makeTurn({ ...claim, events }, configuration);
     const result = await this.#run(turn, configuration);
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
     // Left claimed: the next start takes it up under the same id.
@@ -314,6 +321,16 @@ export class Heartbeat {
 
 function targetOfTurn({ model }: Turn, { gateway }: GatewayConfiguration['settings']): RunTarget {
   return { runner: gateway.heartbeat.runner ?? gateway.runner, model };
+}
+
+/** The events a turn is taken for: a forward runner passes on what hooks said, not what became of runs. */
+function heardEvents(
+  { events }: EventClaim,
+  { heartbeat, runner, runners }: Settings['gateway'],
+): EventClaim['events'] {
+  const used = runners[heartbeat.runner ?? runner];
+  const isQuiet = used?.kind === 'forward' && !used.forwardSummaries;
+  return isQuiet ? events.filter(({ kind }) => kind !== 'summary') : events;
 }
 
 /** A turn of the main session as the listing of runs shows it. */

@@ -15,6 +15,7 @@ export interface RunCounters {
   ok: number;
   error: number;
   timeout: number;
+  forwarded: number;
   dead: number;
   repeated: number;
 }
@@ -31,7 +32,7 @@ export class Performer {
   readonly #abort = new AbortController();
   readonly #attempts: RunAttempts;
   readonly waiters = new RunWaiters();
-  readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, dead: 0, repeated: 0 };
+  readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, forwarded: 0, dead: 0, repeated: 0 };
   /** A suspect waits until it is alone: nothing else is claimed. */
   #isDraining = false;
 

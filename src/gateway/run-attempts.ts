@@ -137,6 +137,10 @@ export class RunAttempts {
       ...(action.thinking === undefined ? {} : { thinking: action.thinking }),
       timeoutSeconds: action.timeoutSeconds ?? settings.agents.defaults.timeoutSeconds,
       history: boundHistory(turns, settings.gateway.sessions),
+      oneShot: action.oneShot,
+      ...(action.deliver
+        ? { deliverTo: { channel: action.channel, ...(action.to === undefined ? {} : { to: action.to }) } }
+        : {}),
     };
   }
 

@@ -21,6 +21,7 @@ export function findGatewayProblems(
     ...findChannelProblems(config, catalog),
     ...findIdleChannels(config, mappings),
     ...findRunnerProblems(config, mappings),
+    ...findForwardedInstructions(config, mappings),
   ];
 }
 
@@ -129,6 +130,26 @@ function findIdleChannels(
       return [notConfigured(id, configured, place)];
     });
   });
+}
+
+/** Another gateway draws its boundary around all it gets, the operator's own words included. */
+function findForwardedInstructions(
+  { settings: { gateway } }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  const isForward = (name: string): boolean => gateway.runners[name]?.kind === 'forward';
+  return mappings
+    .filter(
+      ({ action, instructions, runner = gateway.runner }) =>
+        action === 'agent' && instructions !== undefined && isForward(runner),
+    )
+    .map(({ id, at, runner = gateway.runner }) => ({
+      severity: 'warning',
+      code: 'INSTRUCTIONS_FORWARDED',
+      message: `the instructions of "${id}" reach the agent as untrusted text: the gateway behind the runner ${runner} marks all it gets`,
+      at,
+      hint: 'use a runner that starts the agent itself; for an OpenClaw gateway that is kind: openclaw',
+    }));
 }
 
 /** Model runners that cannot work: a provider lacks a key, its package is missing, a mapping's model has no provider. */

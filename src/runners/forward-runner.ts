@@ -1,15 +1,19 @@
 /*
- * Turns taken by another gateway: an OpenClaw gateway's hooks, or another Sluice.
+ * Turns taken by another gateway: another Sluice, or an OpenClaw gateway's hooks. Which of the two it is says one
+ * question that only Sluice answers with problem+json; it is asked once.
  *
- * The remote gets the whole prompt as its message: its own boundary around ours does no harm, and the operator's
- * instructions stay with it. `Prefer: wait` asks for the outcome in the answer; Sluice holds the request and answers
- * 200 with the reply, OpenClaw ignores it and answers 202 at once. A 202 that came only after the wait is asked again
- * under the same Idempotency-Key until the deadline, so a run may last longer than one request.
+ * Sluice gets the whole prompt, is asked for the outcome (`Prefer: wait`) and holds the request until there is one, so
+ * reply, outcome and error come back: delivery stays here. A 202 that came only after the wait is asked again under the
+ * same Idempotency-Key until the deadline, so a run may last longer than one request.
  *
- * `deliver` is false and `wakeMode` is next-heartbeat: delivery and waking stay with this gateway, whose heartbeat
- * turns go to the remote's `/wake`.
+ * An OpenClaw gateway says how the run ended (`waitForCompletion`) but never what was answered. So the delivery goes
+ * along, a session key only where a sender or mapping named one (it refuses any other way unless opted in), and the run
+ * ends here as `forwarded`, without a reply.
+ *
+ * The main session's own turns go to the remote's `/wake`.
  */
 import type { RunnerSettings } from '../config/config.ts';
+import { LAST_CHANNEL } from '../action.ts';
 import { HEARTBEAT_OK } from './acknowledgement.ts';
 import {
   connectionCode,
@@ -32,8 +36,12 @@ const WAITED_PART = 0.5;
 /** Between two requests for the same run, should a remote answer early again and again. */
 const ASK_AGAIN_MS = 250;
 
-/** A runner that hands turns to another gateway's hook endpoints. */
-export function createForwardRunner(settings: ForwardSettings): Runner {
+/** Which gateway is there; asked again until somebody answers. */
+type Remote = 'sluice' | 'other';
+
+/** A runner that hands turns to another gateway's hook endpoints; `name` is what summaries call it. */
+export function createForwardRunner(settings: ForwardSettings, name: string): Runner {
+  let remote: Remote | undefined;
   return {
     kind: 'forward',
     run: async (turn, options) => {
@@ -41,11 +49,17 @@ export function createForwardRunner(settings: ForwardSettings): Runner {
       const cancel = armTimer(turn.timeoutSeconds * 1000, () => deadline.abort());
       const signal = AbortSignal.any([options.signal, deadline.signal]);
       try {
-        return turn.kind === 'heartbeat'
-          ? await forwardWake(settings, turn, signal)
-          : await forwardAgent(settings, turn, signal);
+        if (turn.kind === 'heartbeat') return await forwardWake(settings, turn, signal);
+        try {
+          remote ??= await recognise(settings, signal);
+        } catch (error) {
+          return failureOf(error, { timedOut: false, token: settings.token, started: false });
+        }
+        return remote === 'sluice'
+          ? await forwardAgent(settings, turn, signal)
+          : await handOver(settings, turn, { signal, name });
       } catch (error) {
-        return failureOf(error, { timedOut: deadline.signal.aborted, token: settings.token });
+        return failureOf(error, { timedOut: deadline.signal.aborted, token: settings.token, started: true });
       } finally {
         cancel();
       }
@@ -60,9 +74,55 @@ async function forwardWake(settings: ForwardSettings, turn: Turn, signal: AbortS
   return refusalOf(answer, settings.token) ?? { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
 }
 
+/** Asks for a run that cannot exist: Sluice answers with problem+json, OpenClaw with plain text. */
+async function recognise(settings: ForwardSettings, signal: AbortSignal): Promise<Remote> {
+  try {
+    const { body } = await fetchJson(`${baseOf(settings)}/runs/0`, {
+      method: 'GET',
+      headers: { authorization: `Bearer ${settings.token}` },
+      signal,
+    });
+    return textField(body, 'title') !== undefined && textField(body, 'code') !== undefined
+      ? 'sluice'
+      : 'other';
+  } catch (error) {
+    if (error instanceof StatusError && error.status < 500) return 'other';
+    throw error;
+  }
+}
+
+/** A run whose reply stays with the other gateway. */
+async function handOver(
+  settings: ForwardSettings,
+  turn: Turn,
+  { signal, name }: { readonly signal: AbortSignal; readonly name: string },
+): Promise<TurnResult> {
+  const body = { ...agentBody(turn), ...deliveryOf(turn), waitForCompletion: true };
+  const answer = await post(settings, { path: 'agent', key: turn.runId, body, signal, waitSeconds: 0 });
+  const refusal = refusalOf(answer, settings.token);
+  if (refusal !== undefined) return refusal;
+  const status = textField(field(answer.body, 'completion'), 'status');
+  if (status === 'error') {
+    return completedWith('error', 'remote_error', `the run failed on ${name}: its own log says why`);
+  }
+  const remark = status === 'ok' ? `handed to ${name}, which has answered it` : `handed to ${name}`;
+  return { kind: 'completed', outcome: 'forwarded', reply: '', remark };
+}
+
+/** There a channel needs its recipient, and `last` is nobody: without both the reply goes to its main session. */
+function deliveryOf({ deliverTo }: Turn): object {
+  if (deliverTo === undefined) return { deliver: false };
+  const { channel, to } = deliverTo;
+  return channel === LAST_CHANNEL || to === undefined ? { deliver: true } : { deliver: true, channel, to };
+}
+
+function baseOf({ url }: ForwardSettings): string {
+  return url.replace(/\/+$/, '');
+}
+
 async function forwardAgent(settings: ForwardSettings, turn: Turn, signal: AbortSignal): Promise<TurnResult> {
   const endsAt = performance.now() + turn.timeoutSeconds * 1000;
-  const body = agentBody(turn);
+  const body = { ...agentBody(turn), deliver: false };
   for (;;) {
     const askedAt = performance.now();
     const waitSeconds = Math.max(1, Math.min(Math.ceil((endsAt - askedAt) / 1000), MAX_WAIT_SECONDS));
@@ -71,7 +131,7 @@ async function forwardAgent(settings: ForwardSettings, turn: Turn, signal: Abort
     if (refusal) return refusal;
     if (answer.status !== 202) return outcomeOf(answer);
     const waited = performance.now() - askedAt >= waitSeconds * 1000 * WAITED_PART;
-    if (!waited) return acceptedOf(answer);
+    if (!waited) return notTold();
     await pause(ASK_AGAIN_MS, signal);
     signal.throwIfAborted();
   }
@@ -82,9 +142,9 @@ function agentBody(turn: Turn): object {
   return {
     message: turn.prompt,
     name: turn.name,
-    sessionKey: turn.sessionKey,
+    // Nobody chose a random key: the other gateway makes one of its own.
+    ...(turn.oneShot === true ? {} : { sessionKey: turn.sessionKey }),
     wakeMode: 'next-heartbeat',
-    deliver: false,
     timeoutSeconds: turn.timeoutSeconds,
     ...(turn.model === undefined ? {} : { model: turn.model }),
     ...(turn.thinking === undefined ? {} : { thinking: turn.thinking }),
@@ -101,7 +161,7 @@ interface Posting {
 
 async function post(settings: ForwardSettings, posting: Posting): Promise<JsonAnswer> {
   const { body, key, path, signal, waitSeconds } = posting;
-  return fetchJson(`${settings.url.replace(/\/+$/, '')}/${path}`, {
+  return fetchJson(`${baseOf(settings)}/${path}`, {
     headers: {
       authorization: `Bearer ${settings.token}`,
       'idempotency-key': key,
@@ -119,7 +179,7 @@ function outcomeOf(answer: JsonAnswer): TurnResult {
   const outcome = field(body, 'outcome');
   if (outcome === 'ok' || (outcome === undefined && reply !== ''))
     return { kind: 'completed', outcome: 'ok', reply };
-  if (outcome === undefined && field(body, 'state') === undefined) return acceptedOf(answer);
+  if (outcome === undefined && field(body, 'state') === undefined) return notTold();
   const error = field(body, 'error');
   return {
     kind: 'completed',
@@ -133,10 +193,8 @@ function outcomeOf(answer: JsonAnswer): TurnResult {
 }
 
 /** The remote took the run and does not tell its end. */
-function acceptedOf(answer: JsonAnswer): TurnResult {
-  const runId = textField(answer.body, 'runId');
-  const named = runId === undefined ? '' : ` as run ${runId.slice(0, 64)}`;
-  return { kind: 'completed', outcome: 'ok', reply: `Accepted by the other gateway${named}.` };
+function notTold(): TurnResult {
+  return { kind: 'completed', outcome: 'forwarded', reply: '', remark: 'handed to the other gateway' };
 }
 
 /** The failure an answer stands for; undefined for 2xx. */
@@ -144,8 +202,18 @@ function refusalOf(answer: JsonAnswer, token: string): TurnResult | undefined {
   const { body, retryAfterMs, status } = answer;
   if (status >= 200 && status < 300) return undefined;
   const said = textField(body, 'detail') ?? textField(body, 'title') ?? textField(body, 'error');
-  return refusedWith(status, { retryAfterMs, code: textField(body, 'code'), said: describe(said, [token]) });
+  const remedy = status === 400 && said?.includes('sessionKey') === true ? SESSION_KEY_REMEDY : '';
+  const shown = describe(said, [token]);
+  return refusedWith(status, {
+    retryAfterMs,
+    code: textField(body, 'code'),
+    said: shown === undefined ? undefined : shown + remedy,
+  });
 }
+
+/** An OpenClaw gateway takes session keys of requests only where its file says so. */
+const SESSION_KEY_REMEDY =
+  ' (set hooks.allowRequestSessionKey: true there, or leave the session key of the mapping out)';
 
 interface RemoteRefusal {
   readonly retryAfterMs: number | undefined;
@@ -165,7 +233,14 @@ function refusedWith(status: number, { code, retryAfterMs, said }: RemoteRefusal
   return completedWith('error', (code ?? usual).slice(0, 64), message);
 }
 
-function failureOf(error: unknown, what: { timedOut: boolean; token: string }): TurnResult {
+interface FailedCall {
+  readonly timedOut: boolean;
+  readonly token: string;
+  /** False where nothing was asked for yet but which gateway is there. */
+  readonly started: boolean;
+}
+
+function failureOf(error: unknown, what: FailedCall): TurnResult {
   const connection = connectionCode(error);
   if (connection !== undefined) {
     const message = `the other gateway cannot be reached (${connection})`;
@@ -173,6 +248,10 @@ function failureOf(error: unknown, what: { timedOut: boolean; token: string }): 
   }
   if (error instanceof StatusError) {
     return refusedWith(error.status, { retryAfterMs: error.retryAfterMs });
+  }
+  if (!what.started) {
+    const message = 'the other gateway does not answer';
+    return { kind: 'not-started', code: 'no_answer', message, final: false, affects: 'runner' };
   }
   if (what.timedOut) {
     return completedWith('timeout', 'ambiguous', 'the other gateway did not answer in time: it may have run');

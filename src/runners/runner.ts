@@ -22,17 +22,24 @@ export interface Turn {
   readonly timeoutSeconds: number;
   /** Earlier turns of the session, oldest first; empty for a new one. */
   readonly history: readonly SessionTurn[];
+  /** True where nobody chose the session key: the session ends with this turn. */
+  readonly oneShot?: boolean;
+  /** Where the reply is to go, for a runner whose reply stays elsewhere; absent where it is not delivered. */
+  readonly deliverTo?: { readonly channel: string; readonly to?: string };
 }
 
 /** What became of a turn. A runner never rejects. */
 export type TurnResult =
   | {
       readonly kind: 'completed';
-      readonly outcome: 'ok' | 'error' | 'timeout';
+      /** `forwarded`: another gateway took the turn and keeps its reply. */
+      readonly outcome: 'ok' | 'error' | 'timeout' | 'forwarded';
       readonly reply: string;
       /** Set where the outcome is not ok. */
       readonly error?: { readonly code: string; readonly message: string };
       readonly usage?: TokenUsage;
+      /** What the summary says where there is no reply. */
+      readonly remark?: string;
     }
   /** Nothing ran (spawn error, connection refused, 429, 503): it may be repeated. */
   | {

@@ -20,7 +20,7 @@ export function createRunners(
   host: HostEnvironment,
 ): ReadonlyMap<string, Runner> {
   const defaultModel = settings.agents.defaults.model;
-  const create = (runner: RunnerSettings): Runner => {
+  const create = (name: string, runner: RunnerSettings): Runner => {
     switch (runner.kind) {
       case 'echo':
         return createEchoRunner();
@@ -29,10 +29,12 @@ export function createRunners(
       case 'model':
         return createModelRunner(runner, { defaultModel });
       case 'forward':
-        return createForwardRunner(runner);
+        return createForwardRunner(runner, name);
       case 'openclaw':
         return createOpenClawRunner(runner, host);
     }
   };
-  return new Map(Object.entries(settings.gateway.runners).map(([name, runner]) => [name, create(runner)]));
+  return new Map(
+    Object.entries(settings.gateway.runners).map(([name, runner]) => [name, create(name, runner)]),
+  );
 }

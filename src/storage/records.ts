@@ -47,7 +47,8 @@ export interface AcceptedAction {
 }
 
 export type RunState = 'queued' | 'active' | 'completed' | 'dead';
-export type RunOutcome = 'ok' | 'error' | 'timeout';
+/** `forwarded`: another gateway took the turn and keeps its reply. */
+export type RunOutcome = 'ok' | 'error' | 'timeout' | 'forwarded';
 
 export interface ProcessMark {
   readonly pgid: number;
@@ -244,7 +245,8 @@ export interface EventClaim {
 
 /** A heartbeat turn that completed: stored as a run of kind `heartbeat`, with the main session's own delivery. */
 export interface HeartbeatResult {
-  readonly run: RunRecord;
+  /** Absent where the events are consumed without a turn. */
+  readonly run?: RunRecord;
   /** Turns to append to the main session's history. */
   readonly history?: RunCompletion['history'];
   readonly delivery?: NewDelivery;

@@ -195,7 +195,12 @@ test('a file with every key becomes exactly these settings', async () => {
           maxOutputTokens: 500,
           maxRuns: 2,
         },
-        other: { kind: 'forward', url: 'https://gw.example.org/hooks', token: 'other-token' },
+        other: {
+          kind: 'forward',
+          forwardSummaries: false,
+          url: 'https://gw.example.org/hooks',
+          token: 'other-token',
+        },
         default: {
           kind: 'command',
           argv: ['claude', '-p'],

@@ -101,6 +101,21 @@ test('the main session may have a runner and a model of its own, beside those of
   expect(main.started[0]).toMatchObject({ kind: 'heartbeat', sessionKey: 'main', model: 'local/tiny' });
 });
 
+test('summaries are consumed without a turn where another gateway takes the turns', async () => {
+  const held = new HeldRunner();
+  const other = { kind: 'forward', url: 'http://127.0.0.1:9', token: 'x', forwardSummaries: false } as const;
+  const gateway = { ...heartbeat({ runner: 'other' }), runners: { other } };
+  const house = await openHouse({ runners: { default: answering(() => ok('done')), other: held }, gateway });
+  await house.accept(agentAction({ wakeMode: 'now' }));
+  await expect.poll(() => house.events('consumed')).toHaveLength(1);
+  expect(held.started).toEqual([]);
+  expect((await house.storage.listRuns({ limit: 10 })).map(({ kind }) => kind)).toEqual(['hook']);
+  await house.accept(wakeAction('disk full'));
+  await expect.poll(() => held.started.length).toBe(1);
+  held.finish('disk full', ok('HEARTBEAT_OK'));
+  await expect.poll(() => house.events('consumed')).toHaveLength(2);
+});
+
 describe('next-heartbeat', () => {
   test('waits for the periodic check, which then takes it', async () => {
     const held = new HeldRunner();

@@ -195,7 +195,7 @@ test('the configured runners are made by name, each of its kind', () => {
       echo: { kind: 'echo' },
       cat: { kind: 'command', argv: ['cat'], ...common },
       local: { kind: 'model', providers: {} },
-      other: { kind: 'forward', url: 'http://127.0.0.1:9', token: 'secret' },
+      other: { kind: 'forward', forwardSummaries: false, url: 'http://127.0.0.1:9', token: 'secret' },
     },
   });
   const agents = { defaults: { model: undefined, models: undefined, aliases: {}, timeoutSeconds: 1 } };

@@ -25,16 +25,53 @@ const TURN: Turn = {
 };
 const OPTIONS = { signal: new AbortController().signal, onProcess: () => Promise.resolve() };
 
+const settingsFor = (url: string) =>
+  ({ kind: 'forward', url, token: TOKEN, forwardSummaries: false }) as const;
+
+/** What Sluice answers to the question which gateway it is. */
+const SLUICE: PlatformReply = {
+  status: 404,
+  headers: { 'content-type': 'application/problem+json' },
+  body: { title: 'Not found', status: 404, code: 'not_found' },
+};
+/** What OpenClaw 2026.9.6 answers to it. */
+const OPENCLAW: PlatformReply = {
+  status: 405,
+  headers: { 'content-type': 'text/plain' },
+  body: 'Method Not Allowed',
+};
+
+const isQuestion = ({ path }: ReceivedRequest): boolean => path.endsWith('/runs/0');
+
+/** A gateway of a kind; the question which it is does not count among its requests. */
+async function startGateway(
+  kind: PlatformReply,
+  reply: (request: ReceivedRequest, index: number) => PlatformReply,
+): Promise<{
+  readonly url: string;
+  readonly requests: () => readonly ReceivedRequest[];
+  stop(): Promise<void>;
+}> {
+  let asked = 0;
+  const platform = await startPlatform((request) => {
+    if (isQuestion(request)) return kind;
+    asked += 1;
+    return reply(request, asked - 1);
+  });
+  return { ...platform, requests: () => platform.requests.filter((request) => !isQuestion(request)) };
+}
+
 async function forward(
   reply: PlatformReply,
   turn: Partial<Turn> = {},
+  kind = SLUICE,
 ): Promise<{ result: TurnResult; requests: readonly ReceivedRequest[] }> {
-  const platform = await startPlatform(() => reply);
+  const platform = await startGateway(kind, () => reply);
   onTestFinished(platform.stop);
-  const runner = createForwardRunner({ kind: 'forward', url: `${platform.url}/hooks/`, token: TOKEN });
+  const runner = createForwardRunner(settingsFor(`${platform.url}/hooks/`), 'other');
   const result = await runner.run({ ...TURN, ...turn }, OPTIONS);
   expect(JSON.stringify(result)).not.toContain(TOKEN);
-  return { result, requests: platform.requests };
+  return { result, requests: platform.requests() };
 }
 
 const accepted = { status: 202, body: { ok: true, runId: 'r-1' } } as const;
@@ -71,27 +108,28 @@ describe('a forwarded turn', () => {
     });
   });
 
-  test('is acknowledged by a gateway that does not wait', async () => {
+  test('ends as forwarded where the other Sluice does not wait', async () => {
     const { requests, result } = await forward(accepted);
-    expect(result).toEqual({
-      kind: 'completed',
-      outcome: 'ok',
-      reply: 'Accepted by the other gateway as run r-1.',
-    });
+    expect(result).toMatchObject({ kind: 'completed', outcome: 'forwarded', reply: '' });
     expect(requests).toHaveLength(1);
+  });
+
+  test('that nobody gave a session key leaves the key to the other gateway', async () => {
+    const { requests } = await forward(accepted, { oneShot: true });
+    expect(requests[0]?.body).not.toHaveProperty('sessionKey');
   });
 
   test('is asked for again under the same key when the wait was over before the run', async () => {
     const ended = { ok: true, runId: 'r-1', state: 'completed', outcome: 'ok', reply: 'Done.' };
     const held = async (): Promise<void> => delay(1600);
-    const platform = await startPlatform((_, index) =>
+    const platform = await startGateway(SLUICE, (_, index) =>
       index === 0 ? { ...accepted, after: held() } : { status: 200, body: ended },
     );
     onTestFinished(platform.stop);
-    const runner = createForwardRunner({ kind: 'forward', url: `${platform.url}/hooks`, token: TOKEN });
+    const runner = createForwardRunner(settingsFor(`${platform.url}/hooks`), 'other');
     const running = runner.run({ ...TURN, timeoutSeconds: 3 }, OPTIONS);
     expect(await running).toMatchObject({ outcome: 'ok', reply: 'Done.' });
-    const [before, after] = platform.requests;
+    const [before, after] = platform.requests();
     expect(after?.text).toBe(before?.text);
     expect(after?.headers['idempotency-key']).toBe(before?.headers['idempotency-key']);
   });
@@ -137,7 +175,7 @@ describe('a forwarded turn', () => {
       });
       expect(requests).toHaveLength(1);
     }
-    const runner = createForwardRunner({ kind: 'forward', url: await findClosedUrl(), token: TOKEN });
+    const runner = createForwardRunner(settingsFor(await findClosedUrl()), 'other');
     expect(await runner.run(TURN, OPTIONS)).toMatchObject({
       kind: 'not-started',
       code: 'connection_refused',
@@ -203,5 +241,71 @@ test('a turn of the main session wakes the main session of the other gateway', a
     kind: 'completed',
     outcome: 'error',
     error: { code: 'unauthorized' },
+  });
+});
+
+describe('a turn handed to an OpenClaw gateway', () => {
+  const done = {
+    status: 200,
+    body: { ok: true, runId: 'r-1', completion: { status: 'ok', replyDisposition: 'visible' } },
+  };
+
+  test('takes its delivery along, and ends as forwarded without a reply', async () => {
+    const deliverTo = { channel: 'telegram', to: '42' };
+    const { requests, result } = await forward(done, { oneShot: true, deliverTo }, OPENCLAW);
+    expect(result).toEqual({
+      kind: 'completed',
+      outcome: 'forwarded',
+      reply: '',
+      remark: 'handed to other, which has answered it',
+    });
+    expect(requests[0]?.body).toEqual({
+      message: 'Summarise this push.',
+      name: 'GitHub',
+      wakeMode: 'next-heartbeat',
+      timeoutSeconds: 30,
+      deliver: true,
+      channel: 'telegram',
+      to: '42',
+      waitForCompletion: true,
+    });
+  });
+
+  test('names no recipient it does not have, and says deliver: false where nothing is delivered', async () => {
+    const last = await forward(done, { deliverTo: { channel: 'last' } }, OPENCLAW);
+    expect(last.requests[0]?.body).toMatchObject({ deliver: true, sessionKey: 'hook:github:acme/app' });
+    expect(last.requests[0]?.body).not.toHaveProperty('channel');
+    const none = await forward(done, {}, OPENCLAW);
+    expect(none.requests[0]?.body).toMatchObject({ deliver: false });
+  });
+
+  test('is an error where it failed there, and forwarded where only its start is told', async () => {
+    const failed = { status: 200, body: { ok: true, completion: { status: 'error' } } };
+    expect((await forward(failed, {}, OPENCLAW)).result).toMatchObject({
+      outcome: 'error',
+      error: { code: 'remote_error' },
+    });
+    const started = { status: 200, body: { ok: true, runId: 'r-1' } };
+    expect((await forward(started, {}, OPENCLAW)).result).toMatchObject({
+      outcome: 'forwarded',
+      remark: 'handed to other',
+    });
+    expect((await forward({ ...started, status: 202 }, {}, OPENCLAW)).result).toMatchObject({
+      outcome: 'forwarded',
+    });
+  });
+
+  test('that is refused for its session key says which key to set there', async () => {
+    const error = 'sessionKey is disabled for externally supplied hook payload values';
+    const { result } = await forward({ status: 400, body: { ok: false, error } }, {}, OPENCLAW);
+    expect(result).toMatchObject({
+      outcome: 'error',
+      error: { message: expect.stringContaining('set hooks.allowRequestSessionKey: true there') },
+    });
+  });
+
+  test('has not started where nobody says which gateway is there', async () => {
+    const { result } = await forward(done, { timeoutSeconds: 0.3 }, 'hang');
+    expect(result).toMatchObject({ kind: 'not-started', code: 'no_answer', affects: 'runner' });
   });
 });

@@ -50,6 +50,7 @@ export function consumeEvents(store: Store, turnId: string, result: HeartbeatRes
   sql.run(CONSUME, Math.round(nowMs), turnId);
   for (const { kind } of events) countPending(store, kind, -1);
   counters.endedEvents += events.length;
+  if (run === undefined) return true;
   insertHeartbeat(store, run);
   if (history !== undefined) appendHistory(store, history, nowMs);
   const parent = { runId: run.id, mappingId: '', sessionKey: run.action.sessionKey };
