@@ -131,6 +131,36 @@ const serverSchema = z.strictObject({
     .max(100)
     .default([])
     .meta({ description: 'Addresses of proxies whose X-Forwarded-For header is trusted.' }),
+  limits: z
+    .strictObject({
+      connections: whole(1, 1_000_000)
+        .default(2_000)
+        .meta({ description: 'Open connections at most; the idlest has to go for a new one.' }),
+      perAddress: whole(1, 1_000_000).default(500).meta({
+        description: 'Of one address (IPv6: /64) at most; proxies in trustedProxies have no limit.',
+      }),
+      idleSeconds: z
+        .number()
+        .min(1)
+        .max(3600)
+        .default(75)
+        .meta({ description: 'Seconds a connection stays open between two requests.' }),
+      strangerSeconds: z
+        .number()
+        .min(1)
+        .max(3600)
+        .default(10)
+        .meta({ description: 'The same for a connection on which no sender has proved itself.' }),
+    })
+    .prefault({})
+    .meta({ description: 'Limits on connections.' }),
+  health: z
+    .strictObject({
+      host: text.default('127.0.0.1').meta({ description: 'Address of the health listener.' }),
+      port: whole(0, 65_535).meta({ description: 'Port of the health listener; 0 takes a free one.' }),
+    })
+    .optional()
+    .meta({ description: 'A listener of its own for /healthz and /readyz; default none.' }),
 });
 
 const heartbeatSchema = z.strictObject({

@@ -75,6 +75,17 @@ export interface ServerSettings {
   readonly stopGraceSeconds: number;
   /** Whether a TLS-terminating proxy is trusted in front; addresses come from its `X-Forwarded-For`. */
   readonly trustedProxies: readonly string[];
+  readonly limits: {
+    readonly connections: number;
+    /** Of one address, or of one IPv6 /64. */
+    readonly perAddress: number;
+    /** How long a connection stays open between two requests. */
+    readonly idleSeconds: number;
+    /** The same where no sender has proved itself on it. */
+    readonly strangerSeconds: number;
+  };
+  /** A listener of its own for `/healthz` and `/readyz`. */
+  readonly health: { readonly host: string; readonly port: number } | undefined;
 }
 
 export interface GatewaySettings {

@@ -199,7 +199,7 @@ function serverSettings({ server }: ConfigFile, reporter: Reporter): ServerSetti
       hint: 'listen on 127.0.0.1, or put a proxy with TLS in front of it and name the proxy in server.trustedProxies',
     });
   }
-  return { ...server, port: server.port ?? DEFAULT_PORT };
+  return { ...server, port: server.port ?? DEFAULT_PORT, health: server.health };
 }
 
 function isLoopback(host: string): boolean {

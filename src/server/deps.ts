@@ -95,7 +95,6 @@ export interface ServerLimits {
   /** How long a sender that is still writing is listened to after its error answer, and how much of it. */
   readonly drainMs: number;
   readonly drainBytes: number;
-  readonly maxConnections: number;
   /** Requests held by `Prefer: wait`; further ones are answered at once. */
   readonly maxWaiting: number;
   /** Longest `Prefer: wait`. */
@@ -107,7 +106,6 @@ export const DEFAULT_LIMITS: ServerLimits = {
   bodyTimeoutMs: 30_000,
   drainMs: 10_000,
   drainBytes: 64 * 1024 * 1024,
-  maxConnections: 2_000,
   maxWaiting: 200,
   maxWaitSeconds: 300,
 };

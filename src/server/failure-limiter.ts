@@ -1,5 +1,5 @@
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { networksOf } from './addresses.ts';
 
 /** Counts failed authentications per sender. */
 export interface FailureLimiter {
@@ -8,79 +8,50 @@ export interface FailureLimiter {
 }
 
 const WINDOW_SECONDS = 60;
-/** Addresses counted one by one within a window; later ones share one count, so that memory stays bounded. */
-const MAX_ADDRESSES = 10_000;
+/** Networks counted one by one within a window; later ones share one count, so that memory stays bounded. */
+const MAX_NETWORKS = 10_000;
+/** A /48 holds 65,536 networks of a sender's size; all of them together get this many times the limit of one. */
+const SITE_FACTOR = 10;
 
-/** `perMinute` failures are let through per address and minute; 0 turns the limit off. */
+/**
+ * `perMinute` failures are let through per minute for an IPv4 address or an IPv6 /64, and ten times as many for a
+ * /48, which is what one sender can own at most; 0 turns the limit off.
+ */
 export function createFailureLimiter(perMinute: number, clock: () => number): FailureLimiter {
   if (perMinute === 0) return { fail: () => Promise.resolve(undefined) };
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: WINDOW_SECONDS });
+  const own = countNetworks(perMinute, clock);
+  const site = countNetworks(perMinute * SITE_FACTOR, clock);
+  return {
+    async fail(address) {
+      const networks = networksOf(address);
+      const seconds = await own(networks.own);
+      if (seconds !== undefined || networks.site === undefined) return seconds;
+      return site(networks.site);
+    },
+  };
+}
+
+/** Counts by name within fixed windows. */
+function countNetworks(points: number, clock: () => number): (name: string) => Promise<number | undefined> {
+  const limiter = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
   let counted = new Set<string>();
   let windowStart = clock();
-  const keyOf = (address: string): string => {
+  const keyOf = (name: string): string => {
     const now = clock();
     if (now - windowStart >= WINDOW_SECONDS * 1000) {
       counted = new Set();
       windowStart = now;
     }
-    const key = networkOf(address);
-    if (counted.size < MAX_ADDRESSES) counted.add(key);
-    return counted.has(key) ? key : 'others';
+    if (counted.size < MAX_NETWORKS) counted.add(name);
+    return counted.has(name) ? name : 'others';
   };
-  return {
-    async fail(address) {
-      try {
-        await limiter.consume(keyOf(address));
-        return undefined;
-      } catch (refusal) {
-        if (!(refusal instanceof RateLimiterRes)) throw refusal;
-        return Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
-      }
-    },
-  };
-}
-
-/** An IPv6 sender owns at least a /64 and could count anew with every address in it. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros =
-    tail === undefined ? [] : Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0');
-  return [...front, ...zeros, ...back].slice(0, 4).join(':');
-}
-
-/** Finds the sender's address; `X-Forwarded-For` counts only as far as trusted proxies wrote it. */
-export type AddressFinder = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
-
-/** `trustedProxies` are addresses or CIDR ranges; anything else in it matches nothing. */
-export function createAddressFinder(trustedProxies: readonly string[]): AddressFinder {
-  const trusted = new BlockList();
-  for (const entry of trustedProxies) {
-    const [network = '', prefix] = entry.split('/');
-    if (isIP(network) === 0) continue;
-    const family = isIPv4(network) ? 'ipv4' : 'ipv6';
-    if (prefix === undefined) trusted.addAddress(network, family);
-    else trusted.addSubnet(network, Number(prefix), family);
-  }
-  const isTrusted = (address: string): boolean =>
-    isIP(address) !== 0 && trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
-  return (remoteAddress, forwardedFor) => {
-    let address = plainAddress(remoteAddress ?? '');
-    if (forwardedFor === undefined || trustedProxies.length === 0) return address;
-    const hops = forwardedFor.split(',');
-    // The last entry was written by the proxy that spoke to us, the one before by whoever spoke to it.
-    for (let i = hops.length - 1; i >= 0 && isTrusted(address); i -= 1) {
-      const hop = plainAddress((hops[i] as string).trim());
-      if (isIP(hop) === 0) break;
-      address = hop;
+  return async (name) => {
+    try {
+      await limiter.consume(keyOf(name));
+      return undefined;
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      return Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
     }
-    return address;
   };
-}
-
-function plainAddress(address: string): string {
-  const bare = address.startsWith('[') ? address.slice(1, address.indexOf(']')) : address;
-  return bare.toLowerCase().startsWith('::ffff:') && isIPv4(bare.slice(7)) ? bare.slice(7) : bare;
 }

@@ -8,6 +8,12 @@ export interface ListeningAddress {
   readonly url: string;
 }
 
+/**
+ * Connections the system keeps until they are taken up. Beyond it a sender's first packet is dropped and sent again
+ * only after a second; node's own 511 are gone in a moment under a flood. The system may allow less (`somaxconn`).
+ */
+const BACKLOG = 4_096;
+
 /** Listens, or rejects with an error that names the setting: `server`, `metrics`. */
 export function listen(
   http: Server,
@@ -23,7 +29,7 @@ export function listen(
       reject(new Error(`cannot listen on ${host} port ${port}: ${reason}`, { cause: error }));
     };
     http.once('error', fail);
-    http.listen(port, host, () => {
+    http.listen({ port, host, backlog: BACKLOG }, () => {
       http.off('error', fail);
       resolve();
     });

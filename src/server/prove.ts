@@ -56,7 +56,7 @@ export function prove(
 }
 
 /** Whether the sender knows `gateway.token`, which opens nothing but details of the service's health. */
-export function isOperator({ generation, headers }: Exchange): boolean {
+export function isOperator({ generation, headers }: Pick<Exchange, 'generation' | 'headers'>): boolean {
   const { gatewayToken } = generation;
   return gatewayToken !== undefined && headers.bearer !== undefined && isSecret(gatewayToken, headers.bearer);
 }

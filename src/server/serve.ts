@@ -19,9 +19,18 @@ import { readWaitSeconds, waitForOutcome } from './wait.ts';
 
 const MAX_RUN_ID = 64;
 
+export interface ServeOptions {
+  /** Called as soon as the sender is proved. */
+  readonly onProved: () => void;
+}
+
 /** Answers one request, whatever happens on the way, and accounts for it. Never rejects. */
-export async function serve(context: ServerContext, exchange: Exchange): Promise<void> {
-  const ending = await handle(context, exchange);
+export async function serve(
+  context: ServerContext,
+  exchange: Exchange,
+  options: ServeOptions,
+): Promise<Ending> {
+  const ending = await handle(context, exchange, options);
   concludeRequest(context, exchange, ending);
   const answered = ending.waitSeconds === undefined ? ending : await holdAnswer(context, exchange, ending);
   send(exchange, answered.answer, {
@@ -29,9 +38,14 @@ export async function serve(context: ServerContext, exchange: Exchange): Promise
     limits: context.limits,
   });
   logRequest(context, exchange, answered);
+  return answered;
 }
 
-async function handle(context: ServerContext, exchange: Exchange): Promise<Ending> {
+async function handle(
+  context: ServerContext,
+  exchange: Exchange,
+  { onProved }: ServeOptions,
+): Promise<Ending> {
   try {
     const { target, generation } = exchange;
     const { hooks } = generation;
@@ -42,6 +56,7 @@ async function handle(context: ServerContext, exchange: Exchange): Promise<Endin
     const hook = incomingHook(exchange, name, target);
     const proof = await prove(context, exchange, hook);
     if (proof.kind === 'refused') return failedEnding(exchange, proof.error, { proof });
+    onProved();
     return await answerProved(context, exchange, { hook, proof });
   } catch (error) {
     return failedEnding(exchange, error);

@@ -1,14 +1,15 @@
 import { TextDecoder } from 'node:util';
 import type { HooksSettings } from '../config/config.ts';
 import { createPauses } from '../hook/hook.ts';
-import { compileTokens, type TokenSet } from './authenticate.ts';
-import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
 import {
   type AddressFinder,
   createAddressFinder,
-  createFailureLimiter,
-  type FailureLimiter,
-} from './failure-limiter.ts';
+  createTrustedProxies,
+  type TrustedProxies,
+} from './addresses.ts';
+import { compileTokens, type TokenSet } from './authenticate.ts';
+import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
+import { createFailureLimiter, type FailureLimiter } from './failure-limiter.ts';
 import { ReadinessProbe } from './health.ts';
 import { RepeatGuard } from './idempotency.ts';
 import { createIdSource } from './request-ids.ts';
@@ -20,6 +21,7 @@ export interface ServerContext {
   readonly clock: () => number;
   readonly ids: () => RequestIds;
   readonly decoder: TextDecoder;
+  readonly proxies: TrustedProxies;
   readonly findAddress: AddressFinder;
   readonly repeats: RepeatGuard;
   readonly probe: ReadinessProbe;
@@ -43,13 +45,15 @@ interface DerivedSettings {
 
 export function createContext(deps: ServerDeps): ServerContext {
   const clock = deps.clock ?? Date.now;
+  const proxies = createTrustedProxies(deps.server.trustedProxies);
   return {
     deps,
     limits: { ...DEFAULT_LIMITS, ...deps.limits },
     clock,
     ids: deps.ids ?? createIdSource(),
     decoder: new TextDecoder('utf-8', { fatal: true }),
-    findAddress: createAddressFinder(deps.server.trustedProxies),
+    proxies,
+    findAddress: createAddressFinder(proxies),
     repeats: new RepeatGuard(deps.storage),
     probe: new ReadinessProbe(deps, clock),
     pause: createPauses(),

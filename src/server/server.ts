@@ -4,24 +4,26 @@ import { HookError } from '../errors.ts';
 import { deliver, type OwnAnswer, type OwnHook } from './deliver.ts';
 import type { ServerDeps } from './deps.ts';
 import type { Connection, Exchange } from './exchange.ts';
+import { ConnectionTable } from './connections.ts';
 import { createContext, type ServerContext } from './server-context.ts';
 import { readHeaders } from './headers.ts';
+import { HEALTHY } from './health.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { answerProtocolError, protocolError } from './protocol-error.ts';
+import { isOperator } from './prove.ts';
 import { serve } from './serve.ts';
+import { type SideListener, startSideListener } from './side-listener.ts';
 import { parseTarget } from './target.ts';
 
 export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
 export { listenForRedirect } from './redirect-listener.ts';
-export {
-  type MetricsListener,
-  type MetricsListenerOptions,
-  startMetricsListener,
-} from './metrics-listener.ts';
+export { type MetricsListenerOptions, type SideListener, startMetricsListener } from './side-listener.ts';
 
 /** A server that listens. */
 export interface RunningServer extends ListeningAddress {
+  /** Of the listener of its own that `server.health` asks for. */
+  readonly healthUrl?: string;
   /** Requests received and not yet answered. */
   openRequests(): number;
   /** Takes a hook that this process made itself; see `deliver`. */
@@ -34,11 +36,9 @@ export interface RunningServer extends ListeningAddress {
 }
 
 const MAX_HEADER_BYTES = 16_384;
-/** Longer than the 60 s after which common load balancers drop an idle connection, so that they close it, not we. */
-const KEEP_ALIVE_MS = 75_000;
 /** How often the time limits of headers and bodies are checked. */
 const CHECK_MS = 500;
-const DROP_REPORT_MS = 1_000;
+const FULL_REPORT_MS = 1_000;
 /** How long idle connections stay open at a stop: a request already on its way gets a 503 instead of a reset. */
 const IDLE_GRACE_MS = 100;
 
@@ -48,74 +48,109 @@ const IDLE_GRACE_MS = 100;
  */
 export async function startServer(deps: ServerDeps): Promise<RunningServer> {
   const context = createContext(deps);
-  const connections = new WeakMap<Socket, Connection>();
+  const { limits } = context;
   const http = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: context.limits.headersTimeoutMs,
-    requestTimeout: context.limits.bodyTimeoutMs,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.bodyTimeoutMs,
     connectionsCheckingInterval: CHECK_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: deps.server.limits.idleSeconds * 1000,
     insecureHTTPParser: false,
   });
-  http.maxConnections = context.limits.maxConnections;
   // A sender may close its side once its request is written and still wait for the answer.
   Object.assign(http, { httpAllowHalfOpen: true });
-  const connectionOf = (socket: Socket): Connection => {
-    let connection = connections.get(socket);
-    if (connection === undefined) {
-      connection = {
-        socket,
-        open: 0,
-        latest: undefined,
-        closing: false,
-        closeSent: false,
-        refused: undefined,
-        failure: undefined,
-        failBody: undefined,
-      };
-      connections.set(socket, connection);
-    }
-    return connection;
-  };
-  const receive = (req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): void => {
-    receiveRequest(context, { req, res, connection: connectionOf(req.socket), expectsContinue });
-  };
-  http.on('request', (req, res) => receive(req, res, false));
-  http.on('checkContinue', (req, res) => receive(req, res, true));
-  // Other expectations are answered as if they were not there (RFC 9110 section 10.1.1 allows it).
-  http.on('checkExpectation', (req, res) => receive(req, res, false));
+  const connections = openConnections(context);
+  takeConnections(context, http, connections);
+  takeRequests(context, http, connections);
+  await listen(http, deps.server, 'server');
+  http.on('error', (error: NodeJS.ErrnoException) => {
+    deps.log.error({ code: error.code }, 'listener failed');
+  });
+  const health = await startHealthListener(context).catch(async (error: unknown) => {
+    await stopServer(context, { http, connections });
+    throw error;
+  });
+  return runningServer(context, { http, connections, health });
+}
+
+/** `/healthz` and `/readyz` where strangers at the hooks cannot stand in their way. */
+async function startHealthListener(context: ServerContext): Promise<SideListener | undefined> {
+  const { deps, probe, stopping } = context;
+  if (deps.server.health === undefined) return undefined;
+  const listener = await startSideListener({
+    ...deps.server.health,
+    setting: 'server.health',
+    routes: {
+      '/healthz': () => HEALTHY,
+      '/readyz': (req) => {
+        const headers = readHeaders(req.rawHeaders);
+        const withDetails = isOperator({ generation: deps.generation(), headers });
+        return probe.answer({ stopping: stopping.signal.aborted, withDetails });
+      },
+    },
+  });
+  deps.log.info({ healthUrl: `${listener.url}/readyz` }, 'health is served');
+  return listener;
+}
+
+function openConnections(context: ServerContext): ConnectionTable {
+  const { connections, perAddress, strangerSeconds } = context.deps.server.limits;
+  return new ConnectionTable({
+    limits: { connections, perAddress, strangerMs: strangerSeconds * 1000 },
+    proxies: context.proxies,
+    onFull: reportFull(context),
+  });
+}
+
+/** Connections as such: who may stay, and bytes that are no request. */
+function takeConnections(context: ServerContext, http: Server, connections: ConnectionTable): void {
+  http.on('connection', (socket) => connections.add(socket));
+  const sweeping = setInterval(() => connections.sweep(), CHECK_MS).unref();
+  http.once('close', () => clearInterval(sweeping));
   http.on('clientError', (error, socket) => {
-    const connection = connectionOf(socket as Socket);
+    const connection = connections.find(socket as Socket);
+    if (connection === undefined) return;
     const hookError = protocolError(error, connection.open > 0);
     const requestId = context.ids().id;
-    deps.log.debug({ requestId, code: hookError.code }, 'connection failed');
+    context.deps.log.debug({ requestId, code: hookError.code }, 'connection failed');
     answerProtocolError(connection, hookError, requestId);
   });
   http.on('connect', (_req, socket) => {
     // node lets go of the socket here, and an error without a listener would end the process.
     socket.on('error', () => undefined);
-    const error = new HookError('not_found', 'this is no proxy');
-    answerProtocolError(connectionOf(socket as Socket), error, context.ids().id);
+    const connection = connections.find(socket as Socket);
+    if (connection === undefined) return;
+    answerProtocolError(connection, new HookError('not_found', 'this is no proxy'), context.ids().id);
   });
-  http.on('drop', reportDrops(context));
-  await listen(http, deps.server, 'server');
-  http.on('error', (error: NodeJS.ErrnoException) => {
-    deps.log.error({ code: error.code }, 'listener failed');
-  });
-  return runningServer(context, http);
 }
 
-/** One line for all connections dropped within a second: a flood of them must not become a flood of lines. */
-function reportDrops(context: ServerContext): () => void {
-  let dropped = 0;
-  return () => {
-    dropped += 1;
-    if (dropped > 1) return;
-    setTimeout(() => {
-      const { maxConnections } = context.limits;
-      context.deps.log.warn({ dropped, maxConnections }, 'connections dropped: too many are open');
-      dropped = 0;
-    }, DROP_REPORT_MS).unref();
+function takeRequests(context: ServerContext, http: Server, connections: ConnectionTable): void {
+  const receive = (req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): void => {
+    const connection = connections.find(req.socket);
+    if (connection === undefined) return;
+    receiveRequest(context, connections, { req, res, connection, expectsContinue });
+  };
+  http.on('request', (req, res) => receive(req, res, false));
+  http.on('checkContinue', (req, res) => receive(req, res, true));
+  // Other expectations are answered as if they were not there (RFC 9110 section 10.1.1 allows it).
+  http.on('checkExpectation', (req, res) => receive(req, res, false));
+}
+
+/** One line for all connections that had to go within a second: a flood of them must not become a flood of lines. */
+function reportFull({ deps }: ServerContext): (what: 'closed' | 'refused') => void {
+  let counts = { closed: 0, refused: 0 };
+  return (what) => {
+    if (counts.closed + counts.refused === 0) {
+      setTimeout(() => {
+        const { connections, perAddress } = deps.server.limits;
+        deps.log.warn(
+          { ...counts, connections, perAddress },
+          'too many connections are open; the idlest were closed',
+        );
+        counts = { closed: 0, refused: 0 };
+      }, FULL_REPORT_MS).unref();
+    }
+    counts[what] += 1;
   };
 }
 
@@ -126,7 +161,7 @@ interface Received {
   readonly expectsContinue: boolean;
 }
 
-function receiveRequest(context: ServerContext, received: Received): void {
+function receiveRequest(context: ServerContext, connections: ConnectionTable, received: Received): void {
   const { req, connection } = received;
   if (connection.closing) {
     // The answer before this one said that it is the last.
@@ -137,9 +172,11 @@ function receiveRequest(context: ServerContext, received: Received): void {
   context.open += 1;
   const exchange = createExchange(context, received);
   connection.latest = exchange;
-  void serve(context, exchange).then(() => {
+  const onProved = (): void => connections.proved(connection);
+  void serve(context, exchange, { onProved }).then(({ proof }) => {
     connection.open -= 1;
     context.open -= 1;
+    connections.answered(connection, proof?.kind === 'proved');
     if (connection.closing && !connection.closeSent && connection.open === 0) endAfterLatest(connection);
   });
 }
@@ -173,17 +210,29 @@ function createExchange(
   };
 }
 
-function runningServer(context: ServerContext, http: Server): RunningServer {
+interface Listening {
+  readonly http: Server;
+  readonly connections: ConnectionTable;
+  readonly health?: SideListener | undefined;
+}
+
+function runningServer(context: ServerContext, listening: Listening): RunningServer {
+  const { http, health } = listening;
   let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    await stopServer(context, listening);
+    await health?.stop();
+  };
   return {
     ...listeningAddress(http),
     deliver: (hook) => deliver(context, hook),
+    ...(health === undefined ? {} : { healthUrl: health.url }),
     openRequests: () => context.open,
-    stop: () => (stopped ??= stopServer(context, http)),
+    stop: () => (stopped ??= stop()),
   };
 }
 
-function stopServer(context: ServerContext, http: Server): Promise<void> {
+function stopServer(context: ServerContext, { http, connections }: Listening): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(
       () => http.closeAllConnections(),
@@ -198,6 +247,9 @@ function stopServer(context: ServerContext, http: Server): Promise<void> {
       resolve();
     });
     context.stopping.abort();
-    const idle = setTimeout(() => http.closeIdleConnections(), IDLE_GRACE_MS);
+    const idle = setTimeout(() => {
+      http.closeIdleConnections();
+      connections.closeStrangers();
+    }, IDLE_GRACE_MS);
   });
 }

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { startServer } from '../../src/server/server.ts';
 import { createHealth, createLogger } from '../../src/telemetry/telemetry.ts';
-import { BEARER, generationOf, recordingStore } from '../support/server-fixture.ts';
+import { BEARER, generationOf, recordingStore, SERVER } from '../support/server-fixture.ts';
 import { type LoadResult, runLoad } from './load.ts';
 
 const ROUNDS = 3;
@@ -49,7 +49,7 @@ async function serveFront(): Promise<number> {
   const { storage } = recordingStore({ recordDecision: () => undefined });
   const generation = generationOf({ maxBodyBytes: 262_144 });
   const server = await startServer({
-    server: { host: '127.0.0.1', port: 0, stopGraceSeconds: 1, trustedProxies: [] },
+    server: { ...SERVER, stopGraceSeconds: 1 },
     generation: () => generation,
     storage: {
       ...storage,

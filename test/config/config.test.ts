@@ -73,7 +73,7 @@ hooks:
   exposeRuns: true
   sessionKeys: {allowFromRequest: false, default: 'hook:ops', allowedPrefixes: ['hook:'], shared: ['hook:team:']}
   mail: {version: 1, kind: imap, account: me@example.org, host: imap.example.org, port: "\${PORT}", auth: {kind: password, password: "\${MAIL_PASSWORD}"}}
-server: {host: 0.0.0.0, port: "\${PORT}", stopGraceSeconds: 1.5, trustedProxies: [10.0.0.0/8, '::1']}
+server: {host: 0.0.0.0, port: "\${PORT}", stopGraceSeconds: 1.5, trustedProxies: [10.0.0.0/8, '::1'], limits: {connections: 9, perAddress: 5, idleSeconds: 2.5, strangerSeconds: 1}, health: {port: 9001}}
 gateway:
   token: {file: ./secrets/gateway}
   runner: {kind: command, argv: [claude, -p], cwd: work, replyPath: result, env: {KEY: "k-\${HOOK_TOKEN}"}, passEnv: [X]}
@@ -179,7 +179,14 @@ test('a file with every key becomes exactly these settings', async () => {
         auth: { kind: 'password', password: 'mail-password' },
       },
     },
-    server: { host: '0.0.0.0', port: 9123, stopGraceSeconds: 1.5, trustedProxies: ['10.0.0.0/8', '::1'] },
+    server: {
+      host: '0.0.0.0',
+      port: 9123,
+      stopGraceSeconds: 1.5,
+      trustedProxies: ['10.0.0.0/8', '::1'],
+      limits: { connections: 9, perAddress: 5, idleSeconds: 2.5, strangerSeconds: 1 },
+      health: { host: '127.0.0.1', port: 9001 },
+    },
     gateway: {
       token: 'gateway-secret',
       runner: 'default',
@@ -293,7 +300,13 @@ test('the shortest file that serves has these defaults', async () => {
     agents: { runners: {} },
     sessionKeys: { allowFromRequest: true, allowedPrefixes: [], shared: [] },
   });
-  expect(server).toEqual({ host: '127.0.0.1', port: 8787, stopGraceSeconds: 20, trustedProxies: [] });
+  expect(server).toEqual({
+    host: '127.0.0.1',
+    port: 8787,
+    stopGraceSeconds: 20,
+    trustedProxies: [],
+    limits: { connections: 2_000, perAddress: 500, idleSeconds: 75, strangerSeconds: 10 },
+  });
   expect(gateway.runner).toBe('echo');
   expect(gateway.heartbeat.instructions).toContain('HEARTBEAT_OK');
   expect(gateway).toMatchObject({

@@ -233,17 +233,6 @@ test('an address in use is an error that names the setting', async () => {
   );
 });
 
-test('connections beyond the limit are dropped with a warning', async () => {
-  const server = await startTestServer({ deps: { limits: { maxConnections: 1 } } });
-  const raw = await openRaw(server);
-  raw.socket.write(GOOD);
-  await raw.until((text) => statusesIn(text).length === 1);
-  const second = await openRaw(server);
-  await second.closed();
-  while (!server.log.some((line) => line.level === 'warn')) await delay(1);
-  raw.socket.destroy();
-});
-
 test('a request keeps the generation it began with, and the next one gets the new, tokens included', async () => {
   const store = recordingStore();
   const held = gate();

@@ -1,7 +1,8 @@
 /** Parts of the front whose inputs are easier to vary without a socket. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAddressFinder, createFailureLimiter } from '../../src/server/failure-limiter.ts';
+import { createAddressFinder, createTrustedProxies, networksOf } from '../../src/server/addresses.ts';
+import { createFailureLimiter } from '../../src/server/failure-limiter.ts';
 import { findJsonError } from '../../src/server/json-error.ts';
 import { createIdSource } from '../../src/server/request-ids.ts';
 import { parseTarget } from '../../src/server/target.ts';
@@ -86,8 +87,14 @@ describe('the address of a sender', () => {
     ['192.0.2.1', '198.51.100.7', ['10.0.0.0/8'], '192.0.2.1'],
     ['::1', '2001:db8::7', ['::1'], '2001:db8::7'],
     ['::1', '[2001:db8::7]', ['::1'], '2001:db8::7'],
+    ['::ffff:c000:201', undefined, [], '192.0.2.1'],
+    ['0:0:0:0:0:FFFF:192.0.2.1', undefined, [], '192.0.2.1'],
+    ['0000:0000:0000:0000:0000:0000:0000:0001', '198.51.100.7', ['::1'], '198.51.100.7'],
+    ['::ffff:a00:1', '198.51.100.7', ['10.0.0.0/8'], '198.51.100.7'],
+    ['fe80::1%eth0', undefined, [], 'fe80::1'],
   ])('%s with X-Forwarded-For %s behind %j is %s', (remote, forwarded, trusted, expected) => {
-    expect(createAddressFinder(trusted)(remote, forwarded)).toBe(expected);
+    const finder = createAddressFinder(createTrustedProxies(trusted));
+    expect(finder(remote, forwarded)).toBe(expected);
   });
 });
 
@@ -98,6 +105,43 @@ describe('counting failures', () => {
     expect(await limiter.fail('2001:db8:1:2:3:4:5:6')).toBeGreaterThan(0);
     expect(await limiter.fail('2001:db8:1:3::1')).toBeUndefined();
     expect(await limiter.fail('2001:db8::1')).toBeUndefined();
+  });
+
+  test('an address counts as its bytes, however it is written', async () => {
+    const limiter = createFailureLimiter(1, () => 0);
+    expect(await limiter.fail('2001:db8:0:0::1')).toBeUndefined();
+    expect(await limiter.fail('2001:DB8::1')).toBeGreaterThan(0);
+    expect(await limiter.fail('2001:0db8:0000:0000:0:0:0:2')).toBeGreaterThan(0);
+    expect(await limiter.fail('192.0.2.1')).toBeUndefined();
+    expect(await limiter.fail('::ffff:192.0.2.1')).toBeGreaterThan(0);
+    expect(await limiter.fail('::FFFF:C000:0201')).toBeGreaterThan(0);
+  });
+
+  test('a /48 has a ceiling, ten times the limit of a /64', async () => {
+    const limiter = createFailureLimiter(2, () => 0);
+    const refused = [];
+    for (let i = 0; i < 30; i += 1) refused.push(await limiter.fail(`2001:db8:1:${i.toString(16)}::1`));
+    expect(refused.filter((seconds) => seconds === undefined)).toHaveLength(20);
+    expect(await limiter.fail('2001:db8:2::1')).toBeUndefined();
+  });
+
+  test('every spelling of an IPv6 address has the same networks', () => {
+    const group = fc.integer({ min: 0, max: 0xffff });
+    fc.assert(
+      fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {
+        const written = groups.map((value) => value.toString(16));
+        const padded = written.map((value) => value.padStart(4, '0').toUpperCase());
+        // The URL parser brings an address to its one canonical form (RFC 5952).
+        const canonical = new URL(`http://[${written.join(':')}]`).hostname.slice(1, -1);
+        expect(networksOf(padded.join(':'))).toEqual(networksOf(written.join(':')));
+        expect(networksOf(canonical)).toEqual(networksOf(written.join(':')));
+      }),
+      {
+        numRuns: 300,
+        seed: 1,
+        examples: [[[0, 0, 0, 0, 0, 0xffff, 0xc000, 0x201]], [[1, 0, 0, 0, 0, 0, 0, 0]]],
+      },
+    );
   });
 
   test('beyond 10,000 addresses in a minute the rest share one count', async () => {

@@ -172,6 +172,15 @@ export interface TestServerOptions {
   readonly server?: Partial<ServerDeps['server']>;
 }
 
+export const SERVER: ServerDeps['server'] = {
+  host: '127.0.0.1',
+  port: 0,
+  stopGraceSeconds: 5,
+  trustedProxies: [],
+  limits: { connections: 2_000, perAddress: 500, idleSeconds: 75, strangerSeconds: 10 },
+  health: undefined,
+};
+
 const servers: RunningServer[] = [];
 
 /** Starts a server on a free port; `stopServers` ends it after the test. */
@@ -193,7 +202,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
   };
   const running = await startServer({
-    server: { host: '127.0.0.1', port: 0, stopGraceSeconds: 5, trustedProxies: [], ...options.server },
+    server: { ...SERVER, ...options.server },
     generation: () => generation,
     storage: store.storage,
     log: {

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { type MetricsListener, startMetricsListener } from '../../src/server/server.ts';
+import { type SideListener, startMetricsListener } from '../../src/server/server.ts';
 import { type MetricsSources, openMetrics } from '../../src/telemetry/telemetry.ts';
 import { send, startTestServer, stopServers } from '../support/server-fixture.ts';
 
-const listeners: MetricsListener[] = [];
+const listeners: SideListener[] = [];
 afterEach(async () => {
   await stopServers();
   await Promise.all(listeners.splice(0).map((listener) => listener.stop()));

@@ -1,0 +1,225 @@
+/**
+ * Who may keep a connection when there are too many. Senders that never proved themselves ("strangers") must not be
+ * able to lock out those that did, so nobody is turned away at the door as long as somebody else can be asked to go:
+ * first strangers that say nothing, then strangers whose request is not complete, the longest first, then proved
+ * senders that rest between two requests. A request whose sender was proved is never cut off before its answer.
+ *
+ * Everything here takes the same time whatever the number of connections: both lists are in the order in which their
+ * members became quiet, and only the first few members are looked at.
+ */
+import type { Socket } from 'node:net';
+import { networksOf, type TrustedProxies } from './addresses.ts';
+import type { Connection } from './exchange.ts';
+
+export interface ConnectionLimits {
+  /** Open connections at most. */
+  readonly connections: number;
+  /** Of one address (IPv6: /64) at most. */
+  readonly perAddress: number;
+  /** How long a connection whose sender never proved itself stays open after an answer. */
+  readonly strangerMs: number;
+}
+
+export interface ConnectionTableOptions {
+  readonly limits: ConnectionLimits;
+  readonly proxies: TrustedProxies;
+  /** Milliseconds that never go back. */
+  readonly now?: () => number;
+  /** Told of every connection that had to go, and of every new one for which there was no room. */
+  readonly onFull: (what: 'closed' | 'refused') => void;
+}
+
+/** A connection this young may be about to speak: others go first. */
+const FRESH_MS = 1_000;
+/** Members of a list that are looked at for a better one to close. */
+const MAX_LOOKED_AT = 64;
+
+interface Entry {
+  readonly connection: Connection;
+  /** Absent for proxies, through which many senders come. */
+  readonly group: Group | undefined;
+  /** When it was opened, or got its last answer. */
+  since: number;
+  /** Bytes it had sent by then. */
+  quietBytes: number;
+  isStranger: boolean;
+  /** Requests whose sender is proved and that are not answered yet. */
+  proved: number;
+}
+
+/** Connections that may be closed, in the order in which they became quiet. */
+class Quiet {
+  readonly strangers = new Set<Entry>();
+  readonly known = new Set<Entry>();
+
+  remove(entry: Entry): void {
+    this.strangers.delete(entry);
+    this.known.delete(entry);
+  }
+
+  add(entry: Entry): void {
+    (entry.isStranger ? this.strangers : this.known).add(entry);
+  }
+}
+
+class Group extends Quiet {
+  readonly name: string;
+  count = 0;
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+}
+
+export class ConnectionTable {
+  readonly #options: ConnectionTableOptions;
+  readonly #now: () => number;
+  readonly #entries = new Map<Socket, Entry>();
+  readonly #quiet = new Quiet();
+  readonly #groups = new Map<string, Group>();
+
+  constructor(options: ConnectionTableOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Takes up a new connection, or closes it where there is no room and nobody to go. */
+  add(socket: Socket): void {
+    const { limits } = this.#options;
+    const group = this.#groupOf(socket);
+    if (group !== undefined && group.count >= limits.perAddress && !this.#makeRoom(group)) {
+      this.#refuse(socket);
+      return;
+    }
+    if (this.#entries.size >= limits.connections && !this.#makeRoom(this.#quiet)) {
+      this.#refuse(socket);
+      return;
+    }
+    const connection = newConnection(socket);
+    const entry: Entry = {
+      connection,
+      group,
+      since: this.#now(),
+      quietBytes: 0,
+      isStranger: true,
+      proved: 0,
+    };
+    this.#entries.set(socket, entry);
+    if (group !== undefined) this.#groups.set(group.name, group).get(group.name)!.count += 1;
+    this.#setQuiet(entry);
+    socket.once('close', () => this.#remove(entry));
+  }
+
+  /** The connection of a socket that was taken up; undefined for one that was refused. */
+  find(socket: Socket): Connection | undefined {
+    return this.#entries.get(socket)?.connection;
+  }
+
+  /** The sender of a request is proved: from now to its answer the connection stays. */
+  proved({ socket }: Connection): void {
+    const entry = this.#entries.get(socket);
+    if (entry === undefined) return;
+    entry.isStranger = false;
+    entry.proved += 1;
+    this.#quiet.remove(entry);
+    entry.group?.remove(entry);
+  }
+
+  /** A request was answered; `wasProved` says whether `proved` was called for it. */
+  answered({ socket }: Connection, wasProved: boolean): void {
+    const entry = this.#entries.get(socket);
+    if (entry === undefined) return;
+    if (wasProved) entry.proved -= 1;
+    entry.since = this.#now();
+    entry.quietBytes = socket.bytesRead;
+    if (entry.proved === 0) this.#setQuiet(entry);
+  }
+
+  /** Closes strangers that have had their answer and rest; to be called now and then. */
+  sweep(): void {
+    const before = this.#now() - this.#options.limits.strangerMs;
+    for (const entry of this.#quiet.strangers) {
+      if (entry.since > before) return;
+      // Those that never completed a request have the time limit of headers.
+      if (entry.quietBytes > 0 && entry.connection.open === 0) entry.connection.socket.destroy();
+    }
+  }
+
+  /** Closes all strangers: what they have not sent by now is not waited for. */
+  closeStrangers(): void {
+    for (const entry of this.#quiet.strangers) entry.connection.socket.destroy();
+  }
+
+  #groupOf({ remoteAddress = '' }: Socket): Group | undefined {
+    if (this.#options.proxies.has(remoteAddress)) return undefined;
+    const { own } = networksOf(remoteAddress);
+    return this.#groups.get(own) ?? new Group(own);
+  }
+
+  /** Puts the connection at the end of the lists. */
+  #setQuiet(entry: Entry): void {
+    this.#quiet.remove(entry);
+    this.#quiet.add(entry);
+    entry.group?.remove(entry);
+    entry.group?.add(entry);
+  }
+
+  #makeRoom(quiet: Quiet): boolean {
+    const entry = this.#pick(quiet.strangers) ?? this.#pick(quiet.known);
+    if (entry === undefined) return false;
+    this.#remove(entry);
+    entry.connection.socket.destroy();
+    this.#options.onFull('closed');
+    return true;
+  }
+
+  /** Who goes first: of the longest quiet ones one that says nothing, else one that is not complete, else a fresh one. */
+  #pick(entries: ReadonlySet<Entry>): Entry | undefined {
+    const freshAfter = this.#now() - FRESH_MS;
+    let incomplete: Entry | undefined;
+    let fresh: Entry | undefined;
+    let looked = 0;
+    for (const entry of entries) {
+      if (isIncomplete(entry)) incomplete ??= entry;
+      else if (entry.since <= freshAfter) return entry;
+      else fresh ??= entry;
+      looked += 1;
+      if (looked === MAX_LOOKED_AT) break;
+    }
+    return incomplete ?? fresh;
+  }
+
+  #refuse(socket: Socket): void {
+    socket.destroy();
+    this.#options.onFull('refused');
+  }
+
+  #remove(entry: Entry): void {
+    const { connection, group } = entry;
+    if (!this.#entries.delete(connection.socket)) return;
+    this.#quiet.remove(entry);
+    if (group === undefined) return;
+    group.remove(entry);
+    group.count -= 1;
+    if (group.count === 0) this.#groups.delete(group.name);
+  }
+}
+
+/** Part of a request has come, or a request is not answered. */
+function isIncomplete({ connection, quietBytes }: Entry): boolean {
+  return connection.open > 0 || connection.socket.bytesRead > quietBytes;
+}
+
+function newConnection(socket: Socket): Connection {
+  return {
+    socket,
+    open: 0,
+    latest: undefined,
+    closing: false,
+    closeSent: false,
+    refused: undefined,
+    failure: undefined,
+    failBody: undefined,
+  };
+}

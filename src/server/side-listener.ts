@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { Answer } from './exchange.ts';
+import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
+
+/** A listener of its own for what operators ask, so that it need not be where hooks are. */
+export interface SideListener extends ListeningAddress {
+  /** Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface SideListenerOptions {
+  readonly host: string;
+  /** 0 asks the system for a free one. */
+  readonly port: number;
+  /** The key of the configuration, for errors. */
+  readonly setting: string;
+  /** What is served, by path; asked with GET or HEAD. */
+  readonly routes: Readonly<Record<string, (req: IncomingMessage) => Answer | Promise<Answer>>>;
+}
+
+const MAX_CONNECTIONS = 50;
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Serves the routes; anything else is 404.
+ * @throws Error naming the setting where the address cannot be listened on
+ */
+export async function startSideListener(options: SideListenerOptions): Promise<SideListener> {
+  const http = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (req, res) => {
+    void answerOf(options, req).then(({ status, body, contentType, headers = [] }) => {
+      res.writeHead(status, ['content-type', contentType ?? 'application/json', ...headers]).end(body);
+    });
+  });
+  http.maxConnections = MAX_CONNECTIONS;
+  await listen(http, options, options.setting);
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      http.close(() => resolve());
+      http.closeAllConnections();
+    });
+  return { ...listeningAddress(http), stop: () => (stopped ??= stop()) };
+}
+
+async function answerOf({ routes }: SideListenerOptions, req: IncomingMessage): Promise<Answer> {
+  const path = (req.url ?? '').split('?', 1)[0] ?? '';
+  const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  if (route === undefined || (req.method !== 'GET' && req.method !== 'HEAD')) {
+    const served = Object.keys(routes).join(' and GET ');
+    return { status: 404, body: `only GET ${served} is served here\n`, contentType: 'text/plain' };
+  }
+  try {
+    return await route(req);
+  } catch {
+    return { status: 500, body: '', contentType: 'text/plain' };
+  }
+}
+
+export interface MetricsListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly render: () => Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/**
+ * Serves `GET /metrics`.
+ * @throws Error naming the setting where the address cannot be listened on
+ */
+export function startMetricsListener({ host, port, render }: MetricsListenerOptions): Promise<SideListener> {
+  const metrics = async (): Promise<Answer> => {
+    const { contentType, text } = await render();
+    return { status: 200, body: text, contentType };
+  };
+  return startSideListener({ host, port, setting: 'metrics', routes: { '/metrics': metrics } });
+}
