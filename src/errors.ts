@@ -32,6 +32,7 @@ export const HOOK_ERRORS = {
   transform_failed: { status: 500, title: 'hook mapping failed' },
   mapping_failed: { status: 500, title: 'hook mapping failed' },
   internal: { status: 500, title: 'Internal error' },
+  unknown_transfer_coding: { status: 501, title: 'Transfer-Encoding is not supported' },
   transform_unavailable: { status: 503, title: 'The transform cannot run right now' },
   storage_unavailable: { status: 503, title: 'The request could not be stored' },
   backlog_full: { status: 503, title: 'Too much work is waiting' },

@@ -122,7 +122,8 @@ function lineOf(exchange: RequestFacts, ending: Ending, tookMs: number): Record<
 function levelOf({ answer, outcome, error, hookName }: Ending): 'debug' | 'info' | 'warn' | 'error' {
   const { status } = answer;
   if (outcome === 'served' || (hookName === undefined && status === 404)) return 'debug';
-  if (status < 500) return 'info';
+  // 501 is the sender's: it wrote in a way that is not served.
+  if (status < 500 || status === 501) return 'info';
   return status === 503 && error?.cause === undefined ? 'warn' : 'error';
 }
 

@@ -86,6 +86,8 @@ export class ConnectionTable {
 
   /** Takes up a new connection, or closes it where there is no room and nobody to go. */
   add(socket: Socket): void {
+    // A connection that is read once more from some point on.
+    if (this.#entries.has(socket)) return;
     const { limits } = this.#options;
     const group = this.#groupOf(socket);
     if (group !== undefined && group.count >= limits.perAddress && !this.#makeRoom(group)) {

@@ -6,6 +6,8 @@ export interface ReceivedHeaders {
   readonly bearer: string | undefined;
   /** `x-service-token`, else `x-openclaw-token`: the first value that is not blank. */
   readonly serviceToken: string | undefined;
+  /** How many `Host` headers there are. */
+  readonly hosts: number;
 }
 
 const BEARER = /^bearer[ \t]+(.*)$/i;
@@ -16,6 +18,7 @@ export function readHeaders(raw: readonly string[]): ReceivedHeaders {
   let bearer: string | undefined;
   let serviceToken: string | undefined;
   let openclawToken: string | undefined;
+  let hosts = 0;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
     const value = raw[i + 1] as string;
@@ -32,12 +35,13 @@ export function readHeaders(raw: readonly string[]): ReceivedHeaders {
       case 'proxy-authorization':
         break;
       default: {
+        if (name === 'host') hosts += 1;
         const before = values[name];
         values[name] = before === undefined ? value : `${before}, ${value}`;
       }
     }
   }
-  return { values, bearer, serviceToken: serviceToken ?? openclawToken };
+  return { values, bearer, serviceToken: serviceToken ?? openclawToken, hosts };
 }
 
 function notBlank(value: string | undefined): string | undefined {

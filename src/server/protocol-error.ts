@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { HOOK_ERRORS, HookError, type HookErrorCode } from '../errors.ts';
 import { aborted } from './body.ts';
-import type { Connection } from './exchange.ts';
+import type { Connection, Exchange } from './exchange.ts';
 import { problemAnswer } from './problem.ts';
 
 /** What node's parser found, as one of our codes. */
@@ -11,12 +11,38 @@ export function protocolError(error: NodeJS.ErrnoException, isReceivingBody: boo
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new HookError('headers_too_large', 'the headers are longer than 16384 bytes');
   }
+  if (code === 'HPE_INVALID_TRANSFER_ENCODING' && isUnknownCoding(error)) return unknownCoding();
   if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new HookError('malformed_request', 'the request is not valid HTTP/1.1');
   }
   return isReceivingBody
     ? new HookError('body_timeout', 'the body did not arrive in time')
     : new HookError('headers_timeout', 'the headers did not arrive in time');
+}
+
+/** Other findings about the header are about framing that two readers could see differently: those are malformed. */
+function isUnknownCoding(error: NodeJS.ErrnoException): boolean {
+  return (error as { readonly reason?: string }).reason === 'Request has invalid `Transfer-Encoding`';
+}
+
+function unknownCoding(): HookError {
+  return new HookError(
+    'unknown_transfer_coding',
+    'the only Transfer-Encoding that is taken is chunked; send the body as it is',
+  );
+}
+
+/**
+ * Refuses what the parser lets through and the protocol does not (RFC 9112 sections 3.2 and 6.1).
+ * @throws HookError `malformed_request`, `unknown_transfer_coding`
+ */
+export function checkProtocol({ req, headers }: Exchange): void {
+  const coding = headers.values['transfer-encoding'];
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') throw unknownCoding();
+  const { hosts } = headers;
+  if (hosts === 1 || (hosts === 0 && req.httpVersion === '1.0')) return;
+  const found = hosts === 0 ? 'there is none' : `there are ${hosts}`;
+  throw new HookError('malformed_request', `a request has one Host header, and ${found}`);
 }
 
 /**
@@ -61,4 +87,5 @@ const REASONS: Partial<Record<HookErrorCode, string>> = {
   headers_too_large: 'Request Header Fields Too Large',
   headers_timeout: 'Request Timeout',
   not_found: 'Not Found',
+  unknown_transfer_coding: 'Not Implemented',
 };

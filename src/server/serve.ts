@@ -11,6 +11,7 @@ import type { Answer, Exchange } from './exchange.ts';
 import { HEALTHY } from './health.ts';
 import { openClawIdempotencyKey, readIdempotencyKey } from './idempotency.ts';
 import { type IncomingHook, isOperator, type Proof, prove } from './prove.ts';
+import { checkProtocol } from './protocol-error.ts';
 import { send } from './send.ts';
 import type { ServerContext } from './server-context.ts';
 import { canTake, MAX_HOOK_NAME, takeHook } from './take-hook.ts';
@@ -47,6 +48,7 @@ async function handle(
   { onProved }: ServeOptions,
 ): Promise<Ending> {
   try {
+    checkProtocol(exchange);
     const { target, generation } = exchange;
     const { hooks } = generation;
     const name = target === undefined ? undefined : findHookName(target.path, hooks.path);

@@ -14,6 +14,7 @@ import { isOperator } from './prove.ts';
 import { serve } from './serve.ts';
 import { type SideListener, startSideListener } from './side-listener.ts';
 import { parseTarget } from './target.ts';
+import { ignoreUpgrades } from './upgrade.ts';
 
 export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
@@ -56,6 +57,8 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
     connectionsCheckingInterval: CHECK_MS,
     keepAliveTimeout: deps.server.limits.idleSeconds * 1000,
     insecureHTTPParser: false,
+    // Node's own refusal has no body.
+    requireHostHeader: false,
   });
   // A sender may close its side once its request is written and still wait for the answer.
   Object.assign(http, { httpAllowHalfOpen: true });
@@ -132,6 +135,7 @@ function takeRequests(context: ServerContext, http: Server, connections: Connect
   };
   http.on('request', (req, res) => receive(req, res, false));
   http.on('checkContinue', (req, res) => receive(req, res, true));
+  ignoreUpgrades(http, (socket) => connections.find(socket));
   // Other expectations are answered as if they were not there (RFC 9110 section 10.1.1 allows it).
   http.on('checkExpectation', (req, res) => receive(req, res, false));
 }

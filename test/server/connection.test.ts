@@ -11,6 +11,7 @@ import {
   send,
   startTestServer,
   stopServers,
+  TOKEN,
 } from '../support/server-fixture.ts';
 
 afterEach(stopServers);
@@ -86,6 +87,118 @@ describe('several requests on one connection', () => {
     raw.socket.write(head('/hooks/agent', 'Transfer-Encoding: chunked') + body + GOOD);
     expect(statusesIn(await raw.closed())).toEqual([413]);
     expect(server.accepted).toEqual([]);
+  });
+});
+
+describe('what the protocol asks of a request', () => {
+  const TOKEN_LINE = `Authorization: Bearer ${TOKEN}`;
+  const request = (...lines: string[]): string =>
+    ['POST /hooks/agent HTTP/1.1', TOKEN_LINE, ...lines, '', ''].join('\r\n');
+
+  test.each([
+    ['two Host headers', request('Host: a', 'Host: b', 'Content-Length: 2') + '{}', 400, 'malformed_request'],
+    [
+      'the same Host twice',
+      request('Host: a', 'Host: a', 'Content-Length: 2') + '{}',
+      400,
+      'malformed_request',
+    ],
+    ['no Host', request('Content-Length: 2') + '{}', 400, 'malformed_request'],
+    [
+      'a coding before chunked',
+      request('Host: t', 'Transfer-Encoding: gzip, chunked') + '2\r\n{}\r\n0\r\n\r\n',
+      501,
+      'unknown_transfer_coding',
+    ],
+    ['another coding', request('Host: t', 'Transfer-Encoding: gzip'), 501, 'unknown_transfer_coding'],
+    [
+      'a coding that only looks like chunked',
+      request('Host: t', 'Transfer-Encoding: xchunked') + '2\r\n{}\r\n0\r\n\r\n',
+      501,
+      'unknown_transfer_coding',
+    ],
+    [
+      'chunked before another coding',
+      request('Host: t', 'Transfer-Encoding: chunked, gzip') + '2\r\n{}\r\n0\r\n\r\n',
+      400,
+      'malformed_request',
+    ],
+  ])('%s is answered with problem+json and stores nothing', async (_name, bytes, status, code) => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    raw.socket.write(bytes);
+    const [answer] = answersIn(await raw.until((text) => text.includes('"ok":false')));
+    expect(answer?.status).toBe(status);
+    expect(answer?.head).toMatch(/content-type: application\/problem\+json/i);
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ status, code });
+    expect([server.evaluated, server.accepted]).toEqual([[], []]);
+    raw.socket.destroy();
+  });
+
+  test('HTTP/1.0 needs no Host', async () => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    raw.socket.write(`POST /hooks/agent HTTP/1.0\r\n${TOKEN_LINE}\r\nContent-Length: 2\r\n\r\n{}`);
+    expect(statusesIn(await raw.closed())).toEqual([202]);
+  });
+});
+
+describe('an Upgrade header', () => {
+  const upgrade = (protocol: string): string =>
+    head('/hooks/agent', 'Connection: Upgrade', `Upgrade: ${protocol}`, 'Content-Length: 15') +
+    '{"message":"x"}';
+
+  test.each(['websocket', 'h2c', 'TLS/1.0'])(
+    '%s is ignored, and a request behind it is answered',
+    async (protocol) => {
+      const server = await startTestServer();
+      const raw = await openRaw(server);
+      raw.socket.write(upgrade(protocol) + upgrade(protocol) + LAST);
+      expect(statusesIn(await raw.closed())).toEqual([202, 202, 202]);
+      expect(server.evaluated.map(({ payload }) => payload)).toEqual([
+        { message: 'x' },
+        { message: 'x' },
+        {},
+      ]);
+    },
+  );
+
+  test('does not overtake the answer before it', async () => {
+    const held = gate();
+    const server = await startTestServer({
+      generation: {
+        evaluate: async (request) => {
+          if (request.path === 'slow') await held.opened;
+          return evaluationOf({
+            kind: 'accepted',
+            actions: [agentAction(request, `run-of-${request.path}`)],
+          });
+        },
+      },
+    });
+    const raw = await openRaw(server);
+    raw.socket.write(`${head('/hooks/slow', 'Content-Length: 2')}{}${upgrade('websocket')}${LAST}`);
+    while (server.openRequests() === 0) await delay(1);
+    await delay(20);
+    held.open();
+    const answers = answersIn(await raw.closed());
+    expect(answers.map(({ body }) => (JSON.parse(body) as { runId: string }).runId)).toEqual([
+      'run-of-slow',
+      'run-of-agent',
+      'run-of-agent',
+    ]);
+  });
+
+  test('a body that comes later, in pieces, is read whole', async () => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    const bytes = upgrade('h2c') + upgrade('h2c') + LAST;
+    for (const byte of bytes) {
+      raw.socket.write(byte);
+      // oxlint-disable-next-line no-await-in-loop -- the pieces must not arrive as one
+      await new Promise(setImmediate);
+    }
+    expect(statusesIn(await raw.closed())).toEqual([202, 202, 202]);
   });
 });
 
