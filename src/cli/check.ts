@@ -19,7 +19,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   const format = flags.json === true ? 'json' : flags.format;
   const sandbox = new Sandbox();
   try {
-    const { diagnostics, summary, conversations } = await checkGeneration(file, {
+    const { diagnostics, summary, conversations, compiler } = await checkGeneration(file, {
       env: cli.terminal.env,
       needSecrets: false,
       sandbox,
@@ -28,6 +28,9 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     if (text !== '') cli.terminal.out(text);
     if (format === 'pretty' && diagnostics.length === 0) cli.terminal.out(`no findings: ${summary}`);
     if (format === 'pretty') for (const line of conversations) cli.terminal.out(clearControl(line));
+    if (format === 'pretty' && compiler !== undefined) {
+      cli.terminal.out(`types of transforms were checked by ${compiler}`);
+    }
     if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
   } finally {
     await sandbox.stop();

@@ -40,7 +40,8 @@ function linesAround(
   let from = lineStart;
   let ownIndex = 0;
   while (ownIndex < before && from > 0) {
-    from = source.text.lastIndexOf('\n', from - 2) + 1;
+    // From before the text's first character lastIndexOf would look at that character all the same.
+    from = from < 2 ? 0 : source.text.lastIndexOf('\n', from - 2) + 1;
     ownIndex += 1;
   }
   const shown: string[] = [];

@@ -213,15 +213,18 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
   };
 }
 
-/** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
-export async function checkGeneration(
-  file: string,
-  options: GenerationOptions,
-): Promise<{
+export interface Check {
   readonly diagnostics: readonly Diagnostic[];
+  /** What was looked at. */
   readonly summary: string;
+  /** Who may write into which conversation; for people. */
   readonly conversations: readonly string[];
-}> {
+  /** The compiler that checked the types of transforms. */
+  readonly compiler?: string;
+}
+
+/** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
+export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
   const { diagnostics, generation, transforms } = await load(file, options);
   if (transforms === undefined) return { diagnostics, summary: '', conversations: [] };
   const types = await typecheckTransforms(transforms.dir, transforms.refs, {
@@ -230,10 +233,11 @@ export async function checkGeneration(
   const mappings = generation?.table.mappings.length ?? 0;
   const modules = generation?.transforms.hashes.size ?? 0;
   return {
-    diagnostics: [...diagnostics, ...types],
+    diagnostics: [...diagnostics, ...types.diagnostics],
     summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
     conversations:
       generation === undefined ? [] : listConversations(generation.config, generation.table.mappings),
+    ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
   };
 }
 

@@ -29,10 +29,13 @@ export async function check(folder: string): Promise<readonly Diagnostic[]> {
   const dir = join(folder, 'transforms');
   if (types !== undefined) {
     const lonely = mkdtempSync(join(tmpdir(), 'sluice-lonely-'));
-    const configDir = types === 'with-compiler' ? resolve('.') : join(lonely, 'config');
-    const found = await typecheckTransforms(dir, refs, { configDir, cwd: types === 'with-compiler' ? folder : lonely });
+    const search =
+      types === 'with-compiler'
+        ? { configDir: resolve('.'), cwd: folder }
+        : { configDir: join(lonely, 'config'), cwd: lonely, sluiceDir: lonely };
+    const { diagnostics } = await typecheckTransforms(dir, refs, search);
     rmSync(lonely, { recursive: true });
-    return found;
+    return diagnostics;
   }
   const sandbox = new Sandbox({ workers: 1, spare: 0 });
   const node = process.execPath;

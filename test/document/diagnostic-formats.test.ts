@@ -174,3 +174,17 @@ test.each([
 ])('did you mean: %s of %j is %s', (word, candidates, expected) => {
   expect(didYouMean(word, candidates)).toBe(expected);
 });
+
+test.each(['\n', '\n\n', '\n\n\n', '', 'a: 1\n', '\r\n'])(
+  'the frame numbers its lines as the file does after %j',
+  (before) => {
+    const text = `${before}id: one\n`;
+    const at = { source: { file: 'a.yaml', text }, start: before.length, end: before.length + 2 };
+    const printed = formatDiagnostics([{ severity: 'error', code: 'X', message: 'wrong', at }], {
+      format: 'pretty',
+    });
+    const line = before.split('\n').length;
+    expect(printed).toContain(`a.yaml:${line}:1`);
+    expect(printed).toContain(`> ${line} | id: one`);
+  },
+);

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { formatPlace } from '../../src/document/document.ts';
 import { defineTransform, runTransformUnsandboxed, typecheckTransforms } from '../../src/sandbox/sandbox.ts';
 import { refTo, SandboxFixture } from '../support/sandbox-fixture.ts';
@@ -23,7 +23,11 @@ export const plain = async (context: TransformContext): Promise<TransformResult>
     'lib/shout.ts': 'export const shout = (text: string): string => text.toUpperCase();',
     'table.json': '{"n": 1}',
   });
-  expect(await typecheckTransforms(fixture.dir, [refTo('good.ts')], { configDir: project })).toEqual([]);
+  const checked = await typecheckTransforms(fixture.dir, [refTo('good.ts')], { configDir: project });
+  expect(checked).toEqual({
+    diagnostics: [],
+    compiler: expect.stringMatching(/^TypeScript \d+\.\d+\.\d+ of the configuration's project$/) as string,
+  });
 });
 
 test('an error stands at its line and column, in an imported file too, with TypeScript’s own number', async () => {
@@ -37,7 +41,7 @@ export default defineTransform<{ n: string }>(({ payload }) => ({
 export const timer = () => setTimeout(() => 1, 1);`,
     'twice.ts': 'export const twice = (n: number): string => n;',
   });
-  const found = await typecheckTransforms(fixture.dir, [refTo('bad.ts')], {
+  const { diagnostics: found } = await typecheckTransforms(fixture.dir, [refTo('bad.ts')], {
     configDir: project,
     cwd: fixture.dir,
   });
@@ -53,16 +57,81 @@ export const timer = () => setTimeout(() => 1, 1);`,
   ]);
 });
 
-test('without TypeScript beside the configuration there is one warning, and none for JavaScript', async () => {
-  fixture.write({ 'plain.js': 'export default () => null;', 'typed.ts': 'export default () => null;' });
-  const lonely = path.join(fixture.dir, 'config');
-  mkdirSync(lonely);
-  const refs = [refTo('plain.js'), refTo('typed.ts'), refTo('good.ts')];
-  const found = await typecheckTransforms(fixture.dir, refs, { configDir: lonely });
-  expect(found.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
-    'warning TRANSFORM_TYPES_NOT_CHECKED',
-  ]);
-  expect(await typecheckTransforms(fixture.dir, [refTo('plain.js')], { configDir: lonely })).toEqual([]);
+/** A folder that holds a compiler which says so when it runs. */
+function plantCompiler(folder: string): void {
+  const home = path.join(folder, 'node_modules', 'typescript');
+  mkdirSync(home, { recursive: true });
+  const manifest = { version: '9.9.9', bin: { tsc: './tsc.js' } };
+  writeFileSync(path.join(home, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(
+    path.join(home, 'tsc.js'),
+    "console.log('typed.ts(1,1): error TS9999: the planted compiler ran')",
+  );
+}
+
+describe('which compiler runs', () => {
+  const refs = [refTo('plain.js'), refTo('typed.ts')];
+  let top: string;
+
+  beforeEach(() => {
+    fixture.write({ 'plain.js': 'export default () => null;', 'typed.ts': 'export default () => null;' });
+    top = mkdtempSync(path.join(fixture.dir, 'top-'));
+    mkdirSync(path.join(top, 'project', 'config'), { recursive: true });
+  });
+
+  const check = async (configDir: string, sluiceDir = path.join(top, 'node_modules', 'sluice')) => {
+    const { diagnostics, compiler } = await typecheckTransforms(fixture.dir, refs, { configDir, sluiceDir });
+    return { codes: diagnostics.map(({ code, severity }) => `${severity} ${code}`), compiler };
+  };
+  const notChecked = { codes: ['warning TRANSFORM_TYPES_NOT_CHECKED'], compiler: undefined };
+  const ran = (owner: string) => ({
+    codes: ['error TRANSFORM_TYPES'],
+    compiler: `TypeScript 9.9.9 of ${owner}`,
+  });
+
+  test('with none there is one warning, and none for JavaScript', async () => {
+    expect(await check(path.join(top, 'project', 'config'))).toEqual(notChecked);
+    const search = { configDir: top, sluiceDir: path.join(top, 'node_modules') };
+    expect(await typecheckTransforms(fixture.dir, [refTo('plain.js')], search)).toEqual({ diagnostics: [] });
+  });
+
+  test('that of the folder of the nearest package.json', async () => {
+    writeFileSync(path.join(top, 'project', 'package.json'), '{}');
+    plantCompiler(path.join(top, 'project'));
+    expect(await check(path.join(top, 'project', 'config'))).toEqual(ran("the configuration's project"));
+  });
+
+  test('that of the root of a repository with several packages', async () => {
+    writeFileSync(path.join(top, 'package.json'), '{}');
+    mkdirSync(path.join(top, '.git'));
+    plantCompiler(top);
+    writeFileSync(path.join(top, 'project', 'package.json'), '{}');
+    expect(await check(path.join(top, 'project', 'config'))).toEqual(ran("the configuration's project"));
+  });
+
+  test('none that merely lies above the project', async () => {
+    plantCompiler(top);
+    expect(await check(path.join(top, 'project', 'config'))).toEqual(notChecked);
+    writeFileSync(path.join(top, 'package.json'), '{}');
+    writeFileSync(path.join(top, 'project', 'package.json'), '{}');
+    expect(await check(path.join(top, 'project', 'config'))).toEqual(notChecked);
+  });
+
+  test.skipIf(process.platform === 'win32')('none of a folder that everybody may write to', async () => {
+    writeFileSync(path.join(top, 'package.json'), '{}');
+    plantCompiler(top);
+    chmodSync(top, 0o777);
+    expect(await check(path.join(top, 'project', 'config'))).toEqual(notChecked);
+  });
+
+  test("Sluice's own where it runs from a checkout, not where it is installed", async () => {
+    const checkout = path.join(top, 'sluice');
+    plantCompiler(checkout);
+    expect(await check(path.join(top, 'project'), checkout)).toEqual(ran("Sluice's checkout"));
+    const installed = path.join(top, 'node_modules', 'sluice');
+    plantCompiler(installed);
+    expect(await check(path.join(top, 'project'), installed)).toEqual(notChecked);
+  });
 });
 
 test("the author's own tsconfig adds its rules", async () => {
@@ -70,9 +139,13 @@ test("the author's own tsconfig adds its rules", async () => {
     'strict/tsconfig.json': '{"compilerOptions": {"noUnusedLocals": true, "strict": true}}',
     'strict/a.ts': 'const unused = 1;\nexport default () => null;',
   });
-  const found = await typecheckTransforms(path.join(fixture.dir, 'strict'), [refTo('a.ts')], {
-    configDir: project,
-  });
+  const { diagnostics: found } = await typecheckTransforms(
+    path.join(fixture.dir, 'strict'),
+    [refTo('a.ts')],
+    {
+      configDir: project,
+    },
+  );
   expect(found.map(({ message }) => message)).toEqual([expect.stringContaining('TS6133')]);
 });
 

@@ -1,21 +1,26 @@
-/** Type-checks transforms with the TypeScript found beside the configuration. */
+/** Type-checks transforms with the TypeScript of the configuration's project, or of Sluice's checkout. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { displayName, type Diagnostic } from '../../document/document.ts';
 import { AUTHOR_GLOBALS } from './author-globals.ts';
+import { type CompilerSearch, findCompiler } from './find-compiler.ts';
 import { placeAt } from './load-modules.ts';
 import type { TransformRef } from '../transform.ts';
 
-export interface TypecheckOptions {
-  /** Folder of the configuration, from which `typescript` is looked for upwards. */
-  readonly configDir: string;
+export interface TypecheckOptions extends CompilerSearch {
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
+}
+
+/** What the compiler found, and which one it was. */
+export interface Typecheck {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Absent where nothing was checked. */
+  readonly compiler?: string;
 }
 
 /** The native compiler takes half a second for a large folder; an old one on a slow machine ten. */
@@ -31,33 +36,23 @@ export async function typecheckTransforms(
   dir: string,
   refs: readonly TransformRef[],
   options: TypecheckOptions,
-): Promise<readonly Diagnostic[]> {
+): Promise<Typecheck> {
   const files = [...new Set(refs.map((ref) => path.resolve(dir, ref.module)))].filter(
     (file) => /\.m?ts$/.test(file) && existsSync(file),
   );
   const [first] = refs.filter((ref) => /\.m?ts$/.test(ref.module));
-  if (files.length === 0 || first === undefined) return [];
-  const compiler = findCompiler(options.configDir);
-  if (compiler === undefined) return [notChecked(first, options)];
+  if (files.length === 0 || first === undefined) return { diagnostics: [] };
+  const compiler = findCompiler(options);
+  if (compiler === undefined) return { diagnostics: [notChecked(first, options)] };
   const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'sluice-types-'));
   try {
     const project = path.join(folder, 'tsconfig.json');
     writeFileSync(path.join(folder, 'globals.d.ts'), AUTHOR_GLOBALS);
     writeFileSync(project, JSON.stringify(projectOf(dir, files, folder)));
-    const output = await runCompiler(compiler, project, dir);
-    return readFindings(output, first, { dir, ...options });
+    const output = await runCompiler(compiler.file, project, dir);
+    return { diagnostics: readFindings(output, first, { dir, ...options }), compiler: compiler.name };
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function findCompiler(configDir: string): string | undefined {
-  try {
-    const manifest = createRequire(path.join(configDir, 'sluice.yaml')).resolve('typescript/package.json');
-    const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin?: { tsc?: string } };
-    return bin?.tsc === undefined ? undefined : path.join(path.dirname(manifest), bin.tsc);
-  } catch {
-    return undefined;
   }
 }
 
@@ -154,8 +149,8 @@ function notChecked(ref: TransformRef, { configDir, cwd }: TypecheckOptions): Di
   return {
     severity: 'warning',
     code: 'TRANSFORM_TYPES_NOT_CHECKED',
-    message: `transforms are not type-checked, no TypeScript was found from ${displayName(configDir, cwd)} upwards`,
+    message: `the types of transforms were not checked: the project of ${displayName(configDir, cwd)} has no TypeScript`,
     at: ref.at,
-    hint: 'npm install --save-dev typescript',
+    hint: 'where the configuration lies, or in the folder of its package.json: npm install --save-dev typescript',
   };
 }
