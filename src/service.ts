@@ -16,7 +16,7 @@ import {
   type SeenRequest,
   type ServerGeneration,
 } from './server/server.ts';
-import { openStorage, retentionLimits, type Storage } from './storage/storage.ts';
+import { openStorage, retentionLimits, type Storage, type StorageHealth } from './storage/storage.ts';
 import { createHealth, openMetrics, type Health, type Log, type Metrics } from './telemetry/telemetry.ts';
 import type { Settings } from './config/config.ts';
 
@@ -68,7 +68,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     storage.onOutsideChange(() => gateway.notify());
     await gateway.start();
     const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
-    const stopWatching = watchHealth(health, { sandbox, failed });
+    const stopWatching = watchHealth(health, { sandbox, storage, failed });
     opened.unshift(() => Promise.resolve(stopWatching()));
     const metrics = await startMetrics(settings, { storage, sandbox, log: options.log });
     if (metrics !== undefined) opened.unshift(metrics.stop);
@@ -144,16 +144,26 @@ const WATCH_MS = 1_000;
 
 interface Watched {
   readonly sandbox: Sandbox;
+  readonly storage: Storage;
   /** Resolves if the store dies under the service. */
   readonly failed: Promise<Error>;
 }
 
 /** Lets store and sandbox report; returns how to end it. */
-function watchHealth(health: Health, { sandbox, failed }: Watched): () => void {
+function watchHealth(health: Health, { sandbox, storage, failed }: Watched): () => void {
   void failed.then(() => {
     const message = 'the store has failed; restart the service';
     health.raise({ code: 'store_cannot_accept', name: 'engine', message });
   });
+  const tell = (state: StorageHealth): void => {
+    const trouble = state.kind === 'ok' ? [] : [{ name: 'writes', message: state.message }];
+    const isReplaced = state.kind === 'unavailable' && state.code === 'replaced';
+    health.replace('store_replaced', isReplaced ? trouble : []);
+    if (trouble.length === 0 || isReplaced) health.clear({ code: 'store_cannot_accept', name: 'writes' });
+    else health.raise({ code: 'store_cannot_accept', ...trouble[0]! });
+  };
+  tell(storage.health());
+  storage.onHealthChange(tell);
   const look = (): void => {
     const { ok, reason = 'transforms cannot run' } = sandbox.health;
     health.replace('transforms_cannot_run', ok ? [] : [{ message: reason }]);
