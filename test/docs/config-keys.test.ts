@@ -51,7 +51,14 @@ const FULL = {
       auth: { kind: 'password', password: 'an-app-password' },
     },
   },
-  server: { host: '127.0.0.2', port: 9000, stopGraceSeconds: 1, trustedProxies: ['10.0.0.0/8'] },
+  server: {
+    host: '127.0.0.2',
+    port: 9000,
+    stopGraceSeconds: 1,
+    trustedProxies: ['10.0.0.0/8'],
+    limits: { connections: 9, perAddress: 5, idleSeconds: 2, strangerSeconds: 1 },
+    health: { host: '127.0.0.2', port: 9001 },
+  },
   gateway: {
     token: 'the-gateways-own-secret',
     runner: 'agent',
