@@ -204,6 +204,11 @@ interface Wiring {
   readonly health: Health;
 }
 
+function tokensOf({ hooks, gateway }: Settings): ReadonlySet<string> {
+  const tokens = [hooks.token, ...hooks.previousTokens, gateway.token];
+  return new Set(tokens.filter((token) => token !== undefined));
+}
+
 /** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
 function servedGeneration(live: LiveGeneration): () => ServerGeneration {
   let source: Generation | undefined;
@@ -216,6 +221,7 @@ function servedGeneration(live: LiveGeneration): () => ServerGeneration {
       id,
       hooks: config.settings.hooks,
       gatewayToken: config.settings.gateway.token,
+      secrets: tokensOf(config.settings),
       canTake: (path) => isBuiltInRoute(path) || table.canTake(path),
       settingsOf: (path) => table.settingsOf(path),
       evaluate: (request) => evaluate(request),

@@ -34,6 +34,8 @@ export interface ServerGeneration {
   readonly hooks: HooksSettings;
   /** The operator's secret, `gateway.token`: who sends it is told details of the service's health. */
   readonly gatewayToken?: string | undefined;
+  /** All tokens: where a sender puts one in the wrong place, it is masked. */
+  readonly secrets: ReadonlySet<string>;
   canTake(path: string): boolean;
   settingsOf(path: string): { readonly maxBodyBytes?: number };
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;

@@ -7,7 +7,7 @@ import type { RequestTarget } from './target.ts';
 
 /** A request to a hook before anything in it is believed: what a proof may look at beside the headers. */
 export interface IncomingHook {
-  /** As the sender wrote it: not to be logged or kept before the proof. */
+  /** As the sender wrote it, but for tokens, which are masked; not to be logged or kept before the proof. */
   readonly name: string;
   readonly target: RequestTarget;
   /** What the hook's path sets; looked up before the proof, because it may say which proof is wanted. */

@@ -10,6 +10,7 @@ import { type Ending, failedEnding } from './ending.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { HEALTHY } from './health.ts';
 import { openClawIdempotencyKey, readIdempotencyKey } from './idempotency.ts';
+import { maskName } from './mask-secrets.ts';
 import { type IncomingHook, isOperator, type Proof, prove } from './prove.ts';
 import { checkProtocol } from './protocol-error.ts';
 import { send } from './send.ts';
@@ -92,7 +93,12 @@ function incomingHook(exchange: Exchange, name: string, target: RequestTarget): 
   const settings = generation.settingsOf(name);
   const maxBytes = settings.maxBodyBytes ?? generation.hooks.maxBodyBytes;
   let body: Promise<Buffer> | undefined;
-  return { name, target, settings, body: () => (body ??= readBody(exchange, maxBytes)) };
+  return {
+    name: maskName(name, generation.secrets),
+    target,
+    settings,
+    body: () => (body ??= readBody(exchange, maxBytes)),
+  };
 }
 
 /** A hook, and how its sender proved itself. */

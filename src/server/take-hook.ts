@@ -4,6 +4,7 @@ import { parseBody } from './body.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
 import { idempotencyKey } from './idempotency.ts';
+import { maskCarried } from './mask-secrets.ts';
 import { performOnce, type Work } from './perform.ts';
 import type { ServerContext } from './server-context.ts';
 import type { RequestTarget } from './target.ts';
@@ -67,16 +68,15 @@ export async function takeHook(
 }
 
 function hookRequest(facts: RequestFacts, { name, target }: ReceivedHook, payload: JsonValue): HookRequest {
-  const { ids } = facts;
+  const { ids, generation } = facts;
+  const { url, query } = target;
   return {
     id: ids.id,
     receivedAt: facts.receivedAt,
     seed: ids.seed,
     nonce: ids.nonce,
     path: name,
-    url: target.url,
-    headers: facts.headers.values,
-    query: target.query,
+    ...maskCarried({ url, query, headers: facts.headers.values }, generation.secrets),
     payload,
   };
 }

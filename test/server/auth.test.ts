@@ -225,3 +225,37 @@ test('headers reach evaluation in lower case, joined, without credentials and wi
   expect(request?.nonce).toMatch(/^[0-9a-f]{16}$/);
   expect(request?.seed).toBeLessThan(2 ** 32);
 });
+
+describe('a token in the wrong place is masked', () => {
+  test.each<[string, string, Record<string, string>]>([
+    ['as the hook name', `/hooks/${TOKEN}`, {}],
+    ['as a part of the hook name', `/hooks/mapped/${TOKEN}`, {}],
+    ['in percent escapes', `/hooks/%74${TOKEN.slice(1)}`, {}],
+    ['under another query name', `/hooks/mapped?access_token=${TOKEN}&a=1`, {}],
+    ['as a query name', `/hooks/mapped?${TOKEN}`, {}],
+    ['twice in the query', `/hooks/mapped?key=${TOKEN}&key=${TOKEN}`, {}],
+    ['in a header of its own', '/hooks/mapped', { 'x-api-key': TOKEN }],
+    ['twice in a header', '/hooks/mapped', { 'x-api-key': `a, ${TOKEN}` }],
+  ])('%s', async (_where, path, headers) => {
+    const server = await startTestServer();
+    const reply = await send(server, path, { headers: { ...BEARER, ...headers }, body: '{}' });
+    expect(reply.status).toBe(202);
+    const { evaluated, log, decisions, accepted, seen } = server;
+    expect(JSON.stringify([evaluated, log, decisions, accepted, seen, reply.text])).not.toContain(TOKEN);
+    expect(JSON.stringify(evaluated)).toContain('[redacted]');
+  });
+
+  test('what is no token stays as it was sent', async () => {
+    const server = await startTestServer();
+    await send(server, '/hooks/a%2Fb/c?x=%31&y=a,%20b&x=2', {
+      headers: { ...BEARER, 'x-key': 'a, b' },
+      body: '{}',
+    });
+    expect(server.evaluated[0]).toMatchObject({
+      path: 'a%2Fb/c',
+      url: '/hooks/a%2Fb/c?x=%31&y=a,%20b&x=2',
+      query: { x: '1, 2', y: 'a, b' },
+      headers: { 'x-key': 'a, b' },
+    });
+  });
+});

@@ -140,6 +140,7 @@ export function generationOf(
   return {
     id: 'g1',
     hooks: { ...HOOKS, ...hooks },
+    secrets: new Set([TOKEN]),
     canTake: (path) => path !== 'unknown',
     settingsOf: () => ({}),
     evaluate: (request) =>
