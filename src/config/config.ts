@@ -14,6 +14,7 @@ export type {
   Settings,
   StorageSettings,
 } from './settings.ts';
+export { hideValues } from './hide-values.ts';
 export { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 export { createReferenceReader, type ReferenceReader, type WrittenReference } from './references.ts';
 export { readSecretFile, type SecretFile } from './secret-file.ts';

@@ -11,6 +11,7 @@ import {
 import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
 import { configSchema } from './config-schema.ts';
+import { hideValues } from './hide-values.ts';
 import { readConfig, type ReadConfig } from './read-config.ts';
 import { resolveReferences, type Resolved, type ResolveOptions } from './references.ts';
 import { createReporter } from './reporter.ts';
@@ -62,7 +63,8 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
   });
   if (read === undefined) return { diagnostics: found };
   const built = await build({ read, path, options });
-  const diagnostics = inOrder([...found, ...built.diagnostics], read.original);
+  const secrets = [...read.secrets, ...built.secrets];
+  const diagnostics = hideValues(inOrder([...found, ...built.diagnostics], read.original), secrets);
   if (built.settings === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
     return { diagnostics, remaining: remainingOf(read, path) };
   }
@@ -73,7 +75,7 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
       dialect: read.dialect,
       root: read.original,
       inlineMappings: read.inlineMappings,
-      secrets: [...read.secrets, ...built.secrets],
+      secrets,
       sha256: read.sha256,
       files: [...read.files, ...built.files],
     },

@@ -14,6 +14,8 @@ export interface Diagnostic {
   readonly labels?: readonly { readonly at: Place; readonly text: string }[];
   /** How to mend it. */
   readonly hint?: string;
+  /** Ranges of the file that no finding may show: nobody knows what stands there. */
+  readonly hides?: readonly { readonly start: number; readonly end: number }[];
 }
 
 /** A range of a source file. Offsets are 0-based UTF-16 units, `end` exclusive. */

@@ -176,12 +176,29 @@ function unknownKey({ root, schema }: Context, path: Path, key: string): Diagnos
   const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
   const all = known.length <= 12 ? `; the keys here are: ${known.join(', ')}` : '';
   const hint = near === undefined ? `remove it${all}` : `did you mean "${near}"?`;
-  return finding(
-    'UNKNOWN_KEY',
-    `unknown key "${shorten(key)}"${where}`,
-    root.place([...path, key], 'key'),
-    hint,
-  );
+  const at = root.place([...path, key], 'key');
+  return {
+    ...finding('UNKNOWN_KEY', `unknown key "${shorten(key)}"${where}`, at, hint),
+    hides: valuesAt(root, [...path, key]),
+  };
+}
+
+/** References say where a value is, and not what it is. */
+const REFERENCE = /^\$\{[^}]*\}$/;
+
+/** Where the values at and below a path stand: a key nobody knows may be a misspelt one, and its value a secret. */
+function valuesAt(
+  root: LocatedValue,
+  path: Path,
+): readonly { readonly start: number; readonly end: number }[] {
+  const { value } = root.at(path);
+  if (typeof value === 'object' && value !== null) {
+    const steps = Array.isArray(value) ? value.keys() : Object.keys(value);
+    return [...steps].flatMap((step) => valuesAt(root, [...path, step]));
+  }
+  if (value === null || (typeof value === 'string' && REFERENCE.test(value))) return [];
+  const { start, end } = root.place(path);
+  return [{ start, end }];
 }
 
 function wrongType(context: Context, path: Path, expected: readonly string[]): Diagnostic {

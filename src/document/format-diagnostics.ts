@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { clearControl } from '../telemetry/telemetry.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import type { Diagnostic, Place } from './diagnostic.ts';
 import { formatPlace, lineColumn, positionOf } from './line-column.ts';
 import { printSarif } from './print-sarif.ts';
 import { sourceFrame } from './source-frame.ts';
@@ -19,7 +19,8 @@ export interface FormatOptions {
  * array, `github` as workflow annotations, `sarif` as SARIF 2.1.0. Errors come first within the order given only
  * by the caller; nothing is sorted. Ends with a line feed unless there is nothing to print.
  */
-export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: FormatOptions = {}): string {
+export function formatDiagnostics(found: readonly Diagnostic[], options: FormatOptions = {}): string {
+  const diagnostics = withHidden(found);
   switch (options.format ?? 'pretty') {
     case 'pretty':
       return printPretty(diagnostics, options.color === true);
@@ -30,6 +31,27 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: F
     case 'sarif':
       return `${JSON.stringify(printSarif(diagnostics), undefined, 2)}\n`;
   }
+}
+
+/** The findings with dots, in every frame of a file, over what one of them hides. */
+function withHidden(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const hidden = new Map<string, NonNullable<Diagnostic['hides']>>();
+  for (const { at, hides } of diagnostics) {
+    if (at === undefined || hides === undefined || hides.length === 0) continue;
+    hidden.set(at.source.text, [...(hidden.get(at.source.text) ?? []), ...hides]);
+  }
+  if (hidden.size === 0) return diagnostics;
+  const hide = (at: Place): Place => {
+    const more = hidden.get(at.source.text) ?? [];
+    return { ...at, source: { ...at.source, secrets: [...(at.source.secrets ?? []), ...more] } };
+  };
+  return diagnostics.map((diagnostic) => ({
+    ...diagnostic,
+    ...(diagnostic.at === undefined ? {} : { at: hide(diagnostic.at) }),
+    ...(diagnostic.labels === undefined
+      ? {}
+      : { labels: diagnostic.labels.map((label) => ({ ...label, at: hide(label.at) })) }),
+  }));
 }
 
 /** `2 errors, 1 warning`. */

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { CHANNEL_ALIASES } from '../action.ts';
 import {
   createReferenceReader,
+  hideValues,
   loadConfig,
   type LoadedConfig,
   type ReferenceReader,
@@ -102,12 +103,13 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   const isFatal = (diagnostic: Diagnostic): boolean =>
     isError(diagnostic) && !mappings.contained.has(diagnostic) && !contained.diagnostics.has(diagnostic);
   const { table } = contained;
-  if (table === undefined || found.some(isFatal)) return { diagnostics: found, transforms: refs };
+  const shown = hideValues(found, [...config.secrets, ...references.secrets]);
+  if (table === undefined || found.some(isFatal)) return { diagnostics: shown, transforms: refs };
   const generation = createGeneration(
     { config: withReferences(config, references), channelCatalog, table, transforms },
     files,
   );
-  return { generation, diagnostics: found, transforms: refs };
+  return { generation, diagnostics: shown, transforms: refs };
 }
 
 /** The configuration with what mappings refer to: secrets for the log, files to watch. */
