@@ -39,6 +39,7 @@ export async function deliver(context: ServerContext, hook: OwnHook): Promise<Ow
       >,
       bearer: undefined,
       serviceToken: undefined,
+      hosts: 1,
     },
     bodyBytes: hook.body.length,
   };
