@@ -7,7 +7,7 @@ import { type Door, judge } from './door.ts';
 import { type MailboxStatus, reportHealth } from './health.ts';
 import { newHolder } from './holder.ts';
 import { MailboxReader, mailboxName, type ReaderTimes } from './mailbox-reader.ts';
-import { folderOpener, type OpenOptions } from './open-source.ts';
+import { folderOpener, readerFolders, type OpenOptions } from './open-source.ts';
 import { readState } from './stored-status.ts';
 
 export interface MailServiceOptions {
@@ -39,7 +39,7 @@ export function startMail(options: MailServiceOptions): MailService {
   const open = folderOpener(mail, { protect: (secret) => log.protect(secret), ...options.open });
   const alarm = new LoginAlarm(options, stopping.signal);
   const holder = newHolder();
-  const readers = mail.folders.map(
+  const readers = readerFolders(mail).map(
     (folder) =>
       new MailboxReader({
         mail,
@@ -89,7 +89,7 @@ class LoginAlarm {
   /** A login that was dead before the restart has been told of. */
   async recall(): Promise<void> {
     const { mail, store } = this.#options;
-    const names = mail.folders.map((folder) => mailboxName(mail, folder));
+    const names = readerFolders(mail).map((folder) => mailboxName(mail, folder));
     const records = await store.listMailboxes().catch(() => []);
     this.#isRaised = records.some(
       ({ mailbox, state }) => names.includes(mailbox) && readState(state)?.loginDeadSince !== undefined,

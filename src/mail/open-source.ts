@@ -1,13 +1,16 @@
 import type { MailBlock } from '../config/config.ts';
-import { AccessTokens } from './oauth.ts';
+import { GOOGLE_ENDPOINTS, GoogleApi, type GoogleEndpoints } from './gmail-api.ts';
+import { GmailSource } from './gmail-source.ts';
 import { IMAP_TIMES, ImapClient, type ImapAccess, type ImapTimes } from './imap-client.ts';
 import { ImapSource } from './imap-source.ts';
 import { MailFailure } from './mail-failure.ts';
+import { AccessTokens } from './oauth.ts';
 import { requirePackages } from './optional-packages.ts';
 import type { MailSource } from './source.ts';
 
 export interface OpenOptions {
   readonly imapTimes?: ImapTimes;
+  readonly google?: GoogleEndpoints;
   readonly clock?: () => number;
   /** Told of every secret that came from outside, so that no log shows it. */
   readonly protect?: (secret: string) => void;
@@ -29,8 +32,30 @@ export function folderOpener(mail: MailBlock, options: OpenOptions = {}): OpenFo
       };
     }
     case 'gmail':
-      throw new MailFailure('settings', 'the Gmail API is not read yet; use kind: imap with OAuth2');
+      return gmailOpener(mail, options);
   }
+}
+
+function gmailOpener(
+  mail: Extract<MailBlock, { kind: 'gmail' }>,
+  { clock, google = GOOGLE_ENDPOINTS, protect }: OpenOptions,
+): OpenFolder {
+  const tokens = new AccessTokens(mail.oauthFile, clock);
+  const api = new GoogleApi(async (refused) => {
+    const token = await tokens.get(refused);
+    protect?.(token);
+    return token;
+  });
+  return () => {
+    requirePackages(['openid-client', ...PACKAGES]);
+    const place = { topic: mail.topic, subscription: mail.subscription, labels: mail.folders };
+    return GmailSource.open(api, place, { endpoints: google, ...(clock === undefined ? {} : { clock }) });
+  };
+}
+
+/** Folders that are read together: of Gmail all labels, because their notices come over one subscription. */
+export function readerFolders({ kind, folders }: MailBlock): readonly string[] {
+  return kind === 'gmail' ? [folders.join(', ')] : folders;
 }
 
 type ImapBlock = Extract<MailBlock, { kind: 'imap' }>;

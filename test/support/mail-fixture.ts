@@ -75,6 +75,11 @@ export function testDoor(answer: (request: DoorRequest) => DoorAnswer = () => ({
   return test;
 }
 
+/** The message of a delivery. */
+export function messageOf(request: DoorRequest | undefined): MailPayload['messages'][0] {
+  return (request?.payload as MailPayload | undefined)?.messages[0] as MailPayload['messages'][0];
+}
+
 export interface MailFixture {
   readonly storage: Storage;
   readonly url: string;

@@ -1,0 +1,67 @@
+import { field, textField } from '../outgoing/outgoing.ts';
+import type { MailAttachment, MailContent } from './source.ts';
+
+const MAX_PARTS = 200;
+
+/** The texts and the list of attachments of a message as the Gmail API gives it (`format=full`). */
+export function gmailContent(message: unknown): Extract<MailContent, { kind: 'parts' }> {
+  const payload = field(message, 'payload');
+  const header = headerOf(payload);
+  let text: string | undefined;
+  let html: string | undefined;
+  const attachments: MailAttachment[] = [];
+  const open: unknown[] = [payload];
+  for (let seen = 0; open.length > 0 && seen < MAX_PARTS; seen += 1) {
+    const part = open.shift();
+    open.unshift(...children(part));
+    const type = textField(part, 'mimeType') ?? '';
+    const name = textField(part, 'filename') ?? '';
+    const body = field(part, 'body');
+    if (type.startsWith('multipart/')) continue;
+    if (name !== '' || textField(body, 'attachmentId') !== undefined) {
+      const size = field(body, 'size');
+      attachments.push({ name, type, sizeBytes: typeof size === 'number' ? size : 0 });
+    } else if (type === 'text/plain') text ??= decodeText(part);
+    else if (type === 'text/html') html ??= decodeText(part);
+  }
+  const snippet = textField(message, 'snippet');
+  const found = text ?? (html === undefined ? snippet : undefined);
+  return {
+    kind: 'parts',
+    header,
+    attachments,
+    ...(found === undefined ? {} : { text: found }),
+    ...(html === undefined ? {} : { html }),
+  };
+}
+
+function children(part: unknown): readonly unknown[] {
+  const parts = field(part, 'parts');
+  return Array.isArray(parts) ? (parts as unknown[]) : [];
+}
+
+/** Names in lower case; the first of several counts. */
+function headerOf(payload: unknown): Readonly<Record<string, string>> {
+  const headers = field(payload, 'headers');
+  const found: Record<string, string> = {};
+  for (const header of Array.isArray(headers) ? (headers as unknown[]) : []) {
+    const name = textField(header, 'name')?.toLowerCase();
+    const value = textField(header, 'value');
+    if (name !== undefined && value !== undefined) found[name] ??= value;
+  }
+  return found;
+}
+
+/** Gmail gives most texts in UTF-8 whatever the sender's charset; what is no UTF-8 is read by the charset. */
+function decodeText(part: unknown): string {
+  const bytes = Buffer.from(textField(field(part, 'body'), 'data') ?? '', 'base64url');
+  const charset = /charset="?([\w.:-]+)/i.exec(headerOf(part)['content-type'] ?? '')?.[1] ?? 'utf-8';
+  for (const label of ['utf-8', charset]) {
+    try {
+      return new TextDecoder(label, { fatal: label === 'utf-8' }).decode(bytes);
+    } catch {
+      // Not UTF-8, or a charset nobody knows.
+    }
+  }
+  return bytes.toString('latin1');
+}
