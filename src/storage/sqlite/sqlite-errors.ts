@@ -1,15 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { HookError, type HookErrorCode } from '../../errors.ts';
 import { StorageError, type StorageErrorCode } from '../storage-error.ts';
-
-/** An error on its way between threads. */
-export interface SerializedError {
-  readonly family: 'hook' | 'storage';
-  readonly code: string;
-  readonly message: string;
-  readonly retryAfterSeconds?: number;
-}
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
 const SQLITE = {
@@ -68,39 +59,4 @@ function isDiskFull(file: string): boolean {
   } catch {
     return false;
   }
-}
-
-export function serializeError(error: unknown, file: string): SerializedError {
-  if (error instanceof HookError) {
-    const { code, detail, retryAfterSeconds } = error;
-    return {
-      family: 'hook',
-      code,
-      message: detail,
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    };
-  }
-  const { code, message } = explainSqliteError(error, file);
-  return { family: 'storage', code, message };
-}
-
-export function deserializeError(serialized: SerializedError): HookError | StorageError {
-  if (serialized.family === 'storage') return storageErrorOf(serialized);
-  return new HookError(
-    serialized.code as HookErrorCode,
-    serialized.message,
-    serialized.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: serialized.retryAfterSeconds },
-  );
-}
-
-export function storageErrorOf({ code, message }: SerializedError): StorageError {
-  return new StorageError(code as StorageErrorCode, message);
-}
-
-/** What a sender is told when its request could not be stored; the reason is for the log. */
-export function unavailable(cause: StorageError): HookError {
-  return new HookError('storage_unavailable', 'the store cannot take requests at the moment', {
-    retryAfterSeconds: cause.code === 'disk_full' || cause.code === 'replaced' ? 30 : 2,
-    cause,
-  });
 }

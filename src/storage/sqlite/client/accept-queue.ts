@@ -2,7 +2,7 @@ import { HookError } from '../../../errors.ts';
 import { findSoleRun, freshResult, prepareRequest, preparedBytes } from '../../prepared-request.ts';
 import type { AcceptedWork, AcceptResult } from '../../records.ts';
 import { StorageError } from '../../storage-error.ts';
-import { unavailable } from '../sqlite-errors.ts';
+import { unavailable } from '../serialized-error.ts';
 import type { RemoteOperations } from '../worker/operations.ts';
 
 /** Requests and bytes that wait for a commit at most; beyond them a sender is told at once. */

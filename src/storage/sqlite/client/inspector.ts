@@ -2,8 +2,10 @@ import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { StorageError } from '../../storage-error.ts';
-import { deserializeError, serializeError, type SerializedError } from '../sqlite-errors.ts';
-import { EVENT, OUTBOX, RUN } from '../worker/states.ts';
+import { deserializeError, serializeError, type SerializedError } from '../serialized-error.ts';
+import { explainSqliteError } from '../sqlite-errors.ts';
+import { findBroken } from '../worker/invariants.ts';
+import { SqliteStatements } from '../worker/statements.ts';
 
 /**
  * Long reads (a backup, a check of every page) on a connection and a thread of their own: the log lets them see one
@@ -54,52 +56,7 @@ function backup(database: DatabaseSync, target: string): void {
   }
 }
 
-/** What each counter counts. */
-const COUNTED: readonly (readonly [column: string, table: string, rows: string])[] = [
-  ['sessions', 'sessions', 'true'],
-  ['queued_runs', 'runs', `state <= ${RUN.waiting}`],
-  ['active_runs', 'runs', `state = ${RUN.active}`],
-  ['dead_runs', 'runs', `state = ${RUN.dead}`],
-  ['ended_runs', 'runs', `state >= ${RUN.completed}`],
-  ['queued_outbox', 'outbox', `state = ${OUTBOX.queued}`],
-  ['dead_outbox', 'outbox', `state = ${OUTBOX.dead}`],
-  ['ended_outbox', 'outbox', `state >= ${OUTBOX.completed}`],
-  ['pending_events', 'events', `state <= ${EVENT.claimed}`],
-  ['pending_wakes', 'events', `state <= ${EVENT.claimed} AND kind = 'wake'`],
-  ['dead_events', 'events', `state = ${EVENT.dead}`],
-  ['ended_events', 'events', `state >= ${EVENT.consumed}`],
-];
-
-/** What `migrations.ts` promises about the rows: each entry counts the rows that break it. */
-const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
-  [
-    'conversations with more than one ready or active run',
-    `SELECT count(*) FROM (SELECT 1 FROM runs WHERE state IN (${RUN.ready}, ${RUN.active})
-       GROUP BY owner, session_key HAVING count(*) > 1)`,
-  ],
-  [
-    'blocked runs that nothing is before',
-    `SELECT count(*) FROM runs AS behind WHERE state = ${RUN.blocked}
-       AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line
-         WHERE line = behind.line AND state IN (${RUN.ready}, ${RUN.active}) AND state <= ${RUN.active})`,
-  ],
-  ['runs without an action', 'SELECT count(*) FROM runs WHERE seq NOT IN (SELECT seq FROM run_actions)'],
-  ['actions without a run', 'SELECT count(*) FROM run_actions WHERE seq NOT IN (SELECT seq FROM runs)'],
-  ...COUNTED.map(
-    ([column, table, rows]) =>
-      [
-        `difference of the counter ${column}`,
-        `SELECT abs((SELECT ${column} FROM counters) - (SELECT count(*) FROM ${table} WHERE ${rows}))`,
-      ] as const,
-  ),
-  [
-    'difference of the counter run_bytes',
-    `SELECT abs((SELECT run_bytes FROM counters)
-       - (SELECT coalesce(sum(bytes), 0) FROM runs WHERE state <= ${RUN.active}))`,
-  ],
-];
-
-function verify(database: DatabaseSync): string[] {
+function verify(database: DatabaseSync): readonly string[] {
   const findings = database
     .prepare('PRAGMA integrity_check(100)')
     .all()
@@ -107,13 +64,10 @@ function verify(database: DatabaseSync): string[] {
     .filter((finding) => finding !== 'ok');
   if (findings.length > 0) return findings;
   database.exec('BEGIN');
-  return INVARIANTS.flatMap(([finding, sql]) => {
-    const broken = Number(Object.values(database.prepare(sql).get() ?? {})[0]);
-    return broken === 0 ? [] : [`${finding}: ${broken}`];
-  });
+  return findBroken(new SqliteStatements(database));
 }
 
-function inspectHere(input: InspectorInput): string[] {
+function inspectHere(input: InspectorInput): readonly string[] {
   const database = new DatabaseSync(input.file, { readOnly: true, timeout: 5000 });
   try {
     if (input.task === 'verify') return verify(database);
@@ -130,7 +84,7 @@ function main(input: InspectorInput): void {
     post({ kind: 'done', findings: inspectHere(input) });
   } catch (error) {
     const place = input.task === 'backup' ? input.target : input.file;
-    post({ kind: 'failed', error: serializeError(error, place) });
+    post({ kind: 'failed', error: serializeError(error, (cause) => explainSqliteError(cause, place)) });
   }
 }
 

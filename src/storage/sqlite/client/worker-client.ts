@@ -2,14 +2,22 @@ import { Worker } from 'node:worker_threads';
 import { StorageError, type StorageHealth } from '../../storage-error.ts';
 import {
   deserializeError,
-  explainSqliteError,
   serializeError,
   storageErrorOf,
   type SerializedError,
-} from '../sqlite-errors.ts';
+} from '../serialized-error.ts';
 import type { Call, Replies } from '../worker/engine.ts';
 import type { OperationName, RemoteOperations } from '../worker/operations.ts';
-import type { WorkerInput, WorkerMessage } from '../worker/storage-worker.ts';
+import type { WorkerMessage } from '../worker/serve-batches.ts';
+
+export interface WorkerOptions {
+  readonly entry: URL;
+  /** What the thread is given. */
+  readonly input: object;
+  /** How messages name the store. */
+  readonly place: string;
+  explain(error: unknown): StorageError;
+}
 
 interface Pending {
   readonly resolve: (result: unknown) => void;
@@ -21,7 +29,7 @@ export class WorkerClient {
   /** A method for every operation of the worker. An error of a rejection is as the engine made it. */
   readonly operations: RemoteOperations;
   readonly #worker: Worker;
-  readonly #file: string;
+  readonly #options: WorkerOptions;
   readonly #pending = new Map<number, Pending>();
   readonly #outsideListeners: (() => void)[] = [];
   readonly #healthListeners: ((health: StorageHealth) => void)[] = [];
@@ -32,28 +40,25 @@ export class WorkerClient {
   #ended: StorageError | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(worker: Worker, file: string, names: readonly OperationName[]) {
+  private constructor(worker: Worker, options: WorkerOptions, names: readonly OperationName[]) {
     this.#worker = worker;
-    this.#file = file;
+    this.#options = options;
     const method = (name: OperationName) => [name, (...args: unknown[]) => this.#call(name, args)] as const;
     this.operations = Object.fromEntries(names.map(method)) as object as RemoteOperations;
     worker.on('message', (message: WorkerMessage) => this.#receive(message));
-    worker.on('error', (error) => this.#fail(explainSqliteError(error, file)));
-    worker.on('exit', () => this.#fail(endedEarly(file)));
+    worker.on('error', (error) => this.#fail(options.explain(error)));
+    worker.on('exit', () => this.#fail(endedEarly(options)));
   }
 
-  static open(options: WorkerInput): Promise<WorkerClient> {
-    const { file } = options;
-    const name = import.meta.url.endsWith('.ts') ? 'storage-worker.ts' : 'storage-worker.js';
-    const entry = new URL(`../worker/${name}`, import.meta.url);
-    const worker = new Worker(entry, { workerData: options, name: 'storage' });
+  static open(options: WorkerOptions): Promise<WorkerClient> {
+    const worker = new Worker(options.entry, { workerData: options.input, name: 'storage' });
     return new Promise((resolve, reject) => {
       worker.once('message', (message: WorkerMessage) => {
-        if (message.kind === 'opened') resolve(new WorkerClient(worker, file, message.operations));
+        if (message.kind === 'opened') resolve(new WorkerClient(worker, options, message.operations));
         if (message.kind === 'refused') reject(deserializeError(message.error));
       });
-      worker.once('error', (error) => reject(explainSqliteError(error, file)));
-      worker.once('exit', () => reject(endedEarly(file)));
+      worker.once('error', (error) => reject(options.explain(error)));
+      worker.once('exit', () => reject(endedEarly(options)));
     });
   }
 
@@ -79,7 +84,9 @@ export class WorkerClient {
   }
 
   #call(name: OperationName, args: readonly unknown[]): Promise<unknown> {
-    const refusal = this.#closing ? new StorageError('closed', `${this.#file}: is closed`) : this.#ended;
+    const refusal = this.#closing
+      ? new StorageError('closed', `${this.#options.place}: is closed`)
+      : this.#ended;
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
@@ -112,7 +119,7 @@ export class WorkerClient {
     try {
       this.#worker.postMessage([call]);
     } catch (error) {
-      this.#settle([call[0], 1, serializeError(error, this.#file)]);
+      this.#settle([call[0], 1, serializeError(error, this.#options.explain)]);
     }
   }
 
@@ -153,6 +160,6 @@ export class WorkerClient {
   }
 }
 
-function endedEarly(file: string): StorageError {
-  return new StorageError('failed', `${file}: the storage thread has ended`);
+function endedEarly({ place }: WorkerOptions): StorageError {
+  return new StorageError('failed', `${place}: the storage thread has ended`);
 }

@@ -1,11 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { explainSqliteError, serializeError } from '../sqlite-errors.ts';
+import { serializeError, type SerializedError } from '../serialized-error.ts';
 import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { type AnyOperation, type OperationName, READS, WRITES } from './operations.ts';
-import { Statements } from './statements.ts';
+import type { Statements } from './statements.ts';
 import type { AcceptLimits, Store } from './store.ts';
-import { BUSY_TIMEOUT_MS } from './database-file.ts';
 import type { StorageError } from '../../storage-error.ts';
 
 /** One call of an operation as the client sends it. */
@@ -14,8 +12,11 @@ export type Call = readonly [id: number, name: OperationName, args: readonly unk
 export type Replies = unknown[];
 
 export interface EngineOptions {
-  readonly file: string;
   readonly limits: AcceptLimits;
+  /** Says what to do about an error of the database. */
+  explain(error: unknown): StorageError;
+  /** Whether the store can be written just now, without waiting for others. */
+  probe?(sql: Statements): void;
   /** Of a performer. */
   readonly health?: HealthMonitor;
 }
@@ -29,16 +30,13 @@ const BEGINNING: ReadonlySet<OperationName> = new Set<OperationName>([
   'claimEvents',
 ]);
 
-/** Changes nothing that matters: whether it can be written is all that is asked. */
-const PROBE = 'UPDATE counters SET opened = opened + 1';
-
 /**
  * Executes batches: everything that writes shares one transaction. Where one fails, all are done again, each in its own
  * savepoint, so that it fails alone; a failed commit fails them all. What reads comes after the commit, so it never
  * answers with something that might still be taken back.
  */
 export class Engine {
-  readonly #file: string;
+  readonly #options: EngineOptions;
   readonly #sql: Statements;
   readonly #row: CounterRow;
   readonly #store: Store;
@@ -46,12 +44,16 @@ export class Engine {
   readonly #writes: Readonly<Record<string, AnyOperation>> = WRITES as object as Record<string, AnyOperation>;
   readonly #reads: Readonly<Record<string, AnyOperation>> = READS as object as Record<string, AnyOperation>;
 
-  constructor(database: DatabaseSync, { file, limits, health }: EngineOptions) {
-    this.#file = file;
-    this.#health = health;
-    this.#sql = new Statements(database);
-    this.#row = new CounterRow(this.#sql);
-    this.#store = { sql: this.#sql, counters: this.#row.counters, limits };
+  constructor(sql: Statements, options: EngineOptions) {
+    this.#options = options;
+    this.#health = options.health;
+    this.#sql = sql;
+    this.#row = new CounterRow(sql);
+    this.#store = { sql, counters: this.#row.counters, limits: options.limits };
+  }
+
+  onHealthChange(listener: (trouble: StorageError | undefined) => void): void {
+    this.#health?.onChange(listener);
   }
 
   run(batch: readonly Call[]): Replies {
@@ -66,7 +68,7 @@ export class Engine {
     try {
       return [id, 0, this.#reads[name]?.(this.#store, ...args)];
     } catch (error) {
-      return [id, 1, serializeError(error, this.#file)];
+      return [id, 1, this.#serialize(error)];
     }
   }
 
@@ -79,21 +81,21 @@ export class Engine {
 
   #probe(): StorageError | undefined {
     try {
-      // Another process that holds the store must not hold up what is asked meanwhile.
-      this.#sql.run('PRAGMA busy_timeout = 0');
-      this.#sql.run(PROBE);
+      this.#options.probe?.(this.#sql);
       return undefined;
     } catch (error) {
-      return explainSqliteError(error, this.#file);
-    } finally {
-      this.#sql.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      return this.#options.explain(error);
     }
+  }
+
+  #serialize(error: unknown): SerializedError {
+    return serializeError(error, this.#options.explain);
   }
 
   #writeWhereFound(calls: readonly Call[]): Replies {
     const replaced = this.#health?.findReplaced();
     if (replaced === undefined) return this.#write(calls);
-    const refusal = serializeError(replaced, this.#file);
+    const refusal = this.#serialize(replaced);
     const refused = calls.filter(([, name]) => BEGINNING.has(name));
     const rest = calls.filter(([, name]) => !BEGINNING.has(name));
     const replies = rest.length === 0 ? [] : this.#write(rest);
@@ -111,15 +113,15 @@ export class Engine {
       return replies;
     } catch (error) {
       if (this.#sql.isTransaction) this.#sql.run('ROLLBACK');
-      const trouble = explainSqliteError(error, this.#file);
+      const trouble = this.#options.explain(error);
       this.#health?.note(trouble);
-      const failure = serializeError(trouble, this.#file);
+      const failure = this.#serialize(trouble);
       return calls.flatMap(([id]) => [id, 1, failure]);
     }
   }
 
   #begin(): void {
-    this.#sql.run('BEGIN IMMEDIATE');
+    this.#sql.begin();
     this.#row.load();
   }
 
@@ -153,7 +155,7 @@ export class Engine {
       this.#sql.run('ROLLBACK TO one');
       this.#sql.run('RELEASE one');
       this.#row.restore(before);
-      return [id, 1, serializeError(error, this.#file)];
+      return [id, 1, this.#serialize(error)];
     }
   }
 }

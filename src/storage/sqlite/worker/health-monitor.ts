@@ -1,15 +1,17 @@
 import type { StorageError } from '../../storage-error.ts';
-import type { StoreFiles } from './store-files.ts';
 
 /** Knows whether the store can take requests, and tells when that changes. */
 export class HealthMonitor {
-  readonly #files: StoreFiles;
-  readonly #onChange: (trouble: StorageError | undefined) => void;
+  readonly #lookForReplaced: () => StorageError | undefined;
+  #listener: (trouble: StorageError | undefined) => void = () => undefined;
   #trouble: StorageError | undefined;
 
-  constructor(files: StoreFiles, onChange: (trouble: StorageError | undefined) => void) {
-    this.#files = files;
-    this.#onChange = onChange;
+  constructor(lookForReplaced: () => StorageError | undefined) {
+    this.#lookForReplaced = lookForReplaced;
+  }
+
+  onChange(listener: (trouble: StorageError | undefined) => void): void {
+    this.#listener = listener;
   }
 
   /** Why the last write failed; undefined where it did not. */
@@ -17,9 +19,9 @@ export class HealthMonitor {
     return this.#trouble;
   }
 
-  /** Looks whether the open file is still the one that others find. */
+  /** Looks whether the open store is still the one that others find. */
   findReplaced(): StorageError | undefined {
-    const replaced = this.#files.findReplaced();
+    const replaced = this.#lookForReplaced();
     if (replaced !== undefined) this.note(replaced);
     return replaced;
   }
@@ -28,6 +30,6 @@ export class HealthMonitor {
   note(trouble: StorageError | undefined): void {
     if (trouble?.code === this.#trouble?.code) return;
     this.#trouble = trouble;
-    this.#onChange(trouble);
+    this.#listener(trouble);
   }
 }

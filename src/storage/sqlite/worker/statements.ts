@@ -1,9 +1,27 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
-type Found<Row> = Row | undefined;
+export type Found<Row> = Row | undefined;
+export type SqlValue = SQLInputValue;
 
-/** Runs SQL, each text prepared once. Texts are constants, or made from few parts: their number is bounded. */
-export class Statements {
+/**
+ * Runs SQL one statement after the other. Texts are written in SQLite's dialect, and are constants or made from few
+ * parts, so that each may be prepared once.
+ */
+export interface Statements {
+  /** Whether a transaction is under way: an error of the disk may have ended it. */
+  readonly isTransaction: boolean;
+  /** Begins a transaction that no other writer of the store is in. */
+  begin(): void;
+  /** Executes the statement; returns how many rows changed. */
+  run(text: string, ...values: SqlValue[]): number;
+  /** Inserts one row; returns its `seq`, or undefined where a conflict clause left it out. */
+  insert(text: string, ...values: SqlValue[]): number | bigint | undefined;
+  /** The first row. */
+  find<Row>(text: string, ...values: SqlValue[]): Found<Row>;
+  all<Row>(text: string, ...values: SqlValue[]): Row[];
+}
+
+export class SqliteStatements implements Statements {
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
 
@@ -11,28 +29,28 @@ export class Statements {
     this.#database = database;
   }
 
-  /** Whether a transaction is under way: an error of the disk may have ended it. */
   get isTransaction(): boolean {
     return this.#database.isTransaction;
   }
 
-  /** Executes the statement; returns how many rows changed. */
-  run(text: string, ...values: SQLInputValue[]): number {
+  begin(): void {
+    this.run('BEGIN IMMEDIATE');
+  }
+
+  run(text: string, ...values: SqlValue[]): number {
     return Number(this.#prepare(text).run(...values).changes);
   }
 
-  /** Inserts one row; returns its row id, or undefined where a conflict clause left it out. */
-  insert(text: string, ...values: SQLInputValue[]): number | bigint | undefined {
+  insert(text: string, ...values: SqlValue[]): number | bigint | undefined {
     const { changes, lastInsertRowid } = this.#prepare(text).run(...values);
     return changes === 0 ? undefined : lastInsertRowid;
   }
 
-  /** The first row. */
-  find<Row>(text: string, ...values: SQLInputValue[]): Found<Row> {
+  find<Row>(text: string, ...values: SqlValue[]): Found<Row> {
     return this.#prepare(text).get(...values) as Found<Row>;
   }
 
-  all<Row>(text: string, ...values: SQLInputValue[]): Row[] {
+  all<Row>(text: string, ...values: SqlValue[]): Row[] {
     return this.#prepare(text).all(...values) as unknown as Row[];
   }
 

@@ -1,22 +1,27 @@
 import { chmodSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { type PerformerLock, takePerformerLock } from './performer-lock.ts';
 import { StorageError } from '../../storage-error.ts';
-import { type SerializedError, serializeError } from '../sqlite-errors.ts';
-import { checkPages, connect, createFile, examineFile, makeFolder } from './database-file.ts';
-import { type Call, Engine, type Replies } from './engine.ts';
-import { OPERATION_NAMES, type OperationName } from './operations.ts';
+import { explainSqliteError } from '../sqlite-errors.ts';
+import {
+  BUSY_TIMEOUT_MS,
+  checkPages,
+  connect,
+  createFile,
+  examineFile,
+  makeFolder,
+} from './database-file.ts';
+import { Engine } from './engine.ts';
 import { HealthMonitor } from './health-monitor.ts';
 import type { KnownOwners } from './owner-migration.ts';
 import { EVENT, OUTBOX } from './states.ts';
 import type { AcceptLimits } from './store.ts';
+import { postMessage, refuse, serveBatches } from './serve-batches.ts';
+import { SqliteStatements, type Statements } from './statements.ts';
 import { StoreFiles } from './store-files.ts';
 
-/**
- * The thread that owns the database. While one batch is being synced the next ones gather in the port; the loop then
- * takes all of them at once. That is the whole of group commit.
- */
+/** The thread that owns the database. */
 
 export interface WorkerInput {
   readonly file: string;
@@ -25,14 +30,6 @@ export interface WorkerInput {
   readonly limits: AcceptLimits;
   readonly owners: KnownOwners;
 }
-
-export type WorkerMessage =
-  | { readonly kind: 'opened'; readonly operations: readonly OperationName[] }
-  | { readonly kind: 'refused'; readonly error: SerializedError }
-  | { readonly kind: 'replies'; readonly replies: Replies }
-  | { readonly kind: 'outside-change' }
-  /** The store can be written again, or no longer and why. */
-  | { readonly kind: 'health'; readonly trouble?: SerializedError };
 
 /** How often the store is looked at from outside: changes are noticed within a second, at some microseconds. */
 const WATCH_MS = 400;
@@ -93,54 +90,43 @@ function openAttached({ file, fsync, owners }: WorkerInput): DatabaseSync {
 }
 
 function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock | undefined): void {
-  const port = parentPort;
-  if (port === null) throw new Error('the storage worker runs in a worker thread only');
-  const post = (message: WorkerMessage) => port.postMessage(message);
-  const engine = new Engine(database, { ...input, ...(lock && { health: watchHealth(input, post) }) });
-  let waiting: Call[] = [];
-  let isScheduled = false;
-
-  const runBatch = () => {
-    isScheduled = false;
-    if (waiting.length === 0) return;
-    const batch = waiting;
-    waiting = [];
-    post({ kind: 'replies', replies: engine.run(batch) });
-  };
-
-  const watch = lock && openWatch(database, engine, () => post({ kind: 'outside-change' }));
-  port.on('message', (message: readonly Call[] | 'close') => {
-    if (message === 'close') {
-      runBatch();
-      watch?.stop();
-      database.close();
-      lock?.release();
-      port.close();
-      return;
-    }
-    for (const call of message) waiting.push(call);
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(runBatch);
+  const { file, limits } = input;
+  const sql = new SqliteStatements(database);
+  const explain = (error: unknown) => explainSqliteError(error, file);
+  const health = lock && watchHealth(file);
+  const engine = new Engine(sql, { limits, explain, probe, ...(health && { health }) });
+  const watch = lock && openWatch(database, engine);
+  serveBatches(engine, () => {
+    watch?.stop();
+    database.close();
+    lock?.release();
   });
-  post({ kind: 'opened', operations: OPERATION_NAMES });
 }
 
-function watchHealth({ file }: WorkerInput, post: (message: WorkerMessage) => void): HealthMonitor {
-  return new HealthMonitor(new StoreFiles(file), (trouble) =>
-    post({ kind: 'health', ...(trouble && { trouble: serializeError(trouble, file) }) }),
-  );
+/** Another process that holds the store must not hold up what is asked meanwhile. */
+function probe(sql: Statements): void {
+  sql.run('PRAGMA busy_timeout = 0');
+  try {
+    sql.run('UPDATE counters SET opened = opened + 1');
+  } finally {
+    sql.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  }
+}
+
+function watchHealth(file: string): HealthMonitor {
+  const files = new StoreFiles(file);
+  return new HealthMonitor(() => files.findReplaced());
 }
 
 /** SQLite counts the commits of other connections (`PRAGMA data_version`); own ones do not move it. */
-function openWatch(database: DatabaseSync, engine: Engine, onChange: () => void): { stop(): void } {
+function openWatch(database: DatabaseSync, engine: Engine): { stop(): void } {
   const version = database.prepare('PRAGMA data_version');
   const read = () => Number(version.get()?.['data_version']);
   let last = read();
   const timer = setInterval(() => {
     engine.checkHealth();
     const now = read();
-    if (now !== last) onChange();
+    if (now !== last) postMessage({ kind: 'outside-change' });
     last = now;
   }, WATCH_MS);
   return { stop: () => clearInterval(timer) };
@@ -156,11 +142,7 @@ function main(): void {
       serve(database, input, lock);
     }
   } catch (error) {
-    parentPort?.postMessage({
-      kind: 'refused',
-      error: serializeError(error, input.file),
-    } satisfies WorkerMessage);
-    parentPort?.close();
+    refuse(explainSqliteError(error, input.file));
   }
 }
 
