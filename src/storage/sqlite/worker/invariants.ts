@@ -42,7 +42,7 @@ const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
     ([column, table, rows]) =>
       [
         `difference of the counter ${column}`,
-        `SELECT abs((SELECT ${column} FROM counters) - (SELECT count(*) AS broken FROM ${table} WHERE ${rows})) AS broken`,
+        `SELECT abs((SELECT ${column} FROM counters) - (SELECT count(*) FROM ${table} WHERE ${rows})) AS broken`,
       ] as const,
   ),
   [
