@@ -31,7 +31,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
   verify: { imports: ['errors'], owns: ['jose'] },
   config: { imports: ['document', 'errors', 'action'] },
   sandbox: { imports: ['errors', 'document', 'request'], owns: ['isolated-vm', 'esbuild', 'tsx'] },
-  storage: { imports: ['errors', 'action', 'request'], owns: ['node:sqlite'] },
+  storage: { imports: ['errors', 'action', 'request'], owns: ['node:sqlite', 'pg'] },
   mapping: {
     imports: ['document', ...CONTRACT],
     types: ['sandbox'],

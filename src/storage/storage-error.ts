@@ -12,6 +12,8 @@ export type StorageErrorCode =
   | 'read_only'
   | 'unwritable'
   | 'disk_full'
+  /** The database server does not answer; it is tried again by itself. */
+  | 'unreachable'
   /** Another process held the store longer than we waited. */
   | 'busy'
   /** The file was moved away or replaced while it was open: new work in it would never be found. */

