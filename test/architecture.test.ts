@@ -30,7 +30,10 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
   boundary: { imports: ['action'] },
   verify: { imports: ['errors'], owns: ['jose'] },
   config: { imports: ['document', 'errors', 'action'] },
-  sandbox: { imports: ['errors', 'document', 'request'], owns: ['isolated-vm', 'esbuild', 'tsx'] },
+  sandbox: {
+    imports: ['errors', 'document', 'request'],
+    owns: ['isolated-vm', 'esbuild', 'tsx', '@noble/hashes'],
+  },
   storage: { imports: ['errors', 'action', 'request'], owns: ['node:sqlite', 'pg'] },
   mapping: {
     imports: ['document', ...CONTRACT],

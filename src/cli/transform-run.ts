@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
 import { formatDiagnostics } from '../document/document.ts';
-import { transformInput } from '../hook/hook.ts';
+import { randomKey, transformInput } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import { TRANSFORM_DEFAULTS } from '../mapping/mapping.ts';
 import {
@@ -61,6 +61,7 @@ async function runInside(
       json: JSON.stringify(transformInput(request)),
       now: request.receivedAt,
       seed: request.seed,
+      key: randomKey(request),
       budgetMs: ref.timeoutMs,
     });
     terminal.out(flags.json === true ? JSON.stringify(reply) : formatReply(reply, ref));

@@ -1,5 +1,5 @@
 export { evaluate, isBuiltInRoute, type EvaluateOptions } from './evaluate.ts';
-export { transformInput } from './transform-draft.ts';
+export { randomKey, transformInput } from './transform-draft.ts';
 export type {
   Evaluation,
   EvaluationSteps,

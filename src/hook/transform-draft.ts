@@ -30,6 +30,7 @@ export function* transformDraft(
     now: request.receivedAt,
     // Every element of a batch gets random numbers of its own; the golden ratio keeps the seeds apart.
     seed: (request.seed + (scope.index ?? 0) * 0x9e37_79b9) >>> 0,
+    key: randomKey(request, scope.index),
     budgetMs,
   };
   // Written and read once more on its way to the sandbox and back.
@@ -71,6 +72,11 @@ function transformError(reply: TransformReply): HookError {
     });
   }
   return new HookError('transform_failed', 'the transform of the mapping failed; sluice explain shows how');
+}
+
+/** The key of a call's random bytes; every element of a batch gets bytes of its own. */
+export function randomKey({ id, nonce }: HookRequest, index?: number): string {
+  return `${id}\n${nonce}\n${index ?? ''}`;
 }
 
 /** The argument of a transform outside a batch; inside one `item` and `index` come with it. */

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { WAKE_MODES } from '../action.ts';
 
+/** A reference would bring a secret into code that only handles what came from outside. */
+const LiteralSchema = z
+  .string()
+  .max(4096)
+  .refine((text) => !/\$\{[A-Za-z_]\w*\}/.test(text), {
+    error: 'must be a literal: a reference such as ${NAME} is not resolved for a transform',
+  });
+
 /** Bounds of a transform's limits; `sandbox/transform.ts` says what each limits. */
 const TransformSchema = z.union([
   z
@@ -16,6 +24,10 @@ const TransformSchema = z.union([
     maxLogBytes: z.int().min(0).max(1_048_576).optional().describe('Bytes; default 65536.'),
     reuse: z.boolean().optional().describe('State is shared between calls; default false.'),
     jit: z.boolean().optional().describe('The module may use the JIT; default false.'),
+    env: z
+      .record(z.string().regex(/^[A-Za-z_]\w*$/), LiteralSchema)
+      .optional()
+      .describe('What the module reads as process.env: literals, no references and no secrets.'),
   }),
 ]);
 

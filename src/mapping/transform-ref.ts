@@ -11,6 +11,7 @@ export const TRANSFORM_DEFAULTS = {
   reuse: false,
   jit: false,
   urlObject: false,
+  env: {},
 } as const;
 
 /** A `transform` entry with its defaults, at the place that names the module. */

@@ -3,7 +3,7 @@
  *
  *     to a worker     u32 length | u8 kind   | u32 id | body
  *       load, drop    id = module number; body = JSON of `LoadBody`, nothing
- *       call          body = u32 module | f64 now | u32 seed | u32 timeout | JSON text of the argument
+ *       call          body = u32 module | f64 now | u32 seed | u32 timeout | u16 bytes of key | key | JSON text
  *       inspect       body = u32 module | u32 timeout
  *       coverage      body = u32 module
  *     from a worker   u32 length | u8 status | u32 id | u32 CPU µs | u32 heap KB | u32 log bytes | logs | value
@@ -39,6 +39,8 @@ export interface LoadBody {
   readonly maxResultBytes: number;
   readonly maxLogBytes: number;
   readonly reuse: boolean;
+  /** JSON text of `transform.env`. */
+  readonly env: string;
   /** `context.url` is a `URL`, as OpenClaw's transforms have it; else text. */
   readonly urlObject: boolean;
   readonly coverage: boolean;
@@ -54,6 +56,8 @@ export interface CallBody {
   readonly now: number;
   readonly seed: number;
   readonly timeoutMs: number;
+  /** Of the call's random bytes, at most 65,535 bytes. */
+  readonly key: string;
   readonly json: string;
 }
 
@@ -79,22 +83,27 @@ export function encodeDrop(module: number): Buffer {
 }
 
 export function encodeCall(id: number, body: CallBody, jsonBytes: number): Buffer {
-  const frame = startFrame(REQUEST.call, id, 20 + jsonBytes);
+  const keyBytes = Buffer.byteLength(body.key);
+  const frame = startFrame(REQUEST.call, id, 22 + keyBytes + jsonBytes);
   frame.writeUInt32LE(body.module, 9);
   frame.writeDoubleLE(body.now, 13);
   frame.writeUInt32LE(body.seed >>> 0, 21);
   frame.writeUInt32LE(body.timeoutMs, 25);
-  frame.write(body.json, 29);
+  frame.writeUInt16LE(keyBytes, 29);
+  frame.write(body.key, 31);
+  frame.write(body.json, 31 + keyBytes);
   return frame;
 }
 
 export function decodeCall(frame: Buffer): CallBody {
+  const jsonAt = 27 + frame.readUInt16LE(25);
   return {
     module: frame.readUInt32LE(5),
     now: frame.readDoubleLE(9),
     seed: frame.readUInt32LE(17),
     timeoutMs: frame.readUInt32LE(21),
-    json: frame.toString('utf8', 25),
+    key: frame.toString('utf8', 27, jsonAt),
+    json: frame.toString('utf8', jsonAt),
   };
 }
 

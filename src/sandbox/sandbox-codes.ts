@@ -14,6 +14,12 @@ export const SANDBOX_CODES = [
   'TRANSFORM_IMPORT_NOT_FOUND',
   /** An import of a name that the other file does not export. */
   'TRANSFORM_IMPORT_NAME',
+  /** A global of Node or a browser that transforms do not have. */
+  'TRANSFORM_MISSING_GLOBAL',
+  /** A variable of `process.env` that the mapping does not set (warning). */
+  'TRANSFORM_ENV_MISSING',
+  /** A Map or Set at module level, which is empty again in every call (warning). */
+  'TRANSFORM_FORGETS',
   /** Import() in a transform. */
   'TRANSFORM_DYNAMIC_IMPORT',
   /** Require in an ES module, or by a computed name. */

@@ -178,8 +178,9 @@ export class Sandbox {
     }
     const timeoutMs = Math.max(1, Math.floor(Math.min(ref.timeoutMs, call.budgetMs)));
     const { number } = entry.module;
+    const { now, seed, key = '' } = call;
     const outcome = await entry.pool.submit(entry.module, timeoutMs, (id) =>
-      encodeCall(id, { module: number, now: call.now, seed: call.seed, timeoutMs, json }, bytes),
+      encodeCall(id, { module: number, now, seed, key, timeoutMs, json }, bytes),
     );
     try {
       return replyTo(outcome, contextOf(entry, ref, timeoutMs));
@@ -262,7 +263,7 @@ function contextOf(entry: Entry, ref: TransformRef, timeoutMs: number) {
 
 /** Two refs with the same key share an isolate. The time limit is no part of it: it comes with each call. */
 function settingsKey(ref: TransformRef): string {
-  const { module, memoryMb, maxResultBytes, maxLogBytes, reuse, jit, urlObject } = ref;
+  const { module, memoryMb, maxResultBytes, maxLogBytes, reuse, jit, urlObject, env } = ref;
   return JSON.stringify([
     module,
     ref.export ?? null,
@@ -272,5 +273,6 @@ function settingsKey(ref: TransformRef): string {
     reuse,
     jit,
     urlObject,
+    env,
   ]);
 }

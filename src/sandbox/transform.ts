@@ -16,6 +16,8 @@ export interface TransformRef {
   readonly maxLogBytes: number;
   /** State is shared between calls; default false. */
   readonly reuse: boolean;
+  /** What the module reads as `process.env`; literals of the mapping. */
+  readonly env: Readonly<Record<string, string>>;
   /** The module may use the JIT; default false. */
   readonly jit: boolean;
   /** `context.url` is a `URL`, as OpenClaw's transforms have it; else text. */
@@ -33,6 +35,8 @@ export interface TransformCall {
   readonly now: number;
   /** Pins `Math.random`: unsigned 32-bit. */
   readonly seed: number;
+  /** Pins random bytes and UUIDs; default empty. */
+  readonly key?: string;
   /** What is left of the request's transform budget; the smaller of it and `ref.timeoutMs` bounds the call. */
   readonly budgetMs: number;
 }

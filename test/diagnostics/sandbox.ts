@@ -9,7 +9,7 @@ export const codes = SANDBOX_CODES;
 
 /** `case.json`: what mappings name, and what is missing around them. */
 interface Case {
-  readonly transforms: readonly { readonly module: string; readonly export?: string; readonly timeoutMs?: number }[];
+  readonly transforms: readonly { readonly module: string; readonly export?: string; readonly timeoutMs?: number; readonly env?: Readonly<Record<string, string>> }[];
   /** Whether types are checked, and if a compiler is beside the configuration. */
   readonly types?: 'with-compiler' | 'without-compiler';
   readonly missing?: 'workers' | 'loader';

@@ -44,6 +44,7 @@ const MAPPINGS = [
       maxLogBytes: 100,
       reuse: true,
       jit: true,
+      env: { TEAM: 'red' },
     },
     forEach: 'items',
     runner: 'agent',

@@ -40,6 +40,7 @@ function refTo(module: string): TransformRef {
     reuse: false,
     jit: false,
     urlObject: false,
+    env: {},
     at,
   };
 }

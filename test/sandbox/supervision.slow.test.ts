@@ -320,6 +320,7 @@ function pooledModule(): PooledModule {
     maxLogBytes: 1,
     reuse: false,
     urlObject: false,
+    env: '{}',
     coverage: false,
   };
   return { number: 1, name: 'x.ts', sha256: '', body, breaker: new Breaker(), quickAnswers: 0 };

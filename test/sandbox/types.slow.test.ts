@@ -38,7 +38,7 @@ export default defineTransform<{ n: string }>(({ payload }) => ({
   message: twice(payload.n),
   deliver: 'yes',
 }));
-export const timer = () => setTimeout(() => 1, 1);`,
+export const timer = () => setTimeuot(() => setTimeout(() => 1, 1), 1);`,
     'twice.ts': 'export const twice = (n: number): string => n;',
   });
   const { diagnostics: found } = await typecheckTransforms(fixture.dir, [refTo('bad.ts')], {

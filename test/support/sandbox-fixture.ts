@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Sandbox, type SandboxEvent, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import type { TransformRef, TransformReply, Transforms } from '../../src/sandbox/sandbox.ts';
+import type { TransformCall, TransformRef, TransformReply, Transforms } from '../../src/sandbox/sandbox.ts';
 
 /** 2001-09-09T01:46:40.000Z */
 export const NOW = 1e12;
@@ -17,6 +17,7 @@ export function refTo(module: string, settings: Partial<TransformRef> = {}): Tra
     maxResultBytes: 1_048_576,
     maxLogBytes: 65_536,
     reuse: false,
+    env: {},
     jit: false,
     urlObject: false,
     at: { source, start: 8, end: source.text.length },
@@ -34,10 +35,10 @@ export async function callTransform(
   transforms: Transforms,
   ref: TransformRef,
   payload: unknown = {},
-  options: { readonly seed?: number; readonly budgetMs?: number; readonly now?: number } = {},
+  options: Partial<Pick<TransformCall, 'seed' | 'budgetMs' | 'now' | 'key'>> = {},
 ): Promise<TransformReply> {
-  const { seed = 7, budgetMs = 5000, now = NOW } = options;
-  return transforms.call({ ref, json: argument(payload), now, seed, budgetMs });
+  const { seed = 7, budgetMs = 5000, now = NOW, key = '' } = options;
+  return transforms.call({ ref, json: argument(payload), now, seed, key, budgetMs });
 }
 
 /** A transforms folder of its own with a sandbox; both go with `dispose`. */

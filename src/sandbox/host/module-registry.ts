@@ -17,7 +17,8 @@ export class ModuleRegistry {
 
   retain(source: LoadedModule, ref: TransformRef, coverage: boolean): PooledModule {
     const { memoryMb, maxResultBytes, maxLogBytes, reuse, urlObject } = ref;
-    const settings = { memoryMb, maxResultBytes, maxLogBytes, reuse, urlObject, coverage };
+    const env = JSON.stringify(ref.env);
+    const settings = { memoryMb, maxResultBytes, maxLogBytes, reuse, env, urlObject, coverage };
     const key = JSON.stringify([source.sha256, source.module, ref.export ?? null, ref.jit, settings]);
     const found = this.#byKey.get(key);
     if (found !== undefined) {

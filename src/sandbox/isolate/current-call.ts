@@ -3,11 +3,17 @@ export interface CurrentCall {
   pins: Pins;
   logs: LogBuffer;
   maxLogBytes: number;
+  /** Of the module: `transform.env`. */
+  env: Readonly<Record<string, string>>;
 }
 
 interface Pins {
   now: number;
   seed: number;
+  /** Of the call's random bytes. */
+  key: string;
+  /** Blocks of random bytes drawn so far. */
+  drawn: number;
 }
 
 interface LogBuffer {
@@ -22,6 +28,8 @@ export interface RunnerSettings {
   readonly reuse: boolean;
   /** `context.url` is a `URL`, as OpenClaw's transforms have it; else text. */
   readonly urlObject: boolean;
+  /** JSON text of `transform.env`. */
+  readonly env: string;
   readonly maxResultBytes: number;
   readonly maxLogBytes: number;
 }

@@ -1,6 +1,5 @@
-/** Freezes every object reachable from the globals, and the globals themselves. */
-export function freezeRealm(): void {
-  for (const [prototype, keys] of shadowedProperties()) for (const key of keys) letShadow(prototype, key);
+/** Freezes every object reachable from the globals and from `roots`, and the globals themselves. */
+export function freezeRealm(roots: readonly unknown[]): void {
   const seen = new Set<object>();
   const waiting: object[] = [];
   const add = (value: unknown) => {
@@ -9,7 +8,14 @@ export function freezeRealm(): void {
     seen.add(value);
     waiting.push(value);
   };
-  for (const root of unnamedIntrinsics()) add(root);
+  for (const [prototype, keys] of shadowedProperties()) {
+    for (const key of keys) {
+      // Behind the accessor nothing but this walk would come to the value.
+      add(Reflect.getOwnPropertyDescriptor(prototype, key)?.value);
+      letShadow(prototype, key);
+    }
+  }
+  for (const root of [...unnamedIntrinsics(), ...roots]) add(root);
   add(globalThis);
   for (let object = waiting.pop(); object !== undefined; object = waiting.pop()) {
     add(Reflect.getPrototypeOf(object));
@@ -20,7 +26,6 @@ export function freezeRealm(): void {
       add(property?.set);
     }
   }
-  for (const [prototype, keys] of shadowedProperties()) for (const key of keys) letShadow(prototype, key);
   for (const object of seen) if (object !== globalThis) Object.freeze(object);
   for (const key of Reflect.ownKeys(globalThis)) {
     const property = Reflect.getOwnPropertyDescriptor(globalThis, key);

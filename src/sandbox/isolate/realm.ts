@@ -14,6 +14,8 @@ import { makeConsole } from './console.ts';
 import type { CurrentCall, RunnerSettings } from './current-call.ts';
 import { freezeRealm } from './freeze-realm.ts';
 import { installGlobal, removeGlobals } from './global-scope.ts';
+import { HASH_CLASSES } from './hashes.ts';
+import { makeNodeStandIns } from './node-stand-ins.ts';
 import { pinRandom, pinTime } from './pins.ts';
 import { createRunner } from './runner.ts';
 import { cloneValue } from './structured-clone.ts';
@@ -38,18 +40,22 @@ const GLOBALS = {
  */
 export function createRealm(
   trace: boolean,
-): (factory: () => unknown, settings: RunnerSettings) => ReturnType<typeof createRunner> {
+): (factory: (modules: unknown) => unknown, settings: RunnerSettings) => ReturnType<typeof createRunner> {
   const current: CurrentCall = {
-    pins: { now: 0, seed: 0 },
+    pins: { now: 0, seed: 0, key: '', drawn: 0 },
     logs: { lines: [], bytes: 0, dropped: 0 },
     maxLogBytes: 0,
+    env: Object.freeze({}),
   };
+  const standIns = makeNodeStandIns(current);
   removeGlobals();
   const pendingPlace = trace ? tracePromises() : () => '';
   pinTime(current);
   pinRandom(current);
   installGlobal('console', makeConsole(current));
-  for (const [name, value] of Object.entries(GLOBALS)) installGlobal(name, value);
-  freezeRealm();
-  return (factory, settings) => createRunner(current, factory, { ...settings, pendingPlace });
+  const globals = { ...GLOBALS, ...standIns.globals };
+  for (const [name, value] of Object.entries(globals)) installGlobal(name, value);
+  freezeRealm([standIns.modules, ...HASH_CLASSES]);
+  return (factory, settings) =>
+    createRunner(current, () => factory(standIns.modules), { ...settings, pendingPlace });
 }

@@ -16,8 +16,9 @@ export function createRunner(
     kept ??= factory();
     return kept;
   };
-  const begin = (now: number, seed: number) => {
-    current.pins = { now, seed };
+  current.env = Object.freeze(JSON.parse(settings.env) as Record<string, string>);
+  const begin = (now: number, seed: number, key: string) => {
+    current.pins = { now, seed, key, drawn: 0 };
     current.logs = { lines: [], bytes: 0, dropped: 0 };
     current.maxLogBytes = settings.maxLogBytes;
     call = { state: CALL_STATES.pending, value: '' };
@@ -35,8 +36,8 @@ export function createRunner(
     }
   };
   return {
-    start(json: string, now: number, seed: number) {
-      const mine = begin(now, seed);
+    start(json: string, now: number, seed: number, key: string) {
+      const mine = begin(now, seed, key);
       try {
         const transform = pickExport(exportsOf(), settings.exportName);
         const result = transform(contextOf(json, settings.urlObject));
@@ -59,7 +60,7 @@ export function createRunner(
     },
     /** Runs the module's top level and tells what it exports. */
     inspect() {
-      const mine = begin(0, 0);
+      const mine = begin(0, 0, '');
       try {
         mine.value = JSON.stringify(listExports(exportsOf()));
         mine.state = CALL_STATES.ok;

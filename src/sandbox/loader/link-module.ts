@@ -2,7 +2,7 @@
 import * as esbuild from 'esbuild';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
-import { LINKED_NAME, VIRTUAL_MODULE } from '../names.ts';
+import { LINKED_NAME, NODE_STAND_INS, standInOf, standInSource, VIRTUAL_MODULE } from '../names.ts';
 import type { GraphFile } from './load-graph.ts';
 import { buildFailure, describeError, nowhereFor, placeOf, type SourceFinding } from './scan-sources.ts';
 
@@ -67,7 +67,7 @@ function describeLinkError(error: esbuild.Message, files: ReadonlyMap<string, Gr
       : {
           code: 'TRANSFORM_IMPORT_NAME',
           message: `${JSON.stringify(missing[1])} exports nothing named ${JSON.stringify(missing[2])}`,
-          hint: 'export it there, or import a name that is exported',
+          hint: exportHint(missing[1] ?? ''),
         };
   const inline = /\/\/# sourceMappingURL=data:application\/json;base64,([\w+/=]+)\s*$/.exec(
     files.get(at.file)?.source ?? '',
@@ -77,6 +77,12 @@ function describeLinkError(error: esbuild.Message, files: ReadonlyMap<string, Gr
   const found = map.findEntry(at.line - 1, at.column - 1);
   if (!('originalLine' in found)) return { ...finding, ...at, line: 1, column: 1, length: 0 };
   return { ...finding, ...at, line: found.originalLine + 1, column: found.originalColumn + 1 };
+}
+
+function exportHint(id: string): string {
+  const standIn = id.startsWith('node:') ? standInOf(id) : undefined;
+  if (standIn === undefined) return 'export it there, or import a name that is exported';
+  return `a transform has of ${id} only ${(NODE_STAND_INS[standIn] ?? []).join(', ')}`;
 }
 
 function capturedFiles(entry: string, files: ReadonlyMap<string, GraphFile>): esbuild.Plugin {
@@ -92,6 +98,8 @@ function capturedFiles(entry: string, files: ReadonlyMap<string, GraphFile>): es
       });
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, (args) => {
         if (args.path === VIRTUAL_MODULE) return { contents: VIRTUAL_SOURCE, loader: 'js' };
+        const standIn = args.path.startsWith('node:') ? standInOf(args.path) : undefined;
+        if (standIn !== undefined) return { contents: standInSource(standIn), loader: 'js' };
         const file = files.get(args.path);
         const contents = file?.source ?? '';
         return { contents, loader: file?.kind === 'json' ? 'json' : 'js', resolveDir: nowhereFor(contents) };

@@ -13,7 +13,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import vm from 'node:vm';
 import ivm from 'isolated-vm';
 import { register } from 'tsx/esm/api';
-import { VIRTUAL_MODULE } from '../names.ts';
+import { standInOf, VIRTUAL_MODULE } from '../names.ts';
+import { hintForImport, IMPORTABLE } from './missing-parts.ts';
 
 /** A file of the graph; ids are paths relative to the root with forward slashes. */
 export interface GraphFile {
@@ -23,7 +24,7 @@ export interface GraphFile {
   readonly original: string;
   /** JavaScript (or JSON) with an inline source map where there is one; absent where it could not be compiled. */
   readonly source: string | undefined;
-  /** Specifier -> id, `VIRTUAL_MODULE` for the virtual module. */
+  /** Specifier -> id; `VIRTUAL_MODULE` for the virtual module, `node:crypto` for a stand-in. */
   readonly imports: Map<string, string>;
 }
 
@@ -98,6 +99,11 @@ export async function loadGraph(root: string, entries: readonly string[]): Promi
       if (importer === undefined) return next(specifier, context);
       if (specifier === VIRTUAL_MODULE) {
         importer.imports.set(specifier, VIRTUAL_MODULE);
+        return found(EMPTY_URL);
+      }
+      const standIn = standInOf(specifier);
+      if (standIn !== undefined) {
+        importer.imports.set(specifier, `node:${standIn}`);
         return found(EMPTY_URL);
       }
       const target = resolveImport(root, specifier, () => next(specifier, context).url);
@@ -175,8 +181,8 @@ function resolveImport(root: string, specifier: string, resolve: () => string): 
   if (!/^\.\.?\//.test(specifier)) {
     return {
       code: 'TRANSFORM_IMPORT_REFUSED',
-      message: `import of ${quoted(specifier)} is not allowed, a transform may import relative paths and '${VIRTUAL_MODULE}' only`,
-      hint: 'copy what you need into the transforms folder and import it with ./',
+      message: `import of ${quoted(specifier)} is not allowed, a transform may import ${IMPORTABLE} only`,
+      hint: hintForImport(specifier),
     };
   }
   let file: string;

@@ -64,9 +64,9 @@ export async function loadModules(
     return { ...NOTHING, diagnostics: failed };
   }
   const modules = new Map<string, LoadedModule>();
-  const diagnostics: Diagnostic[] = answer.findings.map((finding) =>
-    describeFinding(folder, answer, finding),
-  );
+  const diagnostics: Diagnostic[] = answer.findings
+    .filter((finding) => concerns(finding, answer, refs))
+    .map((finding) => describeFinding(folder, answer, finding));
   const files = new Set<string>();
   for (const loaded of answer.modules) {
     const users = refs.filter((ref) => ref.module === loaded.module);
@@ -144,11 +144,20 @@ export function placeAt(source: SourceText, line: number, column: number, length
   return { source, start: from, end: Math.min(from + length, source.text.length) };
 }
 
+/** Whether a finding holds for any mapping: some depend on the settings under which a file is used. */
+function concerns(finding: SourceFinding, answer: LoaderAnswer, refs: readonly TransformRef[]): boolean {
+  const { code, env, file } = finding;
+  if (code !== 'TRANSFORM_FORGETS' && env === undefined) return true;
+  const modules = answer.modules.filter((one) => 'files' in one && one.files.includes(file));
+  const users = refs.filter((ref) => modules.some(({ module }) => module === ref.module));
+  return users.some((ref) => (env === undefined ? !ref.reuse : !Object.hasOwn(ref.env, env)));
+}
+
 function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding: SourceFinding): Diagnostic {
   const file = displayName(path.join(folder.dir, finding.file), folder.cwd);
   const source = { file, text: answer.texts[finding.file] ?? '' };
   return {
-    severity: 'error',
+    severity: finding.severity ?? 'error',
     code: finding.code,
     message: finding.message,
     at: placeAt(source, finding.line, finding.column, finding.length),

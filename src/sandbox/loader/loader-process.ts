@@ -18,6 +18,7 @@ import {
   type RefusedImport,
 } from './load-graph.ts';
 import { workerProgram } from '../host/worker-program.ts';
+import { scanGlobals } from './scan-globals.ts';
 import { scanSources, SYNTAX_HINT, type Scan, type SourceFinding } from './scan-sources.ts';
 
 export interface LoaderRequest {
@@ -53,6 +54,13 @@ export interface LoaderAnswer {
   readonly workerProgram: string;
 }
 
+/** Findings that keep no module from running. */
+const LINKABLE: ReadonlySet<string> = new Set([
+  'TRANSFORM_MISSING_GLOBAL',
+  'TRANSFORM_FORGETS',
+  'TRANSFORM_ENV_MISSING',
+]);
+
 async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerProgram'>> {
   if (!existsSync(request.dir)) {
     const modules = request.modules.map((module) => ({ module, problem: 'not-found' as const }));
@@ -62,9 +70,10 @@ async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerP
   const entries = request.modules.map((module) => ({ module, ...findEntry(root, module) }));
   const paths = entries.flatMap((entry) => ('file' in entry ? [entry.file] : []));
   const graph = await loadGraph(root, [...new Set(paths)]);
-  const scan = await scanSources(graph.files);
-  const findings = collectFindings(graph, scan);
-  const bad = new Set(findings.map((finding) => finding.file));
+  const [scan, globals] = await Promise.all([scanSources(graph.files), scanGlobals(graph.files)]);
+  const findings = [...collectFindings(graph, scan), ...globals];
+  // What is not there is missed when its line is reached: the module can be linked.
+  const bad = new Set(findings.filter(({ code }) => !LINKABLE.has(code)).map((finding) => finding.file));
   const modules: LoaderModule[] = [];
   for (const entry of entries) {
     if ('problem' in entry) {

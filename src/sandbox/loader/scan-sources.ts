@@ -8,6 +8,8 @@ import type { GraphFile } from './load-graph.ts';
 
 /** A finding of the loader; lines and columns are 1-based, columns and lengths in UTF-16 units. */
 export interface SourceFinding {
+  /** Default error; only an error keeps a module from being linked. */
+  readonly severity?: 'warning';
   readonly code: string;
   /** Id of the file. */
   readonly file: string;
@@ -16,6 +18,8 @@ export interface SourceFinding {
   readonly length: number;
   readonly message: string;
   readonly hint?: string;
+  /** A name read of `process.env`: a finding only for mappings whose transform does not set it. */
+  readonly env?: string;
 }
 
 /** One import as it stands in the text. */

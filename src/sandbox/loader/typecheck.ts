@@ -9,6 +9,7 @@ import { displayName, type Diagnostic } from '../../document/document.ts';
 import { AUTHOR_GLOBALS } from './author-globals.ts';
 import { type CompilerSearch, findCompiler } from './find-compiler.ts';
 import { placeAt } from './load-modules.ts';
+import { MISSING_GLOBALS } from './missing-parts.ts';
 import type { TransformRef } from '../transform.ts';
 
 export interface TypecheckOptions extends CompilerSearch {
@@ -109,17 +110,28 @@ function readFindings(
   options: TypecheckOptions & { readonly dir: string },
 ): readonly Diagnostic[] {
   const findings: Diagnostic[] = [];
+  let hidden = 0;
   for (const line of output.split('\n')) {
     if (findings.length >= MAX_FINDINGS) break;
     const placed = /^(.*?)\((\d+),(\d+)\): error (TS\d+): (.*)$/.exec(line);
     const bare = /^(?:error )?(TS\d+): (.*)$/.exec(line);
-    if (placed !== null) findings.push(describePlaced(placed.slice(1), options));
+    // The loader has found it already, and knows what to use instead.
+    if (isFoundByLoader(placed?.[5] ?? '')) hidden += 1;
+    else if (placed !== null) findings.push(describePlaced(placed.slice(1), options));
     else if (bare !== null) findings.push({ ...TYPE_ERROR, message: words(bare[2], bare[1]), at: first.at });
   }
-  if (findings.length === 0 && output.trim() !== '') {
+  if (findings.length === 0 && hidden === 0 && output.trim() !== '') {
     return [{ ...TYPE_ERROR, message: `tsc failed: ${output.trim().slice(0, 200)}`, at: first.at }];
   }
   return findings;
+}
+
+/** A global that is not there, or an import that is refused. */
+function isFoundByLoader(message: string): boolean {
+  const name = /^Cannot find name '([\w$]+)'/.exec(message)?.[1];
+  if (name !== undefined) return MISSING_GLOBALS.includes(name);
+  const specifier = /^Cannot find (?:module|name) '([^']+)'/.exec(message)?.[1];
+  return specifier !== undefined && !specifier.startsWith('.');
 }
 
 const TYPE_ERROR = {

@@ -1,6 +1,6 @@
 /** One transform in its own isolate, as a worker holds it. Runs in the worker process only. */
 import ivm from 'isolated-vm';
-import { STATUS, type Answer, type LoadBody, type Status } from '../frames.ts';
+import { STATUS, type Answer, type CallBody, type LoadBody, type Status } from '../frames.ts';
 import { CALL_STATES } from '../isolate/call-states.ts';
 import { IsolateCoverage, type RawCoverage } from './isolate-coverage.ts';
 import { LINKED_NAME, MODULE_FILE, SCRIPT_PREFIX } from '../names.ts';
@@ -11,7 +11,7 @@ const SETUP_TIMEOUT_MS = 2000;
 /** `isolate/realm.ts` as one function expression that prepares a realm; the bundler of this program defines it. */
 declare const REALM_SCRIPT: string;
 
-type Start = (json: string, now: number, seed: number) => number;
+type Start = (json: string, now: number, seed: number, key: string) => number;
 type Take = () => string;
 type Inspect = () => number;
 type Outcome = Omit<Answer, 'id'>;
@@ -26,11 +26,8 @@ const RESULT_STATUS: Readonly<Record<string, Status>> = {
   [CALL_STATES.pending]: STATUS.pending,
 };
 
-interface CallPins {
-  readonly now: number;
-  readonly seed: number;
-  readonly timeoutMs: number;
-}
+/** What a call brings along besides its argument. */
+type CallPins = Pick<CallBody, 'now' | 'seed' | 'key' | 'timeoutMs'>;
 
 interface IsolateOptions {
   readonly isolate?: ivm.Isolate;
@@ -72,10 +69,11 @@ export class IsolatedModule {
     const factory: ivm.Reference = this.#isolate
       .compileScriptSync(text, { filename: MODULE_FILE, lineOffset: -1 })
       .runSync(context, options);
-    const { exportName, reuse, urlObject, maxResultBytes, maxLogBytes } = settings;
+    const { exportName, reuse, env, urlObject, maxResultBytes, maxLogBytes } = settings;
     const inner = new ivm.ExternalCopy({
       exportName,
       reuse,
+      env,
       urlObject,
       maxResultBytes,
       maxLogBytes,
@@ -115,18 +113,20 @@ export class IsolatedModule {
     return this.#isolate.isDisposed;
   }
 
-  call(json: string, now: number, seed: number, timeoutMs: number): Outcome {
+  call(json: string, pins: CallPins): Outcome {
     const startedAt = performance.now();
-    const outcome = this.#start(json, { now, seed, timeoutMs });
+    const outcome = this.#start(json, pins);
     if (outcome.status !== STATUS.pending) return outcome;
-    const leftMs = Math.floor(Math.min(TRACE_MS, timeoutMs - (performance.now() - startedAt)));
+    const leftMs = Math.floor(Math.min(TRACE_MS, pins.timeoutMs - (performance.now() - startedAt)));
     return leftMs < LEAST_TRACE_MS
       ? outcome
-      : { ...outcome, value: this.#trace(json, { now, seed, timeoutMs: leftMs }) };
+      : { ...outcome, value: this.#trace(json, { ...pins, timeoutMs: leftMs }) };
   }
 
-  #start(json: string, { now, seed, timeoutMs }: CallPins): Outcome {
-    return this.#run(timeoutMs, (options) => this.#begin.applySync(undefined, [json, now, seed], options));
+  #start(json: string, { now, seed, key, timeoutMs }: CallPins): Outcome {
+    return this.#run(timeoutMs, (options) =>
+      this.#begin.applySync(undefined, [json, now, seed, key], options),
+    );
   }
 
   /** The stack of the promise that a call waits for in vain. */

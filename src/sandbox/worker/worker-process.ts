@@ -69,7 +69,7 @@ function handle(frame: Buffer): Promise<void> | undefined {
       return undefined;
     case REQUEST.call: {
       const call = decodeCall(frame);
-      answer(id, call.module, (module) => module.call(call.json, call.now, call.seed, call.timeoutMs));
+      answer(id, call.module, (module) => module.call(call.json, call));
       return undefined;
     }
     case REQUEST.inspect: {

@@ -1,6 +1,6 @@
 // expect: ok {"message":"contained"}
 export default () => ({ then(resolve: any, reject: any) {
   let found = "";
-  for (const fn of [resolve, reject]) { try { if (fn.constructor("return typeof process")() !== "undefined") found += "x"; } catch { /* */ } }
+  for (const fn of [resolve, reject]) { try { if (fn.constructor("return typeof process.pid")() !== "undefined") found += "x"; } catch { /* */ } }
   resolve({ message: found === "" ? "contained" : found });
 } });

@@ -1,0 +1,113 @@
+/**
+ * Finds what a transform uses of Node's or a browser's globals that is not there, and module-level collections that
+ * forget. esbuild knows which names are global in a file: it replaces those by names of ours, and its source map says
+ * where each stood.
+ */
+import * as esbuild from 'esbuild';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { hintForGlobal, MISSING_GLOBALS } from './missing-parts.ts';
+import type { GraphFile } from './load-graph.ts';
+import type { SourceFinding } from './scan-sources.ts';
+
+const MARK = '__sluice_scan_';
+const LOADERS = { typescript: 'ts', esm: 'js', commonjs: 'js' } as const;
+const REPLACED = new RegExp(
+  `(typeof )?${MARK}([A-Za-z_]+)((?:\\??\\.[A-Za-z_$][\\w$]*|\\["[\\w$]+"\\])?)`,
+  'g',
+);
+/** As esbuild prints a statement of the top level: an empty Map or Set that keeps nothing from call to call. */
+const COLLECTION = new RegExp(
+  `^(?:export )?(?:const|let|var) [\\w$]+ = (?:/\\* @__PURE__ \\*/ )?new ${MARK}(Map|Set)\\(\\)`,
+);
+
+const DEFINE: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(MISSING_GLOBALS.map((name) => [name, MARK + name.replace('.', '_')])),
+  'process.env': `${MARK}env`,
+  Map: `${MARK}Map`,
+  Set: `${MARK}Set`,
+};
+
+/** A use of a name in the text that esbuild made of a file; line and column from 0. */
+interface Use {
+  readonly name: string;
+  readonly isGuard: boolean;
+  /** What is read of it: `.NAME`. */
+  readonly member: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export async function scanGlobals(files: ReadonlyMap<string, GraphFile>): Promise<readonly SourceFinding[]> {
+  const found = await Promise.all([...files.values()].map(scanFile));
+  return found.flat();
+}
+
+async function scanFile({ id, kind, original }: GraphFile): Promise<readonly SourceFinding[]> {
+  if (kind === 'json') return [];
+  let printed: esbuild.TransformResult;
+  try {
+    const options = { loader: LOADERS[kind], target: 'esnext', tsconfigRaw: {}, logLevel: 'silent' } as const;
+    printed = await esbuild.transform(original, { ...options, define: DEFINE, sourcemap: 'external' });
+  } catch {
+    // What does not parse is reported by the scan of the sources.
+    return [];
+  }
+  if (!printed.code.includes(MARK)) return [];
+  const map = new SourceMap(JSON.parse(printed.map) as SourceMapPayload);
+  const lines = printed.code.split('\n');
+  const uses = lines.flatMap(usesIn);
+  const guarded = new Set(uses.filter(({ isGuard }) => isGuard).map(({ name }) => name));
+  return uses.flatMap((use) => {
+    const finding = guarded.has(use.name) ? undefined : describeUse(use, lines[use.line] ?? '');
+    if (finding === undefined) return [];
+    const entry = map.findEntry(use.line, use.column);
+    if (!('originalLine' in entry)) return [];
+    const at = { line: entry.originalLine + 1, column: entry.originalColumn + 1 };
+    return [{ ...finding, file: id, ...at }];
+  });
+}
+
+function usesIn(text: string, line: number): Use[] {
+  return [...text.matchAll(REPLACED)].map((match) => {
+    const [, guard, name = '', member = ''] = match;
+    const column = match.index + (guard?.length ?? 0);
+    return { name, isGuard: guard !== undefined, member, line, column };
+  });
+}
+
+type Described = Omit<SourceFinding, 'file' | 'line' | 'column'>;
+
+function describeUse({ name, member }: Use, line: string): Described | undefined {
+  if (name === 'Map' || name === 'Set')
+    return COLLECTION.exec(line)?.[1] === name ? describeCollection(name) : undefined;
+  if (name === 'env') return describeEnv(member.replace(/^\??\.|^\["|"\]$/g, ''));
+  const global = name.replace('crypto_', 'crypto.');
+  return {
+    code: 'TRANSFORM_MISSING_GLOBAL',
+    message: `${global}${global === 'process' ? member.replace('?', '') : ''} does not exist in a transform`,
+    hint: hintForGlobal(global),
+    length: global.length,
+  };
+}
+
+function describeCollection(name: string): Described {
+  return {
+    severity: 'warning',
+    code: 'TRANSFORM_FORGETS',
+    message: `this ${name} is empty again for every call, because the top level of a module runs for each one`,
+    hint: 'to recognise repeats write dedupe in the mapping; to keep it in memory from call to call, write reuse: true in the transform',
+    length: 0,
+  };
+}
+
+function describeEnv(name: string): Described | undefined {
+  if (name === '') return undefined;
+  return {
+    severity: 'warning',
+    code: 'TRANSFORM_ENV_MISSING',
+    message: `process.env.${name} is not set for this transform`,
+    hint: `write the value into the mapping: transform: {env: {${name}: …}}; a transform never sees the environment of the service`,
+    length: 'process.env'.length,
+    env: name,
+  };
+}

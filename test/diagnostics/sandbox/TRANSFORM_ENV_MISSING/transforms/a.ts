@@ -1,0 +1,1 @@
+export default () => ({ message: process.env.GREETING, name: process.env['NAME'] });

@@ -1,0 +1,3 @@
+import { createCipheriv, createHash } from 'node:crypto';
+
+export default () => [createCipheriv, createHash];
