@@ -17,7 +17,15 @@ import {
   type ServerGeneration,
 } from './server/server.ts';
 import { openStorage, retentionLimits, type Storage, type StorageHealth } from './storage/storage.ts';
-import { createHealth, openMetrics, type Health, type Log, type Metrics } from './telemetry/telemetry.ts';
+import { removeOldWorkFolders } from './runners/runners.ts';
+import {
+  codeOf,
+  createHealth,
+  openMetrics,
+  type Health,
+  type Log,
+  type Metrics,
+} from './telemetry/telemetry.ts';
 import type { Settings } from './config/config.ts';
 
 /** The running service: one server, one store, one gateway, and the generation that is live. */
@@ -276,6 +284,7 @@ function keepPruning(
     } catch {
       if (!isStopped) log.error({}, 'old work could not be removed from the store; trying again later');
     }
+    await removeUnusedFolders(live.generation.config.settings, log);
     if (!isStopped) timer = setTimeout(() => void prune(), pruneEveryMs ?? PRUNE_EVERY_MS).unref();
   };
   void prune();
@@ -283,6 +292,21 @@ function keepPruning(
     isStopped = true;
     clearTimeout(timer);
   };
+}
+
+/** Removes private folders of conversations that were not used for as long as ended work is kept. */
+async function removeUnusedFolders({ gateway, storage }: Settings, log: Log): Promise<void> {
+  const beforeMs = Date.now() - retentionLimits(storage.keep).maxAgeMs;
+  for (const [runner, settings] of Object.entries(gateway.runners)) {
+    if ((settings.kind !== 'command' && settings.kind !== 'agent') || settings.privateFolders === undefined)
+      continue;
+    try {
+      for (const folder of await removeOldWorkFolders(settings.privateFolders, beforeMs))
+        log.info({ runner, folder }, 'a private folder that was not used any more was removed');
+    } catch (error) {
+      log.warn({ runner, code: codeOf(error) }, 'a private folder could not be removed; trying again later');
+    }
+  }
 }
 
 /** Calls at most once; later calls get the same promise. */

@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import type { AgentKind } from '../config/config.ts';
 import { choiceOption, wholeNumber, type Cli } from './command-line.ts';
 import type { CheckFlags } from './check.ts';
 import type { DiffFlags } from './diff.ts';
@@ -7,12 +8,18 @@ import type { ReplayFlags } from './replay.ts';
 import type { TestFlags } from './test.ts';
 import type { TransformRunFlags } from './transform-run.ts';
 
+/** Written here too, since the command line starts without loading the configuration. */
+const AGENTS = ['claude', 'codex', 'gemini', 'opencode'] as const satisfies readonly AgentKind[];
+
 /** Commands for people who write mappings and transforms. */
 export function addAuthoringCommands(program: Command, cli: Cli): void {
   program
     .command('init [folder]')
     .description('write a first configuration, mapping and golden case; never overwrites')
-    .action(async (folder: string | undefined) => (await import('./init.ts')).init(cli, folder ?? '.'));
+    .addOption(new Option('--agent <kind>', 'the coding agent that takes the turns').choices(AGENTS))
+    .action(async (folder: string | undefined, flags: { agent?: string }) =>
+      (await import('./init.ts')).init(cli, folder ?? '.', flags),
+    );
   cli
     .withConfig(
       program.command('check').description('find every error in configuration, mappings and transforms'),
@@ -73,6 +80,7 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     .action(async (flags: { check?: boolean; dir: string }) =>
       (await import('./schemas.ts')).schemas(cli, flags),
     );
+  addRunners(program, cli);
   addChannels(program, cli);
 }
 
@@ -115,6 +123,22 @@ function addTransform(program: Command, cli: Cli): void {
     .option('--json', 'a JSON object on stdout')
     .action(async (file: string, flags: TransformRunFlags) =>
       (await import('./transform-run.ts')).runTransform(cli, file, flags),
+    );
+}
+
+function addRunners(program: Command, cli: Cli): void {
+  cli
+    .withConfig(
+      program
+        .command('runners')
+        .description('what performs runs')
+        .command('check [names...]', { isDefault: true })
+        .description('start each runner with a one-word prompt and say what came back'),
+    )
+    .option('--json', 'one JSON array on stdout')
+    .option('--timeout <seconds>', 'per runner', wholeNumber(1, 3600), 120)
+    .action(async (names: string[], flags: { config?: string; json?: boolean; timeout: number }) =>
+      (await import('./runners.ts')).checkRunners(cli, names, flags),
     );
 }
 

@@ -4,20 +4,25 @@ import { fileURLToPath } from 'node:url';
 import type { Cli } from './command-line.ts';
 import { CliError } from './terminal.ts';
 
+const ECHO = `  # Answers with what the agent would have read. Put your agent here, for example:
+  #   runner: {kind: claude}
+  runner: echo`;
+
 /** What a new folder gets: a configuration, one mapping and one golden case of it. */
-const FILES: readonly { readonly name: string; readonly text: (schemas: string) => string }[] = [
+const FILES: readonly {
+  readonly name: string;
+  readonly text: (schemas: string, agent?: string) => string;
+}[] = [
   {
     name: 'sluice.yaml',
-    text: (schemas) => `# yaml-language-server: $schema=${schemas}/sluice.schema.json
+    text: (schemas, agent) => `# yaml-language-server: $schema=${schemas}/sluice.schema.json
 hooks:
   enabled: true
   # sluice serve wants a token; sluice dev makes one of its own where none is set.
   # token: \${SLUICE_HOOK_TOKEN}
 
 gateway:
-  # Answers with what the agent would have read. Put your agent here, for example:
-  #   runner: {kind: command, argv: [claude, -p, --output-format, text]}
-  runner: echo
+${agent === undefined ? ECHO : `  # Works in a folder of its own; "sluice runners check" tries it.\n  runner: {kind: ${agent}}`}
 `,
   },
   {
@@ -41,14 +46,18 @@ body: { name: Ada, text: Good morning }
 ];
 
 /** Writes a first configuration, mapping and golden case into a folder; what exists is never overwritten. */
-export async function init(cli: Cli, folder: string): Promise<void> {
+export async function init(
+  cli: Cli,
+  folder: string,
+  { agent }: { readonly agent?: string } = {},
+): Promise<void> {
   const root = resolve(cli.terminal.cwd, folder);
   const schemas = fileURLToPath(new URL('../../schemas', import.meta.url));
   for (const { name, text } of FILES) {
     const file = join(root, name);
     await mkdir(dirname(file), { recursive: true });
     try {
-      await writeFile(file, text(relative(dirname(file), schemas)), { flag: 'wx' });
+      await writeFile(file, text(relative(dirname(file), schemas), agent), { flag: 'wx' });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       throw new CliError(`${relative(cli.terminal.cwd, file)} exists already; nothing was overwritten`);

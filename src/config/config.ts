@@ -1,4 +1,5 @@
 export { CONFIG_CODES } from './codes.ts';
+export type { AgentKind } from './runner-schema.ts';
 export { configJsonSchema } from './config-schema.ts';
 export { DEFAULT_CONFIG_FILES, loadConfig } from './load-config.ts';
 export { mailSchema, type MailBlock } from './mail-schema.ts';

@@ -154,6 +154,7 @@ async function build({ read: { root, dialect, env, reserved: also }, path, optio
   const settings = toSettings(parsed.data, {
     reporter,
     directory,
+    env,
     isOpenClaw: dialect === 'openclaw',
     dev: options.dev === true,
   });

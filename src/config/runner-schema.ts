@@ -1,5 +1,9 @@
 import { z } from 'zod';
 
+/** Coding agents whose command line is known. */
+const AGENT_KINDS = ['claude', 'codex', 'gemini', 'opencode'] as const;
+export type AgentKind = (typeof AGENT_KINDS)[number];
+
 const text = z.string().min(1);
 
 /** A secret: literal, `${NAME}` from the environment, or the content of a file. References are resolved before. */
@@ -35,6 +39,41 @@ const providerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('anthropic'), baseUrl: url.optional(), ...providerBase }),
 ]);
 
+const model = text.optional().meta({
+  description: 'Model of turns that name none, in place of agents.defaults.model.',
+});
+
+/** What every runner that starts a command takes. */
+const placeAndEnvironment = {
+  cwd: text.optional().meta({
+    description:
+      'Working folder: "private" for one of its own per conversation, outside of the configuration; or a path.',
+  }),
+  env: z.record(text, secretSchema).default({}).meta({ description: 'Variables set for the command.' }),
+  passEnv: z.array(text).max(1000).default([]).meta({ description: 'Variables passed on to the command.' }),
+  maxReplyBytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(67_108_864)
+    .default(1_048_576)
+    .meta({ description: 'Longest output of the command in bytes.' }),
+} as const;
+
+/** A coding agent by its own command line: arguments, sessions and reply are known. */
+const agentSchema = z.strictObject({
+  kind: z.enum(AGENT_KINDS),
+  argv: z
+    .array(z.string())
+    .max(1000)
+    .default([])
+    .meta({ description: "Further arguments of the agent's command, before the prompt." }),
+  command: text.optional().meta({ description: 'The program, where it is not on PATH under its name.' }),
+  ...placeAndEnvironment,
+  model,
+  maxRuns,
+});
+
 const commandSchema = z.strictObject({
   kind: z.literal('command'),
   argv: z
@@ -46,21 +85,13 @@ const commandSchema = z.strictObject({
   replyPath: text
     .optional()
     .meta({ description: 'Dot path of the reply in JSON on stdout; default all of stdout.' }),
-  cwd: text.optional().meta({ description: 'Working directory.' }),
-  env: z.record(text, secretSchema).default({}).meta({ description: 'Variables set for the command.' }),
-  passEnv: z.array(text).max(1000).default([]).meta({ description: 'Variables passed on to the command.' }),
+  ...placeAndEnvironment,
+  model,
   retryExitCodes: z
     .array(z.number().int().min(1).max(255))
     .max(255)
     .default([])
     .meta({ description: 'Exit codes that mean nothing was started: the run is tried again.' }),
-  maxReplyBytes: z
-    .number()
-    .int()
-    .min(1)
-    .max(67_108_864)
-    .default(1_048_576)
-    .meta({ description: 'Longest output of the command in bytes.' }),
   maxRuns,
 });
 
@@ -69,6 +100,7 @@ const modelSchema = z.strictObject({
   providers: z
     .record(text, providerSchema)
     .meta({ description: 'Providers by the first part of a model name.' }),
+  model,
   system: text.optional().meta({ description: 'System text before every conversation.' }),
   maxOutputTokens: z.number().int().min(1).optional().meta({ description: 'Longest reply in tokens.' }),
   maxRuns,
@@ -112,6 +144,7 @@ const openClawSchema = z.strictObject({
 export const runnerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('echo'), maxRuns }),
   commandSchema,
+  agentSchema,
   modelSchema,
   forwardSchema,
   openClawSchema,

@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import { didYouMean, type Path } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Models } from './models.ts';
@@ -9,8 +11,12 @@ import type { GatewaySettings, ProviderSettings, RunnerSettings } from './settin
 interface RunnerContext {
   readonly reporter: Reporter;
   readonly directory: string;
+  /** The service's environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly models: Models;
 }
+
+type Named = Pick<RunnerContext, 'directory' | 'env' | 'models'> & { readonly name: string };
 
 /** The name under which a runner written at `gateway.runner` itself is kept. */
 const INLINE_NAME = 'default';
@@ -27,7 +33,7 @@ export function resolveRunners(
   const runners: Record<string, RunnerSettings> = { echo: { kind: 'echo' } };
   const paths = new Map<string, Path>();
   const add = (name: string, runner: RunnerFile, path: Path): void => {
-    runners[name] = runnerSettings(runner, context.directory);
+    runners[name] = runnerSettings(runner, { ...context, name });
     paths.set(name, path);
   };
   for (const [name, runner] of Object.entries(gateway.runners))
@@ -79,19 +85,23 @@ function checkModels(
   const { heartbeat } = run.gateway;
   if (main?.kind === 'model') {
     const at: Path = ['agents', 'defaults'];
-    const inlinePath = run.paths.get(run.runner) ?? ['gateway', 'runner'];
-    if (models.model === undefined) {
-      reporter.report('MODEL_NOT_SERVED', inlinePath, {
-        message: 'a model runner is used but agents.defaults.model names no model',
-        hint: 'set agents.defaults.model to provider/model',
+    const mainPath = run.paths.get(run.runner) ?? ['gateway', 'runner'];
+    const standard = main.model ?? models.model;
+    if (standard === undefined) {
+      reporter.report('MODEL_NOT_SERVED', mainPath, {
+        message: 'a model runner is used but neither it nor agents.defaults.model names a model',
+        hint: 'set agents.defaults.model, or the model of the runner, to provider/model',
       });
-    } else checkModel(models.model, [...at, 'model'], { runner: main, reporter });
+    } else {
+      const place = main.model === undefined ? [...at, 'model'] : [...mainPath, 'model'];
+      checkModel(standard, place, { runner: main, reporter });
+    }
     for (const [index, name] of (models.models ?? []).entries()) {
       checkModel(name, [...at, 'models', index], { runner: main, reporter });
     }
   }
   const beat = run.runners[heartbeat.runner ?? run.runner];
-  if (beat?.kind === 'model' && heartbeat.model === undefined && beat !== main) {
+  if (beat?.kind === 'model' && heartbeat.model === undefined && beat.model === undefined && beat !== main) {
     // The default model then has to be one of this runner's too.
     const path: Path = ['gateway', 'heartbeat', 'runner'];
     if (models.model === undefined) {
@@ -126,49 +136,27 @@ function checkModel(
   });
 }
 
-function runnerSettings(runner: RunnerFile, directory: string): RunnerSettings {
+function runnerSettings(runner: RunnerFile, context: Named): RunnerSettings {
   const limits = runner.maxRuns === undefined ? {} : { maxRuns: runner.maxRuns };
   switch (runner.kind) {
     case 'echo':
       return { kind: 'echo', ...limits };
-    case 'command': {
-      const { replyPath, cwd } = runner;
-      return {
-        kind: 'command',
-        argv: runner.argv,
-        prompt: runner.prompt,
-        env: runner.env,
-        passEnv: runner.passEnv,
-        retryExitCodes: runner.retryExitCodes,
-        maxReplyBytes: runner.maxReplyBytes,
-        ...(replyPath === undefined ? {} : { replyPath }),
-        ...(cwd === undefined ? {} : { cwd: resolve(directory, cwd) }),
-        ...limits,
-      };
-    }
-    case 'model': {
-      const { system, maxOutputTokens } = runner;
-      return {
-        kind: 'model',
-        providers: Object.fromEntries(
-          Object.entries(runner.providers).map(([name, provider]) => [name, providerSettings(provider)]),
-        ),
-        ...(system === undefined ? {} : { system }),
-        ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-        ...limits,
-      };
-    }
+    case 'command':
+      return { ...commandSettings(runner, context), ...limits };
+    case 'claude':
+    case 'codex':
+    case 'gemini':
+    case 'opencode':
+      return { ...agentSettings(runner, context), ...limits };
+    case 'model':
+      return { ...modelSettings(runner, context.models), ...limits };
     case 'openclaw': {
       const { command, agent, hooks, passEnv, maxReplyBytes } = runner;
-      return {
-        kind: 'openclaw',
-        command,
-        passEnv,
-        maxReplyBytes,
+      const optional = {
         ...(agent === undefined ? {} : { agent }),
         ...(hooks === undefined ? {} : { hooks }),
-        ...limits,
       };
+      return { kind: 'openclaw', command, passEnv, maxReplyBytes, ...optional, ...limits };
     }
     case 'forward':
       return {
@@ -179,6 +167,88 @@ function runnerSettings(runner: RunnerFile, directory: string): RunnerSettings {
         ...limits,
       };
   }
+}
+
+function commandSettings(
+  runner: Extract<RunnerFile, { kind: 'command' }>,
+  context: Named,
+): Extract<RunnerSettings, { kind: 'command' }> {
+  const { argv, prompt, env, passEnv, retryExitCodes, maxReplyBytes, replyPath, model } = runner;
+  const [file = '', ...args] = argv;
+  return {
+    kind: 'command',
+    argv: [programPath(file, context.directory), ...args],
+    prompt,
+    env,
+    passEnv,
+    retryExitCodes,
+    maxReplyBytes,
+    ...(replyPath === undefined ? {} : { replyPath }),
+    ...(model === undefined ? {} : { model: context.models.resolve(model) }),
+    // Without a word it stays where it always was; `check` says what is wrong with that.
+    ...workingFolder(runner.cwd ?? '.', context),
+  };
+}
+
+function agentSettings(
+  runner: Extract<RunnerFile, { kind: 'claude' | 'codex' | 'gemini' | 'opencode' }>,
+  context: Named,
+): Extract<RunnerSettings, { kind: 'agent' }> {
+  const { kind, argv, env, passEnv, maxReplyBytes, model } = runner;
+  return {
+    kind: 'agent',
+    agent: kind,
+    command: programPath(runner.command ?? kind, context.directory),
+    sessions: stateFolder('sessions', context),
+    argv,
+    env,
+    passEnv,
+    maxReplyBytes,
+    ...(model === undefined ? {} : { model: context.models.resolve(model) }),
+    ...workingFolder(runner.cwd ?? PRIVATE, context),
+  };
+}
+
+function modelSettings(
+  runner: Extract<RunnerFile, { kind: 'model' }>,
+  models: Models,
+): Extract<RunnerSettings, { kind: 'model' }> {
+  const { system, maxOutputTokens, model } = runner;
+  const providers = Object.entries(runner.providers).map(
+    ([name, provider]) => [name, providerSettings(provider)] as const,
+  );
+  return {
+    kind: 'model',
+    providers: Object.fromEntries(providers),
+    ...(model === undefined ? {} : { model: models.resolve(model) }),
+    ...(system === undefined ? {} : { system }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+  };
+}
+
+/** `cwd` in the file: a private folder per conversation. */
+const PRIVATE = 'private';
+
+/** A program with a folder in its name is looked for from the configuration, wherever the command then works. */
+function programPath(file: string, directory: string): string {
+  return /^\.{1,2}\/|^[^/{]+\//.test(file) ? resolve(directory, file) : file;
+}
+
+function workingFolder(
+  cwd: string,
+  { directory, env, name }: Named,
+): { readonly cwd: string } | { readonly privateFolders: string } {
+  if (cwd !== PRIVATE) return { cwd: resolve(directory, cwd) };
+  return { privateFolders: stateFolder('work', { directory, env, name }) };
+}
+
+/** Where the service keeps things for a runner of this configuration: below `$XDG_STATE_HOME/sluice`. */
+function stateFolder(what: 'work' | 'sessions', { directory, env, name }: Omit<Named, 'models'>): string {
+  const given = env['XDG_STATE_HOME'] ?? '';
+  // A relative path is to be ignored (XDG Base Directory Specification).
+  const state = isAbsolute(given) ? given : join(env['HOME'] ?? homedir(), '.local/state');
+  const service = createHash('sha256').update(directory).digest('hex').slice(0, 12);
+  return join(state, 'sluice', what, service, name.replaceAll(/[^\w.-]|^\.+/g, '_'));
 }
 
 type ProviderFile = Extract<RunnerFile, { kind: 'model' }>['providers'][string];

@@ -1,5 +1,6 @@
 import type { LocatedValue } from '../document/document.ts';
 import type { MailBlock } from './mail-schema.ts';
+import type { AgentKind } from './runner-schema.ts';
 
 /** Where hooks are taken unless the file says otherwise. */
 export const DEFAULT_PORT = 8787;
@@ -119,6 +120,24 @@ export interface GatewaySettings {
 export type RunnerSettings =
   | { readonly kind: 'echo'; readonly maxRuns?: number }
   | {
+      /** A coding agent by its own command line; `gateway.runners` has its name as the kind. */
+      readonly kind: 'agent';
+      readonly agent: AgentKind;
+      /** Where names that agents give their conversations are kept, absolute. */
+      readonly sessions: string;
+      /** The program; default the agent's name. */
+      readonly command: string;
+      /** Further arguments. */
+      readonly argv: readonly string[];
+      readonly cwd?: string;
+      readonly privateFolders?: string;
+      readonly env: Readonly<Record<string, string>>;
+      readonly passEnv: readonly string[];
+      readonly maxReplyBytes: number;
+      readonly model?: string;
+      readonly maxRuns?: number;
+    }
+  | {
       readonly kind: 'command';
       /** Placeholders: `{prompt_file} {model} {thinking} {session_key} {session_id} {timeout_seconds} {run_id} {history_file}`. */
       readonly argv: readonly string[];
@@ -126,7 +145,12 @@ export type RunnerSettings =
       readonly prompt: 'stdin' | 'file';
       /** `text` (default), or a dot path into JSON on stdout, e.g. `result`. */
       readonly replyPath?: string;
+      /** Absolute. */
       readonly cwd?: string;
+      /** In place of `cwd`: where conversations have private folders, absolute. */
+      readonly privateFolders?: string;
+      /** Model of turns that name none. */
+      readonly model?: string;
       /** Variables set for the command, values with references resolved. */
       readonly env: Readonly<Record<string, string>>;
       /** Names passed through from the service's environment besides PATH, HOME, LANG, LC_*, TZ, TMPDIR, USER, SHELL. */
@@ -138,6 +162,8 @@ export type RunnerSettings =
     }
   | {
       readonly kind: 'model';
+      /** Model of turns that name none, in place of `agents.defaults.model`. */
+      readonly model?: string;
       readonly providers: Readonly<Record<string, ProviderSettings>>;
       /** System text before every conversation. */
       readonly system?: string;

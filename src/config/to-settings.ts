@@ -19,6 +19,8 @@ export interface SettingsContext {
   readonly reporter: Reporter;
   /** Directory of the file. */
   readonly directory: string;
+  /** The service's environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly isOpenClaw: boolean;
   readonly dev: boolean;
 }

@@ -17,6 +17,7 @@ export type { GatewayConfiguration, RetryPolicies } from './gateway-context.ts';
 export type { RetryPolicy } from './retry.ts';
 export { sendChunks, type DeliveryResult } from './outbox/delivery.ts';
 export { dropEnding, type RunEnding } from './run-ending.ts';
+export { defaultModelOf } from './run-attempts.ts';
 export { resolveTarget, type ResolvedTarget } from './delivery-target.ts';
 
 /** Looked at this often even where nobody says that there is work. */

@@ -16,6 +16,7 @@ import { codeOf } from '../telemetry/telemetry.ts';
 import { persist } from './persist.ts';
 import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
 import { repeatDelay } from './retry.ts';
+import { defaultModelOf } from './run-attempts.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { sessionIdOf } from './session-id.ts';
 import { takeTurn } from './take-turn.ts';
@@ -202,7 +203,8 @@ export class Heartbeat {
 
   async #makeTurn(claim: EventClaim, { settings }: GatewayConfiguration): Promise<Turn> {
     const { heartbeat, sessions } = settings.gateway;
-    const { instructions, model = settings.agents.defaults.model } = heartbeat;
+    const runner = settings.gateway.runners[heartbeat.runner ?? settings.gateway.runner];
+    const { instructions, model = defaultModelOf(runner, settings.agents.defaults.model) } = heartbeat;
     const { turns } = await this.#context.storage.findConversation(MAIN_CONVERSATION);
     return {
       runId: claim.turnId,

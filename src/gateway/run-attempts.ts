@@ -1,4 +1,5 @@
 import type { AgentAction } from '../action.ts';
+import type { RunnerSettings } from '../config/config.ts';
 import type { RunnerOptions, Turn, TurnResult } from '../runners/runners.ts';
 import type { RunRecord } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
@@ -135,6 +136,7 @@ export class RunAttempts {
       message: action.message,
       ...(model === undefined ? {} : { model }),
       ...(action.thinking === undefined ? {} : { thinking: action.thinking }),
+      isOneShot: action.oneShot,
       timeoutSeconds: action.timeoutSeconds ?? settings.agents.defaults.timeoutSeconds,
       history: boundHistory(turns, settings.gateway.sessions),
       oneShot: action.oneShot,
@@ -229,10 +231,30 @@ export class RunAttempts {
   }
 }
 
+/** A runner's own model comes first; a coding agent has one of its own and gets no other runner's. */
+export function defaultModelOf(
+  runner: RunnerSettings | undefined,
+  standard: string | undefined,
+): string | undefined {
+  if (runner === undefined) return standard;
+  switch (runner.kind) {
+    case 'agent':
+      return runner.model;
+    case 'command':
+    case 'model':
+      return runner.model ?? standard;
+    case 'echo':
+    case 'forward':
+    case 'openclaw':
+      return standard;
+  }
+}
+
 /** What a run is performed by: its own runner and model, or the configured ones. */
 export function targetOf(
   { runner, model }: Pick<AgentAction, 'runner' | 'model'>,
   { gateway, agents }: GatewayConfiguration['settings'],
 ): RunTarget {
-  return { runner: runner ?? gateway.runner, model: model ?? agents.defaults.model };
+  const name = runner ?? gateway.runner;
+  return { runner: name, model: model ?? defaultModelOf(gateway.runners[name], agents.defaults.model) };
 }

@@ -2,11 +2,12 @@
  * What has to fit between the configuration, the channels there are and the mappings, and cannot be seen in any one of
  * them alone.
  */
+import { dirname } from 'node:path';
 import { CHANNEL_ALIASES, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { didYouMean, displayName, type Diagnostic } from '../document/document.ts';
 import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
-import { modelProblems } from '../runners/runners.ts';
+import { commandProblems, modelProblems } from '../runners/runners.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 
 type Place = NonNullable<Diagnostic['at']>;
@@ -15,13 +16,14 @@ type Place = NonNullable<Diagnostic['at']>;
 export function findGatewayProblems(
   config: LoadedConfig,
   catalog: ChannelCatalog,
-  mappings: readonly CompiledMapping[],
+  { mappings, env }: { readonly mappings: readonly CompiledMapping[]; readonly env: NodeJS.ProcessEnv },
 ): readonly Diagnostic[] {
   return [
     ...findChannelProblems(config, catalog),
     ...findIdleChannels(config, mappings),
     ...findRunnerProblems(config, mappings),
     ...findForwardedInstructions(config, mappings),
+    ...findCommandProblems(config, env),
   ];
 }
 
@@ -197,6 +199,27 @@ function findRunnerProblems(
       code: 'RUNNER_SETTINGS',
       message,
       at,
+      hint,
+    }));
+  });
+}
+
+/** Commands that are not there, would work in the wrong place, or lack their keys. */
+function findCommandProblems(
+  { settings, root, file }: LoadedConfig,
+  host: NodeJS.ProcessEnv,
+): readonly Diagnostic[] {
+  return Object.entries(settings.gateway.runners).flatMap(([name, runner]) => {
+    if (runner.kind !== 'command' && runner.kind !== 'agent') return [];
+    const isNamed = root.at(['gateway', 'runners', name]).value !== undefined;
+    const path = isNamed ? ['gateway', 'runners', name] : ['gateway', 'runner'];
+    const hasCwd = root.at([...path, 'cwd']).value !== undefined;
+    const place = { at: path.join('.'), configDir: dirname(file), hasCwd, host };
+    return commandProblems(runner, place).map(({ severity, code, key, message, hint }): Diagnostic => ({
+      severity,
+      code,
+      message,
+      at: root.place(key === undefined ? path : [...path, key]),
       hint,
     }));
   });

@@ -92,7 +92,10 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   });
   const found = [
     ...diagnostics,
-    ...findGatewayProblems(config, channelCatalog, mappings.table?.mappings ?? []),
+    ...findGatewayProblems(config, channelCatalog, {
+      mappings: mappings.table?.mappings ?? [],
+      env: options.env,
+    }),
     ...findMergedConversations(config, mappings.table?.mappings ?? []),
     ...mappings.diagnostics,
     ...transforms.diagnostics,

@@ -4,6 +4,7 @@ import type { RunnerSettings } from '../config/config.ts';
 import { expandArgv } from './command-argv.ts';
 import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
 import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
+import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
 import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
@@ -42,26 +43,42 @@ export function createCommandRunner(settings: CommandSettings, host: HostEnviron
     kind: 'command',
     async run(turn, options) {
       const needsFile = settings.prompt === 'file' || settings.argv.some((a) => a.includes('{prompt_file}'));
-      let workspace: CommandWorkspace;
+      const place = await openPlace(settings, turn, needsFile);
+      if ('kind' in place) return place;
       try {
-        workspace = await openWorkspace(turn, needsFile);
-      } catch (error) {
-        return notStarted(
-          'workspace_failed',
-          `the turn's files could not be written (${codeOf(error)})`,
-          false,
-        );
-      }
-      try {
-        return await runCommand(settings, turn, { ...options, host, workspace });
+        return await runCommand(settings, turn, { ...options, ...place, host });
       } finally {
-        await workspace.remove();
+        await place.workspace.remove();
+        await closeWorkFolder(settings, turn);
       }
     },
   };
 }
 
+/** The turn's files and the folder to work in, or why there are none. */
+async function openPlace(
+  { cwd, privateFolders }: CommandSettings,
+  turn: Turn,
+  needsFile: boolean,
+): Promise<Pick<CommandContext, 'workspace' | 'cwd'> | TurnResult> {
+  try {
+    const folder = privateFolders === undefined ? cwd : await openWorkFolder(privateFolders, turn.sessionId);
+    return { workspace: await openWorkspace(turn, needsFile), cwd: folder };
+  } catch (error) {
+    const why = error instanceof WorkFolderError ? error.message : codeOf(error);
+    return notStarted('workspace_failed', `the turn's files could not be written (${why})`, false);
+  }
+}
+
+/** A conversation of one turn leaves no folder behind. */
+async function closeWorkFolder({ privateFolders }: CommandSettings, turn: Turn): Promise<void> {
+  if (privateFolders === undefined || turn.isOneShot !== true) return;
+  await removeWorkFolder(privateFolders, turn.sessionId).catch(() => {});
+}
+
 interface CommandContext extends RunnerOptions {
+  /** The folder to work in; absent: that of the service. */
+  readonly cwd: string | undefined;
   readonly host: HostEnvironment;
   readonly workspace: CommandWorkspace;
 }
@@ -87,7 +104,7 @@ async function runCommand(
   }
   const [file = '', ...args] = expanded.argv;
   const child = execa(file, args, {
-    ...(settings.cwd === undefined ? {} : { cwd: settings.cwd }),
+    ...(context.cwd === undefined ? {} : { cwd: context.cwd }),
     env: commandEnvironment(settings, turn, context),
     extendEnv: false,
     stdin: settings.prompt === 'stdin' ? 'pipe' : 'ignore',

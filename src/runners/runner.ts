@@ -20,6 +20,8 @@ export interface Turn {
   readonly model?: string;
   readonly thinking?: string;
   readonly timeoutSeconds: number;
+  /** True where the conversation ends with this turn, so that nothing of it is kept. */
+  readonly isOneShot?: boolean;
   /** Earlier turns of the session, oldest first; empty for a new one. */
   readonly history: readonly SessionTurn[];
   /** True where nobody chose the session key: the session ends with this turn. */

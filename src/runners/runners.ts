@@ -1,4 +1,5 @@
 import type { RunnerSettings, Settings } from '../config/config.ts';
+import { createAgentRunner } from './agent-runner.ts';
 import { createCommandRunner, type HostEnvironment } from './command-runner.ts';
 import { createEchoRunner } from './echo-runner.ts';
 import { createForwardRunner } from './forward-runner.ts';
@@ -7,11 +8,13 @@ import { createOpenClawRunner } from './openclaw-runner.ts';
 import type { Runner } from './runner.ts';
 
 export { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
+export { commandProblems, type CommandProblem } from './command-problems.ts';
 export { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
 export { removeWorkspaces } from './command-workspace.ts';
 export { createEchoRunner } from './echo-runner.ts';
 export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
 export { endProcessTree } from './process-tree.ts';
+export { removeOldWorkFolders } from './work-folder.ts';
 export type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
 
 /** Makes the runners of a configuration by name; nothing is started or loaded before a turn needs it. */
@@ -30,6 +33,8 @@ export function createRunners(
         return createModelRunner(runner, { defaultModel });
       case 'forward':
         return createForwardRunner(runner, name);
+      case 'agent':
+        return createAgentRunner(runner, host);
       case 'openclaw':
         return createOpenClawRunner(runner, host);
     }

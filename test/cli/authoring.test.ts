@@ -41,7 +41,7 @@ describe('check', () => {
     expect(fine).toMatchObject({ exitCode: 0, err: '' });
     expect(fine.out).toContain('ECHO_RUNNER');
     expect(await bench.run(['check', '--strict'])).toMatchObject({ exitCode: 1 });
-    bench.put('sluice.yaml', `${CONFIG}gateway: {runner: {kind: command, argv: [cat]}}\n`);
+    bench.put('sluice.yaml', `${CONFIG}gateway: {runner: {kind: command, argv: [/bin/cat], cwd: private}}\n`);
     expect(await bench.run(['check', '--strict'])).toMatchObject({
       exitCode: 0,
       out: 'no findings: 2 mappings, 0 transform modules\n',

@@ -70,6 +70,7 @@ const FULL = {
         prompt: 'file',
         replyPath: 'result',
         cwd: '/tmp',
+        model: 'some/model',
         env: { KEY: 'value' },
         passEnv: ['OTHER'],
         retryExitCodes: [75],

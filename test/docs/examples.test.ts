@@ -74,10 +74,15 @@ test.each(EXAMPLES.filter(({ kind }) => kind !== 'request'))(
     });
     const file = join(folder, 'sluice.yaml');
     mkdirSync(join(folder, 'mappings'));
-    writeFileSync(file, kind === 'config' ? text : 'gateway: {runner: {kind: command, argv: [cat]}}\n');
+    writeFileSync(
+      file,
+      kind === 'config' ? text : 'gateway: {runner: {kind: command, argv: [cat], cwd: private}}\n',
+    );
     if (kind === 'mappings') writeFileSync(join(folder, 'mappings', 'example.yaml'), text);
-    const { diagnostics } = await loadGeneration(file, { env: {}, needSecrets: false, dev: true, sandbox });
-    // An example shows one part and leaves hooks off.
-    expect(diagnostics.filter(({ code }) => code !== 'HOOKS_DISABLED')).toEqual([]);
+    const env = { PATH: process.env['PATH'], HOME: join(folder, '..') };
+    const { diagnostics } = await loadGeneration(file, { env, needSecrets: false, dev: true, sandbox });
+    // An example shows one part and leaves hooks off; whose agents it names are not installed here.
+    const expected = ['HOOKS_DISABLED', 'COMMAND_NOT_FOUND'];
+    expect(diagnostics.filter(({ code }) => !expected.includes(code))).toEqual([]);
   },
 );

@@ -12,23 +12,6 @@ import { codeBlocks, readPage, sectionOf } from '../support/docs.ts';
  * the real ones, and end with an error on any other; they keep their sessions in HOME.
  */
 const AGENTS: Readonly<Record<string, string>> = {
-  // Prints one JSON document, also when it fails, and here without a line end; a session is begun once.
-  claude: `
-print= format= resume= session=
-while [ $# -gt 0 ]; do case "$1" in
-  -p) print=1;; --output-format) format=$2; shift;; --resume) resume=$2; shift;; --session-id) session=$2; shift;;
-  *) echo "unknown option $1" >&2; exit 64;;
-esac; shift; done
-[ "$print$format" = 1json ] || exit 64
-id=\${resume:-$session}
-case "$id" in ????????-????-????-????-????????????) ;; *) echo "not a UUID" >&2; exit 64;; esac
-if [ -n "$resume" ] && [ ! -f "$HOME/$id" ]; then
-  printf '{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found"]}'; exit 1
-fi
-if [ -n "$session" ] && [ -f "$HOME/$id" ]; then echo "Session ID $id is already in use" >&2; exit 1; fi
-cat >>"$HOME/$id"; echo >>"$HOME/$id"
-printf '{"type":"result","is_error":false,"result":"%s: %s","session_id":"%s"}' "$ANTHROPIC_API_KEY" "$(paste -sd+ "$HOME/$id")" "$id"
-`,
   // The prompt comes by stdin ("-"); progress goes to stderr, the last message to stdout.
   codex: `
 [ "$1" = exec ] || exit 64; shift; model=none
@@ -81,13 +64,6 @@ async function openRunner(name: string): Promise<(change?: Partial<Turn>) => Pro
 
 const ok = (reply: string): TurnResult => ({ kind: 'completed', outcome: 'ok', reply });
 const second = { prompt: 'second' as SafeText };
-
-test('Claude Code goes on with the conversation of a session key', async () => {
-  const run = await openRunner('claude');
-  expect(await run()).toEqual(ok('ant-key: first'));
-  expect(await run(second)).toEqual(ok('ant-key: first+second'));
-  expect(await run({ sessionId: '5f0c1e9a-7b2d-8c3e-9f4a-0d1b2c3d4e5f' })).toEqual(ok('ant-key: first'));
-});
 
 test('Codex reads the earlier turns before the prompt, and the model where there is one', async () => {
   const run = await openRunner('codex');

@@ -1,0 +1,251 @@
+import { field, textField } from '../outgoing/outgoing.ts';
+import type { TokenUsage } from '../storage/storage.ts';
+
+/** A conversation as the agent's own command line names it. */
+export interface AgentSession {
+  /** Absent where the agent will name it. */
+  readonly id?: string;
+  readonly isNew: boolean;
+  /** True where nothing of it is to be kept. */
+  readonly isOneShot: boolean;
+}
+
+export interface AgentArguments {
+  readonly session: AgentSession;
+  readonly model: string | undefined;
+  readonly thinking: string | undefined;
+  /** The operator's own. */
+  readonly extra: readonly string[];
+}
+
+/** What an agent printed. */
+export interface AgentReport {
+  readonly reply: string;
+  /** What went wrong, in the agent's words; absent where nothing did. */
+  readonly error?: string | undefined;
+  readonly usage?: TokenUsage | undefined;
+  /** The name the agent gave the conversation. */
+  readonly sessionId?: string | undefined;
+}
+
+/** How one agent's command line is used without a terminal. The prompt goes to its standard input. */
+export interface AgentProfile {
+  /** Variables with its keys, its server and its folders; passed on where they are set. */
+  readonly variables: readonly string[];
+  /** Those of them that hold a key. */
+  readonly keys: readonly string[];
+  /** Whether Sluice names conversations, or the agent does. */
+  readonly namesSessions: boolean;
+  argv(options: AgentArguments): readonly string[];
+  /** Undefined where the output is no report. */
+  read(stdout: string): AgentReport | undefined;
+  /** What it says of a conversation it does not have, and of one that it has already. */
+  readonly unknownSession: RegExp;
+  readonly knownSession?: RegExp;
+}
+
+const ANTHROPIC_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'];
+const OPENAI_KEYS = ['CODEX_API_KEY', 'OPENAI_API_KEY'];
+const GOOGLE_KEYS = ['GEMINI_API_KEY', 'GOOGLE_API_KEY'];
+
+const OPENCODE_KEYS = [...ANTHROPIC_KEYS, 'OPENAI_API_KEY', ...GOOGLE_KEYS, 'OPENROUTER_API_KEY'];
+
+/** Tried with claude 2.1.330, codex 0.169.0, gemini 0.61.0 and opencode 1.18.33 (2026-11). */
+export const AGENT_PROFILES = {
+  claude: {
+    keys: ANTHROPIC_KEYS,
+    variables: [...ANTHROPIC_KEYS, 'ANTHROPIC_BASE_URL', 'CLAUDE_CONFIG_DIR'],
+    namesSessions: true,
+    argv: ({ session, model, thinking, extra }) => [
+      '-p',
+      '--output-format',
+      'json',
+      ...(session.isOneShot ? ['--no-session-persistence'] : []),
+      ...(session.isOneShot ? [] : [session.isNew ? '--session-id' : '--resume', session.id ?? '']),
+      ...modelOption(model),
+      ...option('--effort', effortOf(thinking)),
+      ...extra,
+    ],
+    read: readClaude,
+    unknownSession: /No conversation found with session ID/,
+    knownSession: /Session ID \S+ is already in use/,
+  },
+  codex: {
+    keys: OPENAI_KEYS,
+    variables: [...OPENAI_KEYS, 'CODEX_HOME'],
+    namesSessions: false,
+    argv: ({ session, model, thinking, extra }) => [
+      ...(session.isNew ? ['exec'] : ['exec', 'resume']),
+      '--json',
+      '--skip-git-repo-check',
+      ...(session.isOneShot ? ['--ephemeral'] : []),
+      ...modelOption(model),
+      ...option('-c', codexEffort(thinking)),
+      ...extra,
+      ...(session.isNew ? [] : [session.id ?? '']),
+      '-',
+    ],
+    read: readCodex,
+    unknownSession: /no rollout found for thread id/,
+  },
+  gemini: {
+    keys: GOOGLE_KEYS,
+    variables: [
+      ...GOOGLE_KEYS,
+      'GOOGLE_GEMINI_BASE_URL',
+      'GOOGLE_CLOUD_PROJECT',
+      'GOOGLE_CLOUD_LOCATION',
+      'GOOGLE_APPLICATION_CREDENTIALS',
+      'GOOGLE_GENAI_USE_VERTEXAI',
+      'GEMINI_CLI_HOME',
+    ],
+    namesSessions: true,
+    argv: ({ session, model, extra }) => [
+      // The folder is new and empty: there is nothing in it that could be mistrusted.
+      '--output-format',
+      'json',
+      '--skip-trust',
+      session.isNew ? '--session-id' : '--resume',
+      session.id ?? '',
+      ...modelOption(model),
+      ...extra,
+    ],
+    read: readGemini,
+    unknownSession: /Invalid session identifier|No previous sessions found/,
+    knownSession: /Session ID "\S+" already exists/,
+  },
+  opencode: {
+    keys: OPENCODE_KEYS,
+    variables: [
+      ...OPENCODE_KEYS,
+      'OPENCODE_CONFIG',
+      'OPENCODE_CONFIG_DIR',
+      'XDG_CONFIG_HOME',
+      'XDG_DATA_HOME',
+      'XDG_CACHE_HOME',
+      'XDG_STATE_HOME',
+    ],
+    namesSessions: false,
+    argv: ({ session, model, thinking, extra }) => [
+      'run',
+      '--format',
+      'json',
+      ...(session.isNew ? [] : ['--session', session.id ?? '']),
+      ...modelOption(model),
+      ...option('--variant', effortOf(thinking)),
+      ...extra,
+    ],
+    read: readOpencode,
+    unknownSession: /Session not found/,
+  },
+} as const satisfies Readonly<Record<string, AgentProfile>>;
+
+function option(flag: string, value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [flag, value];
+}
+
+/** As a placeholder, which refuses a name that would be read as an option: it may come from a sender. */
+function modelOption(model: string | undefined): readonly string[] {
+  return option('--model', model === undefined ? undefined : '{model}');
+}
+
+/** The levels that agents share; `off` and `minimal` are left to their own default. */
+function effortOf(thinking: string | undefined): string | undefined {
+  return thinking !== undefined && ['low', 'medium', 'high'].includes(thinking) ? thinking : undefined;
+}
+
+function codexEffort(thinking: string | undefined): string | undefined {
+  const effort = effortOf(thinking);
+  return effort === undefined ? undefined : `model_reasoning_effort="${effort}"`;
+}
+
+function readClaude(stdout: string): AgentReport | undefined {
+  const report = lastObject(stdout);
+  const reply = textField(report, 'result');
+  if (reply === undefined) return undefined;
+  const usage = field(report, 'usage');
+  const failed = field(report, 'is_error') === true;
+  return { reply: failed ? '' : reply, usage: usageOf(usage), ...(failed ? { error: reply } : {}) };
+}
+
+function readCodex(stdout: string): AgentReport | undefined {
+  const events = objectLines(stdout);
+  if (events.length === 0) return undefined;
+  const items = events.map((event) => field(event, 'item'));
+  const texts = items.filter((item) => field(item, 'type') === 'agent_message').map(textOf);
+  const failure = events.find((event) => field(event, 'type') === 'turn.failed');
+  return {
+    reply: texts.at(-1) ?? '',
+    sessionId: textField(
+      events.find((event) => field(event, 'type') === 'thread.started'),
+      'thread_id',
+    ),
+    usage: usageOf(
+      field(
+        events.findLast((event) => field(event, 'type') === 'turn.completed'),
+        'usage',
+      ),
+    ),
+    error: failure === undefined ? undefined : (textField(field(failure, 'error'), 'message') ?? 'no reason'),
+  };
+}
+
+function readGemini(stdout: string): AgentReport | undefined {
+  const report = lastObject(stdout);
+  const error = textField(field(report, 'error'), 'message');
+  const reply = textField(report, 'response');
+  return reply === undefined && error === undefined ? undefined : { reply: reply ?? '', error };
+}
+
+function readOpencode(stdout: string): AgentReport | undefined {
+  const events = objectLines(stdout);
+  if (events.length === 0) return undefined;
+  const parts = events.map((event) => field(event, 'part'));
+  const texts = parts.filter((part) => field(part, 'type') === 'text').map(textOf);
+  const failure = field(
+    events.find((event) => field(event, 'type') === 'error'),
+    'error',
+  );
+  const said = textField(field(failure, 'data'), 'message') ?? textField(failure, 'name');
+  const tokens = field(
+    parts.findLast((part) => field(part, 'type') === 'step-finish'),
+    'tokens',
+  );
+  return {
+    reply: texts.join('\n\n'),
+    sessionId: textField(events[0], 'sessionID'),
+    usage: tokensOf(field(tokens, 'input'), field(tokens, 'output')),
+    error: failure === undefined ? undefined : (said ?? 'no reason'),
+  };
+}
+
+const textOf = (item: unknown): string => textField(item, 'text') ?? '';
+
+function usageOf(usage: unknown): TokenUsage | undefined {
+  return tokensOf(field(usage, 'input_tokens'), field(usage, 'output_tokens'));
+}
+
+function tokensOf(inputTokens: unknown, outputTokens: unknown): TokenUsage | undefined {
+  if (typeof inputTokens !== 'number' || typeof outputTokens !== 'number') return undefined;
+  return { inputTokens, outputTokens };
+}
+
+/** The JSON object that the output is or ends with; warnings may stand before it. */
+function lastObject(stdout: string): unknown {
+  return (
+    parse(stdout) ?? parse(stdout.slice(Math.max(stdout.indexOf('\n{') + 1, 0))) ?? objectLines(stdout).at(-1)
+  );
+}
+
+function objectLines(stdout: string): readonly unknown[] {
+  return stdout.split('\n').flatMap((line) => (line.startsWith('{') ? (parse(line) ?? []) : []));
+}
+
+function parse(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

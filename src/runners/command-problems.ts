@@ -1,0 +1,116 @@
+import { accessSync, constants } from 'node:fs';
+import { basename, delimiter, isAbsolute, join, relative } from 'node:path';
+import type { RunnerSettings } from '../config/config.ts';
+import { AGENT_PROFILES } from './agent-profiles.ts';
+import type { HostEnvironment } from './command-runner.ts';
+import { isWithin, workRootProblem } from './work-folder.ts';
+
+/** A finding about a runner that starts a command. */
+export interface CommandProblem {
+  readonly severity: 'error' | 'warning';
+  readonly code: 'RUNNER_FOLDER' | 'RUNNER_ENVIRONMENT' | 'COMMAND_NOT_FOUND';
+  /** The key below the runner it is about; absent where that is not written. */
+  readonly key?: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' | 'agent' }>;
+
+export interface CommandPlace {
+  /** The runner's place in the file, e.g. `gateway.runners.main`. */
+  readonly at: string;
+  /** The folder of the configuration. */
+  readonly configDir: string;
+  readonly hasCwd: boolean;
+  readonly host: HostEnvironment;
+}
+
+/** Where a command would work, whether it is there, and keys that would not reach it. Looks at the disk. */
+export function commandProblems(runner: CommandRunner, place: CommandPlace): readonly CommandProblem[] {
+  return [...folderProblems(runner, place), ...programProblems(runner, place), ...keyProblems(runner, place)];
+}
+
+function folderProblems(
+  { cwd, privateFolders, kind }: CommandRunner,
+  { at, configDir, hasCwd }: CommandPlace,
+): readonly CommandProblem[] {
+  if (privateFolders !== undefined) {
+    const message = workRootProblem(privateFolders, configDir);
+    const hint = `or name another folder with cwd, below ${at}`;
+    return message === undefined
+      ? []
+      : [{ severity: 'error', code: 'RUNNER_FOLDER', message: `the private folder ${message}`, hint }];
+  }
+  if (cwd === undefined || !isWithin(configDir, cwd)) return [];
+  return [
+    {
+      severity: 'warning',
+      code: 'RUNNER_FOLDER',
+      ...(hasCwd ? { key: 'cwd' } : {}),
+      message:
+        'the command works in a folder that holds the configuration: ' +
+        'an agent with text from outside in hand can read and change it there',
+      hint: `${hasCwd ? 'write' : 'add'} cwd: private ${hasCwd ? 'at' : 'to'} ${at}${hasCwd ? '.cwd' : ''}${kind === 'agent' ? ', or leave cwd out' : ''}`,
+    },
+  ];
+}
+
+function programProblems(
+  runner: CommandRunner,
+  { at, configDir, host }: CommandPlace,
+): readonly CommandProblem[] {
+  const program = runner.kind === 'agent' ? runner.command : (runner.argv[0] ?? '');
+  if (program === '' || program.includes('{') || isExecutable(program, runner.env['PATH'] ?? host['PATH']))
+    return [];
+  const shown = isWithin(program, configDir) ? `./${relative(configDir, program)}` : program;
+  const where = isAbsolute(program) ? 'there is no such program' : 'it is not on PATH';
+  return [
+    {
+      severity: 'warning',
+      code: 'COMMAND_NOT_FOUND',
+      key: runner.kind === 'agent' ? 'kind' : 'argv',
+      message: `the command ${shown.slice(0, 80)} cannot be started: ${where}`,
+      hint: `install it, or name it with its folder at ${at}.${runner.kind === 'agent' ? 'command' : 'argv'}; runs wait until it is there`,
+    },
+  ];
+}
+
+/** The keys of agents that are known by their names, wherever in the arguments they stand. */
+function keyProblems(runner: CommandRunner, { at, host }: CommandPlace): readonly CommandProblem[] {
+  if (runner.kind === 'agent') return [];
+  const words = new Set(
+    runner.argv.flatMap((argument) => argument.split(/[\s;|&()'"]+/).map((word) => basename(word))),
+  );
+  return Object.entries(AGENT_PROFILES).flatMap(([agent, { keys }]): CommandProblem[] => {
+    if (!words.has(agent)) return [];
+    const isKnown = (name: string): boolean =>
+      Object.hasOwn(runner.env, name) || runner.passEnv.includes(name);
+    const set = keys.filter((name) => (host[name] ?? '') !== '');
+    if (set.length === 0 || keys.some(isKnown)) return [];
+    const list = set.join(', ');
+    return [
+      {
+        severity: 'warning',
+        code: 'RUNNER_ENVIRONMENT',
+        key: 'argv',
+        message: `${list} is set for the service, but the command ${agent} does not get it`,
+        hint: `add passEnv: [${list}] to ${at}, or use kind: ${agent}, which passes it on`,
+      },
+    ];
+  });
+}
+
+function isExecutable(program: string, path = ''): boolean {
+  const candidates = program.includes('/')
+    ? [program]
+    : path.split(delimiter).map((folder) => join(folder, program));
+  return candidates.some((candidate) => {
+    try {
+      accessSync(candidate, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

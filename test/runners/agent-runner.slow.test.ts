@@ -1,0 +1,187 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { SafeText } from '../../src/action.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { createRunners, type Turn, type TurnResult } from '../../src/runners/runners.ts';
+
+/*
+ * Stand-ins that speak as the real command lines do (claude 2.1.330, codex 0.169.0, gemini 0.61.0, opencode 1.18.33;
+ * their outputs shortened). `test/full/agents.test.ts` runs the real ones. Each notes its arguments, its folder and
+ * its key, and replies with the prompt and how often it was asked in this conversation.
+ */
+const COMMON = `#!/bin/sh
+args="$*"; prompt=$(cat); echo "$PWD $KEY $args" >> "$HOME/calls"
+known() { [ -f "$HOME/sessions/$1" ]; }
+ask() { mkdir -p "$HOME/sessions"; echo x >> "$HOME/sessions/$1"; n=$(grep -c x "$HOME/sessions/$1"); }
+[ "$prompt" = fail ] && { echo "it broke" >&2; exit 3; }
+`;
+const AGENTS: Readonly<Record<string, { readonly key: string; readonly script: string }>> = {
+  claude: {
+    key: 'ANTHROPIC_API_KEY',
+    script: `
+while [ $# -gt 0 ]; do case "$1" in --session-id) new=$2; shift;; --resume) old=$2; shift;; esac; shift; done
+[ -n "$old" ] && ! known "$old" && { echo "No conversation found with session ID: $old" >&2; exit 1; }
+[ -n "$new" ] && known "$new" && { echo "Error: Session ID $new is already in use." >&2; exit 1; }
+ask "$old$new"
+[ "$prompt" = refuse ] && { echo '{"type":"result","is_error":true,"result":"Credit balance is too low"}'; exit 1; }
+echo '{"type":"result","is_error":false,"result":"'"$prompt $n"'","usage":{"input_tokens":5,"output_tokens":3}}'
+`,
+  },
+  codex: {
+    key: 'CODEX_API_KEY',
+    script: `
+id=thread-$$
+if [ "$2" = resume ]; then
+  while [ $# -gt 2 ]; do shift; done; id=$1
+  known "$id" || { echo "Error: thread/resume failed: no rollout found for thread id $id" >&2; exit 1; }
+fi
+ask "$id"; echo '{"type":"thread.started","thread_id":"'$id'"}'
+[ "$prompt" = refuse ] && { echo '{"type":"turn.failed","error":{"message":"Credit balance is too low"}}'; exit 1; }
+echo '{"type":"item.completed","item":{"id":"i","type":"error","message":"Model metadata not found."}}'
+echo '{"type":"item.completed","item":{"id":"j","type":"agent_message","text":"'"$prompt $n"'"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":5,"output_tokens":3}}'
+`,
+  },
+  gemini: {
+    key: 'GEMINI_API_KEY',
+    script: `
+while [ $# -gt 0 ]; do case "$1" in --session-id) new=$2; shift;; --resume) old=$2; shift;; esac; shift; done
+[ -n "$old" ] && ! known "$old" && { echo "Error resuming session: Invalid session identifier" >&2; exit 42; }
+[ -n "$new" ] && known "$new" && { echo 'Error starting session: Session ID "'$new'" already exists.' >&2; exit 1; }
+ask "$old$new"
+[ "$prompt" = refuse ] && { printf '{\\n  "error": { "message": "Credit balance is too low" }\\n}'; exit 41; }
+printf '{\\n  "session_id": "x",\\n  "response": "%s",\\n  "stats": {}\\n}' "$prompt $n"
+`,
+  },
+  opencode: {
+    key: 'OPENAI_API_KEY',
+    script: `
+id=ses_$$
+while [ $# -gt 0 ]; do case "$1" in --session) id=$2; known "$id" || { echo "Error: Session not found" >&2; exit 1; }; shift;; esac; shift; done
+ask "$id"; echo '{"type":"step_start","sessionID":"'$id'","part":{"type":"step-start"}}'
+[ "$prompt" = refuse ] && { echo '{"type":"error","sessionID":"'$id'","error":{"name":"E","data":{"message":"Credit balance is too low"}}}'; exit 1; }
+echo '{"type":"text","sessionID":"'$id'","part":{"type":"text","text":"'"$prompt $n"'"}}'
+echo '{"type":"step_finish","sessionID":"'$id'","part":{"type":"step-finish","tokens":{"input":5,"output":3}}}'
+`,
+  },
+};
+
+interface Opened {
+  readonly home: string;
+  run(change?: Partial<Turn>): Promise<TurnResult>;
+  calls(): readonly string[];
+}
+
+async function openAgent(name: string, yaml = ''): Promise<Opened> {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-agent-')));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const { key, script } = AGENTS[name]!;
+  mkdirSync(join(home, 'bin'));
+  mkdirSync(join(home, 'config'));
+  const program = join(home, 'bin', name);
+  writeFileSync(program, COMMON.replace('$KEY', `$${key}`) + script);
+  chmodSync(program, 0o755);
+  const file = join(home, 'config', 'sluice.yaml');
+  writeFileSync(file, `hooks: {enabled: true}\ngateway:\n  runner: {kind: ${name}, ${yaml}}\n`);
+  const host = { PATH: `${join(home, 'bin')}:${process.env['PATH']}`, HOME: home, [key]: 'the-key' };
+  const { config, diagnostics } = await loadConfig(file, { env: host, needSecrets: true, dev: true });
+  expect(diagnostics).toEqual([]);
+  const runner = createRunners(config!.settings, host).get('default')!;
+  const turn: Turn = {
+    runId: `agent-${name}-${process.pid}`,
+    kind: 'hook',
+    attempt: 1,
+    sessionKey: 'hook:example',
+    sessionId: '5f0c1e9a-7b2d-8c3e-9f4a-0d1b2c3d4e5f',
+    name: 'Example',
+    prompt: 'first' as SafeText,
+    message: 'first',
+    timeoutSeconds: 30,
+    history: [],
+  };
+  const options = { signal: new AbortController().signal, onProcess: async () => {} };
+  return {
+    home,
+    run: (change) => runner.run({ ...turn, ...change }, options),
+    calls: () => readFileSync(join(home, 'calls'), 'utf8').trim().split('\n'),
+  };
+}
+
+const LATER = { history: [{ role: 'user', text: 'first', at: 1 }] } as const;
+const said = (text: string) => text as SafeText;
+
+describe.each(Object.keys(AGENTS))('the agent %s', (name) => {
+  test('continues a conversation, in a private folder, with its key', async () => {
+    const agent = await openAgent(name);
+    expect(await agent.run()).toMatchObject({ kind: 'completed', outcome: 'ok', reply: 'first 1' });
+    expect(await agent.run({ ...LATER, prompt: said('second') })).toMatchObject({ reply: 'second 2' });
+    expect(await agent.run({ sessionId: '6f0c1e9a-7b2d-8c3e-9f4a-0d1b2c3d4e5f' })).toMatchObject({
+      reply: 'first 1',
+    });
+    const [folder = '', key] = agent.calls()[0]?.split(' ') ?? [];
+    expect(key).toBe('the-key');
+    expect(folder.startsWith(join(agent.home, '.local/state/sluice/work/'))).toBe(true);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(agent.calls().map((call) => call.split(' ')[0])).toEqual([
+      folder,
+      folder,
+      expect.not.stringMatching(folder),
+    ]);
+  });
+
+  test('begins anew where the agent has lost the conversation, and goes on where it has it already', async () => {
+    const agent = await openAgent(name);
+    expect(await agent.run({ ...LATER })).toMatchObject({ outcome: 'ok', reply: 'first 1' });
+    expect(await agent.run()).toMatchObject({ outcome: 'ok', reply: 'first 2' });
+    rmSync(join(agent.home, 'sessions'), { recursive: true });
+    expect(await agent.run({ ...LATER })).toMatchObject({ outcome: 'ok', reply: 'first 1' });
+  });
+
+  test('reports a failure in its own words, asked once', async () => {
+    const agent = await openAgent(name);
+    expect(await agent.run({ prompt: said('refuse') })).toMatchObject({
+      outcome: 'error',
+      reply: '',
+      error: { code: 'agent_error', message: `${name}: Credit balance is too low` },
+    });
+    expect(await agent.run({ prompt: said('fail') })).toMatchObject({
+      outcome: 'error',
+      reply: '',
+      error: { code: 'exit_3', message: 'the command exited with code 3\nit broke' },
+    });
+    expect(agent.calls()).toHaveLength(2);
+  });
+
+  test('gets a model and further arguments, and no model that looks like an option', async () => {
+    const agent = await openAgent(name, 'model: small, argv: [--extra, "two words"]');
+    await agent.run({ model: 'big/one' });
+    expect(agent.calls()[0]).toMatch(/--model big\/one .*--extra two words/);
+    expect(await agent.run({ model: '--yolo' })).toMatchObject({
+      kind: 'not-started',
+      code: 'unsafe_argument',
+    });
+  });
+
+  test('leaves no folder of a conversation that ends with its run', async () => {
+    const agent = await openAgent(name);
+    expect(await agent.run({ isOneShot: true })).toMatchObject({ outcome: 'ok' });
+    const [folder = ''] = agent.calls()[0]?.split(' ') ?? [];
+    expect(() => statSync(folder)).toThrow('ENOENT');
+  });
+});
+
+test('an agent that is not installed is away', async () => {
+  const agent = await openAgent('claude', 'command: ./no-such-program');
+  expect(await agent.run()).toMatchObject({ kind: 'not-started', code: 'spawn_failed', affects: 'runner' });
+});
