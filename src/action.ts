@@ -10,6 +10,10 @@ export type SafeText = string & { readonly [safe]: true };
 export const WAKE_MODES = ['now', 'next-heartbeat'] as const;
 export type WakeMode = (typeof WAKE_MODES)[number];
 
+/** When the main session gets a line about a run: always, when it failed or could not be delivered, or never. */
+export const SUMMARY_MODES = ['always', 'failures', 'never'] as const;
+export type SummaryMode = (typeof SUMMARY_MODES)[number];
+
 /** The eight messaging platforms of the contract; `mattermost` is served by a plugin module. */
 export const CHANNEL_IDS = [
   'whatsapp',
@@ -149,6 +153,8 @@ export interface AgentAction {
   /** True where the key is the random default: the session ends with its run. */
   readonly oneShot: boolean;
   readonly wakeMode: WakeMode;
+  /** Absent: always. */
+  readonly summary?: SummaryMode;
   readonly deliver: boolean;
   /** `last`, or a channel id with aliases resolved. */
   readonly channel: string;

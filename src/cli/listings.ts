@@ -17,6 +17,7 @@ export interface ListingOptions {
   readonly state?: string;
   readonly mapping?: string;
   readonly session?: string;
+  readonly kind?: 'hook' | 'heartbeat';
 }
 
 export interface Listing<Row> {
@@ -58,10 +59,17 @@ const isoTime = (ms: number | undefined): string | undefined =>
 
 const query = (
   options: ListingOptions,
-): { limit: number; state?: string; mappingId?: string; sessionKey?: string } => ({
+): {
+  limit: number;
+  state?: string;
+  mappingId?: string;
+  kind?: 'hook' | 'heartbeat';
+  sessionKey?: string;
+} => ({
   limit: options.limit,
   ...(options.state === undefined ? {} : { state: options.state }),
   ...(options.mapping === undefined ? {} : { mappingId: options.mapping }),
+  ...(options.kind === undefined ? {} : { kind: options.kind }),
   ...(options.session === undefined ? {} : { sessionKey: options.session }),
 });
 
@@ -100,6 +108,11 @@ export function runToJson(run: RunRecord, text: boolean): Record<string, unknown
   };
 }
 
+/** Tokens in and out, where the runner told them. */
+function tokensOf({ usage }: RunRecord): string {
+  return usage === undefined ? '' : `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`;
+}
+
 export const runsListing: Listing<RunRecord> = {
   title: 'runs',
   heading: [
@@ -113,6 +126,7 @@ export const runsListing: Listing<RunRecord> = {
     'tries',
     'message',
     'reply',
+    'tokens',
     'age',
   ],
   fetch: (storage, options) => storage.listRuns(query(options)),
@@ -128,6 +142,7 @@ export const runsListing: Listing<RunRecord> = {
     String(run.attempts),
     formatBytes(Buffer.byteLength(run.action.message)),
     run.reply === undefined ? '' : formatBytes(Buffer.byteLength(run.reply)),
+    tokensOf(run),
     formatSpan(now - run.acceptedAt),
   ],
 };

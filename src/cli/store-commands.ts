@@ -10,6 +10,7 @@ interface ListFlags {
   readonly state?: string;
   readonly mapping?: string;
   readonly session?: string;
+  readonly kind?: 'hook' | 'heartbeat';
 }
 
 const RUN_STATES = ['queued', 'active', 'completed', 'dead'] as const;
@@ -43,6 +44,12 @@ function addListings(program: Command, cli: Cli): void {
   );
   listing('runs', 'list agent runs', RUN_STATES)
     .option('--session <key>', 'only this session key')
+    .addOption(
+      new Option('--kind <kind>', 'only runs of hooks, or turns of the main session').choices([
+        'hook',
+        'heartbeat',
+      ]),
+    )
     .action(async (flags: ListFlags) => {
       const { runsListing } = await import('./listings.ts');
       await (await import('./store.ts')).list(cli, flags, runsListing);

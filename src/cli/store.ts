@@ -33,6 +33,7 @@ interface ListFlags extends ConfigFlags {
   readonly state?: string;
   readonly mapping?: string;
   readonly session?: string;
+  readonly kind?: 'hook' | 'heartbeat';
 }
 
 /** Prints one listing of the store. */

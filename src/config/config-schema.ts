@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { SUMMARY_MODES, WAKE_MODES } from '../action.ts';
 import { mailSchema } from './mail-schema.ts';
 import { runnerSchema, secretSchema } from './runner-schema.ts';
 
@@ -62,6 +63,20 @@ const hooksSchema = z.strictObject({
     description:
       'Failed authentications that one address may make in a minute; further ones are answered 429. 0 turns the limit off.',
   }),
+  defaults: z
+    .strictObject({
+      wakeMode: z
+        .enum(WAKE_MODES)
+        .default('now')
+        .meta({ description: 'Whether the end of a run wakes the main session at once.' }),
+      deliver: z.boolean().default(true).meta({ description: 'Whether replies go to a channel.' }),
+      summary: z
+        .enum(SUMMARY_MODES)
+        .default('always')
+        .meta({ description: 'When the main session gets a line about a run.' }),
+    })
+    .prefault({})
+    .meta({ description: 'What runs do where neither the request nor the mapping says it.' }),
   lenient: z.boolean().optional().meta({
     description:
       'Correct wrong types and unknown values in request bodies, with a warning, instead of answering 400.',

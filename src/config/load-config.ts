@@ -148,7 +148,10 @@ async function build({ read: { root, dialect, env, reserved: also }, path, optio
   const files = resolved.files;
   if (!parsed.success) {
     diagnostics.push(...fromZodError(parsed.error, root, configSchema));
-    return { diagnostics: withoutUnknown(diagnostics, root, resolved.unknown), secrets, files };
+    const known = withoutUnknown(diagnostics, root, resolved.unknown);
+    // A required value that is not known yet may be all that is wrong: then that is what is said.
+    const isExplained = known.some(({ severity }) => severity === 'error');
+    return { diagnostics: isExplained ? known : diagnostics, secrets, files };
   }
   await checkDirectories(reporter, parsed.data, directory);
   const settings = toSettings(parsed.data, {

@@ -1,3 +1,4 @@
+import type { SummaryMode, WakeMode } from '../action.ts';
 import type { LocatedValue } from '../document/document.ts';
 import type { MailBlock } from './mail-schema.ts';
 import type { AgentKind } from './runner-schema.ts';
@@ -44,6 +45,12 @@ export interface HooksSettings {
   /** Default 20; 0 turns the limit off. */
   readonly authFailuresPerMinute: number;
   readonly lenient: boolean;
+  /** What a run does where neither the request nor the mapping says it. */
+  readonly defaults: {
+    readonly wakeMode: WakeMode;
+    readonly deliver: boolean;
+    readonly summary: SummaryMode;
+  };
   /** `openclaw`: idempotency keys also come in their header and in the body, and a key with another body is another request. */
   readonly dialect: 'sluice' | 'openclaw';
   readonly exposeRuns: boolean;

@@ -30,7 +30,7 @@ const PRESETS: readonly string[] = ['mail', 'gmail'];
 
 /** What the main session is told where the file says nothing. */
 const DEFAULT_HEARTBEAT_INSTRUCTIONS =
-  'Look at the events below. If one of them needs something done or said, do it or say it; if nothing needs attention, answer HEARTBEAT_OK and nothing else.';
+  'Look at the events below. A run whose reply was sent, as its line says, needs nothing more. If one of them needs something done or said, do it or say it; if nothing needs attention, answer HEARTBEAT_OK and nothing else.';
 
 /** Fills in what depends on other keys or on the file's place, and reports what a schema cannot see. */
 export function toSettings(file: ConfigFile, context: SettingsContext): Settings {
@@ -105,6 +105,7 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
     queryToken: hooks.queryToken,
     authFailuresPerMinute: hooks.authFailuresPerMinute,
     lenient: hooks.lenient ?? context.isOpenClaw,
+    defaults: hooks.defaults,
     dialect: context.isOpenClaw ? 'openclaw' : 'sluice',
     exposeRuns: hooks.exposeRuns,
     sessionKeys: {

@@ -1,8 +1,9 @@
+import { LAST_CHANNEL } from '../action.ts';
 import type { Settings } from '../config/config.ts';
 import type { NewDelivery, RunCompletion, RunRecord } from '../storage/storage.ts';
 import { isAcknowledgement, type TurnResult } from '../runners/runners.ts';
 import { makeCallback } from './outbox/callback.ts';
-import { makeSummary } from './summary.ts';
+import { summaryPart } from './summary.ts';
 import type { RunEnding } from './run-ending.ts';
 
 type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
@@ -20,7 +21,6 @@ export function makeCompletion(
   settings: Pick<Settings, 'gateway' | 'channels'>,
 ): RunCompletion {
   const delivery = deliveryOf(run, result);
-  const isUndeliverable = delivery !== undefined && Object.keys(settings.channels).length === 0;
   const callback = makeCallback(run.action, ending, nowMs);
   return {
     runId: run.id,
@@ -29,14 +29,25 @@ export function makeCompletion(
     ...(result.error === undefined ? {} : { error: result.error }),
     ...(result.usage === undefined ? {} : { usage: result.usage }),
     ...historyOf(run, result, { maxTurns: settings.gateway.sessions.maxTurns, nowMs }),
-    summary: makeSummary(run, result.outcome === 'forwarded' ? 'ok' : result.outcome, {
+    ...summaryPart(run, result.outcome === 'forwarded' ? 'ok' : result.outcome, {
       text: result.reply.trim() === '' && result.remark !== undefined ? result.remark : summaryBody(ending),
-      note: isUndeliverable ? 'not delivered: no channel is configured' : undefined,
+      note: noteOf(delivery, settings),
     }),
     ...(delivery === undefined ? {} : { delivery }),
     ...(callback === undefined ? {} : { callback }),
     nowMs,
   };
+}
+
+/** What the main session is to know of the reply: it would otherwise pass on what has been sent. */
+function noteOf(
+  delivery: NewDelivery | undefined,
+  { channels }: Pick<Settings, 'channels'>,
+): string | undefined {
+  if (delivery === undefined) return undefined;
+  if (Object.keys(channels).length === 0) return 'not delivered: no channel is configured';
+  const where = delivery.channel === LAST_CHANNEL ? 'the last channel' : delivery.channel;
+  return `its reply is sent to ${where}: nothing is left to do`;
 }
 
 /** The delivery a completed run asks for: of a reply that is more than an acknowledgement. */

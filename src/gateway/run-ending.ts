@@ -6,7 +6,7 @@ import {
   type RunRecord,
 } from '../storage/storage.ts';
 import { makeCallback } from './outbox/callback.ts';
-import { makeSummary, shownError } from './summary.ts';
+import { shownError, summaryPart } from './summary.ts';
 import type { TurnResult } from '../runners/runners.ts';
 
 /** How a run ended, for whoever waits for it, for its summary and for its callback. */
@@ -54,10 +54,10 @@ export function deadEnding(
   const shown = shownError(error);
   const ending: RunEnding = { runId: run.id, state: 'dead', reply: '', error: shown };
   const callback = makeCallback(run.action, ending, nowMs);
-  const summary = makeSummary(run, 'dead', { text: `${shown.code}: ${shown.message}` });
+  const summary = summaryPart(run, 'dead', { text: `${shown.code}: ${shown.message}` });
   return {
     ending,
-    deadLetter: { error, summary, ...(callback === undefined ? {} : { callback }), nowMs },
+    deadLetter: { error, ...summary, ...(callback === undefined ? {} : { callback }), nowMs },
   };
 }
 
@@ -71,6 +71,6 @@ export function dropEnding(run: RunRecord, nowMs: number): DropEnding {
     error: DROPPED,
   };
   const callback = makeCallback(run.action, ending, nowMs);
-  const summary = makeSummary(run, 'dropped', { text: DROPPED.message });
-  return callback === undefined ? { summary } : { summary, callback };
+  const summary = summaryPart(run, 'dropped', { text: DROPPED.message });
+  return callback === undefined ? summary : { ...summary, callback };
 }

@@ -5,7 +5,7 @@ import type { OutboxRecord, RunRecord, SummaryEvent } from '../storage/storage.t
 const MAX_SUMMARY_CHARS = 2_000;
 
 /** The summary a run leaves in the main session. A note stands after the text and is never cut off. */
-export function makeSummary(
+function makeSummary(
   run: RunRecord,
   outcome: SummaryOutcome,
   { text, note }: { readonly text: string; readonly note?: string | undefined },
@@ -19,6 +19,21 @@ export function makeSummary(
   };
 }
 
+/** The summary as a part of what is stored; empty where the run posts none. */
+export function summaryPart(
+  run: RunRecord,
+  outcome: SummaryOutcome,
+  parts: { readonly text: string; readonly note?: string | undefined },
+): { readonly summary?: SummaryEvent } {
+  return wantsSummary(run, outcome) ? { summary: makeSummary(run, outcome, parts) } : {};
+}
+
+/** Whether the main session gets a line about the end of a run, as its mapping or `hooks.defaults` says. */
+function wantsSummary({ action }: RunRecord, outcome: SummaryOutcome): boolean {
+  if (action.summary === 'never') return false;
+  return action.summary !== 'failures' || outcome !== 'ok';
+}
+
 /** The line a delivery or callback leaves when it is given up. */
 export function makeFailureSummary(
   entry: OutboxRecord,
@@ -30,16 +45,18 @@ export function makeFailureSummary(
     readonly error: { readonly code: string; readonly message: string };
     readonly fallback: DeliveryTarget | undefined;
   },
-): SummaryEvent {
+): { readonly summary?: SummaryEvent } {
   const text = `${error.code}: ${error.message}`;
   const note = fallback === undefined ? undefined : `sent on to ${fallback.channel}`;
   const outcome = entry.kind === 'callback' ? 'callback failed' : 'delivery failed';
-  if (run !== undefined) return makeSummary(run, outcome, { text, note });
+  if (run !== undefined) return summaryPart(run, outcome, { text, note });
   // The run has been pruned: who sent it is no longer known.
   return {
-    text: `Hook (${outcome}): ${text}`,
-    origin: { requestId: entry.runId, path: 'unknown', trusted: false },
-    requestHeartbeat: false,
+    summary: {
+      text: `Hook (${outcome}): ${text}`,
+      origin: { requestId: entry.runId, path: 'unknown', trusted: false },
+      requestHeartbeat: false,
+    },
   };
 }
 

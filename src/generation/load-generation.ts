@@ -209,6 +209,7 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
     channelAliases: CHANNEL_ALIASES,
     recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
     lenient: hooks.lenient,
+    defaults: hooks.defaults,
     sessionKeys: hooks.sessionKeys,
     limits: hooks.limits,
     dialect: config.dialect,

@@ -85,6 +85,7 @@ function describeAction(action: Action): Record<string, unknown> {
     model,
     thinking,
     timeoutSeconds,
+    summary: action.summary,
     runner,
     fallback,
     callbackUrl,

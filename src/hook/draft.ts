@@ -45,8 +45,9 @@ export function createRender(work: WorkBudget, templates: RenderedTemplate[] | u
 export function renderDraft(mapping: CompiledMapping, scope: Scope, render: Render): Draft {
   const kind = mapping.action === 'wake' ? 'wake' : 'agent';
   const text = draftText(mapping, kind, scope, render);
-  if (kind === 'wake') return { kind, fields: { mode: mapping.wakeMode, ...present('text', text) } };
-  const fields: Record<string, JsonValue> = { wakeMode: mapping.wakeMode };
+  if (kind === 'wake')
+    return { kind, fields: { ...present('mode', mapping.wakeMode), ...present('text', text) } };
+  const fields: Record<string, JsonValue> = { ...present('wakeMode', mapping.wakeMode) };
   if (text !== undefined) fields['message'] = text;
   if (mapping.deliver !== undefined) fields['deliver'] = mapping.deliver;
   if (mapping.timeoutSeconds !== undefined) fields['timeoutSeconds'] = mapping.timeoutSeconds;
@@ -83,6 +84,6 @@ function ownText(payload: JsonValue, kind: 'wake' | 'agent'): string | undefined
   return undefined;
 }
 
-function present(field: 'text', value: string | undefined): RawFields {
+function present(field: 'text' | 'mode' | 'wakeMode', value: string | undefined): RawFields {
   return value === undefined ? {} : { [field]: value };
 }

@@ -1,3 +1,4 @@
+import type { SummaryMode, WakeMode } from '../action.ts';
 import type { RoutingTable, WorkLimits } from '../mapping/mapping.ts';
 
 /** Everything of the configuration that evaluation may depend on: plain data and pure functions, pinned per request. */
@@ -17,6 +18,12 @@ export interface EvaluationSettings {
   recipientProblem?(channel: string, to: string): string | undefined;
   /** Coerce wrong types and enum values of `wake` and `agent` bodies with a warning, as OpenClaw does. */
   readonly lenient: boolean;
+  /** What a run does where neither the request nor the mapping says it: `hooks.defaults`. */
+  readonly defaults: {
+    readonly wakeMode: WakeMode;
+    readonly deliver: boolean;
+    readonly summary: SummaryMode;
+  };
   readonly sessionKeys: {
     /** Whether a request body may choose the session key. */
     readonly allowFromRequest: boolean;

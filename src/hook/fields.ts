@@ -81,21 +81,23 @@ function optionalText(values: RawFields, field: Field, at: FieldContext): string
   return text === '' ? undefined : text;
 }
 
-/** `mode` or `wakeMode`: `now` unless it says otherwise. */
+/** `mode` of a wake: `now` unless it says otherwise; `wakeMode` of a run: as `hooks.defaults` has it. */
 export function wakeMode(values: RawFields, field: 'mode' | 'wakeMode', at: FieldContext): WakeMode {
   const value = values[field];
-  if (value === undefined || value === null) return 'now';
+  const standard = field === 'mode' ? 'now' : at.settings.defaults.wakeMode;
+  if (value === undefined || value === null) return standard;
   if (value === 'now' || value === 'next-heartbeat') return value;
-  refuse(at, field, WAKE_MODES.join(' or '), value, 'now');
-  return 'now';
+  refuse(at, field, WAKE_MODES.join(' or '), value, standard);
+  return standard;
 }
 
 export function deliver(values: RawFields, at: FieldContext): boolean {
   const value = values.deliver;
-  if (value === undefined || value === null) return true;
+  const standard = at.settings.defaults.deliver;
+  if (value === undefined || value === null) return standard;
   if (typeof value === 'boolean') return value;
-  refuse(at, 'deliver', 'true or false', value, 'true');
-  return true;
+  refuse(at, 'deliver', 'true or false', value, standard ? 'true' : 'false');
+  return standard;
 }
 
 /** `last` or the id of a known channel, aliases resolved. */
@@ -265,9 +267,10 @@ function refuse(
   field: Field,
   expected: string,
   found: JsonValue,
-  instead?: 'now' | 'true',
+  instead?: WakeMode | 'true' | 'false',
 ): undefined {
-  const other = typeof found === 'string' && instead === 'now' ? 'another string' : kindOf(found);
+  const isWakeMode = instead === 'now' || instead === 'next-heartbeat';
+  const other = typeof found === 'string' && isWakeMode ? 'another string' : kindOf(found);
   const message = `${field} must be ${expected}, found ${other}`;
   if (!at.settings.lenient) throw fieldError(field, message);
   const remark = instead === undefined ? 'it was ignored' : `${instead} was taken instead`;

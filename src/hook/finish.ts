@@ -59,6 +59,7 @@ function prepareAgent(
   const writtenKey = field.sessionKey(fields, mapping ? 'operator' : 'request', state);
   const chosenKey = writtenKey ?? sessionKeys.default;
   const deliver = field.deliver(fields, state);
+  const summary = mapping?.summary ?? state.settings.defaults.summary;
   const to = field.recipient(fields, channel, state);
   const thinking = field.thinking(fields, state);
   const timeoutSeconds = field.timeoutSeconds(fields, state);
@@ -77,6 +78,7 @@ function prepareAgent(
     // In an OpenClaw file runs under the default key follow each other, and each starts without history.
     oneShot: (dialect === 'openclaw' ? writtenKey : chosenKey) === undefined,
     wakeMode,
+    ...(summary === 'always' ? {} : { summary }),
     deliver,
     channel,
     ...(to === undefined ? {} : { to }),

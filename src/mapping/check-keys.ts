@@ -15,6 +15,7 @@ const AGENT_KEYS = [
   'timeoutSeconds',
   'runner',
   'fallback',
+  'summary',
   'callbackUrl',
 ] as const;
 

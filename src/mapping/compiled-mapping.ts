@@ -1,4 +1,4 @@
-import type { ConversationOwner, DeliveryTarget, WakeMode } from '../action.ts';
+import type { ConversationOwner, DeliveryTarget, SummaryMode, WakeMode } from '../action.ts';
 import type { Place } from '../document/document.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -125,7 +125,9 @@ export interface CompiledMapping {
   /** Agent of an OpenClaw mapping, a key of `hooks.agents.runners`. */
   readonly agentId?: string;
   readonly name?: CompiledTemplate;
-  readonly wakeMode: WakeMode;
+  readonly wakeMode?: WakeMode;
+  /** When the main session gets a line about the run. */
+  readonly summary?: SummaryMode;
   readonly sessionKey?: CompiledTemplate;
   /** Operator's words, literal. */
   readonly instructions?: string;

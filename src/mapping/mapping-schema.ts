@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WAKE_MODES } from '../action.ts';
+import { SUMMARY_MODES, WAKE_MODES } from '../action.ts';
 
 /** A reference would bring a secret into code that only handles what came from outside. */
 const LiteralSchema = z
@@ -83,7 +83,7 @@ export const MappingSchema = z.strictObject({
     .optional()
     .describe('Default agent; skip answers 204 on purpose.'),
   name: z.string().optional().describe('Template: human-readable name of the hook; default Hook.'),
-  wakeMode: z.enum(WAKE_MODES).optional().describe('Default now.'),
+  wakeMode: z.enum(WAKE_MODES).optional().describe('Default hooks.defaults.wakeMode, else now.'),
   sessionKey: z.string().optional().describe('Template; default a random one for every run.'),
   instructions: z
     .string()
@@ -91,7 +91,10 @@ export const MappingSchema = z.strictObject({
     .describe("The operator's own words, outside the safety boundary; literal."),
   messageTemplate: z.string().optional().describe('Template of what the agent reads; for agent mappings.'),
   textTemplate: z.string().optional().describe("Template of the system event's text; for wake mappings."),
-  deliver: z.boolean().optional().describe('Whether the reply is sent to a channel; default true.'),
+  deliver: z
+    .boolean()
+    .optional()
+    .describe('Whether the reply is sent to a channel; default hooks.defaults.deliver, else true.'),
   channel: z.string().optional().describe('Template: channel id; default last.'),
   to: RecipientSchema.optional().describe('Template: recipient on the channel; default the last one.'),
   model: z.string().optional().describe('Template: model name or alias for this run.'),
@@ -105,6 +108,12 @@ export const MappingSchema = z.strictObject({
   forEach: z.string().min(1).optional().describe('Payload path of a list: one action per element.'),
   runner: z.string().min(1).optional().describe('Key of gateway.runners; default gateway.runner.'),
   fallback: FallbackSchema.optional().describe('Tried when delivery on the first channel is given up.'),
+  summary: z
+    .enum(SUMMARY_MODES)
+    .optional()
+    .describe(
+      'When the main session gets a line about the run; default hooks.defaults.summary, else always.',
+    ),
   callbackUrl: CallbackSchema.optional().describe('The outcome of the run is posted there.'),
   dedupe: DedupeSchema.optional().describe('What makes a request a repeat that gets the first answer.'),
   maxBodyBytes: z

@@ -153,7 +153,8 @@ export interface RunCompletion {
     readonly turns: readonly SessionTurn[];
     readonly maxTurns: number;
   };
-  readonly summary: SummaryEvent;
+  /** Absent where none is posted. */
+  readonly summary?: SummaryEvent;
   readonly delivery?: NewDelivery;
   readonly callback?: NewCallback;
   readonly nowMs: number;
@@ -164,13 +165,15 @@ export const DROPPED = { code: 'dropped', message: 'taken off the queue by the o
 
 /** What dropping a run posts. */
 export interface DropEnding {
-  readonly summary: SummaryEvent;
+  /** Absent where none is posted. */
+  readonly summary?: SummaryEvent;
   readonly callback?: NewCallback;
 }
 
 export interface RunDeadLetter {
   readonly error: { readonly code: string; readonly message: string };
-  readonly summary: SummaryEvent;
+  /** Absent where none is posted. */
+  readonly summary?: SummaryEvent;
   readonly callback?: NewCallback;
   readonly nowMs: number;
 }
@@ -207,7 +210,8 @@ export interface OutboxResult {
 
 export interface OutboxDeadLetter {
   readonly error: { readonly code: string; readonly message: string };
-  readonly summary: SummaryEvent;
+  /** Absent where none is posted. */
+  readonly summary?: SummaryEvent;
   readonly fallback?: NewDelivery;
   readonly nowMs: number;
 }
@@ -286,6 +290,8 @@ export interface ListQuery {
   readonly limit: number;
   readonly state?: string;
   readonly mappingId?: string;
+  /** Runs only. */
+  readonly kind?: 'hook' | 'heartbeat';
   readonly sessionKey?: string;
   /** Sessions only. */
   readonly owner?: string;

@@ -154,6 +154,7 @@ test('a file with every key becomes exactly these settings', async () => {
       queryToken: 'reject',
       authFailuresPerMinute: 0,
       lenient: true,
+      defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
       dialect: 'sluice',
       exposeRuns: true,
       sessionKeys: {
@@ -295,6 +296,7 @@ test('the shortest file that serves has these defaults', async () => {
     queryToken: 'warn',
     authFailuresPerMinute: 20,
     lenient: false,
+    defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
     dialect: 'sluice',
     exposeRuns: false,
     agents: { runners: {} },

@@ -28,6 +28,7 @@ const MAPPINGS = [
     sessionKey: 'hook:order:{{item.id}}',
     instructions: 'Read the order.',
     messageTemplate: 'Order {{item.id}}',
+    summary: 'failures',
     deliver: false,
     channel: 'slack',
     to: 'C0123456',

@@ -13,6 +13,7 @@ import {
   HeldRunner,
   ok,
   openHouse,
+  RecordingChannel,
   temporaryFile,
 } from '../support/gateway-fixture.ts';
 import { gatewaySettings } from '../support/gateway-settings.ts';
@@ -478,5 +479,47 @@ describe('time', () => {
     await before.storage.close();
     const after = await openHouse({ file });
     expect(await after.gateway.waitForRun(action.id, 5000)).toMatchObject({ outcome: 'ok' });
+  });
+});
+
+describe('the summary of a run', () => {
+  const failing: TurnResult = {
+    kind: 'completed',
+    outcome: 'error',
+    reply: '',
+    error: { code: 'exit_1', message: 'the command exited with code 1' },
+  };
+
+  test('says that a reply is sent, so that the main session leaves it', async () => {
+    const house = await openHouse({ channels: [{ channel: new RecordingChannel('telegram'), to: '1' }] });
+    const action = agentAction({ deliver: true, channel: 'telegram', name: 'Deploy' });
+    await house.accept(action);
+    await house.gateway.waitForRun(action.id, 5_000);
+    expect(await house.events()).toEqual([
+      'Hook Deploy: hello (its reply is sent to telegram: nothing is left to do)',
+    ]);
+  });
+
+  test('is left out where only failures are wanted, or none, and nothing wakes the main session', async () => {
+    const turns: string[] = [];
+    const runner = answering((turn) => {
+      turns.push(turn.kind);
+      return turn.message === 'bad' ? failing : ok('fine');
+    });
+    const house = await openHouse({ runners: { default: runner } });
+    const actions = [
+      agentAction({ summary: 'failures', wakeMode: 'now' }),
+      agentAction({ summary: 'never', message: 'bad', wakeMode: 'now' }),
+      agentAction({ summary: 'never', wakeMode: 'now' }),
+    ];
+    await house.accept(...actions);
+    for (const { id } of actions) await house.gateway.waitForRun(id, 5_000);
+    expect(await house.storage.heartbeatRequested()).toBe(false);
+    expect(await house.events()).toEqual([]);
+    const bad = agentAction({ summary: 'failures', message: 'bad' });
+    await house.accept(bad);
+    await house.gateway.waitForRun(bad.id, 5_000);
+    expect(await house.events()).toEqual(['Hook Test (error): exit_1: the command exited with code 1']);
+    expect(turns.filter((kind) => kind === 'heartbeat')).toEqual([]);
   });
 });

@@ -85,7 +85,6 @@ describe('a mapping', () => {
       id: 'mapping-1',
       match: {},
       action: 'agent',
-      wakeMode: 'now',
       allowUnsafeExternalContent: false,
       settings: {},
       transform: { module: 'a.js', timeoutMs: 1000, memoryMb: 64, maxLogBytes: 65_536, reuse: false },

@@ -87,6 +87,7 @@ const HOOKS: HooksSettings = {
   queryToken: 'warn',
   authFailuresPerMinute: 20,
   lenient: false,
+  defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
   dialect: 'sluice',
   exposeRuns: false,
   sessionKeys: { allowFromRequest: true, allowedPrefixes: [], shared: [] },

@@ -267,7 +267,7 @@ export class Outbox {
     await this.#persist(entry, (nowMs) =>
       this.#context.storage.deadLetterOutbox(entry.id, {
         error,
-        summary,
+        ...summary,
         ...(fallback === undefined || entry.delivery === undefined
           ? {}
           : { fallback: { ...fallback, text: entry.delivery.text, fromMain: false } }),

@@ -69,7 +69,7 @@ export function deadLetterOutbox(store: Store, outboxId: string, deadLetter: Out
   sql.run(END, OUTBOX.dead, error.code, error.message, null, Math.round(nowMs), entry.seq);
   counters.deadOutbox += 1;
   counters.endedOutbox += 1;
-  insertSummary(store, summary, { runId: null, nowMs });
+  if (summary !== undefined) insertSummary(store, summary, { runId: null, nowMs });
   if (fallback !== undefined) insertDelivery(store, fallback, { ...entry, nowMs });
   return true;
 }

@@ -52,6 +52,7 @@ const OLDEST_QUEUED = `SELECT accepted_at AS at FROM runs INDEXED BY runs_queued
 
 export function listRuns({ sql }: Store, query: ListQuery): RunRow[] {
   return listRows(sql, { table: 'runs', columns: RUN_COLUMNS, query }, [
+    ['kind', query.kind],
     ['mapping_id', query.mappingId],
     ['session_key', query.sessionKey],
   ]);

@@ -32,7 +32,7 @@ interface RunEnd extends Pick<RunCompletion, 'error' | 'usage'> {
   readonly state: number;
   readonly outcome: string | null;
   readonly reply?: string;
-  readonly summary: SummaryEvent;
+  readonly summary?: SummaryEvent | undefined;
   readonly nowMs: number;
 }
 
@@ -52,7 +52,7 @@ export function endRun(store: Store, run: RunHead, end: RunEnd): void {
   );
   countRun(store, run, state);
   advance(store, run.queue);
-  insertSummary(store, summary, { runId: run.id, nowMs });
+  if (summary !== undefined) insertSummary(store, summary, { runId: run.id, nowMs });
 }
 
 /** Moves a run from its state to another in the counters. */
