@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,12 +93,15 @@ test(
     expect(answer.headers.get('retry-after')).toBe('30');
     expect(await answer.json()).toMatchObject({ ok: false, code: 'storage_unavailable' });
     expect(answered.length).toBeGreaterThan(10);
+    expect(await readiness(running)).toMatchObject({ status: 503, codes: ['store_cannot_accept'] });
     // Side by side too: all of a refused commit, and each of them wholly.
     const burst = await Promise.all(Array.from({ length: 8 }, (_, at) => send(2000 + at)));
     expect(burst.every(({ status }) => [200, 202, 503].includes(status))).toBe(true);
 
     rmSync(filler);
-    await until('requests to be taken again', async () => ((await send(3000)).ok ? true : undefined));
+    // Without a request that tries: readiness is what brings requests back.
+    await until('readiness', async () => ((await readiness(running)).status === 200 ? true : undefined));
+    expect((await send(3000)).ok).toBe(true);
     const { runs, events } = await until('all runs to end', async () => {
       const storage = await openStorage(`sqlite:${join(disk, 'store.db')}`, { mode: 'attached' });
       try {
@@ -111,6 +123,34 @@ test(
     expect(refused.length).toBeGreaterThan(0);
     expect(running.log.join('\n')).not.toContain('xxxx');
     expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  },
+);
+
+/** What `/readyz` says. */
+async function readiness({ port }: ServiceProcess) {
+  const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+  const { unready } = (await answer.json()) as { readonly unready: readonly { readonly code: string }[] };
+  return { status: answer.status, codes: unready.map(({ code }) => code) };
+}
+
+test(
+  'a store that is moved away: 503 until it is back, said once each way',
+  { timeout: 60_000 },
+  async () => {
+    service = await startServiceProcess(folder);
+    const running = service;
+    expect((await post(running, 'note', 'before')).status).toBe(200);
+    renameSync(join(disk, 'store.db'), join(disk, 'moved.db'));
+    const refused = await post(running, 'note', 'meanwhile');
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ code: 'storage_unavailable' });
+    expect(await readiness(running)).toEqual({ status: 503, codes: ['store_replaced'] });
+    renameSync(join(disk, 'moved.db'), join(disk, 'store.db'));
+    await until('readiness', async () => ((await readiness(running)).status === 200 ? true : undefined));
+    expect((await post(running, 'note', 'after')).status).toBe(200);
+    const said = () => running.log.filter((line) => line.includes('store_replaced'));
+    await until('both lines', () => (said().length < 2 ? undefined : true));
+    expect(said()).toHaveLength(2);
   },
 );
 

@@ -11,7 +11,7 @@ const MAX_WAIT_MS = 30_000;
 const MAX_END_MS = 3_000;
 
 /** An error of PostgreSQL, or of the way there. */
-export class PostgresError extends Error {
+class PostgresError extends Error {
   override readonly name = 'PostgresError';
   readonly code: string;
 
@@ -150,7 +150,7 @@ export class PostgresStatements implements Statements {
 }
 
 /** Class 08, an end ordered by the administrator, and errors of the socket. */
-export function isConnectionError(code: string): boolean {
+function isConnectionError(code: string): boolean {
   return /^(?:08|57P0)/.test(code) || /^E[A-Z]+$/.test(code);
 }
 

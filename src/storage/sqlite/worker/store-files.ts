@@ -16,9 +16,10 @@ export class StoreFiles {
     const found = this.#identities.find(([path, identity]) => identityOf(path) !== identity);
     if (found === undefined) return undefined;
     const [path] = found;
+    const what = path === this.#file ? 'the store' : `its lock file ${path}`;
     return new StorageError(
       'replaced',
-      `${this.#file}: ${path} was moved away or replaced while the service was using it; put it back, or restart the service so that it uses what is there now`,
+      `${this.#file}: ${what} was moved away or replaced while the service was using it; put it back, or restart the service so that it uses what is there now`,
     );
   }
 }
