@@ -15,6 +15,11 @@ export interface TransformContext<Payload = any> {
   readonly url: string;
   /** When the request arrived, ISO 8601; `new Date()` gives the same instant. */
   readonly now: string;
+  /**
+   * The exact text of a number in the payload: `exact(payload.order, 'id')` is `'820982911946154508'` where
+   * `payload.order.id` is the nearest JavaScript number, 820982911946154500. Undefined where there is no number.
+   */
+  exact(holder: object, key: string | number): string | undefined;
   /** The element of a `forEach`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as the payload
   readonly item?: any;

@@ -29,7 +29,7 @@ export interface TransformRef {
 /** One call of a transform. */
 export interface TransformCall {
   readonly ref: TransformRef;
-  /** JSON text of the transform's argument `{payload, headers, query, path, url, now, item?, index?}`. */
+  /** JSON text of the transform's argument `{payload, headers, query, path, url, now, item?, index?}`; `exact` comes to it. */
   readonly json: string;
   /** Pins `Date`: milliseconds since the epoch. */
   readonly now: number;

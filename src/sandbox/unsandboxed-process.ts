@@ -1,6 +1,7 @@
 /** Calls one transform with the argument that comes over standard input and prints its result. */
 import { registerHooks } from 'node:module';
 import { text } from 'node:stream/consumers';
+import { createExactText } from './isolate/exact-numbers.ts';
 import { VIRTUAL_MODULE } from './names.ts';
 
 // As in the sandbox, `sluice` need not be installed where the transform lies.
@@ -10,7 +11,9 @@ registerHooks({
 });
 
 const [, , url = '', exportName = ''] = process.argv;
-const argument: unknown = JSON.parse(await text(process.stdin));
+const json = await text(process.stdin);
+const argument = JSON.parse(json) as Record<string, unknown>;
+argument['exact'] = createExactText(json, argument);
 const loaded = (await import(url)) as Record<string, unknown>;
 const transform = exportName === '' ? (loaded['default'] ?? loaded['transform']) : loaded[exportName];
 if (typeof transform !== 'function') throw new TypeError(`${url} exports no function ${exportName}`.trim());

@@ -1,5 +1,6 @@
 import { CALL_STATES } from './call-states.ts';
 import type { CurrentCall, RunnerSettings } from './current-call.ts';
+import { createExactText, type ExactText } from './exact-numbers.ts';
 import { URL } from './url.ts';
 import { describeError, writeResult, type CallResult } from './result.ts';
 
@@ -82,7 +83,8 @@ export function createRunner(
 
 /** The argument of a call; a transform written for OpenClaw reads `url.searchParams` of a whole address. */
 function contextOf(json: string, urlObject: boolean): unknown {
-  const context = JSON.parse(json) as { url: unknown };
+  const context = JSON.parse(json) as { url: unknown; exact: ExactText };
+  context.exact = createExactText(json, context);
   if (urlObject) context.url = new URL(context.url, 'http://localhost');
   return context;
 }

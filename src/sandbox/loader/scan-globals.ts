@@ -82,6 +82,8 @@ function describeUse({ name, member }: Use, line: string): Described | undefined
     return COLLECTION.exec(line)?.[1] === name ? describeCollection(name) : undefined;
   if (name === 'env') return describeEnv(member.replace(/^\??\.|^\["|"\]$/g, ''));
   const global = name.replace('crypto_', 'crypto.');
+  // `const { env } = process` works.
+  if (global === 'process' && member === '') return undefined;
   return {
     code: 'TRANSFORM_MISSING_GLOBAL',
     message: `${global}${global === 'process' ? member.replace('?', '') : ''} does not exist in a transform`,
