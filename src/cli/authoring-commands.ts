@@ -1,3 +1,4 @@
+import type { ImportFlags } from './import-openclaw.ts';
 import { Option, type Command } from 'commander';
 import type { AgentKind } from '../config/config.ts';
 import { choiceOption, wholeNumber, type Cli } from './command-line.ts';
@@ -19,6 +20,19 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     .addOption(new Option('--agent <kind>', 'the coding agent that takes the turns').choices(AGENTS))
     .action(async (folder: string | undefined, flags: { agent?: string }) =>
       (await import('./init.ts')).init(cli, folder ?? '.', flags),
+    );
+  program
+    .command('import')
+    .description('write the configuration of another gateway as one of ours')
+    .command('openclaw <file>')
+    .description(
+      'write an openclaw.json as sluice.yaml and mappings, and report what was kept, changed and lost',
+    )
+    .option('--into <dir>', 'where the files go (default: this folder)')
+    .option('--dry-run', 'only report')
+    .option('--json', 'the report as JSON')
+    .action(async (file: string, flags: ImportFlags) =>
+      (await import('./import-openclaw.ts')).importConfig(cli, file, flags),
     );
   cli
     .withConfig(

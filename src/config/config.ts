@@ -1,7 +1,8 @@
 export { CONFIG_CODES } from './codes.ts';
 export type { AgentKind } from './runner-schema.ts';
 export { configJsonSchema } from './config-schema.ts';
-export { DEFAULT_CONFIG_FILES, loadConfig } from './load-config.ts';
+export { DEFAULT_CONFIG_FILES, importOpenClawFile, loadConfig } from './load-config.ts';
+export type { ImportedConfig } from './openclaw/import.ts';
 export { mailSchema, type MailBlock } from './mail-schema.ts';
 export type { LoadOptions, LoadResult, RemainingConfig } from './load-config.ts';
 export type {

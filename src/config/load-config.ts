@@ -12,7 +12,7 @@ import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
 import { configSchema } from './config-schema.ts';
 import { hideValues } from './hide-values.ts';
-import { readConfig, type ReadConfig } from './read-config.ts';
+import { importOpenClawFile as readAndImport, readConfig, type ReadConfig } from './read-config.ts';
 import { resolveReferences, type Resolved, type ResolveOptions } from './references.ts';
 import { createReporter } from './reporter.ts';
 import type { LoadedConfig } from './settings.ts';
@@ -192,6 +192,14 @@ function withoutUnknown(
   const starts = new Set(unknown.map((path) => root.place(path).start));
   const kept = new Set(['MISSING_VARIABLE', 'INVALID_REFERENCE', 'SECRET_FILE_UNREADABLE', 'TOKEN_REUSED']);
   return diagnostics.filter(({ code, at }) => at === undefined || kept.has(code) || !starts.has(at.start));
+}
+
+/** Reads an OpenClaw file for `sluice import openclaw`: the same translation, written out. */
+export function importOpenClawFile(
+  file: string,
+  options: Pick<LoadOptions, 'env'> & { readonly cwd: string; readonly into: string },
+): ReturnType<typeof readAndImport> {
+  return readAndImport(file, { ...options, hooksKeys: hooksKeys() });
 }
 
 function hooksKeys(): readonly string[] {

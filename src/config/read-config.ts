@@ -5,6 +5,7 @@ import { readDocument, type Diagnostic, type LocatedValue, type Path } from '../
 import type { ConfigCode } from './codes.ts';
 import { openClawEnvironment } from './openclaw/environment.ts';
 import { grafted, isRecord, type Graft } from './openclaw/graft.ts';
+import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openclaw/import.ts';
 import { expandIncludes } from './openclaw/includes.ts';
 import { readSecretRefs } from './openclaw/secret-refs.ts';
 import { isOpenClawFile, translateOpenClaw } from './openclaw/translate.ts';
@@ -17,6 +18,8 @@ export interface ReadConfigOptions {
   readonly cwd: string;
   /** Keys of `hooks` in our own schema. */
   readonly hooksKeys: readonly string[];
+  /** Default: whether the command openclaw is on PATH. */
+  readonly hasCommand?: boolean;
 }
 
 /** A configuration in our own shape, before references are resolved and the schema has judged it. */
@@ -147,7 +150,7 @@ async function readOpenClaw(
     directory: dirname(file),
     hooksKeys: options.hooksKeys,
     env,
-    hasCommand: isOnPath('openclaw', env['PATH']),
+    hasCommand: options.hasCommand ?? isOnPath('openclaw', env['PATH']),
     hasOwnRunner,
   });
   return {
@@ -175,6 +178,20 @@ function mappingsOf(root: LocatedValue, dialect: InlineMapping['dialect']): read
   const { value } = root.at(['hooks', 'mappings']);
   if (!Array.isArray(value)) return [];
   return value.map((_, index) => ({ value: root.at(['hooks', 'mappings', index]), dialect }));
+}
+
+/** Reads an OpenClaw file and writes it in our words; absent where it has errors. */
+export async function importOpenClawFile(
+  file: string,
+  options: Pick<ReadConfigOptions, 'env' | 'cwd' | 'hooksKeys'> & Pick<ImportOptions, 'into'>,
+): Promise<{ readonly imported?: ImportedConfig; readonly diagnostics: readonly Diagnostic[] }> {
+  const reading = { ...options, needSecrets: true, hasCommand: true };
+  const { read, diagnostics } = await readOpenClaw(file, reading, false);
+  if (read === undefined || diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  return {
+    imported: importOpenClaw(read, { into: options.into, env: options.env, diagnostics }),
+    diagnostics,
+  };
 }
 
 /** Whether a command can be started by its name. */

@@ -2,10 +2,13 @@
  * Six OpenClaw configurations as people write them, through the whole of loading and evaluation. What a request has to
  * become was written by the real package (`test/full/openclaw-expected.ts`).
  */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Action } from '../../src/action.ts';
+import { importOpenClawFile, type ImportedConfig } from '../../src/config/config.ts';
 import { loadGeneration, type LoadedGeneration } from '../../src/generation/generation.ts';
 import type { Outcome } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/request.ts';
@@ -31,14 +34,15 @@ interface Theirs {
 const read = (name: string, file: string): unknown =>
   JSON.parse(readFileSync(`${FIXTURES}${name}/${file}`, 'utf8'));
 
+const ENV = {
+  OPENCLAW_HOOKS_TOKEN: 'a-hook-token-of-its-own',
+  OPENCLAW_GATEWAY_TOKEN: 'a-gateway-secret-of-its-own',
+  // Where the command openclaw is found, for what depends on it.
+  PATH: fileURLToPath(new URL('../fixtures/openclaw/bin', import.meta.url)),
+};
+
 function load(name: string): Promise<LoadedGeneration> {
-  const env = {
-    OPENCLAW_HOOKS_TOKEN: 'a-hook-token-of-its-own',
-    OPENCLAW_GATEWAY_TOKEN: 'a-gateway-secret-of-its-own',
-    // Where the command openclaw is found, for what depends on it.
-    PATH: fileURLToPath(new URL('../fixtures/openclaw/bin', import.meta.url)),
-  };
-  return loadGeneration(`${FIXTURES}${name}/openclaw.json`, { env, needSecrets: true, sandbox });
+  return loadGeneration(`${FIXTURES}${name}/openclaw.json`, { env: ENV, needSecrets: true, sandbox });
 }
 
 async function evaluate({ generation }: LoadedGeneration, sent: Sent): Promise<Outcome> {
@@ -167,4 +171,72 @@ test('one bad mapping is out, not the service: its requests are answered 503, th
   expect(results).toEqual(['accepted', 503, 503, 503, 503]);
   const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
   expect(errors).toEqual(expect.arrayContaining(['UNKNOWN_CHANNEL', 'DUPLICATE_MAPPING_ID', 'WRONG_TYPE']));
+});
+
+describe('sluice import openclaw', () => {
+  const folders: string[] = [];
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+
+  async function importInto(
+    name: string,
+  ): Promise<{ readonly folder: string; readonly imported: ImportedConfig }> {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-import-'));
+    folders.push(folder);
+    const file = `${FIXTURES}${name}/openclaw.json`;
+    const { imported } = await importOpenClawFile(file, { env: ENV, cwd: folder, into: folder });
+    if (imported === undefined) throw new Error('nothing was imported');
+    for (const { name: path, text } of imported.files) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    return { folder, imported };
+  }
+
+  test.each(['first', 'home', 'agents'])('%s: what is written does the same', async (name) => {
+    const { folder } = await importInto(name);
+    const loaded = await loadGeneration(join(folder, 'sluice.yaml'), {
+      env: ENV,
+      needSecrets: true,
+      sandbox,
+    });
+    const errors = loaded.diagnostics
+      .filter(({ severity }) => severity === 'error')
+      .map(({ message }) => message);
+    expect(errors).toEqual([]);
+    const theirs = read(name, 'expected.json') as readonly (Theirs | null)[];
+    for (const [index, sent] of (read(name, 'requests.json') as readonly Sent[]).entries()) {
+      const outcome = await evaluate(loaded, sent);
+      const words = (outcome.kind === 'accepted' ? outcome.actions : []).map((action) =>
+        action.kind === 'wake' ? action.text.trim() : action.message.trim(),
+      );
+      const wanted = (theirs[index]?.actions ?? []).map(({ text, message }) =>
+        String(text ?? message).trim(),
+      );
+      expect(words).toEqual(wanted);
+    }
+  });
+
+  test('no secret stands in what is meant to be shared', async () => {
+    for (const name of ['mail', 'home']) {
+      const { imported } = await importInto(name);
+      const shared = imported.files
+        .filter(({ isSecret }) => !isSecret)
+        .map(({ text }) => text)
+        .join('\n');
+      for (const secret of [
+        'a-hook-token-of-its-own',
+        'a-gateway-secret-of-its-own',
+        '123:telegram',
+        'xoxb-1',
+      ]) {
+        expect(shared).not.toContain(secret);
+      }
+      expect(
+        imported.files.some(({ isSecret, text }) => isSecret && text === 'a-hook-token-of-its-own\n'),
+      ).toBe(true);
+      expect(imported.lost.join()).toContain(name === 'mail' ? 'gmail' : '');
+    }
+  });
 });

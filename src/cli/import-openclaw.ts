@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { importOpenClawFile, type ImportedConfig } from '../config/config.ts';
+import { formatDiagnostics } from '../document/document.ts';
+import type { Cli } from './command-line.ts';
+import { CliError } from './terminal.ts';
+
+export interface ImportFlags {
+  readonly into?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** Writes an OpenClaw configuration as one of ours; what exists is never overwritten. */
+export async function importConfig(cli: Cli, file: string, flags: ImportFlags): Promise<void> {
+  const { terminal } = cli;
+  const into = resolve(terminal.cwd, flags.into ?? '.');
+  const { imported, diagnostics } = await importOpenClawFile(resolve(terminal.cwd, file), {
+    env: terminal.env,
+    cwd: terminal.cwd,
+    into,
+  });
+  if (imported === undefined) {
+    terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+    throw new CliError('nothing was written: the file has errors');
+  }
+  const existing = imported.files.map(({ name }) => name).filter((name) => existsSync(join(into, name)));
+  if (existing.length > 0 && flags.dryRun !== true) {
+    throw new CliError(`nothing was written: ${existing.join(', ')} exists already in that folder`);
+  }
+  if (flags.dryRun !== true) await write(into, imported);
+  terminal.out(
+    flags.json === true ? JSON.stringify(reportOf(imported), undefined, 2) : printReport(imported),
+  );
+  if (flags.dryRun === true) terminal.err('nothing was written (--dry-run)');
+  else terminal.err('next: "sluice check" says whether it holds, "sluice serve" runs it');
+}
+
+async function write(into: string, { files }: ImportedConfig): Promise<void> {
+  for (const { name, text, isSecret } of files) {
+    const path = join(into, name);
+    await mkdir(dirname(path), { recursive: true, ...(isSecret ? { mode: 0o700 } : {}) });
+    await writeFile(path, text, { flag: 'wx', ...(isSecret ? { mode: 0o600 } : {}) });
+    if (isSecret) await chmod(path, 0o600);
+  }
+}
+
+function reportOf({ files, kept, changed, lost }: ImportedConfig): object {
+  return { files: files.map(({ name }) => name), kept, changed, lost };
+}
+
+function printReport({ files, kept, changed, lost }: ImportedConfig): string {
+  const part = (title: string, lines: readonly string[]): readonly string[] =>
+    lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+  return [
+    ...files.map(({ name }) => name),
+    ...part('kept', kept),
+    ...part('changed', changed),
+    ...part('lost', lost),
+  ].join('\n');
+}

@@ -1,0 +1,135 @@
+import { isAbsolute, join, relative } from 'node:path';
+import { printYaml, type Diagnostic } from '../../document/document.ts';
+import type { ReadConfig } from '../read-config.ts';
+import { isRecord } from './graft.ts';
+import { importMapping } from './import-mappings.ts';
+
+/** A file to be written; a secret is readable by its owner only. */
+export interface ImportedFile {
+  /** Relative to the folder that is written into. */
+  readonly name: string;
+  readonly text: string;
+  readonly isSecret: boolean;
+}
+
+/** An OpenClaw configuration as one of ours, and what became of each part. */
+export interface ImportedConfig {
+  readonly files: readonly ImportedFile[];
+  readonly kept: readonly string[];
+  readonly changed: readonly string[];
+  readonly lost: readonly string[];
+}
+
+export interface ImportOptions {
+  /** Absolute: the folder the files are written into. */
+  readonly into: string;
+  /** Variables that will be there without the OpenClaw file. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the translation said has no counterpart. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const SECRET_KEY = /token|password|secret|apikey/i;
+/** Beside the configuration; ignored by git. */
+const SECRETS_FOLDER = '.sluice/secrets';
+
+/** Writes an OpenClaw configuration, already translated, as a `sluice.yaml` and a mapping file. */
+export function importOpenClaw(read: ReadConfig, { into, env, diagnostics }: ImportOptions): ImportedConfig {
+  const run: Run = { secrets: new Map(), changed: [], env, fileEnv: read.env };
+  const value = structuredClone(read.root.value) as Record<string, unknown>;
+  const hooks = isRecord(value['hooks']) ? { ...value['hooks'] } : {};
+  delete hooks['mappings'];
+  const { transformsDir } = hooks;
+  if (typeof transformsDir === 'string' && isAbsolute(transformsDir)) {
+    hooks['transformsDir'] = relative(into, transformsDir) || '.';
+  }
+  const config = withoutSecrets(run, { ...value, hooks: { lenient: true, ...hooks } }, []);
+  const agents =
+    isRecord(hooks['agents']) && isRecord(hooks['agents']['runners']) ? hooks['agents']['runners'] : {};
+  const runnerOf = (id: string): string | undefined =>
+    Object.hasOwn(agents, id) ? String(agents[id]) : undefined;
+  const imported = read.inlineMappings.flatMap(({ value: entry }, index) => {
+    const one = importMapping(entry.value, index, runnerOf);
+    return one === undefined ? [] : [one];
+  });
+  const secrets = [...run.secrets].map(([name, text]) => ({ name, text: `${text}\n`, isSecret: true }));
+  return {
+    files: [
+      { name: 'sluice.yaml', text: printYaml(config), isSecret: false },
+      ...(imported.length === 0
+        ? []
+        : [
+            {
+              name: 'mappings/openclaw.yaml',
+              text: printYaml(imported.map(({ mapping }) => mapping)),
+              isSecret: false,
+            },
+          ]),
+      ...secrets,
+      ...(secrets.length === 0 ? [] : [{ name: '.sluice/.gitignore', text: '*\n', isSecret: false }]),
+    ],
+    kept: [
+      ...Object.keys(config as object),
+      ...imported.map(({ mapping }) => `mapping ${String(mapping['id'])}`),
+    ],
+    changed: [
+      ...run.changed,
+      ...prefixRemark(hooks),
+      ...imported.flatMap(({ mapping, changed }) =>
+        changed.map((text) => `mapping ${String(mapping['id'])}: ${text}`),
+      ),
+    ],
+    lost: [
+      ...diagnostics.filter(({ code }) => LOSSES.includes(code)).map(({ message }) => message),
+      ...imported.flatMap(({ mapping, lost }) =>
+        lost.map((text) => `mapping ${String(mapping['id'])}: ${text}`),
+      ),
+    ],
+  };
+}
+
+function prefixRemark(hooks: Readonly<Record<string, unknown>>): readonly string[] {
+  const keys = hooks['sessionKeys'];
+  return isRecord(keys) && keys['allowedPrefixes'] !== undefined
+    ? ['hooks.sessionKeys.allowedPrefixes: upper and lower case are told apart here']
+    : [];
+}
+
+const LOSSES: readonly string[] = ['NOT_TRANSLATED', 'IGNORED_SECTIONS', 'IGNORED_HOOK_KEYS'];
+
+interface Run {
+  /** Content by file name. */
+  readonly secrets: Map<string, string>;
+  readonly changed: string[];
+  readonly env: ImportOptions['env'];
+  readonly fileEnv: ReadConfig['env'];
+}
+
+/** Secrets that stand in the file go into files of their own; references stay as they are. */
+function withoutSecrets(run: Run, value: unknown, path: readonly string[]): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item, index) => withoutSecrets(run, item, [...path, String(index)]));
+  }
+  if (isRecord(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, withoutSecrets(run, item, [...path, key])]),
+    );
+  }
+  const key = path.findLast((step) => !/^\d+$/.test(step)) ?? '';
+  if (typeof value !== 'string') return value;
+  const literal = literalOf(run, value, key);
+  if (literal === undefined) return value;
+  const name = join(SECRETS_FOLDER, path.join('-').replaceAll(/[^\w-]/g, '-'));
+  run.secrets.set(name, literal);
+  run.changed.push(`${path.join('.')} is read from ${name}, which only its owner can read`);
+  return { file: `./${name}` };
+}
+
+/** The secret that stands at a key; undefined where none does, or where a reference finds it here, too. */
+function literalOf(run: Run, value: string, key: string): string | undefined {
+  const name = /^\$\{([A-Za-z_]\w*)\}$/.exec(value)?.[1];
+  // A variable of their file or of a `.env` beside it is not there for ours.
+  if (name !== undefined) return run.env[name] === undefined ? run.fileEnv[name] : undefined;
+  if (!SECRET_KEY.test(key) || /(?<!\$)\$\{[A-Za-z_]\w*\}/.test(value)) return undefined;
+  return value.replaceAll('$${', () => '${');
+}
