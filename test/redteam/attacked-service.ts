@@ -1,0 +1,47 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startServer, stopServer } from '../bench/child.ts';
+
+export const TOKEN = 'redteam-token-0123456789abcdef';
+
+export interface AttackedService {
+  readonly port: number;
+  readonly healthPort: number;
+  stop(): Promise<void>;
+}
+
+/** Accepting is what is attacked: runs wait in the store. */
+const CONFIG = `
+hooks:
+  enabled: true
+  token: ${TOKEN}
+log: {level: error}
+gateway:
+  maxRuns: 1
+  runner: {kind: command, argv: [sleep, "600"]}
+  heartbeat: {everySeconds: 0}
+`;
+
+/** The built service with its default limits. */
+export async function startAttacked(server: object = {}): Promise<AttackedService> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-redteam-'));
+  const config = join(folder, 'sluice.yaml');
+  const healthPort = 20_000 + Math.floor(Math.random() * 10_000);
+  const settings = { ...server, health: { port: healthPort } };
+  await writeFile(
+    config,
+    `${CONFIG}server: ${JSON.stringify(settings)}\nstorage: {url: "sqlite:${folder}/store.db"}\n`,
+  );
+  const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+  const started = await startServer([main, 'serve', '-c', config, '--port', '0']);
+  return {
+    port: started.port,
+    healthPort,
+    stop: async () => {
+      await stopServer(started);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
