@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startServer, stopServer } from '../bench/child.ts';
 
 export const TOKEN = 'redteam-token-0123456789abcdef';
@@ -17,7 +18,7 @@ const CONFIG = `
 hooks:
   enabled: true
   token: ${TOKEN}
-log: {level: error}
+log: {level: info}
 gateway:
   maxRuns: 1
   runner: {kind: command, argv: [sleep, "600"]}
@@ -28,20 +29,29 @@ gateway:
 export async function startAttacked(server: object = {}): Promise<AttackedService> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-redteam-'));
   const config = join(folder, 'sluice.yaml');
-  const healthPort = 20_000 + Math.floor(Math.random() * 10_000);
+  // Below the ports that the system gives to strangers.
+  const port = 20_000 + Math.floor(Math.random() * 10_000);
+  const healthPort = port + 1;
   const settings = { ...server, health: { port: healthPort } };
   await writeFile(
     config,
     `${CONFIG}server: ${JSON.stringify(settings)}\nstorage: {url: "sqlite:${folder}/store.db"}\n`,
   );
   const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-  const started = await startServer([main, 'serve', '-c', config, '--port', '0']);
+  const started = await startServer([main, 'serve', '-c', config, '--port', String(port)]);
+  // It has named its health listener; the other one follows.
+  while (!(await answers(port))) await delay(20);
   return {
-    port: started.port,
+    port,
     healthPort,
     stop: async () => {
       await stopServer(started);
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function answers(port: number): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+  return answer?.ok === true;
 }

@@ -21,13 +21,13 @@ const FIND_EVENT = 'SELECT seq, state, kind FROM events WHERE id = ?';
 const REVIVE_EVENT = `UPDATE events SET state = ${EVENT.pending}, attempts = 0, ended_at = NULL WHERE seq = ?`;
 const DROP_EVENT = `UPDATE events SET state = ${EVENT.consumed}, ended_at = ? WHERE seq = ?`;
 
-interface SelectedRows {
+export interface SelectedRows {
   readonly runs: readonly string[];
   readonly outbox: readonly string[];
   readonly events: readonly string[];
 }
 
-interface DroppedRows extends Omit<SelectedRows, 'runs'> {
+export interface DroppedRows extends Omit<SelectedRows, 'runs'> {
   readonly runs: readonly (readonly [runId: string, ending: DropEnding])[];
 }
 
