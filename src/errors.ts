@@ -28,6 +28,7 @@ export const HOOK_ERRORS = {
   unsupported_encoding: { status: 415, title: 'Content-Encoding is not supported' },
   idempotency_mismatch: { status: 422, title: 'Idempotency-Key was used with another body' },
   too_many_failures: { status: 429, title: 'Too many failed authentications' },
+  rate_limited: { status: 429, title: 'Too many requests for this hook' },
   headers_too_large: { status: 431, title: 'Request headers too large' },
   transform_failed: { status: 500, title: 'hook mapping failed' },
   mapping_failed: { status: 500, title: 'hook mapping failed' },

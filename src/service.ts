@@ -16,6 +16,7 @@ import {
   type SeenRequest,
   type ServerGeneration,
 } from './server/server.ts';
+import { fetchJson } from './outgoing/outgoing.ts';
 import { openStorage, retentionLimits, type Storage, type StorageHealth } from './storage/storage.ts';
 import { removeOldWorkFolders } from './runners/runners.ts';
 import {
@@ -75,6 +76,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     opened.unshift(() => gateway.stop(0));
     storage.onOutsideChange(() => gateway.notify());
     await gateway.start();
+    sayMissingSecrets(health, live.generation);
     const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
     const stopWatching = watchHealth(health, { sandbox, storage, failed });
     opened.unshift(() => Promise.resolve(stopWatching()));
@@ -141,6 +143,7 @@ function followReloads(
   };
   live.onReplaced(() => {
     gateway.reconfigure(live.effects);
+    sayMissingSecrets(health, live.generation);
     apply();
   });
   apply();
@@ -249,11 +252,42 @@ function listen(
     log: options.requestLog ?? options.log,
     health,
     onAccepted: () => gateway.notify(),
+    fetchJson: fetchIssuer,
     waitForRun: async (runId, ms, signal) =>
       (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId),
     ...(metrics === undefined ? {} : { metrics: metrics.metrics }),
     ...(options.onDecision === undefined ? {} : { onDecision: options.onDecision }),
   });
+}
+
+/** An issuer that does not answer within this holds up its own sender only. */
+const ISSUER_TIMEOUT_MS = 5_000;
+
+async function fetchIssuer(url: string): Promise<unknown> {
+  const { status, body } = await fetchJson(url, {
+    method: 'GET',
+    signal: AbortSignal.timeout(ISSUER_TIMEOUT_MS),
+  });
+  if (status !== 200) throw new Error(`the issuer answered ${status}`);
+  return body;
+}
+
+/** Paths that refuse everything, because none of their secrets is there. */
+function sayMissingSecrets(health: Health, { table }: Generation): void {
+  const paths = new Set(
+    table.mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path])),
+  );
+  const missing = [...paths].filter((path) => {
+    const { verify } = table.settingsOf(path);
+    return (
+      verify !== undefined && verify.secrets.length > 0 && verify.secrets.every((secret) => secret === '')
+    );
+  });
+  const message = 'none of its secrets is set; every request is refused until one is';
+  health.replace(
+    'not_configured',
+    missing.map((name) => ({ name, message })),
+  );
 }
 
 /** The sandbox runs with the protections a platform has; what is missing is said where a transform is used. */

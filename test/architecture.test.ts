@@ -29,6 +29,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
   outgoing: { imports: [] },
   boundary: { imports: ['action'] },
   verify: { imports: ['errors'], owns: ['jose'] },
+  payload: { imports: ['errors'], owns: ['fast-xml-parser'] },
   config: { imports: ['document', 'errors', 'action'] },
   sandbox: {
     imports: ['errors', 'document', 'request'],
@@ -36,13 +37,13 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
   },
   storage: { imports: ['errors', 'action', 'request'], owns: ['node:sqlite', 'pg'] },
   mapping: {
-    imports: ['document', ...CONTRACT],
+    imports: ['document', 'payload', 'verify', ...CONTRACT],
     types: ['sandbox'],
     owns: ['json-logic-js', 'handlebars'],
   },
   hook: { imports: ['mapping', 'boundary', 'document', ...CONTRACT], types: ['sandbox'] },
   server: {
-    imports: ['hook', 'storage', 'config', 'request', 'errors', 'action'],
+    imports: ['hook', 'verify', 'payload', 'storage', 'config', 'request', 'errors', 'action'],
     types: ['mapping', 'sandbox'],
     owns: ['node:http', 'rate-limiter-flexible'],
   },

@@ -19,7 +19,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   const format = flags.json === true ? 'json' : flags.format;
   const sandbox = new Sandbox();
   try {
-    const { diagnostics, summary, conversations, compiler } = await checkGeneration(file, {
+    const { diagnostics, summary, conversations, proofs, compiler } = await checkGeneration(file, {
       env: cli.terminal.env,
       needSecrets: false,
       sandbox,
@@ -27,7 +27,8 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     const text = formatDiagnostics(diagnostics, { format, color: cli.terminal.color });
     if (text !== '') cli.terminal.out(text);
     if (format === 'pretty' && diagnostics.length === 0) cli.terminal.out(`no findings: ${summary}`);
-    if (format === 'pretty') for (const line of conversations) cli.terminal.out(clearControl(line));
+    if (format === 'pretty')
+      for (const line of [...conversations, ...proofs]) cli.terminal.out(clearControl(line));
     if (format === 'pretty' && compiler !== undefined) {
       cli.terminal.out(`types of transforms were checked by ${compiler}`);
     }

@@ -79,6 +79,8 @@ export function formatDecision(decision: DecisionRecord): string {
     `  generation ${decision.generation}, body ${decision.bodyBytes} bytes, took ${decision.tookMs.toFixed(1)} ms`,
   ];
   if (decision.mappingId !== undefined) lines.push(`  mapping ${decision.mappingId}`);
+  const { refusal } = decision;
+  if (refusal !== undefined) lines.push(`  ✗ proof of ${refusal.scheme}: ${refusal.text}`);
   for (const miss of decision.missed ?? []) {
     lines.push(
       `  ✗ ${miss.mappingId}: ${miss.part} did not hold${miss.place === undefined ? '' : `  ${miss.place}`}`,

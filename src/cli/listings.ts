@@ -279,9 +279,10 @@ export const requestsListing: Listing<DecisionRecord> = {
     decision.code ?? decision.outcome,
     decision.mappingId ?? '',
     formatOneLine(
-      (decision.missed ?? [])
-        .map((miss) => `${miss.mappingId}: ${miss.part} ${miss.place ?? ''}`.trim())
-        .join('; '),
+      decision.refusal?.text ??
+        (decision.missed ?? [])
+          .map((miss) => `${miss.mappingId}: ${miss.part} ${miss.place ?? ''}`.trim())
+          .join('; '),
       70,
     ),
     formatBytes(decision.bodyBytes),

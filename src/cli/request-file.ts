@@ -1,19 +1,22 @@
 import { resolve } from 'node:path';
 import { formatDiagnostics } from '../document/document.ts';
-import { readRequestFile } from '../golden/golden.ts';
+import { type DeliveryRequest, readRequestFile } from '../golden/golden.ts';
 import { parseJson } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import type { KeptRequest } from '../storage/storage.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
-/** The deliveries of a request file (`path`, `headers`, `query`, `body` or `bodyFile`, `now`; or `deliveries`). */
+/** The requests of a request file (`path`, `headers`, `query`, `body` or `bodyFile`, `now`; or `deliveries`). */
 export async function readRequests(terminal: Terminal, file: string): Promise<readonly HookRequest[]> {
+  return (await readDeliveries(terminal, file)).map((delivery) => delivery.request);
+}
+
+/** The deliveries of a request file, with their bodies as they are written. */
+export async function readDeliveries(terminal: Terminal, file: string): Promise<readonly DeliveryRequest[]> {
   const { case: golden, diagnostics } = await readRequestFile(resolve(terminal.cwd, file));
-  if (golden === undefined) {
-    terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
-    throw new CliError(`${file} is no request file`);
-  }
-  return golden.deliveries.map((delivery) => delivery.request);
+  if (golden !== undefined) return golden.deliveries;
+  terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+  throw new CliError(`${file} is no request file`);
 }
 
 /** A request the store kept because its transform failed. */

@@ -1,15 +1,22 @@
 import { dirname, join } from 'node:path';
 import { readSecretFile, type Settings } from '../config/config.ts';
+import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings } from './config-file.ts';
 import { readRequests } from './request-file.ts';
+import { signWire, toWire } from './sender-request.ts';
 import { CliError } from './terminal.ts';
+import { openWorkbench } from './workbench.ts';
 
 export interface SendFlags {
   readonly config?: string;
   readonly against?: string;
   readonly json?: boolean;
+  /** Signs each request as the sender of its path would. */
+  readonly sign?: boolean;
+  /** PEM of the private key, where the path holds the sender's public one. */
+  readonly signKey?: string;
 }
 
 export interface Answer {
@@ -31,8 +38,13 @@ export async function sendRequests(
 ): Promise<void> {
   const target = await findTarget(cli, flags);
   const answers: Answer[] = [];
+  const settingsOf = flags.sign === true ? await loadPathSettings(cli, flags) : () => NO_SETTINGS;
   for (const request of requests) {
-    const answer = await post(target, request);
+    const settings = settingsOf(request.path);
+    const answer =
+      settings.verify === undefined
+        ? await post(target, request)
+        : await postSigned(cli, request, { target, settings, keyFile: flags.signKey });
     answers.push(answer);
     if (flags.json !== true) cli.terminal.out(formatAnswer(answer));
   }
@@ -50,6 +62,8 @@ export interface Target {
   /** Address and base path of the hooks, no slash at the end. */
   readonly url: string;
   readonly token: string;
+  /** The same address as senders call it. */
+  readonly publicUrl: string;
 }
 
 /** The running service of a configuration, and the token it takes. */
@@ -59,7 +73,12 @@ export async function findTarget(cli: Cli, flags: Pick<SendFlags, 'config' | 'ag
   if (token === undefined)
     throw new CliError('no token is configured, and "sluice dev" has not made one yet');
   const origin = (flags.against ?? originOf(settings)).replace(/\/+$/, '');
-  return { url: `${origin}${settings.hooks.path}`, token };
+  const publicOrigin = (settings.server.publicUrl ?? origin).replace(/\/+$/, '');
+  return {
+    url: `${origin}${settings.hooks.path}`,
+    token,
+    publicUrl: `${publicOrigin}${settings.hooks.path}`,
+  };
 }
 
 /** Where `sluice dev` keeps the token it made. */
@@ -72,19 +91,63 @@ function readDevToken(configFile: string): string | undefined {
   return read.kind === 'read' ? read.secret : undefined;
 }
 
-function originOf({ server }: Settings): string {
+export function originOf({ server }: Settings): string {
   const host = ['0.0.0.0', '::'].includes(server.host) ? '127.0.0.1' : server.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
 }
 
+const NO_SETTINGS: PathSettings = {};
+
+async function loadPathSettings(cli: Cli, flags: SendFlags): Promise<(path: string) => PathSettings> {
+  const workbench = await openWorkbench(cli.terminal, flags, { needSecrets: true });
+  const { table } = workbench.generation;
+  await workbench.close();
+  return (path) => table.settingsOf(path);
+}
+
+interface SignedPost {
+  readonly target: Target;
+  readonly settings: PathSettings;
+  readonly keyFile: string | undefined;
+}
+
+/** Sends a request as its sender would. The address that is signed is the one that the service knows itself by. */
+async function postSigned(
+  cli: Cli,
+  request: HookRequest,
+  { target, settings, keyFile }: SignedPost,
+): Promise<Answer> {
+  const wire = await signWire(cli.terminal, toWire(request, settings, target.publicUrl), {
+    settings,
+    keyFile,
+  });
+  const token = settings.requireToken === true ? { 'x-service-token': target.token } : {};
+  return exchange(target, wire.url.replace(target.publicUrl, target.url), {
+    method: wire.method,
+    headers: { ...withoutFraming(wire.headers), ...token },
+    ...(wire.method === 'GET' ? {} : { body: wire.body }),
+  });
+}
+
+function withoutFraming(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const { 'content-length': _length, host: _host, connection: _connection, ...rest } = headers;
+  return rest;
+}
+
 /** Posts one request as it was received, with the target's token. */
-export async function post(target: Target, request: HookRequest): Promise<Answer> {
+export async function post(target: Pick<Target, 'url' | 'token'>, request: HookRequest): Promise<Answer> {
   const query = new URLSearchParams(request.query).toString();
-  const { 'content-length': _length, host: _host, connection: _connection, ...headers } = request.headers;
-  const response = await fetch(`${target.url}/${request.path}${query === '' ? '' : `?${query}`}`, {
+  const headers = withoutFraming(request.headers);
+  return exchange(target, `${target.url}/${request.path}${query === '' ? '' : `?${query}`}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers, authorization: `Bearer ${target.token}` },
     body: JSON.stringify(request.payload),
+  });
+}
+
+async function exchange(target: Pick<Target, 'url'>, url: string, init: RequestInit): Promise<Answer> {
+  const response = await fetch(url, {
+    ...init,
     redirect: 'manual',
     signal: AbortSignal.timeout(60_000),
   }).catch((error: unknown) => {

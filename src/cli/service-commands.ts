@@ -3,6 +3,7 @@ import { wholeNumber, type Cli } from './command-line.ts';
 import type { ServeFlags } from './serve.ts';
 import type { DevFlags } from './dev.ts';
 import type { SendFlags } from './send.ts';
+import type { VerifyFlags } from './verify.ts';
 
 /** Commands that run the service or talk to a running one. */
 export function addServiceCommands(program: Command, cli: Cli): void {
@@ -47,9 +48,22 @@ export function addServiceCommands(program: Command, cli: Cli): void {
     program
       .command('send <request>')
       .description('send a request file (path, headers, query, body) to a running service'),
-  ).action(async (request: string, flags: SendFlags) =>
-    (await import('./send.ts')).send(cli, request, flags),
-  );
+  )
+    .option('--sign', "sign each request as its path's sender would")
+    .option('--sign-key <file>', 'PEM of a private key, where the path holds a public one')
+    .action(async (request: string, flags: SendFlags) =>
+      (await import('./send.ts')).send(cli, request, flags),
+    );
+  cli
+    .withConfig(
+      program
+        .command('verify <request>')
+        .description("judge a request file by its path's proof of the sender, and say why it fails"),
+    )
+    .option('--json', 'a JSON array on stdout')
+    .action(async (request: string, flags: VerifyFlags) =>
+      (await import('./verify.ts')).verify(cli, request, flags),
+    );
   program
     .command('record')
     .description('run the service and write every received request as a golden case (sluice dev --record)')

@@ -4,7 +4,7 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { findConfigFile, type ConfigFlags } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
-/** A generation loaded for authors: no secrets needed, nothing served, closed when the command ends. */
+/** A generation loaded for authors: nothing served, closed when the command ends. */
 export interface Workbench {
   readonly generation: Generation;
   readonly diagnostics: readonly Diagnostic[];
@@ -16,6 +16,8 @@ export interface Workbench {
 }
 
 export interface WorkbenchOptions {
+  /** True for commands that judge or make proofs. */
+  readonly needSecrets?: boolean;
   readonly coverage?: boolean;
 }
 
@@ -30,7 +32,7 @@ export async function openWorkbench(
   const load = async (): Promise<{ generation?: Generation; diagnostics: readonly Diagnostic[] }> =>
     loadGeneration(file, {
       env: terminal.env,
-      needSecrets: false,
+      needSecrets: options.needSecrets === true,
       dev: true,
       sandbox,
       coverage: options.coverage === true,

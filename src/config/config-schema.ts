@@ -176,6 +176,13 @@ const serverSchema = z.strictObject({
     })
     .optional()
     .meta({ description: 'A listener of its own for /healthz and /readyz; default none.' }),
+  publicUrl: z
+    .url({
+      protocol: /^https?$/,
+      error: 'must be an http or https address such as https://hooks.example.com',
+    })
+    .optional()
+    .meta({ description: 'Address that senders call; some of them sign it.' }),
 });
 
 const heartbeatSchema = z.strictObject({

@@ -94,6 +94,8 @@ export interface ServerSettings {
   };
   /** A listener of its own for `/healthz` and `/readyz`. */
   readonly health: { readonly host: string; readonly port: number } | undefined;
+  /** The address that senders call, without a path of its own unless a proxy takes it away; for signed addresses. */
+  readonly publicUrl?: string;
 }
 
 export interface GatewaySettings {

@@ -202,7 +202,8 @@ function serverSettings({ server }: ConfigFile, reporter: Reporter): ServerSetti
       hint: 'listen on 127.0.0.1, or put a proxy with TLS in front of it and name the proxy in server.trustedProxies',
     });
   }
-  return { ...server, port: server.port ?? DEFAULT_PORT, health: server.health };
+  const { publicUrl, port = DEFAULT_PORT, ...rest } = server;
+  return { ...rest, port, health: server.health, ...(publicUrl === undefined ? {} : { publicUrl }) };
 }
 
 function isLoopback(host: string): boolean {

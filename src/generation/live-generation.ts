@@ -167,6 +167,7 @@ function findRestartKeys(before: Settings, after: Settings): readonly string[] {
   const keys: string[] = [];
   if (before.server.host !== after.server.host) keys.push('server.host');
   if (before.server.port !== after.server.port) keys.push('server.port');
+  if (before.server.publicUrl !== after.server.publicUrl) keys.push('server.publicUrl');
   if (JSON.stringify(before.storage) !== JSON.stringify(after.storage)) keys.push('storage');
   return keys;
 }

@@ -13,6 +13,7 @@ import type { Diagnostic } from '../document/document.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findMergedConversations, listConversations } from './conversations.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
+import { findMissingUrl, listProofs } from './proof-listing.ts';
 import {
   createPauses,
   evaluate,
@@ -97,6 +98,7 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
       env: options.env,
     }),
     ...findMergedConversations(config, mappings.table?.mappings ?? []),
+    ...findMissingUrl(config, mappings.table?.mappings ?? []),
     ...mappings.diagnostics,
     ...transforms.diagnostics,
   ];
@@ -225,6 +227,7 @@ export interface Check {
   readonly summary: string;
   /** Who may write into which conversation; for people. */
   readonly conversations: readonly string[];
+  readonly proofs: readonly string[];
   /** The compiler that checked the types of transforms. */
   readonly compiler?: string;
 }
@@ -232,7 +235,7 @@ export interface Check {
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
 export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
   const { diagnostics, generation, transforms } = await load(file, options);
-  if (transforms === undefined) return { diagnostics, summary: '', conversations: [] };
+  if (transforms === undefined) return { diagnostics, summary: '', conversations: [], proofs: [] };
   const types = await typecheckTransforms(transforms.dir, transforms.refs, {
     configDir: dirname(resolve(file)),
   });
@@ -244,7 +247,13 @@ export async function checkGeneration(file: string, options: GenerationOptions):
     conversations:
       generation === undefined ? [] : listConversations(generation.config, generation.table.mappings),
     ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
+    proofs: generation === undefined ? [] : proofsOf(generation, options),
   };
+}
+
+function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {
+  const { read } = createReferenceReader({ env, directory: dirname(config.file) });
+  return listProofs(table, config.settings.hooks.path, read);
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -36,6 +36,10 @@ export interface GoldenCase {
 
 export interface DeliveryRequest {
   readonly request: HookRequest;
+  /** The bytes of its `bodyFile`, as a signature covers them. */
+  readonly rawBody?: Buffer;
+  /** Whether the file says when it arrived. */
+  readonly isTimed: boolean;
   /** From the `idempotency-key` header. */
   readonly idempotencyKey?: string;
   /** SHA-256 of the body's JSON text, for the idempotency rule "same key, same body". */
@@ -177,7 +181,7 @@ async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
     const body = await readBody(requestFile, delivery, part);
     if ('diagnostics' in body) return { diagnostics: [...diagnostics, ...body.diagnostics] };
     if (body.file !== undefined) files.push(body.file);
-    deliveries.push(createDelivery(several ? `${name}#${index + 1}` : name, delivery, body.value));
+    deliveries.push(createDelivery(several ? `${name}#${index + 1}` : name, delivery, body));
   }
   const expectedFile = requestFile.replace(REQUEST, '.expected.yaml');
   const expected = await readExpected(expectedFile);
@@ -213,7 +217,8 @@ function checkShape(root: LocatedValue): {
 }
 
 type Body =
-  { readonly value: JsonValue; readonly file?: string } | { readonly diagnostics: readonly Diagnostic[] };
+  | { readonly value: JsonValue; readonly file?: string; readonly raw?: Buffer }
+  | { readonly diagnostics: readonly Diagnostic[] };
 
 async function readBody(
   requestFile: string,
@@ -248,7 +253,7 @@ async function readBody(
     return { diagnostics: [diagnostic] };
   }
   try {
-    return { value: parseJson(source.text), file };
+    return { value: parseJson(source.text), file, raw: Buffer.from(source.text, 'utf8') };
   } catch {
     // The server would refuse it too; parsed again for the place of the error, which the engine's does not tell.
     const found = parseDocument(source, 'json').diagnostics;
@@ -261,7 +266,7 @@ async function readBody(
 function createDelivery(
   name: string,
   delivery: z.output<typeof Delivery>,
-  payload: JsonValue,
+  { value: payload, raw }: { readonly value: JsonValue; readonly raw?: Buffer },
 ): DeliveryRequest {
   const headers = Object.fromEntries(
     Object.entries(delivery.headers ?? {}).map(([key, value]) => [key.toLowerCase(), value]),
@@ -278,6 +283,8 @@ function createDelivery(
     // Seeds from the case's name: the marker's id does not change with the body, and two equal deliveries differ.
     request: { ...request, ...deriveRequestSeeds({ path: name, payload: null, receivedAt: 0 }) },
     bodyText: JSON.stringify(payload),
+    isTimed: delivery.now !== undefined,
+    ...(raw === undefined ? {} : { rawBody: raw }),
     ...(key === undefined || key === '' ? {} : { idempotencyKey: key }),
   };
 }

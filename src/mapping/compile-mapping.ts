@@ -22,6 +22,7 @@ import { compileMatch } from './routing/compile-match.ts';
 import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
 import type { CompiledMapping, CompiledTemplate, DedupeSettings } from './compiled-mapping.ts';
+import { compilePathSettings } from './path-settings.ts';
 import { isReserved } from './scope.ts';
 import { compileOpenClawTemplate } from './template/openclaw-template.ts';
 import type { TemplateCompiler } from './template/template.ts';
@@ -192,8 +193,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
     action,
     dialect: compiling.dialect,
     allowUnsafeExternalContent: source.allowUnsafeExternalContent ?? false,
-    settings: source.maxBodyBytes === undefined ? {} : { maxBodyBytes: source.maxBodyBytes },
-    ...(source.maxBodyBytes === undefined ? {} : { settingsAt: located.place(['maxBodyBytes']) }),
+    ...compilePathSettings(compiling),
     ...present('name', template(compiling, 'name')),
     ...present('sessionKey', sessionKey),
     ...present('instructions', instructions),

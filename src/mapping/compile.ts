@@ -4,6 +4,7 @@ import { compileMapping, outOf, unknownKeys, type MappingResult } from './compil
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import type { MappingCode } from './mapping-codes.ts';
 import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
+import { findPathSettings } from './path-settings.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
 import { createTemplateCompiler } from './template/template.ts';
 
@@ -33,7 +34,7 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
     ...findIgnoredKeys(entries),
     ...results.flatMap((result) => result.diagnostics),
     ...duplicates.map(({ diagnostic }) => diagnostic),
-    ...findSettings(enabled),
+    ...findPathSettings(enabled),
     ...findSharedConversations(enabled),
     ...findUnreachable(enabled, entries),
   ];
@@ -102,39 +103,6 @@ function findDuplicates(results: readonly MappingResult[]): readonly Duplicate[]
   });
 }
 
-/** Settings are needed before a mapping is chosen: all mappings of a path share them. */
-function findSettings(mappings: readonly CompiledMapping[]): readonly Diagnostic[] {
-  const byPath = new Map<string, CompiledMapping>();
-  return mappings.flatMap((mapping): readonly Diagnostic[] => {
-    const { settings, match, settingsAt } = mapping;
-    if (settings.maxBodyBytes === undefined || settingsAt === undefined) return [];
-    if (match.path === undefined) {
-      return [
-        {
-          severity: 'error',
-          code: 'PATH_SETTINGS_WITHOUT_PATH' satisfies MappingCode,
-          message: 'maxBodyBytes is needed before a mapping is chosen: it needs a match.path',
-          at: settingsAt,
-          hint: 'hooks.maxBodyBytes sets it for every path',
-        },
-      ];
-    }
-    const first = byPath.get(match.path);
-    byPath.set(match.path, first ?? mapping);
-    if (first?.settingsAt === undefined || first.settings.maxBodyBytes === settings.maxBodyBytes) return [];
-    return [
-      {
-        severity: 'error',
-        code: 'PATH_SETTINGS_DIFFER' satisfies MappingCode,
-        message: `maxBodyBytes holds for the whole path "${match.path}", found ${settings.maxBodyBytes} after ${first.settings.maxBodyBytes}`,
-        at: settingsAt,
-        labels: [{ at: first.settingsAt, text: 'set here first' }],
-        hint: 'keep maxBodyBytes in one of the mappings of this path',
-      },
-    ];
-  });
-}
-
 /** An OpenClaw file knows no owners: its mappings share their conversations, as they do there. */
 function findSharedConversations(mappings: readonly CompiledMapping[]): readonly Diagnostic[] {
   const together = mappings.filter(
@@ -164,10 +132,12 @@ function findUnreachable(
   entries: readonly MappingEntry[],
 ): readonly Diagnostic[] {
   const seen = new Map<string, CompiledMapping>();
+  // A path with a proof of its own takes only mappings that name it.
+  const owned = new Set(mappings.filter(({ settings }) => settings.verify).map(({ match }) => match.path));
   return mappings.flatMap((mapping): readonly Diagnostic[] => {
     const { path, source } = mapping.match;
     const when = conditionKey(entries[mapping.order]);
-    const wider = [path, undefined].flatMap((eachPath) =>
+    const wider = (owned.has(path) ? [path] : [path, undefined]).flatMap((eachPath) =>
       [source, undefined].flatMap((eachSource) =>
         [when, undefined].map((eachWhen) => seen.get(matchKey(eachPath, eachSource, eachWhen))),
       ),

@@ -1,8 +1,10 @@
 import type { ConversationOwner, DeliveryTarget, SummaryMode, WakeMode } from '../action.ts';
 import type { Place } from '../document/document.ts';
+import type { BodyFormat } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import type { WorkBudget } from './work-budget.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
+import type { Challenge, ProofSettings } from '../verify/verify.ts';
 
 /** What conditions and templates read. Reserved names win at the root; a bare name reads the payload. */
 export interface Scope {
@@ -85,8 +87,19 @@ export interface CompiledCondition {
   };
 }
 
-/** How a path's body is received; needed before a mapping is chosen, the same for every mapping of the path. */
+/** How a path's requests are received; needed before a mapping is chosen, the same for every mapping of the path. */
 export interface PathSettings {
+  /** Stands in place of the hook token. */
+  readonly verify?: ProofSettings;
+  /** The hook token is asked for beside `verify`. */
+  readonly requireToken?: boolean;
+  /** Addresses and CIDR ranges. */
+  readonly allowFrom?: readonly string[];
+  readonly bodyFormat?: BodyFormat;
+  readonly method?: 'POST' | 'GET';
+  readonly challenge?: Challenge;
+  readonly answer?: { readonly status: number; readonly body: string; readonly contentType: string };
+  readonly rate?: { readonly perMinute: number; readonly burst: number };
   readonly maxBodyBytes?: number;
 }
 
@@ -148,8 +161,8 @@ export interface CompiledMapping {
   readonly callbackUrl?: string;
   readonly dedupe?: DedupeSettings;
   readonly settings: PathSettings;
-  /** Where the mapping sets them. */
-  readonly settingsAt?: Place;
+  /** Where the mapping sets each of them. */
+  readonly settingsAt?: { readonly [Key in keyof PathSettings]?: Place };
 }
 
 /** Why a mapping was or was not taken, in first-match order. */
@@ -178,6 +191,8 @@ export interface RoutingTable {
   settingsOf(path: string): PathSettings;
   /** The mappings that may match, in first-match order; all others cannot. */
   candidates(scope: Scope): Iterable<CompiledMapping>;
+  /** Whether the path has a proof of its own: only mappings that name it are considered then. */
+  isOwned(path: string): boolean;
   /** The first mapping that matches. */
   route(scope: Scope): CompiledMapping | undefined;
   /**

@@ -2,6 +2,7 @@ import type { Diagnostic, LocatedValue, Path, Place } from '../document/document
 
 /** Every code this folder reports besides those of reading a file; each has a case under `test/diagnostics/mapping/`. */
 export const MAPPING_CODES = [
+  'CHALLENGE_INCOMPLETE',
   'CONDITION_ARITY',
   'CONDITION_LOG',
   'CONDITION_LOOSE_EQUALITY',
@@ -44,6 +45,7 @@ export const MAPPING_CODES = [
   'UNREACHABLE_MAPPING',
   'UNSAFE_CONTENT_ALLOWED',
   'UNTRUSTED_ROUTING',
+  'VERIFY_SECRET',
   'WRONG_TEMPLATE_KEY',
 ] as const;
 export type MappingCode = (typeof MAPPING_CODES)[number];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SUMMARY_MODES, WAKE_MODES } from '../action.ts';
+import { pathSettingsShape } from './path-settings.ts';
 
 /** A reference would bring a secret into code that only handles what came from outside. */
 const LiteralSchema = z
@@ -116,12 +117,7 @@ export const MappingSchema = z.strictObject({
     ),
   callbackUrl: CallbackSchema.optional().describe('The outcome of the run is posted there.'),
   dedupe: DedupeSchema.optional().describe('What makes a request a repeat that gets the first answer.'),
-  maxBodyBytes: z
-    .int()
-    .min(1)
-    .max(67_108_864)
-    .optional()
-    .describe('Bytes, for every mapping of the path; default hooks.maxBodyBytes.'),
+  ...pathSettingsShape,
 });
 export type MappingSource = z.output<typeof MappingSchema>;
 

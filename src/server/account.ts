@@ -11,7 +11,10 @@ import type { ServerContext } from './server-context.ts';
 
 /** Wakes the worker and keeps the decision; called once, before the answer goes out or waits for its run. */
 export function concludeRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {
-  const { judged } = ending;
+  const { judged, proof } = ending;
+  if (proof?.kind === 'refused' && proof.diagnosis !== undefined) {
+    guarded(context, exchange, () => context.deps.storage.recordDecision(decisionOf(exchange, ending)));
+  }
   if (judged === undefined) return;
   guarded(context, exchange, () => announceWork(context, judged));
   guarded(context, exchange, () => {
@@ -77,16 +80,23 @@ export function logRequest(context: ServerContext, exchange: RequestFacts, endin
     evaluateMs: judged.evaluateMs,
     storeMs: judged.storeMs,
     tookMs,
+    ...(proof?.kind === 'refused' ? { refusal: proof } : {}),
   });
   if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
   const level = levelOf(ending);
   if (log.isEnabled(level)) log[level](lineOf(exchange, ending, tookMs), 'request');
 }
 
-/** Carriers and tokens that are on their way out. */
-function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, { carrier, retired }: Proof): void {
+/** Carriers, tokens and secrets that are on their way out. */
+function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, proof: Proof): void {
   const requestId = ids.id;
-  if (carrier === 'query') {
+  const { retired } = proof;
+  if (proof.by === 'sender') {
+    const { scheme } = proof;
+    if (retired > 0) deps.log.warn({ requestId, scheme, retired }, 'a retired secret of the path was used');
+    return;
+  }
+  if (proof.carrier === 'query') {
     deps.log.warn(
       { requestId },
       'hook token came in the query, which is deprecated: send it as "Authorization: Bearer"',
@@ -112,10 +122,17 @@ function lineOf(exchange: RequestFacts, ending: Ending, tookMs: number): Record<
   return {
     ...line,
     code: error.code,
-    address: proof?.kind === 'refused' ? proof.address : undefined,
+    ...refusalFields(proof),
     transform: failedTransformOf(ending),
     fault: error.cause === undefined ? undefined : describeFault(error.cause),
   };
+}
+
+/** Why a sender was not believed; nothing of what it sent. */
+function refusalFields(proof: Ending['proof']): Record<string, unknown> {
+  if (proof?.kind !== 'refused') return {};
+  const { address, reason, scheme, diagnosis } = proof;
+  return { address, reason, scheme, diagnosis: diagnosis?.code, why: diagnosis?.text };
 }
 
 /** Probes and strangers at other paths would bury the hooks. */

@@ -3,13 +3,13 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 /** Finds the sender's address; `X-Forwarded-For` counts only as far as trusted proxies wrote it. */
 export type AddressFinder = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
 
-/** The proxies of `server.trustedProxies`. */
-export interface TrustedProxies {
+/** Addresses and networks, such as those of `server.trustedProxies`. */
+export interface AddressList {
   has(address: string): boolean;
 }
 
 /** `entries` are addresses or CIDR ranges; anything else in it matches nothing. */
-export function createTrustedProxies(entries: readonly string[]): TrustedProxies {
+export function createAddressList(entries: readonly string[]): AddressList {
   const trusted = new BlockList();
   for (const entry of entries) {
     const [network = '', prefix] = entry.split('/');
@@ -27,7 +27,7 @@ export function createTrustedProxies(entries: readonly string[]): TrustedProxies
   };
 }
 
-export function createAddressFinder(proxies: TrustedProxies): AddressFinder {
+export function createAddressFinder(proxies: AddressList): AddressFinder {
   return (remoteAddress, forwardedFor) => {
     let address = plainAddress(remoteAddress ?? '');
     if (forwardedFor === undefined || !proxies.has(address)) return address;

@@ -8,7 +8,7 @@
  * members became quiet, and only the first few members are looked at.
  */
 import type { Socket } from 'node:net';
-import { networksOf, type TrustedProxies } from './addresses.ts';
+import { networksOf, type AddressList } from './addresses.ts';
 import type { Connection } from './exchange.ts';
 
 export interface ConnectionLimits {
@@ -22,7 +22,7 @@ export interface ConnectionLimits {
 
 export interface ConnectionTableOptions {
   readonly limits: ConnectionLimits;
-  readonly proxies: TrustedProxies;
+  readonly proxies: AddressList;
   /** Milliseconds that never go back. */
   readonly now?: () => number;
   /** Told of every connection that had to go, and of every new one for which there was no room. */

@@ -28,7 +28,15 @@ export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionReco
     tookMs: performance.now() - exchange.startedAt,
     bodyBytes: exchange.bodyBytes,
     ...(notes === undefined ? {} : { transformNotes: notes }),
+    ...refusalOf(ending.proof),
   };
+}
+
+/** Only the verdict is kept: strangers' requests are not. */
+function refusalOf(proof: Ending['proof']): Pick<DecisionRecord, 'refusal'> {
+  if (proof?.kind !== 'refused' || proof.diagnosis === undefined) return {};
+  const { scheme = 'token', diagnosis } = proof;
+  return { refusal: { scheme, code: diagnosis.code, text: diagnosis.text } };
 }
 
 /** Module, kind of failure and position of a transform that failed: what the service log may say of it. */

@@ -1,5 +1,6 @@
 import type { HooksSettings, ServerSettings } from '../config/config.ts';
 import type { Evaluation } from '../hook/hook.ts';
+import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, RunRecord, Storage } from '../storage/storage.ts';
 import type { Health, Log } from '../telemetry/telemetry.ts';
@@ -20,6 +21,8 @@ export interface ServerDeps {
   /** Sees every evaluated request with its answer: the dev terminal and the recorder. Must not throw. */
   readonly onDecision?: (seen: SeenRequest) => void;
   readonly metrics?: ServerMetrics;
+  /** Fetches the keys of an issuer for `oidc`; bounded in time and size. */
+  readonly fetchJson?: (url: string) => Promise<unknown>;
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly clock?: () => number;
   /** Default: from node:crypto. */
@@ -37,7 +40,7 @@ export interface ServerGeneration {
   /** All tokens: where a sender puts one in the wrong place, it is masked. */
   readonly secrets: ReadonlySet<string>;
   canTake(path: string): boolean;
-  settingsOf(path: string): { readonly maxBodyBytes?: number };
+  settingsOf(path: string): PathSettings;
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
 }
 
@@ -84,6 +87,8 @@ interface RequestFigures {
   readonly evaluateMs: number | undefined;
   readonly storeMs: number | undefined;
   readonly tookMs: number;
+  /** Why the sender was not believed; `scheme` absent where the hook token was asked for. */
+  readonly refusal?: { readonly reason: string; readonly scheme?: string };
 }
 
 /** `refused`: ended before it was evaluated; `served`: health, readiness and run queries. */

@@ -47,6 +47,19 @@ export function idempotencyKey(
   return { scope: hookName, key, bodySha256: hash('sha256', body), ttlSeconds };
 }
 
+/** Longer than any provider sends a delivery again; the longest known is three days. */
+const SIGNED_ID_TTL_SECONDS = 604_800;
+const NO_BODY = hash('sha256', '');
+
+/**
+ * Signed ids of a path, apart from senders' keys: no hook name holds a space. A repeat may have another body (a new
+ * time, another order of members), so the body does not count.
+ */
+export function signedIdKey(hookName: string, id: string): IdempotencyKey {
+  const scope = `signed id ${hookName}`;
+  return { scope, key: id, bodySha256: NO_BODY, ttlSeconds: SIGNED_ID_TTL_SECONDS };
+}
+
 /** What became of a request that was let through. */
 type Attempt = { readonly result: AcceptResult } | { readonly error: HookError };
 

@@ -15,6 +15,8 @@ export interface Work {
   /** The `Idempotency-Key` header is there and blank. */
   readonly blankKey: boolean;
   readonly idempotency: IdempotencyKey | undefined;
+  /** The key is an id that the sender signed; a request that made nothing leaves it free. */
+  readonly isSignedId: boolean;
 }
 
 /** What became of it: stored (or nothing to store), or not accepted. */
@@ -83,9 +85,9 @@ async function store(
   work: Work,
   { actions, found }: Findings,
 ): Promise<AcceptResult> {
-  const { request, idempotency } = work;
+  const { request, idempotency, isSignedId } = work;
   const warnings = work.blankKey ? [BLANK_KEY_WARNING, ...found] : found;
-  if (actions.length === 0 && idempotency === undefined) {
+  if (actions.length === 0 && (idempotency === undefined || isSignedId)) {
     return { accepted: [], warnings, duplicate: false };
   }
   try {

@@ -67,6 +67,6 @@ function headersOf(error: HookError, status: number): string[] {
   const headers: string[] = [];
   if (status === 503 || status === 429) headers.push('retry-after', String(error.retryAfterSeconds ?? 1));
   if (status === 401) headers.push('www-authenticate', 'Bearer realm="hooks"');
-  if (status === 415) headers.push('accept-encoding', 'identity');
+  if (status === 415) headers.push('accept-encoding', 'gzip, deflate');
   return headers;
 }

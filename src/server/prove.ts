@@ -1,8 +1,19 @@
 import { HookError } from '../errors.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
+import {
+  diagnose,
+  type Diagnosis,
+  type Proof as SenderJudgement,
+  type ReceivedRequest,
+  type RefusalReason as SenderReason,
+  type Refused,
+  type Verifier,
+} from '../verify/verify.ts';
 import { type Authentication, authenticate, isSecret } from './authenticate.ts';
 import type { Exchange } from './exchange.ts';
+import { doorOf } from './path-door.ts';
 import { derivedFrom, type ServerContext } from './server-context.ts';
+import { signedUrl } from './signed-url.ts';
 import type { RequestTarget } from './target.ts';
 
 /** A request to a hook before anything in it is believed: what a proof may look at beside the headers. */
@@ -12,6 +23,8 @@ export interface IncomingHook {
   readonly target: RequestTarget;
   /** What the hook's path sets; looked up before the proof, because it may say which proof is wanted. */
   readonly settings: PathSettings;
+  /** Of the body as it comes, and of what it unpacks to. */
+  readonly maxBodyBytes: number;
   /**
    * The raw body: read on the first call, within the limits of the path; later calls give the same bytes.
    * @throws HookError `body_too_large`, `body_timeout`, `request_aborted`
@@ -19,8 +32,8 @@ export interface IncomingHook {
   readonly body: () => Promise<Buffer>;
 }
 
-/** How a sender proved itself. */
-export interface Proof {
+/** The hook token, as a sender proved itself with it. */
+export interface TokenProof {
   readonly kind: 'proved';
   readonly by: 'token';
   readonly carrier: 'bearer' | 'header' | 'query';
@@ -28,17 +41,43 @@ export interface Proof {
   readonly retired: number;
 }
 
+/** What the path's `verify` asks for. */
+export interface SenderProof {
+  readonly kind: 'proved';
+  readonly by: 'sender';
+  readonly scheme: Verifier['scheme'];
+  /** 0 for the current secret, n for the n-th after it. */
+  readonly retired: number;
+  /** The id of the delivery, where the sender signed one. */
+  readonly signedId?: string;
+  /** Headers that carried a secret: nothing behind the door sees them. */
+  readonly secretHeaders: readonly string[];
+}
+
+/** How a sender proved itself. */
+export type Proof = TokenProof | SenderProof;
+
 /** Why a sender was not believed. */
 export interface Refusal {
   readonly kind: 'refused';
   readonly reason: RefusalReason;
+  /** Absent where the path asks for the hook token. */
+  readonly scheme?: Verifier['scheme'];
   /** The sender's address, as far as trusted proxies vouch for it. */
   readonly address: string;
   /** What the sender is told: `unauthorized`, or `too_many_failures` past the limit of failures. */
   readonly error: HookError;
+  /** Why the proof failed, for the operator; absent past the limits of failures and of diagnoses. */
+  readonly diagnosis?: Diagnosis;
 }
 
-type RefusalReason = Extract<Authentication, { kind: 'refused' }>['reason'];
+export type RefusalReason =
+  | Extract<Authentication, { kind: 'refused' }>['reason']
+  | SenderReason
+  /** The path does not take requests from this address. */
+  | 'address'
+  /** A provider's challenge that is malformed or has a wrong token. */
+  | 'challenge';
 
 /**
  * Asks a sender for the proof that its path wants. Nothing is logged or counted here but the failures of the address:
@@ -49,10 +88,86 @@ export function prove(
   exchange: Exchange,
   hook: IncomingHook,
 ): Proof | Promise<Proof | Refusal> {
+  const { allows, verifier } = doorOf(context, hook.settings);
+  const scheme = verifier === undefined ? {} : { scheme: verifier.scheme };
+  if (!allows(addressOf(context, exchange)))
+    return refuse(context, exchange, { reason: 'address', ...scheme });
+  if (verifier !== undefined) return proveSender(context, exchange, { hook, verifier });
+  return proveToken(context, exchange, hook);
+}
+
+function proveToken(
+  context: ServerContext,
+  exchange: Exchange,
+  { target }: IncomingHook,
+): TokenProof | Promise<Refusal> {
   const { tokens } = derivedFrom(context, exchange.generation.hooks);
-  const judged = authenticate(tokens, exchange.headers, hook.target);
-  if (judged.kind === 'refused') return refuse(context, exchange, judged.reason);
+  const judged = authenticate(tokens, exchange.headers, target);
+  if (judged.kind === 'refused') return refuse(context, exchange, { reason: judged.reason });
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
+}
+
+interface Door {
+  readonly hook: IncomingHook;
+  readonly verifier: Verifier;
+}
+
+async function proveSender(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, verifier }: Door,
+): Promise<Proof | Refusal> {
+  const { scheme, secretHeaders } = verifier;
+  if (hook.settings.requireToken === true) {
+    const token = await proveToken(context, exchange, hook);
+    if (token.kind === 'refused') return token;
+  }
+  const request = await receivedRequest(context, exchange, { hook, verifier });
+  const judged: SenderJudgement = await verifier.prove(request);
+  if (judged.kind === 'proved') {
+    const { retired, signedId } = judged;
+    const id = signedId === undefined ? {} : { signedId };
+    return { kind: 'proved', by: 'sender', scheme, retired, secretHeaders, ...id };
+  }
+  return refuse(context, exchange, {
+    reason: judged.reason,
+    scheme,
+    diagnose: () => diagnosisOf(hook.settings, request, judged),
+  });
+}
+
+async function receivedRequest(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, verifier }: Door,
+): Promise<ReceivedRequest> {
+  const { req, generation } = exchange;
+  const { token } = hook.target;
+  const takesQuery = token !== undefined && generation.hooks.queryToken !== 'reject';
+  return {
+    method: req.method ?? '',
+    url: verifier.signsUrl ? signedUrl(context, exchange) : '',
+    rawHeaders: req.rawHeaders,
+    // Without the header of a proof nothing of the body is read.
+    body: verifier.presents(req.rawHeaders) ? await hook.body() : Buffer.alloc(0),
+    ...(takesQuery ? { queryToken: token } : {}),
+  };
+}
+
+function diagnosisOf(
+  { verify }: PathSettings,
+  request: ReceivedRequest,
+  refused: Refused,
+): Diagnosis | undefined {
+  return verify === undefined ? undefined : diagnose(verify, request, refused);
+}
+
+function addressOf(context: ServerContext, { req, headers }: Exchange): string {
+  return context.findAddress(req.socket.remoteAddress, headers.values['x-forwarded-for']);
+}
+
+interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme'> {
+  readonly diagnose?: () => Diagnosis | undefined;
 }
 
 /** Whether the sender knows `gateway.token`, which opens nothing but details of the service's health. */
@@ -61,23 +176,32 @@ export function isOperator({ generation, headers }: Pick<Exchange, 'generation' 
   return gatewayToken !== undefined && headers.bearer !== undefined && isSecret(gatewayToken, headers.bearer);
 }
 
-/** Counts the failure against the sender's address; past the limit the sender is told to wait. */
-async function refuse(context: ServerContext, exchange: Exchange, reason: RefusalReason): Promise<Refusal> {
-  const { req, headers, generation } = exchange;
-  const { limiter } = derivedFrom(context, generation.hooks);
-  const address = context.findAddress(req.socket.remoteAddress, headers.values['x-forwarded-for']);
-  const retryAfterSeconds = await limiter.fail(address);
-  const error =
-    retryAfterSeconds === undefined
-      ? new HookError('unauthorized', REFUSALS[reason])
-      : new HookError('too_many_failures', 'too many requests without a valid hook token', {
-          retryAfterSeconds,
-        });
-  return { kind: 'refused', reason, address, error };
+/** The same words for every refusal: they say neither what a path asks for nor how near the sender came. */
+const UNAUTHORIZED =
+  'the request does not prove where it comes from; send the hook token as "Authorization: Bearer", or sign it as this path asks for';
+
+const QUERY_REJECTED = 'the hook token is not taken from the query here; send it as "Authorization: Bearer"';
+
+/** Depends on the request and the configuration alone, never on the path. */
+function unauthorized({ target, generation }: Exchange): HookError {
+  const isInQuery = target?.token !== undefined && generation.hooks.queryToken === 'reject';
+  return new HookError('unauthorized', isInQuery ? QUERY_REJECTED : UNAUTHORIZED);
 }
 
-const REFUSALS: Readonly<Record<RefusalReason, string>> = {
-  missing: 'the request carries no hook token; send it as "Authorization: Bearer"',
-  wrong: 'the hook token is wrong',
-  'query-rejected': 'the hook token is not taken from the query here; send it as "Authorization: Bearer"',
-};
+/** Counts the failure against the sender's address; past the limit the sender is told to wait. */
+export async function refuse(
+  context: ServerContext,
+  exchange: Exchange,
+  { reason, scheme, diagnose: findDiagnosis }: RefusalFacts,
+): Promise<Refusal> {
+  const { limiter } = derivedFrom(context, exchange.generation.hooks);
+  const address = addressOf(context, exchange);
+  const retryAfterSeconds = await limiter.fail(address);
+  const common = { kind: 'refused', reason, address, ...(scheme === undefined ? {} : { scheme }) } as const;
+  if (retryAfterSeconds !== undefined) {
+    const detail = 'too many requests that did not prove where they come from';
+    return { ...common, error: new HookError('too_many_failures', detail, { retryAfterSeconds }) };
+  }
+  const diagnosis = context.diagnoses.take(exchange.receivedAt) ? findDiagnosis?.() : undefined;
+  return { ...common, error: unauthorized(exchange), ...(diagnosis === undefined ? {} : { diagnosis }) };
+}

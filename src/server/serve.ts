@@ -3,9 +3,11 @@
  * returns a value or throws a `HookError`; the ending they lead to is accounted for in `account.ts`, nowhere else.
  */
 import { HookError } from '../errors.ts';
+import { checkEncoding, inflateBody } from '../payload/payload.ts';
 import { concludeRequest, logRequest } from './account.ts';
 import { runAnswer } from './answer.ts';
-import { checkEncoding, readBody } from './body.ts';
+import { readBody } from './body.ts';
+import { answerQuestion } from './challenge.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { HEALTHY } from './health.ts';
@@ -15,7 +17,7 @@ import { type IncomingHook, isOperator, type Proof, prove } from './prove.ts';
 import { checkProtocol } from './protocol-error.ts';
 import { send } from './send.ts';
 import type { ServerContext } from './server-context.ts';
-import { canTake, MAX_HOOK_NAME, takeHook } from './take-hook.ts';
+import { canTake, MAX_HOOK_NAME, type ReceivedHook, takeHook } from './take-hook.ts';
 import { findHookName, type RequestTarget } from './target.ts';
 import { readWaitSeconds, waitForOutcome } from './wait.ts';
 
@@ -57,8 +59,10 @@ async function handle(
       return await answerOutside(context, exchange, name !== undefined);
     }
     const hook = incomingHook(exchange, name, target);
+    const asked = await answerQuestion(context, exchange, hook);
+    if (asked !== undefined) return asked;
     const proof = await prove(context, exchange, hook);
-    if (proof.kind === 'refused') return failedEnding(exchange, proof.error, { proof });
+    if (proof.kind === 'refused') return failedEnding(exchange, proof.error, { proof, ...knownName(hook) });
     onProved();
     return await answerProved(context, exchange, { hook, proof });
   } catch (error) {
@@ -97,8 +101,14 @@ function incomingHook(exchange: Exchange, name: string, target: RequestTarget): 
     name: maskName(name, generation.secrets),
     target,
     settings,
+    maxBodyBytes: maxBytes,
     body: () => (body ??= readBody(exchange, maxBytes)),
   };
+}
+
+/** The name of a path with a proof of its own is the operator's: it may be told of a stranger's request, too. */
+function knownName({ name, settings }: IncomingHook): Pick<Ending, 'hookName'> {
+  return settings.verify === undefined ? {} : { hookName: name };
 }
 
 /** A hook, and how its sender proved itself. */
@@ -116,13 +126,14 @@ async function answerProved(
   try {
     const asked = await answerRunQuery(context, exchange, hook.name);
     if (asked !== undefined) return { ...asked, ...known };
-    if (exchange.req.method !== 'POST') return wrongMethod(exchange, 'POST', known);
+    const { method = 'POST' } = hook.settings;
+    if (exchange.req.method !== method) return wrongMethod(exchange, method, known);
     if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
     if (!canTake(exchange, hook.name)) {
       const error = new HookError('no_mapping_matched', 'no mapping takes this hook name');
       return failedEnding(exchange, error, { ...known, judged: {} });
     }
-    return { ...(await answerHook(context, exchange, hook)), ...known };
+    return { ...(await answerHook(context, exchange, { hook, proof })), ...known };
   } catch (error) {
     return failedEnding(exchange, error, known);
   }
@@ -158,7 +169,11 @@ async function answerRunQuery(
 }
 
 /** The way of a hook request from its body to its answer. */
-async function answerHook(context: ServerContext, exchange: Exchange, hook: IncomingHook): Promise<Ending> {
+async function answerHook(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, proof }: ProvedHook,
+): Promise<Ending> {
   const { headers } = exchange;
   const isTheirs = exchange.generation.hooks.dialect === 'openclaw';
   const sentKey = readIdempotencyKey(
@@ -166,16 +181,30 @@ async function answerHook(context: ServerContext, exchange: Exchange, hook: Inco
       (isTheirs ? headers.values['x-openclaw-idempotency-key'] : undefined),
   );
   const waiting = waitingOf(context, headers.values['prefer']);
-  checkEncoding(exchange);
-  const { name, target } = hook;
+  const { name, target, settings } = hook;
+  if (settings.rate !== undefined) context.rates.take(name, settings.rate, exchange.receivedAt);
+  const encoding = headers.values['content-encoding'];
+  checkEncoding(encoding);
   const body = await hook.body();
   const ending = await takeHook(context, exchange, {
     name,
     target,
     body,
+    settings,
+    ...(encoding === undefined ? {} : { unpacked: await inflateBody(body, encoding, hook.maxBodyBytes) }),
+    ...behindTheDoor(proof),
     keyOf: (payload) => (isTheirs ? openClawIdempotencyKey(sentKey, payload, body) : sentKey),
   });
-  return ending.error === undefined ? { ...ending, ...waiting } : ending;
+  if (ending.error !== undefined) return ending;
+  const { answer } = settings;
+  return answer === undefined ? { ...ending, ...waiting } : { ...ending, answer };
+}
+
+/** What a proof means for the request behind it. */
+function behindTheDoor(proof: Proof): Pick<ReceivedHook, 'secretHeaders' | 'signedId'> {
+  if (proof.by === 'token') return {};
+  const { secretHeaders, signedId } = proof;
+  return signedId === undefined ? { secretHeaders } : { secretHeaders, signedId };
 }
 
 function waitingOf({ limits }: ServerContext, prefer: string | undefined): Pick<Ending, 'waitSeconds'> {

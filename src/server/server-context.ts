@@ -1,17 +1,16 @@
 import { TextDecoder } from 'node:util';
 import type { HooksSettings } from '../config/config.ts';
 import { createPauses } from '../hook/hook.ts';
-import {
-  type AddressFinder,
-  createAddressFinder,
-  createTrustedProxies,
-  type TrustedProxies,
-} from './addresses.ts';
+import type { PathSettings } from '../mapping/mapping.ts';
+import { type AddressFinder, createAddressFinder, createAddressList, type AddressList } from './addresses.ts';
 import { compileTokens, type TokenSet } from './authenticate.ts';
 import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
+import { DiagnosisLimit } from './diagnosis-limit.ts';
 import { createFailureLimiter, type FailureLimiter } from './failure-limiter.ts';
 import { ReadinessProbe } from './health.ts';
 import { RepeatGuard } from './idempotency.ts';
+import type { PathDoor } from './path-door.ts';
+import { PathRates } from './path-rate.ts';
 import { createIdSource } from './request-ids.ts';
 
 /** What all requests of one server share. */
@@ -21,8 +20,12 @@ export interface ServerContext {
   readonly clock: () => number;
   readonly ids: () => RequestIds;
   readonly decoder: TextDecoder;
-  readonly proxies: TrustedProxies;
+  readonly proxies: AddressList;
   readonly findAddress: AddressFinder;
+  /** Doors of paths that set one; settings of replaced generations are collected with them. */
+  readonly doors: WeakMap<PathSettings, PathDoor>;
+  readonly rates: PathRates;
+  readonly diagnoses: DiagnosisLimit;
   readonly repeats: RepeatGuard;
   readonly probe: ReadinessProbe;
   /** Ends in a later turn of the event loop, for one request after the other. */
@@ -45,7 +48,7 @@ interface DerivedSettings {
 
 export function createContext(deps: ServerDeps): ServerContext {
   const clock = deps.clock ?? Date.now;
-  const proxies = createTrustedProxies(deps.server.trustedProxies);
+  const proxies = createAddressList(deps.server.trustedProxies);
   return {
     deps,
     limits: { ...DEFAULT_LIMITS, ...deps.limits },
@@ -54,6 +57,9 @@ export function createContext(deps: ServerDeps): ServerContext {
     decoder: new TextDecoder('utf-8', { fatal: true }),
     proxies,
     findAddress: createAddressFinder(proxies),
+    doors: new WeakMap(),
+    rates: new PathRates(),
+    diagnoses: new DiagnosisLimit(),
     repeats: new RepeatGuard(deps.storage),
     probe: new ReadinessProbe(deps, clock),
     pause: createPauses(),

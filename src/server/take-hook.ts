@@ -1,9 +1,10 @@
+import type { PathSettings } from '../mapping/mapping.ts';
+import { parsePayload } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { acceptedAnswer } from './answer.ts';
-import { parseBody } from './body.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
-import { idempotencyKey } from './idempotency.ts';
+import { idempotencyKey, signedIdKey } from './idempotency.ts';
 import { maskCarried } from './mask-secrets.ts';
 import { performOnce, type Work } from './perform.ts';
 import type { ServerContext } from './server-context.ts';
@@ -19,6 +20,14 @@ export interface ReceivedHook {
   readonly name: string;
   readonly target: Pick<RequestTarget, 'url' | 'query'>;
   readonly body: Buffer;
+  /** The body without its compression; default the body. */
+  readonly unpacked?: Buffer;
+  /** How the path takes its requests; default JSON. */
+  readonly settings?: PathSettings;
+  /** Headers that carried a secret: mappings do not see them. */
+  readonly secretHeaders?: readonly string[];
+  /** An id that the sender signed: a repeat is judged by it alone. */
+  readonly signedId?: string;
   /** `Idempotency-Key`; undefined where there is none, empty where it is blank. */
   readonly keyOf: (payload: JsonValue) => string | undefined;
   /** How long a repeat under the key is known; default a day. */
@@ -39,16 +48,12 @@ export async function takeHook(
   facts: RequestFacts,
   hook: ReceivedHook,
 ): Promise<Ending> {
-  const { name, body, ttlSeconds } = hook;
-  // Ten that arrive together are parsed in ten turns, so that what is short is served in between.
-  if (body.length > LARGE_BODY_BYTES) await context.pause();
-  const payload = parseBody(body, context.decoder);
+  const payload = await readPayload(context, facts, hook);
   const key = hook.keyOf(payload);
   const work: Work = {
     request: hookRequest(facts, hook, payload),
     blankKey: key === '',
-    idempotency:
-      key === undefined || key === '' ? undefined : idempotencyKey(name, key, { body, ttlSeconds }),
+    ...repeatOf(hook, key),
   };
   const performed = await performOnce(context, facts, work);
   switch (performed.kind) {
@@ -67,16 +72,48 @@ export async function takeHook(
   }
 }
 
-function hookRequest(facts: RequestFacts, { name, target }: ReceivedHook, payload: JsonValue): HookRequest {
+async function readPayload(
+  { decoder, pause }: ServerContext,
+  { headers, generation }: RequestFacts,
+  { body, unpacked: bytes = body, settings = {}, target }: ReceivedHook,
+): Promise<JsonValue> {
+  if (settings.method === 'GET') {
+    const { query } = maskCarried({ url: '', headers: {}, query: target.query }, generation.secrets);
+    return query;
+  }
+  // Ten that arrive together are parsed in ten turns, so that what is short is served in between.
+  if (bytes.length > LARGE_BODY_BYTES) await pause();
+  return parsePayload({ bytes, headers: headers.values }, settings.bodyFormat ?? 'json', decoder);
+}
+
+function repeatOf(
+  { name, body, ttlSeconds, signedId }: ReceivedHook,
+  key: string | undefined,
+): Pick<Work, 'idempotency' | 'isSignedId'> {
+  if (signedId !== undefined) return { idempotency: signedIdKey(name, signedId), isSignedId: true };
+  if (key === undefined || key === '') return { idempotency: undefined, isSignedId: false };
+  return { idempotency: idempotencyKey(name, key, { body, ttlSeconds }), isSignedId: false };
+}
+
+function hookRequest(facts: RequestFacts, hook: ReceivedHook, payload: JsonValue): HookRequest {
+  const { name, target, secretHeaders = [] } = hook;
   const { ids, generation } = facts;
   const { url, query } = target;
+  const headers = headersWithout(facts.headers.values, secretHeaders);
   return {
     id: ids.id,
     receivedAt: facts.receivedAt,
     seed: ids.seed,
     nonce: ids.nonce,
     path: name,
-    ...maskCarried({ url, query, headers: facts.headers.values }, generation.secrets),
+    ...maskCarried({ url, query, headers }, generation.secrets),
     payload,
   };
+}
+
+function headersWithout(values: HookRequest['headers'], names: readonly string[]): HookRequest['headers'] {
+  if (!names.some((name) => name in values)) return values;
+  const kept = Object.create(null) as Record<string, string>;
+  for (const [name, value] of Object.entries(values)) if (!names.includes(name)) kept[name] = value;
+  return kept;
 }

@@ -350,6 +350,8 @@ export interface DecisionRecord {
   readonly generation: string;
   readonly tookMs: number;
   readonly bodyBytes: number;
+  /** Why the proof of a sender failed, as the doctor says it. */
+  readonly refusal?: { readonly scheme: string; readonly code: string; readonly text: string };
   /** Transform output, payload-derived: shown by `sluice requests` and `explain`, never logged. */
   readonly transformNotes?: readonly string[];
 }

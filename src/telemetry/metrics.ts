@@ -46,6 +46,8 @@ export interface ObservedRequest {
   readonly evaluateMs: number | undefined;
   readonly storeMs: number | undefined;
   readonly tookMs: number;
+  /** Why the sender was not believed; `scheme` absent where the hook token was asked for. */
+  readonly refusal?: { readonly reason: string; readonly scheme?: string };
 }
 
 /** The service's metrics, in a registry of their own. */
@@ -99,6 +101,7 @@ function requestMetrics(registers: Registry[]): (request: ObservedRequest) => vo
   const took = seconds('sluice_request_seconds', 'Time from the end of the headers to the answer.');
   const evaluated = seconds('sluice_evaluate_seconds', 'Time of the evaluation, transforms included.');
   const stored = seconds('sluice_store_seconds', 'Time until accepted work was on disk.');
+  const failures = failureMetrics(registers);
   const mappings = new Set<string>();
   const labelOf = (mappingId: string | undefined): string => {
     if (mappingId === undefined) return '';
@@ -109,11 +112,32 @@ function requestMetrics(registers: Registry[]): (request: ObservedRequest) => vo
     const { outcome, status, evaluateMs, storeMs } = request;
     requests.inc({ outcome, status, mapping: labelOf(request.mappingId) });
     took.observe(request.tookMs / 1000);
+    if (request.refusal !== undefined) failures(request.refusal);
     // Probes and refused requests would drown the sizes and times of hooks.
     if (evaluateMs === undefined) return;
     bodies.observe(request.bodyBytes);
     evaluated.observe(evaluateMs / 1000);
     if (storeMs !== undefined) stored.observe(storeMs / 1000);
+  };
+}
+
+/** Reasons and schemes are words of our own, so the series are bounded. */
+function failureMetrics(registers: Registry[]): (refusal: NonNullable<ObservedRequest['refusal']>) => void {
+  const auth = new Counter({
+    name: 'sluice_auth_failures_total',
+    help: 'Requests refused before their proof, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const verify = new Counter({
+    name: 'sluice_verify_failures_total',
+    help: 'Requests refused on paths with a proof of their own, by scheme and reason.',
+    labelNames: ['scheme', 'reason'],
+    registers,
+  });
+  return ({ reason, scheme }) => {
+    auth.inc({ reason });
+    if (scheme !== undefined) verify.inc({ scheme, reason });
   };
 }
 

@@ -3,7 +3,7 @@ import { findContentProblem } from './signed-content.ts';
 import { PROVIDER_NAMES, type ProviderName } from './schemes.ts';
 
 /** A secret stands in the environment or in a file of its own, never in the mapping. */
-const SecretReference = z.union([
+export const SecretReference = z.union([
   z
     .string()
     .regex(/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/, { error: 'must be a reference: "${NAME}" or {file: PATH}' })

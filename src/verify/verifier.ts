@@ -1,10 +1,12 @@
 import { digestSecrets, judgeBasic, judgeToken, type SecretDigests } from './credentials.ts';
+import { findHeader } from './headers.ts';
 import { createOidcJudge, type FetchJson, type OidcSettings } from './oidc.ts';
 import { bestOf, type Proof, refused } from './proof.ts';
 import { type ReplayFacts, replayOf } from './replay.ts';
-import type { SignedRequest } from './scheme.ts';
+import type { SignedRequest, Way } from './scheme.ts';
 import type { VerifySettings } from './settings.ts';
-import { compileWays, type SecretProblem, type TableSettings } from './ways.ts';
+import { TWILIO_HEADER } from './twilio.ts';
+import { compileWays, schemeOf, type SecretProblem, type TableSettings } from './ways.ts';
 
 /** The settings of a path with the texts its references stand for; an empty text is a secret that is missing. */
 export interface ProofSettings {
@@ -34,6 +36,10 @@ export interface Verifier {
   readonly secretHeaders: readonly string[];
   /** What is wrong with secrets. A path none of whose secrets is good refuses everything. */
   readonly problems: readonly SecretProblem[];
+  /** Whether the address is signed, so that it has to be known as the sender called it. */
+  readonly signsUrl: boolean;
+  /** False where the headers show already that there is no proof: the body need not be read. */
+  presents(rawHeaders: readonly string[]): boolean;
   prove(request: ReceivedRequest): Proof | Promise<Proof>;
 }
 
@@ -47,7 +53,14 @@ export function createVerifier({ settings, secrets }: ProofSettings, deps: Verif
     return tableVerifier(settings, secrets, deps);
   }
   const present = secrets.filter((secret) => secret !== '');
-  const common = { scheme: settings.scheme, replay: NO_REPLAY, problems: missing(secrets) };
+  const common = {
+    scheme: settings.scheme,
+    replay: NO_REPLAY,
+    problems: missing(secrets),
+    signsUrl: false,
+    // Their proof stands in the headers alone, so nothing is read in vain.
+    presents: () => true,
+  };
   if (settings.scheme === 'basic') {
     const digests = digestSecrets(present.map((secret) => `${settings.user}:${secret}`));
     const prove = guarded(digests, ({ rawHeaders }) => judgeBasic(digests, rawHeaders));
@@ -66,6 +79,8 @@ function oidcVerifier(settings: OidcSettings, { clock, fetchJson }: VerifierDeps
     replay: NO_REPLAY,
     secretHeaders: ['authorization'],
     problems: [],
+    signsUrl: false,
+    presents: () => true,
     prove: ({ rawHeaders }) => judge.judge(rawHeaders, clock()),
   };
 }
@@ -82,11 +97,30 @@ function tableVerifier(settings: TableSettings, secrets: readonly string[], deps
     replay: best === undefined ? NO_REPLAY : replayOf(best.way),
     secretHeaders: ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : [])),
     problems: [...missing(secrets), ...unreadable.values()],
+    signsUrl: signsUrl(settings),
+    presents: (rawHeaders) => ways.some(({ way }) => presents(way, rawHeaders)),
     prove:
       ways.length === 1 && only !== undefined
         ? (request) => only.judge(request, deps.clock())
         : (request) => bestOf(ways.map((way) => way.judge(request, deps.clock()))),
   };
+}
+
+/** Whether the sender signs the address that it calls. */
+export function signsUrl(settings: VerifySettings): boolean {
+  if (settings.scheme === 'oidc' || settings.scheme === 'basic' || settings.scheme === 'token') return false;
+  return schemeOf(settings).ways.some(({ way }) => waySignsUrl(way));
+}
+
+function waySignsUrl(way: Way): boolean {
+  return way.kind === 'twilio' || (way.kind === 'signature' && way.columns.signed.includes('{url}'));
+}
+
+function presents(way: Way, rawHeaders: readonly string[]): boolean {
+  if (way.kind === 'mailgun') return true;
+  const header =
+    way.kind === 'signature' ? way.columns.header : way.kind === 'twilio' ? TWILIO_HEADER : way.header;
+  return findHeader(rawHeaders, header) !== undefined;
 }
 
 function missing(secrets: readonly string[]): readonly SecretProblem[] {

@@ -3,15 +3,26 @@
  * Pure: the clock and the way to fetch an issuer's keys are handed in. Everything is judged over the bytes as they
  * came, secrets are compared in constant time, and nothing of the payload is built before the proof.
  */
+export {
+  answerChallenge,
+  type Challenge,
+  type ChallengeResult,
+  ChallengeSettings,
+  readsBody,
+} from './challenge.ts';
+export { diagnose } from './diagnose.ts';
+export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 export { type Proof, type Proved, type RefusalReason, type Refused } from './proof.ts';
 export { describeReplay, type ReplayFacts } from './replay.ts';
 export type { Scheme, SignedRequest } from './scheme.ts';
 export { PROVIDER_NAMES, type ProviderName, SCHEMES } from './schemes.ts';
 export { type SecretReference, VerifySettings } from './settings.ts';
+export { signRequest, type SigningFacts, type SignResult } from './sign.ts';
 export {
   createVerifier,
   type ProofSettings,
   type ReceivedRequest,
+  signsUrl,
   type Verifier,
   type VerifierDeps,
 } from './verifier.ts';

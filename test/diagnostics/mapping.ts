@@ -34,10 +34,15 @@ async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
     aliases: { opus: 'anthropic/claude-opus-4-8' },
     runners: ['echo', 'claude'],
     agents: ['main', 'ops'],
+    ...(basename(folder) === 'VERIFY_SECRET' ? { resolveReference: resolveForTest } : {}),
     recipientProblem: (channel, to) =>
       channel === 'slack' && !/^[CDGU][A-Z0-9]+$/.test(to) ? 'expected an id such as C0123456' : undefined,
   });
   return diagnostics;
+}
+
+function resolveForTest(reference: string | { readonly file: string }): string | undefined {
+  return reference === '${SECRET_THAT_IS_NOT_BASE64}' ? 'whsec_not base64' : undefined;
 }
 
 async function readInline(file: string, cwd: string): Promise<readonly LocatedValue[]> {

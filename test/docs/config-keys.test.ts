@@ -59,6 +59,7 @@ const FULL = {
     trustedProxies: ['10.0.0.0/8'],
     limits: { connections: 9, perAddress: 5, idleSeconds: 2, strangerSeconds: 1 },
     health: { host: '127.0.0.2', port: 9001 },
+    publicUrl: 'https://hooks.example.org',
   },
   gateway: {
     token: 'the-gateways-own-secret',

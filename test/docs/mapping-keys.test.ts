@@ -54,6 +54,61 @@ const MAPPINGS = [
     dedupe: { key: '{{id}}', ttlSeconds: 60 },
     maxBodyBytes: 1000,
   },
+  {
+    id: 'signed',
+    match: { path: 'signed' },
+    messageTemplate: 'x',
+    verify: { scheme: 'github', secrets: ['${SECRET}', { file: 'old' }], toleranceSeconds: 60 },
+    requireToken: true,
+    allowFrom: ['192.0.2.0/24'],
+    bodyFormat: 'form',
+    challenge: { kind: 'slack', token: { file: 'token' } },
+    answer: { status: 201, body: 'taken', contentType: 'text/html' },
+    rate: { perMinute: 60, burst: 5 },
+  },
+  {
+    id: 'hmac',
+    match: { path: 'hmac' },
+    messageTemplate: 'x',
+    verify: {
+      scheme: 'hmac',
+      secrets: ['${SECRET}'],
+      algorithm: 'sha512',
+      header: 'x-signature',
+      encoding: 'base64',
+      prefix: 'v1=',
+      separator: ';',
+      assign: ':',
+      signatureField: 's',
+      timestampField: 't',
+      timestampHeader: 'x-time',
+      timestampMember: 'at',
+      timestampUnit: 'milliseconds',
+      idHeader: 'x-id',
+      signed: '{id}.{body}',
+      secretEncoding: 'hex',
+      secretPrefix: 'k_',
+    },
+    method: 'GET',
+  },
+  {
+    id: 'oidc',
+    match: { path: 'oidc' },
+    messageTemplate: 'x',
+    verify: {
+      scheme: 'oidc',
+      issuer: 'https://accounts.example.org',
+      audience: ['hooks'],
+      jwksUri: 'https://accounts.example.org/keys',
+      claims: { email: 'push@example.org' },
+    },
+  },
+  {
+    id: 'basic',
+    match: { path: 'basic' },
+    messageTemplate: 'x',
+    verify: { scheme: 'basic', user: 'ops', secrets: ['${SECRET}'] },
+  },
   { id: 'alarm', match: { path: 'alarm' }, action: 'wake', textTemplate: 'Alarm {{id}}' },
   { id: 'link', match: { path: 'link' }, messageTemplate: 'x', callbackUrl: { file: 'url' } },
 ] as const;
@@ -68,6 +123,7 @@ const REQUESTS: readonly Partial<RequestContent>[] = [
   { path: 'other', headers: { 'x-kind': 'order' }, payload },
   { path: 'alarm', payload },
   { path: 'link', payload },
+  ...['signed', 'hmac', 'oidc', 'basic'].map((path) => ({ path, payload })),
 ];
 
 /** All that can be seen of mappings: what they make of requests, what they ask of transforms, settings of paths. */
@@ -98,7 +154,7 @@ test('the sample mappings have every key of the schema: a new key belongs there'
   expect(MAPPING_KEYS.length).toBeGreaterThan(35);
   const missing = MAPPING_KEYS.filter((path) => instancesOf(MAPPINGS, path).length === 0);
   expect(missing.map((path) => path.join('.'))).toEqual([]);
-  const kinds = ['accepted', 'rejected', 'rejected', 'rejected', 'accepted', 'accepted'];
+  const kinds = ['accepted', 'rejected', 'rejected', 'rejected', ...Array<string>(6).fill('accepted')];
   expect(observe(MAPPINGS)).toMatchObject(kinds.map((kind) => ({ outcome: { kind } })));
 });
 

@@ -1,9 +1,9 @@
 /** Parts of the front whose inputs are easier to vary without a socket. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAddressFinder, createTrustedProxies, networksOf } from '../../src/server/addresses.ts';
+import { createAddressFinder, createAddressList, networksOf } from '../../src/server/addresses.ts';
 import { createFailureLimiter } from '../../src/server/failure-limiter.ts';
-import { findJsonError } from '../../src/server/json-error.ts';
+import { findJsonError } from '../../src/payload/json-error.ts';
 import { createIdSource } from '../../src/server/request-ids.ts';
 import { parseTarget } from '../../src/server/target.ts';
 
@@ -93,7 +93,7 @@ describe('the address of a sender', () => {
     ['::ffff:a00:1', '198.51.100.7', ['10.0.0.0/8'], '198.51.100.7'],
     ['fe80::1%eth0', undefined, [], 'fe80::1'],
   ])('%s with X-Forwarded-For %s behind %j is %s', (remote, forwarded, trusted, expected) => {
-    const finder = createAddressFinder(createTrustedProxies(trusted));
+    const finder = createAddressFinder(createAddressList(trusted));
     expect(finder(remote, forwarded)).toBe(expected);
   });
 });

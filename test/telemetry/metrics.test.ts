@@ -58,6 +58,18 @@ test('requests are counted by outcome, status and mapping', async () => {
   expect(text).toContain('sluice_request_body_bytes_sum 4');
 });
 
+test('refusals are counted by reason, and by scheme where a path has one', async () => {
+  const text = await scrape({}, (metrics) => {
+    const refused = { ...REQUEST, status: 401, outcome: 'refused', mappingId: undefined };
+    metrics.observeRequest({ ...refused, refusal: { reason: 'missing' } });
+    metrics.observeRequest({ ...refused, refusal: { reason: 'too-old', scheme: 'slack' } });
+    metrics.observeRequest({ ...refused, refusal: { reason: 'too-old', scheme: 'slack' } });
+  });
+  expect(text).toContain('sluice_auth_failures_total{reason="missing"} 1');
+  expect(text).toContain('sluice_auth_failures_total{reason="too-old"} 2');
+  expect(text).toContain('sluice_verify_failures_total{scheme="slack",reason="too-old"} 2');
+});
+
 test('the series of mappings are bounded', async () => {
   const text = await scrape({}, (metrics) => {
     for (let i = 0; i < 1_000; i += 1) metrics.observeRequest({ ...REQUEST, mappingId: `m${i}` });

@@ -16,13 +16,20 @@ export function createRoutingTable(mappings: readonly CompiledMapping[]): Routin
   for (const { match, settings: own } of mappings) {
     if (match.path !== undefined) settings.set(match.path, { ...settings.get(match.path), ...own });
   }
+  const settingsOf = (path: string): PathSettings => settings.get(path) ?? NO_SETTINGS;
+  const isOwned = (path: string): boolean => settingsOf(path).verify !== undefined;
+  const candidates = (scope: Scope): Iterable<CompiledMapping> => {
+    const found = inOrder(findCandidates(index, scope));
+    return isOwned(scope.request.path) ? namingTheirPath(found) : found;
+  };
   return {
     mappings,
     canTake: (path) => paths.has(undefined) || paths.has(path),
-    settingsOf: (path) => settings.get(path) ?? NO_SETTINGS,
-    candidates: (scope) => inOrder(findCandidates(index, scope)),
-    route: (scope) => firstMatch(inOrder(findCandidates(index, scope)), scope),
-    explain: (scope) => explainAll(mappings, scope),
+    settingsOf,
+    isOwned,
+    candidates,
+    route: (scope) => firstMatch(candidates(scope), scope),
+    explain: (scope) => explainAll(mappings, { scope, isOwned: isOwned(scope.request.path) }),
   };
 }
 
@@ -38,6 +45,11 @@ export function withoutMappings(table: RoutingTable, out: ReadonlySet<CompiledMa
 }
 
 const NO_SETTINGS: PathSettings = {};
+
+/** Mappings that take any name may not rely on a proof that one path asks for. */
+function* namingTheirPath(mappings: Iterable<CompiledMapping>): Generator<CompiledMapping> {
+  for (const mapping of mappings) if (mapping.match.path !== undefined) yield mapping;
+}
 
 /** The lists as one, by order. */
 function* inOrder(lists: readonly (readonly CompiledMapping[])[]): Generator<CompiledMapping> {
@@ -79,25 +91,33 @@ function sourceOf(scope: Scope): unknown {
   return ownValue(scope.request.payload, 'source');
 }
 
-function* explainAll(mappings: readonly CompiledMapping[], scope: Scope): Generator<ConsideredMapping> {
+/** A request, and whether its path has a proof of its own. */
+interface Explained {
+  readonly scope: Scope;
+  readonly isOwned: boolean;
+}
+
+function* explainAll(
+  mappings: readonly CompiledMapping[],
+  explained: Explained,
+): Generator<ConsideredMapping> {
   for (const mapping of mappings) {
-    const entry = consider(mapping, scope);
+    const entry = consider(mapping, explained);
     yield entry;
     if (entry.matched) return;
   }
 }
 
-function consider(mapping: CompiledMapping, scope: Scope): ConsideredMapping {
+function consider(mapping: CompiledMapping, { scope, isOwned }: Explained): ConsideredMapping {
   const { path, pathAt, source, sourceAt, when } = mapping.match;
   let held = 0;
-  if (path !== undefined) {
-    const found = scope.request.path;
-    if (path !== found) {
-      const failed = { part: 'path', expected: path, found, ...(pathAt && { at: pathAt }) } as const;
-      return { mapping, matched: false, held, failed };
-    }
-    held += 1;
+  const found = scope.request.path;
+  if (path === undefined ? isOwned : path !== found) {
+    const expected = path ?? 'a path without verify';
+    const failed = { part: 'path', expected, found, ...(pathAt && { at: pathAt }) } as const;
+    return { mapping, matched: false, held, failed };
   }
+  if (path !== undefined) held += 1;
   if (source !== undefined) {
     const found = ownValue(scope.request.payload, 'source');
     if (found !== source) {

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { PathSettings } from '../mapping/mapping.ts';
+import type { HookRequest, JsonValue } from '../request.ts';
+import { signRequest, type SignedRequest } from '../verify/verify.ts';
+import { CliError, type Terminal } from './terminal.ts';
+
+/** A request as its sender puts it on the wire. */
+export interface WireRequest extends SignedRequest {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const CONTENT_TYPES = {
+  json: 'application/json',
+  cloudevents: 'application/cloudevents+json',
+  form: 'application/x-www-form-urlencoded',
+  text: 'text/plain; charset=utf-8',
+  xml: 'text/xml; charset=utf-8',
+} as const;
+
+/** Writes the payload of a request file in the format that its path takes. `address` is that of the hooks. */
+export function toWire(request: HookRequest, settings: PathSettings, address: string): WireRequest {
+  const { bodyFormat = 'json', method = 'POST' } = settings;
+  const query = new URLSearchParams(method === 'GET' ? textsOf(request.payload) : request.query).toString();
+  const headers = { 'content-type': CONTENT_TYPES[bodyFormat], ...request.headers };
+  return {
+    method,
+    url: `${address}/${request.path}${query === '' ? '' : `?${query}`}`,
+    headers,
+    rawHeaders: Object.entries(headers).flat(),
+    body: method === 'GET' ? Buffer.alloc(0) : Buffer.from(bodyText(request.payload, bodyFormat), 'utf8'),
+  };
+}
+
+function bodyText(payload: JsonValue, format: keyof typeof CONTENT_TYPES): string {
+  if (format === 'json' || format === 'cloudevents') return JSON.stringify(payload);
+  if (format === 'form') return new URLSearchParams(textsOf(payload)).toString();
+  if (typeof payload === 'string') return payload;
+  throw new CliError(
+    `the path takes ${format}: write the whole body as one text under "body" of the request file`,
+  );
+}
+
+function textsOf(payload: JsonValue): Record<string, string> {
+  const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
+  const entries = isObject ? Object.entries(payload) : [];
+  if (!isObject || entries.some(([, value]) => typeof value === 'object' && value !== null)) {
+    throw new CliError('the path takes a form: write "body" of the request file as an object of texts');
+  }
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
+}
+
+/** Signs a request as the sender of its path would; on a path without `verify` it stays as it is. */
+export async function signWire(
+  terminal: Terminal,
+  wire: WireRequest,
+  { settings, keyFile }: { readonly settings: PathSettings; readonly keyFile: string | undefined },
+): Promise<WireRequest> {
+  if (settings.verify === undefined) return wire;
+  const privateKey =
+    keyFile === undefined ? undefined : await readFile(resolve(terminal.cwd, keyFile), 'utf8');
+  const result = signRequest(settings.verify, wire, {
+    nowMs: Date.now(),
+    id: `msg_${randomUUID().replaceAll('-', '')}`,
+    ...(privateKey === undefined ? {} : { privateKey }),
+  });
+  if (result.kind === 'problem') throw new CliError(`the request cannot be signed: ${result.problem}`);
+  const headers = { ...wire.headers, ...result.headers };
+  return { ...wire, headers, rawHeaders: Object.entries(headers).flat(), body: result.body, url: result.url };
+}

@@ -1,0 +1,80 @@
+import type { Generation } from '../generation/generation.ts';
+import type { HookRequest } from '../request.ts';
+import { createVerifier, diagnose, type Diagnosis } from '../verify/verify.ts';
+import type { Cli } from './command-line.ts';
+import { readDeliveries } from './request-file.ts';
+import { originOf } from './send.ts';
+import { toWire } from './sender-request.ts';
+import { CliError } from './terminal.ts';
+import { openWorkbench } from './workbench.ts';
+
+export interface VerifyFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** What the proof of one request is worth. */
+interface Verdict {
+  readonly path: string;
+  readonly scheme: string;
+  readonly proved: boolean;
+  /** 0 for the current secret; absent where the request is refused. */
+  readonly retired?: number;
+  readonly diagnosis?: Diagnosis;
+}
+
+/** Judges the deliveries of a request file by the proofs of their paths, and says why one fails; that ends with 1. */
+export async function verify(cli: Cli, file: string, flags: VerifyFlags): Promise<void> {
+  const deliveries = await readDeliveries(cli.terminal, file);
+  const workbench = await openWorkbench(cli.terminal, flags, { needSecrets: true });
+  try {
+    const verdicts: Verdict[] = [];
+    for (const { request, rawBody, isTimed } of deliveries) {
+      const atMs = isTimed ? request.receivedAt : Date.now();
+      verdicts.push(await judge(workbench.generation, request, { rawBody, atMs }));
+    }
+    if (flags.json === true) cli.terminal.out(JSON.stringify(verdicts));
+    else for (const verdict of verdicts) cli.terminal.out(formatVerdict(verdict));
+    if (verdicts.some(({ proved }) => !proved)) cli.setExitCode(1);
+  } finally {
+    await workbench.close();
+  }
+}
+
+interface Arrival {
+  readonly rawBody: Buffer | undefined;
+  readonly atMs: number;
+}
+
+async function judge(
+  generation: Generation,
+  request: HookRequest,
+  { rawBody, atMs }: Arrival,
+): Promise<Verdict> {
+  const { path } = request;
+  const settings = generation.table.settingsOf(path);
+  const { verify: proof } = settings;
+  if (proof === undefined) {
+    throw new CliError(`no mapping of the path "${path}" has verify: its requests need the hook token`);
+  }
+  const { scheme } = proof.settings;
+  const { server, hooks } = generation.config.settings;
+  const origin = (server.publicUrl ?? originOf(generation.config.settings)).replace(/\/+$/, '');
+  const wire = toWire(request, settings, `${origin}${hooks.path}`);
+  const received = { ...wire, body: rawBody ?? wire.body };
+  const verifier = createVerifier(proof, { clock: () => atMs, fetchJson: fetchIssuer });
+  const judged = await verifier.prove(received);
+  if (judged.kind === 'proved') return { path, scheme, proved: true, retired: judged.retired };
+  return { path, scheme, proved: false, diagnosis: diagnose(proof, received, judged) };
+}
+
+async function fetchIssuer(url: string): Promise<unknown> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(5_000), redirect: 'manual' });
+  return answer.json();
+}
+
+function formatVerdict({ path, scheme, proved, retired = 0, diagnosis }: Verdict): string {
+  const head = `/${path}  ${scheme}  `;
+  if (!proved) return `${head}refused (${diagnosis?.code ?? 'unknown'}): ${diagnosis?.text ?? ''}`;
+  return `${head}proved${retired === 0 ? '' : ` with a retired secret (number ${String(retired + 1)} of the list)`}`;
+}

@@ -1,0 +1,67 @@
+import type { LoadedConfig, ReferenceReader } from '../config/config.ts';
+import type { Diagnostic } from '../document/document.ts';
+import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
+import { type SecretReference, signsUrl } from '../verify/verify.ts';
+
+/**
+ * The paths that ask for another proof than the hook token, for `sluice check`: who signs, which secrets are not set
+ * here, and which mappings without a path do not take their requests.
+ */
+export function listProofs(
+  table: RoutingTable,
+  hooksPath: string,
+  read: ReferenceReader['read'],
+): readonly string[] {
+  const paths = new Set(
+    table.mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path])),
+  );
+  const owned = [...paths].filter((path) => table.isOwned(path));
+  if (owned.length === 0) return [];
+  const leftOut = table.mappings.filter(({ match }) => match.path === undefined).map(({ id }) => id);
+  return [
+    'paths with a proof of their own, in place of the hook token:',
+    ...owned.map((path) => `  ${hooksPath}/${path}  ${describeProof(table, path, read)}`),
+    ...(leftOut.length === 0
+      ? []
+      : [`  mappings without a path, which do not take these requests: ${leftOut.join(', ')}`]),
+  ];
+}
+
+function describeProof(table: RoutingTable, path: string, read: ReferenceReader['read']): string {
+  const { verify, requireToken } = table.settingsOf(path);
+  if (verify === undefined) return '';
+  const { settings } = verify;
+  const references: readonly SecretReference[] = 'secrets' in settings ? settings.secrets : [];
+  const missing = references.filter((reference) => read(reference) === undefined).map(nameOf);
+  return [
+    settings.scheme,
+    ...(references.length > 1 ? [`${String(references.length - 1)} retired`] : []),
+    ...(requireToken === true ? ['and the hook token'] : []),
+    ...(missing.length === 0 ? [] : [`not set here: ${missing.join(', ')}`]),
+  ].join(', ');
+}
+
+function nameOf(reference: SecretReference): string {
+  return typeof reference === 'string' ? reference : reference.file;
+}
+
+/** Senders that sign their address, where nothing says what it is. */
+export function findMissingUrl(
+  { settings: { server } }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  if (server.publicUrl !== undefined || server.trustedProxies.length > 0) return [];
+  const first = mappings.find(
+    ({ settings }) => settings.verify !== undefined && signsUrl(settings.verify.settings),
+  );
+  if (first === undefined) return [];
+  return [
+    {
+      severity: 'warning',
+      code: 'PUBLIC_URL_MISSING',
+      message: 'this sender signs the address that it calls, and nothing says what that is',
+      at: first.settingsAt?.verify ?? first.at,
+      hint: 'set server.publicUrl to the address that senders call, e.g. https://hooks.example.com',
+    },
+  ];
+}

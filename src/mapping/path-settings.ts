@@ -1,0 +1,244 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { z } from 'zod';
+import type { Diagnostic, LocatedValue, Place } from '../document/document.ts';
+import { BODY_FORMATS } from '../payload/payload.ts';
+import {
+  type Challenge,
+  ChallengeSettings,
+  createVerifier,
+  type ProofSettings,
+  type SecretReference,
+  VerifySettings,
+} from '../verify/verify.ts';
+import type { CompileOptions } from './compile-options.ts';
+import type { CompiledMapping, PathSettings } from './compiled-mapping.ts';
+import type { MappingCode, Reporter } from './mapping-codes.ts';
+
+const Range = z.string().refine(isAddressOrRange, {
+  error: 'must be an IP address or a range such as 10.0.0.0/8',
+});
+
+const AnswerSchema = z.strictObject({
+  status: z.int().min(200).max(299).optional().describe('Default 200.'),
+  body: z.string().max(65_536).describe('Literal text of the answer.'),
+  contentType: z
+    .string()
+    .regex(/^[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,60}(?:; ?charset=[\w-]{1,20})?$/, {
+      error: 'must be a media type such as text/xml',
+    })
+    .optional()
+    .describe('Default text/plain.'),
+});
+
+const RateSchema = z.strictObject({
+  perMinute: z.number().positive().max(1_000_000).describe('Requests a minute in the long run.'),
+  burst: z.int().min(1).max(1_000_000).optional().describe('Requests at once; default perMinute.'),
+});
+
+/** Keys of a mapping that hold for its whole path: they are needed before a mapping is chosen. */
+export const pathSettingsShape = {
+  verify: VerifySettings.optional().describe(
+    'How the sender proves itself; stands in place of the hook token.',
+  ),
+  requireToken: z.boolean().optional().describe('The hook token is asked for beside verify; default false.'),
+  allowFrom: z
+    .array(Range)
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('Addresses that may send; ranges as 10.0.0.0/8.'),
+  bodyFormat: z.enum(BODY_FORMATS).optional().describe('What the body is; default json.'),
+  method: z.enum(['POST', 'GET']).optional().describe('Default POST; of a GET the query is the payload.'),
+  challenge: ChallengeSettings.optional().describe(
+    'Question of a provider that is answered without a proof.',
+  ),
+  answer: AnswerSchema.optional().describe('Answer to what was accepted, for senders that want their own.'),
+  rate: RateSchema.optional().describe('Limit of proved requests.'),
+  maxBodyBytes: z
+    .int()
+    .min(1)
+    .max(67_108_864)
+    .optional()
+    .describe('Bytes, for every mapping of the path; default hooks.maxBodyBytes.'),
+} as const;
+
+export type PathKey = keyof typeof pathSettingsShape;
+const PATH_KEYS = Object.keys(pathSettingsShape) as readonly PathKey[];
+
+/** The path keys of a mapping as the schema reads them. */
+type WrittenSettings = { readonly [Key in PathKey]?: z.output<(typeof pathSettingsShape)[Key]> };
+
+interface PathSource {
+  readonly source: WrittenSettings;
+  readonly located: LocatedValue;
+  readonly reporter: Reporter;
+  readonly options: CompileOptions;
+}
+
+/** What a mapping sets for its path, with its secrets, and where each key stands. */
+export function compilePathSettings(compiling: PathSource): Pick<CompiledMapping, 'settings' | 'settingsAt'> {
+  const { source, located } = compiling;
+  const settingsAt: Partial<Record<PathKey, Place>> = {};
+  for (const key of PATH_KEYS) if (source[key] !== undefined) settingsAt[key] = located.place([key]);
+  if (Object.keys(settingsAt).length === 0) return { settings: {} };
+  checkTogether(compiling);
+  const { verify, challenge, answer, rate, requireToken, allowFrom, bodyFormat, method, maxBodyBytes } =
+    source;
+  const proof = verify === undefined ? undefined : compileProof(verify, compiling);
+  const settings: PathSettings = {
+    ...(proof === undefined ? {} : { verify: proof }),
+    ...(challenge === undefined ? {} : { challenge: compileChallenge(challenge, proof, compiling) }),
+    ...(answer === undefined
+      ? {}
+      : { answer: { status: 200, contentType: 'text/plain', ...defined(answer) } }),
+    ...(rate === undefined ? {} : { rate: { burst: Math.ceil(rate.perMinute), ...defined(rate) } }),
+    ...defined({ requireToken, allowFrom, bodyFormat, method, maxBodyBytes }),
+  };
+  return { settings, settingsAt };
+}
+
+/** The members that have a value. */
+function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as never;
+}
+
+function compileProof(verify: VerifySettings, compiling: PathSource): ProofSettings {
+  const references: readonly SecretReference[] = 'secrets' in verify ? verify.secrets : [];
+  const { resolveReference } = compiling.options;
+  const secrets = references.map((reference) => resolveReference?.(reference) ?? '');
+  const proof = { settings: verify, secrets };
+  if (resolveReference !== undefined) reportSecrets(proof, compiling);
+  return proof;
+}
+
+/** Secrets that are missing or cannot be used: the path refuses its requests, and everything else goes on. */
+function reportSecrets(proof: ProofSettings, { reporter }: PathSource): void {
+  const { problems } = createVerifier(proof, {
+    clock: Date.now,
+    fetchJson: () => Promise.reject(new Error('nothing is fetched to look at secrets')),
+  });
+  for (const { index, problem } of problems) {
+    reporter.report(['verify', 'secrets', index], {
+      severity: 'warning',
+      code: 'VERIFY_SECRET',
+      message: `this secret of the path cannot be used: ${problem}`,
+      hint: 'set what it refers to; without a good secret the path refuses every request',
+    });
+  }
+}
+
+function compileChallenge(
+  written: ChallengeSettings,
+  proof: ProofSettings | undefined,
+  { reporter, options }: PathSource,
+): Challenge {
+  const { kind, token: reference } = typeof written === 'string' ? { kind: written } : written;
+  if (kind === 'meta' && reference === undefined) {
+    reporter.report(['challenge'], {
+      code: 'CHALLENGE_INCOMPLETE',
+      message: 'meta asks with a verify token, and the path names none to compare it with',
+      hint: 'write challenge: {kind: meta, token: "${META_VERIFY_TOKEN}"} with the token you gave to Meta',
+    });
+  }
+  if (kind === 'zoom' && proof?.settings.scheme !== 'zoom') {
+    reporter.report(['challenge'], {
+      code: 'CHALLENGE_INCOMPLETE',
+      message: "zoom wants its question signed with the path's secret, and the path has none of zoom",
+      hint: 'add verify: {scheme: zoom, secrets: ["${ZOOM_SECRET_TOKEN}"]}',
+    });
+  }
+  const secret = proof?.secrets[0];
+  return {
+    kind,
+    ...(reference === undefined ? {} : { token: options.resolveReference?.(reference) ?? '' }),
+    ...(kind === 'zoom' && secret !== undefined ? { secret } : {}),
+  };
+}
+
+function checkTogether({ source, reporter }: PathSource): void {
+  const withoutEffect = (key: PathKey, why: string): void =>
+    reporter.report([key], {
+      severity: 'warning',
+      code: 'MAPPING_KEY_WITHOUT_EFFECT',
+      message: `"${key}" has no effect: ${why}`,
+      hint: 'remove it',
+    });
+  if (source.requireToken !== undefined && source.verify === undefined) {
+    withoutEffect('requireToken', 'without verify the hook token is always required');
+  }
+  if (source.bodyFormat !== undefined && source.method === 'GET') {
+    withoutEffect('bodyFormat', 'a GET has no body, its query is the payload');
+  }
+}
+
+/** Settings of paths that need a path, or that two mappings of a path set differently. */
+export function findPathSettings(mappings: readonly CompiledMapping[]): readonly Diagnostic[] {
+  const first = new Map<string, CompiledMapping>();
+  return mappings.flatMap((mapping) =>
+    PATH_KEYS.flatMap((key): readonly Diagnostic[] => {
+      const at = mapping.settingsAt?.[key];
+      const { path } = mapping.match;
+      if (at === undefined) return [];
+      if (path === undefined) return [withoutPath(key, at)];
+      const slot = `${path} ${key}`;
+      const before = first.get(slot);
+      first.set(slot, before ?? mapping);
+      const beforeAt = before?.settingsAt?.[key];
+      if (before === undefined || beforeAt === undefined || isSame(before.settings, mapping.settings, key))
+        return [];
+      return [differing({ key, path, at, before: beforeAt, values: [before, mapping] })];
+    }),
+  );
+}
+
+function withoutPath(key: PathKey, at: Place): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'PATH_SETTINGS_WITHOUT_PATH' satisfies MappingCode,
+    message: `${key} is needed before a mapping is chosen: it needs a match.path`,
+    at,
+    hint:
+      key === 'maxBodyBytes'
+        ? 'hooks.maxBodyBytes sets it for every path'
+        : 'add match.path with the name of the hook',
+  };
+}
+
+function isSame(a: PathSettings, b: PathSettings, key: PathKey): boolean {
+  return JSON.stringify(a[key]) === JSON.stringify(b[key]);
+}
+
+interface Difference {
+  readonly key: PathKey;
+  readonly path: string;
+  readonly at: Place;
+  readonly before: Place;
+  readonly values: readonly [CompiledMapping, CompiledMapping];
+}
+
+function differing({ key, path, at, before, values: [first, second] }: Difference): Diagnostic {
+  const [was, is] = [first.settings[key], second.settings[key]];
+  const isPlain = typeof is !== 'object' && typeof was !== 'object';
+  const values = isPlain ? `, found ${String(is)} after ${String(was)}` : ', found another one before';
+  return {
+    severity: 'error',
+    code: 'PATH_SETTINGS_DIFFER' satisfies MappingCode,
+    message: `${key} holds for the whole path "${path}"${values}`,
+    at,
+    labels: [{ at: before, text: 'set here first' }],
+    hint: `keep ${key} in one of the mappings of this path`,
+  };
+}
+
+function isAddressOrRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  if (rest.length > 0 || isIP(address) === 0) return false;
+  if (prefix === undefined) return true;
+  if (!/^\d{1,3}$/.test(prefix)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6');
+    return true;
+  } catch {
+    return false;
+  }
+}

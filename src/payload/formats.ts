@@ -1,0 +1,52 @@
+/** What a path may take. */
+export const BODY_FORMATS = ['json', 'form', 'text', 'xml', 'cloudevents'] as const;
+export type BodyFormat = (typeof BODY_FORMATS)[number];
+
+/** What a body announces itself to be. */
+export type AnnouncedFormat = 'json' | 'form' | 'xml' | 'multipart';
+
+const NAMES: Readonly<Record<AnnouncedFormat, string>> = {
+  json: 'JSON',
+  form: 'a form',
+  xml: 'XML',
+  multipart: 'a form in parts (multipart/form-data)',
+};
+
+/** What a Content-Type stands for; undefined where it is absent or says none of these. */
+export function formatOf(contentType: string | undefined): AnnouncedFormat | undefined {
+  const type = mediaType(contentType);
+  if (type === 'application/x-www-form-urlencoded') return 'form';
+  if (type === 'multipart/form-data') return 'multipart';
+  if (type === 'application/json' || type.endsWith('+json')) return 'json';
+  return type === 'application/xml' || type === 'text/xml' || type.endsWith('+xml') ? 'xml' : undefined;
+}
+
+export function mediaType(contentType: string | undefined): string {
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Says that a body is of another format than its path takes; undefined where it may be of it. */
+export function mismatch(
+  bytes: Buffer,
+  announced: AnnouncedFormat | undefined,
+  expected: 'form' | 'xml',
+): string | undefined {
+  const found = announced === expected ? undefined : (announced ?? guess(bytes));
+  return found === undefined || found === expected ? undefined : describeMismatch(found, expected);
+}
+
+/** `found` is what came, `expected` what the path takes. */
+export function describeMismatch(found: AnnouncedFormat, expected: 'json' | 'form' | 'xml'): string {
+  const remedy =
+    found === 'multipart'
+      ? 'no path takes that: let the sender send JSON or a plain form'
+      : `send ${NAMES[expected]}, or set bodyFormat: ${found} in the mapping`;
+  return `the body is ${NAMES[found]} and this path takes ${NAMES[expected]}; ${remedy}`;
+}
+
+/** By the first character, for senders that announce nothing. */
+function guess(bytes: Buffer): AnnouncedFormat | undefined {
+  const first = bytes.toString('latin1', 0, 64).trimStart()[0];
+  if (first === '{' || first === '[') return 'json';
+  return first === '<' ? 'xml' : undefined;
+}

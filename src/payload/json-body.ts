@@ -1,0 +1,58 @@
+import type { TextDecoder } from 'node:util';
+import { HookError } from '../errors.ts';
+import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '../json.ts';
+import { type AnnouncedFormat, describeMismatch } from './formats.ts';
+import { findJsonError } from './json-error.ts';
+import { decodeUtf8 } from './text.ts';
+
+/** Deeper payloads are refused: no sender is known to come near it, and recursion over it stays harmless. */
+export const MAX_DEPTH = 512;
+
+/**
+ * Parses a JSON body: strict UTF-8, any JSON value, an empty or blank one is `{}`. `announced` is only asked where the
+ * body is no JSON: many senders announce something else than they send.
+ * @throws HookError `invalid_utf8`, `invalid_json`, `invalid_body`
+ */
+export function parseJsonBody(bytes: Buffer, decoder: TextDecoder, announced?: AnnouncedFormat): JsonValue {
+  if (bytes.length === 0) return {};
+  const text = decodeUtf8(bytes, decoder);
+  let payload: JsonValue;
+  try {
+    payload = parseJson(text);
+  } catch {
+    if (text.trim() === '') return {};
+    throw new HookError('invalid_json', describeProblem(text, announced));
+  }
+  if (bytes.length > MAX_DEPTH) checkDepth(payload);
+  return payload;
+}
+
+function describeProblem(text: string, announced: AnnouncedFormat | undefined): string {
+  if (announced !== undefined && announced !== 'json') return describeMismatch(announced, 'json');
+  const found = findJsonError(text);
+  return found === undefined
+    ? 'the body is not JSON'
+    : `the body is not JSON at line ${found.line}, column ${found.column}: expected ${found.expected}`;
+}
+
+/** @throws HookError `invalid_body` */
+export function checkDepth(payload: JsonValue): void {
+  if (isWithinDepth(payload, MAX_DEPTH)) return;
+  throw new HookError('invalid_body', `the body is nested more than ${MAX_DEPTH} levels deep`);
+}
+
+/** Recursive, at most `levels` deep; linear in the number of values. */
+function isWithinDepth(value: JsonValue, levels: number): boolean {
+  if (value === null || typeof value !== 'object' || value instanceof ExactNumber) return true;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly JsonValue[]) if (!isWithinDepth(item, levels - 1)) return false;
+    return true;
+  }
+  const members = value as JsonObject;
+  // oxlint-disable-next-line typescript/no-for-in-array -- arrays are dealt with above; Object.values would copy
+  for (const key in members) {
+    if (!isWithinDepth(members[key] as JsonValue, levels - 1)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,40 @@
+/**
+ * From the bytes of a proved request to its payload. Every format makes JSON values; objects made here have no
+ * prototype, depth and number of fields are bounded, and no message quotes what a sender wrote.
+ */
+import type { TextDecoder } from 'node:util';
+import { HookError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
+import { parseCloudEvent } from './cloudevents.ts';
+import { type BodyFormat, formatOf, mismatch } from './formats.ts';
+import { parseForm } from './form.ts';
+import { parseJsonBody } from './json-body.ts';
+import { decodeUtf8 } from './text.ts';
+import { parseXml } from './xml.ts';
+
+export { BODY_FORMATS, type BodyFormat } from './formats.ts';
+export { checkEncoding, inflateBody } from './inflate.ts';
+
+/** A body with what its headers say of it. */
+export interface ReceivedBody {
+  readonly bytes: Buffer;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Parses a body in the format that its path takes. An empty one is `{}`, in text the empty text.
+ * @throws HookError `invalid_utf8`, `invalid_json`, `invalid_body`
+ */
+export function parsePayload(body: ReceivedBody, format: BodyFormat, decoder: TextDecoder): JsonValue {
+  const { bytes, headers } = body;
+  if (format === 'cloudevents') return parseCloudEvent(body, decoder);
+  if (format === 'text') return decodeUtf8(bytes, decoder);
+  if (bytes.length === 0) return {};
+  const announced = formatOf(headers['content-type']);
+  if (format === 'json') return parseJsonBody(bytes, decoder, announced);
+  const wrong = mismatch(bytes, announced, format);
+  if (wrong !== undefined) throw new HookError('invalid_body', wrong);
+  const text = decodeUtf8(bytes, decoder);
+  return format === 'form' ? parseForm(text) : parseXml(text);
+}

@@ -1,0 +1,39 @@
+import type { PathSettings } from '../mapping/mapping.ts';
+import { createVerifier, type Verifier } from '../verify/verify.ts';
+import { createAddressList } from './addresses.ts';
+import type { ServerContext } from './server-context.ts';
+
+/** What a path's settings say of its requests before they are believed, made ready once for each generation. */
+export interface PathDoor {
+  /** Absent where the hook token is the proof. */
+  readonly verifier: Verifier | undefined;
+  /** Whether requests may come from this address. */
+  allows(address: string): boolean;
+}
+
+const OPEN: PathDoor = { verifier: undefined, allows: () => true };
+
+/** The door of a path; settings are the same object for as long as their generation lives. */
+export function doorOf(context: ServerContext, settings: PathSettings): PathDoor {
+  if (settings.verify === undefined && settings.allowFrom === undefined) return OPEN;
+  const known = context.doors.get(settings);
+  if (known !== undefined) return known;
+  const door = createDoor(context, settings);
+  context.doors.set(settings, door);
+  return door;
+}
+
+function createDoor(
+  { clock, deps }: Pick<ServerContext, 'clock' | 'deps'>,
+  { verify, allowFrom }: PathSettings,
+): PathDoor {
+  const { fetchJson = unreachable } = deps;
+  return {
+    verifier: verify === undefined ? undefined : createVerifier(verify, { clock, fetchJson }),
+    allows: allowFrom === undefined ? OPEN.allows : createAddressList(allowFrom).has,
+  };
+}
+
+function unreachable(): Promise<never> {
+  return Promise.reject(new Error('this server was given no way to fetch keys'));
+}

@@ -1,0 +1,126 @@
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { readJsonMember } from './fields.ts';
+import { findHeader } from './headers.ts';
+import type { SignedRequest } from './scheme.ts';
+import { SecretReference } from './settings.ts';
+
+/** Questions that providers ask an address before they send anything to it. */
+export const CHALLENGES = ['slack', 'meta', 'graph', 'zoom', 'cloudevents'] as const;
+export type ChallengeName = (typeof CHALLENGES)[number];
+
+/** `challenge` of a path, as it is written in a mapping. */
+export const ChallengeSettings = z.union([
+  z.enum(CHALLENGES).describe('Who asks; meta needs its token, too.'),
+  z.strictObject({
+    kind: z.enum(CHALLENGES).describe('Who asks.'),
+    token: SecretReference.optional().describe('Reference to the verify token that the question must carry.'),
+  }),
+]);
+export type ChallengeSettings = z.output<typeof ChallengeSettings>;
+
+/** A challenge with the texts its references stand for. */
+export interface Challenge {
+  readonly kind: ChallengeName;
+  /** Absent where none is asked for; empty where it is missing. */
+  readonly token?: string;
+  /** The current secret of the path's proof, for Zoom. */
+  readonly secret?: string;
+}
+
+export interface ChallengeRequest extends SignedRequest {
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** `none`: the request asks nothing. `wrong`: it asks, and its token is wrong or the question is malformed. */
+export type ChallengeResult =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'wrong' }
+  | {
+      readonly kind: 'answer';
+      readonly contentType: 'text/plain' | 'application/json';
+      readonly body: string;
+      /** Further names and values, flat. */
+      readonly headers: readonly string[];
+    };
+
+const NONE: ChallengeResult = { kind: 'none' };
+const WRONG: ChallengeResult = { kind: 'wrong' };
+const MAX_ECHO_BYTES = 1024;
+
+/** Whether a challenge of this kind needs the body, so that it has to be read before the answer. */
+export function readsBody(kind: ChallengeName, method: string): boolean {
+  return (kind === 'slack' || kind === 'zoom') && method === 'POST';
+}
+
+/** Answers the question of a provider; the body is read by single members, and at most 1 KB is echoed as text. */
+export function answerChallenge(challenge: Challenge, request: ChallengeRequest): ChallengeResult {
+  switch (challenge.kind) {
+    case 'slack':
+      return answerSlack(challenge, request);
+    case 'meta':
+      return answerMeta(challenge, request);
+    case 'graph':
+      return answerGraph(request);
+    case 'zoom':
+      return answerZoom(challenge, request);
+    case 'cloudevents':
+      return answerCloudEvents(request);
+  }
+}
+
+function answerSlack({ token }: Challenge, { method, body }: ChallengeRequest): ChallengeResult {
+  if (method !== 'POST' || readJsonMember(body, ['type']) !== 'url_verification') return NONE;
+  if (token !== undefined && !isToken(token, readJsonMember(body, ['token']))) return WRONG;
+  return echo(readJsonMember(body, ['challenge']));
+}
+
+function answerMeta({ token }: Challenge, { method, query }: ChallengeRequest): ChallengeResult {
+  if (method !== 'GET' || query['hub.mode'] !== 'subscribe') return NONE;
+  if (!isToken(token ?? '', query['hub.verify_token'])) return WRONG;
+  return echo(query['hub.challenge']);
+}
+
+/** Microsoft Graph asks with `?validationToken=` and no body. */
+function answerGraph({ method, query, body }: ChallengeRequest): ChallengeResult {
+  const token = query['validationToken'];
+  return method !== 'POST' || token === undefined || body.length > 0 ? NONE : echo(token);
+}
+
+/**
+ * Zoom wants its token signed with the secret that also signs its events. Only letters, digits, `_` and `-` are
+ * signed: an event is signed as `v0:time:body`, so no answer can be used as the signature of an event.
+ */
+function answerZoom({ secret = '' }: Challenge, { method, body }: ChallengeRequest): ChallengeResult {
+  if (method !== 'POST' || readJsonMember(body, ['event']) !== 'endpoint.url_validation') return NONE;
+  const plainToken = readJsonMember(body, ['payload', 'plainToken']);
+  if (secret === '' || plainToken === undefined || !/^[A-Za-z0-9_-]{1,256}$/.test(plainToken)) return WRONG;
+  const encryptedToken = createHmac('sha256', secret).update(plainToken).digest('hex');
+  return {
+    kind: 'answer',
+    contentType: 'application/json',
+    body: JSON.stringify({ plainToken, encryptedToken }),
+    headers: [],
+  };
+}
+
+const ORIGIN = /^[A-Za-z0-9.:-]{1,253}$/;
+
+/** The handshake of CloudEvents' webhooks (HTTP 1.1 Web Hooks for Event Delivery, section 4). */
+function answerCloudEvents({ method, rawHeaders }: ChallengeRequest): ChallengeResult {
+  const origin = findHeader(rawHeaders, 'webhook-request-origin');
+  if (method !== 'OPTIONS' || origin === undefined) return NONE;
+  if (typeof origin !== 'string' || !ORIGIN.test(origin)) return WRONG;
+  const headers = ['allow', 'POST', 'webhook-allowed-origin', origin, 'webhook-allowed-rate', '*'];
+  return { kind: 'answer', contentType: 'text/plain', body: '', headers };
+}
+
+function echo(text: string | undefined): ChallengeResult {
+  if (text === undefined || text === '' || Buffer.byteLength(text) > MAX_ECHO_BYTES) return WRONG;
+  return { kind: 'answer', contentType: 'text/plain', body: text, headers: [] };
+}
+
+function isToken(expected: string, presented: string | undefined): boolean {
+  if (expected === '' || presented === undefined) return false;
+  return timingSafeEqual(hash('sha256', expected, 'buffer'), hash('sha256', presented, 'buffer'));
+}

@@ -1,0 +1,145 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { bodyVariants } from './body-variants.ts';
+import { otherUrl } from './diagnose-twilio.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import { decodeExactly } from './encodings.ts';
+import { findHeader } from './headers.ts';
+import { readKey } from './keys.ts';
+import type { HmacAlgorithm, SignatureColumns, SignedRequest } from './scheme.ts';
+import { secretVariants } from './secret-variants.ts';
+import { findKey, hmacOf, type PresentedSignature, readPresented, valuesOf } from './signature.ts';
+import { compileContent, contentBytes, type ContentPart } from './signed-content.ts';
+import { urlVariants } from './url-variants.ts';
+
+/** One refused request with all that is needed to try it again in other forms. */
+interface Trial {
+  readonly columns: SignatureColumns;
+  readonly parts: readonly ContentPart[];
+  readonly keys: readonly KeyObject[];
+  readonly secrets: readonly string[];
+  readonly request: SignedRequest;
+  readonly presented: PresentedSignature;
+}
+
+/** What would have fitted, or undefined. */
+export function explainSignature(
+  columns: SignatureColumns,
+  secrets: readonly string[],
+  request: SignedRequest,
+): Diagnosis | undefined {
+  const parts = compileContent(columns.signed);
+  const keys = secrets.flatMap((secret) => {
+    const read = readKey(columns, secret);
+    return read.kind === 'key' ? [read.key] : [];
+  });
+  const presented = readPresented(columns, parts, request);
+  if (typeof presented === 'string') {
+    return presented === 'malformed-proof' ? explainForm(columns, keys, request) : undefined;
+  }
+  const trial: Trial = { columns, parts, keys, secrets, request, presented };
+  return explainSecret(trial) ?? explainUrl(trial) ?? explainBody(trial) ?? explainAlgorithm(trial);
+}
+
+function fits(trial: Trial, change: Partial<SignedRequest> = {}): boolean {
+  const values = valuesOf({ ...trial.request, ...change }, trial.presented);
+  return findKey(trial, contentBytes(trial.parts, values), trial.presented.signatures) >= 0;
+}
+
+function explainSecret(trial: Trial): Diagnosis | undefined {
+  const { algorithm } = trial.columns;
+  if (algorithm === 'ed25519' || algorithm === 'ecdsa-sha256') return undefined;
+  return secretVariants(trial.secrets).find(({ bytes }) => fits({ ...trial, keys: [createSecretKey(bytes)] }))
+    ?.diagnosis;
+}
+
+function explainUrl(trial: Trial): Diagnosis | undefined {
+  if (!trial.columns.signed.includes('{url}')) return undefined;
+  const host = findHeader(trial.request.rawHeaders, 'host');
+  const found = urlVariants(trial.request.url, typeof host === 'string' ? host : undefined).find(({ url }) =>
+    fits(trial, { url }),
+  );
+  return found === undefined ? undefined : otherUrl(found.how);
+}
+
+function explainBody(trial: Trial): Diagnosis | undefined {
+  const found = bodyVariants(trial.request.body).find(({ body }) => fits(trial, { body }));
+  if (found === undefined) return undefined;
+  return {
+    code: 're-encoded-body',
+    text: `the signature fits the body ${found.how}: something between the sender and this service read the body and wrote it again; let it pass the bytes as they are`,
+  };
+}
+
+const LENGTHS: readonly (readonly [HmacAlgorithm, number])[] = [
+  ['sha1', 20],
+  ['sha256', 32],
+  ['sha384', 48],
+  ['sha512', 64],
+];
+
+/** Another hash has another length, so only that one is tried. */
+function explainAlgorithm({ columns, parts, keys, request, presented }: Trial): Diagnosis | undefined {
+  const [signature] = presented.signatures;
+  const [hash] = LENGTHS.find(([, length]) => length === signature?.length) ?? [];
+  const isHmac = columns.algorithm.startsWith('hmac-');
+  if (signature === undefined || hash === undefined || !isHmac || columns.algorithm === `hmac-${hash}`)
+    return undefined;
+  const content = contentBytes(parts, valuesOf(request, presented));
+  if (!keys.some((key) => hmacOf(`hmac-${hash}`, key, content).equals(signature))) return undefined;
+  return {
+    code: 'algorithm',
+    text: `the sender signs with ${hash}, and this path expects ${columns.algorithm.slice('hmac-'.length)}: set algorithm: ${hash} of the scheme hmac`,
+  };
+}
+
+const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
+
+/** The header is not of the form of the scheme: whether it fits without its prefix or in another encoding. */
+function explainForm(
+  columns: SignatureColumns,
+  keys: readonly KeyObject[],
+  request: SignedRequest,
+): Diagnosis | undefined {
+  const header = findHeader(request.rawHeaders, columns.header);
+  if (typeof header !== 'string' || columns.separator !== undefined) return undefined;
+  const parts = compileContent(columns.signed);
+  const { prefix = '' } = columns;
+  const hasPrefix = header.startsWith(prefix);
+  const texts = hasPrefix ? [header.slice(prefix.length)] : [header, header.slice(header.indexOf('=') + 1)];
+  for (const text of texts) {
+    for (const encoding of ENCODINGS) {
+      const bytes = decodeExactly(text, encoding);
+      if (bytes === undefined) continue;
+      const changed = readPresented(
+        { ...columns, prefix: '', encoding },
+        parts,
+        withHeader(request, columns.header, text),
+      );
+      if (typeof changed === 'string') continue;
+      if (findKey({ columns, keys }, contentBytes(parts, valuesOf(request, changed)), [bytes]) < 0) continue;
+      return hasPrefix ? wrongEncoding(columns, encoding) : wrongPrefix(columns);
+    }
+  }
+  return hasPrefix ? undefined : wrongPrefix(columns);
+}
+
+function withHeader(request: SignedRequest, name: string, value: string): SignedRequest {
+  const rawHeaders = request.rawHeaders.map((entry, index, all) =>
+    index % 2 === 1 && (all[index - 1] as string).toLowerCase() === name ? value : entry,
+  );
+  return { ...request, rawHeaders };
+}
+
+function wrongPrefix({ header, prefix = '' }: SignatureColumns): Diagnosis {
+  return {
+    code: 'prefix',
+    text: `the value of ${header} does not begin with "${prefix}", which this scheme writes there`,
+  };
+}
+
+function wrongEncoding({ header, encoding }: SignatureColumns, found: string): Diagnosis {
+  return {
+    code: 'encoding',
+    text: `the value of ${header} is the right signature, written in ${found}; this path expects ${encoding}: set encoding: ${found} of the scheme hmac`,
+  };
+}

@@ -1,0 +1,35 @@
+import { createSecretKey } from 'node:crypto';
+import type { Diagnosis } from './diagnosis.ts';
+import { decodeExactly } from './encodings.ts';
+import { findHeader } from './headers.ts';
+import type { SignedRequest } from './scheme.ts';
+import { secretVariants } from './secret-variants.ts';
+import { signedFields, TWILIO_HEADER, twilioSignature, withAndWithoutPort } from './twilio.ts';
+import { urlVariants } from './url-variants.ts';
+
+/** Which other address or form of the secret Twilio's signature fits. */
+export function explainTwilio(secrets: readonly string[], request: SignedRequest): Diagnosis | undefined {
+  const header = findHeader(request.rawHeaders, TWILIO_HEADER);
+  const presented = typeof header === 'string' ? decodeExactly(header, 'base64') : undefined;
+  const fields = signedFields(request);
+  if (presented === undefined || fields.kind === 'reason') return undefined;
+  const fits = (secret: Buffer, url: string): boolean =>
+    withAndWithoutPort(url).some((each) =>
+      twilioSignature(createSecretKey(secret), each + fields.text).equals(presented),
+    );
+  for (const variant of secretVariants(secrets)) {
+    if (fits(variant.bytes, request.url)) return variant.diagnosis;
+  }
+  const host = findHeader(request.rawHeaders, 'host');
+  for (const { url, how } of urlVariants(request.url, typeof host === 'string' ? host : undefined)) {
+    if (secrets.some((secret) => fits(Buffer.from(secret, 'utf8'), url))) return otherUrl(how);
+  }
+  return undefined;
+}
+
+export function otherUrl(how: string): Diagnosis {
+  return {
+    code: 'other-url',
+    text: `the sender signed the address ${how}: set server.publicUrl to the address that the sender calls`,
+  };
+}

@@ -1,0 +1,179 @@
+import { createSecretKey } from 'node:crypto';
+import type { Diagnosis } from './diagnosis.ts';
+import { findHeader } from './headers.ts';
+import type { Refused } from './proof.ts';
+import type { Scheme, SignedRequest, Way } from './scheme.ts';
+import { SCHEMES } from './schemes.ts';
+import { explainSignature } from './diagnose-signature.ts';
+import { explainTwilio } from './diagnose-twilio.ts';
+import { mailgunSignature, readMailgunFields } from './mailgun.ts';
+import { decodeExactly } from './encodings.ts';
+import { secretVariants } from './secret-variants.ts';
+import { TWILIO_HEADER } from './twilio.ts';
+import type { ProofSettings } from './verifier.ts';
+import { belongs, schemeOf, type TableSettings } from './ways.ts';
+
+/** Larger bodies are not tried again in other forms: the doctor must stay cheap. */
+const MAX_TRIED_BYTES = 65_536;
+
+/**
+ * Says why a request was refused: first what the refusal says by itself, then what would have fitted. At most about a
+ * hundred signatures are computed. The sender never sees it.
+ */
+export function diagnose(proof: ProofSettings, request: SignedRequest, refusal: Refused): Diagnosis {
+  const { settings, secrets } = proof;
+  if (refusal.reason === 'not-configured') {
+    return {
+      code: 'not-configured',
+      text: 'none of the secrets of this path could be read; "sluice check" says which is missing',
+    };
+  }
+  if (settings.scheme === 'oidc' || settings.scheme === 'basic' || settings.scheme === 'token') {
+    return explainCredential(settings.scheme, refusal);
+  }
+  const timed = explainTime(refusal, schemeOf(settings).toleranceSeconds);
+  if (timed !== undefined) return timed;
+  if (refusal.reason === 'no-proof') return explainAbsence(settings, request);
+  const isSmall = request.body.length <= MAX_TRIED_BYTES;
+  for (const { way, secrets: own } of waysWithSecrets(settings, secrets)) {
+    const found = isSmall ? explainWay(way, own, request) : undefined;
+    if (found !== undefined) return found;
+  }
+  return plainReason(settings, refusal);
+}
+
+function waysWithSecrets(
+  settings: TableSettings,
+  secrets: readonly string[],
+): readonly { way: Way; secrets: readonly string[] }[] {
+  return schemeOf(settings).ways.map((entry) => ({
+    way: entry.way,
+    secrets: secrets.filter((secret) => secret !== '' && belongs(entry, secret)),
+  }));
+}
+
+function explainWay(way: Way, secrets: readonly string[], request: SignedRequest): Diagnosis | undefined {
+  switch (way.kind) {
+    case 'signature':
+      return explainSignature(way.columns, secrets, request);
+    case 'twilio':
+      return explainTwilio(secrets, request);
+    case 'mailgun':
+      return explainMailgun(secrets, request);
+    case 'secret':
+      return explainSecret(way.header, secrets, request);
+  }
+}
+
+function explainTime({ reason, ageSeconds }: Refused, toleranceSeconds: number): Diagnosis | undefined {
+  const allowed = `this path takes ${String(toleranceSeconds)} s both ways`;
+  if (reason === 'too-old') {
+    return {
+      code: reason,
+      text: `the proof is right, but its timestamp is ${String(ageSeconds)} s old and ${allowed}: a request that was sent again or held up on the way, or a clock that is wrong`,
+    };
+  }
+  if (reason === 'too-new') {
+    return {
+      code: reason,
+      text: `the proof is right, but its timestamp lies ${String(-(ageSeconds ?? 0))} s ahead and ${allowed}: set the clock of this machine`,
+    };
+  }
+  return undefined;
+}
+
+/** The header of another scheme says that the path names the wrong one. */
+function explainAbsence(settings: TableSettings, request: SignedRequest): Diagnosis {
+  const wanted = new Set(schemeOf(settings).ways.map(({ way }) => headerOf(way)));
+  const others = Object.entries(SCHEMES as Readonly<Record<string, Scheme>>).flatMap(([name, { ways }]) => {
+    const header = ways
+      .map(({ way }) => headerOf(way))
+      .find(
+        (each) =>
+          each !== undefined && !wanted.has(each) && findHeader(request.rawHeaders, each) !== undefined,
+      );
+    return header === undefined ? [] : [{ name, header }];
+  });
+  const [first] = others;
+  if (first !== undefined) {
+    const names = others.filter(({ header }) => header === first.header).map(({ name }) => name);
+    return {
+      code: 'other-scheme',
+      text: `the request carries ${first.header}, which is the header of ${names.join(' and ')}; this path expects ${settings.scheme}`,
+    };
+  }
+  const expected = [...wanted].filter((header) => header !== undefined);
+  const what = expected.length === 0 ? 'the fields timestamp, token and signature' : expected.join(' or ');
+  return {
+    code: 'no-proof',
+    text: `the request carries no proof: ${what} is not there; set the secret at the sender, or look whether a proxy removes the header`,
+  };
+}
+
+function headerOf(way: Way): string | undefined {
+  if (way.kind === 'signature') return way.columns.header;
+  if (way.kind === 'twilio') return TWILIO_HEADER;
+  return way.kind === 'secret' ? way.header : undefined;
+}
+
+function explainMailgun(secrets: readonly string[], request: SignedRequest): Diagnosis | undefined {
+  const fields = readMailgunFields(request);
+  const presented = fields === undefined ? undefined : decodeExactly(fields.signature, 'hex');
+  if (fields === undefined || presented === undefined) return undefined;
+  for (const variant of secretVariants(secrets)) {
+    const key = createSecretKey(variant.bytes);
+    if (mailgunSignature(key, fields).equals(presented)) return variant.diagnosis;
+  }
+  return undefined;
+}
+
+function explainSecret(
+  header: string,
+  secrets: readonly string[],
+  request: SignedRequest,
+): Diagnosis | undefined {
+  const presented = findHeader(request.rawHeaders, header);
+  if (typeof presented !== 'string') return undefined;
+  const bytes = Buffer.from(presented, 'latin1');
+  return secretVariants(secrets).find((variant) => variant.bytes.equals(bytes))?.diagnosis;
+}
+
+function explainCredential(scheme: 'oidc' | 'basic' | 'token', { reason }: Refused): Diagnosis {
+  const texts: Readonly<Partial<Record<Refused['reason'], string>>> = {
+    'no-proof': `the request carries no credentials: ${scheme === 'basic' ? 'Authorization: Basic' : 'Authorization: Bearer'} is not there`,
+    'malformed-proof':
+      scheme === 'oidc'
+        ? 'the Bearer value is no signed token (JWT)'
+        : 'the Authorization header is not of the form Basic BASE64',
+    'too-old': 'the token has expired',
+    'too-new': 'the token is not valid yet: set the clock of this machine',
+    'wrong-claims':
+      'the token is signed by the issuer, but its iss, aud or another claim is not the one that this path asks for',
+    'no-keys': "the issuer's keys could not be fetched: look whether this machine reaches it",
+    'wrong-proof':
+      scheme === 'oidc'
+        ? 'the token is not signed by a key of the issuer'
+        : 'the credentials are there and are wrong',
+  };
+  return { code: reason, text: texts[reason] ?? `the request was refused: ${reason}` };
+}
+
+const REASONS: Readonly<Partial<Record<Refused['reason'], string>>> = {
+  'malformed-proof':
+    'the header with the proof is there, but not in the form of the scheme, or it is there twice',
+  'no-timestamp': 'the time of signing is not there; a proxy may have removed its header',
+  'malformed-timestamp': 'the time of signing is not a whole number',
+  'malformed-id': 'the id of the delivery is not there, or holds a full stop or white space',
+  'unreadable-body': 'the fields of the body that are signed cannot be read',
+  'body-not-covered':
+    'the signature covers the address but not this body: a form is expected, or bodySHA256 in the address',
+};
+
+function plainReason(settings: TableSettings, { reason }: Refused): Diagnosis {
+  return {
+    code: reason === 'wrong-proof' ? 'wrong-secret' : reason,
+    text:
+      REASONS[reason] ??
+      `the signature fits neither the body as it came nor as a proxy might have changed it: most likely the secret at ${settings.scheme} is another one, for example a retired one`,
+  };
+}

@@ -1,0 +1,232 @@
+import { TextDecoder } from 'node:util';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { HookError } from '../../src/errors.ts';
+import { BODY_FORMATS, type BodyFormat, parsePayload } from '../../src/payload/payload.ts';
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+const FORM = 'application/x-www-form-urlencoded';
+
+function parse(format: BodyFormat, body: string | Buffer, headers: Record<string, string> = {}): unknown {
+  const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
+  return parsePayload({ bytes, headers }, format, decoder);
+}
+
+/** Objects of parsers have no prototype; as text they compare by what is in them. */
+function parsed(format: BodyFormat, body: string | Buffer, headers: Record<string, string> = {}): unknown {
+  return JSON.parse(JSON.stringify(parse(format, body, headers)));
+}
+
+function problem(format: BodyFormat, body: string | Buffer, headers: Record<string, string> = {}): string {
+  try {
+    parse(format, body, headers);
+  } catch (error) {
+    if (error instanceof HookError) return `${error.code}: ${error.detail}`;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
+
+describe('a form', () => {
+  test.each([
+    ['a=1&b=', { a: '1', b: '' }],
+    [
+      'Body=Hello+there%21&From=%2B15551234&From%43ity=K%C3%B6ln',
+      { Body: 'Hello there!', From: '+15551234', FromCity: 'Köln' },
+    ],
+    ['a=1&a=2&a=3', { a: ['1', '2', '3'] }],
+    ['a[]=1&a[]=2', { a: ['1', '2'] }],
+    ['a[0][id]=x&a[1][id]=y', { a: [{ id: 'x' }, { id: 'y' }] }],
+    ['a[1]=x', { a: { 1: 'x' } }],
+    ['a[b][c]=1&a[b][d]=2&e', { a: { b: { c: '1', d: '2' } }, e: '' }],
+    ['a]b=1&[x]=2&a[b=3', { 'a]b': '1', '[x]': '2', 'a[b': '3' }],
+    ['0=a&1=b', { 0: 'a', 1: 'b' }],
+    ['&&a=1&', { a: '1' }],
+    ['', {}],
+  ])('%s', (body, payload) => {
+    expect(parsed('form', body, { 'content-type': FORM })).toEqual(payload);
+  });
+
+  test('a lone field payload with JSON is that JSON, ids with all their digits', () => {
+    const payload = encodeURIComponent('{"id":820982911946154508,"ref":"refs/heads/main"}');
+    expect(JSON.stringify(parse('form', `payload=${payload}`))).toBe(
+      '{"id":820982911946154508,"ref":"refs/heads/main"}',
+    );
+    expect(parsed('form', `payload=${payload}&a=1`)).toMatchObject({ a: '1' });
+    expect(parsed('form', 'payload=hello')).toEqual({ payload: 'hello' });
+    expect(problem('form', 'payload={')).toBe('invalid_json: the field payload of the form is not JSON');
+  });
+
+  test('names of prototypes are names like others', () => {
+    const payload = parse('form', '__proto__[x]=1&constructor=2&a[__proto__][y]=3') as Record<
+      string,
+      unknown
+    >;
+    expect(Object.getPrototypeOf(payload)).toBeNull();
+    expect(Object.keys(payload)).toEqual(['__proto__', 'constructor', 'a']);
+    expect(Object.getPrototypeOf(payload['a'])).toBeNull();
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+
+  test.each([
+    ['a=%', 'invalid_utf8'],
+    ['a=%ff', 'invalid_utf8'],
+    [Buffer.from('a=\u00ff', 'latin1'), 'invalid_utf8'],
+    ['a=1&a[b]=2', 'invalid_body'],
+    ['a[b]=2&a=1', 'invalid_body'],
+    ['a=1&'.repeat(1001), 'invalid_body'],
+    [`a${'[b]'.repeat(16)}=1`, 'invalid_body'],
+  ])('refuses %s', (body, code) => {
+    expect(problem('form', body)).toMatch(new RegExp(`^${code}:`));
+  });
+});
+
+describe('XML', () => {
+  test.each([
+    ['<a>1</a>', { a: '1' }],
+    [
+      '<?xml version="1.0"?><a b="x &amp; y"><c>1</c><c>2</c><d/>text</a>',
+      { a: { '@b': 'x & y', c: ['1', '2'], d: '', '#text': 'text' } },
+    ],
+    ['<a><![CDATA[<b>]]></a>', { a: '<b>' }],
+    ['<a>&lt;&#65;&#x42;&gt;&amp;lt;</a>', { a: '<AB>&lt;' }],
+    ['<n:a xmlns:n="urn:x">007</n:a>', { 'n:a': { '@xmlns:n': 'urn:x', '#text': '007' } }],
+    ['<a><!-- no --><b>1</b></a>', { a: { b: '1' } }],
+    ['', {}],
+  ])('%s', (body, payload) => {
+    expect(parsed('xml', body, { 'content-type': 'text/xml' })).toEqual(payload);
+  });
+
+  test.each([
+    ['<a>', 'invalid_body: the body is not XML at line'],
+    ['<a></b>', 'invalid_body: the body is not XML at line 1, column'],
+    ['<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', 'invalid_body: the XML has a document type'],
+    ['<!doctype a><a/>', 'invalid_body: the XML has a document type'],
+    [`${'<a>'.repeat(600)}${'</a>'.repeat(600)}`, 'invalid_body: the body is nested more than 512'],
+    [Buffer.from('<a>\u00ff</a>', 'latin1'), 'invalid_utf8'],
+  ])('refuses %s', (body, message) => {
+    expect(problem('xml', body)).toContain(message);
+  });
+
+  test('512 levels are taken, and no object has a prototype', () => {
+    let value: unknown = parse('xml', `${'<a>'.repeat(512)}x${'</a>'.repeat(512)}`);
+    for (let level = 0; level < 512; level += 1) {
+      expect(Object.getPrototypeOf(value)).toBeNull();
+      value = (value as Record<string, unknown>)['a'];
+    }
+    expect(value).toBe('x');
+  });
+});
+
+describe('text', () => {
+  test('is the body as it is', () => {
+    expect(parse('text', 'disk full\n')).toBe('disk full\n');
+    expect(parse('text', '')).toBe('');
+    expect(problem('text', Buffer.from([0xff]))).toMatch(/^invalid_utf8:/);
+  });
+});
+
+describe('a body of another format says so with both names', () => {
+  test.each<readonly [BodyFormat, string, string, string]>([
+    [
+      'json',
+      'a=1',
+      FORM,
+      'invalid_json: the body is a form and this path takes JSON; send JSON, or set bodyFormat: form',
+    ],
+    ['json', '<a/>', 'application/xml', 'invalid_json: the body is XML and this path takes JSON'],
+    [
+      'json',
+      '--x',
+      'multipart/form-data; boundary=x',
+      'the body is a form in parts (multipart/form-data) and this path takes JSON; no path takes that',
+    ],
+    ['json', '{', 'application/json', 'invalid_json: the body is not JSON at line 1, column 2'],
+    [
+      'form',
+      '{"a":1}',
+      'application/json',
+      'invalid_body: the body is JSON and this path takes a form; send a form, or set bodyFormat: json',
+    ],
+    ['form', '{"a":1}', '', 'the body is JSON and this path takes a form'],
+    ['form', '<a/>', 'text/xml', 'the body is XML and this path takes a form'],
+    ['xml', '[1]', 'application/x+json', 'the body is JSON and this path takes XML'],
+    ['xml', 'a=1', FORM, 'the body is a form and this path takes XML'],
+  ])('%s: %s', (format, body, type, message) => {
+    expect(problem(format, body, type === '' ? {} : { 'content-type': type })).toContain(message);
+  });
+
+  test('JSON is taken whatever the header says', () => {
+    expect(parsed('json', '{"a":1}', { 'content-type': FORM })).toEqual({ a: 1 });
+  });
+});
+
+describe('CloudEvents', () => {
+  const ce = {
+    'ce-specversion': '1.0',
+    'ce-id': 'A234',
+    'ce-source': '/my/source',
+    'ce-type': 'com.example.created',
+    'ce-subject': 'Euro%20%E2%82%AC',
+  };
+  const event = { specversion: '1.0', id: 'A234', source: '/my/source', type: 'com.example.created' };
+
+  test('binary and structured read the same', () => {
+    const binary = parsed('cloudevents', '{"a":1}', { ...ce, 'content-type': 'application/json' });
+    const structured = JSON.stringify({
+      ...event,
+      subject: 'Euro €',
+      datacontenttype: 'application/json',
+      data: { a: 1 },
+    });
+    expect(binary).toEqual(
+      parsed('cloudevents', structured, { 'content-type': 'application/cloudevents+json; charset=UTF-8' }),
+    );
+  });
+
+  test('data that is no JSON is a text or base64', () => {
+    expect(parsed('cloudevents', 'hi', { ...ce, 'content-type': 'text/plain' })).toMatchObject({
+      data: 'hi',
+    });
+    expect(parsed('cloudevents', '<a/>', { ...ce, 'content-type': 'application/xml' })).toMatchObject({
+      data: '<a/>',
+    });
+    expect(parsed('cloudevents', Buffer.from([255]), { ...ce, 'content-type': 'image/png' })).toMatchObject({
+      data_base64: '/w==',
+    });
+    expect(parsed('cloudevents', '', ce)).toMatchObject(event);
+  });
+
+  test.each([
+    ['no id', '{}', { ...ce, 'ce-id': '' }, 'has no "id"'],
+    ['no attributes', '{}', {}, 'has no "specversion"'],
+    ['a list', '[]', { 'content-type': 'application/cloudevents+json' }, 'has no "specversion"'],
+    ['a batch', '[]', { 'content-type': 'application/cloudevents-batch+json' }, 'a batch of CloudEvents'],
+    ['another writing', '', { 'content-type': 'application/cloudevents+avro' }, 'not written as JSON'],
+  ])('refuses %s', (_what, body, headers, message) => {
+    expect(problem('cloudevents', body, headers)).toContain(message);
+  });
+});
+
+test('whatever arrives, it is a value or a HookError of 400', () => {
+  const body = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.json(),
+    fc.stringMatching(/^([ab_]{1,4}(\[[ab0-2]?\]){0,3}=[%+a-f0-9]{0,6}&?){1,8}$/),
+    fc.stringMatching(/^(<\/?[ab]( c="&amp;?")?\/?>|&#\d{1,8};|x|<!--|<!\[CDATA\[|\]\]>){1,12}$/),
+  );
+  const type = fc.constantFrom('', FORM, 'text/xml', 'application/json', 'application/cloudevents+json');
+  fc.assert(
+    fc.property(fc.constantFrom(...BODY_FORMATS), body, type, (format, text, contentType) => {
+      try {
+        expect(
+          JSON.stringify(parse(format, text, contentType === '' ? {} : { 'content-type': contentType })),
+        ).toBeTypeOf('string');
+      } catch (error) {
+        if (!(error instanceof HookError)) throw error;
+        expect(error.status).toBe(400);
+      }
+    }),
+    { seed: 11, numRuns: 300 },
+  );
+});

@@ -1,0 +1,390 @@
+/** The door of a path whose senders prove themselves: what is asked, what is answered, what gets through. */
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { PathSettings } from '../../src/mapping/mapping.ts';
+import { VerifySettings } from '../../src/verify/verify.ts';
+import { HookError } from '../../src/errors.ts';
+import type { Evaluation } from '../../src/hook/hook.ts';
+import type { HookRequest } from '../../src/request.ts';
+import {
+  agentAction,
+  BEARER,
+  evaluationOf,
+  json,
+  type Reply,
+  send,
+  type SendOptions,
+  startTestServer,
+  stopServers,
+  type TestServer,
+  type TestServerOptions,
+} from '../support/server-fixture.ts';
+
+afterEach(stopServers);
+
+const SECRET = 'path-secret';
+const BODY = '{"ref":"refs/heads/main"}';
+
+function verifying(
+  settings: object,
+  secrets: readonly string[] = [SECRET],
+): NonNullable<PathSettings['verify']> {
+  return { settings: VerifySettings.parse({ secrets: secrets.map(() => '${S}'), ...settings }), secrets };
+}
+
+const github = (secret = SECRET, body: string | Buffer = BODY): Record<string, string> => ({
+  'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+});
+
+function evaluateAs(outcome: string, request: HookRequest): Evaluation {
+  if (outcome === 'skip') return evaluationOf({ kind: 'skipped', by: 'action' });
+  if (outcome === 'take') return evaluationOf({ kind: 'accepted', actions: [agentAction(request)] });
+  const error = new HookError(outcome === 'reject' ? 'invalid_field' : 'internal', 'a test');
+  return evaluationOf({ kind: 'rejected', error });
+}
+
+/** A server on which `/hooks/x` has these settings. */
+function start(settings: PathSettings, options: TestServerOptions = {}): Promise<TestServer> {
+  const nothing: PathSettings = {};
+  return startTestServer({
+    ...options,
+    generation: { settingsOf: (path) => (path === 'x' ? settings : nothing), ...options.generation },
+  });
+}
+
+function post(server: TestServer, options: SendOptions = {}): Promise<Reply> {
+  return send(server, '/hooks/x', { headers: github(), body: BODY, ...options });
+}
+
+function expectNoTrace(server: TestServer): void {
+  expect([server.accepted, server.kept, server.evaluated]).toEqual([[], [], []]);
+}
+
+describe('a path with a proof of its own', () => {
+  test('takes what its sender signed, without the hook token', async () => {
+    const server = await start({ verify: verifying({ scheme: 'github' }) });
+    expect((await post(server)).status).toBe(202);
+    expect(server.evaluated[0]?.payload).toEqual({ ref: 'refs/heads/main' });
+  });
+
+  test('does not take the hook token in place of the proof, and other paths do not take the proof', async () => {
+    const server = await start({ verify: verifying({ scheme: 'github' }) });
+    expect((await post(server, { headers: BEARER })).status).toBe(401);
+    expect((await send(server, '/hooks/y', { headers: github(), body: BODY })).status).toBe(401);
+    expect((await send(server, '/hooks/wake', { headers: github(), body: BODY })).status).toBe(401);
+    expectNoTrace(server);
+  });
+
+  test('requireToken asks for both', async () => {
+    const server = await start({ verify: verifying({ scheme: 'github' }), requireToken: true });
+    expect((await post(server)).status).toBe(401);
+    expect((await post(server, { headers: BEARER })).status).toBe(401);
+    expect((await post(server, { headers: { ...github(), ...BEARER } })).status).toBe(202);
+  });
+
+  test('every refusal before the proof reads the same', async () => {
+    const refused = [
+      await start({ verify: verifying({ scheme: 'github' }) }),
+      await start({ verify: verifying({ scheme: 'github' }, ['']) }),
+      await start({ verify: verifying({ scheme: 'github' }), allowFrom: ['192.0.2.0/24'] }),
+      await start({ verify: verifying({ scheme: 'stripe' }) }),
+      await start({}),
+    ];
+    const replies = await Promise.all(refused.map((server) => post(server, { headers: github('other') })));
+    const texts = replies.map((reply) => {
+      const { requestId: _id, ...problem } = json(reply);
+      return { status: reply.status, problem, headers: { ...reply.headers, date: '', 'x-request-id': '' } };
+    });
+    expect(replies[0]?.status).toBe(401);
+    for (const text of texts) expect(text).toEqual(texts[0]);
+    for (const server of refused) expectNoTrace(server);
+  });
+
+  test('what ends the reading stays what it is', async () => {
+    const server = await start({ verify: verifying({ scheme: 'github' }), maxBodyBytes: 100 });
+    expect((await post(server, { body: 'x'.repeat(101) })).status).toBe(413);
+  });
+
+  test('without the header of the proof the body is not even read', async () => {
+    const server = await start({ verify: verifying({ scheme: 'github' }), maxBodyBytes: 100 });
+    expect((await post(server, { headers: {}, body: 'x'.repeat(101) })).status).toBe(401);
+  });
+
+  test('past the limit of failures the sender is told to wait', async () => {
+    const server = await start(
+      { verify: verifying({ scheme: 'github' }) },
+      { hooks: { authFailuresPerMinute: 2 } },
+    );
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i += 1) statuses.push((await post(server, { headers: github('other') })).status);
+    expect(statuses).toEqual([401, 401, 429]);
+  });
+
+  test('each use of a retired secret is logged', async () => {
+    const server = await start({ verify: verifying({ scheme: 'github' }, ['new', SECRET]) });
+    expect((await post(server)).status).toBe(202);
+    expect(server.log.find(({ message }) => message.includes('retired secret'))).toMatchObject({
+      level: 'warn',
+      fields: { scheme: 'github', retired: 1 },
+    });
+  });
+
+  test('a header that carries the secret goes no further than the door', async () => {
+    const server = await start({ verify: verifying({ scheme: 'gitlab' }) });
+    const headers = { 'X-Gitlab-Token': SECRET, 'x-gitlab-event': 'Push Hook' };
+    expect((await post(server, { headers })).status).toBe(202);
+    expect(JSON.stringify([server.evaluated, server.log, server.decisions, server.seen])).not.toContain(
+      SECRET,
+    );
+    expect(server.evaluated[0]?.headers['x-gitlab-event']).toBe('Push Hook');
+  });
+});
+
+describe('the doctor at the refusal', () => {
+  test('the operator sees why, in the log and among the decisions; the sender does not', async () => {
+    const server = await start({ verify: verifying({ scheme: 'github' }) });
+    const reply = await post(server, { headers: github(SECRET, '{"ref": "refs/heads/main"}') });
+    expect(reply.text).not.toContain('body');
+    const line = server.log.find(({ message }) => message === 'request');
+    expect(line?.fields).toMatchObject({
+      hook: 'x',
+      status: 401,
+      reason: 'wrong-proof',
+      scheme: 'github',
+      diagnosis: 're-encoded-body',
+    });
+    expect(server.decisions[0]).toMatchObject({
+      path: 'x',
+      status: 401,
+      refusal: { scheme: 'github', code: 're-encoded-body' },
+    });
+    expectNoTrace(server);
+  });
+
+  test('at most five a second are diagnosed, and none past the limit of failures', async () => {
+    const server = await start(
+      { verify: verifying({ scheme: 'github' }) },
+      { deps: { clock: () => 1_700_000_000_000 }, hooks: { authFailuresPerMinute: 0 } },
+    );
+    for (let i = 0; i < 8; i += 1) await post(server, { headers: github('other') });
+    expect(server.decisions).toHaveLength(5);
+    const limited = await start(
+      { verify: verifying({ scheme: 'github' }) },
+      { hooks: { authFailuresPerMinute: 1 } },
+    );
+    for (let i = 0; i < 3; i += 1) await post(limited, { headers: github('other') });
+    expect(limited.decisions).toHaveLength(1);
+  });
+});
+
+describe('allowFrom', () => {
+  test('judges the address that trusted proxies give', async () => {
+    const settings = {
+      verify: verifying({ scheme: 'github' }),
+      allowFrom: ['192.0.2.0/24', '2001:db8::/32'],
+    };
+    const server = await start(settings, { server: { trustedProxies: ['127.0.0.1'] } });
+    const from = (address: string): Record<string, string> => ({ ...github(), 'x-forwarded-for': address });
+    expect((await post(server, { headers: from('192.0.2.7') })).status).toBe(202);
+    expect((await post(server, { headers: from('2001:db8::7') })).status).toBe(202);
+    expect((await post(server, { headers: from('192.0.3.7') })).status).toBe(401);
+    expect((await post(server, { headers: from('192.0.2.7, 192.0.3.7') })).status).toBe(401);
+  });
+
+  test('stands beside the hook token, too', async () => {
+    const server = await start({ allowFrom: ['192.0.2.1'] });
+    expect((await post(server, { headers: BEARER })).status).toBe(401);
+    const here = await start({ allowFrom: ['127.0.0.1'] });
+    expect((await post(here, { headers: BEARER })).status).toBe(202);
+    expect((await post(here, { headers: {} })).status).toBe(401);
+  });
+});
+
+describe('rate', () => {
+  test('counts proved requests only', async () => {
+    const server = await start({ verify: verifying({ scheme: 'github' }), rate: { perMinute: 1, burst: 2 } });
+    for (let i = 0; i < 5; i += 1) await post(server, { headers: github('other') });
+    const replies = [await post(server), await post(server), await post(server)];
+    expect(replies.map(({ status }) => status)).toEqual([202, 202, 429]);
+    expect(json(replies[2] as Reply)['code']).toBe('rate_limited');
+    expect(Number(replies[2]?.headers['retry-after'])).toBeGreaterThan(30);
+    expect(server.accepted).toHaveLength(2);
+  });
+});
+
+describe('signed ids', () => {
+  const key = Buffer.alloc(24, 7);
+  const now = 1_700_000_000;
+  const settings = { verify: verifying({ scheme: 'standard-webhooks' }, [key.toString('base64')]) };
+  const delivery = (id: string, body: string, at = now): SendOptions => ({
+    headers: {
+      'webhook-id': id,
+      'webhook-timestamp': String(at),
+      'webhook-signature': `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`,
+    },
+    body,
+  });
+  const clock = { deps: { clock: () => now * 1000 } };
+
+  test('a repeat of an accepted one gets the first answer, whatever its time and body', async () => {
+    const server = await start(settings, clock);
+    const first = await post(server, delivery('msg_1', '{"a":1}'));
+    const repeat = await post(server, delivery('msg_1', '{ "a": 1 }', now + 60));
+    expect([first.status, repeat.status]).toEqual([202, 202]);
+    expect(json(repeat)).toEqual({ ...json(first), duplicate: true });
+    expect(server.accepted).toHaveLength(1);
+    expect((await post(server, delivery('msg_2', '{"a":1}'))).status).toBe(202);
+    expect(server.accepted).toHaveLength(2);
+  });
+
+  test("they live apart from senders' own keys, and a key beside one does not count", async () => {
+    const server = await start({}, clock);
+    const signed = await start(settings, clock);
+    await send(server, '/hooks/x', { headers: { ...BEARER, 'idempotency-key': 'msg_1' }, body: '{}' });
+    const both = delivery('msg_1', '{"a":1}');
+    await post(signed, { ...both, headers: { ...both.headers, 'idempotency-key': 'same' } });
+    const next = delivery('msg_2', '{"b":1}');
+    expect(
+      (await post(signed, { ...next, headers: { ...next.headers, 'idempotency-key': 'same' } })).status,
+    ).toBe(202);
+    const scopes = [...server.accepted, ...signed.accepted].map(({ idempotency }) => [
+      idempotency?.scope,
+      idempotency?.key,
+    ]);
+    expect(scopes).toEqual([
+      ['x', 'msg_1'],
+      ['signed id x', 'msg_1'],
+      ['signed id x', 'msg_2'],
+    ]);
+  });
+
+  test('204, 4xx and 5xx free the id', async () => {
+    const outcomes = ['skip', 'reject', 'break', 'take'];
+    const server = await start(settings, {
+      ...clock,
+      generation: {
+        settingsOf: () => settings,
+        evaluate: (request) => evaluateAs(outcomes.shift() ?? 'take', request),
+      },
+    });
+    const statuses: number[] = [];
+    for (let i = 0; i < 4; i += 1) statuses.push((await post(server, delivery('msg_1', '{"a":1}'))).status);
+    expect(statuses).toEqual([204, 400, 500, 202]);
+    expect(server.accepted).toHaveLength(1);
+  });
+});
+
+describe('the address that is signed', () => {
+  const settings = { verify: verifying({ scheme: 'square' }) };
+  const square = (url: string): Record<string, string> => ({
+    'x-square-hmacsha256-signature': createHmac('sha256', SECRET)
+      .update(url + BODY)
+      .digest('base64'),
+  });
+
+  test('comes from server.publicUrl, with the query as it was sent', async () => {
+    const server = await start(settings, { server: { publicUrl: 'https://hooks.example.com/base/' } });
+    const path = '/hooks/x?b=%20&token=1';
+    const headers = square(`https://hooks.example.com/base${path}`);
+    expect((await send(server, path, { headers, body: BODY })).status).toBe(202);
+  });
+
+  test('comes from what a trusted proxy says', async () => {
+    const server = await start(settings, { server: { trustedProxies: ['127.0.0.1'] } });
+    const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'hooks.example.com' };
+    const headers = { ...square('https://hooks.example.com/hooks/x'), ...forwarded };
+    expect((await post(server, { headers })).status).toBe(202);
+  });
+
+  test('never comes from a stranger', async () => {
+    const server = await start(settings);
+    const forwarded = {
+      host: 'evil.example',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'evil.example',
+    };
+    const headers = { ...square('https://evil.example/hooks/x'), ...forwarded };
+    expect((await post(server, { headers })).status).toBe(401);
+    const byHost = { ...square('http://evil.example/hooks/x'), host: 'evil.example' };
+    expect((await post(server, { headers: byHost })).status).toBe(401);
+    const listening = square(`http://127.0.0.1:${server.port}/hooks/x`);
+    expect((await post(server, { headers: listening })).status).toBe(202);
+  });
+});
+
+describe('producers as they are', () => {
+  test('a form', async () => {
+    const server = await start({ bodyFormat: 'form' });
+    const headers = { ...BEARER, 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await post(server, { headers, body: 'From=%2B1&Body=hi' })).status).toBe(202);
+    expect(server.evaluated[0]?.payload).toEqual({ From: '+1', Body: 'hi' });
+  });
+
+  test('a GET, whose query is the payload without the token', async () => {
+    const server = await start({ method: 'GET' });
+    const reply = await send(server, '/hooks/x?a=1&token=test-token-0123456789&b=2', {
+      method: 'GET',
+      headers: {},
+    });
+    expect(reply.status).toBe(202);
+    expect(server.evaluated[0]?.payload).toEqual({ a: '1', b: '2' });
+    const wrong = await post(server, { headers: BEARER });
+    expect([wrong.status, wrong.headers['allow']]).toEqual([405, 'GET']);
+  });
+
+  test('their own answer, after the commit only', async () => {
+    const answer = { status: 200, body: '<Response/>', contentType: 'text/xml' };
+    const server = await start({ answer });
+    const reply = await post(server, { headers: BEARER });
+    expect([reply.status, reply.text, reply.headers['content-type']]).toEqual([
+      200,
+      '<Response/>',
+      'text/xml',
+    ]);
+    expect(server.accepted).toHaveLength(1);
+    expect((await post(server, { headers: BEARER, body: '{' })).status).toBe(400);
+    expect((await post(server, { headers: {} })).status).toBe(401);
+  });
+});
+
+describe('challenges at the door', () => {
+  test('are answered without a proof where the path names one, and nothing is kept', async () => {
+    const server = await start({ verify: verifying({ scheme: 'slack' }), challenge: { kind: 'slack' } });
+    const body = '{"type":"url_verification","challenge":"abc","token":"t"}';
+    const reply = await post(server, { headers: {}, body });
+    expect([
+      reply.status,
+      reply.text,
+      reply.headers['content-type'],
+      reply.headers['x-content-type-options'],
+    ]).toEqual([200, 'abc', 'text/plain', 'nosniff']);
+    expectNoTrace(server);
+    expect((await post(server, { headers: {}, body: '{"type":"event_callback"}' })).status).toBe(401);
+  });
+
+  test('a wrong verify token is a failed proof like any other', async () => {
+    const settings = {
+      verify: verifying({ scheme: 'meta' }),
+      challenge: { kind: 'meta', token: 'tok' },
+    } as const;
+    const server = await start(settings);
+    const ask = (token: string): Promise<Reply> =>
+      send(server, `/hooks/x?hub.mode=subscribe&hub.challenge=42&hub.verify_token=${token}`, {
+        method: 'GET',
+        headers: {},
+      });
+    expect([(await ask('tok')).status, (await ask('tok')).text]).toEqual([200, '42']);
+    expect((await ask('other')).status).toBe(401);
+  });
+
+  test('no other path echoes anything', async () => {
+    const server = await start({ challenge: { kind: 'graph' } });
+    expect((await send(server, '/hooks/x?validationToken=a', { headers: {} })).text).toBe('a');
+    expect((await send(server, '/hooks/y?validationToken=a', { headers: {} })).status).toBe(401);
+  });
+
+  test('an address that may not send is not answered', async () => {
+    const server = await start({ challenge: { kind: 'graph' }, allowFrom: ['192.0.2.1'] });
+    expect((await send(server, '/hooks/x?validationToken=a', { headers: {} })).status).toBe(401);
+  });
+});

@@ -1,0 +1,129 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { answerChallenge, type Challenge, type ChallengeResult } from '../../src/verify/verify.ts';
+
+interface Question {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function ask(
+  challenge: Challenge,
+  { method = 'POST', body, query = {}, headers = {} }: Question,
+): ChallengeResult {
+  return answerChallenge(challenge, {
+    method,
+    url: 'https://hooks.example.com/hooks/x',
+    rawHeaders: Object.entries(headers).flat(),
+    body: Buffer.from(body === undefined ? '' : JSON.stringify(body), 'utf8'),
+    query,
+  });
+}
+
+const text = (body: string): object => ({ kind: 'answer', contentType: 'text/plain', body, headers: [] });
+
+describe('challenges', () => {
+  test('slack echoes its challenge, and compares the token where one is set', () => {
+    const body = {
+      token: 'tok',
+      challenge: '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P',
+      type: 'url_verification',
+    };
+    expect(ask({ kind: 'slack' }, { body })).toEqual(text(body.challenge));
+    expect(ask({ kind: 'slack', token: 'tok' }, { body })).toEqual(text(body.challenge));
+    expect(ask({ kind: 'slack', token: 'other' }, { body })).toEqual({ kind: 'wrong' });
+    expect(ask({ kind: 'slack', token: '' }, { body: { ...body, token: '' } })).toEqual({ kind: 'wrong' });
+  });
+
+  test('meta echoes only to who knows the verify token', () => {
+    const query = {
+      'hub.mode': 'subscribe',
+      'hub.challenge': '1158201444',
+      'hub.verify_token': 'meatyhamhock',
+    };
+    expect(ask({ kind: 'meta', token: 'meatyhamhock' }, { method: 'GET', query })).toEqual(
+      text('1158201444'),
+    );
+    expect(ask({ kind: 'meta', token: 'other' }, { method: 'GET', query })).toEqual({ kind: 'wrong' });
+    expect(ask({ kind: 'meta' }, { method: 'GET', query: { ...query, 'hub.verify_token': '' } })).toEqual({
+      kind: 'wrong',
+    });
+  });
+
+  test('graph echoes its validation token', () => {
+    const query = { validationToken: 'Validation: Testing client application reachability 1' };
+    expect(ask({ kind: 'graph' }, { query })).toEqual(text(query.validationToken));
+    expect(ask({ kind: 'graph' }, { query, body: { value: [] } })).toEqual({ kind: 'none' });
+  });
+
+  test('zoom gets its token signed, as its docs describe it', () => {
+    const body = {
+      event: 'endpoint.url_validation',
+      payload: { plainToken: 'qgg8vlvZRS6UYooatFL8Aw' },
+      event_ts: 1654503849680,
+    };
+    // Made with openssl.
+    const encryptedToken = 'bd48235863f4a6323ccc4963c594908b7c97f88b4a6a95278f4f093690b12726';
+    expect(ask({ kind: 'zoom', secret: 'zoom_secret_token' }, { body })).toEqual({
+      kind: 'answer',
+      contentType: 'application/json',
+      body: JSON.stringify({ plainToken: 'qgg8vlvZRS6UYooatFL8Aw', encryptedToken }),
+      headers: [],
+    });
+  });
+
+  test('zoom cannot be used to sign an event', () => {
+    const forged = 'v0:1700000000:{"event":"meeting.started"}';
+    const body = { event: 'endpoint.url_validation', payload: { plainToken: forged } };
+    const result = ask({ kind: 'zoom', secret: 's' }, { body });
+    expect(result).toEqual({ kind: 'wrong' });
+    expect(JSON.stringify(result)).not.toContain(createHmac('sha256', 's').update(forged).digest('hex'));
+  });
+
+  test('cloudevents allows the origin that asks', () => {
+    const headers = { 'WebHook-Request-Origin': 'eventemitter.example.com' };
+    expect(ask({ kind: 'cloudevents' }, { method: 'OPTIONS', headers })).toMatchObject({
+      kind: 'answer',
+      headers: [
+        'allow',
+        'POST',
+        'webhook-allowed-origin',
+        'eventemitter.example.com',
+        'webhook-allowed-rate',
+        '*',
+      ],
+    });
+    const odd = { 'WebHook-Request-Origin': 'a b' };
+    expect(ask({ kind: 'cloudevents' }, { method: 'OPTIONS', headers: odd })).toEqual({ kind: 'wrong' });
+  });
+
+  test.each<readonly [string, Challenge, Question]>([
+    ['an event of slack', { kind: 'slack' }, { body: { type: 'event_callback', challenge: 'x' } }],
+    [
+      'a challenge inside an event',
+      { kind: 'slack' },
+      { body: { event: { type: 'url_verification', challenge: 'x' } } },
+    ],
+    [
+      'a GET of slack',
+      { kind: 'slack' },
+      { method: 'GET', body: { type: 'url_verification', challenge: 'x' } },
+    ],
+    ['an event of meta', { kind: 'meta', token: 't' }, { body: { object: 'page' } }],
+    ['an event of graph', { kind: 'graph' }, { body: { value: [] } }],
+    ['an event of zoom', { kind: 'zoom', secret: 's' }, { body: { event: 'meeting.started' } }],
+    ['an event', { kind: 'cloudevents' }, { body: {} }],
+  ])('%s asks nothing', (_name, challenge, question) => {
+    expect(ask(challenge, question)).toEqual({ kind: 'none' });
+  });
+
+  test.each<readonly [string, Challenge, Question]>([
+    ['more than 1 KB', { kind: 'slack' }, { body: { type: 'url_verification', challenge: 'é'.repeat(513) } }],
+    ['nothing', { kind: 'graph' }, { query: { validationToken: '' } }],
+    ['no challenge', { kind: 'slack' }, { body: { type: 'url_verification' } }],
+  ])('%s is not echoed', (_name, challenge, question) => {
+    expect(ask(challenge, question)).toEqual({ kind: 'wrong' });
+  });
+});

@@ -1,0 +1,240 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  createVerifier,
+  diagnose,
+  type Diagnosis,
+  type ProofSettings,
+  type SignedRequest,
+  VerifySettings,
+} from '../../src/verify/verify.ts';
+
+const NOW = 1_700_000_000;
+const SECRET = 'c2VjcmV0LXNlY3JldC1zZWNyZXQ=';
+
+interface Case {
+  readonly settings?: object;
+  readonly secret?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly url?: string;
+}
+
+function doctor({
+  settings = { scheme: 'github' },
+  secret = SECRET,
+  headers,
+  body = '{"a":1}',
+  url,
+}: Case): Diagnosis {
+  const proof: ProofSettings = {
+    settings: VerifySettings.parse({ secrets: ['${S}'], ...settings }),
+    secrets: [secret],
+  };
+  const request: SignedRequest = {
+    method: 'POST',
+    url: url ?? 'https://hooks.example.com/hooks/x',
+    rawHeaders: Object.entries(headers).flat(),
+    body: Buffer.from(body, 'utf8'),
+  };
+  const fetchJson = (): Promise<never> => Promise.reject(new Error('no issuer here'));
+  const judged = createVerifier(proof, { clock: () => NOW * 1000, fetchJson }).prove(request);
+  if (judged instanceof Promise || judged.kind === 'proved') throw new Error('it should be refused');
+  const found = diagnose(proof, request, judged);
+  expect(found.text).not.toContain(secret === '' ? SECRET : secret);
+  for (const value of Object.values(headers)) expect(found.text).not.toContain(value);
+  return found;
+}
+
+const mac = (
+  key: string | Buffer,
+  text: string,
+  encoding: 'hex' | 'base64' = 'hex',
+  hash = 'sha256',
+): string => createHmac(hash, key).update(text).digest(encoding);
+const github = (signature: string): Record<string, string> => ({
+  'x-hub-signature-256': `sha256=${signature}`,
+});
+
+describe('the doctor', () => {
+  test.each<readonly [string, Case, Diagnosis['code'], string]>([
+    ['no header', { headers: {} }, 'no-proof', 'x-hub-signature-256 is not there'],
+    [
+      "another scheme's header",
+      { headers: { 'Stripe-Signature': 't=1,v1=00' } },
+      'other-scheme',
+      'which is the header of stripe; this path expects github',
+    ],
+    [
+      'a header that several schemes share',
+      { settings: { scheme: 'stripe' }, headers: { 'X-Hub-Signature-256': 'sha256=00' } },
+      'other-scheme',
+      'the header of github and meta',
+    ],
+    [
+      'the prefix is missing',
+      { headers: { 'x-hub-signature-256': mac(SECRET, '{"a":1}') } },
+      'prefix',
+      'does not begin with "sha256="',
+    ],
+    [
+      'another prefix',
+      { headers: { 'x-hub-signature-256': `sha1=${mac(SECRET, '{"a":1}', 'hex', 'sha1')}` } },
+      'prefix',
+      'does not begin with "sha256="',
+    ],
+    [
+      'another encoding',
+      { headers: github(mac(SECRET, '{"a":1}', 'base64')) },
+      'encoding',
+      'written in base64; this path expects hex',
+    ],
+    [
+      'another hash',
+      { headers: github(mac(SECRET, '{"a":1}', 'hex', 'sha1')) },
+      'algorithm',
+      'signs with sha1',
+    ],
+    [
+      'a body that was written again',
+      { headers: github(mac(SECRET, '{"a":1,"b":[2]}')), body: '{ "a": 1, "b": [2] }' },
+      're-encoded-body',
+      'as compact JSON',
+    ],
+    [
+      'a body that Python wrote, and a proxy wrote again',
+      { headers: github(mac(SECRET, String.raw`{"a": 1, "b": ["\u00e4"]}`)), body: '{"a":1,"b":["ä"]}' },
+      're-encoded-body',
+      'Python',
+    ],
+    [
+      'a line end that was added',
+      { headers: github(mac(SECRET, '{"a":1}')), body: '{"a":1}\n' },
+      're-encoded-body',
+      'without the white space at its end',
+    ],
+    [
+      'white space in the secret',
+      { headers: github(mac('abc', '{"a":1}')), secret: ' abc\n' },
+      'secret-white-space',
+      'white space',
+    ],
+    [
+      'quotes in the secret',
+      { headers: github(mac('abc', '{"a":1}')), secret: '"abc"' },
+      'secret-white-space',
+      'quotes',
+    ],
+    [
+      'a secret that is base64',
+      { headers: github(mac(Buffer.from(SECRET, 'base64'), '{"a":1}')) },
+      'secret-encoding',
+      'secretEncoding: base64',
+    ],
+    [
+      'a secret that is meant without its prefix',
+      { headers: github(mac('abc', '{"a":1}')), secret: 'whsec_abc' },
+      'secret-prefix',
+      'without its prefix',
+    ],
+    ['another secret', { headers: github(mac('other', '{"a":1}')) }, 'wrong-secret', 'a retired one'],
+    ['no secret', { headers: github(mac('other', '{"a":1}')), secret: '' }, 'not-configured', 'sluice check'],
+    [
+      'a time that is too old',
+      {
+        settings: { scheme: 'slack' },
+        headers: {
+          'x-slack-request-timestamp': String(NOW - 412),
+          'x-slack-signature': `v0=${mac(SECRET, `v0:${NOW - 412}:{"a":1}`)}`,
+        },
+      },
+      'too-old',
+      'timestamp is 412 s old and this path takes 300 s',
+    ],
+    [
+      'a time in the future',
+      {
+        settings: { scheme: 'slack' },
+        headers: {
+          'x-slack-request-timestamp': String(NOW + 412),
+          'x-slack-signature': `v0=${mac(SECRET, `v0:${NOW + 412}:{"a":1}`)}`,
+        },
+      },
+      'too-new',
+      'lies 412 s ahead',
+    ],
+    [
+      'no time',
+      { settings: { scheme: 'slack' }, headers: { 'x-slack-signature': `v0=${mac(SECRET, 'x')}` } },
+      'no-timestamp',
+      'the time of signing is not there',
+    ],
+    [
+      'the scheme of the address',
+      {
+        settings: { scheme: 'square' },
+        url: 'http://hooks.example.com/hooks/x',
+        headers: {
+          'x-square-hmacsha256-signature': mac(SECRET, 'https://hooks.example.com/hooks/x{"a":1}', 'base64'),
+        },
+      },
+      'other-url',
+      'with https for http',
+    ],
+    [
+      'the port of the address',
+      {
+        settings: { scheme: 'twilio' },
+        url: 'http://hooks.example.com:8787/hooks/x',
+        body: 'a=1',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-twilio-signature': mac(SECRET, 'https://hooks.example.com/hooks/xa1', 'base64', 'sha1'),
+        },
+      },
+      'other-url',
+      'with https for http and without its port',
+    ],
+    [
+      'a body that Twilio does not cover',
+      {
+        settings: { scheme: 'twilio' },
+        headers: { 'x-twilio-signature': mac(SECRET, 'https://hooks.example.com/hooks/x', 'base64', 'sha1') },
+      },
+      'body-not-covered',
+      'bodySHA256',
+    ],
+    [
+      'no fields of Mailgun',
+      { settings: { scheme: 'mailgun' }, headers: { 'content-type': 'application/json' } },
+      'no-proof',
+      'timestamp, token and signature',
+    ],
+    [
+      'a secret of Telegram with white space',
+      {
+        settings: { scheme: 'telegram' },
+        secret: 'abc ',
+        headers: { 'x-telegram-bot-api-secret-token': 'abc' },
+      },
+      'secret-white-space',
+      'white space',
+    ],
+    ['no token', { settings: { scheme: 'token' }, headers: {} }, 'no-proof', 'Authorization: Bearer'],
+    [
+      'a wrong password',
+      { settings: { scheme: 'basic', user: 'u' }, headers: { authorization: 'Basic dTp4' } },
+      'wrong-proof',
+      'wrong',
+    ],
+  ])('%s', (_name, trial, code, words) => {
+    const found = doctor(trial);
+    expect(found.code).toBe(code);
+    expect(found.text).toContain(words);
+  });
+
+  test('a body so deep that it cannot be written again harms nothing', () => {
+    const body = '['.repeat(30_000) + ']'.repeat(30_000);
+    expect(doctor({ headers: github(mac('other', 'x')), body }).code).toBe('wrong-secret');
+  });
+});
