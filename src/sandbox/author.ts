@@ -40,6 +40,7 @@ export interface AgentResult {
   model?: string | null;
   thinking?: string | null;
   timeoutSeconds?: number | null;
+  agentId?: string | null;
 }
 
 /** What a transform may say about a wake. */

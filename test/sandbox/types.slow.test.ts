@@ -57,6 +57,20 @@ export const timer = () => setTimeuot(() => setTimeout(() => 1, 1), 1);`,
   ]);
 });
 
+test('an error keeps its whole cause', async () => {
+  fixture.write({
+    'deep.ts': `import { defineTransform } from 'sluice';
+export default defineTransform(() => ({ kind: 'agent' as const, deliver: { really: 'yes' } }));`,
+  });
+  const { diagnostics } = await typecheckTransforms(fixture.dir, [refTo('deep.ts')], {
+    configDir: project,
+    cwd: fixture.dir,
+  });
+  expect(diagnostics.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^type '.*' is not assignable to type .*: .*'deliver'.*: .*\(TS2322\)$/s),
+  ]);
+});
+
 /** A folder that holds a compiler which says so when it runs. */
 function plantCompiler(folder: string): void {
   const home = path.join(folder, 'node_modules', 'typescript');

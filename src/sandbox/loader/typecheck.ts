@@ -103,30 +103,45 @@ async function runCompiler(compiler: string, project: string, dir: string): Prom
   return `${output}\n${failure === '' ? complaint : failure}`;
 }
 
-/** tsc prints `file(line,column): error TS1234: words`, further words indented, and errors without a place bare. */
+/** One error as tsc prints it: where, its number, and its words with those of its causes. */
+interface PrintedError {
+  /** File, line and column; absent for an error without a place. */
+  readonly place?: readonly [file: string, line: number, column: number];
+  readonly code: string;
+  readonly words: string[];
+}
+
+/** tsc prints `file(line,column): error TS1234: words`, each cause indented on a line of its own, and errors without a place bare. */
+function readErrors(output: string): readonly PrintedError[] {
+  const errors: PrintedError[] = [];
+  for (const line of output.split('\n')) {
+    const placed = /^(.*?)\((\d+),(\d+)\): error (TS\d+): (.*)$/.exec(line);
+    const bare = /^(?:error )?(TS\d+): (.*)$/.exec(line);
+    if (placed !== null) {
+      const [, file = '', row, column, code = '', text = ''] = placed;
+      errors.push({ place: [file, Number(row), Number(column)], code, words: [text] });
+    } else if (bare !== null) errors.push({ code: bare[1] ?? '', words: [bare[2] ?? ''] });
+    else if (/^\s+\S/.test(line)) errors.at(-1)?.words.push(line.trim());
+  }
+  return errors;
+}
+
 function readFindings(
   output: string,
   first: TransformRef,
   options: TypecheckOptions & { readonly dir: string },
 ): readonly Diagnostic[] {
-  const findings: Diagnostic[] = [];
-  let hidden = 0;
-  for (const line of output.split('\n')) {
-    if (findings.length >= MAX_FINDINGS) break;
-    const placed = /^(.*?)\((\d+),(\d+)\): error (TS\d+): (.*)$/.exec(line);
-    const bare = /^(?:error )?(TS\d+): (.*)$/.exec(line);
-    // The loader has found it already, and knows what to use instead.
-    if (isFoundByLoader(placed?.[5] ?? '')) hidden += 1;
-    else if (placed !== null) findings.push(describePlaced(placed.slice(1), options));
-    else if (bare !== null) findings.push({ ...TYPE_ERROR, message: words(bare[2], bare[1]), at: first.at });
-  }
-  if (findings.length === 0 && hidden === 0 && output.trim() !== '') {
+  const errors = readErrors(output);
+  if (errors.length === 0 && output.trim() !== '') {
     return [{ ...TYPE_ERROR, message: `tsc failed: ${output.trim().slice(0, 200)}`, at: first.at }];
   }
-  return findings;
+  return errors
+    .filter(({ words }) => !isFoundByLoader(words[0] ?? ''))
+    .slice(0, MAX_FINDINGS)
+    .map((error) => describeTypeError(error, first, options));
 }
 
-/** A global that is not there, or an import that is refused. */
+/** A global that is not there, or an import that is refused: the loader has found it, and knows what to use instead. */
 function isFoundByLoader(message: string): boolean {
   const name = /^Cannot find name '([\w$]+)'/.exec(message)?.[1];
   if (name !== undefined) return MISSING_GLOBALS.includes(name);
@@ -140,21 +155,26 @@ const TYPE_ERROR = {
   hint: 'correct the code, or the type the payload was declared with',
 } as const;
 
-function describePlaced(
-  [name = '', line, column, code, message]: readonly string[],
+function describeTypeError(
+  { place, code, words }: PrintedError,
+  first: TransformRef,
   { dir, cwd }: TypecheckOptions & { readonly dir: string },
 ): Diagnostic {
+  const message = `${sentence(words)} (${code})`;
+  if (place === undefined) return { ...TYPE_ERROR, message, at: first.at };
+  const [name, line, column] = place;
   const file = path.resolve(dir, name);
   const source = { file: displayName(file, cwd), text: existsSync(file) ? readFileSync(file, 'utf8') : '' };
-  const at = placeAt(source, Number(line), Number(column), 0);
+  const at = placeAt(source, line, column, 0);
   const word = /^[\w$]+/.exec(source.text.slice(at.start));
   const end = at.start + (word?.[0].length ?? 1);
-  return { ...TYPE_ERROR, message: words(message, code), at: { ...at, end } };
+  return { ...TYPE_ERROR, message, at: { ...at, end } };
 }
 
-function words(message = '', code = ''): string {
-  const text = message.replace(/\.$/, '');
-  return `${text.charAt(0).toLowerCase()}${text.slice(1, 400)} (${code})`;
+/** The words and all causes in one line, the last cause says most. */
+function sentence(words: readonly string[]): string {
+  const text = words.map((one) => one.replace(/\.$/, '').slice(0, 400)).join(': ');
+  return `${text.charAt(0).toLowerCase()}${text.slice(1, 1600)}`;
 }
 
 function notChecked(ref: TransformRef, { configDir, cwd }: TypecheckOptions): Diagnostic {
