@@ -35,7 +35,7 @@ export interface GoldenTestsOptions {
   readonly afterAll: (body: () => Promise<void>) => unknown;
   /** Configuration file; default `./sluice.yaml`. */
   readonly config?: string;
-  /** Folder of the cases; default `test/golden` beside the configuration. */
+  /** Folder of the cases; default `test/golden` next to the configuration. */
   readonly dir?: string;
   /** Only cases whose name contains one of these. */
   readonly filters?: readonly string[];

@@ -143,7 +143,7 @@ export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredCha
     const module = findChannelModule(catalog, channel);
     if (!module) {
       const known = [...catalog.modules.keys()].join(', ');
-      problems.push({ channel, message: `there is no channel "${channel}"; known are ${known}` });
+      problems.push({ channel, message: `there is no channel "${channel}"; the channels are: ${known}` });
       continue;
     }
     for (const problem of judgeSettings(module, settings)) {
@@ -157,7 +157,7 @@ export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredCha
   return problems;
 }
 
-/** Configured channels, each opened when it is first needed and kept until `stop`; a failed opening is tried anew. */
+/** Configured channels, each opened when it is first needed and kept until `stop`; a failed opening is tried again. */
 export interface OpenChannels extends ChannelLookup {
   /** Ids of the configured channels. */
   readonly ids: readonly string[];

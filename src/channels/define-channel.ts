@@ -79,7 +79,7 @@ export const commonShape = {
   to: z
     .union(
       [z.string(), z.number().refine(Number.isSafeInteger)],
-      'must be text, in quotes where it has more digits than a number can hold',
+      'must be text; put a long number in quotes, because it would lose digits',
     )
     .transform(String)
     .optional(),
@@ -174,7 +174,7 @@ function problemsOf({ error }: z.ZodSafeParseResult<unknown>, schema: z.ZodType)
   return (error?.issues ?? []).flatMap((issue): readonly SettingsProblem[] => {
     if (issue.code !== 'unrecognized_keys')
       return [{ key: issue.path.map(String).join('.'), message: issue.message }];
-    const message = `is no setting of this channel; known are ${known.join(', ')}`;
+    const message = `is not a setting of this channel; its settings are: ${known.join(', ')}`;
     return issue.keys.map((key) => ({ key, message, known }));
   });
 }

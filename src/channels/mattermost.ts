@@ -48,7 +48,7 @@ const mattermost: ChannelModule = {
     const known = Object.keys(schema.shape);
     return parsed.error.issues.flatMap((issue) =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => ({ key, message: 'is no setting of this channel', known }))
+        ? issue.keys.map((key) => ({ key, message: 'is not a setting of this channel', known }))
         : [{ key: issue.path.join('.'), message: issue.message }],
     );
   },
@@ -88,7 +88,7 @@ function makeAdapter(client: Client4, secret: string): ChannelAdapter {
     send: async (message, signal) => {
       const [, kind, id] = RECIPIENT.exec(message.to.trim()) ?? [];
       if (id === undefined)
-        return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is no Mattermost id' };
+        return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is not a Mattermost id' };
       if (signal.aborted)
         return { kind: 'retry', code: 'not_sent', message: 'stopped before the request was sent' };
       try {

@@ -145,7 +145,7 @@ class TokenSource {
     this.#settings = settings;
   }
 
-  /** The current token, minted anew where it is used up. */
+  /** The current token, minted again where it is used up. */
   async get(signal: AbortSignal): Promise<string> {
     return Date.now() < this.#renewAt ? this.#token : this.mint(signal);
   }

@@ -39,15 +39,10 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
       program.command('check').description('find every error in configuration, mappings and transforms'),
     )
     .addOption(
-      choiceOption(
-        '--format <form>',
-        'form of the findings',
-        ['pretty', 'json', 'github', 'sarif'],
-        'pretty',
-      ),
+      choiceOption('--format <form>', 'form of the output', ['pretty', 'json', 'github', 'sarif'], 'pretty'),
     )
     .option('--json', 'the same as --format json')
-    .option('--strict', 'warnings fail too')
+    .option('--strict', 'end with 1 for warnings, too')
     .action(async (flags: CheckFlags) => (await import('./check.ts')).check(cli, flags));
   cli
     .withConfig(
@@ -81,16 +76,16 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
           'evaluate every recorded request with a git revision (or a folder) and with the working tree',
         ),
     )
-    .option('--corpus <dir>', 'request files (default test/golden beside the configuration)')
+    .option('--corpus <dir>', 'request files (default test/golden next to the configuration)')
     .option('--json', 'a JSON object on stdout')
-    .option('--exit-code', 'end with 1 where an outcome changes')
+    .option('--exit-code', 'end with 1 if an outcome changes')
     .action(async (base: string, flags: DiffFlags) => (await import('./diff.ts')).diff(cli, base, flags));
   addTransform(program, cli);
   program
     .command('schemas')
     .description('write the JSON Schemas of configuration, mappings and request files into ./schemas')
-    .option('--check', 'write nothing; fail where a file is out of date')
-    .option('--dir <dir>', 'where they go', 'schemas')
+    .option('--check', 'write nothing; end with 1 if a file is out of date')
+    .option('--dir <dir>', 'folder to write them to (default ./schemas)', 'schemas')
     .action(async (flags: { check?: boolean; dir: string }) =>
       (await import('./schemas.ts')).schemas(cli, flags),
     );
@@ -105,17 +100,19 @@ function addTest(program: Command, cli: Cli): void {
       program
         .command('test [filter...]')
         .description(
-          'run golden cases whose name contains a filter; new ones are written, except where CI is set',
+          'run the golden cases (a filter is a part of a name); write what new ones expect, unless CI is set',
         ),
     )
-    .option('--dir <dir>', 'folder of the cases (default test/golden beside the configuration)')
+    .option('--dir <dir>', 'folder of the cases (default test/golden next to the configuration)')
     .option('-u, --update', 'rewrite expectation files that differ and remove obsolete ones')
-    .option('-i, --interactive', 'walk through differences one by one')
-    .option('--watch', 'run again what a change affects')
+    .option('-i, --interactive', 'show the differences one by one and ask which to write')
+    .option('--watch', 'keep running, and run again the cases that a change affects')
     .option('-v, --verbose', 'list passed cases too')
     .option('--coverage', 'report what the cases do not reach')
     .option('--coverage-file <form=file>', 'write coverage as text, json or lcov (repeatable)', collect, [])
-    .addOption(new Option('--fail-under <percent>', 'fail where coverage is below it (implies --coverage)'))
+    .addOption(
+      new Option('--fail-under <percent>', 'end with 1 if coverage is below this (implies --coverage)'),
+    )
     .option(
       '--reporter <name[=file]>',
       'pretty, junit, tap, json or github (repeatable; default pretty)',
@@ -132,7 +129,7 @@ function addTransform(program: Command, cli: Cli): void {
   cli
     .withConfig(transform.command('run <file>').description('run a module on a request file in the sandbox'))
     .requiredOption('--request <file>', 'request file: path, headers, query, body')
-    .option('--export <name>', 'the function (default: default, else transform)')
+    .option('--export <name>', 'name of the exported function (default: "default", or else "transform")')
     .option('--inspect', 'run it OUTSIDE the sandbox, for breakpoints')
     .option('--json', 'a JSON object on stdout')
     .action(async (file: string, flags: TransformRunFlags) =>
@@ -165,7 +162,7 @@ function addChannels(program: Command, cli: Cli): void {
         .description('verify credentials and show what "last" resolves to'),
     )
     .option('--json', 'a JSON object on stdout')
-    .option('--timeout <seconds>', 'per channel', wholeNumber(1, 300), 15)
+    .option('--timeout <seconds>', 'time limit for each channel', wholeNumber(1, 300), 15)
     .action(async (flags: { config?: string; json?: boolean; timeout: number }) =>
       (await import('./channels.ts')).checkChannels(cli, flags),
     );
@@ -179,7 +176,7 @@ function addChannels(program: Command, cli: Cli): void {
     .withConfig(
       channels
         .command('use <channel> [to]')
-        .description('make this the channel "last" means for the main session'),
+        .description('set the channel, and the recipient, that "last" means for the main session'),
     )
     .action(async (channel: string, to: string | undefined, flags: { config?: string }) =>
       (await import('./channels.ts')).useChannel(cli, channel, to, flags),

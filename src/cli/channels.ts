@@ -182,7 +182,7 @@ function getModule(catalog: ChannelCatalog, channel: string): ChannelModule {
   const module = findChannelModule(catalog, channel);
   if (module !== undefined) return module;
   const known = [...catalog.modules.keys()].join(', ');
-  throw new CliError(`there is no channel ${JSON.stringify(channel)}; known are ${known}`, 2);
+  throw new CliError(`there is no channel ${JSON.stringify(channel)}; the channels are: ${known}`, 2);
 }
 
 /** Makes a channel (and recipient) the one `last` means for the main session. */

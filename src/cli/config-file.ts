@@ -22,7 +22,7 @@ export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
   return found;
 }
 
-/** The folder of golden cases: as named, from the working directory; else `test/golden` beside the configuration. */
+/** The folder of golden cases: as named, from the working directory; else `test/golden` next to the configuration. */
 export function findCasesFolder(terminal: Terminal, flags: ConfigFlags, named: string | undefined): string {
   if (named !== undefined) return resolve(terminal.cwd, named);
   return join(dirname(findConfigFile(terminal, flags)), 'test', 'golden');

@@ -89,7 +89,7 @@ function readableRequests(log: Log, terminal: Terminal): Omit<Log, 'child' | 'ad
 function makeDevToken(configFile: string, host: string): string {
   if (!['127.0.0.1', '::1', 'localhost'].includes(host)) {
     throw new CliError(
-      `hooks.token is not set, and a generated token does not do for ${host}: set hooks.token, or listen on 127.0.0.1`,
+      `hooks.token is not set, and a generated token is only for this machine, not for ${host}: set hooks.token, or listen on 127.0.0.1`,
     );
   }
   const file = devTokenFile(configFile);
@@ -138,10 +138,10 @@ function sayReloaded(terminal: Terminal, result: ReloadResult): void {
     case 'unchanged':
       return;
     case 'rejected':
-      terminal.err(`not reloaded: the errors above; generation ${result.generation} goes on`);
+      terminal.err(`not reloaded, because of the errors above; generation ${result.generation} stays live`);
       return;
     case 'live': {
-      const later = result.needsRestart.map((key) => `; ${key} changes only with a restart`).join('');
+      const later = result.needsRestart.map((key) => `; a change of ${key} needs a restart`).join('');
       terminal.err(`reloaded: generation ${result.generation}${later}`);
     }
   }

@@ -13,7 +13,7 @@ import { openWorkbench } from './workbench.ts';
 
 export interface DiffFlags {
   readonly config?: string;
-  /** Default: `test/golden` beside the configuration. */
+  /** Default: `test/golden` next to the configuration. */
   readonly corpus?: string;
   readonly json?: boolean;
   readonly exitCode?: boolean;

@@ -24,7 +24,7 @@ export async function explain(cli: Cli, what: string, flags: ExplainFlags): Prom
     return;
   }
   if (!/^[0-9a-f-]{8,36}$/i.test(what))
-    throw new CliError(`there is no file ${what}, and it is no request id`);
+    throw new CliError(`there is no file ${what}, and it is not the id of a request`);
   const { decision, kept } = await withStore(cli, flags, async (storage) => ({
     decision: await storage.findDecision(what),
     kept: await storage.findKeptRequest(what),
@@ -83,7 +83,7 @@ export function formatDecision(decision: DecisionRecord): string {
   if (refusal !== undefined) lines.push(`  ✗ proof of ${refusal.scheme}: ${refusal.text}`);
   for (const miss of decision.missed ?? []) {
     lines.push(
-      `  ✗ ${miss.mappingId}: ${miss.part} did not hold${miss.place === undefined ? '' : `  ${miss.place}`}`,
+      `  ✗ ${miss.mappingId}: ${miss.part} did not match${miss.place === undefined ? '' : `  ${miss.place}`}`,
     );
   }
   if (decision.actionIds.length > 0) lines.push(`  made ${decision.actionIds.join(', ')}`);

@@ -259,7 +259,7 @@ function isEvent(entry: RunRecord | OutboxRecord | EventRecord): entry is EventR
 /** What each request became; where none matched, the place at which every candidate failed. No payload values. */
 export const requestsListing: Listing<DecisionRecord> = {
   title: 'requests',
-  heading: ['id', 'path', 'status', 'outcome', 'mapping', 'where it missed', 'body', 'took', 'age'],
+  heading: ['id', 'path', 'status', 'outcome', 'mapping', 'what did not match', 'body', 'took', 'age'],
   fetch: (storage, options) => storage.listDecisions(query(options)),
   toJson: (decision, text) => {
     const { transformNotes, receivedAt, ...rest } = decision;

@@ -14,7 +14,9 @@ export function addMailCommands(program: Command, cli: Cli): void {
     .withConfig(
       mail
         .command('run')
-        .description('read the mailbox beside a running service, which gets every message over HTTP'),
+        .description(
+          'read the mailbox in a process of its own; a running service gets every message over HTTP',
+        ),
     )
     .option('--against <url>', 'address of the service (default: from the configuration)')
     .option('--since <date>', 'where the first run begins, in place of now', readDate)

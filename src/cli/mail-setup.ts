@@ -274,6 +274,6 @@ function report(
     );
     return;
   }
-  terminal.err(`the secret is in ${secretFile} beside ${file}, which now has hooks.mail and the preset`);
+  terminal.err(`the secret is in ${secretFile}, next to ${file}, which now has hooks.mail and the preset`);
   terminal.err('new mail starts a run from the next start of "sluice serve" on');
 }

@@ -101,7 +101,7 @@ function statusCells(report: MailboxReport, nowMs: number): readonly string[] {
 function neverRead(mail: MailBlock | undefined): string {
   return mail === undefined
     ? 'no mailbox is configured; "sluice webhooks mail setup" connects one'
-    : 'the mailbox has not been read yet: start "sluice serve", or "sluice webhooks mail run" beside it';
+    : 'the mailbox has not been read yet: start "sluice serve", or "sluice webhooks mail run" for a process of its own';
 }
 
 /** Lists what the service refused. */

@@ -15,7 +15,7 @@ export interface SelectionOptions {
 /** Reads `IDS… | --mapping ID | --all`: exactly one of the three. */
 export function parseSelection(ids: readonly string[], options: SelectionOptions): QueueSelection {
   const given = [ids.length > 0, options.mapping !== undefined, options.all === true].filter(Boolean).length;
-  if (given !== 1) throw new CliError('name the work: one or more ids, --mapping ID, or --all', 2);
+  if (given !== 1) throw new CliError('say which work: one or more ids, --mapping ID, or --all', 2);
   if (options.all === true) return { kind: 'all' };
   return options.mapping === undefined
     ? { kind: 'ids', ids }
@@ -28,7 +28,7 @@ export async function printHolds(storage: Storage, terminal: Terminal, defaultRu
     const who =
       hold.model === undefined
         ? `agent ${hold.runner} is away`
-        : `model ${hold.model} of agent ${hold.runner} takes no runs`;
+        : `model ${hold.model} of agent ${hold.runner} cannot take runs`;
     const waiting = hold.waiting === 1 ? '1 run waits' : `${hold.waiting} runs wait`;
     const reason = clearControl(`${hold.code}: ${hold.message}`, { oneLine: true });
     terminal.err(`${who} since ${new Date(hold.since).toISOString()} (${reason}), ${waiting}`);
@@ -89,7 +89,7 @@ export async function dropWork(
         : `the work of mapping ${selection.mappingId}`;
   if (options.yes !== true) {
     if (!terminal.interactive)
-      throw new CliError(`dropping ${what} needs --yes where nobody can be asked`, 2);
+      throw new CliError(`dropping ${what} needs --yes, because there is no terminal to ask on`, 2);
     if (!(await terminal.confirm(`Drop ${what}?`))) {
       terminal.err('nothing dropped');
       return;
@@ -103,5 +103,5 @@ export async function dropWork(
 function report(terminal: Terminal, options: SelectionOptions, done: string, count: number): void {
   if (options.json) terminal.out(JSON.stringify({ changed: count }));
   else terminal.out(`${count} ${done}`);
-  if (count === 0) throw new CliError('nothing in the queue fits; "sluice queue list" shows what waits');
+  if (count === 0) throw new CliError('nothing in the queue matches; "sluice queue list" shows what waits');
 }

@@ -16,7 +16,7 @@ export async function readDeliveries(terminal: Terminal, file: string): Promise<
   const { case: golden, diagnostics } = await readRequestFile(resolve(terminal.cwd, file));
   if (golden !== undefined) return golden.deliveries;
   terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
-  throw new CliError(`${file} is no request file`);
+  throw new CliError(`${file} is not a request file`);
 }
 
 /** A request the store kept because its transform failed. */

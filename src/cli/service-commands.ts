@@ -10,20 +10,22 @@ export function addServiceCommands(program: Command, cli: Cli): void {
   const listener = (command: Command): Command =>
     cli
       .withConfig(command)
-      .option('--host <address>', 'listen here instead of server.host')
+      .option('--host <address>', 'listen on this address instead of server.host')
       .option(
         '--port <n>',
-        'listen here instead of server.port; 0 asks for a free one',
+        'listen on this port instead of server.port; 0 takes a free port',
         wholeNumber(0, 65_535),
       );
   listener(
-    program.command('serve').description('run the service: token required, JSON logs, reload on SIGHUP'),
+    program
+      .command('serve')
+      .description('run the service: it needs a token, logs JSON, and reloads on SIGHUP'),
   ).action(async (flags: ServeFlags) => (await import('./serve.ts')).serve(cli, flags));
   listener(
     program
       .command('dev')
       .description(
-        'run the service for authors: readable log, reload on change, a generated token where none is set',
+        'run the service while you write mappings: readable log, reload on change, generated token',
       ),
   )
     .option('--record <dir>', 'write every received request as a golden case')
@@ -68,9 +70,9 @@ export function addServiceCommands(program: Command, cli: Cli): void {
     .command('record')
     .description('run the service and write every received request as a golden case (sluice dev --record)')
     .option('-c, --config <file>', 'configuration (default ./sluice.yaml or ./sluice.json)')
-    .option('--into <dir>', 'where the cases go (default test/golden beside the configuration)')
+    .option('--into <dir>', 'where the cases go (default test/golden next to the configuration)')
     .option('--mask <place>', 'mask the value at this place (repeatable)', collect, [])
-    .option('--port <n>', 'listen here', wholeNumber(0, 65_535))
+    .option('--port <n>', 'port to listen on', wholeNumber(0, 65_535))
     .option('--mail', 'read the mailbox of hooks.mail, too')
     .action(async ({ into, ...flags }: Omit<DevFlags, 'record'> & { into?: string }) => {
       const { findCasesFolder } = await import('./config-file.ts');

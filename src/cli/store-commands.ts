@@ -33,7 +33,7 @@ function addListings(program: Command, cli: Cli): void {
       .withConfig(program.command(name).description(description))
       .option('--json', 'one JSON array on stdout')
       .option('--limit <n>', 'how many, newest first', wholeNumber(1, 1_000_000), 100)
-      .option('--no-text', 'leave payload-derived texts out of the JSON')
+      .option('--no-text', 'leave out of the JSON the texts that come from payloads')
       .addOption(new Option('--state <state>', 'only this state').choices(states))
       .option('--mapping <id>', 'only this mapping');
   listing('events', 'list system events of the main session', EVENT_STATES).action(
@@ -56,7 +56,7 @@ function addListings(program: Command, cli: Cli): void {
     });
   listing(
     'requests',
-    'list the last decisions: what each request became, or where it missed',
+    'list the last requests: what each became, or why no mapping matched',
     DECISION_STATES,
   ).action(async (flags: ListFlags) => {
     const { requestsListing } = await import('./listings.ts');
@@ -70,20 +70,20 @@ function addQueue(program: Command, cli: Cli): void {
     .withConfig(
       queue
         .command('list', { isDefault: true })
-        .description('list it, with age, attempts, next try and last error'),
+        .description('list this work, with age, attempts, next try and last error'),
     )
     .option('--json', 'one JSON array on stdout')
     .option('--limit <n>', 'how many, newest first', wholeNumber(1, 1_000_000), 100)
-    .option('--no-text', 'leave payload-derived texts out of the JSON')
+    .option('--no-text', 'leave out of the JSON the texts that come from payloads')
     .addOption(new Option('--state <state>', 'only this state').choices(QUEUE_STATES))
     .option('--mapping <id>', 'only work of this mapping')
     .action(async (flags: ListFlags) => {
       await (await import('./store.ts')).listQueue(cli, flags);
     });
   cli
-    .withConfig(queue.command('show <id>').description('show one run, delivery or callback whole'))
+    .withConfig(queue.command('show <id>').description('show everything about one run, delivery or callback'))
     .option('--json', 'a JSON object on stdout')
-    .option('--no-text', 'leave payload-derived texts out')
+    .option('--no-text', 'leave out the texts that come from payloads')
     .action(async (id: string, flags: { config?: string; json?: boolean; text: boolean }) => {
       const { showWork } = await import('./queue.ts');
       await (
@@ -97,7 +97,7 @@ function addQueue(program: Command, cli: Cli): void {
       .option('--mapping <id>', 'all of this mapping')
       .option('--all', 'all of it')
       .option('--json', 'a JSON object on stdout');
-  selection(queue.command('retry [ids...]').description('make dead or waiting work due now')).action(
+  selection(queue.command('retry [ids...]').description('try dead or waiting work again now')).action(
     async (ids: string[], flags: Change) => {
       const { parseSelection, retryWork } = await import('./queue.ts');
       const chosen = parseSelection(ids, flags);
@@ -107,7 +107,9 @@ function addQueue(program: Command, cli: Cli): void {
     },
   );
   selection(
-    queue.command('drop [ids...]').description('drop waiting or dead work; each run posts its summary'),
+    queue
+      .command('drop [ids...]')
+      .description('remove waiting or dead work; the main session gets a summary of each run'),
   )
     .option('-y, --yes', 'do not ask')
     .action(async (ids: string[], flags: Change) => {
@@ -118,7 +120,9 @@ function addQueue(program: Command, cli: Cli): void {
       ).withStore(cli, flags, (storage) => dropWork(storage, cli.terminal, chosen, flags));
     });
   cli
-    .withConfig(queue.command('prune').description('remove completed work beyond storage.keep now'))
+    .withConfig(
+      queue.command('prune').description('remove now the completed work that storage.keep does not keep'),
+    )
     .option('--json', 'a JSON object on stdout')
     .action(async (flags: { config?: string; json?: boolean }) => {
       await (await import('./store.ts')).pruneStore(cli, flags);
@@ -145,7 +149,9 @@ function addSessions(program: Command, cli: Cli): void {
       await (await import('./store.ts')).showSession(cli, key, flags);
     });
   cli
-    .withConfig(sessions.command('clear <key>').description('forget a session; its next run starts anew'))
+    .withConfig(
+      sessions.command('clear <key>').description('forget a session; its next run starts a new conversation'),
+    )
     .option('--owner <owner>', 'whose session, where several owners have the key')
     .action(async (key: string, flags: { config?: string; owner?: string }) => {
       await (await import('./store.ts')).clearSession(cli, key, flags);

@@ -128,5 +128,5 @@ export async function verifyStore(cli: Cli, flags: ConfigFlags): Promise<void> {
   const findings = await withStore(cli, flags, (storage) => storage.verify());
   for (const finding of findings) cli.terminal.out(finding);
   if (findings.length > 0) cli.setExitCode(1);
-  else cli.terminal.out('the store is whole');
+  else cli.terminal.out('the store is intact');
 }

@@ -32,7 +32,7 @@ import { watchCases } from './watch-cases.ts';
 
 export interface TestFlags {
   readonly config?: string;
-  /** Default: `test/golden` beside the configuration. */
+  /** Default: `test/golden` next to the configuration. */
   readonly dir?: string;
   readonly update?: boolean;
   readonly interactive?: boolean;
@@ -209,7 +209,7 @@ async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunRe
         ? `It is new and would be written as:\n\n${result.actualText}`
         : explainFailure(result, { color: terminal.color, cwd: terminal.cwd });
     terminal.out(`\n${count + 1}/${differing.length}  ${result.case.name}\n\n${what}`);
-    const answer = await terminal.choose('Is what happened right? Then it is written.', [
+    const answer = await terminal.choose('Is this result right? Then it is written as the expected one.', [
       'yes',
       'no',
       'quit',

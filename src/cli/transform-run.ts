@@ -28,7 +28,7 @@ export async function runTransform(cli: Cli, file: string, flags: TransformRunFl
   const requests = await readRequests(cli.terminal, flags.request);
   const [request] = requests;
   if (request === undefined || requests.length > 1)
-    throw new CliError(`${flags.request} has to hold one delivery`, 2);
+    throw new CliError(`${flags.request} must contain exactly one request`, 2);
   if (flags.inspect === true) await runOutside(cli, path, request, flags);
   else await runInside(cli, { path, file }, request, flags);
 }
@@ -40,7 +40,7 @@ async function runInside(
   flags: TransformRunFlags,
 ): Promise<void> {
   const { terminal } = cli;
-  // A module may import whatever lies beside it: its own folder is the transforms folder here.
+  // A module may import whatever lies next to it: its own folder is the transforms folder here.
   const dir = dirname(path);
   const ref: TransformRef = {
     ...TRANSFORM_DEFAULTS,

@@ -10,7 +10,7 @@ export interface Workbench {
   readonly diagnostics: readonly Diagnostic[];
   /** Files and folders whose change makes another generation. */
   watchedPaths(): readonly string[];
-  /** Loads anew; on errors prints them, keeps the old generation and resolves to false. */
+  /** Loads again; on errors prints them, keeps the old generation and resolves to false. */
   reload(): Promise<boolean>;
   close(): Promise<void>;
 }

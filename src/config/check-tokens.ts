@@ -18,7 +18,7 @@ interface Secret {
   readonly at: Place;
 }
 
-/** A secret beside `gateway.token` that no hook token may equal, resolved. */
+/** A secret besides `gateway.token` that no hook token may equal, resolved. */
 export interface Reserved {
   readonly located: LocatedValue;
   readonly value: unknown;

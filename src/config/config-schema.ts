@@ -31,10 +31,10 @@ const hooksSchema = z.strictObject({
     .meta({ description: 'Mappings written here; they are tried before those of mappingsDir.' }),
   mappingsDir: text
     .optional()
-    .meta({ description: 'Directory of mapping files; default ./mappings beside this file.' }),
+    .meta({ description: 'Directory of mapping files; default ./mappings next to this file.' }),
   transformsDir: text
     .optional()
-    .meta({ description: 'Directory of transform modules; default ./transforms beside this file.' }),
+    .meta({ description: 'Directory of transform modules; default ./transforms next to this file.' }),
   maxBodyBytes: whole(1, 64 * 1024 * 1024)
     .default(262_144)
     .meta({ description: 'Largest request body in bytes; a mapping with match.path can set its own limit.' }),

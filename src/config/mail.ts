@@ -21,7 +21,7 @@ export function resolveMail(
       key: true,
       severity: 'warning',
       message: `hooks.mail is not of version ${String(VERSION)}: no mailbox is read`,
-      hint: 'write it anew with "sluice webhooks mail setup"',
+      hint: 'write it again with "sluice webhooks mail setup"',
     });
     return undefined;
   }

@@ -29,7 +29,7 @@ export interface ReadConfig {
   readonly original: LocatedValue;
   readonly dialect: 'sluice' | 'openclaw';
   readonly inlineMappings: readonly InlineMapping[];
-  /** Secrets beside `gateway.token` that no hook token may equal. */
+  /** Secrets besides `gateway.token` that no hook token may equal. */
   readonly reserved: readonly LocatedValue[];
   /** Where `${NAME}` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -12,7 +12,7 @@ export interface Diagnostic {
   readonly at?: Place;
   /** Further places that explain the finding, e.g. the first of two duplicates. */
   readonly labels?: readonly { readonly at: Place; readonly text: string }[];
-  /** How to mend it. */
+  /** What to do about it. */
   readonly hint?: string;
   /** Ranges of the file that no finding may show: nobody knows what stands there. */
   readonly hides?: readonly { readonly start: number; readonly end: number }[];

@@ -11,7 +11,7 @@ export interface Edit {
 
 /**
  * Changes values in a file's text and keeps its comments. JSON and JSON5 are changed in place and stay as they are
- * everywhere else; YAML is printed anew, which keeps comments, order and styles and may only move white space.
+ * everywhere else; YAML is printed again, which keeps comments, order and styles and may only move white space.
  * The text has to parse, and no edit may lead through something that is not an object.
  *
  * @throws an Error where one of the two does not hold.

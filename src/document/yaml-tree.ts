@@ -206,7 +206,7 @@ function keyAt(text: string, start: number): string {
   return /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s:,{}[\]]+)/.exec(text.slice(start, start + 80))?.[0] ?? '';
 }
 
-/** The parser's sentence in house style, without the source text it may quote: that could be a secret. */
+/** The parser's sentence, worded like the other findings, without the source text it may quote: that could be a secret. */
 function wording(message: string): string {
   const line = (message.split('\n', 1)[0] ?? '').replace(/: ".*$/, '');
   return (line.charAt(0).toLowerCase() + line.slice(1)).replace(/\.$/, '').slice(0, 160);

@@ -42,7 +42,7 @@ export function resolveTarget(
   const to =
     wanted.to ?? (main?.channel === channel ? main.to : undefined) ?? defaultRecipient(channel, settings);
   if (to === undefined || to.trim() === '') {
-    const message = `nobody to send to on ${channel}: give the mapping a "to", or set channels.${channel}.to`;
+    const message = `there is no recipient on ${channel}: give the mapping a "to", or set channels.${channel}.to`;
     return { kind: 'problem', code: 'no_recipient', message };
   }
   return { kind: 'target', channel, to };

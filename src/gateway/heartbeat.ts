@@ -93,7 +93,7 @@ export class Heartbeat {
     this.#cancelCoalescing = armTimer(delayMs, () => this.#begin());
   }
 
-  /** Takes up another configuration: the period begins anew, and what failed may work now. */
+  /** Takes up another configuration: the period begins again, and what failed may work now. */
   reconfigure(): void {
     this.resume();
     this.#arm();

@@ -115,7 +115,10 @@ export class Performer {
       .perform(run)
       .catch((error: unknown) => {
         // Only storing failed, and the service stops: the run is active on disk and recovered at the next start.
-        this.#context.log.error({ runId: run.id, code: codeOf(error) }, 'a run was left to the next start');
+        this.#context.log.error(
+          { runId: run.id, code: codeOf(error) },
+          'a run stays in the queue until the next start',
+        );
       })
       .finally(() => {
         this.#active.delete(run.id);

@@ -22,7 +22,7 @@ export const RUN_ENDED_BY_CRASH: RunError = {
   code: 'interrupted',
   message: 'the service ended while the run was active',
 };
-const MODEL_HELD: RunError = { code: 'held', message: 'its model takes no runs at present' };
+const MODEL_HELD: RunError = { code: 'held', message: 'its model cannot take runs at present' };
 
 type NotStarted = Extract<TurnResult, { readonly kind: 'not-started' }>;
 type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
@@ -151,7 +151,10 @@ export class RunAttempts {
     try {
       await this.#context.storage.recordProcess(run.id, mark);
     } catch (error) {
-      this.#context.log.warn({ runId: run.id, code: codeOf(error) }, 'a process could not be put on record');
+      this.#context.log.warn(
+        { runId: run.id, code: codeOf(error) },
+        'the process of a run could not be stored',
+      );
     }
   }
 

@@ -128,12 +128,13 @@ export class RunnerHolds {
     };
     this.#set(hold);
     await this.#write(() => this.#context.storage.saveHold(hold));
-    if (before === undefined) this.#context.log.warn(fieldsOf(hold), 'nothing can be started: runs wait');
+    if (before === undefined)
+      this.#context.log.warn(fieldsOf(hold), 'the agent or model cannot be reached: its runs wait');
     if (tries === (model === undefined ? 1 : TRIES_UNTIL_TOLD)) await this.#tellMainSession(hold);
     return hold;
   }
 
-  /** Tries everyone soon: another configuration may have mended it, or a run was given up. */
+  /** Tries everyone soon: another configuration may have corrected it, or a run was given up. */
   retryNow(): void {
     for (const held of this.#held.values()) held.hold = { ...held.hold, retryAt: this.#context.now() };
   }
@@ -142,7 +143,10 @@ export class RunnerHolds {
   async #release(hold: RunnerHold): Promise<void> {
     if (!this.#held.delete(keyOf(hold))) return;
     const awaySeconds = Math.round((this.#context.now() - hold.since) / 1000);
-    this.#context.log.info({ ...fieldsOf(hold), awaySeconds }, 'runs start again');
+    this.#context.log.info(
+      { ...fieldsOf(hold), awaySeconds },
+      'the agent or model can be reached: its runs start again',
+    );
     await this.#write(() => this.#context.storage.removeHold(hold.runner, hold.model));
     this.#onReleased();
   }
@@ -157,12 +161,12 @@ export class RunnerHolds {
     return [...keys].flatMap((key) => this.#held.get(key) ?? []);
   }
 
-  /** The hold is in memory whatever the store says: a restart would only ask the runner anew. */
+  /** The hold is in memory whatever the store says: a restart would only ask the runner again. */
   async #write(write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
     } catch (error) {
-      this.#context.log.error({ code: codeOf(error) }, 'a hold could not be put on record');
+      this.#context.log.error({ code: codeOf(error) }, 'the waiting of a runner could not be stored');
     }
   }
 

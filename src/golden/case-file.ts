@@ -17,7 +17,7 @@ import type { HookRequest } from '../request.ts';
 
 /**
  * Golden cases on disk. `<group>/<case>.request.yaml|yml|json` is written by people or recorded;
- * `<case>.expected.yaml` beside it by the runner. A request file holds one delivery, or `deliveries: [...]` in order.
+ * `<case>.expected.yaml` next to it by the runner. A request file holds one delivery, or `deliveries: [...]` in order.
  */
 export interface GoldenCase {
   /** `<group>/<case>`, with `/` whatever the platform. */
@@ -151,7 +151,7 @@ function describeObsolete(file: string): Diagnostic {
   return {
     severity: 'error',
     code: 'OBSOLETE_EXPECTATION',
-    message: `${basename(file)} has no request file beside it`,
+    message: `${basename(file)} has no request file next to it`,
     at: wholeFile(file),
     hint: `delete it ("sluice test --update" does), or write ${request}`,
   };
@@ -227,7 +227,7 @@ async function readBody(
 ): Promise<Body> {
   const at = part.place(['bodyFile']);
   if (delivery.bodyFile === undefined) {
-    // An empty body counts as {}, a body that is null is null: as on the wire.
+    // An empty body counts as {}, a body that is null is null: as it would be sent.
     return { value: delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue) };
   }
   if (delivery.body !== undefined) {

@@ -68,7 +68,7 @@ export async function recordCase(request: HookRequest, options: RecordOptions): 
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
-  throw new Error(`a thousand cases named ${group}/${base} exist already; name it otherwise`);
+  throw new Error(`there are a thousand cases named ${group}/${base} already; choose another name`);
 }
 
 /** The case file's content: credentials and transport headers left out. */

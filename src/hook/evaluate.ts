@@ -12,7 +12,7 @@ import type { EvaluationSettings } from './evaluation-settings.ts';
 import { transformDraft } from './transform-draft.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 
-/** A mapping that is out comes back when an operator has mended it. */
+/** A mapping that is out comes back when an operator has corrected it. */
 const OUT_RETRY_SECONDS = 60;
 
 /** How much of the way is recorded; the outcome and the warnings are the same. */

@@ -128,7 +128,10 @@ function numberAsText(value: number | ExactNumber): string {
   const text = String(value);
   const isWhole = value instanceof ExactNumber ? /^-?\d+$/.test(text) : Number.isSafeInteger(value);
   if (isWhole) return printable('to', text)!;
-  throw fieldError('to', 'to must be a string or a whole number: as another number it loses digits');
+  throw fieldError(
+    'to',
+    'to must be a string or a whole number; send a longer number in quotes, because it would lose digits',
+  );
 }
 
 /** A model by its full name, aliases resolved; present but blank is an error, as the sender meant something. */
@@ -157,7 +160,7 @@ export function thinking(values: RawFields, at: FieldContext): string | undefine
   warn(at.warnings, {
     code: 'unknown_thinking',
     field: 'thinking',
-    message: `thinking is not a known level, so the default is used; expected ${THINKING_LEVELS.slice(0, -1).join(', ')} or ${THINKING_LEVELS.at(-1)}`,
+    message: `thinking is not a known level, so the default is used; the levels are ${THINKING_LEVELS.slice(0, -1).join(', ')} or ${THINKING_LEVELS.at(-1)}`,
   });
   return undefined;
 }
@@ -237,14 +240,14 @@ export function agentRunner(
 
 function inHookNamespace(key: string, at: FieldContext): string {
   if (!namesMainSession(key)) return key;
-  const problem = 'sessionKey names the main session, which hooks cannot address';
+  const problem = 'sessionKey is the key of the main session, which hooks may not use';
   if (!at.settings.lenient) {
-    throw fieldError('sessionKey', `${problem}; use wake for it, or a key such as hook:name`);
+    throw fieldError('sessionKey', `${problem}; use wake to tell it something, or a key such as hook:name`);
   }
   warn(at.warnings, {
     code: 'coerced_field',
     field: 'sessionKey',
-    message: `${problem}; hook: was put before it`,
+    message: `${problem}; "hook:" was put before it`,
   });
   return printable('sessionKey', `hook:${key}`)!;
 }

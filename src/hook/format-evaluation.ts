@@ -220,9 +220,9 @@ const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
   too_many_actions: 'send fewer elements at once',
   too_much_work:
     'send fewer or shorter elements, print less of what repeats (truncate), or raise the limit named above',
-  transform_failed: 'mend the transform, then run this request through it with sluice replay',
+  transform_failed: 'correct the transform, then run this request through it with sluice replay',
   transform_unavailable: 'the sender should try again; sluice transform run shows what the module does',
-  mapping_failed: 'mend the mapping at the place shown',
+  mapping_failed: 'correct the mapping at the place shown',
 };
 
 function errorLines(error: HookError, paint: Paint): string[] {

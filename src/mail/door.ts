@@ -64,7 +64,7 @@ const DELIVERY_TIMEOUT_MS = 60_000;
 /** Answers of the service are short. */
 const MAX_ANSWER_CHARS = 64 * 1024;
 
-/** Delivers over HTTP with the hook token, for a reader that runs beside the service. */
+/** Delivers over HTTP with the hook token, for a reader that runs next to the service. */
 export function httpDoor({ url, token }: { readonly url: string; readonly token: string }): Door {
   return async ({ path, payload, key }, signal) => {
     const derived = deriveSignal(signal, DELIVERY_TIMEOUT_MS);

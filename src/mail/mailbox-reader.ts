@@ -24,7 +24,7 @@ export interface ReaderTimes {
   readonly deadRetryMs: number;
   /** Between looks whether another reader has let go of the mailbox. */
   readonly standbyMs: number;
-  /** A connection that lived this long starts the delays anew. */
+  /** A connection that lived this long starts the delays again. */
   readonly settledMs: number;
 }
 
@@ -160,7 +160,7 @@ export class MailboxReader {
     return true;
   }
 
-  /** A login that was dead under the reader before is so until it works again, and nobody is told anew. */
+  /** A login that was dead under the reader before is so until it works again, and nobody is told again. */
   #recallDeadLogin(since: number): void {
     this.#loginDeadSince = since;
     this.#health = {

@@ -34,7 +34,7 @@ export function checkKeys(compiling: CheckedKeys): void {
   if (instructions?.includes('{{') === true) {
     reporter.report(['instructions'], {
       code: 'INSTRUCTIONS_NOT_LITERAL',
-      message: 'instructions stand outside the safety boundary, so they are literal: {{…}} is not possible',
+      message: 'instructions are outside the safety boundary, so they cannot contain expressions ({{…}})',
       hint: 'move what comes from the request into messageTemplate',
     });
   }
@@ -43,7 +43,7 @@ export function checkKeys(compiling: CheckedKeys): void {
       severity: 'warning',
       code: 'UNSAFE_CONTENT_ALLOWED',
       message: 'the safety boundary is off: the agent reads what senders write as if you had written it',
-      hint: 'put your own words into instructions and remove this key; keep it for trusted internal senders only',
+      hint: 'put your own words into instructions and remove this key; use it only for internal senders that you trust',
     });
   }
   const [right, wrong] = templateKeys(action);

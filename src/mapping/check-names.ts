@@ -50,8 +50,8 @@ export function checkRecipient(
   if (problem === undefined) return;
   reporter.report(path, {
     code: 'INVALID_RECIPIENT',
-    message: `${quote(to)} is no recipient on ${channel}: ${problem}`,
-    hint: `write "to" in that form, or leave it out to use the default recipient of ${channel}`,
+    message: `${quote(to)} is not a recipient on ${channel}: ${problem}`,
+    hint: `write "to" in that form, or remove it to use the default recipient of ${channel}`,
   });
 }
 
@@ -84,8 +84,8 @@ export function checkSessionKey(
   reporter.report(['sessionKey'], {
     severity: isLenient ? 'warning' : 'error',
     code: 'MAIN_SESSION_KEY',
-    message: `${quote(key)} names the main session, which hooks cannot address${isLenient ? ': hook: is put before it' : ''}`,
-    hint: 'write a key such as hook:name; for the main session choose action: wake',
+    message: `${quote(key)} is the key of the main session, which hooks may not use${isLenient ? ', so "hook:" is put before it' : ''}`,
+    hint: 'write a key such as hook:name; to tell the main session something, use action: wake',
   });
 }
 

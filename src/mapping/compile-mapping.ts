@@ -250,7 +250,7 @@ function compileRouting(compiling: CompilingMapping): Pick<CompiledMapping, 'cha
       severity: 'warning',
       code: 'UNTRUSTED_ROUTING',
       message: `"${key}" is taken from the request (${untrusted.slice(0, 3).join(', ')}): whoever sends it decides`,
-      hint: 'write it out, or let several mappings with a condition each choose from a few',
+      hint: 'write a fixed value, or write several mappings, each with a condition and a fixed value',
     });
   }
   const isLiteral = channel === undefined || channel.literal !== undefined;
@@ -287,7 +287,7 @@ function agentOf({ located, dialect, options, reporter }: CompilingMapping): str
     reporter.report(['agentId'], {
       severity: 'warning',
       code: 'UNKNOWN_AGENT_ID',
-      message: `there is no agent ${quote(id)}: the default agent takes its runs`,
+      message: `there is no agent ${quote(id)}, so the default agent takes the runs of this mapping`,
       hint: near === undefined ? `the agents are: ${agents.join(' ')}` : `did you mean "${near}"?`,
     });
   }
@@ -299,8 +299,8 @@ function literal({ reporter }: CompilingMapping, path: Path, text: string | unde
   if (text?.includes('{{') !== true) return true;
   reporter.report(path, {
     code: 'NOT_LITERAL',
-    message: `"${path.join('.')}" is literal, expressions ({{…}}) are not possible there`,
-    hint: 'write it out; a transform can choose it per request',
+    message: `"${path.join('.')}" is literal: it cannot contain expressions ({{…}})`,
+    hint: 'write a fixed value; a transform can choose one for each request',
   });
   return false;
 }
@@ -334,11 +334,11 @@ function compileCallback({ source, reporter, options }: CompilingMapping): strin
   reporter.report(['callbackUrl'], {
     code: 'INVALID_CALLBACK_URL',
     message: isReference
-      ? 'the reference in callbackUrl leads to no http or https URL'
+      ? 'the value that callbackUrl refers to is not an http or https URL'
       : `callbackUrl must be a literal http or https URL, found ${quote(typeof written === 'string' ? written : '')}`,
     hint: isReference
-      ? 'set what it refers to, to an address such as https://example.com/done'
-      : 'write an address such as https://example.com/done, or ${NAME} as its whole text for one from the environment',
+      ? 'set the variable, or write into the file, an address such as https://example.com/done'
+      : 'write an address such as https://example.com/done, or only ${NAME} to take it from an environment variable',
   });
   return undefined;
 }

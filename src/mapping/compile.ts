@@ -72,9 +72,9 @@ function findIgnoredKeys(entries: readonly MappingEntry[]): readonly Diagnostic[
   }
   if (first === undefined) return [];
   const listed = [...names].slice(0, 8).map((name) => `"${name.slice(0, 40)}"`);
-  const message = `keys of mappings that have no use here are ignored: ${listed.join(', ')}${names.size > 8 ? ', …' : ''}`;
+  const message = `Sluice does not use these keys of mappings and ignores them: ${listed.join(', ')}${names.size > 8 ? ', …' : ''}`;
   const at = first.entry.value.place([first.key], 'key');
-  const hint = 'they may stay while the gateway reads this file, too; else remove them';
+  const hint = 'keep them if the gateway reads this file, too; otherwise remove them';
   return [{ severity: 'warning', code: 'OPENCLAW_KEYS_IGNORED' satisfies MappingCode, message, at, hint }];
 }
 
@@ -97,7 +97,7 @@ function findDuplicates(results: readonly MappingResult[]): readonly Duplicate[]
       message: `two mappings have the id "${id}"`,
       at: idAt,
       labels: [{ at: first, text: 'the first one' }],
-      hint: 'ids name mappings in logs, golden files and for dedupe: choose another for one of them',
+      hint: 'give one of them another id: logs, golden files and dedupe tell mappings apart by it',
     } as const;
     return [{ order, diagnostic }];
   });

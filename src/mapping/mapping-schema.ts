@@ -15,16 +15,32 @@ const TransformSchema = z.union([
   z
     .string()
     .min(1)
-    .describe('Module below hooks.transformsDir; its default export, else its export named transform.'),
+    .describe(
+      'Module in hooks.transformsDir; its default export is called, or else its export named transform.',
+    ),
   z.strictObject({
-    module: z.string().min(1).describe('Module below hooks.transformsDir.'),
-    export: z.string().min(1).optional().describe('Default: `default`, else `transform`.'),
-    timeoutMs: z.int().min(1).max(30_000).optional().describe('Milliseconds; default 1000.'),
-    memoryMb: z.int().min(8).max(128).optional().describe('MiB; default 64.'),
-    maxResultBytes: z.int().min(1).max(4_194_304).optional().describe('Bytes; default 1048576.'),
-    maxLogBytes: z.int().min(0).max(1_048_576).optional().describe('Bytes; default 65536.'),
-    reuse: z.boolean().optional().describe('State is shared between calls; default false.'),
-    jit: z.boolean().optional().describe('The module may use the JIT; default false.'),
+    module: z.string().min(1).describe('Module in hooks.transformsDir.'),
+    export: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Name of the exported function; default `default`, or else `transform`.'),
+    timeoutMs: z.int().min(1).max(30_000).optional().describe('Time limit in milliseconds; default 1000.'),
+    memoryMb: z.int().min(8).max(128).optional().describe('Memory limit in MiB; default 64.'),
+    maxResultBytes: z
+      .int()
+      .min(1)
+      .max(4_194_304)
+      .optional()
+      .describe('Largest result in bytes; default 1048576.'),
+    maxLogBytes: z
+      .int()
+      .min(0)
+      .max(1_048_576)
+      .optional()
+      .describe('Most bytes of console output; default 65536.'),
+    reuse: z.boolean().optional().describe('Whether calls share the state of the module; default false.'),
+    jit: z.boolean().optional().describe('Whether the module may use the JIT compiler; default false.'),
     env: z
       .record(z.string().regex(/^[A-Za-z_]\w*$/), LiteralSchema)
       .optional()
@@ -35,19 +51,31 @@ const TransformSchema = z.union([
 /** Recipients are often written as numbers. Beyond 2^53 a YAML number has lost its last digits already. */
 const RecipientSchema = z.union([
   z.string(),
-  z.number().refine(Number.isSafeInteger, { error: 'must be in quotes: as a number it loses digits' }),
+  z
+    .number()
+    .refine(Number.isSafeInteger, { error: 'must be in quotes, because a number this long loses digits' }),
 ]);
 
 const FallbackSchema = z.strictObject({
-  channel: z.string().min(1).describe('Channel id, literal.'),
-  to: RecipientSchema.optional().describe('Recipient on that channel, literal.'),
+  channel: z.string().min(1).describe('Channel id; no template.'),
+  to: RecipientSchema.optional().describe('Recipient on that channel; no template.'),
 });
 
 const DedupeSchema = z.union([
-  z.literal('body').describe('A repeat is a request with the same body, for a day.'),
+  z.literal('body').describe('A request with the same body within a day is a repeat.'),
   z.strictObject({
-    key: z.string().min(1).describe('Template of what makes a repeat, or `body`; blank for no dedupe.'),
-    ttlSeconds: z.int().min(1).max(2_592_000).optional().describe('Seconds; default 86400, at most 30 days.'),
+    key: z
+      .string()
+      .min(1)
+      .describe(
+        'Template, or `body`: requests with the same value are repeats. A blank value turns dedupe off for the request.',
+      ),
+    ttlSeconds: z
+      .int()
+      .min(1)
+      .max(2_592_000)
+      .optional()
+      .describe('Seconds for which a repeat is recognised; default 86400, at most 30 days.'),
   }),
 ]);
 
@@ -55,19 +83,25 @@ const MatchSchema = z.strictObject({
   path: z
     .string()
     .optional()
-    .describe('Hook name after hooks.path; outer slashes do not count; absent, blank or / matches any name.'),
-  source: z.string().optional().describe("The payload's own `source`, exact."),
+    .describe(
+      'Hook name: the part of the URL after hooks.path, without slashes at its ends. Left out, blank or / matches any name.',
+    ),
+  source: z.string().optional().describe('The value that `source` in the payload must have.'),
   // Any value here, since the condition compiler says more about a wrong one.
   when: z
     .unknown()
     .optional()
-    .meta({ type: ['object', 'boolean'], description: 'JsonLogic over the scope; unknown is no match.' }),
+    .meta({
+      type: ['object', 'boolean'],
+      description:
+        'JsonLogic condition over the request; where its result is unknown, the mapping does not match.',
+    }),
 });
 
 /** A URL, or a reference to the secret that holds it. */
 const CallbackSchema = z.union([
-  z.string().min(1).describe('http(s) URL, or ${NAME} for one from the environment.'),
-  z.strictObject({ file: z.string().min(1) }).describe('File that holds the URL.'),
+  z.string().min(1).describe('http or https URL, or ${NAME} to take it from an environment variable.'),
+  z.strictObject({ file: z.string().min(1) }).describe('File that contains the URL.'),
 ]);
 
 /** One mapping as it is written in a file. */
@@ -76,20 +110,27 @@ export const MappingSchema = z.strictObject({
     .string()
     .regex(/^[\w.:-]{1,100}$/, { error: 'letters, digits, and . : _ -, at most 100' })
     .optional()
-    .describe('Unique; default mapping-<n>.'),
-  enabled: z.boolean().optional().describe('Default true.'),
-  match: MatchSchema.optional().describe('Absent: every hook name without another mapping.'),
+    .describe('Unique name of the mapping in logs, golden files and dedupe; default mapping-<n>.'),
+  enabled: z.boolean().optional().describe('Whether the mapping is used; default true.'),
+  match: MatchSchema.optional().describe(
+    'Which requests the mapping takes; left out, all that no other mapping takes.',
+  ),
   action: z
     .enum(['agent', 'wake', 'skip'])
     .optional()
-    .describe('Default agent; skip answers 204 on purpose.'),
-  name: z.string().optional().describe('Template: human-readable name of the hook; default Hook.'),
+    .describe(
+      'What a request becomes: an agent run, a wake, or nothing (skip, answered 204). Default agent.',
+    ),
+  name: z.string().optional().describe('Template: name of the hook for people; default Hook.'),
   wakeMode: z.enum(WAKE_MODES).optional().describe('Default hooks.defaults.wakeMode, else now.'),
-  sessionKey: z.string().optional().describe('Template; default a random one for every run.'),
+  sessionKey: z
+    .string()
+    .optional()
+    .describe('Template: key of the conversation; default a random one for every run.'),
   instructions: z
     .string()
     .optional()
-    .describe("The operator's own words, outside the safety boundary; literal."),
+    .describe('Your own words to the agent, outside the safety boundary; no template.'),
   messageTemplate: z.string().optional().describe('Template of what the agent reads; for agent mappings.'),
   textTemplate: z.string().optional().describe("Template of the system event's text; for wake mappings."),
   deliver: z
@@ -100,23 +141,39 @@ export const MappingSchema = z.strictObject({
   to: RecipientSchema.optional().describe('Template: recipient on the channel; default the last one.'),
   model: z.string().optional().describe('Template: model name or alias for this run.'),
   thinking: z.string().optional().describe('Template: thinking level for this run.'),
-  timeoutSeconds: z.number().positive().optional().describe('Seconds one run may take, fractions kept.'),
+  timeoutSeconds: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Time limit of a run in seconds; fractions are kept.'),
   allowUnsafeExternalContent: z
     .boolean()
     .optional()
-    .describe('Turns the safety boundary off for this mapping. Dangerous. Default false.'),
+    .describe('Turns the safety boundary off for this mapping, which is dangerous; default false.'),
   transform: TransformSchema.optional().describe('Code that turns the request into actions.'),
-  forEach: z.string().min(1).optional().describe('Payload path of a list: one action per element.'),
-  runner: z.string().min(1).optional().describe('Key of gateway.runners; default gateway.runner.'),
-  fallback: FallbackSchema.optional().describe('Tried when delivery on the first channel is given up.'),
+  forEach: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Path of a list in the payload; each element becomes an action of its own.'),
+  runner: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Runner of this mapping, a name from gateway.runners; default gateway.runner.'),
+  fallback: FallbackSchema.optional().describe(
+    'Channel that is tried when delivery on the first channel has failed for good.',
+  ),
   summary: z
     .enum(SUMMARY_MODES)
     .optional()
     .describe(
       'When the main session gets a line about the run; default hooks.defaults.summary, else always.',
     ),
-  callbackUrl: CallbackSchema.optional().describe('The outcome of the run is posted there.'),
-  dedupe: DedupeSchema.optional().describe('What makes a request a repeat that gets the first answer.'),
+  callbackUrl: CallbackSchema.optional().describe('URL to which the outcome of the run is posted.'),
+  dedupe: DedupeSchema.optional().describe(
+    'How repeats of a request are recognised; a repeat gets the answer of the first.',
+  ),
   ...pathSettingsShape,
 });
 export type MappingSource = z.output<typeof MappingSchema>;

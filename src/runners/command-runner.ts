@@ -99,7 +99,7 @@ async function runCommand(
     history_file: context.workspace.historyFile,
   });
   if (!expanded.ok) {
-    const message = `argv[${expanded.index}] would start with a dash that the template does not write`;
+    const message = `argv[${expanded.index}] would start with a dash that comes from the request, not from the template`;
     return notStarted('unsafe_argument', message, true);
   }
   const [file = '', ...args] = expanded.argv;

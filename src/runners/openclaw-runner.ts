@@ -70,7 +70,7 @@ function readReport(result: TurnResult): TurnResult {
   const status = textField(report, 'status');
   if (status === undefined) {
     if (result.outcome !== 'ok') return { ...result, reply: '' };
-    return failed('malformed_answer', 'openclaw answered with something else than its JSON report');
+    return failed('malformed_answer', 'openclaw did not answer with its JSON report');
   }
   const inner = field(report, 'result');
   const payloads = field(inner, 'payloads');
@@ -104,7 +104,7 @@ async function wakeTheirs(
 ): Promise<TurnResult> {
   if (hooks === undefined) {
     const message =
-      'this openclaw runner has no hooks.url and hooks.token: events have no way to their main session';
+      'this openclaw runner has no hooks.url and hooks.token, so events cannot be sent to the main session of OpenClaw';
     return { kind: 'not-started', code: 'not_configured', message, final: false };
   }
   try {

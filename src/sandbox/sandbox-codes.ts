@@ -44,6 +44,6 @@ export const SANDBOX_CODES = [
   'TRANSFORM_LOADER_FAILED',
   /** An error that TypeScript reports. */
   'TRANSFORM_TYPES',
-  /** No TypeScript was found beside the configuration (warning). */
+  /** No TypeScript was found next to the configuration (warning). */
   'TRANSFORM_TYPES_NOT_CHECKED',
 ] as const;

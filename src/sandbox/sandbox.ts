@@ -186,7 +186,7 @@ export class Sandbox {
       return replyTo(outcome, contextOf(entry, ref, timeoutMs));
     } catch {
       // A worker that writes nonsense is no longer ours.
-      return failedReply('crashed', 'its worker process answered with nonsense', sha256);
+      return failedReply('crashed', 'its worker process gave an answer that cannot be read', sha256);
     }
   }
 

@@ -39,7 +39,7 @@ export function authenticate(
 ): Authentication {
   const header = headers.bearer ?? headers.serviceToken;
   if (header !== undefined) {
-    // Header values arrive as latin1; the bytes on the wire are what a sender wrote as UTF-8.
+    // Header values arrive as latin1; the bytes that were sent are what a sender wrote as UTF-8.
     const retired = match(tokens, Buffer.from(header, 'latin1'));
     if (retired < 0) return { kind: 'refused', reason: 'wrong' };
     return { kind: 'accepted', carrier: headers.bearer === undefined ? 'header' : 'bearer', retired };

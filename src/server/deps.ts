@@ -12,7 +12,7 @@ export interface ServerDeps {
   readonly generation: () => ServerGeneration;
   readonly storage: ServerStorage;
   readonly log: ServerLog;
-  /** What is wrong with the service; the front itself reports a store that does not answer. */
+  /** What is wrong with the service; the server itself reports a store that does not answer. */
   readonly health: Health;
   /** Called after the commit and before the answer: wakes whoever performs the work. Must not throw. */
   readonly onAccepted: (result: AcceptResult, actions: AcceptedWork['actions']) => void;

@@ -16,7 +16,7 @@ import { derivedFrom, type ServerContext } from './server-context.ts';
 import { signedUrl } from './signed-url.ts';
 import type { RequestTarget } from './target.ts';
 
-/** A request to a hook before anything in it is believed: what a proof may look at beside the headers. */
+/** a request to a hook before anything in it is trusted: what a proof may look at besides the headers. */
 export interface IncomingHook {
   /** As the sender wrote it, but for tokens, which are masked; not to be logged or kept before the proof. */
   readonly name: string;

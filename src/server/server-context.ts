@@ -36,7 +36,7 @@ export interface ServerContext {
   waiting: number;
   /** Requests received and not yet answered. */
   open: number;
-  /** Parts made from the settings of the live generation; made anew when those change. */
+  /** Parts made from the settings of the live generation; made again when those change. */
   derived: DerivedSettings;
 }
 

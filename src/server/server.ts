@@ -123,7 +123,7 @@ function takeConnections(context: ServerContext, http: Server, connections: Conn
     socket.on('error', () => undefined);
     const connection = connections.find(socket as Socket);
     if (connection === undefined) return;
-    answerProtocolError(connection, new HookError('not_found', 'this is no proxy'), context.ids().id);
+    answerProtocolError(connection, new HookError('not_found', 'this is not a proxy'), context.ids().id);
   });
 }
 

@@ -161,7 +161,7 @@ export interface RunCompletion {
 }
 
 /** The error of work that an operator dropped. */
-export const DROPPED = { code: 'dropped', message: 'taken off the queue by the operator' } as const;
+export const DROPPED = { code: 'dropped', message: 'removed from the queue by the operator' } as const;
 
 /** What dropping a run posts. */
 export interface DropEnding {

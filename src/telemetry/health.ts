@@ -99,7 +99,7 @@ export function createHealth({ log, clock = Date.now }: HealthOptions): Health {
     if (named === undefined || known === undefined) return;
     named.delete(name);
     const afterSeconds = Math.max(0, clock() - known.since) / 1000;
-    log.info({ condition: code, ...nameField(name), afterSeconds }, 'well again');
+    log.info({ condition: code, ...nameField(name), afterSeconds }, 'recovered');
   };
   return {
     raise,

@@ -6,7 +6,7 @@ import { redact, SecretValues } from './redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** What a line carries beside its message. Never anything derived from a payload. */
+/** What a line carries besides its message. Never anything derived from a payload. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** The service log. Messages are constant texts; what varies goes into the fields, where it is redacted. */

@@ -2,7 +2,7 @@
 export const SECRET_KEY =
   /^(?!queryToken$).*(token|tokens|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|credentials?|authorization|cookie)$/i;
 
-/** Log lines use few keys, over and over; more than this many are judged anew each time. */
+/** Log lines use few keys, over and over; more than this many are judged again each time. */
 const MAX_JUDGED = 500;
 const judgedKeys = new Map<string, boolean>();
 

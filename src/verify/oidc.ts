@@ -17,7 +17,7 @@ const KEYS_FRESH_MS = 600_000;
 const REFETCH_AFTER_MS = 30_000;
 const MAX_TOKEN_LENGTH = 16_384;
 
-/** Judges tokens of one issuer; keeps its keys and fetches them anew when they are old or one is missing. */
+/** Judges tokens of one issuer; keeps its keys and fetches them again when they are old or one is missing. */
 export interface OidcJudge {
   judge(rawHeaders: readonly string[], nowMs: number): Promise<Proof>;
 }

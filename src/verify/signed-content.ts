@@ -21,7 +21,7 @@ export interface ContentValues {
 export function findContentProblem(signed: string): string | undefined {
   for (const [all, name] of signed.matchAll(PLACEHOLDER)) {
     if (!NAMES.some((known) => known === name)) {
-      return `${all} is no part of a request, expected one of {${NAMES.join('}, {')}}`;
+      return `${all} is not a placeholder, expected one of {${NAMES.join('}, {')}}`;
     }
   }
   return signed.includes('{body}') ? undefined : 'without {body} the payload is not signed';
@@ -42,7 +42,7 @@ export function compileContent(signed: string): readonly ContentPart[] {
   return parts;
 }
 
-/** The bytes of each part, in order. Header values arrive as latin1, so their bytes are what was on the wire. */
+/** The bytes of each part, in order. Header values arrive as latin1, so their bytes are what was sent. */
 export function contentBytes(parts: readonly ContentPart[], values: ContentValues): readonly Buffer[] {
   return parts.map((part) => {
     switch (part.kind) {

@@ -32,7 +32,7 @@ export interface ReceivedRequest extends SignedRequest {
 export interface Verifier {
   readonly scheme: VerifySettings['scheme'];
   readonly replay: ReplayFacts;
-  /** Headers that carry a secret: nothing behind the door may see them. Lower case. */
+  /** Headers that carry a secret: nothing after the proof may see them. Lower case. */
   readonly secretHeaders: readonly string[];
   /** What is wrong with secrets. A path none of whose secrets is good refuses everything. */
   readonly problems: readonly SecretProblem[];

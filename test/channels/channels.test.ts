@@ -113,7 +113,7 @@ test('problems of configured channels name channel, key and package', async () =
     {
       channel: 'slack',
       key: 'bottoken',
-      message: expect.stringContaining('known are baseUrl, to, botToken'),
+      message: expect.stringContaining('its settings are: baseUrl, to, botToken'),
       known: ['baseUrl', 'to', 'botToken'],
     },
     { channel: 'slack', key: 'to', message: expect.stringContaining('a Slack recipient is') },

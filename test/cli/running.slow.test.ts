@@ -84,7 +84,7 @@ test('dev says once what became of a reload, and compares with what it was start
   bench.put('mappings/a.yaml', mapping('two'));
   await said(/^reloaded: generation \w+$/m);
   bench.put('sluice.yaml', config('storage: {url: "sqlite:./other.db"}\n'));
-  await said(/^reloaded: generation \w+; storage changes only with a restart$/m);
+  await said(/^reloaded: generation \w+; a change of storage needs a restart$/m);
   bench.put('sluice.yaml', config());
   await waitFor(() => (dev.err().match(/^reloaded: generation \w+$/gm)?.length === 2 ? true : undefined));
   expect(dev.err()).not.toMatch(/info {2}reloaded|reload rejected/);

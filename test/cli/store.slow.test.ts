@@ -167,7 +167,7 @@ test('requests lists what was decided, and explain ID says where a miss failed, 
   const explained = await bench.run(['explain', missed['requestId']]);
   expect(explained.exitCode).toBe(0);
   expect(explained.out).toMatch(/-> {2}404 no_mapping_matched/);
-  expect(explained.out).toMatch(/✗ order: when did not hold {2}\S*sluice\.yaml:7:\d+/);
+  expect(explained.out).toMatch(/✗ order: when did not match {2}\S*sluice\.yaml:7:\d+/);
   const asJson = JSON.parse((await bench.run(['explain', missed['requestId'], '--json'])).out) as object;
   expect(asJson).toMatchObject({ decision: { requestId: missed['requestId'], status: 404 } });
   for (const text of [explained.out, JSON.stringify(list), (await bench.run(['requests'])).out]) {
@@ -317,7 +317,7 @@ test('storage is copied and verified beside the service, relative to the working
   const { bench } = await open();
   expect(await bench.run(['storage', 'backup', 'copy.db'])).toMatchObject({ exitCode: 0 });
   expect(readFileSync(join(bench.folder, 'copy.db')).subarray(0, 15).toString()).toBe('SQLite format 3');
-  expect(await bench.run(['storage', 'verify'])).toMatchObject({ exitCode: 0, out: 'the store is whole\n' });
+  expect(await bench.run(['storage', 'verify'])).toMatchObject({ exitCode: 0, out: 'the store is intact\n' });
 });
 
 test.each([

@@ -207,7 +207,7 @@ test('a dropped run posts its summary and its callback', () => {
     dueAt: 0,
   } as const;
   const ending = dropEnding(run, 0);
-  expect(ending.summary?.text).toBe('Hook Deploy (dropped): taken off the queue by the operator');
+  expect(ending.summary?.text).toBe('Hook Deploy (dropped): removed from the queue by the operator');
   expect(JSON.parse(ending.callback?.body ?? '')).toMatchObject({
     data: { outcome: 'error', error: { code: 'dropped' } },
   });

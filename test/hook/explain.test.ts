@@ -116,7 +116,9 @@ test('an error of a batch names its element', () => {
     table: '[{id: e, match: {path: h}, forEach: list, sessionKey: "{{item}}", messageTemplate: m}]',
   });
   const { evaluation } = evaluateHook({ payload: { list: ['a', 'main'] } }, each);
-  expect(formatEvaluation(evaluation)).toContain('element 1, sessionKey: sessionKey names the main session');
+  expect(formatEvaluation(evaluation)).toContain(
+    'element 1, sessionKey: sessionKey is the key of the main session',
+  );
 });
 
 describe('a transform', () => {
@@ -153,7 +155,7 @@ describe('a transform', () => {
           |     at default (t.ts:3:9)
 
       transform_failed: the transform of the mapping failed; sluice explain shows how
-        remedy: mend the transform, then run this request through it with sluice replay
+        remedy: correct the transform, then run this request through it with sluice replay
       "
     `);
   });

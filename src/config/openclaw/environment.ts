@@ -12,7 +12,7 @@ export interface Environment {
 }
 
 /**
- * The variables an OpenClaw file may name: those of the process, then `.env` beside the configuration, then `.env` in
+ * The variables an OpenClaw file may name: those of the process, then `.env` next to the configuration, then `.env` in
  * the state folder, then `env.vars` of the configuration. None replaces a value that is there already.
  */
 export async function openClawEnvironment(

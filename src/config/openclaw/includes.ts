@@ -23,7 +23,7 @@ export interface IncludeOptions {
 
 /**
  * Replaces every `$include` of an OpenClaw file by what it names. One file stands in place of the object, several are
- * merged in order, keys beside `$include` win. Paths are relative to the file that names them.
+ * merged in order, keys next to `$include` win. Paths are relative to the file that names them.
  */
 export async function expandIncludes(root: LocatedValue, options: IncludeOptions): Promise<Included> {
   const run: Run = { options, roots: await rootsOf(options), diagnostics: [], files: [], grafts: [] };

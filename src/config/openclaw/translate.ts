@@ -15,7 +15,7 @@ export function isOpenClawFile(file: string): boolean {
 /** An OpenClaw file in this service's own shape; the places are those of the original. */
 export interface Translation {
   readonly root: LocatedValue;
-  /** Secrets of the gateway beside `gateway.token`: no hook token may equal them. */
+  /** Secrets of the gateway besides `gateway.token`: no hook token may equal them. */
   readonly reserved: readonly LocatedValue[];
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -102,7 +102,7 @@ function readStatus(response: Response): CallbackResult {
   if (response.ok) return { kind: 'done' };
   const { status } = response;
   if (status === 410)
-    return { ...failed('gone', 'the receiver answered 410 and wants no more'), final: true };
+    return { ...failed('gone', 'the receiver answered 410: it wants no more callbacks'), final: true };
   const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
   const failure = failed(`status_${status}`, `the receiver answered ${status}`);
   return retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };

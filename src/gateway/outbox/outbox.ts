@@ -89,7 +89,7 @@ export class Outbox {
       .catch((error: unknown) => {
         this.#context.log.error(
           { outboxId: entry.id, code: codeOf(error) },
-          'an entry was left to the next start',
+          'a delivery or callback stays in the queue until the next start',
         );
       })
       .finally(() => {

@@ -23,7 +23,7 @@ export function compileCondition(located: LocatedValue): {
     const at = located.place([]);
     const hint = Array.isArray(value)
       ? 'join several rules with {"and": [...]}'
-      : 'write the comparison as an object, operator first; true and false are conditions, too';
+      : 'write an object whose key is the operator; true and false are conditions, too';
     return { diagnostics: [{ severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at, hint }] };
   }
   const rule = compileRule(located);

@@ -17,8 +17,8 @@ export function emptyPathFinding(
     return {
       severity: 'warning',
       code: 'TOKEN_CARRIER_READ',
-      message: `"${root}.${lower}" is always empty: what carries the hook token is removed before evaluation`,
-      hint: `let the sender put it into another ${root === 'headers' ? 'header' : 'parameter'}`,
+      message: `"${root}.${lower}" is always empty: it can carry the hook token, so it is removed before evaluation`,
+      hint: `let the sender put the value into another ${root === 'headers' ? 'header' : 'parameter'}`,
     };
   }
   if (root !== 'headers' || name === lower) return undefined;
@@ -45,6 +45,6 @@ export function itemFinding(
     message: isTemplate
       ? `"${root}" is always empty: the mapping has no forEach`
       : `"${root}" is always empty: a condition chooses the mapping before forEach takes its elements`,
-    hint: `${isTemplate ? 'add forEach with the path of a list, or ' : ''}write payload.${name} for what the body holds under that name`,
+    hint: `${isTemplate ? 'add forEach with the path of a list, or ' : ''}write payload.${name} for the value that has this name in the body`,
   };
 }

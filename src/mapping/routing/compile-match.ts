@@ -42,7 +42,7 @@ function compilePath({
   if (RESERVED_PATHS.includes(path)) {
     reporter.report(['match', 'path'], {
       code: 'RESERVED_PATH',
-      message: `the path ${quote(path)} is built in and cannot be mapped`,
+      message: `the path ${quote(path)} is built in, so no mapping can take it`,
       hint: `choose another name; ${RESERVED_PATHS.map((name) => `"${name}"`).join(', ')} are reserved`,
     });
   }
@@ -50,7 +50,7 @@ function compilePath({
   if (odd !== undefined) {
     reporter.report(['match', 'path'], {
       code: 'INVALID_MAPPING_PATH',
-      message: `the path ${quote(path)} holds ${quote(odd)}, which no path of a request can hold`,
+      message: `the path ${quote(path)} contains ${quote(odd)}, which cannot be part of the path of a request`,
       hint: 'write it as senders write it in the URL; percent escapes are compared as they are',
     });
   }

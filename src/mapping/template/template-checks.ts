@@ -46,7 +46,9 @@ export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStateme
       : `did you mean "{{#${near} …}}"?`;
   report(state, block.path.loc, {
     code: isValue ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
-    message: isValue ? `the helper "${name}" opens no block` : `unknown block helper "${shorten(name)}"`,
+    message: isValue
+      ? `the helper "${name}" cannot be used as a block`
+      : `unknown block helper "${shorten(name)}"`,
     hint,
   });
 }
@@ -56,7 +58,7 @@ export function reportHelper(state: TemplateReporter, path: hbs.AST.PathExpressi
   const isBlock = (BLOCK_HELPERS as readonly string[]).includes(path.original);
   report(state, path.loc, {
     code: isBlock ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
-    message: isBlock ? `"${path.original}" opens a block` : `unknown helper "${shorten(path.original)}"`,
+    message: isBlock ? `"${path.original}" is a block helper` : `unknown helper "${shorten(path.original)}"`,
     hint: isBlock
       ? `write {{#${path.original} …}}…{{/${path.original}}}`
       : near === undefined
@@ -74,7 +76,7 @@ export function checkNamed(
     const value =
       pair.value.type === 'StringLiteral' ? (pair.value as hbs.AST.StringLiteral).value : undefined;
     const message = !known.includes(pair.key)
-      ? `"${name}" knows no argument "${shorten(pair.key)}="`
+      ? `the helper "${name}" has no argument "${shorten(pair.key)}="`
       : pair.key === 'tz' && value !== undefined && !isTimeZone(value)
         ? `there is no time zone "${shorten(value)}"`
         : undefined;
@@ -86,7 +88,7 @@ export function checkNamed(
         ? `did you mean "${near}="?`
         : known.length === 0
           ? 'remove it'
-          : `it knows ${known.map((one) => `${one}=`).join(' ')}`;
+          : `its arguments are: ${known.map((one) => `${one}=`).join(' ')}`;
     report(state, pair.loc, { code: 'TEMPLATE_HELPER_USAGE', message, hint });
   }
 }

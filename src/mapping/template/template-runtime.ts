@@ -84,7 +84,7 @@ function contextAsValue(...[value, options]: unknown[]): unknown {
 }
 
 /**
- * A block's context. Handlebars compares contexts with `!=`: a text beside an object would be converted, which ends in
+ * A block's context. Handlebars compares contexts with `!=`: a text and an object would be converted, which ends in
  * a TypeError where the payload has a `toString` of its own. Between objects it compares identity.
  */
 function asContext(value: Argument): unknown {

@@ -104,8 +104,8 @@ function explain(
     case 'INVERSE':
     case 'OPEN_INVERSE_CHAIN':
       return {
-        message: '{{else}} stands outside of a block',
-        hint: 'it belongs between {{#if …}} and {{/if}}',
+        message: '{{else}} is outside of a block',
+        hint: 'put it between {{#if …}} and {{/if}}',
       };
     case 'CLOSE_UNESCAPED':
       return {
@@ -121,7 +121,8 @@ function explain(
         hint: 'names with special characters are written in brackets: {{[my name]}}; literal braces as \\{{',
       };
     default:
-      if (found === '|') return { message: 'unexpected "|"', hint: 'helpers stand first: {{upper title}}' };
+      if (found === '|')
+        return { message: 'unexpected "|"', hint: 'write the helper first: {{upper title}}' };
       if (found === '=')
         return { message: 'unexpected "="', hint: 'compare with a helper: {{#if (eq a b)}}' };
       return { message: `unexpected ${JSON.stringify(found.slice(0, 80))}` };

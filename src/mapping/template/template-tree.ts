@@ -103,7 +103,7 @@ function prepareStatement(
       report(state, statement.loc, {
         code: 'TEMPLATE_NOT_SUPPORTED',
         message: `a template cannot use ${what}`,
-        hint: 'write the text out; a transform can compose what a template cannot',
+        hint: 'write the text itself into the template, or compose it in a transform',
       });
       return statement;
     }
@@ -179,7 +179,7 @@ function prepareCall(
     report(state, path.loc, {
       code: 'TEMPLATE_HELPER_USAGE',
       message,
-      hint: 'put the name of a helper first: {{upper title}}',
+      hint: 'write the name of a helper first: {{upper title}}',
     });
     return path;
   }

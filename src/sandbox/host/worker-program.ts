@@ -2,7 +2,7 @@
  * The program of a worker process as one text, which the worker reads from its standard input. It holds a second
  * program: the realm that every isolate gets. Both are ordinary modules that esbuild bundles: where the package is
  * built once, into a file of `dist`; where it runs from `src`, on first use, kept in `node_modules/.cache` together
- * with the hashes of all files it was made of, and made anew when one of them differs.
+ * with the hashes of all files it was made of, and made again when one of them differs.
  */
 import * as esbuild from 'esbuild';
 import { createHash } from 'node:crypto';

@@ -181,7 +181,7 @@ function resolveImport(root: string, specifier: string, resolve: () => string): 
   if (!/^\.\.?\//.test(specifier)) {
     return {
       code: 'TRANSFORM_IMPORT_REFUSED',
-      message: `import of ${quoted(specifier)} is not allowed, a transform may import ${IMPORTABLE} only`,
+      message: `the import ${quoted(specifier)} is not allowed, a transform may import ${IMPORTABLE} only`,
       hint: hintForImport(specifier),
     };
   }
@@ -192,14 +192,14 @@ function resolveImport(root: string, specifier: string, resolve: () => string): 
   } catch {
     return {
       code: 'TRANSFORM_IMPORT_NOT_FOUND',
-      message: `import of ${quoted(specifier)} leads to no file`,
+      message: `the import ${quoted(specifier)} names a file that does not exist`,
       hint: 'write the name with its ending, relative to this file',
     };
   }
   if (!isInside(root, file)) {
     return {
       code: 'TRANSFORM_IMPORT_OUTSIDE',
-      message: `import of ${quoted(specifier)} leads out of the transforms folder`,
+      message: `the import ${quoted(specifier)} is outside the transforms folder`,
       hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
     };
   }
@@ -207,14 +207,14 @@ function resolveImport(root: string, specifier: string, resolve: () => string): 
   if (!isLoadable(file) || unreadable === 'no-file') {
     return {
       code: 'TRANSFORM_FILE_TYPE',
-      message: `import of ${quoted(specifier)} is no file a transform may use, expected ${Object.keys(EXTENSIONS).join(' ')}`,
-      hint: 'put what it holds into a .ts or .json file',
+      message: `the import ${quoted(specifier)} has an ending that a transform cannot import, expected ${Object.keys(EXTENSIONS).join(' ')}`,
+      hint: 'put its content into a .ts or .json file',
     };
   }
   if (unreadable === 'too-large') {
     return {
       code: 'TRANSFORM_TOO_LARGE',
-      message: `import of ${quoted(specifier)} is a file of over 4 MB`,
+      message: `the import ${quoted(specifier)} is a file of over 4 MB`,
       hint: 'a transform with all it imports may have 1 MB; keep large tables out of it',
     };
   }
@@ -240,7 +240,7 @@ function requireCandidates(source: string): string[] {
 }
 
 /**
- * Appends the source map that a compiled file names, if it lies beside it, to the text itself: the last one named
+ * Appends the source map that a compiled file names, if it lies next to it, to the text itself: the last one named
  * counts. Where there is none to follow, the name of no file is appended, because the linker would open whatever
  * path of this machine the text names.
  */

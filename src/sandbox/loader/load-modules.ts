@@ -44,7 +44,7 @@ export interface LoadedModules {
 
 /** A loader that hangs would hold a reload for ever; twenty files take 0.1 s. */
 const LOADER_TIMEOUT_MS = 30_000;
-/** Linked code beyond this does not fit 64 MB of heap with a request beside it. */
+/** Linked code beyond this does not fit 64 MB of heap together with a request. */
 const MAX_CODE_BYTES = 1024 * 1024;
 
 const NOTHING: LoadedModules = { modules: new Map(), diagnostics: [], files: [], workerProgram: '' };
@@ -177,7 +177,7 @@ function describeProblem(
       const hint =
         suggestModule(folder.dir, loaded.module) ??
         'create it, or check the name: it is relative to hooks.transformsDir';
-      const message = `transform ${name} is no file in ${displayName(folder.dir, folder.cwd)}`;
+      const message = `there is no transform ${name} in ${displayName(folder.dir, folder.cwd)}`;
       return { ...common, code: 'TRANSFORM_NOT_FOUND', message, hint };
     }
     case 'outside':
@@ -198,13 +198,13 @@ function describeProblem(
       return {
         ...common,
         code: 'TRANSFORM_FILE_TYPE',
-        message: `transform ${name} is no file a transform may be, expected .ts .mts .js .mjs .cjs`,
+        message: `transform ${name} has an ending that a transform cannot have, expected .ts .mts .js .mjs .cjs`,
         hint: 'compile or rename it to one of these',
       };
   }
 }
 
-/** The same name with another extension first (`x.js` beside a missing `x.ts`), else the nearest name. */
+/** The same name with another extension first (`x.js` next to a missing `x.ts`), else the nearest name. */
 function suggestModule(dir: string, module: string): string | undefined {
   const folder = path.resolve(dir, path.dirname(module));
   let names: string[];
@@ -239,6 +239,6 @@ function failedLoader(ref: TransformRef, reason: string | undefined): Diagnostic
     code: 'TRANSFORM_LOADER_FAILED',
     message: `transform ${JSON.stringify(ref.module)} could not be loaded, the loader gave no answer: ${reason}`,
     at: ref.at,
-    hint: 'the loader is a Node.js process of its own: see whether the code of the transform, memory, time or permissions keep it from running',
+    hint: 'the loader is a Node.js process of its own: check whether the code of the transform, too little memory or time, or missing permissions stop it',
   };
 }

@@ -154,7 +154,7 @@ function refuseKind(
 
 export const SYNTAX_HINT = 'correct the code: look for a missing or extra sign at and before this place';
 
-/** Words an error of esbuild in the house's way. */
+/** Words an error of esbuild like the other findings. */
 export function describeError(text: string): Pick<SourceFinding, 'code' | 'message' | 'hint'> {
   if (text.startsWith('Top-level await')) {
     return {

@@ -42,7 +42,7 @@ function backup(database: DatabaseSync, target: string): void {
     descriptor = openSync(target, 'wx', 0o600);
   } catch (error) {
     const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const reason = exists ? 'exists already; give another file' : 'cannot be made; check its folder';
+    const reason = exists ? 'exists already; give another file' : 'cannot be created; check its folder';
     throw new StorageError(exists ? 'exists' : 'unwritable', `${target}: ${reason}`, { cause: error });
   }
   try {

@@ -76,7 +76,7 @@ export function makeFolder(file: string): void {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StorageError(
       'unwritable',
-      `${folder}: the store's folder cannot be made (${reason}); give storage.url another path`,
+      `${folder}: the store's folder cannot be created (${reason}); give storage.url another path`,
       { cause: error },
     );
   }
@@ -85,7 +85,7 @@ export function makeFolder(file: string): void {
 
 /**
  * Reads a store's pages and checks that they fit together, with a connection that cannot write. Without a log to
- * recover the file is opened as immutable, which leaves no trace beside it either.
+ * recover the file is opened as immutable, which leaves no trace next to it either.
  * @throws StorageError `corrupt`, `not_a_store`, `newer_schema`, or an error of SQLite
  */
 export function checkPages(file: string): void {
@@ -107,7 +107,7 @@ export function checkPages(file: string): void {
   }
 }
 
-/** Creates the file with the right mode; the log beside it inherits the mode. */
+/** Creates the file with the right mode; the log next to it inherits the mode. */
 export function createFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
   const folder = openSync(dirname(file), 'r');

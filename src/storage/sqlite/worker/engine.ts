@@ -127,7 +127,7 @@ export class Engine {
 
   /**
    * Nearly always all of them succeed, and a savepoint for each would copy every page it changes. Undefined where one
-   * failed; then the transaction begins anew.
+   * failed; then the transaction begins again.
    */
   #writeTogether(calls: readonly Call[]): Replies | undefined {
     const replies: Replies = [];
@@ -135,7 +135,7 @@ export class Engine {
       for (const [id, name, args] of calls) replies.push(id, 0, this.#writes[name]?.(this.#store, ...args));
       return replies;
     } catch (error) {
-      // A full disk may have ended the transaction; then there is nothing to begin anew.
+      // A full disk may have ended the transaction; then there is nothing to begin again.
       if (!this.#sql.isTransaction) throw error;
       this.#sql.run('ROLLBACK');
       this.#begin();

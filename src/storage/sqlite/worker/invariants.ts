@@ -25,7 +25,7 @@ const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
        GROUP BY owner, session_key HAVING count(*) > 1)`,
   ],
   [
-    'blocked runs that nothing is before',
+    'blocked runs with no run before them',
     `SELECT count(*) AS broken FROM runs AS behind WHERE state = ${RUN.blocked}
        AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line
          WHERE line = behind.line AND state IN (${RUN.ready}, ${RUN.active}) AND state <= ${RUN.active})`,

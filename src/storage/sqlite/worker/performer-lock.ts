@@ -25,7 +25,7 @@ export function takePerformerLock(file: string): PerformerLock {
     database.close();
     throw new StorageError(
       'locked',
-      `${file}: another Sluice service performs from this store; stop it first, or give this one a storage.url of its own`,
+      `${file}: another Sluice service is using this store; stop it first, or give this one a storage.url of its own`,
       { cause: error },
     );
   }
