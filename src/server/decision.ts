@@ -6,7 +6,6 @@ import type { RequestFacts } from './exchange.ts';
 const MAX_MISSED = 50;
 const MAX_NAME_CHARS = 200;
 const MAX_NOTES = 50;
-const MAX_NOTE_CHARS = 2_000;
 
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
 export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionRecord {
@@ -80,20 +79,22 @@ function placeText(at: Evaluation['trace']['templates'][number]['at']): string {
   return `${file}:${line}:${at.start - lineStart + 1}`;
 }
 
+/** What transforms did, by kind and place: their console and errors may hold anything of the payload. */
 function transformNotes(transforms: readonly TransformTrace[]): readonly string[] | undefined {
-  if (transforms.length === 0) return undefined;
   const notes: string[] = [];
-  const note = (text: string): void => {
-    if (notes.length < MAX_NOTES) notes.push(text.slice(0, MAX_NOTE_CHARS));
-  };
   for (const { call, reply, index, problem } of transforms) {
+    if (notes.length >= MAX_NOTES) break;
     const who = index === undefined ? call.ref.module : `${call.ref.module}[${index}]`;
-    for (const line of reply.logs) note(`${who} console.${line.level}: ${line.text}`);
-    if (reply.logsDropped > 0) note(`${who} ${reply.logsDropped} more console lines dropped`);
-    if (problem !== undefined) note(`${who} ${problem}`);
-    if (reply.kind === 'failed') {
-      note(`${who} ${reply.failure}: ${reply.stack ?? `${reply.name ?? 'Error'}: ${reply.message}`}`);
-    }
+    const lines = reply.logs.length + reply.logsDropped;
+    if (lines > 0) notes.push(`${who} wrote ${lines} line${lines === 1 ? '' : 's'} to the console`);
+    if (problem !== undefined) notes.push(`${who} wrong-result`);
+    if (reply.kind === 'failed') notes.push(`${who} ${reply.failure}${positionText(reply.position)}`);
   }
   return notes.length === 0 ? undefined : notes;
+}
+
+type Failed = Extract<TransformTrace['reply'], { kind: 'failed' }>;
+
+function positionText(position: Failed['position']): string {
+  return position === undefined ? '' : ` at ${position.file}:${position.line}:${position.column}`;
 }

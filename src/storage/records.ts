@@ -352,7 +352,7 @@ export interface DecisionRecord {
   readonly bodyBytes: number;
   /** Why the proof of a sender failed, as the doctor says it. */
   readonly refusal?: { readonly scheme: string; readonly code: string; readonly text: string };
-  /** Transform output, payload-derived: shown by `sluice requests` and `explain`, never logged. */
+  /** What transforms did, by kind and place; their texts are only in a kept request. */
   readonly transformNotes?: readonly string[];
 }
 

@@ -231,10 +231,10 @@ describe('decisions and log lines', () => {
     expect(reply.status).toBe(500);
     expect(reply.text).not.toMatch(/secret-part|github\.ts/);
     expect(server.decisions[0]?.transformNotes).toEqual([
-      'github.ts console.log: saw secret-part',
-      'github.ts 2 more console lines dropped',
-      'github.ts user-error: TypeError: secret-part is bad\n    at transforms/github.ts:3:7',
+      'github.ts wrote 3 lines to the console',
+      'github.ts user-error at transforms/github.ts:3:7',
     ]);
+    expect(JSON.stringify(server.decisions)).not.toContain('secret-part');
     expect(JSON.parse(server.kept[0]?.json ?? '')).toMatchObject({
       id: reply.headers['x-request-id'],
       url: '/hooks/github?a=1',
