@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { PostgresStatements } from '../../src/storage/postgres/worker/postgres-statements.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/service-process.ts';
@@ -46,6 +47,23 @@ test('a lock that somebody holds by hand is waited for, and what waited is store
   await held;
   expect(await storage.backlog()).toMatchObject({ queuedRuns: 1 });
   await storage.close();
+});
+
+test('an answer that does not come in time is a lost connection, and a late one answers no other question', async () => {
+  const url = await server.freshUrl();
+  await (await openStorage(url)).close();
+  const sql = new PostgresStatements({ url, channel: 'changed', maxWaitMs: 400, onOutsideChange: () => {} });
+  const locked = query(url, 'BEGIN; SELECT one FROM counters FOR UPDATE; SELECT pg_sleep(1.5); COMMIT');
+  await new Promise((done) => setTimeout(done, 300));
+  expect(() => sql.begin()).toThrow('did not answer in time');
+  expect(sql.isTransaction).toBe(false);
+  expect(sql.find('SELECT 7 AS seven')).toEqual({ seven: 7 });
+  await locked;
+  sql.begin();
+  expect(sql.run('UPDATE counters SET opened = opened + 1')).toBe(1);
+  sql.run('COMMIT');
+  expect(sql.find('SELECT 8 AS eight')).toEqual({ eight: 8 });
+  sql.close();
 });
 
 test('texts that PostgreSQL cannot hold as they are come back as they were', async () => {

@@ -18,6 +18,8 @@ export interface ConnectionInput {
 }
 
 export interface Question {
+  /** Given back with the answer: one that comes too late is told apart. */
+  readonly id: number;
   readonly text: string;
   /** Absent for a text of several statements. */
   readonly values?: readonly unknown[];
@@ -27,9 +29,10 @@ export interface Question {
   readonly mayConnect: boolean;
 }
 
-export type ConnectionAnswer =
+export type ConnectionAnswer = { readonly id: number } & (
   | { readonly rows: readonly object[]; readonly rowCount: number }
-  | { readonly error: { readonly code: string; readonly message: string } };
+  | { readonly error: { readonly code: string; readonly message: string } }
+);
 
 /** The server may notice the end of a killed process a little later than its successor starts. */
 const LOCK_TRIES = 6;
@@ -45,18 +48,28 @@ class Connection {
     this.#input = input;
   }
 
-  async ask({ text, values, name, mayConnect }: Question): Promise<ConnectionAnswer> {
+  async ask({ id, text, values, name, mayConnect }: Question): Promise<ConnectionAnswer> {
     try {
       if (this.#client === undefined && !mayConnect) throw withCode('08006', 'the connection was lost');
       const client = (this.#client ??= await this.#connect());
       const { rows, rowCount } = await client.query(
         values === undefined ? { text } : { text, values: [...values], ...(name && { name }) },
       );
-      return { rows: (rows ?? []) as object[], rowCount: rowCount ?? 0 };
+      return { id, rows: (rows ?? []) as object[], rowCount: rowCount ?? 0 };
     } catch (error) {
       const { code = 'unknown', message } = error as Error & { code?: string };
-      return { error: { code, message } };
+      return { id, error: { code, message } };
     }
+  }
+
+  /** Gives a connection up that does not answer; the server ends its transaction. */
+  abandon(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    client?.end().catch(() => undefined);
+    (
+      client as unknown as { connection?: { stream: { destroy(): void } } } | undefined
+    )?.connection?.stream.destroy();
   }
 
   async end(): Promise<void> {
@@ -128,8 +141,9 @@ function main(input: ConnectionInput): void {
     input.port.postMessage(value);
     notify();
   };
-  input.port.on('message', (message: Question | 'end') => {
-    if (message === 'end') void connection.end().then(notify);
+  input.port.on('message', (message: Question | 'end' | 'abandon') => {
+    if (message === 'abandon') connection.abandon();
+    else if (message === 'end') void connection.end().then(notify);
     else void connection.ask(message).then(answer);
   });
 }

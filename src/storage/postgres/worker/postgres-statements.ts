@@ -4,7 +4,8 @@ import type { Found, SqlValue, Statements } from '../../sqlite/worker/statements
 import type { ConnectionAnswer, ConnectionInput, Question } from './connection-thread.ts';
 import { escapeText, toPostgres, unescapeText } from './dialect.ts';
 
-/** An answer that takes longer counts as a lost connection. */
+type Answered = Extract<ConnectionAnswer, { readonly rows: unknown }>;
+
 const MAX_WAIT_MS = 30_000;
 
 /** What the farewell to the server may take; its lock is free then. */
@@ -26,6 +27,8 @@ export interface StatementsOptions {
   readonly channel: string;
   readonly lockKey?: string;
   onOutsideChange(): void;
+  /** An answer that takes longer counts as a lost connection; default 30 s. */
+  readonly maxWaitMs?: number;
 }
 
 /**
@@ -38,6 +41,7 @@ export class PostgresStatements implements Statements {
   readonly #names = new Map<string, { readonly name: string; readonly text: string }>();
   readonly #options: StatementsOptions;
   #isTransaction = false;
+  #lastId = 0;
 
   constructor(options: StatementsOptions) {
     const { port1, port2 } = new MessageChannel();
@@ -111,7 +115,7 @@ export class PostgresStatements implements Statements {
     return this.#options.lockKey === undefined ? `NOTIFY ${this.#options.channel}; COMMIT` : 'COMMIT';
   }
 
-  #query(text: string, values: readonly SqlValue[]): Exclude<ConnectionAnswer, { error: object }> {
+  #query(text: string, values: readonly SqlValue[]): Answered {
     const { name, text: translated } = this.#prepared(text);
     const escaped = values.map(toParameter);
     return this.#ask({ text: translated, values: escaped, name, mayConnect: !this.#isTransaction });
@@ -125,20 +129,30 @@ export class PostgresStatements implements Statements {
     return prepared;
   }
 
-  #ask(question: Question): Exclude<ConnectionAnswer, { error: object }> {
+  #ask(question: Omit<Question, 'id'>): Answered {
+    this.#lastId += 1;
+    const deadline = performance.now() + (this.#options.maxWaitMs ?? MAX_WAIT_MS);
     Atomics.store(this.#signal, 0, 0);
-    this.#port.postMessage(question);
-    if (Atomics.wait(this.#signal, 0, 0, MAX_WAIT_MS) === 'timed-out') {
-      throw new PostgresError('57014', 'the database did not answer in time');
-    }
+    this.#port.postMessage({ id: this.#lastId, ...question });
     for (;;) {
-      const message = receiveMessageOnPort(this.#port)?.message as ConnectionAnswer | 'outside-change';
-      if (message === 'outside-change') {
-        this.#options.onOutsideChange();
-        continue;
+      const message = this.#receive(deadline);
+      if (message === 'outside-change') this.#options.onOutsideChange();
+      else if (message.id !== this.#lastId) continue;
+      else if ('error' in message) this.#fail(message.error);
+      else return message;
+    }
+  }
+
+  #receive(deadline: number): ConnectionAnswer | 'outside-change' {
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port);
+      if (received !== undefined) return received.message;
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0 || Atomics.wait(this.#signal, 0, 0, leftMs) === 'timed-out') {
+        this.#port.postMessage('abandon');
+        this.#fail({ code: '08006', message: 'the database did not answer in time' });
       }
-      if ('error' in message) this.#fail(message.error);
-      return message;
+      Atomics.store(this.#signal, 0, 0);
     }
   }
 
