@@ -3,6 +3,7 @@ import { wholeNumber, type Cli } from './command-line.ts';
 import type { ServeFlags } from './serve.ts';
 import type { DevFlags } from './dev.ts';
 import type { SendFlags } from './send.ts';
+import type { ShadowFlags } from './shadow.ts';
 import type { VerifyFlags } from './verify.ts';
 
 /** Commands that run the service or talk to a running one. */
@@ -66,6 +67,18 @@ export function addServiceCommands(program: Command, cli: Cli): void {
     .action(async (request: string, flags: VerifyFlags) =>
       (await import('./verify.ts')).verify(cli, request, flags),
     );
+  program
+    .command('shadow')
+    .description(
+      'pass live hooks on to another gateway and show what this one would make of them; performs nothing',
+    )
+    .requiredOption('--upstream <url>', 'address of the other gateway, such as http://127.0.0.1:18789')
+    .option('-c, --config <file>', 'configuration (default ./sluice.yaml or ./sluice.json)')
+    .option('--host <address>', 'listen here; default 127.0.0.1')
+    .option('--port <n>', 'listen here instead of server.port; 0 asks for a free one', wholeNumber(0, 65_535))
+    .option('--record <dir>', 'keep what came in as golden cases')
+    .option('--mask <place>', 'mask the value at this place in records (repeatable)', collect, [])
+    .action(async (flags: ShadowFlags) => (await import('./shadow.ts')).shadow(cli, flags));
   program
     .command('record')
     .description('run the service and write every received request as a golden case (sluice dev --record)')

@@ -18,6 +18,7 @@ import { ignoreUpgrades } from './upgrade.ts';
 
 export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
+export { type ShadowedExchange, type ShadowListener, startShadowListener } from './shadow-listener.ts';
 export { listenForRedirect } from './redirect-listener.ts';
 export { type MetricsListenerOptions, type SideListener, startMetricsListener } from './side-listener.ts';
 

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { randomUUID } from 'node:crypto';
+import { recordCase } from '../golden/golden.ts';
+import { createHookRequest, formatEvaluation, type Evaluation } from '../hook/hook.ts';
+import { parseJson } from '../json.ts';
+import type { HookRequest } from '../request.ts';
+import { startShadowListener, type ShadowedExchange } from '../server/server.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+import type { Cli } from './command-line.ts';
+import type { ConfigFlags } from './config-file.ts';
+import { CliError } from './terminal.ts';
+import { openWorkbench, type Workbench } from './workbench.ts';
+
+export interface ShadowFlags extends ConfigFlags {
+  readonly upstream: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly record?: string;
+  readonly mask: readonly string[];
+}
+
+/** Passes live hooks on to another gateway and shows what this side would have made of them; performs nothing. */
+export async function shadow(cli: Cli, flags: ShadowFlags): Promise<void> {
+  const { terminal } = cli;
+  const upstream = URL.parse(flags.upstream);
+  if (upstream === null || !/^https?:$/.test(upstream.protocol)) {
+    throw new CliError(
+      `--upstream takes the address of the other gateway, such as http://127.0.0.1:18789; found ${JSON.stringify(flags.upstream)}`,
+      2,
+    );
+  }
+  const bench = await openWorkbench(terminal, flags);
+  const counts = { same: 0, different: 0 };
+  const look = async (exchange: ShadowedExchange): Promise<void> => {
+    const seen = await judge(bench, exchange);
+    counts[seen.isSame ? 'same' : 'different'] += 1;
+    terminal.out(formatSeen(exchange, seen, terminal.color));
+    if (flags.record !== undefined && seen.request !== undefined) {
+      await recordCase(seen.request, { dir: flags.record, masks: flags.mask });
+    }
+  };
+  const { settings } = bench.generation.config;
+  const listener = await startShadowListener({
+    host: flags.host ?? '127.0.0.1',
+    port: flags.port ?? settings.server.port,
+    upstream,
+    onExchange: (exchange) =>
+      void look(exchange).catch((error: unknown) => terminal.err(`not looked at: ${String(error)}`)),
+    onFailure: (url, code) =>
+      terminal.err(
+        clearControl(`502 ${url.split('?', 1)[0] ?? ''}: the other gateway could not be reached (${code})`, {
+          oneLine: true,
+        }),
+      ),
+  });
+  terminal.err(
+    `passes hooks on from ${listener.url}${settings.hooks.path} to ${upstream.origin}; nothing is performed here`,
+  );
+  try {
+    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  } finally {
+    await listener.stop();
+    await bench.close();
+    terminal.err(`${counts.same} alike, ${counts.different} different`);
+  }
+}
+
+/** What this side makes of a request, beside the answer of the other. */
+interface Seen {
+  readonly request?: HookRequest;
+  readonly evaluation?: Evaluation;
+  /** The status this side would have answered; absent where it does not take such a request at all. */
+  readonly status?: number;
+  readonly isSame: boolean;
+}
+
+async function judge({ generation }: Workbench, exchange: ShadowedExchange): Promise<Seen> {
+  const request = requestOf(exchange, generation.config.settings.hooks.path);
+  if (request === undefined) return { isSame: exchange.status >= 400 };
+  const evaluation = await generation.evaluate(request, 'full');
+  const status = statusOf(evaluation);
+  return { request, evaluation, status, isSame: isAlike(status, exchange.status) };
+}
+
+/** The request as the service would have it; undefined outside the hooks, and where the body cannot be read. */
+function requestOf({ method, url, headers, body }: ShadowedExchange, base: string): HookRequest | undefined {
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  if (method !== 'POST' || body === undefined || !pathname.startsWith(`${base}/`)) return undefined;
+  searchParams.delete('token');
+  const query: Record<string, string> = {};
+  for (const name of new Set(searchParams.keys())) query[name] = searchParams.getAll(name).join(', ');
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    const payload = text.trim() === '' ? {} : parseJson(text);
+    const rest = searchParams.toString();
+    const seen = createHookRequest({
+      path: pathname.slice(base.length),
+      payload,
+      receivedAt: Date.now(),
+      headers,
+      query,
+      url: rest === '' ? pathname : `${pathname}?${rest}`,
+    });
+    return { ...seen, id: randomUUID() };
+  } catch {
+    return undefined;
+  }
+}
+
+function statusOf({ outcome }: Evaluation): number {
+  if (outcome.kind === 'rejected') return outcome.error.status;
+  if (outcome.kind === 'skipped') return 204;
+  return outcome.actions.every(({ kind }) => kind === 'wake') ? 200 : 202;
+}
+
+/** An OpenClaw gateway answers 200 where this side answers 202: both took the request. */
+function isAlike(ours: number, theirs: number): boolean {
+  const taken = (status: number): number => (status === 202 ? 200 : status);
+  return taken(ours) === taken(theirs);
+}
+
+function formatSeen(
+  exchange: ShadowedExchange,
+  { evaluation, request, status, isSame }: Seen,
+  color: boolean,
+): string {
+  const path = exchange.url.split('?', 1)[0] ?? '';
+  const ours = status === undefined ? 'does not take it' : String(status);
+  const head = `${isSame ? 'alike    ' : 'DIFFERENT'}  ${exchange.method} ${path}  there ${String(exchange.status)}, here ${ours}`;
+  const said = isSame ? '' : `\n  there: ${exchange.answer.toString('utf8').slice(0, 200)}`;
+  const shown =
+    evaluation === undefined || request === undefined
+      ? ''
+      : `\n${formatEvaluation(evaluation, { request, color })}`;
+  return clearControl(head + said) + shown;
+}
