@@ -12,6 +12,16 @@
  * - A module that keeps striking is turned away by its breaker (`breaker.ts`).
  */
 import { type Answer, limitTime, STATUS } from '../frames.ts';
+import {
+  BREAKER_OPEN,
+  deferred,
+  NO_TIME_LEFT,
+  NO_WORKER,
+  NO_WORKER_IN_TIME,
+  STOPPING,
+  TOO_MANY,
+} from './deferral.ts';
+import { Condition } from './condition.ts';
 import { JobQueue } from './job-queue.ts';
 import type { Job, JobOutcome, PooledModule } from './job.ts';
 import { noteAnswer, pickWorker } from './placement.ts';
@@ -57,7 +67,8 @@ export class Pool implements WorkerListener {
   #stopping: Promise<void> | undefined;
   #replays = 0;
   readonly #deaths = new Map<string, number>();
-  #checkIdle: () => void = () => undefined;
+  /** Looked at after every answer and death. */
+  readonly #idle = new Condition();
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -100,7 +111,7 @@ export class Pool implements WorkerListener {
     const frame = encode(id);
     if (!this.#queue.hasRoomFor(module, frame.length)) {
       if (isTrial) module.breaker.abandonTrial();
-      return Promise.resolve(deferred('too many calls are waiting', 1000));
+      return Promise.resolve(deferred(TOO_MANY, 1000));
     }
     return new Promise((end) => {
       const times = { timeoutMs, queuedAt: now, sentAt: 0 };
@@ -144,24 +155,12 @@ export class Pool implements WorkerListener {
     this.#workers.close();
     // Workers alone keep no process alive, and this one has to see them end.
     const alive = setInterval(() => undefined, 1000);
-    await this.#waitUntil(() => this.stats.running === 0);
+    await this.#idle.wait(() => this.stats.running === 0);
     this.#workers.killAll();
-    await this.#waitUntil(() => this.#workers.isEmpty);
+    await this.#idle.wait(() => this.#workers.isEmpty);
     clearInterval(alive);
     this.#watchdog.stop();
     this.#workers.dispose();
-  }
-
-  /** Resolves when the condition holds; it is looked at after every answer and death. */
-  #waitUntil(holds: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      this.#checkIdle = () => {
-        if (!holds()) return;
-        this.#checkIdle = () => undefined;
-        resolve();
-      };
-      this.#checkIdle();
-    });
   }
 
   // ---- what workers report ----
@@ -185,7 +184,7 @@ export class Pool implements WorkerListener {
     job.end({ kind: 'answered', answer, tookMs: performance.now() - job.queuedAt });
     if (worker.jobs.length === 0) this.#workers.endIdleDrainers();
     this.#dispatch();
-    this.#checkIdle();
+    this.#idle.changed();
   }
 
   lost(worker: Worker, cause: DeathCause): void {
@@ -195,12 +194,12 @@ export class Pool implements WorkerListener {
     if (cause === 'stopped') return;
     this.#workers.ensure();
     this.#dispatch();
-    this.#checkIdle();
+    this.#idle.changed();
   }
 
   died(worker: Worker): void {
     this.#workers.noteDeath(worker);
-    this.#checkIdle();
+    this.#idle.changed();
   }
 
   // ---- deaths ----
@@ -328,7 +327,7 @@ export class Pool implements WorkerListener {
       busy += worker.jobs.length;
       watchWorker(worker, now);
     }
-    for (const job of this.#queue.removeLate(now)) this.#defer(job, 'no worker was free in time', 1000);
+    for (const job of this.#queue.removeLate(now)) this.#defer(job, NO_WORKER_IN_TIME, 1000);
     for (const job of this.#queue.removeOutOfTime(now)) this.#defer(job, NO_TIME_LEFT, 1000);
     if (busy === 0 || now - this.#lastRecycleCheck > RECYCLE_CHECK_MS) {
       this.#lastRecycleCheck = now;
@@ -338,16 +337,7 @@ export class Pool implements WorkerListener {
   }
 }
 
-const STOPPING = 'the sandbox is stopping';
-const NO_TIME_LEFT = 'its worker process was lost, and no time was left for a second try';
-const NO_WORKER = 'no worker process starts';
-const BREAKER_OPEN = 'it failed hard three times within a minute and is paused';
-
 /** A call that hardly got the processor before its time was up shows a busy machine, not a bad module. */
 function ranTooLong(answer: Answer, job: Job): boolean {
   return answer.status === STATUS.timeout && answer.cpuMicros > job.timeoutMs * 500;
-}
-
-function deferred(reason: string, retryAfterMs: number): JobOutcome {
-  return { kind: 'deferred', reason, retryAfterMs };
 }

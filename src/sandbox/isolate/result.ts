@@ -7,8 +7,31 @@ export interface CallResult {
   value: string;
 }
 
+/** Ends a call with what its transform returned. */
+export function finishCall(call: CallResult, result: unknown, maxBytes: number): void {
+  try {
+    writeResult(call, result, maxBytes);
+  } catch (error) {
+    failCall(call, error);
+  }
+}
+
+/** Ends a call with what its promise comes to. */
+export async function settleCall(call: CallResult, result: unknown, maxBytes: number): Promise<void> {
+  try {
+    finishCall(call, await result, maxBytes);
+  } catch (error) {
+    failCall(call, error);
+  }
+}
+
+export function failCall(call: CallResult, error: unknown): void {
+  call.state = CALL_STATES.failed;
+  call.value = JSON.stringify(describeError(error));
+}
+
 /** Writes a result as JSON; why it cannot be is told in a word, the child knows the sentence. */
-export function writeResult(call: CallResult, result: unknown, maxBytes: number): void {
+function writeResult(call: CallResult, result: unknown, maxBytes: number): void {
   const refuse = (reason: string) => {
     call.state = CALL_STATES.notJson;
     call.value = reason;
@@ -86,7 +109,7 @@ function unwritableReason(error: unknown): string | undefined {
 }
 
 /** An error as three bounded strings; whatever a hostile one answers or throws, this returns. */
-export function describeError(error: unknown): { name: string; message: string; stack: string } {
+function describeError(error: unknown): { name: string; message: string; stack: string } {
   const described = { name: 'Error', message: '', stack: '' };
   if ((typeof error !== 'object' && typeof error !== 'function') || error === null) {
     described.name = 'NonError';

@@ -2,7 +2,8 @@ import { CALL_STATES } from './call-states.ts';
 import type { CurrentCall, RunnerSettings } from './current-call.ts';
 import { createExactText, type ExactText } from './exact-numbers.ts';
 import { URL } from './url.ts';
-import { describeError, writeResult, type CallResult } from './result.ts';
+import { listExports, pickExport } from './module-exports.ts';
+import { failCall, finishCall, settleCall, type CallResult } from './result.ts';
 
 /** Makes what the worker calls: `start`, `take` and `inspect`. */
 export function createRunner(
@@ -25,17 +26,6 @@ export function createRunner(
     call = { state: CALL_STATES.pending, value: '' };
     return call;
   };
-  const fail = (mine: CallResult, error: unknown) => {
-    mine.state = CALL_STATES.failed;
-    mine.value = JSON.stringify(describeError(error));
-  };
-  const finish = (mine: CallResult, result: unknown) => {
-    try {
-      writeResult(mine, result, settings.maxResultBytes);
-    } catch (error) {
-      fail(mine, error);
-    }
-  };
   return {
     start(json: string, now: number, seed: number, key: string) {
       const mine = begin(now, seed, key);
@@ -43,10 +33,10 @@ export function createRunner(
         const transform = pickExport(exportsOf(), settings.exportName);
         const result = transform(contextOf(json, settings.urlObject));
         if ((typeof result !== 'object' && typeof result !== 'function') || result === null)
-          finish(mine, result);
-        else void settle(mine, result);
+          finishCall(mine, result, settings.maxResultBytes);
+        else void settleCall(mine, result, settings.maxResultBytes);
       } catch (error) {
-        fail(mine, error);
+        failCall(mine, error);
       }
       return 0;
     },
@@ -66,19 +56,11 @@ export function createRunner(
         mine.value = JSON.stringify(listExports(exportsOf()));
         mine.state = CALL_STATES.ok;
       } catch (error) {
-        fail(mine, error);
+        failCall(mine, error);
       }
       return 0;
     },
   };
-
-  async function settle(mine: CallResult, result: unknown) {
-    try {
-      finish(mine, await result);
-    } catch (error) {
-      fail(mine, error);
-    }
-  }
 }
 
 /** The argument of a call; a transform written for OpenClaw reads `url.searchParams` of a whole address. */
@@ -87,25 +69,4 @@ function contextOf(json: string, urlObject: boolean): unknown {
   context.exact = createExactText(json, context);
   if (urlObject) context.url = new URL(context.url, 'http://localhost');
   return context;
-}
-
-/** The named export, else `default`, else `transform`; a CommonJS module may itself be the function. */
-function pickExport(exports: unknown, name: string | undefined): (argument: unknown) => unknown {
-  for (const key of name === undefined ? ['default', 'transform'] : [name]) {
-    if (typeof exports === 'function' && key === 'default') return exports as (argument: unknown) => unknown;
-    const value = (exports as Record<string, unknown>)[key];
-    if (typeof value === 'function') return value as (argument: unknown) => unknown;
-    if (value !== undefined) break;
-  }
-  throw new TypeError('the transform exports no function to call');
-}
-
-/** Names and types of exports, at most 200. */
-function listExports(exports: unknown): [string, string][] {
-  const listed: [string, string][] = typeof exports === 'function' ? [['default', 'function']] : [];
-  if ((typeof exports !== 'object' && typeof exports !== 'function') || exports === null) return listed;
-  for (const key of Object.keys(exports).slice(0, 200)) {
-    listed.push([key.slice(0, 200), typeof (exports as Record<string, unknown>)[key]]);
-  }
-  return listed;
 }
