@@ -72,7 +72,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { settings } = live.generation.config;
     const storage = await openStore(settings, live.generation.table.mappings);
     opened.unshift(() => storage.close());
-    const gateway = new Gateway({ storage, configuration: live.effects, log: options.log });
+    const metrics = await startMetrics(settings, { storage, sandbox, log: options.log });
+    if (metrics !== undefined) opened.unshift(metrics.stop);
+    const gateway = new Gateway({
+      storage,
+      configuration: live.effects,
+      log: options.log,
+      health,
+      ...(metrics === undefined ? {} : { metrics: metrics.metrics.gateway }),
+    });
     opened.unshift(() => gateway.stop(0));
     storage.onOutsideChange(() => gateway.notify());
     await gateway.start();
@@ -80,8 +88,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
     const stopWatching = watchHealth(health, { sandbox, storage, failed });
     opened.unshift(() => Promise.resolve(stopWatching()));
-    const metrics = await startMetrics(settings, { storage, sandbox, log: options.log });
-    if (metrics !== undefined) opened.unshift(metrics.stop);
     const server = await listen(options, { live, storage, gateway, health, metrics });
     opened.unshift(() => server.stop());
     const mail = followReloads(options, { live, storage, gateway, server, health });

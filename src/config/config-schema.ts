@@ -269,6 +269,18 @@ const gatewaySchema = z.strictObject({
     })
     .prefault({})
     .meta({ description: 'Limits of the history of sessions.' }),
+  alerts: z
+    .strictObject({
+      channel: text.meta({ description: 'Channel of the operator.' }),
+      to: z.union([text, z.number().int()]).transform(String).meta({ description: 'Recipient on it.' }),
+      after: whole(1, 1000).default(3).meta({
+        description: 'Failures in a row of one runner, channel or mapping before a message goes out.',
+      }),
+    })
+    .optional()
+    .meta({
+      description: 'Messages when a runner, channel or mapping keeps failing, and when it works again.',
+    }),
   callbackSecret: secretSchema
     .optional()
     .meta({ description: 'Standard Webhooks secret (whsec_…) that signs callbacks.' }),

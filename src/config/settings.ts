@@ -122,6 +122,8 @@ export interface GatewaySettings {
   readonly events: { readonly maxPending: number };
   readonly main: { readonly channel: string | undefined; readonly to: string | undefined };
   readonly sessions: { readonly maxTurns: number; readonly maxTokens: number };
+  /** Where messages go when something keeps failing. */
+  readonly alerts?: { readonly channel: string; readonly to: string; readonly after: number };
   /** Standard Webhooks secret (`whsec_…`) that signs callbacks. */
   readonly callbackSecret: string | undefined;
 }

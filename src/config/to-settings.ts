@@ -245,6 +245,17 @@ function gatewaySettings(
       to: gateway.main.to === undefined ? undefined : String(gateway.main.to),
     },
     sessions: gateway.sessions,
+    ...(gateway.alerts === undefined
+      ? {}
+      : {
+          alerts: {
+            ...gateway.alerts,
+            channel: resolveChannelId(gateway.alerts.channel, {
+              reporter,
+              path: ['gateway', 'alerts', 'channel'],
+            }),
+          },
+        }),
     callbackSecret: callbackSecret(gateway.callbackSecret, reporter),
   };
 }

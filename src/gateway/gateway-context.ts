@@ -2,7 +2,8 @@ import type { ChannelLookup } from '../channels/channels.ts';
 import type { Settings } from '../config/config.ts';
 import type { Runner } from '../runners/runners.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Log } from '../telemetry/telemetry.ts';
+import type { GatewayMetrics, HealthReporter, Log } from '../telemetry/telemetry.ts';
+import type { Alerts } from './alerts.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { RunnerHolds } from './runner-holds.ts';
 
@@ -27,6 +28,7 @@ export interface RetryPolicies {
 export interface GatewayContext {
   readonly storage: Storage;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  readonly health: HealthReporter;
   /** The scheduling clock: milliseconds since the epoch that never go back. */
   readonly now: () => number;
   /** A number in [0, 1). */
@@ -36,6 +38,9 @@ export interface GatewayContext {
   readonly retry: RetryPolicies;
   readonly configuration: () => GatewayConfiguration;
   readonly holds: RunnerHolds;
+  readonly alerts: Alerts;
+  /** Absent where no metrics are served. */
+  readonly metrics: GatewayMetrics | undefined;
   /** Something may be due: look again soon. */
   readonly wake: () => void;
 }

@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { RunnerHold, Storage } from '../storage/storage.ts';
-import type { Log } from '../telemetry/telemetry.ts';
+import {
+  codeOf,
+  createHealth,
+  type GatewayMetrics,
+  type HealthReporter,
+  type Log,
+} from '../telemetry/telemetry.ts';
+import { within } from '../timers/timers.ts';
+import { Alerts } from './alerts.ts';
 import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
 import { Heartbeat, type HeartbeatCounters } from './heartbeat.ts';
 import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
-import { codeOf } from '../telemetry/telemetry.ts';
 import type { GatewayConfiguration, GatewayContext, RetryPolicies } from './gateway-context.ts';
 import { Performer, type RunCounters } from './performer.ts';
 import { RunnerHolds } from './runner-holds.ts';
@@ -22,6 +29,8 @@ export { resolveTarget, type ResolvedTarget } from './delivery-target.ts';
 
 /** Looked at this often even where nobody says that there is work. */
 const IDLE_MS = 1_000;
+/** What the last messages to the operator get when the service stops. */
+const ALERTS_GRACE_MS = 5_000;
 /** No due time lies further ahead than the longest honoured delay; one that does was stored by a clock set back since. */
 const MAX_AHEAD_MS = MAX_RETRY_AFTER_MS + 60_000;
 
@@ -36,6 +45,9 @@ export interface GatewayOptions {
   /** Numbers in [0, 1) for jitter; default Math.random. */
   readonly random?: () => number;
   readonly retry?: Partial<RetryPolicies>;
+  /** Where it is told which runners are away; default: the log only. */
+  readonly health?: HealthReporter;
+  readonly metrics?: GatewayMetrics;
 }
 
 /** What the gateway is doing and has done since it started. */
@@ -63,6 +75,7 @@ export class Gateway {
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
   readonly #holds: RunnerHolds;
+  readonly #alerts: Alerts;
   readonly #loop: WorkLoop;
   #configuration: GatewayConfiguration;
   #started: Promise<void> | undefined;
@@ -81,6 +94,8 @@ export class Gateway {
     const base = {
       storage: options.storage,
       log: options.log,
+      health: options.health ?? createHealth({ log: options.log }),
+      metrics: options.metrics,
       now: () => this.#clock.now(),
       random: options.random ?? Math.random,
       nonce: options.nonce ?? randomUUID,
@@ -98,7 +113,8 @@ export class Gateway {
       this.#heartbeat.resume();
       this.#loop.wake();
     });
-    const context: GatewayContext = { ...base, holds: this.#holds };
+    this.#alerts = new Alerts(base);
+    const context: GatewayContext = { ...base, holds: this.#holds, alerts: this.#alerts };
     this.#performer = new Performer(context);
     this.#outbox = new Outbox(context);
     this.#heartbeat = new Heartbeat(context);
@@ -206,6 +222,7 @@ export class Gateway {
       this.#outbox.stop(graceMs),
       this.#heartbeat.stop(graceMs),
     ]);
+    await within(this.#alerts.settled(), ALERTS_GRACE_MS);
   }
 
   #sayWhatIsMissing(): void {

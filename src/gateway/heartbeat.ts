@@ -19,6 +19,7 @@ import { repeatDelay } from './retry.ts';
 import { defaultModelOf } from './run-attempts.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { sessionIdOf } from './session-id.ts';
+import { shownError } from './summary.ts';
 import { takeTurn } from './take-turn.ts';
 import { pinTarget } from './delivery-target.ts';
 import { armTimer, within } from '../timers/timers.ts';
@@ -173,9 +174,14 @@ export class Heartbeat {
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
     // Left claimed: the next start takes it up under the same id.
     if (this.#abort.signal.aborted && !isOk) return false;
-    this.#context.log.info(
-      { turnId: claim.turnId, events: claim.events.length, result: isOk ? 'ok' : codeOfResult(result) },
-      'heartbeat performed',
+    this.#context.log[isOk ? 'info' : 'warn'](
+      {
+        turnId: claim.turnId,
+        events: claim.events.length,
+        result: isOk ? 'ok' : codeOfResult(result),
+        reason: reasonOf(result),
+      },
+      isOk ? 'heartbeat performed' : 'heartbeat failed',
     );
     if (!isOk) {
       const { holdHours } = configuration.settings.gateway;
@@ -281,6 +287,7 @@ export class Heartbeat {
     };
     await this.#persist(claim, () => this.#context.storage.consumeEvents(claim.turnId, result));
     this.counters.turns += 1;
+    this.#context.metrics?.observeHeartbeat('ok');
     this.#failuresInARow = 0;
     this.#pausedUntil = 0;
     this.#failedTurnId = undefined;
@@ -301,6 +308,7 @@ export class Heartbeat {
     this.#failuresInARow += 1;
     this.#failedTurnId = claim.turnId;
     this.counters.failures += 1;
+    this.#context.metrics?.observeHeartbeat('failed');
     const error = result.kind === 'completed' ? result.error : result;
     const { code, message } = error ?? { code: 'unknown', message: 'the turn failed' };
     const policy = this.#context.retry.heartbeat;
@@ -354,6 +362,11 @@ function mainAction(turn: Turn, runner: string | undefined): AgentAction {
     ...(runner === undefined ? {} : { runner }),
     origin: { requestId: turn.runId, path: 'heartbeat', trusted: false },
   };
+}
+
+function reasonOf(result: TurnResult): string | undefined {
+  const error = result.kind === 'completed' ? result.error : result;
+  return error === undefined ? undefined : shownError(error).message;
 }
 
 function codeOfResult(result: TurnResult): string {

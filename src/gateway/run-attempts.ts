@@ -3,6 +3,7 @@ import type { RunnerSettings } from '../config/config.ts';
 import type { RunnerOptions, Turn, TurnResult } from '../runners/runners.ts';
 import type { RunRecord } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
+import type { AlertSubject } from './alerts.ts';
 import { makeCompletion } from './completion.ts';
 import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
@@ -11,6 +12,7 @@ import { persist } from './persist.ts';
 import type { RunCounters } from './performer.ts';
 import { decideRepeat } from './retry.ts';
 import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
+import { shownError } from './summary.ts';
 import type { RunWaiters } from './run-waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { sessionIdOf } from './session-id.ts';
@@ -59,7 +61,10 @@ export class RunAttempts {
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
     // An orderly stop counts no attempt: it says nothing about the run.
     if (this.#signal.aborted && !isOk) return this.putBack(run, RUN_ENDED_BY_CRASH);
-    this.#logAttempt(run, result, Math.round(performance.now() - startedAt));
+    this.#tell(run, result, {
+      runner: target.runner,
+      tookMs: Math.round(performance.now() - startedAt),
+    });
     if (result.kind === 'completed') await this.#complete(run, result, configuration);
     else await this.#repeat(run, result, target);
   }
@@ -158,14 +163,36 @@ export class RunAttempts {
     }
   }
 
-  #logAttempt(run: RunRecord, result: TurnResult, tookMs: number): void {
+  /** What went wrong is a warning with its reason: its first line, as what follows may be an agent's own words. */
+  #tell(
+    run: RunRecord,
+    result: TurnResult,
+    { runner, tookMs }: { readonly runner: string; readonly tookMs: number },
+  ): void {
     const { mappingId } = run.action.origin;
-    const code = result.kind === 'completed' ? result.error?.code : result.code;
-    const what = result.kind === 'completed' ? result.outcome : result.kind;
-    this.#context.log.info(
-      { runId: run.id, mappingId, attempt: run.attempts, result: what, code, tookMs },
-      'run performed',
+    const isTurn = result.kind === 'completed';
+    const error = isTurn ? result.error : result;
+    const what = isTurn ? result.outcome : result.kind;
+    const shown = error === undefined ? undefined : shownError(error);
+    const isWell = isTurn && (result.outcome === 'ok' || result.outcome === 'forwarded');
+    this.#context.log[isWell ? 'info' : 'warn'](
+      {
+        runId: run.id,
+        mappingId,
+        runner,
+        attempt: run.attempts,
+        result: what,
+        code: shown?.code,
+        reason: shown?.message,
+        tookMs,
+      },
+      isWell ? 'run performed' : isTurn ? 'run failed' : 'run not started',
     );
+    this.#context.metrics?.observeRun({ runner, mappingId, result: what, ...(isTurn ? { tookMs } : {}) });
+    for (const subject of subjectsOf(runner, mappingId)) {
+      if (isWell) this.#context.alerts.worked(subject);
+      else this.#context.alerts.failed(subject, `${shown?.code ?? what}: ${shown?.message ?? 'no reason'}`);
+    }
   }
 
   async #complete(run: RunRecord, result: Completed, { settings }: GatewayConfiguration): Promise<void> {
@@ -226,12 +253,22 @@ export class RunAttempts {
     const { ending, deadLetter } = deadEnding(run, error, this.#context.now());
     await this.#persist(run, 'end', () => this.#context.storage.deadLetterRun(run.id, deadLetter));
     this.#counters.dead += 1;
+    const { mappingId } = run.action.origin;
+    const { runner } = targetOf(run.action, this.#context.configuration().settings);
+    this.#context.metrics?.observeRun({ runner, mappingId, result: 'dead' });
+    const { code, message } = shownError(error);
+    this.#context.log.error({ runId: run.id, mappingId, runner, code, reason: message }, 'run given up');
     this.#waiters.settle(ending);
   }
 
   async #persist(run: RunRecord, what: string, write: () => Promise<unknown>): Promise<void> {
     await persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#signal }, write);
   }
+}
+
+function subjectsOf(runner: string, mappingId: string | undefined): readonly AlertSubject[] {
+  const subject = { kind: 'runner', name: runner } as const;
+  return mappingId === undefined ? [subject] : [subject, { kind: 'mapping', name: mappingId }];
 }
 
 /** A runner's own model comes first; a coding agent has one of its own and gets no other runner's. */

@@ -46,11 +46,11 @@ interface Held {
 }
 
 export class RunnerHolds {
-  readonly #context: Omit<GatewayContext, 'holds'>;
+  readonly #context: Omit<GatewayContext, 'holds' | 'alerts'>;
   readonly #onReleased: () => void;
   readonly #held = new Map<string, Held>();
 
-  constructor(context: Omit<GatewayContext, 'holds'>, onReleased: () => void) {
+  constructor(context: Omit<GatewayContext, 'holds' | 'alerts'>, onReleased: () => void) {
     this.#context = context;
     this.#onReleased = onReleased;
   }
@@ -59,6 +59,7 @@ export class RunnerHolds {
   async load(): Promise<void> {
     for (const { waiting: _, ...hold } of await this.#context.storage.listHolds('')) this.#set(hold);
     this.retryNow();
+    this.#report();
   }
 
   /** The holds, the oldest first. */
@@ -128,8 +129,7 @@ export class RunnerHolds {
     };
     this.#set(hold);
     await this.#write(() => this.#context.storage.saveHold(hold));
-    if (before === undefined)
-      this.#context.log.warn(fieldsOf(hold), 'the agent or model cannot be reached: its runs wait');
+    this.#report();
     if (tries === (model === undefined ? 1 : TRIES_UNTIL_TOLD)) await this.#tellMainSession(hold);
     return hold;
   }
@@ -142,13 +142,19 @@ export class RunnerHolds {
   /** A run has started: whatever was held goes on. */
   async #release(hold: RunnerHold): Promise<void> {
     if (!this.#held.delete(keyOf(hold))) return;
-    const awaySeconds = Math.round((this.#context.now() - hold.since) / 1000);
-    this.#context.log.info(
-      { ...fieldsOf(hold), awaySeconds },
-      'the agent or model can be reached: its runs start again',
-    );
+    this.#report();
     await this.#write(() => this.#context.storage.removeHold(hold.runner, hold.model));
     this.#onReleased();
+  }
+
+  /** Tells readiness, log and metrics. */
+  #report(): void {
+    const troubles = this.list().map(({ runner, model, code, message }) => {
+      const name = model === undefined ? runner : `${runner} (${model})`;
+      return { name, message: `${code}: ${message.split('\n', 1)[0] ?? ''}; its runs wait` };
+    });
+    this.#context.health.replace('runner_away', troubles);
+    this.#context.metrics?.setAway(troubles.map(({ name }) => name));
   }
 
   #set(hold: RunnerHold): void {
@@ -190,8 +196,4 @@ export class RunnerHolds {
 
 function keyOf({ runner, model }: { readonly runner: string; readonly model?: string | undefined }): string {
   return `${runner}\n${model ?? ''}`;
-}
-
-function fieldsOf({ runner, model, code, message }: RunnerHold): Readonly<Record<string, unknown>> {
-  return { runner, ...(model === undefined ? {} : { model }), code, reason: message.split('\n', 1)[0] };
 }

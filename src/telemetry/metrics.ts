@@ -1,3 +1,4 @@
+import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** What the metrics are read from; asked at each scrape. */
@@ -52,6 +53,7 @@ export interface ObservedRequest {
 
 /** The service's metrics, in a registry of their own. */
 export interface Metrics {
+  readonly gateway: GatewayMetrics;
   observeRequest(request: ObservedRequest): void;
   /** The Prometheus text format, with its Content-Type. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
@@ -75,6 +77,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const transforms = sources.transforms === undefined ? undefined : transformMetrics(registers);
   return {
     observeRequest: observe,
+    gateway: createGatewayMetrics(registry),
     async render() {
       backlog(await withinTime(sources.backlog, STORE_TIMEOUT_MS));
       if (sources.transforms !== undefined) transforms?.(sources.transforms());

@@ -4,6 +4,7 @@ export type { Condition, Health, HealthCode, HealthReporter, Trouble } from './h
 export { createLogger } from './log.ts';
 export type { Log, LogFields, LogLevel, LogOptions } from './log.ts';
 export { SECRET_KEY } from './redact.ts';
+export type { GatewayMetrics } from './gateway-metrics.ts';
 export type {
   BacklogFigures,
   Metrics,

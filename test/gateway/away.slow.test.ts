@@ -75,8 +75,8 @@ describe('an agent that is away', () => {
     expect(agent.asked.filter((message) => message !== 'four')).toEqual(['one', 'two', 'three']);
     expect(await house.storage.findRun(runs[0]?.id ?? '')).toMatchObject({ attempts: 1 });
     expect(await house.storage.listHolds('default')).toEqual([]);
-    expect(logLine(house, 'the agent or model cannot be reached: its runs wait')).toHaveLength(1);
-    expect(logLine(house, 'the agent or model can be reached: its runs start again')).toHaveLength(1);
+    expect(logLine(house, 'a runner cannot be reached; its runs wait')).toHaveLength(1);
+    expect(logLine(house, 'well again')).toHaveLength(1);
     expect((await house.events()).filter((text) => text.startsWith('Agent default'))).toHaveLength(1);
   });
 

@@ -85,7 +85,7 @@ describe('a reply', () => {
       lastError: { code: 'not_configured' },
     });
     expect(await house.events()).toEqual([
-      'Hook Test: m',
+      'Hook Test: m (its reply is sent to telegram: nothing is left to do)',
       'Hook Test (delivery failed): not_configured: channel telegram has no settings: add channels.telegram',
     ]);
   });
@@ -275,7 +275,7 @@ describe('failures', () => {
     });
     expect(channel.messages).toHaveLength(5);
     expect(await house.events()).toEqual([
-      'Hook Test: m',
+      'Hook Test: m (its reply is sent to telegram: nothing is left to do)',
       'Hook Test (delivery failed): status_503: try later',
     ]);
   });

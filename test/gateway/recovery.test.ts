@@ -72,7 +72,7 @@ test('a killed gateway leaves nothing behind: processes ended, runs and events t
   const summaries = (await house.events()).filter((text) => text !== 'woken');
   expect(summaries.toSorted()).toEqual([
     'Hook Behind: re: hello',
-    'Hook Delivered: first chunk second one third one',
+    'Hook Delivered: first chunk second one third one (its reply is sent to telegram: nothing is left to do)',
     'Hook Interrupted: re: hello',
   ]);
 }, 40_000);

@@ -108,7 +108,7 @@ test(
       text: string;
     }[];
     expect(events.filter((event) => event.kind === 'summary').map((event) => event.text)).toEqual([
-      'Hook GitHub: A push to Hello-World.',
+      'Hook GitHub: A push to Hello-World. (its reply is sent to telegram: nothing is left to do)',
     ]);
   },
 );

@@ -115,6 +115,7 @@ export class Outbox {
           this.#context.storage.completeOutbox(entry.id, { state: 'skipped', note, nowMs }),
         );
         this.counters.skipped += 1;
+        this.#context.metrics?.observeDelivery({ channel: delivery.channel, result: 'skipped' });
         return;
       }
       case 'problem':
@@ -161,6 +162,8 @@ export class Outbox {
           }),
         );
         this.counters.sent += 1;
+        this.#context.metrics?.observeDelivery({ channel, result: 'sent' });
+        this.#context.alerts.worked({ kind: 'channel', name: channel });
         return;
       }
       case 'retry':
@@ -226,6 +229,7 @@ export class Outbox {
       this.#context.storage.completeOutbox(entry.id, { state: 'completed', nowMs }),
     );
     this.counters.sent += 1;
+    this.#context.metrics?.observeDelivery({ channel: 'callback', result: 'sent' });
   }
 
   /** Whether our own stop ended an attempt: the next start takes it up, as it does after a kill. */
@@ -248,6 +252,7 @@ export class Outbox {
     if (decision.kind === 'give-up') return this.#giveUp(entry, error, entry.delivery?.fallback);
     await this.#requeue(entry, error, decision.delayMs);
     this.counters.repeated += 1;
+    this.#context.metrics?.observeDelivery({ channel: channelOf(entry), result: 'repeated' });
   }
 
   async #requeue(entry: OutboxRecord, { code, message }: AttemptError, delayMs: number): Promise<void> {
@@ -275,6 +280,15 @@ export class Outbox {
       }),
     );
     this.counters.dead += 1;
+    const channel = channelOf(entry);
+    this.#context.metrics?.observeDelivery({ channel, result: 'dead' });
+    const reason = message.split('\n', 1)[0] ?? '';
+    this.#context.log.error(
+      { outboxId: entry.id, runId: entry.runId, channel, code, reason },
+      `${entry.kind} given up`,
+    );
+    if (entry.kind === 'delivery')
+      this.#context.alerts.failed({ kind: 'channel', name: channel }, `${code}: ${reason}`);
   }
 
   async #persist<T>(entry: OutboxRecord, write: (nowMs: number) => Promise<T>): Promise<T> {
@@ -286,4 +300,8 @@ export class Outbox {
 
 function queueOf({ channel, to }: { readonly channel: string; readonly to: string }): string {
   return `${channel}\n${to}`;
+}
+
+function channelOf({ kind, delivery }: OutboxRecord): string {
+  return kind === 'callback' ? 'callback' : (delivery?.channel ?? 'unknown');
 }

@@ -1,0 +1,84 @@
+/*
+ * Messages to the operator (`gateway.alerts`): one when a runner, a channel or a mapping keeps failing, and one when it
+ * is well again. They go straight to the channel, past the outbox, which may be what fails. What has failed so far is
+ * known to this process only: after a restart it is counted anew.
+ */
+import { sendChunks } from './outbox/delivery.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { codeOf } from '../telemetry/telemetry.ts';
+
+/** What can fail; a name is the operator's own. */
+export interface AlertSubject {
+  readonly kind: 'runner' | 'channel' | 'mapping';
+  readonly name: string;
+}
+
+/** Subjects told apart; further ones are not watched. */
+const MAX_SUBJECTS = 1_000;
+const SEND_TIMEOUT_MS = 60_000;
+
+interface Failures {
+  count: number;
+  isTold: boolean;
+}
+
+export class Alerts {
+  readonly #context: Pick<GatewayContext, 'configuration' | 'log' | 'nonce'>;
+  readonly #failing = new Map<string, Failures>();
+  /** Alerts go one after the other, so that "well again" never overtakes. */
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(context: Pick<GatewayContext, 'configuration' | 'log' | 'nonce'>) {
+    this.#context = context;
+  }
+
+  /** Notes a failure with its reason, in words that may leave the house. */
+  failed({ kind, name }: AlertSubject, reason: string): void {
+    const key = `${kind} ${name}`;
+    const known = this.#failing.get(key) ?? { count: 0, isTold: false };
+    if (!this.#failing.has(key) && this.#failing.size >= MAX_SUBJECTS) return;
+    known.count += 1;
+    this.#failing.set(key, known);
+    const { alerts } = this.#context.configuration().settings.gateway;
+    if (alerts === undefined || known.isTold || known.count < alerts.after) return;
+    known.isTold = true;
+    const times = known.count === 1 ? 'once' : `${known.count} times in a row`;
+    this.#send(`Sluice: ${key} has failed ${times}: ${reason}`);
+  }
+
+  /** Notes that it works. */
+  worked({ kind, name }: AlertSubject): void {
+    const key = `${kind} ${name}`;
+    const known = this.#failing.get(key);
+    if (known === undefined) return;
+    this.#failing.delete(key);
+    if (known.isTold) this.#send(`Sluice: ${key} works again.`);
+  }
+
+  /** Resolves when all messages so far have gone out, or failed. */
+  settled(): Promise<void> {
+    return this.#sending;
+  }
+
+  #send(text: string): void {
+    this.#sending = this.#sending.then(() => this.#deliver(text));
+  }
+
+  async #deliver(text: string): Promise<void> {
+    const { settings, channels } = this.#context.configuration();
+    const { alerts } = settings.gateway;
+    if (alerts === undefined) return;
+    try {
+      const adapter = await channels.find(alerts.channel);
+      if (adapter === undefined) throw new Error('not_configured');
+      const delivery = { channel: alerts.channel, text, fromMain: false };
+      const entry = { id: this.#context.nonce(), chunksSent: 0, delivery };
+      const signal = AbortSignal.timeout(SEND_TIMEOUT_MS);
+      const result = await sendChunks(adapter, entry, { to: alerts.to, signal, onProgress: async () => {} });
+      if (result.kind !== 'sent')
+        this.#context.log.error({ channel: alerts.channel, code: result.code }, 'an alert was not delivered');
+    } catch (error) {
+      this.#context.log.error({ channel: alerts.channel, code: codeOf(error) }, 'an alert was not delivered');
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** One attempt at a run, or its end. */
+export interface ObservedRun {
+  readonly runner: string;
+  readonly mappingId: string | undefined;
+  /** How the turn ended; `not-started`, `held` and `dead` are no turns. */
+  readonly result: string;
+  /** Absent where no turn was taken. */
+  readonly tookMs?: number;
+}
+
+/** What became of a delivery or callback. */
+export interface ObservedDelivery {
+  /** A channel, or `callback`. */
+  readonly channel: string;
+  /** `sent`, `skipped`, `repeated` or `dead`. */
+  readonly result: string;
+}
+
+/** What the gateway does, as it happens. */
+export interface GatewayMetrics {
+  observeRun(run: ObservedRun): void;
+  observeDelivery(delivery: ObservedDelivery): void;
+  observeHeartbeat(result: 'ok' | 'failed' | 'held'): void;
+  /** Runners that are away now. */
+  setAway(runners: readonly string[]): void;
+}
+
+const SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1_800];
+/** Mappings told apart; further ones are counted under `other`, so that series stay bounded. */
+const MAX_MAPPINGS = 200;
+
+export function createGatewayMetrics(registry: Registry): GatewayMetrics {
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: readonly string[]): Counter =>
+    new Counter({ name, help, labelNames, registers });
+  const runs = counter('sluice_runs_total', 'Attempts at runs, by runner, mapping and result.', [
+    'runner',
+    'mapping',
+    'result',
+  ]);
+  const seconds = new Histogram({
+    name: 'sluice_run_seconds',
+    help: 'Time a turn of an agent took, by runner.',
+    labelNames: ['runner'],
+    buckets: SECONDS,
+    registers,
+  });
+  const deliveries = counter('sluice_deliveries_total', 'Attempts at deliveries and callbacks.', [
+    'channel',
+    'result',
+  ]);
+  const heartbeats = counter('sluice_heartbeats_total', 'Turns of the main session.', ['result']);
+  const away = new Gauge({
+    name: 'sluice_runner_away',
+    help: '1 for a runner that cannot be reached, so that its runs wait.',
+    labelNames: ['runner'],
+    registers,
+  });
+  const mappings = new Set<string>();
+  const mappingLabel = (id = ''): string => {
+    if (mappings.size < MAX_MAPPINGS) mappings.add(id);
+    return mappings.has(id) ? id : 'other';
+  };
+  return {
+    observeRun({ runner, mappingId, result, tookMs }) {
+      runs.inc({ runner, mapping: mappingLabel(mappingId), result });
+      if (tookMs !== undefined) seconds.observe({ runner }, tookMs / 1000);
+    },
+    observeDelivery: (labels) => deliveries.inc({ ...labels }),
+    observeHeartbeat: (result) => heartbeats.inc({ result }),
+    setAway(runners) {
+      away.reset();
+      for (const runner of runners) away.set({ runner }, 1);
+    },
+  };
+}

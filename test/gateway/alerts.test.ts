@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import type { Turn, TurnResult } from '../../src/runners/runners.ts';
+import { openMetrics } from '../../src/telemetry/telemetry.ts';
+import {
+  agentAction,
+  answering,
+  FAST_RETRY,
+  ok,
+  openHouse,
+  RecordingChannel,
+} from '../support/gateway-fixture.ts';
+
+const FAILED: TurnResult = {
+  kind: 'completed',
+  outcome: 'error',
+  reply: '',
+  error: { code: 'exit_1', message: 'the command exited with code 1\nits own words' },
+};
+const alerts = { channel: 'ops', to: '7', after: 2 };
+
+test('one message goes out when a runner keeps failing, and one when it works again', async () => {
+  let answer: (turn: Turn) => TurnResult = () => FAILED;
+  const channel = new RecordingChannel('ops', 500);
+  const house = await openHouse({
+    channels: [channel],
+    runners: { default: answering((turn) => answer(turn)) },
+    gateway: { alerts },
+  });
+  const run = async (): Promise<void> => {
+    const action = agentAction({ origin: { requestId: 'r', path: 'agent', trusted: false } });
+    await house.accept(action);
+    await house.gateway.waitForRun(action.id, 5_000);
+  };
+  await run();
+  expect(channel.texts).toEqual([]);
+  for (let count = 0; count < 3; count += 1) await run();
+  const failing =
+    'Sluice: runner default has failed 2 times in a row: exit_1: the command exited with code 1';
+  await expect.poll(() => channel.texts).toEqual([failing]);
+  answer = () => ok('fine');
+  await run();
+  await run();
+  await expect.poll(() => channel.texts).toEqual([failing, 'Sluice: runner default works again.']);
+  expect(channel.messages.every(({ to }) => to === '7')).toBe(true);
+  const warned = house.logged.filter(({ message }) => message === 'run failed');
+  expect(warned[0]?.fields).toMatchObject({ code: 'exit_1', reason: 'the command exited with code 1' });
+});
+
+test('a mapping and a channel have messages of their own, and a failing alert stops nothing', async () => {
+  const ops = new RecordingChannel('ops', 500);
+  const broken = new RecordingChannel('telegram', 500);
+  broken.answer = () => ({ kind: 'failed', code: 'forbidden', message: 'the bot was blocked' });
+  const house = await openHouse({
+    channels: [ops, { channel: broken, to: '1' }],
+    gateway: { alerts: { ...alerts, after: 1 } },
+  });
+  const action = agentAction({ deliver: true, channel: 'telegram' });
+  await house.accept(action);
+  await expect
+    .poll(() => ops.texts)
+    .toEqual(['Sluice: channel telegram has failed once: forbidden: the bot was blocked']);
+  expect(house.logged.find(({ message }) => message === 'delivery given up')?.fields).toMatchObject({
+    channel: 'telegram',
+    code: 'forbidden',
+  });
+  ops.answer = () => ({ kind: 'failed', code: 'unauthorized', message: 'no' });
+  broken.answer = () => ({ kind: 'sent' });
+  const next = agentAction({ deliver: true, channel: 'telegram' });
+  await house.accept(next);
+  await expect
+    .poll(() => house.logged.some(({ message }) => message === 'an alert was not delivered'))
+    .toBe(true);
+});
+
+test('runs, deliveries and agents that are away are counted', async () => {
+  const metrics = await openMetrics({ backlog: () => Promise.reject(new Error('not asked')) });
+  const away: TurnResult = {
+    kind: 'not-started',
+    code: 'connection_refused',
+    message: 'no',
+    final: false,
+    affects: 'runner',
+  };
+  let answer: (turn: Turn) => TurnResult = () => away;
+  const holds = { maxAttempts: Infinity, baseMs: 20, factor: 1, maxMs: 20 };
+  const house = await openHouse({
+    channels: [{ channel: new RecordingChannel('telegram'), to: '1' }],
+    runners: { default: answering((turn) => answer(turn)) },
+    options: { metrics: metrics.gateway, retry: { ...FAST_RETRY, holds } },
+  });
+  const action = agentAction({ deliver: true, channel: 'telegram' });
+  await house.accept(action);
+  const text = async (): Promise<string> => (await metrics.render()).text;
+  await expect.poll(text).toContain('sluice_runner_away{runner="default"} 1');
+  answer = () => ok('done');
+  await house.gateway.waitForRun(action.id, 5_000);
+  await expect.poll(text).toContain('sluice_deliveries_total{channel="telegram",result="sent"} 1');
+  expect(await text()).toContain('sluice_runs_total{runner="default",mapping="test",result="ok"} 1');
+  expect(await text()).toMatch(/sluice_run_seconds_count\{runner="default"\} 1/);
+  expect(await text()).not.toContain('sluice_runner_away{');
+});
