@@ -63,6 +63,7 @@ function addSetup(mail: Command, cli: Cli): void {
         'icloud',
         'yahoo',
         'imap',
+        'gmail-api',
       ]),
     )
     .option('--account <address>', 'address of the mailbox')
@@ -79,6 +80,8 @@ function addSetup(mail: Command, cli: Cli): void {
     .option('--subject <text>', 'only mail whose subject contains this (repeatable)', collect)
     .option('--since <date>', 'where the first run begins, in place of now', readDate)
     .option('--hook-path <name>', 'hook name to deliver to (default mail)')
+    .option('--topic <name>', 'Pub/Sub topic, for the provider gmail-api')
+    .option('--subscription <name>', 'pull subscription of the topic, for the provider gmail-api')
     .option('--dry-run', 'test the connection and show what would be written')
     .option('--json', 'what was written, as a JSON object without secrets; asks nothing')
     .action(async (flags: MailSetupFlags) => (await import('./mail-setup.ts')).setUpMail(cli, flags));

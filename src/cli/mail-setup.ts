@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { editDocument, readDocument } from '../document/document.ts';
 import {
   checkMailbox,
+  GOOGLE_ENDPOINTS,
   loginWithBrowser,
   loginWithDevice,
   MAIL_PROVIDERS,
@@ -14,6 +15,7 @@ import {
   writeOAuthFile,
   writeSecretFile,
   writtenBlock,
+  type GoogleEndpoints,
   type MailboxCheck,
   type MailProvider,
   type MailProviderName,
@@ -43,6 +45,8 @@ export interface MailSetupFlags extends ConfigFlags {
   readonly subject?: readonly string[];
   readonly since?: string;
   readonly hookPath?: string;
+  readonly topic?: string;
+  readonly subscription?: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
 }
@@ -52,9 +56,13 @@ export interface SetupWorld {
   readonly oauth: Readonly<
     Record<
       'google' | 'microsoft',
-      { readonly endpoints: OAuthLogin['endpoints']; readonly scopes: { readonly imap: string } }
+      {
+        readonly endpoints: OAuthLogin['endpoints'];
+        readonly scopes: { readonly imap: string; readonly gmail: string };
+      }
     >
   >;
+  readonly google: GoogleEndpoints;
 }
 
 /** How long a person has to log in in the browser. */
@@ -69,16 +77,16 @@ type Secret =
 export async function setUpMail(
   cli: Cli,
   flags: MailSetupFlags,
-  world: SetupWorld = { oauth: OAUTH_PROVIDERS },
+  world: SetupWorld = { oauth: OAUTH_PROVIDERS, google: GOOGLE_ENDPOINTS },
 ): Promise<void> {
   const file = findConfigFile(cli.terminal, flags);
   const config = await readConfig(file);
   const ask = await openAsker(cli.terminal, flags.json !== true);
-  const provider = await askProvider(ask, flags);
-  const answers = await askAnswers(ask, flags, provider);
+  const { name, provider } = await askProvider(ask, flags);
+  const answers = await askAnswers(ask, flags, { ...provider, isGmailApi: name === 'gmail-api' });
   const secret = await askSecret(cli, { ask, flags, provider, answers, world });
   ask.say(`testing the connection to ${answers.host}`);
-  const check = await checkMailbox(answers, mailboxSecret(secret));
+  const check = await checkMailbox(answers, mailboxSecret(secret), world.google);
   const edits = setupEdits(writtenBlock(answers), config);
   const edited = editDocument(config.source, config.format, edits);
   if (flags.dryRun !== true) {
@@ -116,17 +124,24 @@ function formatOf(file: string): 'yaml' | 'json' | 'json5' {
   return file.endsWith('.json') ? 'json' : 'yaml';
 }
 
-async function askProvider(ask: Asker, { provider }: MailSetupFlags): Promise<MailProvider> {
+async function askProvider(
+  ask: Asker,
+  { provider }: MailSetupFlags,
+): Promise<{ readonly name: MailProviderName; readonly provider: MailProvider }> {
   const names = Object.keys(MAIL_PROVIDERS) as MailProviderName[];
   const name =
     provider ??
     (await ask.choose('--provider', 'Where is the mailbox?', {
       choices: names.map((value) => ({ value, label: MAIL_PROVIDERS[value].title })),
     }));
-  return MAIL_PROVIDERS[name];
+  return { name, provider: MAIL_PROVIDERS[name] };
 }
 
-async function askAnswers(ask: Asker, flags: MailSetupFlags, provider: MailProvider): Promise<SetupAnswers> {
+async function askAnswers(
+  ask: Asker,
+  flags: MailSetupFlags,
+  provider: MailProvider & { readonly isGmailApi: boolean },
+): Promise<SetupAnswers> {
   const account = flags.account ?? (await ask.text('--account', 'Which address?', isAddress));
   const host = flags.host ?? provider.host ?? (await ask.text('--host', 'Name of its IMAP server?', isHost));
   const auth =
@@ -143,7 +158,30 @@ async function askAnswers(ask: Asker, flags: MailSetupFlags, provider: MailProvi
     throw new CliError(`${provider.title} takes ${provider.auth.join(' or ')} only; leave --auth out`, 2);
   }
   const { port, security, user, folder, from, subject, since, hookPath } = flags;
-  return { account, host, auth, port, security, user, folders: folder, from, subject, since, path: hookPath };
+  const common = { account, host, auth, port, security, user, folders: folder, from, subject, since };
+  if (!provider.isGmailApi) return { ...common, kind: 'imap', path: hookPath };
+  const topic =
+    flags.topic ?? (await ask.text('--topic', 'Which Pub/Sub topic? (projects/P/topics/T)', isTopic));
+  const subscription =
+    flags.subscription ??
+    (await ask.text(
+      '--subscription',
+      'Which pull subscription? (projects/P/subscriptions/S)',
+      isSubscription,
+    ));
+  return { ...common, kind: 'gmail', path: hookPath, topic, subscription };
+}
+
+function isTopic(value: string): string | undefined {
+  return /^projects\/[^/\s]+\/topics\/[^/\s]+$/.test(value)
+    ? undefined
+    : 'a name such as projects/P/topics/T';
+}
+
+function isSubscription(value: string): string | undefined {
+  return /^projects\/[^/\s]+\/subscriptions\/[^/\s]+$/.test(value)
+    ? undefined
+    : 'a name such as projects/P/subscriptions/S';
 }
 
 function isAddress(value: string): string | undefined {
@@ -208,7 +246,7 @@ async function logIn(cli: Cli, { ask, flags, provider, answers, world }: SecretQ
     provider: name,
     endpoints,
     client: { clientId, clientSecret },
-    scope: scopes.imap,
+    scope: scopes[answers.kind],
     signal: AbortSignal.timeout(LOGIN_MS),
   };
   if (endpoints.device !== undefined) {
@@ -265,7 +303,10 @@ function report(
     return;
   }
   for (const { path, messages } of check.folders) {
-    terminal.err(`connected: ${path} holds ${String(messages)} messages, of which none starts a run`);
+    const count = messages === undefined ? '' : ` holds ${String(messages)} messages, of which none`;
+    terminal.err(
+      `connected: ${path}${count === '' ? ': mail that is there starts no run' : `${count} starts a run`}`,
+    );
   }
   if (isDry) {
     terminal.out(edited);

@@ -53,6 +53,13 @@ export const MAIL_PROVIDERS = {
     auth: ['password'],
     passwordHelp: 'Make an app password under Account security at https://login.yahoo.com/account/security.',
   },
+  'gmail-api': {
+    title: 'Gmail (API with Pub/Sub)',
+    host: 'gmail.googleapis.com',
+    auth: ['oauth2'],
+    oauth: 'google',
+    oauthHelp: `${GOOGLE_CLIENT} In the same project, turn on the Gmail API, make a Pub/Sub topic with a pull subscription, and let gmail-api-push@system.gserviceaccount.com publish to the topic.`,
+  },
   imap: { title: 'another IMAP server', auth: ['password'] },
 } as const satisfies Record<string, MailProvider>;
 

@@ -1,4 +1,6 @@
 import type { Edit } from '../document/document.ts';
+import { GOOGLE_ENDPOINTS, GoogleApi, type GoogleEndpoints } from './gmail-api.ts';
+import { GmailSource } from './gmail-source.ts';
 import { ImapClient, type ImapAccess } from './imap-client.ts';
 import { requirePackages } from './optional-packages.ts';
 
@@ -6,6 +8,7 @@ import { requirePackages } from './optional-packages.ts';
 export type WrittenBlock = Readonly<Record<string, unknown>>;
 
 export interface SetupAnswers {
+  readonly kind: 'imap' | 'gmail';
   readonly account: string;
   readonly host: string;
   readonly port?: number | undefined;
@@ -17,6 +20,9 @@ export interface SetupAnswers {
   readonly subject?: readonly string[] | undefined;
   readonly since?: string | undefined;
   readonly path?: string | undefined;
+  /** Of Pub/Sub, for the Gmail API. */
+  readonly topic?: string | undefined;
+  readonly subscription?: string | undefined;
 }
 
 /** Files of secrets, relative to the configuration. */
@@ -25,11 +31,22 @@ export const OAUTH_FILE = '.sluice/mail-oauth.json';
 
 /** The block for these answers. Secrets are named, never part of it. */
 export function writtenBlock(answers: SetupAnswers): WrittenBlock {
-  const { account, host, port, security, user, auth, folders, from, subject, since, path } = answers;
+  const { kind, account, folders, from, subject, since, path } = answers;
   return {
     version: 1,
-    kind: 'imap',
+    kind,
     account,
+    ...(kind === 'gmail' ? gmailKeys(answers) : imapKeys(answers)),
+    ...(folders === undefined ? {} : { folders: [...folders] }),
+    ...(from === undefined ? {} : { from: [...from] }),
+    ...(subject === undefined ? {} : { subject: [...subject] }),
+    ...(since === undefined ? {} : { since }),
+    ...(path === undefined ? {} : { path }),
+  };
+}
+
+function imapKeys({ account, host, port, security, user, auth }: SetupAnswers): WrittenBlock {
+  return {
     host,
     ...(port === undefined ? {} : { port }),
     ...(security === undefined || security === 'tls' ? {} : { security }),
@@ -38,12 +55,11 @@ export function writtenBlock(answers: SetupAnswers): WrittenBlock {
       auth === 'password'
         ? { kind: 'password', password: { file: PASSWORD_FILE } }
         : { kind: 'oauth2', oauthFile: OAUTH_FILE },
-    ...(folders === undefined ? {} : { folders: [...folders] }),
-    ...(from === undefined ? {} : { from: [...from] }),
-    ...(subject === undefined ? {} : { subject: [...subject] }),
-    ...(since === undefined ? {} : { since }),
-    ...(path === undefined ? {} : { path }),
   };
+}
+
+function gmailKeys({ topic, subscription }: SetupAnswers): WrittenBlock {
+  return { topic, subscription, oauthFile: OAUTH_FILE };
 }
 
 /** What has to change in a configuration so that it holds the block and enables the preset. */
@@ -70,7 +86,8 @@ function isSameKind(mail: unknown, block: WrittenBlock): mail is Readonly<Record
 
 /** What the server says of a mailbox. */
 export interface MailboxCheck {
-  readonly folders: readonly { readonly path: string; readonly messages: number }[];
+  /** Without a count where the interface gives none. */
+  readonly folders: readonly { readonly path: string; readonly messages?: number }[];
 }
 
 /**
@@ -78,9 +95,11 @@ export interface MailboxCheck {
  * @throws MailFailure that says what the server did not take
  */
 export async function checkMailbox(
-  answers: Pick<SetupAnswers, 'host' | 'port' | 'security' | 'user' | 'account' | 'folders'>,
+  answers: SetupAnswers,
   secret: ImapAccess['secret'],
+  google: GoogleEndpoints = GOOGLE_ENDPOINTS,
 ): Promise<MailboxCheck> {
+  if (answers.kind === 'gmail') return checkGmail(answers, secret.value, google);
   requirePackages(['imapflow', 'postal-mime', 'html-to-text']);
   const { host, account, security = 'tls' } = answers;
   const access: ImapAccess = {
@@ -98,3 +117,23 @@ export async function checkMailbox(
   }
   return { folders };
 }
+
+/** Finds the labels, starts the watch, and pulls once. */
+async function checkGmail(
+  { folders = ['INBOX'], topic = '', subscription = '' }: SetupAnswers,
+  token: string,
+  endpoints: GoogleEndpoints,
+): Promise<MailboxCheck> {
+  requirePackages(['openid-client', 'postal-mime', 'html-to-text']);
+  const api = new GoogleApi(() => Promise.resolve(token));
+  const source = await GmailSource.open(api, { topic, subscription, labels: folders }, { endpoints });
+  try {
+    await source.wait(PULL_CHECK_MS, new AbortController().signal);
+  } finally {
+    source.close();
+  }
+  return { folders: folders.map((path) => ({ path })) };
+}
+
+/** A subscription that cannot be pulled is refused at once. */
+const PULL_CHECK_MS = 3_000;

@@ -366,9 +366,9 @@ test('an OpenClaw file loads as it is, and what it has no use for is named once'
   expect(diagnostics.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
     'warning HOOKS_PORT',
     'warning OPENCLAW_NOT_FOUND',
-    'warning IGNORED_HOOK_KEYS',
+    'warning NOT_TRANSLATED',
   ]);
-  expect(diagnostics[2]?.message).toMatch(/: gmail$/);
+  expect(diagnostics[2]?.message).toMatch(/^hooks\.gmail has no counterpart/);
   expect(config?.dialect).toBe('openclaw');
   const { hooks, server, gateway, agents } = config?.settings ?? ({} as Settings);
   expect(hooks).toMatchObject({
@@ -563,4 +563,44 @@ test('the same text has the same hash, whatever the secrets are', async () => {
   const third = await load({ 'sluice.yaml': `${text}\n` }, { env: { T: 'first' } });
   expect(first.config?.sha256).toBe(second.config?.sha256);
   expect(first.config?.sha256).not.toBe(third.config?.sha256);
+});
+
+test('hooks.gmail of an OpenClaw file becomes hooks.mail, with a warning per key that has no counterpart', async () => {
+  const text = `{hooks: {enabled: true, token: 'hook-token-0123456789', presets: ['gmail'], gmail: {
+    account: 'me@example.org', label: 'INBOX', topic: 'projects/p/topics/gog-gmail-watch',
+    subscription: 'gog-gmail-watch-push', pushToken: 'push-token-0123456789', hookUrl: 'http://127.0.0.1:18789/hooks/gmail',
+    includeBody: true, maxBytes: 20000, renewEveryMinutes: 720, serve: {bind: '127.0.0.1', port: 8788, path: '/'},
+    tailscale: {mode: 'funnel', path: '/gmail-pubsub'}, model: 'a/b', thinking: 'off', allowUnsafeExternalContent: false,
+  }}}`;
+  const { config, diagnostics, folder } = await loadNamed('openclaw.json', text, { env: {} });
+  expect(config?.settings.hooks.mail).toEqual({
+    version: 1,
+    kind: 'gmail',
+    run: false,
+    path: 'gmail',
+    account: 'me@example.org',
+    topic: 'projects/p/topics/gog-gmail-watch',
+    subscription: 'projects/p/subscriptions/gog-gmail-watch-push',
+    folders: ['INBOX'],
+    from: [],
+    subject: [],
+    maxBodyChars: 20_000,
+    oauthFile: join(folder, '.sluice/mail-oauth.json'),
+  });
+  const lost = diagnostics
+    .filter(({ code }) => code === 'NOT_TRANSLATED')
+    .map(({ message }) => message.split(' ')[0]);
+  expect(new Set(lost)).toEqual(
+    new Set([
+      'hooks.gmail.allowUnsafeExternalContent',
+      'hooks.gmail.hookUrl',
+      'hooks.gmail.model',
+      'hooks.gmail.pushToken',
+      'hooks.gmail.renewEveryMinutes',
+      'hooks.gmail.serve',
+      'hooks.gmail.tailscale',
+      'hooks.gmail.thinking',
+    ]),
+  );
+  expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
 });

@@ -1,9 +1,12 @@
 /** The Gmail API with Pub/Sub, against a server that follows their documentation, and OAuth2 logins. */
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { MailBlock } from '../../src/config/config.ts';
+import type { Command } from 'commander';
+import { setUpMail, type MailSetupFlags } from '../../src/cli/mail-setup.ts';
+import { processTerminal } from '../../src/cli/terminal.ts';
+import { loadConfig, type MailBlock } from '../../src/config/config.ts';
 import { readOAuthFile, writeOAuthFile, type OAuthFile } from '../../src/mail/oauth-file.ts';
 import { loginWithBrowser, loginWithDevice } from '../../src/mail/oauth-login.ts';
 import { AccessTokens, type OAuthEndpoints } from '../../src/mail/oauth.ts';
@@ -268,4 +271,98 @@ test('a delivered Gmail message has its own id', async () => {
   const id = google.deliver('x');
   await until(() => expect(requests).toHaveLength(1));
   expect(messageOf(requests[0]).id).toBe(id);
+});
+
+describe('setup', () => {
+  const world = (device: boolean) => {
+    const { device: deviceUrl, ...browser } = {
+      issuer: google.url,
+      authorization: `${google.url}/authorize`,
+      token: `${google.url}/token`,
+      device: `${google.url}/device`,
+    };
+    const scopes = { imap: 'imap-scope', gmail: 'gmail-scope' };
+    const endpoints = device ? { ...browser, device: deviceUrl } : browser;
+    return {
+      oauth: { google: { endpoints, scopes }, microsoft: { endpoints, scopes } },
+      google: { gmail: google.url, pubsub: google.url },
+    };
+  };
+
+  async function setUp(
+    flags: MailSetupFlags,
+    onPrint: (text: string) => void,
+    device = false,
+  ): Promise<string> {
+    await writeFile(join(folder, 'sluice.yaml'), 'hooks:\n  presets: [mail] # one\n');
+    await writeFile(join(folder, 'client-secret'), GOOGLE.clientSecret);
+    const printed: string[] = [];
+    const print = (text: string): void => {
+      printed.push(text);
+      onPrint(text);
+    };
+    const terminal = {
+      ...processTerminal(),
+      interactive: false,
+      cwd: folder,
+      env: {},
+      out: print,
+      err: print,
+    };
+    const cli = { terminal, setExitCode: () => undefined, withConfig: (command: Command) => command };
+    await setUpMail(cli, flags, world(device));
+    return printed.join('\n');
+  }
+
+  test('connects the Gmail API: the person logs in in the browser, the watch is started, then all is written', async () => {
+    const printed = await setUp(
+      {
+        provider: 'gmail-api',
+        account: 'me@gmail.example',
+        clientId: GOOGLE.clientId,
+        clientSecretFile: 'client-secret',
+        topic: GOOGLE.topic,
+        subscription: GOOGLE.subscription,
+      },
+      (text) => {
+        const url = /http\S+\/authorize\S+/.exec(text)?.[0];
+        if (url !== undefined) void fetch(url).then((page) => page.text());
+      },
+    );
+    const { config } = await loadConfig(join(folder, 'sluice.yaml'), { env: {}, needSecrets: true });
+    expect(config?.settings.hooks.mail).toMatchObject({
+      kind: 'gmail',
+      topic: GOOGLE.topic,
+      oauthFile: join(folder, '.sluice', 'mail-oauth.json'),
+    });
+    const kept = await readOAuthFile(join(folder, '.sluice', 'mail-oauth.json'));
+    expect(kept).toMatchObject({
+      scope: 'gmail-scope',
+      refreshToken: 'refresh-1',
+      clientSecret: GOOGLE.clientSecret,
+    });
+    expect(google.calls).toContain('POST /gmail/v1/users/me/watch');
+    for (const secret of [kept.refreshToken, 'access-1', GOOGLE.clientSecret]) {
+      expect(printed).not.toContain(secret);
+      expect(await readFile(join(folder, 'sluice.yaml'), 'utf8')).not.toContain(secret);
+    }
+  });
+
+  test('writes nothing where the topic is not there', async () => {
+    const flags: MailSetupFlags = {
+      provider: 'gmail-api',
+      account: 'me@gmail.example',
+      clientId: GOOGLE.clientId,
+      clientSecretFile: 'client-secret',
+      topic: 'projects/p/topics/other',
+      subscription: GOOGLE.subscription,
+    };
+    const follow = (text: string): void => {
+      const url = /http\S+\/authorize\S+/.exec(text)?.[0];
+      if (url !== undefined) void fetch(url).then((page) => page.text());
+    };
+    await expect(setUp(flags, follow)).rejects.toThrow('Invalid topicName');
+    await expect(stat(join(folder, '.sluice'))).rejects.toThrow('ENOENT');
+    expect(await readFile(join(folder, 'sluice.yaml'), 'utf8')).toBe('hooks:\n  presets: [mail] # one\n');
+  });
 });

@@ -47,6 +47,8 @@ export const GOOGLE = {
   clientSecret: 'client-secret-1',
 } as const;
 
+/** Ten seconds at least in Pub/Sub. */
+const ACK_DEADLINE_MS = 300;
 const LABELS = ['INBOX', 'SPAM', 'TRASH', 'DRAFT', 'SENT', 'UNREAD'].map((id) => ({
   id,
   name: id,
@@ -57,11 +59,13 @@ export async function startGoogleServer(): Promise<GoogleServer> {
   const messages = new Map<string, GmailMessage>();
   const notices: string[] = [];
   const waiting = new Set<() => void>();
+  const outstanding = new Set<string>();
   const calls: string[] = [];
   let historyId = 1000;
   let oldestHistory = 1000;
   let isWatched = false;
   let serial = 0;
+  let acks = 0;
   let tokens = new Set<string>();
   let refreshToken = 'refresh-0';
   let challenge = '';
@@ -158,18 +162,27 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     json(res, 200, messageJson(message));
   };
 
-  const answerPull = (req: IncomingMessage, res: ServerResponse): void => {
+  const publish = (data: string): void => {
+    notices.push(data);
+    for (const give of waiting) give();
+  };
+
+  const answerPull = (res: ServerResponse): void => {
     const give = (): void => {
       waiting.delete(give);
-      const receivedMessages = notices.splice(0).map((data, n) => ({
-        ackId: `ack-${Date.now()}-${n}`,
-        message: { data: Buffer.from(data).toString('base64'), messageId: String(n) },
-      }));
+      const receivedMessages = notices.splice(0).map((data) => {
+        const ackId = `ack-${String((acks += 1))}`;
+        outstanding.add(ackId);
+        // What is not acknowledged in time is delivered again, perhaps to somebody else.
+        setTimeout(() => {
+          if (outstanding.delete(ackId)) publish(data);
+        }, ACK_DEADLINE_MS).unref();
+        return { ackId, message: { data: Buffer.from(data).toString('base64'), messageId: ackId } };
+      });
       json(res, 200, receivedMessages.length === 0 ? {} : { receivedMessages });
     };
     if (notices.length > 0) return give();
     waiting.add(give);
-    req.on('close', () => waiting.delete(give));
     res.on('close', () => waiting.delete(give));
   };
 
@@ -200,9 +213,11 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     if (url.pathname.startsWith(gmail)) {
       return answerGmail(res, url.pathname.slice(gmail.length), { query: url.searchParams, body });
     }
-    if (url.pathname === `/v1/${GOOGLE.subscription}:pull`) return answerPull(req, res);
+    if (url.pathname === `/v1/${GOOGLE.subscription}:pull`) return answerPull(res);
     if (url.pathname === `/v1/${GOOGLE.subscription}:acknowledge`) {
-      acknowledged += (JSON.parse(body) as { ackIds: string[] }).ackIds.length;
+      for (const ackId of (JSON.parse(body) as { ackIds: string[] }).ackIds) {
+        if (outstanding.delete(ackId)) acknowledged += 1;
+      }
       return json(res, 200, {});
     }
     refuse(res, 404, 'Resource not found');
@@ -238,8 +253,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
         subject,
         text: `Body of ${subject} ü`,
       });
-      if (isWatched) notices.push(JSON.stringify({ emailAddress: 'me@gmail.example', historyId }));
-      for (const give of waiting) give();
+      if (isWatched) publish(JSON.stringify({ emailAddress: 'me@gmail.example', historyId }));
       return id;
     },
     remove: (id: string) => void messages.delete(id),

@@ -5,6 +5,7 @@ import { grafted, putAt, recordAt } from './graft.ts';
 import { THEIR_PORT, type Loss, type Move, type Moves } from './moves.ts';
 import { translateAgents } from './translate-agents.ts';
 import { translateChannels } from './translate-channels.ts';
+import { gmailFinding, translateGmail } from './translate-gmail.ts';
 import { gatewaySecrets, OWN_SECTIONS, translateDefaults, translateGateway } from './translate-gateway.ts';
 
 /** Whether a file is read as an OpenClaw configuration: by its name only. */
@@ -39,7 +40,7 @@ const SESSION_KEYS: Readonly<Record<string, string>> = {
   allowedSessionKeyPrefixes: 'allowedPrefixes',
 };
 /** Keys of `hooks` that other parts of the translation read, or that belong to something else there. */
-const READ_ELSEWHERE: readonly string[] = ['allowedAgentIds', 'internal'];
+const READ_ELSEWHERE: readonly string[] = ['allowedAgentIds', 'internal', 'gmail'];
 
 /**
  * Translates an OpenClaw file (expanded, secrets replaced): hooks, the gateway's secret and address, agents, models,
@@ -49,6 +50,7 @@ export function translateOpenClaw(original: LocatedValue, options: TranslateOpti
   if (recordAt(original, []) === undefined) return { root: original, reserved: [], diagnostics: [] };
   const result: Moves = { moves: [], lost: [] };
   const unusedHooks = translateHooks(original, options, result);
+  translateGmail(original, result);
   translateGateway(original, result);
   translateDefaults(original, result);
   translateAgents(original, options.hasCommand, result);
@@ -62,6 +64,7 @@ export function translateOpenClaw(original: LocatedValue, options: TranslateOpti
     diagnostics: [
       ...result.lost.map((loss) => lossFinding(original, loss)),
       ...ignoredKeys(original, unusedHooks),
+      ...gmailFinding(original, result),
       ...agentFinding(original, options),
       ...addressFinding(original),
     ],

@@ -1,0 +1,72 @@
+import type { Diagnostic, LocatedValue, Path } from '../../document/document.ts';
+import { recordAt } from './graft.ts';
+import type { Moves } from './moves.ts';
+
+const GMAIL: Path = ['hooks', 'gmail'];
+
+/** Keys of `hooks.gmail` without a counterpart, and what that means; after OpenClaw's documentation (2026.9). */
+const LOST: Readonly<Record<string, string>> = {
+  pushToken: 'notices of new mail are pulled, so there is no push that it would protect',
+  hookUrl: 'messages are delivered to the hook gmail of this configuration',
+  serve: 'notices of new mail are pulled, so no listener is needed',
+  tailscale: 'notices of new mail are pulled, so nothing has to be reachable from outside',
+  renewEveryMinutes: 'the watch is renewed every day',
+  model: 'a mapping with match.path gmail can set the model of its runs',
+  thinking: 'a mapping with match.path gmail can set thinking',
+  allowUnsafeExternalContent: 'mail is marked as external; a mapping with match.path gmail can set this',
+};
+
+/**
+ * Makes `hooks.mail` of `hooks.gmail`. Their gateway goes on to read the mailbox, so `serve` does not: it would start
+ * every run twice.
+ */
+export function translateGmail(original: LocatedValue, result: Moves): void {
+  const gmail = recordAt(original, GMAIL);
+  if (gmail === undefined) return;
+  const { account, topic, subscription = 'sluice' } = gmail;
+  const project =
+    typeof topic === 'string' ? /^projects\/([^/\s]+)\/topics\/[^/\s]+$/.exec(topic)?.[1] : undefined;
+  if (typeof account !== 'string' || account === '' || project === undefined) {
+    const lost = 'it needs an account, and a topic such as projects/P/topics/T';
+    result.lost.push({ path: GMAIL, lost });
+    return;
+  }
+  const name = String(subscription);
+  const to: Path = ['hooks', 'mail'];
+  const set = (key: string, value: unknown, from: Path = GMAIL): void =>
+    void result.moves.push({ from, to: [...to, key], value });
+  set('version', 1);
+  set('kind', 'gmail');
+  set('run', false);
+  set('path', 'gmail');
+  set('account', account, [...GMAIL, 'account']);
+  set('topic', topic, [...GMAIL, 'topic']);
+  const full = name.includes('/') ? name : `projects/${project}/subscriptions/${name}`;
+  set(
+    'subscription',
+    full,
+    subscription === name && 'subscription' in gmail ? [...GMAIL, 'subscription'] : GMAIL,
+  );
+  if (typeof gmail['label'] === 'string') set('folders', [gmail['label']], [...GMAIL, 'label']);
+  if (gmail['includeBody'] === false) set('maxBodyChars', 0, [...GMAIL, 'includeBody']);
+  else if (typeof gmail['maxBytes'] === 'number')
+    set('maxBodyChars', gmail['maxBytes'], [...GMAIL, 'maxBytes']);
+  for (const key of Object.keys(gmail)) {
+    const lost = LOST[key];
+    if (lost !== undefined) result.lost.push({ path: [...GMAIL, key], lost });
+  }
+}
+
+/** Says who reads the mailbox, where it was translated. */
+export function gmailFinding(original: LocatedValue, { moves }: Moves): readonly Diagnostic[] {
+  if (!moves.some(({ to }) => to[0] === 'hooks' && to[1] === 'mail')) return [];
+  return [
+    {
+      severity: 'warning',
+      code: 'MAIL_READ_BY_GATEWAY',
+      message: 'the gateway reads the mailbox of hooks.gmail, so "sluice serve" does not read it',
+      at: original.place(GMAIL, 'key'),
+      hint: 'to read it here instead, connect it with "sluice webhooks mail setup" in a sluice.yaml with "extends: openclaw.json", and end the watch of the gateway',
+    },
+  ];
+}
