@@ -5,6 +5,7 @@ import type { HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
+import { remedyOf } from './refusal-remedy.ts';
 import { readRequests, parseKeptRequest } from './request-file.ts';
 import { withStore } from './store.ts';
 import { CliError } from './terminal.ts';
@@ -79,6 +80,9 @@ export function formatDecision(decision: DecisionRecord): string {
     `  generation ${decision.generation}, body ${decision.bodyBytes} bytes, took ${decision.tookMs.toFixed(1)} ms`,
   ];
   if (decision.mappingId !== undefined) lines.push(`  mapping ${decision.mappingId}`);
+  if (decision.detail !== undefined) lines.push(`  why: ${decision.detail}`);
+  const remedy = decision.mappingId === undefined ? remedyOf(decision.code) : undefined;
+  if (remedy !== undefined) lines.push(`  hint: ${remedy}`);
   const { refusal } = decision;
   if (refusal !== undefined) lines.push(`  ✗ proof of ${refusal.scheme}: ${refusal.text}`);
   for (const miss of decision.missed ?? []) {

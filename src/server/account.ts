@@ -11,17 +11,24 @@ import type { ServerContext } from './server-context.ts';
 
 /** Wakes the worker and keeps the decision; called once, before the answer goes out or waits for its run. */
 export function concludeRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {
-  const { judged, proof } = ending;
-  if (proof?.kind === 'refused' && proof.diagnosis !== undefined) {
-    guarded(context, exchange, () => context.deps.storage.recordDecision(decisionOf(exchange, ending)));
-  }
-  if (judged === undefined) return;
-  guarded(context, exchange, () => announceWork(context, judged));
+  const { judged } = ending;
+  if (judged !== undefined) guarded(context, exchange, () => announceWork(context, judged));
+  if (!isDecision(ending)) return;
   guarded(context, exchange, () => {
     context.deps.storage.recordDecision(decisionOf(exchange, ending));
-    keepForReplay(context, ending, judged);
+    if (judged !== undefined) keepForReplay(context, ending, judged);
     showDecision(context, exchange, ending);
   });
+}
+
+/**
+ * What came as far as mappings, what was refused to a proved sender, and refusals the doctor looked at, which are few:
+ * strangers must not be able to flush the decisions of others.
+ */
+function isDecision({ judged, proof, error, hookName = '' }: Ending): boolean {
+  if (judged !== undefined) return true;
+  if (proof?.kind === 'refused') return proof.diagnosis !== undefined;
+  return proof !== undefined && error !== undefined && !hookName.startsWith('runs/');
 }
 
 function announceWork({ deps }: ServerContext, { evaluation, result }: Judged): void {

@@ -1,3 +1,4 @@
+import type { HookError } from '../errors.ts';
 import type { Evaluation, TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import type { Ending } from './ending.ts';
@@ -6,6 +7,7 @@ import type { RequestFacts } from './exchange.ts';
 const MAX_MISSED = 50;
 const MAX_NAME_CHARS = 200;
 const MAX_NOTES = 50;
+const MAX_DETAIL_CHARS = 300;
 
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
 export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionRecord {
@@ -19,7 +21,7 @@ export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionReco
     path: (ending.hookName ?? '').slice(0, MAX_NAME_CHARS),
     status,
     outcome: status >= 400 ? 'rejected' : status === 204 ? 'skipped' : 'accepted',
-    ...(ending.error === undefined ? {} : { code: ending.error.code }),
+    ...(ending.error === undefined ? {} : { code: ending.error.code, detail: detailOf(ending.error) }),
     ...(evaluation?.mapping === undefined ? {} : { mappingId: evaluation.mapping.id }),
     actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
     ...(missed === undefined ? {} : { missed }),
@@ -29,6 +31,11 @@ export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionReco
     ...(notes === undefined ? {} : { transformNotes: notes }),
     ...refusalOf(ending.proof),
   };
+}
+
+/** What the sender was told: it never quotes a payload. */
+function detailOf({ detail }: HookError): string {
+  return detail.slice(0, MAX_DETAIL_CHARS);
 }
 
 /** Only the verdict is kept: strangers' requests are not. */

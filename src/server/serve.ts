@@ -144,7 +144,10 @@ function wrongMethod(
   allowed: string,
   known: Pick<Ending, 'proof' | 'hookName'> = {},
 ): Ending {
-  const error = new HookError('method_not_allowed', `this path takes only ${allowed}`);
+  const error = new HookError(
+    'method_not_allowed',
+    `this path takes only ${allowed}, found ${exchange.req.method ?? 'nothing'}`,
+  );
   return failedEnding(exchange, error, { ...known, headers: ['allow', allowed] });
 }
 

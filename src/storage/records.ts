@@ -343,6 +343,8 @@ export interface DecisionRecord {
   readonly status: number;
   readonly outcome: 'accepted' | 'skipped' | 'rejected';
   readonly code?: string;
+  /** What the sender was told of the error; nothing of the payload. */
+  readonly detail?: string;
   readonly mappingId?: string;
   readonly actionIds: readonly string[];
   /** Per considered mapping where none matched: its id and the place of its first failing part. */

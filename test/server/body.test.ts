@@ -18,8 +18,13 @@ import {
 
 afterEach(stopServers);
 
-function expectNoTrace(server: TestServer): void {
-  expect([server.accepted, server.decisions, server.kept, server.evaluated]).toEqual([[], [], [], []]);
+/** Nothing but the decision on the refusal is left, and no word of the body is in it. */
+function expectOnlyRefusal(server: TestServer): void {
+  expect([server.accepted, server.kept, server.evaluated]).toEqual([[], [], []]);
+  expect(server.decisions).toMatchObject([
+    { outcome: 'rejected', actionIds: [], detail: expect.any(String) as string },
+  ]);
+  expect(JSON.stringify(server.decisions)).not.toContain('secret-part');
 }
 
 describe('what a body may be', () => {
@@ -76,7 +81,7 @@ describe('what a body may be', () => {
     const reply = await send(server, '/hooks/wake', { body });
     expect([reply.status, json(reply)['code']]).toEqual([400, code]);
     expect(reply.text + JSON.stringify(server.log)).not.toContain('secret-part');
-    expectNoTrace(server);
+    expectOnlyRefusal(server);
   });
 
   test('the answer names the place where the body stops being JSON', async () => {
@@ -94,7 +99,7 @@ describe('what a body may be', () => {
     const server = await startTestServer({ hooks: { maxBodyBytes: 1_000_000 } });
     const reply = await send(server, '/hooks/mapped', { body });
     expect([reply.status, json(reply)['code']]).toEqual([400, code]);
-    expectNoTrace(server);
+    expectOnlyRefusal(server);
   });
 
   test('512 levels are taken', async () => {
@@ -113,7 +118,7 @@ describe('what a body may be', () => {
       });
       expect([reply.status, json(reply)['code']]).toEqual([415, 'unsupported_encoding']);
       expect(reply.headers['accept-encoding']).toBe('gzip, deflate');
-      expectNoTrace(server);
+      expectOnlyRefusal(server);
     },
   );
 
@@ -135,7 +140,7 @@ describe('what a body may be', () => {
     const body = gzipSync(Buffer.alloc(50_000_000));
     const reply = await send(server, '/hooks/wake', { headers, body });
     expect([reply.status, json(reply)['code']]).toEqual([413, 'body_too_large']);
-    expectNoTrace(server);
+    expectOnlyRefusal(server);
   });
 
   test('what is not packed as it says is 400', async () => {
@@ -233,7 +238,9 @@ describe('limits', () => {
     expect(json(reply)['code']).toBe(
       { 413: 'body_too_large', 401: 'unauthorized', 415: 'unsupported_encoding' }[status],
     );
-    expectNoTrace(server);
+    if (status === 401) {
+      expect([server.accepted, server.decisions, server.kept, server.evaluated]).toEqual([[], [], [], []]);
+    } else expectOnlyRefusal(server);
   });
 
   test('a sender that never stops is cut off after the drain limit', async () => {
@@ -303,7 +310,7 @@ describe('senders that do not finish', () => {
     const [answer] = answersIn(await raw.closed());
     expect(answer?.status).toBe(408);
     expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 'body_timeout' });
-    expectNoTrace(server);
+    expectOnlyRefusal(server);
   });
 
   test.each([
@@ -332,7 +339,7 @@ describe('senders that do not finish', () => {
     const [answer] = answersIn(await raw.closed());
     expect(answer?.status).toBe(400);
     expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 'request_aborted' });
-    expectNoTrace(server);
+    expectOnlyRefusal(server);
   });
 
   test('a sender that vanishes leaves no trace but a log line', async () => {
@@ -342,7 +349,7 @@ describe('senders that do not finish', () => {
     while (server.openRequests() === 0) await delay(1);
     raw.socket.resetAndDestroy();
     while (server.openRequests() > 0) await delay(1);
-    expectNoTrace(server);
+    expectOnlyRefusal(server);
     expect(server.log.map((line) => line.fields['code'])).toContain('request_aborted');
   });
 

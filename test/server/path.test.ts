@@ -101,9 +101,18 @@ describe('methods', () => {
       expect(reply.text === '' ? undefined : json(reply)['code']).toBe(
         method === 'HEAD' ? undefined : 'method_not_allowed',
       );
-      expect([server.accepted, server.decisions]).toEqual([[], []]);
+      expect(server.accepted).toEqual([]);
+      expect(server.decisions).toMatchObject([
+        { path: 'wake', status: 405, detail: `this path takes only POST, found ${method}` },
+      ]);
     },
   );
+
+  test('a query of runs is no decision, whatever its answer', async () => {
+    const server = await startTestServer({ hooks: { exposeRuns: true } });
+    expect((await send(server, '/hooks/runs/unknown', { method: 'GET' })).status).toBe(404);
+    expect(server.decisions).toEqual([]);
+  });
 
   test('the token is asked for before the method is judged', async () => {
     const server = await startTestServer();

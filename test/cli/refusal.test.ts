@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { formatDecision } from '../../src/cli/explain.ts';
+
+const DECISION = {
+  requestId: '0b0e7a52-6d3c-4a0b-8d55-3c1b1f3f0a11',
+  receivedAt: Date.parse('2026-03-01T12:00:00Z'),
+  path: 'github',
+  status: 405,
+  outcome: 'rejected',
+  code: 'method_not_allowed',
+  detail: 'this path takes only POST, found GET',
+  actionIds: [],
+  generation: 'g1',
+  tookMs: 1,
+  bodyBytes: 0,
+} as const;
+
+test('a refusal is explained with why and what to change', () => {
+  const text = formatDecision(DECISION);
+  expect(text).toContain('405 method_not_allowed');
+  expect(text).toContain('  why: this path takes only POST, found GET\n');
+  expect(text).toContain('  hint: set the method in the settings of the sender, or name it at the mapping');
+});
+
+test('a mapping that was taken explains itself: no hint about the request is added', () => {
+  const text = formatDecision({ ...DECISION, status: 400, code: 'invalid_body', mappingId: 'push' });
+  expect(text).not.toContain('hint:');
+});
