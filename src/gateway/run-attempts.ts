@@ -145,6 +145,7 @@ export class RunAttempts {
       timeoutSeconds: action.timeoutSeconds ?? settings.agents.defaults.timeoutSeconds,
       history: boundHistory(turns, settings.gateway.sessions),
       oneShot: action.oneShot,
+      ...(action.origin.traceparent === undefined ? {} : { traceparent: action.origin.traceparent }),
       ...(action.deliver
         ? { deliverTo: { channel: action.channel, ...(action.to === undefined ? {} : { to: action.to }) } }
         : {}),

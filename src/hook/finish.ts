@@ -126,8 +126,17 @@ function originOf(request: HookRequest, mapping: CompiledMapping | undefined): A
     path: request.path,
     ...(mapping === undefined ? {} : { mappingId: mapping.id }),
     ...(source === '' ? {} : { source }),
+    ...traceOf(request),
     trusted: mapping?.allowUnsafeExternalContent ?? false,
   };
+}
+
+/** W3C Trace Context, section 3.2: any version's first four parts; ids of zeros alone are none. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+function traceOf({ headers }: HookRequest): Pick<ActionOrigin, 'traceparent'> {
+  const traceparent = headers['traceparent']?.trim();
+  return traceparent !== undefined && TRACEPARENT.test(traceparent) ? { traceparent } : {};
 }
 
 /** Longest key kept as it is; a longer one is kept as its SHA-256. */

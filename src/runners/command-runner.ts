@@ -272,6 +272,7 @@ function commandEnvironment(
     SLUICE_THINKING: turn.thinking ?? '',
     SLUICE_TIMEOUT_SECONDS: String(turn.timeoutSeconds),
     SLUICE_HISTORY_FILE: workspace.historyFile,
+    ...(turn.traceparent === undefined ? {} : { TRACEPARENT: turn.traceparent }),
     ...(workspace.promptFile === undefined ? {} : { SLUICE_PROMPT_FILE: workspace.promptFile }),
   };
 }

@@ -24,6 +24,8 @@ export interface Turn {
   readonly isOneShot?: boolean;
   /** Earlier turns of the session, oldest first; empty for a new one. */
   readonly history: readonly SessionTurn[];
+  /** The trace of the request (W3C `traceparent`), for runners that pass it on. */
+  readonly traceparent?: string;
   /** True where nobody chose the session key: the session ends with this turn. */
   readonly oneShot?: boolean;
   /** Where the reply is to go, for a runner whose reply stays elsewhere; absent where it is not delivered. */

@@ -139,6 +139,8 @@ export interface NewCallback {
   readonly url: string;
   /** The JSON text to be posted. */
   readonly body: string;
+  /** The trace of the request, sent as a header. */
+  readonly traceparent?: string;
 }
 
 export interface RunCompletion {

@@ -22,7 +22,7 @@ export type CallbackResult =
 /** The outcome of a run as it is posted to the mapping's `callbackUrl`; undefined where it has none. */
 export function makeCallback(action: AgentAction, ending: RunEnding, nowMs: number): NewCallback | undefined {
   if (action.callbackUrl === undefined) return undefined;
-  const { requestId, path, mappingId } = action.origin;
+  const { requestId, path, mappingId, traceparent } = action.origin;
   const body = {
     type: ending.state === 'dead' ? 'run.dead' : 'run.completed',
     timestamp: new Date(nowMs).toISOString(),
@@ -38,7 +38,8 @@ export function makeCallback(action: AgentAction, ending: RunEnding, nowMs: numb
       error: ending.error,
     },
   };
-  return { url: action.callbackUrl, body: JSON.stringify(body) };
+  const trace = traceparent === undefined ? {} : { traceparent };
+  return { url: action.callbackUrl, body: JSON.stringify(body), ...trace };
 }
 
 export interface PostOptions {
@@ -60,6 +61,7 @@ export async function postCallback(callback: NewCallback, options: PostOptions):
     'user-agent': 'sluice',
     'webhook-id': options.id,
     'webhook-timestamp': String(timestamp),
+    ...(callback.traceparent === undefined ? {} : { traceparent: callback.traceparent }),
   };
   if (options.secret !== undefined) {
     headers['webhook-signature'] = signCallback(options.id, timestamp, {
