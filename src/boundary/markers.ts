@@ -6,7 +6,7 @@ import type { Skeleton } from './skeleton.ts';
 const MARKER_REMARK = '[marker removed]';
 
 /** What may stand between the letters of a word, and between words. */
-export const GAP = '[ _.\\-]{0,4}';
+const GAP = '[ _.\\-]{0,4}';
 const MARKER = new RegExp(
   [spaced('external'), `(?:${GAP}${spaced('untrusted')})?`, spaced('content')].join(GAP),
   'g',

@@ -102,7 +102,7 @@ export function decodeCall(frame: Buffer): CallBody {
     now: frame.readDoubleLE(9),
     seed: frame.readUInt32LE(17),
     timeoutMs: frame.readUInt32LE(21),
-    key: frame.toString('utf8', 27, jsonAt),
+    key: jsonAt === 27 ? '' : frame.toString('utf8', 27, jsonAt),
     json: frame.toString('utf8', jsonAt),
   };
 }

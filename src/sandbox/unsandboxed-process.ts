@@ -13,7 +13,8 @@ registerHooks({
 const [, , url = '', exportName = ''] = process.argv;
 const json = await text(process.stdin);
 const argument = JSON.parse(json) as Record<string, unknown>;
-argument['exact'] = createExactText(json, argument);
+const parsed = { json, value: argument };
+argument['exact'] = createExactText(() => parsed);
 const loaded = (await import(url)) as Record<string, unknown>;
 const transform = exportName === '' ? (loaded['default'] ?? loaded['transform']) : loaded[exportName];
 if (typeof transform !== 'function') throw new TypeError(`${url} exports no function ${exportName}`.trim());

@@ -15,7 +15,7 @@ const LAST_CODE_POINT = 0x10ffff;
 const WORD = 'external';
 
 /** Whether a code point alone makes a text worth a closer look; a tag character doubles one of ASCII. */
-export function opensGate(codePoint: number): boolean {
+function opensGate(codePoint: number): boolean {
   if (codePoint >= 0xe0020 && codePoint <= 0xe007e) return true;
   const piece = foldCodePoint(codePoint);
   if (/[<[]/.test(piece) || (piece.includes('&') && codePoint > 127)) return true;

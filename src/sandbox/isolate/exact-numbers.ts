@@ -6,17 +6,28 @@
 /** The text of a number below an object or an array of a transform's argument. */
 export type ExactText = (holder: unknown, key: string | number) => string | undefined;
 
+/** A transform's argument as text, and what `JSON.parse` made of it. */
+export interface ArgumentText {
+  readonly json: string;
+  readonly value: unknown;
+}
+
 /** `JSON.parse` hands the source text of each primitive to its reviver; TypeScript's library does not know it yet. */
 type Revive = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
-/** For the argument `context`, which is `JSON.parse(json)`. */
-export function createExactText(json: string, context: unknown): ExactText {
-  let texts: Map<unknown, unknown> | undefined;
+/** Reads the argument that `argument` says; asked for again after another call began, it reads that one's. */
+export function createExactText(argument: () => ArgumentText): ExactText {
+  let read: ArgumentText | undefined;
+  let texts = new Map<unknown, unknown>();
   return (holder, key) => {
     if (typeof holder !== 'object' || holder === null) return undefined;
     const value = (holder as Record<string, unknown>)[key];
     if (typeof value !== 'number') return undefined;
-    texts ??= pairUp(context, JSON.parse(json, textOfNumber as never) as unknown);
+    const current = argument();
+    if (read !== current) {
+      texts = pairUp(current.value, JSON.parse(current.json, textOfNumber as never) as unknown);
+      read = current;
+    }
     const text = (texts.get(holder) as Record<string, unknown> | undefined)?.[key];
     // The transform may have put another number there.
     return typeof text === 'string' && Object.is(Number(text), value) ? text : String(value);

@@ -71,11 +71,11 @@ type ResultKind = 'plain' | 'instance' | 'map' | 'set' | 'iterator';
 
 function kindOf(value: unknown): ResultKind {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'plain';
+  const prototype = Reflect.getPrototypeOf(value);
+  if (prototype === null || prototype === Object.prototype) return 'plain';
   if (value instanceof Map) return 'map';
   if (value instanceof Set) return 'set';
-  if (inherits(value, ITERATOR) || inherits(value, ASYNC_ITERATOR)) return 'iterator';
-  const prototype = Reflect.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype ? 'plain' : 'instance';
+  return inherits(value, ITERATOR) || inherits(value, ASYNC_ITERATOR) ? 'iterator' : 'instance';
 }
 
 /** Of the elements of an array, each of which makes an action. */

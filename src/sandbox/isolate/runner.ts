@@ -1,6 +1,6 @@
 import { CALL_STATES } from './call-states.ts';
 import type { CurrentCall, RunnerSettings } from './current-call.ts';
-import { createExactText, type ExactText } from './exact-numbers.ts';
+import { createExactText, type ArgumentText, type ExactText } from './exact-numbers.ts';
 import { URL } from './url.ts';
 import { listExports, pickExport } from './module-exports.ts';
 import { failCall, finishCall, settleCall, type CallResult } from './result.ts';
@@ -12,6 +12,8 @@ export function createRunner(
   settings: RunnerSettings & { readonly pendingPlace: () => string },
 ) {
   let kept: unknown;
+  let argument: ArgumentText = { json: '{}', value: {} };
+  const exact = Object.freeze(createExactText(() => argument));
   let call: CallResult = { state: CALL_STATES.pending, value: '' };
   const exportsOf = () => {
     if (!settings.reuse) return factory();
@@ -31,7 +33,9 @@ export function createRunner(
       const mine = begin(now, seed, key);
       try {
         const transform = pickExport(exportsOf(), settings.exportName);
-        const result = transform(contextOf(json, settings.urlObject));
+        const value = contextOf(json, settings.urlObject, exact);
+        argument = { json, value };
+        const result = transform(value);
         if ((typeof result !== 'object' && typeof result !== 'function') || result === null)
           finishCall(mine, result, settings.maxResultBytes);
         else void settleCall(mine, result, settings.maxResultBytes);
@@ -63,10 +67,15 @@ export function createRunner(
   };
 }
 
+interface Context {
+  url: unknown;
+  exact: ExactText;
+}
+
 /** The argument of a call; a transform written for OpenClaw reads `url.searchParams` of a whole address. */
-function contextOf(json: string, urlObject: boolean): unknown {
-  const context = JSON.parse(json) as { url: unknown; exact: ExactText };
-  context.exact = createExactText(json, context);
+function contextOf(json: string, urlObject: boolean, exact: ExactText): Context {
+  const context = JSON.parse(json) as Context;
+  context.exact = exact;
   if (urlObject) context.url = new URL(context.url, 'http://localhost');
   return context;
 }
