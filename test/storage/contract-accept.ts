@@ -1,3 +1,4 @@
+import type { AgentAction } from '../../src/action.ts';
 import { describe, expect, test } from 'vitest';
 import type { AcceptResult } from '../../src/storage/storage.ts';
 import { agent, completion, DAY_MS, NOW, wake, work } from '../support/storage-builders.ts';
@@ -60,6 +61,24 @@ export function acceptContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findRun(lost.id)).toBeUndefined();
       expect(await storage.findRun(kept.id)).toBeDefined();
       expect(await storage.backlog()).toMatchObject({ queuedRuns: 1, pendingEvents: 1 });
+    });
+
+    test('stores many requests that arrive at once, each in its place of arrival, and a repeat among them alone fails', async () => {
+      const { storage } = await fresh();
+      const runs = Array.from({ length: 100 }, (_, at) =>
+        agent({ prompt: `prompt ${at}`, owner: 'mapping:many' }),
+      );
+      await Promise.all(runs.map((run) => storage.accept(work([run]))));
+      const claimed = await claim(storage, 200);
+      expect(ids(claimed)).toEqual(ids(runs));
+      expect(claimed.map(({ action }) => action)).toEqual(runs);
+      const [known, ...fresher] = [runs[7], ...Array.from({ length: 20 }, () => agent())] as AgentAction[];
+      const results = await Promise.allSettled(
+        [known!, ...fresher].map((run) => storage.accept(work([run]))),
+      );
+      expect(results.map(({ status }) => status)).toEqual(['rejected', ...fresher.map(() => 'fulfilled')]);
+      expect(await storage.backlog()).toMatchObject({ activeRuns: 100, queuedRuns: 20 });
+      expect(await storage.verify()).toEqual([]);
     });
 
     test('refuses a run whose id is already stored, and only that', async () => {

@@ -1,5 +1,7 @@
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { NewRun } from '../../prepared-request.ts';
+import { RUN } from '../../sqlite/worker/states.ts';
 import type { Found, SqlValue, Statements } from '../../sqlite/worker/statements.ts';
 import type { ConnectionAnswer, ConnectionInput, Question } from './connection-thread.ts';
 import { escapeText, toPostgres, unescapeText } from './dialect.ts';
@@ -10,6 +12,16 @@ const MAX_WAIT_MS = 30_000;
 
 /** What the farewell to the server may take; its lock is free then. */
 const MAX_END_MS = 3_000;
+
+/** In the order given; the actions go to their own table with the numbers that their runs have got. */
+const INSERT_RUNS = `WITH given AS (
+  SELECT * FROM ROWS FROM (json_to_recordset(?::json) AS ("id" text, "sessionKey" text, "owner" text, "mappingId" text,
+    "runner" text, "action" text, "bytes" bigint, "acceptedAt" bigint)) WITH ORDINALITY
+), inserted AS (
+  INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at)
+  SELECT id, 'hook', ${RUN.ready}, "sessionKey", owner, "mappingId", runner, bytes, "acceptedAt", "acceptedAt"
+  FROM given ORDER BY ordinality RETURNING seq, id
+) INSERT INTO run_actions (seq, action) SELECT seq, action FROM inserted JOIN given USING (id)`;
 
 /** An error of PostgreSQL, or of the way there. */
 class PostgresError extends Error {
@@ -100,6 +112,10 @@ export class PostgresStatements implements Statements {
 
   all<Row>(text: string, ...values: SqlValue[]): Row[] {
     return this.#query(text, values).rows.map(unescapeRow) as Row[];
+  }
+
+  insertRuns(runs: readonly NewRun[]): void {
+    this.run(INSERT_RUNS, JSON.stringify(runs));
   }
 
   close(): void {

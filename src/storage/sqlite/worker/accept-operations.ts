@@ -1,8 +1,9 @@
 import { HookError } from '../../../errors.ts';
-import type { NewRun, PreparedAction, PreparedRequest, Reservation } from '../../prepared-request.ts';
+import type { PreparedAction, PreparedRequest, Reservation } from '../../prepared-request.ts';
 import type { AcceptedAction, AcceptResult } from '../../records.ts';
 import { insertWake } from './event-rows.ts';
 import { insertRun } from './session-queue.ts';
+import { checkRoom, type RunParts, toNewRun } from './backlog-room.ts';
 import type { Store } from './store.ts';
 
 const FIND_RESERVED = `SELECT body_sha256 AS bodySha256, result, expires_at AS expiresAt FROM idempotency
@@ -31,25 +32,11 @@ export function acceptRequest(store: Store, request: PreparedRequest): string | 
   return JSON.stringify({ ...(JSON.parse(first.result) as AcceptResult), duplicate: true });
 }
 
-/** The parts of a `NewRun`, one by one: an object's copy for another thread takes its property names along. */
-type RunParts = [
-  id: string,
-  sessionKey: string,
-  owner: string,
-  mappingId: string,
-  runner: string,
-  action: string,
-  bytes: number,
-  acceptedAt: number,
-];
-
 /** Stores a request that is no more than one run; answers and throws as `acceptRequest` does. */
-export function acceptSoleRun(
-  store: Store,
-  ...[id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt]: RunParts
-): null {
-  checkRoom(store, { runs: 1, bytes, wakes: 0 });
-  insertRun(store, { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } satisfies NewRun);
+export function acceptSoleRun(store: Store, ...parts: RunParts): null {
+  const run = toNewRun(parts);
+  checkRoom(store, { runs: 1, bytes: run.bytes, wakes: 0 });
+  insertRun(store, run);
   return null;
 }
 
@@ -110,28 +97,6 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
     wanted.bytes += action.row.bytes;
   }
   checkRoom(store, wanted);
-}
-
-interface Wanted {
-  readonly runs: number;
-  readonly bytes: number;
-  readonly wakes: number;
-}
-
-function checkRoom({ counters, limits }: Store, { runs, bytes, wakes }: Wanted): void {
-  const { queuedRuns, activeRuns, runBytes, pendingWakes } = counters;
-  const full = { retryAfterSeconds: 10 };
-  if (runs > 0 && queuedRuns + activeRuns + runs > limits.maxBacklogRuns) {
-    throw new HookError('backlog_full', 'as many runs wait as storage.maxBacklog allows', full);
-  }
-  if (runs > 0 && runBytes + bytes > limits.maxBacklogBytes) {
-    const detail = 'the waiting runs take as many bytes as storage.maxBacklog allows';
-    throw new HookError('backlog_full', detail, full);
-  }
-  if (wakes > 0 && pendingWakes + wakes > limits.maxPendingEvents) {
-    const detail = 'as many system events wait as gateway.events.maxPending allows';
-    throw new HookError('events_full', detail, full);
-  }
 }
 
 function insertAction(store: Store, action: PreparedAction): void {

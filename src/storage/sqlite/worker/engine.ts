@@ -1,4 +1,5 @@
 import { serializeError, type SerializedError } from '../serialized-error.ts';
+import { acceptTogether } from './accept-together.ts';
 import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { type AnyOperation, type OperationName, READS, WRITES } from './operations.ts';
@@ -132,7 +133,11 @@ export class Engine {
   #writeTogether(calls: readonly Call[]): Replies | undefined {
     const replies: Replies = [];
     try {
-      for (const [id, name, args] of calls) replies.push(id, 0, this.#writes[name]?.(this.#store, ...args));
+      const together = acceptTogether(this.#store, calls);
+      for (const id of together) replies.push(id, 0, null);
+      for (const [id, name, args] of calls) {
+        if (!together.has(id)) replies.push(id, 0, this.#writes[name]?.(this.#store, ...args));
+      }
       return replies;
     } catch (error) {
       // A full disk may have ended the transaction; then there is nothing to begin again.

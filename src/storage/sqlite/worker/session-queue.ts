@@ -33,7 +33,7 @@ function queueOf(owner: string, sessionKey: string): string {
 export function insertRun(store: Store, run: NewRun): void {
   const { sql, counters } = store;
   const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
-  const queue = sessionKey === OWN_KEY_PREFIX + id ? null : queueOf(owner, sessionKey);
+  const queue = hasOwnKey(run) ? null : queueOf(owner, sessionKey);
   const state = queue === null ? RUN.ready : join(store, run, queue);
   const seq = sql.insert(
     INSERT,
@@ -51,6 +51,11 @@ export function insertRun(store: Store, run: NewRun): void {
   sql.run(INSERT_ACTION, seq ?? null, action);
   counters.queuedRuns += 1;
   counters.runBytes += bytes;
+}
+
+/** Whether a run has its session key for itself, so that it stands in no queue. */
+export function hasOwnKey({ id, sessionKey }: Pick<NewRun, 'id' | 'sessionKey'>): boolean {
+  return sessionKey === OWN_KEY_PREFIX + id;
 }
 
 /** State of a run that joins a queue at its end. */

@@ -1,3 +1,4 @@
+import type { NewRun } from '../../prepared-request.ts';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 export type Found<Row> = Row | undefined;
@@ -19,6 +20,8 @@ export interface Statements {
   /** The first row. */
   find<Row>(text: string, ...values: SqlValue[]): Found<Row>;
   all<Row>(text: string, ...values: SqlValue[]): Row[];
+  /** Inserts ready runs that stand in no queue, in one statement: for a database where each one is a round trip. */
+  insertRuns?(runs: readonly NewRun[]): void;
 }
 
 export class SqliteStatements implements Statements {
