@@ -39,6 +39,8 @@ export interface HooksSettings {
   readonly transformsDir: string;
   /** Bytes; default 262144. */
   readonly maxBodyBytes: number;
+  /** Another limit for single hook names, where their mappings set none: the mail batches of an OpenClaw file. */
+  readonly maxBodyBytesByName: Readonly<Record<string, number>>;
   /** What evaluating one request may cost. */
   readonly limits: { readonly steps: number; readonly renderedBytes: number; readonly storedBytes: number };
   readonly queryToken: 'warn' | 'reject';

@@ -32,6 +32,9 @@ const PRESETS: readonly string[] = ['mail', 'gmail'];
 const DEFAULT_HEARTBEAT_INSTRUCTIONS =
   'Look at the events below. A run whose reply was sent, as its line says, needs nothing more. If one of them needs something done or said, do it or say it; if nothing needs attention, answer HEARTBEAT_OK and nothing else.';
 
+/** What an OpenClaw gateway takes on its gmail path: 100 mails of 20,000 bytes, escaped, with their metadata. */
+const GMAIL_BODY_BYTES = 100 * (3 * 20_000 + 8192);
+
 /** Fills in what depends on other keys or on the file's place, and reports what a schema cannot see. */
 export function toSettings(file: ConfigFile, context: SettingsContext): Settings {
   const models = resolveModels(file, context.reporter);
@@ -101,6 +104,8 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
       hooks.transformsDir ?? (context.isOpenClaw ? 'hooks/transforms' : 'transforms'),
     ),
     maxBodyBytes: hooks.maxBodyBytes,
+    maxBodyBytesByName:
+      context.isOpenClaw && hooks.maxBodyBytes < GMAIL_BODY_BYTES ? { gmail: GMAIL_BODY_BYTES } : {},
     limits: hooks.limits,
     queryToken: hooks.queryToken,
     authFailuresPerMinute: hooks.authFailuresPerMinute,

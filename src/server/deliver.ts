@@ -3,7 +3,7 @@ import { concludeRequest, logRequest } from './account.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';
-import { canTake, takeHook } from './take-hook.ts';
+import { bodyLimit, canTake, takeHook } from './take-hook.ts';
 
 /** A hook that a part of this process makes itself, such as the reader of a mailbox. */
 export interface OwnHook {
@@ -63,7 +63,7 @@ async function handle(context: ServerContext, facts: RequestFacts, hook: OwnHook
     if (!generation.hooks.enabled) throw new HookError('not_found', 'hooks are switched off');
     if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
     if (!canTake(facts, name)) throw new HookError('no_mapping_matched', 'no mapping takes this hook name');
-    const maxBytes = generation.settingsOf(name).maxBodyBytes ?? generation.hooks.maxBodyBytes;
+    const maxBytes = bodyLimit(generation, name);
     if (body.length > maxBytes) {
       throw new HookError('body_too_large', `the body is longer than the ${maxBytes} bytes this hook takes`);
     }

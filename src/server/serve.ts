@@ -17,7 +17,7 @@ import { type IncomingHook, isOperator, type Proof, prove } from './prove.ts';
 import { checkProtocol } from './protocol-error.ts';
 import { send } from './send.ts';
 import type { ServerContext } from './server-context.ts';
-import { canTake, MAX_HOOK_NAME, type ReceivedHook, takeHook } from './take-hook.ts';
+import { bodyLimit, canTake, MAX_HOOK_NAME, type ReceivedHook, takeHook } from './take-hook.ts';
 import { findHookName, type RequestTarget } from './target.ts';
 import { readWaitSeconds, waitForOutcome } from './wait.ts';
 
@@ -95,7 +95,7 @@ function served(answer: Answer): Ending {
 function incomingHook(exchange: Exchange, name: string, target: RequestTarget): IncomingHook {
   const { generation } = exchange;
   const settings = generation.settingsOf(name);
-  const maxBytes = settings.maxBodyBytes ?? generation.hooks.maxBodyBytes;
+  const maxBytes = bodyLimit(generation, name);
   let body: Promise<Buffer> | undefined;
   return {
     name: maskName(name, generation.secrets),

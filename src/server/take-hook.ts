@@ -1,4 +1,5 @@
 import type { PathSettings } from '../mapping/mapping.ts';
+import type { ServerGeneration } from './deps.ts';
 import { parsePayload } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { acceptedAnswer } from './answer.ts';
@@ -116,4 +117,11 @@ function headersWithout(values: HookRequest['headers'], names: readonly string[]
   const kept = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(values)) if (!names.includes(name)) kept[name] = value;
   return kept;
+}
+
+/** Bytes a body of this hook may have: what its mappings say, else what is usual for the name, else for all. */
+export function bodyLimit({ hooks, settingsOf }: ServerGeneration, name: string): number {
+  const { maxBodyBytes, maxBodyBytesByName } = hooks;
+  const byName = Object.hasOwn(maxBodyBytesByName, name) ? maxBodyBytesByName[name] : undefined;
+  return settingsOf(name).maxBodyBytes ?? byName ?? maxBodyBytes;
 }

@@ -360,3 +360,13 @@ describe('senders that do not finish', () => {
     expect(answersIn(await raw.closed())[0]?.status).toBe(200);
   });
 });
+
+test('a hook name can have a limit of its own, which mappings of its path override', async () => {
+  const hooks = { maxBodyBytes: 1024, maxBodyBytesByName: { gmail: 4096 } };
+  const server = await startTestServer({ hooks });
+  const body = JSON.stringify({ message: 'x'.repeat(2000) });
+  expect((await send(server, '/hooks/gmail', { headers: BEARER, body })).status).not.toBe(413);
+  expect((await send(server, '/hooks/agent', { headers: BEARER, body })).status).toBe(413);
+  const narrow = await startTestServer({ hooks, generation: { settingsOf: () => ({ maxBodyBytes: 100 }) } });
+  expect((await send(narrow, '/hooks/gmail', { headers: BEARER, body })).status).toBe(413);
+});

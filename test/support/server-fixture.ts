@@ -83,6 +83,7 @@ const HOOKS: HooksSettings = {
   mappingsDir: '/nowhere',
   transformsDir: '/nowhere',
   maxBodyBytes: 1024,
+  maxBodyBytesByName: {},
   limits: { steps: 16_000_000, renderedBytes: 4_194_304, storedBytes: 16_777_216 },
   queryToken: 'warn',
   authFailuresPerMinute: 20,
