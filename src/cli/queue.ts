@@ -71,7 +71,11 @@ export async function retryWork(
   selection: QueueSelection,
   options: SelectionOptions,
 ): Promise<void> {
-  report(terminal, options, 'due now', await storage.retry(selection, Date.now()));
+  report(terminal, options, {
+    done: 'due now',
+    count: await storage.retry(selection, Date.now()),
+    nothing: 'nothing changed: no work in the queue matches, or it is due already',
+  });
 }
 
 /** Drops queued or dead work after asking; each dropped run posts its summary. */
@@ -97,11 +101,15 @@ export async function dropWork(
   }
   const nowMs = Date.now();
   const dropped = await storage.drop(selection, nowMs, (run) => dropEnding(run, nowMs));
-  report(terminal, options, 'dropped', dropped);
+  report(terminal, options, { done: 'dropped', count: dropped, nothing: 'nothing in the queue matches' });
 }
 
-function report(terminal: Terminal, options: SelectionOptions, done: string, count: number): void {
+function report(
+  terminal: Terminal,
+  options: SelectionOptions,
+  { done, count, nothing }: { readonly done: string; readonly count: number; readonly nothing: string },
+): void {
   if (options.json) terminal.out(JSON.stringify({ changed: count }));
   else terminal.out(`${count} ${done}`);
-  if (count === 0) throw new CliError('nothing in the queue matches; "sluice queue list" shows what waits');
+  if (count === 0) throw new CliError(`${nothing}; "sluice queue list" shows what waits`);
 }

@@ -1,5 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { configJsonSchema } from '../config/config.ts';
 import { requestFileSchema } from '../golden/golden.ts';
@@ -16,15 +16,16 @@ export async function schemas(
     ['mapping.schema.json', mappingJsonSchema()],
     ['request.schema.json', z.toJSONSchema(requestFileSchema, { target: 'draft-07', io: 'input' })],
   ];
-  if (flags.check !== true) await mkdir(flags.dir, { recursive: true });
+  if (flags.check !== true) await mkdir(resolve(cli.terminal.cwd, flags.dir), { recursive: true });
   for (const [name, schema] of files) {
-    const file = join(flags.dir, name);
+    const shown = join(flags.dir, name);
+    const file = resolve(cli.terminal.cwd, shown);
     const text = `${JSON.stringify(schema, null, 2)}\n`;
     if (flags.check !== true) {
       await writeFile(file, text);
-      cli.terminal.out(file);
+      cli.terminal.out(shown);
     } else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
-      cli.terminal.err(`${file} is out of date; "sluice schemas" writes it`);
+      cli.terminal.err(`${shown} is out of date; "sluice schemas" writes it`);
       cli.setExitCode(1);
     }
   }

@@ -1,41 +1,12 @@
 /** What people read while `sluice dev` and `sluice serve` run. */
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
-import { type Bench, openBench, TOKEN, waitFor } from '../support/cli-service.ts';
+import { expect, test } from 'vitest';
+import { openBench, type Running, startBench as run, TOKEN, waitFor } from '../support/cli-service.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const mapping = (text: string): string =>
   `- {id: a, match: {path: a}, messageTemplate: "${text}", deliver: false}\n`;
 const config = (rest = ''): string => `hooks: {enabled: true}\nserver: {port: 0}\n${rest}`;
-
-interface Running {
-  readonly url: string;
-  err(): string;
-  end(): Promise<number | null>;
-}
-
-async function run(bench: Bench, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Running> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    cwd: bench.folder,
-    env: { PATH: process.env['PATH'], ...env },
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let err = '';
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
-  const ended = new Promise<number | null>((done) => child.on('close', (code) => done(code)));
-  const url = await waitFor(() => /http:\/\/127\.0\.0\.1:\d+/.exec(err)?.[0]);
-  return {
-    url,
-    err: () => err,
-    end: () => {
-      child.kill('SIGTERM');
-      return ended;
-    },
-  };
-}
 
 async function post(
   running: Running,
@@ -80,7 +51,7 @@ test('dev says once what became of a reload, and compares with what it was start
   const said = (pattern: RegExp): Promise<unknown> => waitFor(() => dev.err().match(pattern) ?? undefined);
   await said(/Ctrl-C stops/);
   bench.put('mappings/a.yaml', mapping('{{#if x}}'));
-  await said(/not reloaded: the errors above/);
+  await said(/not reloaded, because of the errors above/);
   bench.put('mappings/a.yaml', mapping('two'));
   await said(/^reloaded: generation \w+$/m);
   bench.put('sluice.yaml', config('storage: {url: "sqlite:./other.db"}\n'));

@@ -1,18 +1,11 @@
 /** Every command that the documentation names exists with the options shown, and every command is documented. */
-import type { Command } from 'commander';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/cli.ts';
 import { processTerminal } from '../../src/cli/terminal.ts';
-import { pagePaths, readPage } from '../support/docs.ts';
+import { commandNames, pagePaths, readPage } from '../support/docs.ts';
 
 const program = createProgram(processTerminal(), () => undefined);
-
-/** Names of all commands that do something themselves: `queue list`, `check`. */
-function leaves(command: Command, names: readonly string[] = []): readonly string[] {
-  if (command.commands.length === 0) return [names.join(' ')];
-  return command.commands.flatMap((child) => leaves(child, [...names, child.name()]));
-}
 
 /** What is wrong with a command line as the documentation prints it. */
 function problemOf(line: string): string | undefined {
@@ -64,7 +57,7 @@ describe('the documentation', () => {
   test('has a row for every command', () => {
     const page = readPage('docs/command-line.md');
     const rows = [...page.matchAll(/^\| `sluice ([a-z ]+)` +\|/gm)].map(([, name = '']) => name);
-    expect(rows.toSorted()).toEqual(leaves(program).toSorted());
+    expect(rows.toSorted()).toEqual(commandNames(program).toSorted());
   });
 });
 

@@ -1,11 +1,14 @@
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { type Service, startService } from '../../src/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli, type CliOptions, type CliRun } from './cli-terminal.ts';
 
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 export const TOKEN = 'a-hook-token-0123456789';
 
 /** A folder that goes with the test, with files in it, and command lines that run in it. */
@@ -35,6 +38,38 @@ export async function serveBench(bench: Bench, log: string[] = []): Promise<Serv
   });
   onTestFinished(() => service.stop());
   return service;
+}
+
+/** A process of the command line that serves. */
+export interface Running {
+  readonly url: string;
+  err(): string;
+  end(): Promise<number | null>;
+}
+
+/** Runs a command that serves as a process of its own, and waits until it says its address. */
+export async function startBench(
+  bench: Bench,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Running> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: bench.folder,
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let err = '';
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const ended = new Promise<number | null>((done) => child.on('close', (code) => done(code)));
+  const url = await waitFor(() => /http:\/\/127\.0\.0\.1:\d+/.exec(err)?.[0]);
+  return {
+    url,
+    err: () => err,
+    end: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
 }
 
 /** Asks again until something is there; the test's own time limit ends it. */

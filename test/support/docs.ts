@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -30,4 +31,10 @@ export function codeBlocks(page: string): readonly { readonly language: string; 
     language,
     text,
   }));
+}
+
+/** Names of all commands that do something themselves: `queue list`, `check`. */
+export function commandNames(command: Command, names: readonly string[] = []): readonly string[] {
+  if (command.commands.length === 0) return [names.join(' ')];
+  return command.commands.flatMap((child) => commandNames(child, [...names, child.name()]));
 }
