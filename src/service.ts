@@ -10,6 +10,8 @@ import { isBuiltInRoute } from './hook/hook.ts';
 import { Sandbox, type SandboxEvent } from './sandbox/sandbox.ts';
 import { LiveMail, ownDoor } from './mail/mail.ts';
 import {
+  type KnownTokens,
+  knownTokens,
   startMetricsListener,
   startServer,
   type RunningServer,
@@ -221,9 +223,8 @@ interface Wiring {
   readonly health: Health;
 }
 
-function tokensOf({ hooks, gateway }: Settings): ReadonlySet<string> {
-  const tokens = [hooks.token, ...hooks.previousTokens, gateway.token];
-  return new Set(tokens.filter((token) => token !== undefined));
+function tokensOf({ hooks, gateway }: Settings): KnownTokens {
+  return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token]);
 }
 
 /** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
@@ -238,7 +239,7 @@ function servedGeneration(live: LiveGeneration): () => ServerGeneration {
       id,
       hooks: config.settings.hooks,
       gatewayToken: config.settings.gateway.token,
-      secrets: tokensOf(config.settings),
+      tokens: tokensOf(config.settings),
       canTake: (path) => isBuiltInRoute(path) || table.canTake(path),
       settingsOf: (path) => table.settingsOf(path),
       evaluate: (request) => evaluate(request),

@@ -3,6 +3,7 @@ import type { Evaluation } from '../hook/hook.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, RunRecord, Storage } from '../storage/storage.ts';
+import type { KnownTokens } from './mask-secrets.ts';
 import type { Health, Log } from '../telemetry/telemetry.ts';
 
 /** Everything the server works with; nothing is reached by any other way. */
@@ -38,7 +39,7 @@ export interface ServerGeneration {
   /** The operator's secret, `gateway.token`: who sends it is told details of the service's health. */
   readonly gatewayToken?: string | undefined;
   /** All tokens: where a sender puts one in the wrong place, it is masked. */
-  readonly secrets: ReadonlySet<string>;
+  readonly tokens: KnownTokens;
   canTake(path: string): boolean;
   settingsOf(path: string): PathSettings;
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;

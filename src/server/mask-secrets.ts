@@ -7,60 +7,82 @@ import type { HookRequest } from '../request.ts';
 
 const MASK = '[redacted]';
 
+/** The tokens of a generation. Most of what a request carries is shorter than any token, and is not looked at. */
+export interface KnownTokens {
+  readonly values: ReadonlySet<string>;
+  readonly minChars: number;
+}
+
+export function knownTokens(tokens: readonly (string | undefined)[]): KnownTokens {
+  const values = new Set(tokens.filter((token): token is string => token !== undefined && token !== ''));
+  return { values, minChars: Math.min(...[...values].map((token) => token.length)) };
+}
+
 /** The hook name with every segment masked that is a token. */
-export function maskName(name: string, secrets: ReadonlySet<string>): string {
-  if (!name.includes('/')) return isSecret(name, secrets) ? MASK : name;
+export function maskName(name: string, tokens: KnownTokens): string {
+  if (name.length < tokens.minChars) return name;
+  if (!name.includes('/')) return isSecret(name, tokens) ? MASK : name;
   const segments = name.split('/');
-  if (!segments.some((segment) => isSecret(segment, secrets))) return name;
-  return segments.map((segment) => (isSecret(segment, secrets) ? MASK : segment)).join('/');
+  if (!segments.some((segment) => isSecret(segment, tokens))) return name;
+  return segments.map((segment) => (isSecret(segment, tokens) ? MASK : segment)).join('/');
 }
 
 type Carried = Pick<HookRequest, 'url' | 'headers' | 'query'>;
 
 /** Address, headers and query without tokens; the same objects where there are none. */
-export function maskCarried({ url, headers, query }: Carried, secrets: ReadonlySet<string>): Carried {
-  const maskedQuery = maskValues(query, secrets);
-  const [path = '', ...search] = url.split('?');
-  const maskedPath = maskName(path, secrets);
-  const kept = maskedQuery === query ? search.join('?') : new URLSearchParams(maskedQuery).toString();
-  const isSame = maskedPath === path && maskedQuery === query;
+export function maskCarried({ url, headers, query }: Carried, tokens: KnownTokens): Carried {
+  const maskedQuery = maskValues(query, tokens);
   return {
-    url: isSame ? url : `${maskedPath}${kept === '' ? '' : `?${kept}`}`,
-    headers: maskValues(headers, secrets),
+    url: maskUrl(url, maskedQuery === query ? undefined : maskedQuery, tokens),
+    headers: maskValues(headers, tokens),
     query: maskedQuery,
   };
+}
+
+/** `query` is given where the one in the address held a token. */
+function maskUrl(url: string, query: Carried['query'] | undefined, tokens: KnownTokens): string {
+  if (url.length < tokens.minChars) return url;
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const masked = maskName(path, tokens);
+  if (query === undefined) return masked === path ? url : masked + url.slice(path.length);
+  return `${masked}?${new URLSearchParams(query).toString()}`;
 }
 
 /** Names and values; a value made of several, joined with `, `, is looked at one by one. */
 function maskValues(
   values: Readonly<Record<string, string>>,
-  secrets: ReadonlySet<string>,
+  tokens: KnownTokens,
 ): Readonly<Record<string, string>> {
   let masked: Record<string, string> | undefined;
   for (const name in values) {
     const value = values[name] as string;
-    const safe = maskValue(value, secrets);
-    if (safe === value && !secrets.has(name)) continue;
+    if (value.length < tokens.minChars && name.length < tokens.minChars) continue;
+    const safeName = tokens.values.has(name) ? MASK : name;
+    const safe = maskValue(value, tokens);
+    if (safe === value && safeName === name) continue;
     masked ??= Object.assign(Object.create(null) as Record<string, string>, values);
     delete masked[name];
-    masked[secrets.has(name) ? MASK : name] = safe;
+    masked[safeName] = safe;
   }
   return masked ?? values;
 }
 
-function maskValue(value: string, secrets: ReadonlySet<string>): string {
-  if (secrets.has(value.trim())) return MASK;
+function maskValue(value: string, { values, minChars }: KnownTokens): string {
+  if (value.length < minChars) return value;
+  if (values.has(value.trim())) return MASK;
   if (!value.includes(', ')) return value;
   const parts = value.split(', ');
-  if (!parts.some((part) => secrets.has(part.trim()))) return value;
-  return parts.map((part) => (secrets.has(part.trim()) ? MASK : part)).join(', ');
+  if (!parts.some((part) => values.has(part.trim()))) return value;
+  return parts.map((part) => (values.has(part.trim()) ? MASK : part)).join(', ');
 }
 
-function isSecret(segment: string, secrets: ReadonlySet<string>): boolean {
-  if (secrets.has(segment)) return true;
+function isSecret(segment: string, { values, minChars }: KnownTokens): boolean {
+  if (segment.length < minChars) return false;
+  if (values.has(segment)) return true;
   if (!segment.includes('%')) return false;
   try {
-    return secrets.has(decodeURIComponent(segment));
+    return values.has(decodeURIComponent(segment));
   } catch {
     return false;
   }

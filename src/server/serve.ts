@@ -98,7 +98,7 @@ function incomingHook(exchange: Exchange, name: string, target: RequestTarget): 
   const maxBytes = bodyLimit(generation, name);
   let body: Promise<Buffer> | undefined;
   return {
-    name: maskName(name, generation.secrets),
+    name: maskName(name, generation.tokens),
     target,
     settings,
     maxBodyBytes: maxBytes,

@@ -16,6 +16,7 @@ import { type SideListener, startSideListener } from './side-listener.ts';
 import { parseTarget } from './target.ts';
 import { ignoreUpgrades } from './upgrade.ts';
 
+export { type KnownTokens, knownTokens } from './mask-secrets.ts';
 export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
 export { type ShadowedExchange, type ShadowListener, startShadowListener } from './shadow-listener.ts';

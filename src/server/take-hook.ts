@@ -79,7 +79,7 @@ async function readPayload(
   { body, unpacked: bytes = body, settings = {}, target }: ReceivedHook,
 ): Promise<JsonValue> {
   if (settings.method === 'GET') {
-    const { query } = maskCarried({ url: '', headers: {}, query: target.query }, generation.secrets);
+    const { query } = maskCarried({ url: '', headers: {}, query: target.query }, generation.tokens);
     return query;
   }
   // Ten that arrive together are parsed in ten turns, so that what is short is served in between.
@@ -107,7 +107,7 @@ function hookRequest(facts: RequestFacts, hook: ReceivedHook, payload: JsonValue
     seed: ids.seed,
     nonce: ids.nonce,
     path: name,
-    ...maskCarried({ url, query, headers }, generation.secrets),
+    ...maskCarried({ url, query, headers }, generation.tokens),
     payload,
   };
 }

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import type { Evaluation, Outcome } from '../../src/hook/hook.ts';
 import type { HookRequest } from '../../src/request.ts';
 import {
+  knownTokens,
   type RunningServer,
   type SeenRequest,
   type ServerDeps,
@@ -142,7 +143,7 @@ export function generationOf(
   return {
     id: 'g1',
     hooks: { ...HOOKS, ...hooks },
-    secrets: new Set([TOKEN]),
+    tokens: knownTokens([TOKEN]),
     canTake: (path) => path !== 'unknown',
     settingsOf: () => ({}),
     evaluate: (request) =>
