@@ -24,6 +24,7 @@ import { removeOldWorkFolders } from './runners/runners.ts';
 import {
   codeOf,
   createHealth,
+  type MailboxFigures,
   openMetrics,
   type Health,
   type Log,
@@ -74,7 +75,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { settings } = live.generation.config;
     const storage = await openStore(settings, live.generation.table.mappings);
     opened.unshift(() => storage.close());
-    const metrics = await startMetrics(settings, { storage, sandbox, log: options.log });
+    const reading: { mail?: LiveMail } = {};
+    const mailboxes = (): readonly MailboxFigures[] => reading.mail?.figures ?? [];
+    const metrics = await startMetrics(settings, { storage, sandbox, mailboxes, log: options.log });
     if (metrics !== undefined) opened.unshift(metrics.stop);
     const gateway = new Gateway({
       storage,
@@ -92,8 +95,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     opened.unshift(() => Promise.resolve(stopWatching()));
     const server = await listen(options, { live, storage, gateway, health, metrics });
     opened.unshift(() => server.stop());
-    const mail = followReloads(options, { live, storage, gateway, server, health });
-    opened.unshift(() => mail.stop());
+    const reader = followReloads(options, { live, storage, gateway, server, health });
+    reading.mail = reader;
+    opened.unshift(() => reader.stop());
     const stopPruning = keepPruning(storage, live, options);
     return {
       url: server.url,
@@ -108,7 +112,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         stopPruning();
         stopWatching();
         const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
-        await mail.stop();
+        await reader.stop();
         // Side by side: a sender that waits for its run keeps its connection for as long as the run may go on.
         await Promise.all([server.stop(), gateway.stop(graceMs)]);
         await metrics?.stop();
@@ -206,10 +210,24 @@ interface ServedMetrics {
 
 async function startMetrics(
   settings: Settings,
-  { storage, sandbox, log }: { readonly storage: Storage; readonly sandbox: Sandbox; readonly log: Log },
+  {
+    storage,
+    sandbox,
+    mailboxes,
+    log,
+  }: {
+    readonly storage: Storage;
+    readonly sandbox: Sandbox;
+    readonly mailboxes: () => readonly MailboxFigures[];
+    readonly log: Log;
+  },
 ): Promise<ServedMetrics | undefined> {
   if (settings.metrics === undefined) return undefined;
-  const metrics = await openMetrics({ backlog: () => storage.backlog(), transforms: () => sandbox.stats });
+  const metrics = await openMetrics({
+    backlog: () => storage.backlog(),
+    transforms: () => sandbox.stats,
+    mailboxes,
+  });
   const listener = await startMetricsListener({ ...settings.metrics, render: () => metrics.render() });
   log.info({ metricsUrl: `${listener.url}/metrics` }, 'metrics are served');
   return { metrics, stop: () => listener.stop() };

@@ -3,7 +3,7 @@ export type { AgentKind } from './runner-schema.ts';
 export { configJsonSchema } from './config-schema.ts';
 export { DEFAULT_CONFIG_FILES, importOpenClawFile, loadConfig } from './load-config.ts';
 export type { ImportedConfig } from './openclaw/import.ts';
-export { mailSchema, type MailBlock } from './mail-schema.ts';
+export type { MailBlock } from './mail-schema.ts';
 export type { LoadOptions, LoadResult, RemainingConfig } from './load-config.ts';
 export type {
   AgentDefaults,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { MailBlock } from '../config/config.ts';
 import type { MailStorage } from '../storage/storage.ts';
-import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
+import type { HealthReporter, Log, MailboxFigures } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import { type Door, judge } from './door.ts';
 import { type MailboxStatus, reportHealth } from './health.ts';
@@ -135,8 +135,15 @@ export class LiveMail {
     this.#options = options;
   }
 
-  get statuses(): readonly MailboxStatus[] {
-    return this.#service?.statuses ?? [];
+  /** For the metrics. */
+  get figures(): readonly MailboxFigures[] {
+    return (this.#service?.statuses ?? []).map(({ account, folder, health, figures }) => ({
+      mailbox: `${account}/${folder}`,
+      state: health.state,
+      delivered: figures.delivered,
+      setAside: figures.setAside,
+      filtered: figures.filtered,
+    }));
   }
 
   /** Reads this mailbox from now on; none where the block is absent or says `run: false`. */

@@ -2,7 +2,6 @@
 export { httpDoor, ownDoor } from './door.ts';
 export type { MailboxStatus } from './health.ts';
 export { LiveMail, startMail } from './mail-service.ts';
-export { MailFailure } from './mail-failure.ts';
 export { mailboxReport, type MailboxReport } from './stored-status.ts';
 export { GOOGLE_ENDPOINTS, type GoogleEndpoints } from './gmail-api.ts';
 export { writeOAuthFile, writeSecretFile, type OAuthFile } from './oauth-file.ts';

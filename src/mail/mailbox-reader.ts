@@ -28,7 +28,7 @@ export interface ReaderTimes {
   readonly settledMs: number;
 }
 
-export const READER_TIMES: ReaderTimes = {
+const READER_TIMES: ReaderTimes = {
   leaseMs: 30_000,
   renewMs: 8_000,
   keepAliveMs: 120_000,

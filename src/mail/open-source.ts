@@ -61,7 +61,7 @@ export function readerFolders({ kind, folders }: MailBlock): readonly string[] {
 type ImapBlock = Extract<MailBlock, { kind: 'imap' }>;
 
 /** Connects and logs in; without a folder only that. */
-export function imapLogin(
+function imapLogin(
   mail: ImapBlock,
   { imapTimes = IMAP_TIMES, clock, protect }: OpenOptions = {},
 ): (folder?: string) => Promise<ImapClient> {

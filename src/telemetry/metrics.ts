@@ -7,8 +7,19 @@ export interface MetricsSources {
   readonly backlog: () => Promise<BacklogFigures>;
   /** Absent where no mapping has a transform. */
   readonly transforms?: () => TransformFigures;
+  /** The mailboxes that are read; absent where there is none. */
+  readonly mailboxes?: () => readonly MailboxFigures[];
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly clock?: () => number;
+}
+
+/** How the reading of one mailbox goes. */
+export interface MailboxFigures {
+  readonly mailbox: string;
+  readonly state: string;
+  readonly delivered: number;
+  readonly setAside: number;
+  readonly filtered: number;
 }
 
 /** Counts of waiting work; the backlog of the storage port fits. */
@@ -75,12 +86,14 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const observe = requestMetrics(registers);
   const backlog = backlogMetrics(registers, sources.clock ?? Date.now);
   const transforms = sources.transforms === undefined ? undefined : transformMetrics(registers);
+  const mailboxes = sources.mailboxes === undefined ? undefined : mailboxMetrics(registers);
   return {
     observeRequest: observe,
     gateway: createGatewayMetrics(registry),
     async render() {
       backlog(await withinTime(sources.backlog, STORE_TIMEOUT_MS));
       if (sources.transforms !== undefined) transforms?.(sources.transforms());
+      if (sources.mailboxes !== undefined) mailboxes?.(sources.mailboxes());
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };
@@ -220,6 +233,32 @@ function transformMetrics(registers: Registry[]): (figures: TransformFigures) =>
     spawned.reset();
     spawned.inc(total((pool) => pool.spawned));
     breakers.set(figures.breakers.length);
+  };
+}
+
+function mailboxMetrics(registers: Registry[]): (mailboxes: readonly MailboxFigures[]) => void {
+  const state = new Gauge({
+    name: 'sluice_mailbox_state',
+    help: '1 for the state each mailbox is in.',
+    labelNames: ['mailbox', 'state'],
+    registers,
+  });
+  const messages = new Counter({
+    name: 'sluice_mail_messages_total',
+    help: 'Messages read, by what became of them.',
+    labelNames: ['mailbox', 'result'],
+    registers,
+  });
+  return (mailboxes) => {
+    state.reset();
+    // The readers count by themselves; their totals replace ours.
+    messages.reset();
+    for (const { mailbox, state: name, delivered, setAside, filtered } of mailboxes) {
+      state.set({ mailbox, state: name }, 1);
+      messages.inc({ mailbox, result: 'delivered' }, delivered);
+      messages.inc({ mailbox, result: 'set_aside' }, setAside);
+      messages.inc({ mailbox, result: 'filtered' }, filtered);
+    }
   };
 }
 

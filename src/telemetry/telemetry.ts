@@ -7,6 +7,7 @@ export { SECRET_KEY } from './redact.ts';
 export type { GatewayMetrics } from './gateway-metrics.ts';
 export type {
   BacklogFigures,
+  MailboxFigures,
   Metrics,
   MetricsSources,
   ObservedRequest,

@@ -1,17 +1,7 @@
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import createHoodiecrow, { type Hoodiecrow } from 'hoodiecrow-imap';
 
-/** The parts of hoodiecrow-imap, an IMAP server in this process, that tests use. */
-interface Hoodiecrow {
-  readonly server: Server;
-  listen(port: number, host: string, callback: () => void): void;
-  close(callback: () => void): void;
-  appendMessage(folder: string, flags: readonly string[], date: Date, raw: string): void;
-  getMailbox(name: string): { uidvalidity: number; uidnext: number; messages: { uid: number }[] };
-}
-
-const createHoodiecrow = createRequire(import.meta.url)('hoodiecrow-imap') as (options: object) => Hoodiecrow;
 const PLUGINS = ['ID', 'IDLE', 'SASL-IR', 'AUTH-PLAIN', 'NAMESPACE', 'SPECIAL-USE', 'XOAUTH2'];
 
 export interface MailServer {
