@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { wholeNumber, type Cli } from './command-line.ts';
 import type { ServeFlags } from './serve.ts';
 import type { DevFlags } from './dev.ts';
+import type { DoctorFlags } from './doctor.ts';
 import type { SendFlags } from './send.ts';
 import type { ShadowFlags } from './shadow.ts';
 import type { VerifyFlags } from './verify.ts';
@@ -57,6 +58,14 @@ export function addServiceCommands(program: Command, cli: Cli): void {
     .action(async (request: string, flags: SendFlags) =>
       (await import('./send.ts')).send(cli, request, flags),
     );
+  cli
+    .withConfig(
+      program
+        .command('doctor')
+        .description('look at the whole set-up on this machine: configuration, secrets, files, disk, clock'),
+    )
+    .option('--json', 'a JSON object on stdout')
+    .action(async (flags: DoctorFlags) => (await import('./doctor.ts')).doctor(cli, flags));
   cli
     .withConfig(
       program

@@ -35,6 +35,7 @@ export function resolveRunners(
   const add = (name: string, runner: RunnerFile, path: Path): void => {
     runners[name] = runnerSettings(runner, { ...context, name });
     paths.set(name, path);
+    checkArguments(runner, path, reporter);
   };
   for (const [name, runner] of Object.entries(gateway.runners))
     add(name, runner, ['gateway', 'runners', name]);
@@ -54,6 +55,19 @@ export function resolveRunners(
   if (heartbeat !== undefined) checkName(heartbeat, ['gateway', 'heartbeat', 'runner'], runners, reporter);
   checkModels({ gateway, runner, runners, paths }, context);
   return { runner, runners };
+}
+
+/** Every user of the machine reads the arguments of its processes; a session key is made of the payload. */
+function checkArguments(runner: RunnerFile, path: Path, reporter: Reporter): void {
+  if (typeof runner !== 'object' || runner.kind !== 'command') return;
+  const index = runner.argv.findIndex((argument) => argument.includes('{session_key}'));
+  if (index < 0) return;
+  reporter.report('SESSION_KEY_IN_ARGV', [...path, 'argv', index], {
+    severity: 'warning',
+    message:
+      'arguments can be read by every user of the machine, and a session key is made of what senders write',
+    hint: 'write {session_id} in place of {session_key}, or read SLUICE_SESSION_KEY from the environment',
+  });
 }
 
 function checkName(

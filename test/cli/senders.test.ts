@@ -1,0 +1,126 @@
+/** The commands around senders' proofs: verify, send --sign, doctor, and what check lists. */
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, afterAll, describe, expect, test } from 'vitest';
+import { startService, type Service } from '../../src/service.ts';
+import { createLogger } from '../../src/telemetry/telemetry.ts';
+import { cli, type CliRun } from '../support/cli-terminal.ts';
+
+const KEYS = generateKeyPairSync('ed25519');
+const { x: publicKey = '' } = KEYS.publicKey.export({ format: 'jwk' });
+const ENV = {
+  TOKEN: 'hook-token-of-the-test-0123456789',
+  NEW: 'new-secret',
+  OLD: 'old-secret',
+  SMS: 'sms-secret',
+  DISCORD: Buffer.from(publicKey, 'base64url').toString('hex'),
+};
+const MAPPINGS = `
+- id: github
+  match: {path: github}
+  verify: {scheme: github, secrets: ["\${NEW}", "\${OLD}"]}
+  messageTemplate: "{{ref}}"
+- id: sms
+  match: {path: sms}
+  verify: {scheme: twilio, secrets: ["\${SMS}"]}
+  bodyFormat: form
+  messageTemplate: "{{Body}}"
+- id: discord
+  match: {path: discord}
+  verify: {scheme: discord, secrets: ["\${DISCORD}"]}
+  requireToken: true
+  messageTemplate: "{{type}}"
+- id: any
+  messageTemplate: "{{json payload}}"
+`;
+
+describe('commands of senders', () => {
+  let folder: string;
+  let service: Service;
+
+  const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+  const run = (...args: string[]): Promise<CliRun> =>
+    cli([...args, '--config', 'sluice.json'], { cwd: folder, env: ENV });
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-commands-'));
+    mkdirSync(join(folder, 'mappings'));
+    write('mappings/all.yaml', MAPPINGS);
+    write('token', ENV.TOKEN);
+    chmodSync(join(folder, 'token'), 0o600);
+    const config = {
+      hooks: { enabled: true, token: { file: 'token' }, mappingsDir: 'mappings' },
+      server: { port: 0, publicUrl: 'https://hooks.example.com' },
+      storage: { url: `sqlite:${join(folder, 'sluice.db')}` },
+      gateway: { runner: 'echo' },
+    };
+    write('sluice.json', JSON.stringify(config));
+    const log = createLogger({ destination: { write: () => true } });
+    service = await startService({ configFile: join(folder, 'sluice.json'), env: ENV, log });
+    write('github.request.yaml', 'path: github\nbody: {ref: main}\n');
+    write('sms.request.yaml', 'path: sms\nbody: {From: "+1", Body: "hi there"}\n');
+    write('discord.request.yaml', 'path: discord\nbody: {type: 2}\n');
+    write('any.request.yaml', 'path: other\nbody: {a: 1}\n');
+    write('key.pem', KEYS.privateKey.export({ format: 'pem', type: 'pkcs8' }) as string);
+  });
+
+  afterAll(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test.each([
+    ['github.request.yaml', '--sign', 0, '202'],
+    ['sms.request.yaml', '--sign', 0, '202'],
+    ['any.request.yaml', '--sign', 0, '202'],
+    ['discord.request.yaml', '--sign', 1, 'give a private key of your own with --sign-key'],
+    ['discord.request.yaml', '--sign --sign-key key.pem', 0, '202'],
+    ['github.request.yaml', '', 1, '401'],
+  ])('send %s %s', async (file, flags, exitCode, words) => {
+    const more = flags === '' ? [] : flags.split(' ');
+    const result = await run('send', file, '--against', service.url, ...more);
+    expect(result.out + result.err).toContain(words);
+    expect(result.exitCode).toBe(exitCode);
+  });
+
+  test('verify judges the bytes of bodyFile, and says why a proof fails', async () => {
+    const signature = createHmac('sha256', ENV.OLD).update('{ "ref": "main" }').digest('hex');
+    write('body.json', '{ "ref": "main" }');
+    const head = `path: github\nheaders: {x-hub-signature-256: "sha256=${signature}"}\n`;
+    write('right.request.yaml', `${head}bodyFile: body.json\n`);
+    write('changed.request.yaml', `${head}body: {ref: main}\n`);
+    const right = await run('verify', 'right.request.yaml');
+    expect([right.exitCode, right.out.trim()]).toEqual([
+      0,
+      '/github  github  proved with a retired secret (number 2 of the list)',
+    ]);
+    const changed = await run('verify', 'changed.request.yaml', '--json');
+    expect(changed.exitCode).toBe(1);
+    expect(JSON.parse(changed.out)).toMatchObject([{ proved: false, diagnosis: { code: 'wrong-secret' } }]);
+    const none = await run('verify', 'any.request.yaml');
+    expect(none.err).toContain('no mapping of the path "other" has verify');
+  });
+
+  test('check lists the paths, what is not set, and the mappings that are left out', async () => {
+    const { out } = await cli(['check', '--config', 'sluice.json'], {
+      cwd: folder,
+      env: { ...ENV, OLD: '' },
+    });
+    expect(out).toContain('/hooks/github  github, 1 retired, not set here: ${OLD}');
+    expect(out).toContain('/hooks/discord  discord, and the hook token');
+    expect(out).toContain('mappings without a path, which do not take these requests: any');
+  });
+
+  test('doctor looks at files, disk, clock and secrets', async () => {
+    const open = await run('doctor', '--json');
+    const { findings } = JSON.parse(open.out) as { findings: readonly { area: string; ok: boolean }[] };
+    expect(findings.filter(({ ok }) => !ok).map(({ area }) => area)).toEqual(['configuration', 'runner']);
+    chmodSync(join(folder, 'token'), 0o644);
+    const { out, exitCode } = await run('doctor');
+    expect(out).toContain('it holds a secret and others can read it; run chmod 600 on it');
+    expect(exitCode).toBe(1);
+    for (const secret of Object.values(ENV)) expect(out).not.toContain(secret);
+  });
+});
