@@ -3,6 +3,7 @@
  * run in frozen isolates (`realm.ts`) inside worker processes (`worker-process.ts`), under a supervisor that holds
  * the deadlines (`pool.ts`).
  */
+import type { Diagnostic } from '../document/document.ts';
 import { readCoverage, withoutCounts } from './host/module-coverage.ts';
 import { encodeCall, encodeCoverage } from './frames.ts';
 import type { RawCoverage } from './worker/isolate-coverage.ts';
@@ -67,6 +68,7 @@ export interface SandboxStats {
 
 /** V8 answers in milliseconds. */
 const COVERAGE_TIMEOUT_MS = 5000;
+const INSPECTED_AT_A_TIME = 8;
 /** JSON text a module may be given for each MB of its memory: parsed it takes ten times as much. */
 const INPUT_BYTES_PER_MB = 32 * 1024;
 
@@ -100,11 +102,7 @@ export class Sandbox {
       const pool = this.#pool(ref.jit, loaded.workerProgram);
       entries.set(key, { module, pool, mapper: new StackMapper(folder, source) });
     }
-    const checks = [...entries].map(async ([key, entry]) => {
-      const ref = refs.find((one) => settingsKey(one) === key) as TransformRef;
-      return inspectModule(entry.pool, entry.module, contextOf(entry, ref, ref.timeoutMs));
-    });
-    diagnostics.push(...(await Promise.all(checks)).flat());
+    diagnostics.push(...(await this.#inspectAll(entries, refs)));
     if (options.coverage === true) await this.#startCoverage(entries.values());
     const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
     return new LoadedTransforms(this, entries, { diagnostics, hashes, files: loaded.files });
@@ -159,6 +157,25 @@ export class Sandbox {
   /** @internal */
   release(entries: Iterable<Entry>): void {
     for (const { module, pool } of entries) if (this.#registry.release(module)) pool.drop(module);
+  }
+
+  /** A few at a time: what waits in the pool for longer than a sender would is turned away. */
+  async #inspectAll(
+    entries: ReadonlyMap<string, Entry>,
+    refs: readonly TransformRef[],
+  ): Promise<readonly Diagnostic[]> {
+    const waiting = [...entries].map(([key, entry], index) => ({ key, entry, index }));
+    const found: (readonly Diagnostic[])[] = [];
+    const inspectNext = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const { key, entry, index } = next;
+        const ref = refs.find((one) => settingsKey(one) === key) as TransformRef;
+        const context = contextOf(entry, ref, ref.timeoutMs);
+        found[index] = await inspectModule(entry.pool, entry.module, context);
+      }
+    };
+    await Promise.all(Array.from({ length: INSPECTED_AT_A_TIME }, inspectNext));
+    return found.flat();
   }
 
   /** What ran while the modules were tried is nobody's case, but V8 names no function of a module that never ran. */
