@@ -19,7 +19,13 @@ import {
   type ServerGeneration,
 } from './server/server.ts';
 import { fetchJson } from './outgoing/outgoing.ts';
-import { openStorage, retentionLimits, type Storage, type StorageHealth } from './storage/storage.ts';
+import {
+  KEPT_LIMITS,
+  openStorage,
+  retentionLimits,
+  type Storage,
+  type StorageHealth,
+} from './storage/storage.ts';
 import { removeOldWorkFolders } from './runners/runners.ts';
 import {
   codeOf,
@@ -30,7 +36,7 @@ import {
   type Log,
   type Metrics,
 } from './telemetry/telemetry.ts';
-import type { Settings } from './config/config.ts';
+import type { KeepRequests, Settings } from './config/config.ts';
 
 /** The running service: one server, one store, one gateway, and the generation that is live. */
 export interface Service {
@@ -54,6 +60,8 @@ export interface ServiceOptions extends LiveOptions {
   readonly onDecision?: (seen: SeenRequest) => void;
   /** Whether the mailbox of `hooks.mail` is read. */
   readonly readMail?: boolean;
+  /** Which requests are kept where the configuration does not say. */
+  readonly keepRequests?: KeepRequests;
   /** How often `storage.keep` is applied; default every ten minutes. */
   readonly pruneEveryMs?: number;
 }
@@ -245,8 +253,19 @@ function tokensOf({ hooks, gateway }: Settings): KnownTokens {
   return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token]);
 }
 
+/** What is written wins over what the command serves with, and that over what is kept anyway. */
+function keepRequests(written: KeepRequests, defaults: KeepRequests): ServerGeneration['keepRequests'] {
+  const {
+    which = 'transforms',
+    count = KEPT_LIMITS.count,
+    bytes = KEPT_LIMITS.bytes,
+    days,
+  } = { ...defaults, ...written };
+  return { which, limits: { count, bytes, ...(days === undefined ? {} : { maxAgeMs: days * 86_400_000 }) } };
+}
+
 /** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
-function servedGeneration(live: LiveGeneration): () => ServerGeneration {
+function servedGeneration(live: LiveGeneration, defaults: KeepRequests = {}): () => ServerGeneration {
   let source: Generation | undefined;
   let served: ServerGeneration | undefined;
   return () => {
@@ -260,6 +279,7 @@ function servedGeneration(live: LiveGeneration): () => ServerGeneration {
       tokens: tokensOf(config.settings),
       canTake: (path) => isBuiltInRoute(path) || table.canTake(path),
       settingsOf: (path) => table.settingsOf(path),
+      keepRequests: keepRequests(config.settings.storage.keepRequests, defaults),
       evaluate: (request) => evaluate(request),
     };
     return served;
@@ -272,7 +292,7 @@ function listen(
 ): Promise<RunningServer> {
   return startServer({
     server: live.generation.config.settings.server,
-    generation: servedGeneration(live),
+    generation: servedGeneration(live, options.keepRequests),
     storage,
     log: options.requestLog ?? options.log,
     health,

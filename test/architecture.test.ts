@@ -73,6 +73,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
     imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],
     owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
   },
+  analysis: { imports: ['mapping', 'hook', 'document', 'request'] },
   golden: {
     imports: ['hook', 'mapping', 'document', 'storage', 'request', 'action', 'errors'],
     types: ['sandbox'],

@@ -43,6 +43,7 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     )
     .option('--json', 'the same as --format json')
     .option('--strict', 'end with 1 for warnings, too')
+    .option('--fix', 'make the changes that findings propose, then check again')
     .action(async (flags: CheckFlags) => (await import('./check.ts')).check(cli, flags));
   cli
     .withConfig(

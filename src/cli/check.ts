@@ -1,9 +1,12 @@
-import { formatDiagnostics, type Diagnostic } from '../document/document.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { applyEdits, formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
 import { checkGeneration } from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
+import { CliError } from './terminal.ts';
 
 export interface CheckFlags {
   readonly config?: string;
@@ -11,6 +14,8 @@ export interface CheckFlags {
   /** The same as `--format json`. */
   readonly json?: boolean;
   readonly strict?: boolean;
+  /** Make the edits of findings that have one, then check again. */
+  readonly fix?: boolean;
 }
 
 /** Finds everything that is wrong before it is deployed: errors end with 1, with `--strict` warnings too. */
@@ -19,11 +24,9 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   const format = flags.json === true ? 'json' : flags.format;
   const sandbox = new Sandbox();
   try {
-    const { diagnostics, summary, conversations, proofs, compiler } = await checkGeneration(file, {
-      env: cli.terminal.env,
-      needSecrets: false,
-      sandbox,
-    });
+    const options = { env: cli.terminal.env, needSecrets: false, sandbox };
+    if (flags.fix === true) await fix(cli, file, options);
+    const { diagnostics, summary, conversations, proofs, compiler } = await checkGeneration(file, options);
     const text = formatDiagnostics(diagnostics, { format, color: cli.terminal.color });
     if (text !== '') cli.terminal.out(text);
     if (format === 'pretty' && diagnostics.length === 0) cli.terminal.out(`no findings: ${summary}`);
@@ -35,6 +38,39 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
   } finally {
     await sandbox.stop();
+  }
+}
+
+/** Rounds of edits: one that mends a finding may show the next. */
+const MAX_ROUNDS = 5;
+
+/** Makes the edits of findings until there are none, and says what was changed. */
+async function fix(cli: Cli, file: string, options: Parameters<typeof checkGeneration>[1]): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    // Each round judges what the one before wrote.
+    // oxlint-disable-next-line no-await-in-loop
+    const { diagnostics } = await checkGeneration(file, options);
+    const edits = diagnostics.flatMap(({ edit, code }) => (edit === undefined ? [] : [{ edit, code }]));
+    if (edits.length === 0) return;
+    for (const name of new Set(edits.map(({ edit }) => edit.at.source.file))) {
+      const own = edits.filter(({ edit }) => edit.at.source.file === name);
+      const path = resolve(name);
+      const text = readFileSync(path, 'utf8');
+      // The edits' offsets are those of the text that was checked, without a byte order mark.
+      const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+      if (text.slice(mark.length) !== own[0]?.edit.at.source.text)
+        throw new CliError(`${name} changed while it was checked; nothing was written to it`);
+      writeFileSync(
+        path,
+        mark +
+          applyEdits(
+            text.slice(mark.length),
+            own.map(({ edit }) => edit),
+          ),
+      );
+      for (const { edit, code } of own)
+        cli.terminal.err(`fixed ${code} at ${formatPlace(edit.at)}: ${edit.text}`);
+    }
   }
 }
 

@@ -40,6 +40,7 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     requestLog: readableRequests(log, terminal),
     listen: flags,
     readMail: flags.mail === true,
+    keepRequests: { which: 'all', count: 1_000, bytes: 67_108_864, days: 1 },
     makeToken: (host) => makeDevToken(configFile, host),
     onDecision: (decision) => {
       terminal.err(formatDecisionLine(decision, terminal.color));

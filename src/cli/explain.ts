@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { evaluationToJson, formatEvaluation, type Evaluation } from '../hook/hook.ts';
+import { adviceFor } from '../analysis/analysis.ts';
+import type { LoadedConfig } from '../config/config.ts';
+import type { Diagnostic } from '../document/document.ts';
+import { evaluationToJson, formatEvaluation, type Evaluation, type EvaluationJson } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
-import type { DecisionRecord } from '../storage/storage.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { openStorage } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
-import { remedyOf } from './refusal-remedy.ts';
-import { readRequests, parseKeptRequest } from './request-file.ts';
-import { withStore } from './store.ts';
+import { loadSettings } from './config-file.ts';
+import { answerLines, reasonLines, workLines } from './format-stored.ts';
+import { runToJson, eventToJson, outboxToJson } from './listings.ts';
+import { readRequests, parseKeptRequest, type KeptTrace } from './request-file.ts';
+import { findStoredRequest, type StoredRequest } from './stored-request.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
@@ -24,25 +28,124 @@ export async function explain(cli: Cli, what: string, flags: ExplainFlags): Prom
       cli.terminal.out(JSON.stringify(evaluations.length === 1 ? evaluations[0] : evaluations, null, 2));
     return;
   }
-  if (!/^[0-9a-f-]{8,36}$/i.test(what))
-    throw new CliError(`there is no file ${what}, and it is not the id of a request`);
-  const { decision, kept } = await withStore(cli, flags, async (storage) => ({
-    decision: await storage.findDecision(what),
-    kept: await storage.findKeptRequest(what),
-  }));
-  if (decision === undefined) {
-    throw new CliError(`no decision with the id ${what} is kept; "sluice requests" lists the last 1,000`);
+  if (!/^[0-9a-f-]{8,36}$/i.test(what)) {
+    throw new CliError(`there is no file ${what}, and it is not the id of a request, run or event`);
   }
-  if (flags.json !== true) cli.terminal.out(formatDecision(decision));
-  if (kept !== undefined && flags.json !== true)
-    cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
-  const requests = kept === undefined ? [] : [parseKeptRequest(kept)];
-  const [evaluation] = await explainRequests(cli, requests, flags);
-  if (flags.json === true) {
-    cli.terminal.out(
-      JSON.stringify({ decision, ...(evaluation === undefined ? {} : { evaluation }) }, null, 2),
+  await explainStored(cli, what, flags);
+}
+
+/** One page for a request, a run or an event, by its id: why it was judged as it was, and what became of it. */
+export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): Promise<void> {
+  const config = await loadSettings(cli.terminal, flags);
+  const stored = await findStored(config, id);
+  if (stored === undefined) {
+    throw new CliError(
+      `nothing is kept under the id ${id}; "sluice requests" lists the last 1,000 decisions, "sluice runs" the runs`,
     );
   }
+  const { kept } = stored;
+  const request = kept === undefined ? undefined : parseKeptRequest(kept);
+  if (flags.json === true) {
+    const [evaluation] = await explainRequests(cli, request === undefined ? [] : [request], flags);
+    cli.terminal.out(JSON.stringify(storedToJson(stored, request?.judged, evaluation), null, 2));
+    return;
+  }
+  const print = (lines: readonly string[]): void => {
+    if (lines.length > 0) cli.terminal.out(withoutSecrets(lines.join('\n'), config));
+  };
+  const { decision } = stored;
+  if (decision !== undefined) print(answerLines(decision));
+  if (decision !== undefined && request === undefined) print(reasonLines(decision));
+  if (request === undefined) print(howToKeep(config));
+  else await explainKept(cli, request, flags);
+  const work = workLines(stored, config.settings.gateway, Date.now());
+  if (work.length > 0) print(['', 'What became of it:', ...work]);
+}
+
+async function findStored({ settings }: LoadedConfig, id: string): Promise<StoredRequest | undefined> {
+  const storage = await openStorage(settings.storage.url, { mode: 'attached' });
+  try {
+    return await findStoredRequest(storage, id);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Values of the configuration that are secrets stay out, wherever a command or a platform repeated them. */
+function withoutSecrets(text: string, { secrets }: LoadedConfig): string {
+  return secrets.reduce(
+    (safe, secret) => (secret.length < 6 ? safe : safe.replaceAll(secret, '[removed]')),
+    text,
+  );
+}
+
+function howToKeep({ settings }: LoadedConfig): readonly string[] {
+  const { which } = settings.storage.keepRequests;
+  return [
+    '',
+    `The request itself was not kept${which === undefined ? '' : ` (storage.keepRequests.which is ${which})`}: set storage.keepRequests.which to failed or all to keep the next one, and send it again.`,
+  ];
+}
+
+/** The kept request as it would be judged now, and how it was judged where that differs. */
+async function explainKept(
+  cli: Cli,
+  request: HookRequest & { readonly judged?: KeptTrace },
+  flags: ExplainFlags,
+): Promise<void> {
+  cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
+  const { judged, ...now } = request;
+  const [evaluation] = await explainRequests(cli, [now], flags);
+  const removed = [...Object.entries(now.headers), ...Object.entries(now.query)].flatMap(([name, value]) =>
+    value === '[removed]' ? [name] : [],
+  );
+  if (removed.length > 0) {
+    cli.terminal.out(
+      `not kept, because they are secrets: ${removed.join(', ')}; a condition or template that reads one sees "[removed]" here`,
+    );
+  }
+  if (judged === undefined || evaluation === undefined) return;
+  const lines = changedLines(judged, evaluation);
+  if (lines.length > 0) cli.terminal.out(['When it came, it was judged otherwise:', ...lines].join('\n'));
+}
+
+function changedLines(before: KeptTrace, now: EvaluationJson): readonly string[] {
+  const text = ({
+    outcome,
+    mapping,
+    error,
+    actions,
+  }: Pick<EvaluationJson, 'outcome' | 'mapping' | 'error'> & {
+    readonly actions: readonly unknown[];
+  }): string =>
+    `${outcome}${error === undefined ? '' : ` ${error.status} ${error.code}`}, mapping ${mapping?.id ?? 'none'}, ${actions.length} action${actions.length === 1 ? '' : 's'}`;
+  const [was, is] = [text(before), text(now)];
+  if (was === is) return [];
+  const failed = before.considered.find((entry) => entry.failed !== undefined)?.failed;
+  return [
+    `  then: ${was} (generation ${before.generation})`,
+    `  now:  ${is}`,
+    ...(failed?.expression === undefined
+      ? []
+      : [`  then failed: ${failed.part} ${failed.expression}  ${failed.at ?? ''}`]),
+    ...before.empty.map(
+      ({ field, expression, at }) => `  then rendered empty: ${field}: ${expression}  ${at}`,
+    ),
+  ];
+}
+
+function storedToJson(stored: StoredRequest, judged: KeptTrace | undefined, evaluation: unknown): object {
+  const { decision, runs, events } = stored;
+  return {
+    ...(decision === undefined ? {} : { decision }),
+    ...(judged === undefined ? {} : { judged }),
+    ...(evaluation === undefined ? {} : { evaluation }),
+    runs: runs.map(({ run, outbox }) => ({
+      ...runToJson(run, true),
+      outbox: outbox.map((entry) => outboxToJson(entry, true)),
+    })),
+    events: events.map((event) => eventToJson(event, true)),
+  };
 }
 
 /** Evaluates with the mappings and transforms as they are; prints for people, resolves to what `--json` prints. */
@@ -50,7 +153,7 @@ async function explainRequests(
   cli: Cli,
   requests: readonly HookRequest[],
   flags: ExplainFlags,
-): Promise<readonly unknown[]> {
+): Promise<readonly EvaluationJson[]> {
   if (requests.length === 0) return [];
   const workbench = await openWorkbench(cli.terminal, flags);
   try {
@@ -61,7 +164,15 @@ async function explainRequests(
       cli.terminal.out(
         formatEvaluation(evaluation, {
           color: cli.terminal.color,
-          ...(request === undefined ? {} : { request }),
+          ...(request === undefined
+            ? {}
+            : {
+                request,
+                advice: {
+                  ...adviceFor(evaluation, request, workbench.generation.table),
+                  passedOver: passedOver(workbench.diagnostics),
+                },
+              }),
         }),
       );
     }
@@ -72,25 +183,9 @@ async function explainRequests(
   }
 }
 
-/** What the decision log knows: ids, places, no values of the payload. */
-export function formatDecision(decision: DecisionRecord): string {
-  const head = `${decision.requestId}  ${new Date(decision.receivedAt).toISOString()}  /${decision.path}  ->  ${decision.status} ${decision.code ?? decision.outcome}`;
-  const lines = [
-    head,
-    `  generation ${decision.generation}, body ${decision.bodyBytes} bytes, took ${decision.tookMs.toFixed(1)} ms`,
-  ];
-  if (decision.mappingId !== undefined) lines.push(`  mapping ${decision.mappingId}`);
-  if (decision.detail !== undefined) lines.push(`  why: ${decision.detail}`);
-  const remedy = decision.mappingId === undefined ? remedyOf(decision.code) : undefined;
-  if (remedy !== undefined) lines.push(`  hint: ${remedy}`);
-  const { refusal } = decision;
-  if (refusal !== undefined) lines.push(`  ✗ proof of ${refusal.scheme}: ${refusal.text}`);
-  for (const miss of decision.missed ?? []) {
-    lines.push(
-      `  ✗ ${miss.mappingId}: ${miss.part} did not match${miss.place === undefined ? '' : `  ${miss.place}`}`,
-    );
-  }
-  if (decision.actionIds.length > 0) lines.push(`  made ${decision.actionIds.join(', ')}`);
-  for (const note of decision.transformNotes ?? []) lines.push(`  | ${note}`);
-  return clearControl(lines.join('\n'));
+/** Files of the mappings folder that are not read: the mapping that is looked for may stand in one. */
+function passedOver(diagnostics: readonly Diagnostic[]): readonly string[] {
+  return diagnostics
+    .filter(({ code }) => code === 'MAPPING_FILE_PASSED_OVER')
+    .map(({ message, at }) => `${at?.source.file ?? ''}: ${message}`);
 }

@@ -76,6 +76,10 @@ const query = (
 const errorText = (error: { code: string; message: string } | undefined): string =>
   error === undefined ? '' : formatOneLine(`${error.code}: ${error.message}`, 60);
 
+/** The outcome with its reason. */
+const whyText = ({ outcome, state, lastError }: RunRecord): string =>
+  `${outcome ?? state}: ${errorText(lastError)}`;
+
 /** An error's message can hold what an agent or a platform said: payload-derived, as the texts are. */
 const errorToJson = (error: { code: string; message: string } | undefined, text: boolean): unknown =>
   error === undefined ? null : text ? error : { code: error.code };
@@ -138,7 +142,7 @@ export const runsListing: Listing<RunRecord> = {
     formatOneLine(run.action.name, 20),
     formatOneLine(run.action.sessionKey, 28),
     run.state,
-    run.outcome ?? '',
+    run.outcome === 'ok' || run.lastError === undefined ? (run.outcome ?? '') : whyText(run),
     String(run.attempts),
     formatBytes(Buffer.byteLength(run.action.message)),
     run.reply === undefined ? '' : formatBytes(Buffer.byteLength(run.reply)),
@@ -256,10 +260,21 @@ function isEvent(entry: RunRecord | OutboxRecord | EventRecord): entry is EventR
   return 'origin' in entry;
 }
 
+/** Why a request missed, or what is odd about what became of it. */
+function noteOf({ refusal, missed = [], warnings = [] }: DecisionRecord): string {
+  if (refusal !== undefined) return refusal.text;
+  if (missed.length === 0) return warnings.join(', ');
+  return missed
+    .map(({ mappingId, part, place = '', variable }) =>
+      `${mappingId}: ${part} ${variable === undefined ? '' : `(${variable} is missing) `}${place}`.trim(),
+    )
+    .join('; ');
+}
+
 /** What each request became; where none matched, the place at which every candidate failed. No payload values. */
 export const requestsListing: Listing<DecisionRecord> = {
   title: 'requests',
-  heading: ['id', 'path', 'status', 'outcome', 'mapping', 'what did not match', 'body', 'took', 'age'],
+  heading: ['id', 'path', 'status', 'outcome', 'mapping', 'notes', 'body', 'took', 'age'],
   fetch: (storage, options) => storage.listDecisions(query(options)),
   toJson: (decision, text) => {
     const { transformNotes, receivedAt, ...rest } = decision;
@@ -278,13 +293,7 @@ export const requestsListing: Listing<DecisionRecord> = {
     String(decision.status),
     decision.code ?? decision.outcome,
     decision.mappingId ?? '',
-    formatOneLine(
-      decision.refusal?.text ??
-        (decision.missed ?? [])
-          .map((miss) => `${miss.mappingId}: ${miss.part} ${miss.place ?? ''}`.trim())
-          .join('; '),
-      70,
-    ),
+    formatOneLine(noteOf(decision), 70),
     formatBytes(decision.bodyBytes),
     `${decision.tookMs.toFixed(1)} ms`,
     formatSpan(now - decision.receivedAt),

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { adviceFor } from '../analysis/analysis.ts';
 import { evaluationToJson, formatEvaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { Cli } from './command-line.ts';
@@ -32,7 +33,13 @@ export async function replay(cli: Cli, what: string, flags: ReplayFlags): Promis
       const evaluation = await workbench.generation.evaluate(request, 'full');
       list.push(evaluationToJson(evaluation));
       if (flags.json !== true)
-        cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, request }));
+        cli.terminal.out(
+          formatEvaluation(evaluation, {
+            color: cli.terminal.color,
+            request,
+            advice: adviceFor(evaluation, request, workbench.generation.table),
+          }),
+        );
       if (evaluation.outcome.kind === 'rejected') cli.setExitCode(1);
     }
     if (flags.json === true) cli.terminal.out(JSON.stringify(list.length === 1 ? list[0] : list, null, 2));
@@ -46,8 +53,9 @@ async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise
   const kept = await withStore(cli, flags, (storage) => storage.findKeptRequest(what));
   if (kept === undefined) {
     throw new CliError(
-      `there is no file ${what}, and no request with that id was kept: only requests whose transform failed are (the last 100)`,
+      `there is no file ${what}, and no request with that id was kept: storage.keepRequests says which are`,
     );
   }
-  return [parseKeptRequest(kept)];
+  const { judged: _judged, ...request } = parseKeptRequest(kept);
+  return [request];
 }

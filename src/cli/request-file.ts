@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { formatDiagnostics } from '../document/document.ts';
 import { type DeliveryRequest, readRequestFile } from '../golden/golden.ts';
 import { parseJson } from '../json.ts';
+import type { EvaluationJson } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { KeptRequest } from '../storage/storage.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -19,7 +20,13 @@ export async function readDeliveries(terminal: Terminal, file: string): Promise<
   throw new CliError(`${file} is not a request file`);
 }
 
-/** A request the store kept because its transform failed. */
-export function parseKeptRequest(kept: KeptRequest): HookRequest {
-  return parseJson(kept.json) as unknown as HookRequest;
+/** How a kept request was judged when it came; without prompts. */
+export type KeptTrace = Omit<EvaluationJson, 'actions'> & {
+  readonly generation: string;
+  readonly actions: readonly { readonly kind: string; readonly id: string }[];
+};
+
+/** A request the store kept, with how it was judged. */
+export function parseKeptRequest(kept: KeptRequest): HookRequest & { readonly judged?: KeptTrace } {
+  return parseJson(kept.json) as unknown as HookRequest & { readonly judged?: KeptTrace };
 }

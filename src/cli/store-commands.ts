@@ -42,7 +42,7 @@ function addListings(program: Command, cli: Cli): void {
       await (await import('./store.ts')).list(cli, flags, eventsListing);
     },
   );
-  listing('runs', 'list agent runs', RUN_STATES)
+  listing('runs [id]', 'list agent runs, or explain one', RUN_STATES)
     .option('--session <key>', 'only this session key')
     .addOption(
       new Option('--kind <kind>', 'only runs of hooks, or turns of the main session').choices([
@@ -50,7 +50,11 @@ function addListings(program: Command, cli: Cli): void {
         'heartbeat',
       ]),
     )
-    .action(async (flags: ListFlags) => {
+    .action(async (id: string | undefined, flags: ListFlags) => {
+      if (id !== undefined) {
+        await (await import('./explain.ts')).explainStored(cli, id, flags);
+        return;
+      }
       const { runsListing } = await import('./listings.ts');
       await (await import('./store.ts')).list(cli, flags, runsListing);
     });

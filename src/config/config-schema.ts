@@ -324,6 +324,27 @@ const storageSchema = z.strictObject({
     })
     .prefault({})
     .meta({ description: 'How long completed work is kept.' }),
+  keepRequests: z
+    .strictObject({
+      which: z.enum(['none', 'transforms', 'failed', 'all']).optional().meta({
+        description:
+          'Which requests are kept with their bodies: none, those whose transform failed (default of serve), all that were answered 4xx or 5xx, or all (default of dev).',
+      }),
+      count: whole(1, 1_000_000)
+        .optional()
+        .meta({ description: 'Requests kept at most; default 100, dev 1000.' }),
+      bytes: whole(1, 10_000_000_000)
+        .optional()
+        .meta({ description: 'Bytes of kept requests at most; default 16777216, dev 67108864.' }),
+      days: z
+        .number()
+        .gt(0)
+        .max(36_500)
+        .optional()
+        .meta({ description: 'Days a request is kept; default no limit, dev 1.' }),
+    })
+    .prefault({})
+    .meta({ description: 'Requests kept whole for explain and replay; they hold what senders wrote.' }),
   maxBacklog: z
     .strictObject({
       runs: whole(1, 100_000_000).default(100_000).meta({ description: 'Most runs that may wait.' }),

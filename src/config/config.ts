@@ -14,6 +14,7 @@ export type {
   RunnerSettings,
   ServerSettings,
   Settings,
+  KeepRequests,
   StorageSettings,
 } from './settings.ts';
 export { hideValues } from './hide-values.ts';

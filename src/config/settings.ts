@@ -225,7 +225,16 @@ export interface StorageSettings {
   /** `sqlite:<absolute path>`. */
   readonly url: string;
   readonly keep: { readonly days: number; readonly rows: number };
+  readonly keepRequests: KeepRequests;
   readonly maxBacklog: { readonly runs: number; readonly bytes: number };
+}
+
+/** Which requests are kept with their bodies; what is absent depends on the command that serves. */
+export interface KeepRequests {
+  readonly which?: 'none' | 'transforms' | 'failed' | 'all';
+  readonly count?: number;
+  readonly bytes?: number;
+  readonly days?: number;
 }
 
 /** One entry of `hooks.mappings`, and by whose rules it is read. */

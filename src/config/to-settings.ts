@@ -8,6 +8,7 @@ import { resolveModels } from './models.ts';
 import type { Reporter } from './reporter.ts';
 import { resolveRunners } from './runners.ts';
 import {
+  type StorageSettings,
   DEFAULT_PORT,
   type GatewaySettings,
   type HooksSettings,
@@ -64,6 +65,7 @@ export function toSettings(file: ConfigFile, context: SettingsContext): Settings
     storage: {
       url: storageUrl(file.storage.url, context),
       keep: file.storage.keep,
+      keepRequests: withoutUndefined(file.storage.keepRequests),
       maxBacklog: file.storage.maxBacklog,
     },
     metrics: file.metrics,
@@ -279,6 +281,10 @@ function callbackSecret(secret: string | undefined, reporter: Reporter): string 
     });
   }
   return secret;
+}
+
+function withoutUndefined(keep: ConfigFile['storage']['keepRequests']): StorageSettings['keepRequests'] {
+  return Object.fromEntries(Object.entries(keep).filter(([, value]) => value !== undefined));
 }
 
 function storageUrl(url: string, context: SettingsContext): string {

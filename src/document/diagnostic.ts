@@ -1,3 +1,5 @@
+import type { TextEdit } from './text-edit.ts';
+
 /**
  * A finding in an operator's file, as data: collected, never thrown. Positions are offsets into the source text;
  * line and column are computed when it is printed.
@@ -16,6 +18,8 @@ export interface Diagnostic {
   readonly hint?: string;
   /** Ranges of the file that no finding may show: nobody knows what stands there. */
   readonly hides?: readonly { readonly start: number; readonly end: number }[];
+  /** The hint as a change of the file, where it is mechanical: `check --fix` makes it. */
+  readonly edit?: TextEdit;
 }
 
 /** A range of a source file. Offsets are 0-based UTF-16 units, `end` exclusive. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { Diagnostic, LocatedValue, Path } from './diagnostic.ts';
 import { didYouMean } from './did-you-mean.ts';
+import { replaceWithin, withEdit } from './text-edit.ts';
 import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
 
 /**
@@ -11,18 +12,23 @@ import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
 export function validate<S extends z.ZodType>(
   located: LocatedValue,
   schema: S,
+  foreign: ForeignKeys = {},
 ): { readonly value?: z.output<S>; readonly diagnostics: readonly Diagnostic[] } {
   const result = schema.safeParse(located.value);
   return result.success
     ? { value: result.data, diagnostics: [] }
-    : { diagnostics: fromZodError(result.error, located, schema) };
+    : { diagnostics: fromZodError(result.error, located, schema, foreign) };
 }
+
+/** What unknown keys at the root mean elsewhere, and what they are called here. */
+export type ForeignKeys = Readonly<Record<string, { readonly hint: string; readonly rename?: string }>>;
 
 /** The findings behind a zod error, in the file's order; `schema` is the one that made it, for the names of known keys. */
 export function fromZodError(
   error: z.ZodError,
   root: LocatedValue,
   schema: z.ZodType,
+  foreign: ForeignKeys = {},
 ): readonly Diagnostic[] {
   const mistyped = new Set(
     error.issues.filter(({ code }) => code === 'invalid_type').map((issue) => formatPath(pathOf(issue))),
@@ -31,7 +37,7 @@ export function fromZodError(
     .filter(
       (issue) => issue.code === 'invalid_type' || !isBound(issue) || !mistyped.has(formatPath(pathOf(issue))),
     )
-    .flatMap((issue) => fromIssue(issue, { root, schema, base: [] }))
+    .flatMap((issue) => fromIssue(issue, { root, schema, base: [], foreign }))
     .toSorted((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
 }
 
@@ -78,6 +84,7 @@ interface Context {
   readonly schema: z.ZodType;
   /** Path before the issue's own, inside a union. */
   readonly base: Path;
+  readonly foreign: ForeignKeys;
 }
 
 function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
@@ -102,11 +109,13 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
     case 'invalid_value': {
       const values = issue.values.map(String);
       if (part.value === undefined) return [wrongType(context, path, [listed(values)])];
-      const near = typeof part.value === 'string' ? didYouMean(part.value, values) : undefined;
+      const written = typeof part.value === 'string' ? part.value : '';
+      const near = didYouMean(written, values);
+      const edit = near === undefined ? undefined : replaceWithin(root.place(path), written, near);
       return invalid(
         listed(issue.values.map((value) => JSON.stringify(value) ?? '')),
         near && `did you mean "${near}"?`,
-      );
+      ).map((found) => withEdit(found, edit));
     }
     case 'too_small':
     case 'too_big':
@@ -169,18 +178,23 @@ function refusedAtRoot(issue: Issue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
 }
 
-function unknownKey({ root, schema }: Context, path: Path, key: string): Diagnostic {
+function unknownKey({ root, schema, foreign }: Context, path: Path, key: string): Diagnostic {
   const known = findSchemas(schema, path).flatMap(knownKeys);
+  const elsewhere = path.length === 0 && Object.hasOwn(foreign, key) ? foreign[key] : undefined;
   const near = didYouMean(key, known);
   const object = root.at(path).path;
   const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
   const all = known.length <= 12 ? `; the keys here are: ${known.join(', ')}` : '';
-  const hint = near === undefined ? `remove it${all}` : `did you mean "${near}"?`;
+  const hint = elsewhere?.hint ?? (near === undefined ? `remove it${all}` : `did you mean "${near}"?`);
   const at = root.place([...path, key], 'key');
-  return {
+  const found = {
     ...finding('UNKNOWN_KEY', `unknown key "${shorten(key)}"${where}`, at, hint),
     hides: valuesAt(root, [...path, key]),
   };
+  const better = elsewhere === undefined ? near : elsewhere.rename;
+  // Renamed only where the other name is free: two keys of one name would be the next finding.
+  const isFree = better !== undefined && root.at([...path, better]).value === undefined;
+  return isFree ? withEdit(found, replaceWithin(at, key, better)) : found;
 }
 
 /** References say where a value is, and not what it is. */

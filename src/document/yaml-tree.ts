@@ -1,11 +1,26 @@
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml';
 import type { Alias, Document, Node, Pair, Scalar, YAMLError } from 'yaml';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
+import { lineColumn } from './line-column.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 
 /** One slip makes the parser stumble again and again after it. */
 const MAX_SYNTAX_FINDINGS = 3;
+/** Findings nearer than this to the one before them are of the same slip. */
+const LINES_APART = 3;
+
+function apart(findings: readonly Diagnostic[]): readonly Diagnostic[] {
+  const kept: Diagnostic[] = [];
+  let last = -Infinity;
+  for (const finding of findings) {
+    if (finding.at === undefined) continue;
+    const { line } = lineColumn(finding.at);
+    if (line - last >= LINES_APART) kept.push(finding);
+    last = line;
+  }
+  return kept;
+}
 
 /** Parses YAML 1.2 (core schema) into the common tree. */
 export function readYamlTree(source: SourceText): ReadTree {
@@ -22,8 +37,13 @@ export function readYamlTree(source: SourceText): ReadTree {
   const [first, second] = documents;
   if (first === undefined) return { tree: { start: 0, end: 0, value: null }, diagnostics: [] };
   const findings = [...first.errors, ...first.warnings].map((error) => finding(source, error));
-  const syntax = findings.filter(({ code }) => code === 'YAML_SYNTAX').slice(0, MAX_SYNTAX_FINDINGS);
-  const diagnostics = findings.filter((found) => found.code !== 'YAML_SYNTAX' || syntax.includes(found));
+  const syntax = apart(findings.filter(({ code }) => code === 'YAML_SYNTAX')).slice(0, MAX_SYNTAX_FINDINGS);
+  // Where the text itself is broken, a strange key is a part of it.
+  const diagnostics = findings.filter(
+    (found) =>
+      (found.code !== 'YAML_SYNTAX' || syntax.includes(found)) &&
+      (found.code !== 'NON_STRING_KEY' || syntax.length === 0),
+  );
   if (second !== undefined) {
     const start = source.text.lastIndexOf('---', second.range[0]);
     diagnostics.push({

@@ -167,6 +167,7 @@ function compile(
     inline: config.inlineMappings,
     mappingsDir: hooks.mappingsDir,
     presets: hooks.presets,
+    hooksPath: hooks.path,
     lenient: hooks.lenient,
     models: agents.defaults.models,
     aliases: agents.defaults.aliases,

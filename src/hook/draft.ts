@@ -19,12 +19,15 @@ export interface Draft {
 /** Renders a mapping's template for a scope; records what it left empty where somebody wants to know. */
 export type Render = (field: string, template: CompiledTemplate, scope: Scope) => string;
 
-/** Makes the function that renders and counts; with `templates` it also records. */
-export function createRender(work: WorkBudget, templates: RenderedTemplate[] | undefined): Render {
+/** Makes the function that renders, counts, and records what rendered empty; with `full` everything. */
+export function createRender(
+  work: WorkBudget,
+  { templates, full }: { readonly templates: RenderedTemplate[]; readonly full: boolean },
+): Render {
   return (field, template, scope) => {
-    const trace: RenderTrace | undefined = templates === undefined ? undefined : { empty: [], branches: [] };
+    const trace: RenderTrace = { empty: [], branches: [] };
     try {
-      const text = trace === undefined ? template.render(scope) : template.render(scope, trace);
+      const text = template.render(scope, trace);
       work.render(text);
       return text;
     } catch (error) {
@@ -33,9 +36,9 @@ export function createRender(work: WorkBudget, templates: RenderedTemplate[] | u
         cause: error,
       });
     } finally {
-      if (trace !== undefined) {
+      if (full || trace.empty.length > 0) {
         const index = scope.index === undefined ? {} : { index: scope.index };
-        templates!.push({ field, at: template.at, ...trace, ...index });
+        templates.push({ field, at: template.at, ...trace, ...index });
       }
     }
   };

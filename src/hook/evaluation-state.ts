@@ -45,7 +45,7 @@ export function startEvaluation(
     considered: [],
     templates,
     transforms: [],
-    render: createRender(work, full ? templates : undefined),
+    render: createRender(work, { templates, full }),
     work,
     scope: { request, work },
     neutralised: new NeutralisedTexts(),

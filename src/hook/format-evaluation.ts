@@ -15,6 +15,18 @@ export interface ExplainOptions {
   readonly color?: boolean;
   /** False leaves the actions out, where a reader has them before him already; default true. */
   readonly actions?: boolean;
+  /** What else is known of the request: see `analysis/`. */
+  readonly advice?: EvaluationAdvice;
+}
+
+/** Advice as it is printed. */
+export interface EvaluationAdvice {
+  readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
+  readonly instead: ReadonlyMap<string, string>;
+  readonly foundAt: ReadonlyMap<string, string>;
+  /** Files of the mappings folder that are not read. */
+  readonly passedOver?: readonly string[];
+  readonly alsoMatched: readonly { readonly id: string; readonly at: string }[];
 }
 
 type Style = Parameters<typeof styleText>[0];
@@ -23,6 +35,8 @@ type Paint = (style: Style, text: string) => string;
 
 /** Misses printed with their reason; the others are counted. */
 const MAX_MISSES = 10;
+/** Hook names listed where none is the one asked for. */
+const MAX_NAMES = 30;
 const MAX_VALUE_CHARS = 200;
 
 /**
@@ -36,9 +50,9 @@ export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions
   const { outcome, trace, warnings } = evaluation;
   const sections = [
     headLines(evaluation, options.request, paint),
-    consideredLines(trace.considered, paint),
+    consideredLines(trace.considered, options.advice, paint),
     trace.transforms.flatMap((transform) => transformLines(transform, paint)),
-    emptyLines(evaluation, paint),
+    emptyLines(evaluation, options.advice, paint),
     outcome.kind === 'accepted' && options.actions !== false ? actionLines(outcome.actions, paint) : [],
     outcome.kind === 'rejected' ? errorLines(outcome.error, paint) : [],
     warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
@@ -79,41 +93,79 @@ const SKIPPED_BY = {
   forEach: 'forEach, whose array is empty',
 } as const;
 
-function consideredLines(considered: readonly ConsideredMapping[], paint: Paint): string[] {
-  if (considered.length === 0) return [];
+function consideredLines(
+  considered: readonly ConsideredMapping[],
+  advice: EvaluationAdvice | undefined,
+  paint: Paint,
+): string[] {
+  if (considered.length === 0) {
+    const asked = advice?.nearNames ?? [];
+    return asked.map(({ name, why, at }) => `the hook name ${line(name)} ${why}  ${paint('cyan', at)}`);
+  }
   const taken = considered.findIndex(({ matched }) => matched);
   const misses = (taken === -1 ? considered : considered.slice(0, taken)).filter(({ matched }) => !matched);
   const onPath = misses.filter(({ failed }) => failed?.part !== 'path');
-  // Sorting is stable, so equally near ones stay in first-match order.
-  const shown = onPath.toSorted((a, b) => b.held - a.held).slice(0, MAX_MISSES);
+  const shown = onPath.toSorted(byNearness).slice(0, MAX_MISSES);
   const more = onPath.length - shown.length;
   const elsewhere = misses.length - onPath.length;
   const lines =
     taken === -1
-      ? missedLines(onPath, misses)
+      ? missedLines(onPath, misses, advice)
       : ['mappings considered:', takenLine(considered[taken]!, paint)];
-  lines.push(...shown.flatMap((miss) => missLines(miss, paint)));
+  lines.push(...shown.flatMap((miss) => missLines(miss, advice, paint)));
   if (more > 0) lines.push(`  and ${more} more of this hook name`);
   if (elsewhere > 0 && elsewhere < misses.length) lines.push(`  and ${elsewhere} of other hook names`);
+  for (const { id, at } of advice?.alsoMatched ?? []) {
+    lines.push(`  ${line(id)} would have taken it, too, but stands later  ${paint('cyan', at)}`);
+  }
   return lines;
+}
+
+/** Fewest failing parts first, then most that held; sorting is stable, so the rest stays in first-match order. */
+function byNearness(a: ConsideredMapping, b: ConsideredMapping): number {
+  return (a.failing ?? 0) - (b.failing ?? 0) || b.held - a.held;
 }
 
 function takenLine({ mapping }: ConsideredMapping, paint: Paint): string {
   return `  ${paint('green', '✓')} ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`;
 }
 
-/** The heading where nothing matched; where no mapping even has the hook name, the names there are. */
-function missedLines(onPath: readonly ConsideredMapping[], misses: readonly ConsideredMapping[]): string[] {
+/** The heading where nothing matched; where no mapping even has the hook name, the names there are, with their places. */
+function missedLines(
+  onPath: readonly ConsideredMapping[],
+  misses: readonly ConsideredMapping[],
+  advice: EvaluationAdvice | undefined,
+): string[] {
   if (onPath.length > 0) return ['no mapping matched; the nearest miss first:'];
-  const names = [...new Set(misses.flatMap(({ mapping }) => mapping.match.path ?? []))];
   const found = misses[0]?.failed?.part === 'path' ? misses[0].failed.found : '';
-  const near = didYouMean(found, names);
-  const listed = names.slice(0, MAX_MISSES).map(line).join(', ');
-  const hint = near === undefined ? '' : `; did you mean ${line(near)}?`;
-  return [`no mapping has the hook name ${value(found)}${hint}`, `  hook names are: ${listed}`];
+  const places = new Map<string, string>();
+  for (const { mapping } of misses) {
+    const { path, pathAt } = mapping.match;
+    if (path !== undefined && !places.has(path)) places.set(path, formatPlace(pathAt ?? mapping.at));
+  }
+  const near = didYouMean(found, places.keys());
+  const nearLines =
+    advice === undefined
+      ? near === undefined
+        ? []
+        : [`  did you mean ${line(near)}?`]
+      : advice.nearNames.map(({ name, why, at }) => `  ${line(name)} ${why}  ${at}`);
+  const listed = [...places].slice(0, MAX_NAMES);
+  return [
+    `no mapping has the hook name ${value(found)}`,
+    ...nearLines,
+    places.size === 0 ? '  there is no mapping with a hook name' : '  the hook names are:',
+    ...listed.map(([name, at]) => `    ${line(name)}  ${at}`),
+    ...(places.size > listed.length ? [`    and ${places.size - listed.length} more`] : []),
+    ...(advice?.passedOver ?? []).map((text) => `  ${line(text)}`),
+  ];
 }
 
-function missLines({ mapping, failed }: ConsideredMapping, paint: Paint): string[] {
+function missLines(
+  { mapping, failed }: ConsideredMapping,
+  advice: EvaluationAdvice | undefined,
+  paint: Paint,
+): string[] {
   const head = `  ${paint('red', '✗')} ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`;
   if (failed === undefined) return [head];
   if (failed.part !== 'when') {
@@ -129,7 +181,19 @@ function missLines({ mapping, failed }: ConsideredMapping, paint: Paint): string
       ? `is ${result}${found === undefined ? '' : `: found ${value(found)}`}` +
         (expected === undefined ? '' : `, expected ${wanted}${value(expected)}`)
       : `is ${result}: ${line(missing)} is missing`;
-  return [head, `      when ${line(node.expression)} ${why}  ${paint('cyan', formatPlace(node.at))}`];
+  const near = missing === undefined ? undefined : advice?.instead.get(missing);
+  return [
+    head,
+    `      when ${line(node.expression)} ${why}  ${paint('cyan', formatPlace(node.at))}`,
+    ...(near === undefined ? [] : [`      the request has ${line(near)}: did you mean that?`]),
+    ...elsewhere(expected, advice),
+  ];
+}
+
+/** Where the text that was expected stands in the body. */
+function elsewhere(expected: JsonValue | undefined, advice: EvaluationAdvice | undefined): string[] {
+  const at = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
+  return at === undefined ? [] : [`      ${line(at)} is ${value(expected)}: did you mean that?`];
 }
 
 function transformLines({ call, reply, at, index, problem }: TransformTrace, paint: Paint): string[] {
@@ -156,11 +220,13 @@ function transformLines({ call, reply, at, index, problem }: TransformTrace, pai
   return lines;
 }
 
-function emptyLines({ trace }: Evaluation, paint: Paint): string[] {
+function emptyLines({ trace }: Evaluation, advice: EvaluationAdvice | undefined, paint: Paint): string[] {
   const lines = trace.templates.flatMap(({ field, empty, index }) =>
     empty.map(({ expression, at }) => {
       const element = index === undefined ? '' : ` of element ${index}`;
-      return `  ${field}${element}: ${line(expression)}  ${paint('cyan', formatPlace(at))}`;
+      const near = advice?.instead.get(expression.trim());
+      const hint = near === undefined ? '' : `; the request has ${line(near)}`;
+      return `  ${field}${element}: ${line(expression)}${hint}  ${paint('cyan', formatPlace(at))}`;
     }),
   );
   return lines.length === 0 ? [] : ['rendered empty:', ...lines];

@@ -52,7 +52,11 @@ export function checkKeys(compiling: CheckedKeys): void {
       code: 'WRONG_TEMPLATE_KEY',
       severity: dialect === 'openclaw' ? 'warning' : 'error',
       message: `the template of action ${action} is ${right}, found ${wrong}`,
-      hint: source[right] === undefined ? `rename it to ${right}` : 'remove it',
+      hint:
+        source[right] === undefined
+          ? `rename it to ${right}`
+          : `keep one of the two: move what you need into ${right}`,
+      ...(source[right] === undefined ? { replace: { from: wrong, to: right } } : {}),
     } as const;
     reporter.report([wrong], finding, 'key');
   } else if (

@@ -8,13 +8,18 @@ import {
 } from '../action.ts';
 import { didYouMean, type Path } from '../document/document.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { quote, type Reporter } from './mapping-codes.ts';
+import { quote, type Finding, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
 interface Checked {
   readonly source: MappingSource;
   readonly reporter: Reporter;
   readonly options: CompileOptions;
+}
+
+/** The edit of a did-you-mean. */
+function replacing(from: string, to: string | undefined): Pick<Finding, 'replace'> {
+  return to === undefined ? {} : { replace: { from, to } };
 }
 
 /** The id a literal channel stands for; undefined for `last`, a blank one, or an unknown one, which is a finding. */
@@ -32,6 +37,7 @@ export function checkChannel({ reporter, options }: Checked, path: Path, written
       near === undefined
         ? `the channels are: ${[LAST_CHANNEL, ...known].join(' ')}`
         : `did you mean "${near}"?`,
+    ...replacing(written.trim(), near),
   });
   return undefined;
 }
@@ -71,6 +77,7 @@ export function checkModel({ reporter, options }: Checked, name: string): void {
         : models.length === 0
           ? 'the list is empty: no mapping may choose a model'
           : `allowed: ${models.slice(0, 8).join(', ')}${models.length > 8 ? ', …' : ''}`,
+    ...replacing(name, near),
   });
 }
 
@@ -116,6 +123,7 @@ export function checkThinking({ reporter }: Pick<Checked, 'reporter'>, level: st
     code: 'UNKNOWN_THINKING',
     message: `unknown thinking level ${quote(level)}: it is ignored`,
     hint: near === undefined ? known : `did you mean "${near}"? ${known}`,
+    ...replacing(level, near),
   });
 }
 
@@ -128,5 +136,6 @@ export function checkRunner({ source, reporter, options }: Checked, runners = op
     code: 'UNKNOWN_RUNNER',
     message: `there is no runner ${quote(runner)} in gateway.runners`,
     hint: near === undefined ? `the runners are: ${runners.join(' ')}` : `did you mean "${near}"?`,
+    ...replacing(runner, near),
   });
 }

@@ -18,6 +18,7 @@ import {
   checkThinking,
 } from './check-names.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
+import { FOREIGN_KEYS } from './foreign-keys.ts';
 import { compileMatch } from './routing/compile-match.ts';
 import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
@@ -66,7 +67,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   const located = withoutKeys(entry.value, [...unknownKeys(entry), ...foreign]);
   const reporter = createReporter(located);
   const { diagnostics } = reporter;
-  const checked = validate(located, MappingSchema);
+  const checked = validate(located, MappingSchema, FOREIGN_KEYS);
   diagnostics.push(...checked.diagnostics);
   // Keys with a wrong value are left out for the rest of the checks.
   const value =
@@ -315,7 +316,9 @@ function compileForEach({ source, located, reporter }: CompilingMapping): Compil
     reporter.report(['forEach'], {
       code: 'INVALID_FOR_EACH',
       message: `forEach is a path in the payload, found ${quote(text)}`,
-      hint: 'write it as messages or payload.data.items, without braces; payload alone is the whole body',
+      hint: text.includes('{{')
+        ? `write forEach: ${text.replaceAll(/[{}\s]/g, '')}`
+        : 'write it as messages or payload.data.items, without braces; payload alone is the whole body',
     });
   }
   return { keys: root === 'payload' ? keys.slice(1) : keys, text, at: located.place(['forEach']) };

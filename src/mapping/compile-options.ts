@@ -14,6 +14,8 @@ export interface MappingEntry {
 export interface CompileOptions {
   /** Channel ids besides the eight of the contract. */
   readonly channels?: Iterable<string>;
+  /** `hooks.path`: what senders write before the hook name. */
+  readonly hooksPath?: string;
   /** `agents.defaults.models` with aliases resolved. */
   readonly models?: readonly string[] | undefined;
   readonly aliases?: Readonly<Record<string, string>>;

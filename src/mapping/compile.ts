@@ -2,7 +2,8 @@ import type { Diagnostic, Place } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import { compileMapping, outOf, unknownKeys, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import type { MappingCode } from './mapping-codes.ts';
+import { quote, type MappingCode } from './mapping-codes.ts';
+import { canonicalPath } from './scope.ts';
 import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
 import { findPathSettings } from './path-settings.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
@@ -30,6 +31,9 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
       isLater && mapping !== undefined && entry !== undefined ? outOf(entry, mapping).out : (mapping ?? out);
     return used === undefined || !isOn ? [] : [used];
   });
+  const disabled = results.flatMap(({ mapping, enabled: isOn }) =>
+    mapping === undefined || isOn ? [] : [mapping],
+  );
   const diagnostics = [
     ...findIgnoredKeys(entries),
     ...results.flatMap((result) => result.diagnostics),
@@ -37,6 +41,7 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
     ...findPathSettings(enabled),
     ...findSharedConversations(enabled),
     ...findUnreachable(enabled, entries),
+    ...enabled.flatMap(findContradictions),
   ];
   const contained = new Set([
     ...results.flatMap((result) => (result.out === undefined ? [] : result.diagnostics)),
@@ -51,7 +56,7 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
     diagnostics,
     contained,
     transforms: enabled.flatMap(({ transform }) => (transform === undefined ? [] : [transform])),
-    ...(isUsable ? { table: createRoutingTable(enabled) } : {}),
+    ...(isUsable ? { table: createRoutingTable(enabled, disabled) } : {}),
   };
 }
 
@@ -124,6 +129,32 @@ function findSharedConversations(mappings: readonly CompiledMapping[]): readonly
       hint: 'move a mapping into a file of hooks.mappingsDir, with an id, and its conversations are its own',
     },
   ];
+}
+
+/** A variable that a condition wants to be two texts at once: it can never hold. */
+function findContradictions({ match }: CompiledMapping): readonly Diagnostic[] {
+  const { when, source, path } = match;
+  if (when === undefined) return [];
+  const wanted = new Map<string, string>();
+  if (source !== undefined) wanted.set(canonicalPath(['payload', 'source']), source);
+  if (path !== undefined) wanted.set(canonicalPath(['path']), path);
+  for (const { keys, literal } of when.equalities) {
+    const variable = canonicalPath(keys);
+    const other = wanted.get(variable);
+    wanted.set(variable, literal);
+    if (other === undefined || other === literal) continue;
+    const name = keys.join('.');
+    return [
+      {
+        severity: 'warning',
+        code: 'CONDITION_CONTRADICTION' satisfies MappingCode,
+        message: `the condition can never hold: ${quote(name)} cannot be ${quote(other)} and ${quote(literal)} at once`,
+        at: when.at,
+        hint: `for one of several values write {"in": [{"var": ${quote(name)}}, [${quote(other)}, ${quote(literal)}]]}`,
+      },
+    ];
+  }
+  return [];
 }
 
 /** Mappings that an earlier one always takes the requests of: its path, source and condition ask for no more. */

@@ -84,6 +84,8 @@ export interface CompiledCondition {
     readonly nodes: readonly ConditionTrace[];
     readonly failed?: ConditionTrace;
     readonly held: number;
+    /** Conjuncts that do not hold, those behind the first included. */
+    readonly failing: number;
   };
 }
 
@@ -101,6 +103,8 @@ export interface PathSettings {
   readonly answer?: { readonly status: number; readonly body: string; readonly contentType: string };
   readonly rate?: { readonly perMinute: number; readonly burst: number };
   readonly maxBodyBytes?: number;
+  /** No request of the path is kept with its body, whatever the configuration says. */
+  readonly keepRequests?: 'none';
 }
 
 /** `dedupe` of a mapping: key per action, or `body` for the hash of the raw body. */
@@ -178,6 +182,8 @@ export interface ConsideredMapping {
   readonly nodes?: readonly ConditionTrace[];
   /** Parts that held before the first failing one; the nearest miss has the most. */
   readonly held: number;
+  /** Parts that do not hold: the nearest miss has the fewest. Absent where the hook name is another. */
+  readonly failing?: number;
 }
 
 /**
@@ -186,6 +192,8 @@ export interface ConsideredMapping {
  */
 export interface RoutingTable {
   readonly mappings: readonly CompiledMapping[];
+  /** Mappings that are turned off (`enabled: false`): they take nothing, and explain names them. */
+  readonly disabled: readonly CompiledMapping[];
   /** Whether any enabled mapping could take this hook name, whatever the body. */
   canTake(path: string): boolean;
   settingsOf(path: string): PathSettings;

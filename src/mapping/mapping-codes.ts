@@ -1,14 +1,23 @@
-import type { Diagnostic, LocatedValue, Path, Place } from '../document/document.ts';
+import {
+  replaceWithin,
+  withEdit,
+  type Diagnostic,
+  type LocatedValue,
+  type Path,
+  type Place,
+} from '../document/document.ts';
 
 /** Every code this folder reports besides those of reading a file; each has a case under `test/diagnostics/mapping/`. */
 export const MAPPING_CODES = [
   'CHALLENGE_INCOMPLETE',
   'CONDITION_ARITY',
+  'CONDITION_CONTRADICTION',
   'CONDITION_LOG',
   'CONDITION_LOOSE_EQUALITY',
   'CONDITION_NOT_A_RULE',
   'CONDITION_NOT_ONE_OPERATOR',
   'CONDITION_NULL_COMPARISON',
+  'CONDITION_OPERANDS',
   'CONDITION_TOO_DEEP',
   'CONDITION_UNKNOWN_OPERATOR',
   'DUPLICATE_MAPPING_ID',
@@ -20,8 +29,10 @@ export const MAPPING_CODES = [
   'INVALID_RECIPIENT',
   'ITEM_WITHOUT_FOR_EACH',
   'MAIN_SESSION_KEY',
+  'MAPPING_FILE_PASSED_OVER',
   'MAPPING_FILE_SHAPE',
   'MAPPING_KEY_WITHOUT_EFFECT',
+  'MAPPING_PATH_WITH_BASE',
   'MAPPING_WITHOUT_TEMPLATE',
   'MODEL_NOT_ALLOWED',
   'NOT_LITERAL',
@@ -57,6 +68,8 @@ export interface Finding {
   readonly message: string;
   readonly hint?: string;
   readonly labels?: readonly { readonly at: Place; readonly text: string }[];
+  /** The hint as an edit at the place of the finding. */
+  readonly replace?: { readonly from: string; readonly to: string };
 }
 
 /** Collects the findings of one mapping. */
@@ -70,8 +83,10 @@ export function createReporter(located: LocatedValue): Reporter {
   const diagnostics: Diagnostic[] = [];
   return {
     diagnostics,
-    report(path, finding, what) {
-      diagnostics.push({ severity: 'error', ...finding, at: located.place(path, what) });
+    report(path, { replace, ...finding }, what) {
+      const at = located.place(path, what);
+      const edit = replace === undefined ? undefined : replaceWithin(at, replace.from, replace.to);
+      diagnostics.push(withEdit({ severity: 'error', ...finding, at }, edit));
     },
   };
 }

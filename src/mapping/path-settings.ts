@@ -54,6 +54,10 @@ export const pathSettingsShape = {
   ),
   answer: AnswerSchema.optional().describe('Answer to what was accepted, for senders that want their own.'),
   rate: RateSchema.optional().describe('Limit of proved requests.'),
+  keepRequests: z
+    .literal('none')
+    .optional()
+    .describe('Keeps no request of the path with its body, whatever storage.keepRequests says.'),
   maxBodyBytes: z
     .int()
     .min(1)
@@ -82,8 +86,18 @@ export function compilePathSettings(compiling: PathSource): Pick<CompiledMapping
   for (const key of PATH_KEYS) if (source[key] !== undefined) settingsAt[key] = located.place([key]);
   if (Object.keys(settingsAt).length === 0) return { settings: {} };
   checkTogether(compiling);
-  const { verify, challenge, answer, rate, requireToken, allowFrom, bodyFormat, method, maxBodyBytes } =
-    source;
+  const {
+    verify,
+    challenge,
+    answer,
+    rate,
+    requireToken,
+    allowFrom,
+    bodyFormat,
+    method,
+    keepRequests,
+    maxBodyBytes,
+  } = source;
   const proof = verify === undefined ? undefined : compileProof(verify, compiling);
   const settings: PathSettings = {
     ...(proof === undefined ? {} : { verify: proof }),
@@ -92,7 +106,7 @@ export function compilePathSettings(compiling: PathSource): Pick<CompiledMapping
       ? {}
       : { answer: { status: 200, contentType: 'text/plain', ...defined(answer) } }),
     ...(rate === undefined ? {} : { rate: { burst: Math.ceil(rate.perMinute), ...defined(rate) } }),
-    ...defined({ requireToken, allowFrom, bodyFormat, method, maxBodyBytes }),
+    ...defined({ requireToken, allowFrom, bodyFormat, method, keepRequests, maxBodyBytes }),
   };
   return { settings, settingsAt };
 }

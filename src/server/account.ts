@@ -5,6 +5,7 @@
 import { decisionOf, failedTransformOf } from './decision.ts';
 import type { Ending, Judged } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
+import { keepRequest } from './keep-request.ts';
 import { describeFault } from './problem.ts';
 import type { Proof } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
@@ -16,7 +17,7 @@ export function concludeRequest(context: ServerContext, exchange: RequestFacts, 
   if (!isDecision(ending)) return;
   guarded(context, exchange, () => {
     context.deps.storage.recordDecision(decisionOf(exchange, ending));
-    if (judged !== undefined) keepForReplay(context, ending, judged);
+    keepRequest(context, exchange, ending);
     showDecision(context, exchange, ending);
   });
 }
@@ -34,17 +35,6 @@ function isDecision({ judged, proof, error, hookName = '' }: Ending): boolean {
 function announceWork({ deps }: ServerContext, { evaluation, result }: Judged): void {
   if (result === undefined || evaluation?.outcome.kind !== 'accepted') return;
   deps.onAccepted(result, evaluation.outcome.actions);
-}
-
-/** Keeps a request whose transform failed, so that its author can run it again. */
-function keepForReplay({ deps }: ServerContext, { error }: Ending, { request, evaluation }: Judged): void {
-  if (request === undefined || evaluation?.outcome.kind !== 'rejected') return;
-  if (error?.code !== 'transform_failed') return;
-  deps.storage.keepRequest({
-    requestId: request.id,
-    receivedAt: request.receivedAt,
-    json: JSON.stringify(request),
-  });
 }
 
 function showDecision(

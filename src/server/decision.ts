@@ -1,11 +1,12 @@
 import type { HookError } from '../errors.ts';
 import type { Evaluation, TransformTrace } from '../hook/hook.ts';
-import type { DecisionRecord } from '../storage/storage.ts';
+import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import type { Ending } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
 
 const MAX_MISSED = 50;
 const MAX_NAME_CHARS = 200;
+const MAX_EMPTY = 50;
 const MAX_NOTES = 50;
 const MAX_DETAIL_CHARS = 300;
 
@@ -15,6 +16,8 @@ export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionReco
   const { status } = ending.answer;
   const missed = evaluation === undefined ? undefined : missedBy(evaluation);
   const notes = evaluation === undefined ? undefined : transformNotes(evaluation.trace.transforms);
+  const empty = evaluation === undefined ? undefined : emptyOf(evaluation);
+  const warnings = evaluation?.warnings.map(({ code }) => code) ?? [];
   return {
     requestId: exchange.ids.id,
     receivedAt: exchange.receivedAt,
@@ -25,6 +28,8 @@ export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionReco
     ...(evaluation?.mapping === undefined ? {} : { mappingId: evaluation.mapping.id }),
     actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
     ...(missed === undefined ? {} : { missed }),
+    ...(empty === undefined ? {} : { empty }),
+    ...(warnings.length === 0 ? {} : { warnings }),
     generation: exchange.generation.id,
     tookMs: performance.now() - exchange.startedAt,
     bodyBytes: exchange.bodyBytes,
@@ -59,9 +64,9 @@ export function failedTransformOf({ error, judged }: Ending): object | undefined
   return undefined;
 }
 
-function missedBy(evaluation: Evaluation): NonNullable<DecisionRecord['missed']> | undefined {
+function missedBy(evaluation: Evaluation): readonly MissedMapping[] | undefined {
   if (evaluation.mapping !== undefined || evaluation.trace.considered.length === 0) return undefined;
-  const missed: { mappingId: string; part: string; place?: string }[] = [];
+  const missed: MissedMapping[] = [];
   // Mappings of other paths say something only where none has this path; else they would crowd out the near ones.
   const { considered } = evaluation.trace;
   const near = considered.filter(({ failed }) => failed?.part !== 'path');
@@ -69,12 +74,40 @@ function missedBy(evaluation: Evaluation): NonNullable<DecisionRecord['missed']>
     if (failed === undefined) continue;
     if (missed.length === MAX_MISSED) break;
     const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
-    missed.push({ mappingId: mapping.id, part: failed.part, place: placeText(at) });
+    missed.push({ mappingId: mapping.id, part: failed.part, place: placeText(at), ...reasonOf(failed) });
   }
   return missed;
 }
 
-/** `file:line:column`, 1-based; linear in the position, and only for requests that matched nothing. */
+type FailedPart = NonNullable<Evaluation['trace']['considered'][number]['failed']>;
+
+/** The failing part in the operator's own words; what was found stays out. */
+function reasonOf(failed: FailedPart): Pick<MissedMapping, 'leaf' | 'why' | 'variable'> {
+  if (failed.part !== 'when') {
+    const isMissing = failed.part === 'source' && failed.found === undefined;
+    return { leaf: failed.expected.slice(0, MAX_NAME_CHARS), why: isMissing ? 'missing' : 'different' };
+  }
+  const { expression, missing, result } = failed.node;
+  if (missing !== undefined) return { leaf: expression, why: 'missing', variable: missing };
+  return { leaf: expression, why: result === 'unknown' ? 'unknown' : 'different' };
+}
+
+/** What rendered empty, as the mapping writes it. */
+function emptyOf({ trace }: Evaluation): DecisionRecord['empty'] {
+  const empty = new Map<string, NonNullable<DecisionRecord['empty']>[number]>();
+  for (const template of trace.templates) {
+    for (const { expression, at } of template.empty) {
+      if (empty.size === MAX_EMPTY) break;
+      const { field } = template;
+      const key = `${field} ${at.start}`;
+      if (!empty.has(key))
+        empty.set(key, { field, expression: expression.slice(0, MAX_NAME_CHARS), place: placeText(at) });
+    }
+  }
+  return empty.size === 0 ? undefined : [...empty.values()];
+}
+
+/** `file:line:column`, 1-based; linear in the position, and only for what missed or rendered empty. */
 function placeText(at: Evaluation['trace']['templates'][number]['at']): string {
   const { file, text } = at.source;
   let line = 1;

@@ -2,7 +2,7 @@ import type { HooksSettings, ServerSettings } from '../config/config.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import type { AcceptedWork, AcceptResult, RunRecord, Storage } from '../storage/storage.ts';
+import type { AcceptedWork, AcceptResult, KeptLimits, RunRecord, Storage } from '../storage/storage.ts';
 import type { KnownTokens } from './mask-secrets.ts';
 import type { Health, Log } from '../telemetry/telemetry.ts';
 
@@ -42,6 +42,11 @@ export interface ServerGeneration {
   readonly tokens: KnownTokens;
   canTake(path: string): boolean;
   settingsOf(path: string): PathSettings;
+  /** Which requests are kept with their bodies, and how many. */
+  readonly keepRequests: {
+    readonly which: 'none' | 'transforms' | 'failed' | 'all';
+    readonly limits: KeptLimits;
+  };
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
 }
 

@@ -15,6 +15,7 @@ import type {
   HeartbeatResult,
   HeldRunner,
   IdempotentRecord,
+  KeptLimits,
   KeptRequest,
   ListQuery,
   OutboxDeadLetter,
@@ -147,8 +148,8 @@ export interface Storage extends MailStorage {
   recordDecision(decision: DecisionRecord): void;
   listDecisions(query: ListQuery): Promise<readonly DecisionRecord[]>;
   findDecision(requestId: string): Promise<DecisionRecord | undefined>;
-  /** Keeps a request whose transform failed (the last 100, at most 16 MB) so that it can be replayed. */
-  keepRequest(request: KeptRequest): void;
+  /** Keeps a request, so that it can be explained and replayed: the newest within the limits (default `KEPT_LIMITS`). */
+  keepRequest(request: KeptRequest, limits?: KeptLimits): void;
   findKeptRequest(requestId: string): Promise<KeptRequest | undefined>;
 
   /** Whether the store can take requests, as it was last seen: within a second of a change, without waiting for work. */

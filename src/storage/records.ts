@@ -337,6 +337,19 @@ export interface PruneResult {
   readonly sessions: number;
 }
 
+/** Why a mapping did not take a request: the words of the operator's own file, and never a value. */
+export interface MissedMapping {
+  readonly mappingId: string;
+  readonly part: string;
+  readonly place?: string;
+  /** The condition's failing leaf, as written. */
+  readonly leaf?: string;
+  /** `missing`: a variable was not sent; `unknown`: it could not be judged; `different`: another value was found. */
+  readonly why?: 'missing' | 'unknown' | 'different';
+  /** The variable that was missing. */
+  readonly variable?: string;
+}
+
 /** One decision, without any value of the payload. */
 export interface DecisionRecord {
   readonly requestId: string;
@@ -349,8 +362,12 @@ export interface DecisionRecord {
   readonly detail?: string;
   readonly mappingId?: string;
   readonly actionIds: readonly string[];
-  /** Per considered mapping where none matched: its id and the place of its first failing part. */
-  readonly missed?: readonly { readonly mappingId: string; readonly part: string; readonly place?: string }[];
+  /** Per considered mapping where none matched: its id and its first failing part. */
+  readonly missed?: readonly MissedMapping[];
+  /** Template paths that rendered empty, as the mapping writes them. */
+  readonly empty?: readonly { readonly field: string; readonly expression: string; readonly place: string }[];
+  /** Codes of warnings, e.g. `blank_dedupe_key`. */
+  readonly warnings?: readonly string[];
   readonly generation: string;
   readonly tookMs: number;
   readonly bodyBytes: number;
@@ -359,6 +376,17 @@ export interface DecisionRecord {
   /** What transforms did, by kind and place; their texts are only in a kept request. */
   readonly transformNotes?: readonly string[];
 }
+
+/** How many requests are kept, how large they may be together, and for how long. */
+export interface KeptLimits {
+  readonly count: number;
+  readonly bytes: number;
+  /** Absent: whatever their age. */
+  readonly maxAgeMs?: number;
+}
+
+/** What applies where nobody says otherwise. */
+export const KEPT_LIMITS: KeptLimits = { count: 100, bytes: 16 * 1024 * 1024 };
 
 export interface KeptRequest {
   readonly requestId: string;

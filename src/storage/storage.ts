@@ -6,7 +6,7 @@ import type { KnownOwners } from './sqlite/worker/owner-migration.ts';
 import { StorageError } from './storage-error.ts';
 
 export type { Storage } from './port.ts';
-export { DROPPED } from './records.ts';
+export { DROPPED, KEPT_LIMITS } from './records.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';
 export type { StorageError, StorageErrorCode, StorageHealth } from './storage-error.ts';

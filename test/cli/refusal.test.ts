@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { formatDecision } from '../../src/cli/explain.ts';
+import type { DecisionRecord } from '../../src/storage/storage.ts';
+import { answerLines, reasonLines } from '../../src/cli/format-stored.ts';
 
 const DECISION = {
   requestId: '0b0e7a52-6d3c-4a0b-8d55-3c1b1f3f0a11',
@@ -14,6 +15,9 @@ const DECISION = {
   tookMs: 1,
   bodyBytes: 0,
 } as const;
+
+const formatDecision = (decision: DecisionRecord): string =>
+  `${[...answerLines(decision), ...reasonLines(decision)].join('\n')}\n`;
 
 test('a refusal is explained with why and what to change', () => {
   const text = formatDecision(DECISION);

@@ -169,8 +169,11 @@ test('requests lists what was decided, and explain ID says where a miss failed, 
   );
   const explained = await bench.run(['explain', missed['requestId']]);
   expect(explained.exitCode).toBe(0);
-  expect(explained.out).toMatch(/-> {2}404 no_mapping_matched/);
-  expect(explained.out).toMatch(/✗ order: when did not match {2}\S*sluice\.yaml:7:\d+/);
+  expect(explained.out).toContain('answered 404 no_mapping_matched');
+  expect(explained.out).toMatch(
+    /✗ order {2}\S*sluice\.yaml:7:\d+\n {6}when .*"===".* did not hold: another value was sent/,
+  );
+  expect(explained.out).toContain('set storage.keepRequests.which to failed or all');
   const asJson = JSON.parse((await bench.run(['explain', missed['requestId'], '--json'])).out) as object;
   expect(asJson).toMatchObject({ decision: { requestId: missed['requestId'], status: 404 } });
   for (const text of [explained.out, JSON.stringify(list), (await bench.run(['requests'])).out]) {
@@ -179,6 +182,47 @@ test('requests lists what was decided, and explain ID says where a miss failed, 
   const unknown = await bench.run(['explain', '00000000-0000-0000-0000-000000000000']);
   expect(unknown).toMatchObject({ exitCode: 1, out: '' });
   expect(unknown.err).toContain('the last 1,000');
+});
+
+test('explain ID and runs ID are one page: why it was judged so, and what became of it', async () => {
+  const config = CONFIG.replace(
+    'server: {port: 0}',
+    'server: {port: 0}\nstorage: {keepRequests: {which: all}}',
+  );
+  const bench = openBench({ 'sluice.yaml': config, 'transforms/broken.ts': BROKEN });
+  const service = await serveBench(bench, []);
+  const body = 'headers: {x-hub-signature-256: sha256=0123456789}\nbody: {id: 7, kind: paid}\n';
+  const answer = await send(bench, service, `path: order\n${body}`);
+  const requestId = answer['requestId'] as string;
+  await completed(bench);
+  const page = await waitFor(async () => {
+    const { out } = await bench.run(['explain', requestId]);
+    return out.includes('was kept') && out.includes('completed') ? out : undefined;
+  });
+  expect(page).toContain('rendered empty:\n  messageTemplate: note');
+  expect(page).toContain('not kept, because they are secrets: x-hub-signature-256');
+  expect(page).not.toContain('sha256=0123456789');
+  expect(page).toMatch(
+    /What became of it:\nrun \S+ {2}Order {2}session hook:order:7\n {2}completed, ok after 1 attempt/,
+  );
+  expect(page).toContain('runner echo: echo, which answers with the message itself');
+  expect(page).toContain('delivery none: deliver is false');
+  expect((await bench.run(['runs', answer['body'].runId as string])).out).toBe(
+    (await bench.run(['explain', answer['body'].runId as string])).out,
+  );
+
+  // The mapping changes: both judgements are shown.
+  bench.put('sluice.yaml', config.replace('paid]', 'settled]'));
+  const changed = (await bench.run(['explain', requestId])).out;
+  expect(changed).toContain('rejected: 404 no_mapping_matched');
+  expect(changed).toContain('then: accepted, mapping order, 1 action');
+  const asJson = JSON.parse((await bench.run(['explain', requestId, '--json'])).out) as object;
+  expect(asJson).toMatchObject({
+    decision: { status: 202, empty: [{ field: 'messageTemplate', expression: 'note' }] },
+    judged: { outcome: 'accepted', mapping: { id: 'order' } },
+    evaluation: { outcome: 'rejected' },
+    runs: [{ id: answer['body'].runId, outcome: 'ok' }],
+  });
 });
 
 test('a request whose transform failed is kept, explained, corrected, replayed and sent again', async () => {

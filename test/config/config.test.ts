@@ -258,6 +258,7 @@ test('a file with every key becomes exactly these settings', async () => {
     storage: {
       url: `sqlite:${join(folder, 'data/hooks.db')}`,
       keep: { days: 7, rows: 10 },
+      keepRequests: {},
       maxBacklog: { runs: 5, bytes: 6 },
     },
     metrics: { host: '127.0.0.1', port: 9090 },
@@ -322,6 +323,7 @@ test('the shortest file that serves has these defaults', async () => {
   expect(storage).toEqual({
     url: `sqlite:${join(folder, '.sluice/sluice.db')}`,
     keep: { days: 30, rows: 1_000_000 },
+    keepRequests: {},
     maxBacklog: { runs: 100_000, bytes: 1_073_741_824 },
   });
   expect([metrics, log]).toEqual([undefined, { level: 'info' }]);

@@ -137,7 +137,12 @@ const FULL = {
   },
   channels: { slack: { botToken: 'xoxb-1' } },
   plugins: ['./pager.mjs'],
-  storage: { url: 'sqlite:hooks.db', keep: { days: 3, rows: 10 }, maxBacklog: { runs: 5, bytes: 6 } },
+  storage: {
+    url: 'sqlite:hooks.db',
+    keep: { days: 3, rows: 10 },
+    keepRequests: { which: 'failed', count: 5, bytes: 1000, days: 2 },
+    maxBacklog: { runs: 5, bytes: 6 },
+  },
   metrics: { host: '127.0.0.2', port: 9090 },
   log: { level: 'debug', format: 'pretty' },
 } as const;

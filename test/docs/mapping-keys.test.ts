@@ -53,6 +53,7 @@ const MAPPINGS = [
     callbackUrl: 'https://example.org/done',
     dedupe: { key: '{{id}}', ttlSeconds: 60 },
     maxBodyBytes: 1000,
+    keepRequests: 'none',
   },
   {
     id: 'signed',

@@ -96,8 +96,11 @@ test('a hook name that no mapping has gets the nearest one', () => {
     "POST /hooks/deploy  2026-03-01T12:00:00.000Z  request a26cc837-97a1-8821-8183-055a41a58f4d
     outcome rejected: 404 no_mapping_matched
 
-    no mapping has the hook name "deploy"; did you mean deploys?
-      hook names are: ci, deploys
+    no mapping has the hook name "deploy"
+      did you mean deploys?
+      the hook names are:
+        ci  mappings.yaml:2:17
+        deploys  mappings.yaml:16:17
 
     no_mapping_matched: no mapping takes this request; sluice explain shows the nearest miss
       remedy: send it to another hook name, or change the condition shown above

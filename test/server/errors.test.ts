@@ -196,8 +196,24 @@ describe('decisions and log lines', () => {
     expect((await send(server, '/hooks/x', { body: '{}' })).status).toBe(404);
     expect((await send(server, '/hooks/y', { body: '{}' })).status).toBe(404);
     expect(server.decisions.map(({ missed }) => missed)).toEqual([
-      [{ mappingId: 'github-push', part: 'source', place: 'mappings/github.yaml:1:1' }],
-      [{ mappingId: 'github-push', part: 'path', place: 'mappings/github.yaml:3:5' }],
+      [
+        {
+          mappingId: 'github-push',
+          part: 'source',
+          place: 'mappings/github.yaml:1:1',
+          leaf: 'a',
+          why: 'different',
+        },
+      ],
+      [
+        {
+          mappingId: 'github-push',
+          part: 'path',
+          place: 'mappings/github.yaml:3:5',
+          leaf: 'github',
+          why: 'different',
+        },
+      ],
     ]);
     expect(JSON.stringify(server.decisions)).not.toContain('secret-part');
   });
@@ -205,6 +221,7 @@ describe('decisions and log lines', () => {
   test('a failed transform keeps the request and its notes, and logs only module, failure and position', async () => {
     type Traced = ReturnType<typeof evaluationOf>['trace']['transforms'][number];
     const traced = {
+      at: { source: { file: 'mappings/github.yaml', text: '' }, start: 0, end: 0 },
       call: { ref: { module: 'github.ts' } },
       reply: {
         kind: 'failed',

@@ -178,6 +178,14 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findKeptRequest('kept-149')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-200')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-201')).toEqual(kept(201, 7_000_000));
+      const limits = { count: 2, bytes: 1000, maxAgeMs: 60_000 };
+      for (let index = 300; index < 303; index += 1) storage.keepRequest(kept(index), limits);
+      expect(await storage.findKeptRequest('kept-201')).toBeUndefined();
+      expect(await storage.findKeptRequest('kept-300')).toBeUndefined();
+      expect(await storage.findKeptRequest('kept-301')).toEqual(kept(301));
+      storage.keepRequest({ ...kept(400), receivedAt: NOW + 61_000 }, { ...limits, count: 9 });
+      expect(await storage.findKeptRequest('kept-301')).toBeUndefined();
+      expect(await storage.findKeptRequest('kept-400')).toMatchObject({ requestId: 'kept-400' });
     });
   });
 }

@@ -12,6 +12,7 @@ import {
 } from '../../src/server/server.ts';
 import { createHealth } from '../../src/telemetry/telemetry.ts';
 import type { AcceptedWork, AcceptResult, DecisionRecord, KeptRequest } from '../../src/storage/storage.ts';
+import { KEPT_LIMITS } from '../../src/storage/storage.ts';
 
 export const TOKEN = 'test-token-0123456789';
 export const BEARER = { authorization: `Bearer ${TOKEN}` };
@@ -146,6 +147,7 @@ export function generationOf(
     tokens: knownTokens([TOKEN]),
     canTake: (path) => path !== 'unknown',
     settingsOf: () => ({}),
+    keepRequests: { which: 'transforms', limits: KEPT_LIMITS },
     evaluate: (request) =>
       evaluationOf({
         kind: 'accepted',

@@ -1,4 +1,4 @@
-import { didYouMean, type Diagnostic, type Place } from '../../document/document.ts';
+import { didYouMean, replaceWithin, withEdit, type Diagnostic, type Place } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from './empty-path.ts';
 
 /** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
@@ -62,10 +62,26 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   '||': 'or',
   contains: 'in',
   includes: 'in',
+  has: 'in',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+  neq: '!==',
+  notEquals: '!==',
+  equal: '===',
+  is: '===',
+  oneOf: 'in',
+  AND: 'and',
+  OR: 'or',
+  NOT: '!',
   concat: 'cat',
   any: 'some',
   every: 'all',
 };
+
+/** Synonyms whose operands go the other way round. */
+const SWAPPED: ReadonlySet<string> = new Set(['contains', 'includes', 'has']);
 
 /** Deeper rules than this are refused: nobody reads them, and evaluation recurses. */
 export const MAX_CONDITION_DEPTH = 64;
@@ -112,7 +128,9 @@ export function checkOperation(rule: Operation, at: Place): Diagnostic | undefin
   if (arity === undefined) {
     const synonym = Object.hasOwn(SYNONYMS, operator) ? SYNONYMS[operator] : undefined;
     const near = synonym ?? didYouMean(operator, OPERATORS.keys());
-    return {
+    const swapped = SWAPPED.has(operator);
+    const edit = near === undefined || swapped ? undefined : replaceWithin(at, operator, near);
+    const found: Diagnostic = {
       severity: 'error',
       code: 'CONDITION_UNKNOWN_OPERATOR',
       message: `unknown operator ${quote(operator)}`,
@@ -120,8 +138,11 @@ export function checkOperation(rule: Operation, at: Place): Diagnostic | undefin
       hint:
         near === undefined
           ? `the operators are: ${[...OPERATORS.keys()].join(' ')}`
-          : `did you mean "${near}"?`,
+          : swapped
+            ? `write it the other way round, what is looked for first: {"in": ${JSON.stringify(operands.toReversed()).slice(0, 160)}}`
+            : `did you mean "${near}"?`,
     };
+    return withEdit(found, edit);
   }
   if (operands.length >= arity.min && operands.length <= arity.max) return undefined;
   return {
@@ -154,24 +175,89 @@ export function checkEquality(rule: Operation, at: Place): Diagnostic | undefine
   }
   const strict = operator === '==' ? '===' : '!==';
   if (operator.length === 2 && operands.some((operand) => typeof operand === 'boolean' || operand === '')) {
-    return {
+    const found: Diagnostic = {
       severity: 'warning',
       code: 'CONDITION_LOOSE_EQUALITY',
       message: `"${operator}" converts before it compares: 1, "1" and [1] are all equal to true, and 0 to ""`,
       at,
       hint: `write "${strict}"`,
     };
+    return withEdit(found, replaceWithin(at, operator, strict));
   }
   return undefined;
 }
 
+/** Operands that cannot be meant: two constants, a text compared with a list, or `in` the wrong way round. */
+export function checkOperands(operation: Operation, at: Place): Diagnostic | undefined {
+  const { operator } = operation;
+  if (operator === 'in') return checkIn(operation, at);
+  if (!['==', '===', '!=', '!=='].includes(operator)) return undefined;
+  return checkList(operation, at) ?? checkConstants(operation, at);
+}
+
+function suspect(message: string, at: Place, hint: string): Diagnostic {
+  return { severity: 'warning', code: 'CONDITION_OPERANDS', message, at, hint };
+}
+
+/** A value in a hint, as JSON. */
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? '').slice(0, 120);
+}
+
+function checkIn({ operands: [needle, hay] }: Operation, at: Place): Diagnostic | undefined {
+  const name = nameOfVariable(needle);
+  if (name === undefined || typeof hay !== 'string') return undefined;
+  const message = `"in" looks for the value of ${quote(name)} inside the text ${quote(hay)}`;
+  return suspect(
+    message,
+    at,
+    `to look for the text in the value write {"in": [${shown(hay)}, {"var": ${shown(name)}}]}`,
+  );
+}
+
+function checkList({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+  const list = operands.find((operand) => Array.isArray(operand) && operand.length > 0);
+  const name = operands.map(nameOfVariable).find((found) => found !== undefined);
+  if (list === undefined || name === undefined) return undefined;
+  const message = `"${operator}" compares ${quote(name)} with a whole list`;
+  return suspect(
+    message,
+    at,
+    `for one of several values write {"in": [{"var": ${shown(name)}}, ${shown(list)}]}`,
+  );
+}
+
+function checkConstants({ operator, operands: [a, b] }: Operation, at: Place): Diagnostic | undefined {
+  if (typeof a !== 'string' || !['string', 'number', 'boolean'].includes(typeof b)) return undefined;
+  const message = `"${operator}" compares two constants, ${quote(a)} and ${shown(b)}`;
+  return suspect(
+    message,
+    at,
+    `to compare what was sent write {"${operator}": [{"var": ${shown(a)}}, ${shown(b)}]}`,
+  );
+}
+
+function nameOfVariable(operand: unknown): string | undefined {
+  if (typeof operand !== 'object' || operand === null || !Object.hasOwn(operand, 'var')) return undefined;
+  const { var: name } = operand as { readonly var: unknown };
+  const first: unknown = Array.isArray(name) ? name[0] : name;
+  return typeof first === 'string' ? first : undefined;
+}
+
 /** A variable at the root whose name can find nothing. */
-export function checkVariable({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+export function checkVariable(
+  { operator, operands }: Operation,
+  at: Place,
+  nameAt: Place,
+): Diagnostic | undefined {
   const [name] = operands;
   if (operator !== 'var' || typeof name !== 'string') return undefined;
   const keys = name.split('.');
   const finding = emptyPathFinding(keys) ?? itemFinding(keys, 'condition');
-  return finding === undefined ? undefined : { ...finding, at };
+  if (finding === undefined) return undefined;
+  const { replace, ...found } = finding;
+  const edit = replace === undefined ? undefined : replaceWithin(nameAt, replace.from, replace.to);
+  return withEdit({ ...found, at }, edit);
 }
 
 /** The operator with as many operands as it needs. */

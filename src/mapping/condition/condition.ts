@@ -85,8 +85,17 @@ function traceRule({ evaluate, nodes }: CompiledRule, scope: Scope): ReturnType<
     matched,
     nodes: [...traced.values()].filter((trace) => trace !== undefined),
     held,
+    failing: matched ? 0 : countFailing(nodes, 0, startFrame(scope, undefined)),
     ...(matched || failed === undefined ? {} : { failed }),
   };
+}
+
+/** Conjuncts that do not hold; evaluation itself stops at the first. */
+function countFailing(nodes: readonly RuleNode[], index: number, frame: Frame): number {
+  const node = nodes[index];
+  if (node === undefined) return 0;
+  if (node.operator !== 'and') return isTrue(node.evaluate(frame)) ? 0 : 1;
+  return node.children.reduce((sum, child) => sum + countFailing(nodes, child, frame), 0);
 }
 
 function toTrace(node: RuleNode | undefined, visit: Visit): ConditionTrace | undefined {

@@ -27,6 +27,7 @@ export function emptyPathFinding(
     code: 'HEADER_NAME_CASE',
     message: `header names are in lower case here, found "${name.slice(0, 80)}"`,
     hint: `write headers.${lower.slice(0, 80)}`,
+    replace: { from: name, to: lower },
   };
 }
 

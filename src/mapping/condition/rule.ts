@@ -11,6 +11,7 @@ import type { Diagnostic, LocatedValue, Path, Place } from '../../document/docum
 import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
 import {
   checkEquality,
+  checkOperands,
   checkOperation,
   checkVariable,
   MAX_CONDITION_DEPTH,
@@ -34,6 +35,7 @@ export interface RuleNode {
   readonly expected?: JsonValue;
   readonly children: readonly number[];
   readonly operator?: string;
+  readonly evaluate: Evaluate;
 }
 
 /** A compiled rule; node 0 is its root. Usable only where there is no diagnostic that is an error. */
@@ -80,7 +82,16 @@ function compileNode(compiler: Compiler, value: unknown, path: Path): CompiledNo
       )
     : compileValue(compiler, { value, rule }, path);
   const expected = connective ? undefined : rule?.operands.find((operand) => !containsRule(operand));
+  const evaluate: Evaluate = (frame) => {
+    const { recorder } = frame;
+    if (recorder === undefined) return compute(frame);
+    recorder.enter(node);
+    const result = compute(frame);
+    recorder.leave(node, result);
+    return result;
+  };
   nodes[node] = {
+    evaluate,
     at: compiler.located.place(path),
     expression: shortJson(value),
     leaf: !connective,
@@ -89,17 +100,7 @@ function compileNode(compiler: Compiler, value: unknown, path: Path): CompiledNo
     ...(expected === undefined || rule?.operator === 'var' ? {} : { expected: expected as JsonValue }),
     ...(rule === undefined ? {} : { operator: rule.operator }),
   };
-  return {
-    node,
-    evaluate: (frame) => {
-      const { recorder } = frame;
-      if (recorder === undefined) return compute(frame);
-      recorder.enter(node);
-      const result = compute(frame);
-      recorder.leave(node, result);
-      return result;
-    },
-  };
+  return { node, evaluate };
 }
 
 function compileOperand(compiler: Compiler, value: unknown, path: Path): Evaluate {
@@ -157,7 +158,10 @@ function readOperation(compiler: Compiler, value: unknown, path: Path): Operatio
   const finding =
     checkOperation(rule, keyAt) ??
     checkEquality(rule, keyAt) ??
-    (isInList(path) ? undefined : checkVariable(rule, keyAt));
+    checkOperands(rule, keyAt) ??
+    (isInList(path)
+      ? undefined
+      : checkVariable(rule, keyAt, compiler.located.place([...path, rule.operator])));
   if (finding === undefined) return rule;
   diagnostics.push(finding);
   return finding.severity === 'error' ? undefined : rule;

@@ -1,6 +1,7 @@
 import type { LocatedValue } from '../../document/document.ts';
 import { compileCondition } from '../condition/condition.ts';
 import { quote, type Reporter } from '../mapping-codes.ts';
+import type { CompileOptions } from '../compile-options.ts';
 import type { MappingSource } from '../mapping-schema.ts';
 import type { CompiledMapping } from '../compiled-mapping.ts';
 
@@ -11,16 +12,18 @@ interface MatchSource {
   readonly source: MappingSource;
   readonly located: LocatedValue;
   readonly reporter: Reporter;
+  readonly options: CompileOptions;
 }
 
 export function compileMatch({
   source: { match = {} },
   located,
   reporter,
+  options,
 }: MatchSource): CompiledMapping['match'] {
   // A blank part is a wildcard, as one that is absent.
   const source = match.source === undefined || match.source.trim() === '' ? undefined : match.source;
-  const path = compilePath({ written: match.path, reporter });
+  const path = compilePath({ written: match.path, reporter, hooksPath: options.hooksPath });
   const result = match.when === undefined ? undefined : compileCondition(located.at(['match', 'when']));
   reporter.diagnostics.push(...(result?.diagnostics ?? []));
   return {
@@ -34,9 +37,11 @@ export function compileMatch({
 function compilePath({
   written = '',
   reporter,
+  hooksPath,
 }: {
   readonly written: string | undefined;
   readonly reporter: Reporter;
+  readonly hooksPath: string | undefined;
 }): string | undefined {
   const path = written.trim().replace(/^\/+|\/+$/g, '');
   if (RESERVED_PATHS.includes(path)) {
@@ -44,6 +49,16 @@ function compilePath({
       code: 'RESERVED_PATH',
       message: `the path ${quote(path)} is built in, so no mapping can take it`,
       hint: `choose another name; ${RESERVED_PATHS.map((name) => `"${name}"`).join(', ')} are reserved`,
+    });
+  }
+  const base = (hooksPath ?? '/hooks').replace(/^\/+/, '');
+  if (base !== '' && path.startsWith(`${base}/`)) {
+    reporter.report(['match', 'path'], {
+      severity: 'warning',
+      code: 'MAPPING_PATH_WITH_BASE',
+      message: `the path ${quote(path)} begins with hooks.path, so senders would have to post to ${quote(`/${base}/${path}`)}`,
+      hint: `write only the hook name: ${path.slice(base.length + 1)}`,
+      replace: { from: written.trim(), to: path.slice(base.length + 1) },
     });
   }
   const odd = /[^!$&-;=@-Z_a-z~%]/.exec(path)?.[0] ?? (/\/\//.test(path) ? '//' : undefined);

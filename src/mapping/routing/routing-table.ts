@@ -9,7 +9,10 @@ import { buildIndex, findCandidates } from './routing-index.ts';
 import { ownValue } from '../scope.ts';
 
 /** Makes the table of enabled mappings, given in first-match order. */
-export function createRoutingTable(mappings: readonly CompiledMapping[]): RoutingTable {
+export function createRoutingTable(
+  mappings: readonly CompiledMapping[],
+  disabled: readonly CompiledMapping[] = [],
+): RoutingTable {
   const index = buildIndex(mappings);
   const paths = new Set(mappings.map(({ match }) => match.path));
   const settings = new Map<string, PathSettings>();
@@ -24,6 +27,7 @@ export function createRoutingTable(mappings: readonly CompiledMapping[]): Routin
   };
   return {
     mappings,
+    disabled,
     canTake: (path) => paths.has(undefined) || paths.has(path),
     settingsOf,
     isOwned,
@@ -41,6 +45,7 @@ export function withoutMappings(table: RoutingTable, out: ReadonlySet<CompiledMa
       const { transform: _left, ...rest } = mapping;
       return { ...rest, isOut: true };
     }),
+    table.disabled,
   );
 }
 
@@ -128,13 +133,14 @@ function consider(mapping: CompiledMapping, { scope, isOwned }: Explained): Cons
         ...at,
         ...(found !== undefined && { found }),
       } as const;
-      return { mapping, matched: false, held, failed };
+      const more = when === undefined ? 0 : when.trace(scope).failing;
+      return { mapping, matched: false, held, failed, failing: 1 + more };
     }
     held += 1;
   }
   if (when === undefined) return { mapping, matched: true, held };
-  const { matched, nodes, failed: node, held: conjuncts } = when.trace(scope);
+  const { matched, nodes, failed: node, held: conjuncts, failing } = when.trace(scope);
   held += conjuncts;
   if (matched || node === undefined) return { mapping, matched, nodes, held };
-  return { mapping, matched, nodes, held, failed: { part: 'when', at: node.at, node } };
+  return { mapping, matched, nodes, held, failing, failed: { part: 'when', at: node.at, node } };
 }

@@ -1,6 +1,6 @@
-import { didYouMean, type Diagnostic, type Place } from '../../document/document.ts';
+import { didYouMean, replaceWithin, withEdit, type Diagnostic, type Place } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from '../condition/empty-path.ts';
-import type { MappingCode } from '../mapping-codes.ts';
+import type { Finding } from '../mapping-codes.ts';
 import { isTimeZone } from './template-date.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 
@@ -21,9 +21,19 @@ export interface TemplateReporter {
 export function report(
   state: TemplateReporter,
   loc: hbs.AST.SourceLocation,
-  finding: { readonly code: MappingCode; readonly message: string; readonly hint?: string },
+  finding: Pick<Finding, 'code' | 'message' | 'hint' | 'replace'>,
 ): void {
-  state.diagnostics.push({ severity: 'error', at: state.locate(loc).at, ...finding });
+  push(state, loc, { severity: 'error', ...finding });
+}
+
+function push(
+  state: TemplateReporter,
+  loc: hbs.AST.SourceLocation,
+  { replace, severity = 'error', ...finding }: Finding,
+): void {
+  const { at } = state.locate(loc);
+  const edit = replace === undefined ? undefined : replaceWithin(at, replace.from, replace.to);
+  state.diagnostics.push(withEdit({ ...finding, severity, at }, edit));
 }
 
 export function countText({ min, max }: { readonly min: number; readonly max: number }): string {
@@ -53,8 +63,36 @@ export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStateme
   });
 }
 
+/** What other template languages call a helper. */
+const HELPER_SYNONYMS: Readonly<Record<string, string>> = {
+  uppercase: 'upper',
+  toUpperCase: 'upper',
+  upcase: 'upper',
+  lowercase: 'lower',
+  toLowerCase: 'lower',
+  downcase: 'lower',
+  size: 'length',
+  count: 'length',
+  toJson: 'json',
+  toJSON: 'json',
+  stringify: 'json',
+  formatDate: 'date',
+  dateFormat: 'date',
+  moment: 'date',
+  strip: 'trim',
+  substring: 'truncate',
+  substr: 'truncate',
+  equals: 'eq',
+  equal: 'eq',
+  notEqual: 'ne',
+  coalesce: 'default',
+  fallback: 'default',
+  get: 'lookup',
+};
+
 export function reportHelper(state: TemplateReporter, path: hbs.AST.PathExpression): void {
-  const near = didYouMean(path.original, Object.keys(HELPERS));
+  const synonym = Object.hasOwn(HELPER_SYNONYMS, path.original) ? HELPER_SYNONYMS[path.original] : undefined;
+  const near = synonym ?? didYouMean(path.original, Object.keys(HELPERS));
   const isBlock = (BLOCK_HELPERS as readonly string[]).includes(path.original);
   report(state, path.loc, {
     code: isBlock ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
@@ -64,6 +102,7 @@ export function reportHelper(state: TemplateReporter, path: hbs.AST.PathExpressi
       : near === undefined
         ? `the helpers are: ${Object.keys(HELPERS).join(' ')}`
         : `did you mean "${near}"?`,
+    ...(isBlock || near === undefined ? {} : { replace: { from: path.original, to: near } }),
   });
 }
 
@@ -100,5 +139,25 @@ export function checkRootPath(
   path: hbs.AST.PathExpression,
 ): void {
   const finding = emptyPathFinding(keys) ?? (state.withItem ? undefined : itemFinding(keys, 'template'));
-  if (finding !== undefined) state.diagnostics.push({ ...finding, at: state.locate(path.loc).at });
+  if (finding !== undefined) push(state, path.loc, finding);
+}
+
+/** Arguments in the order of other tools: what is worked on stands first here. */
+export function checkOrder(
+  state: TemplateReporter,
+  name: string,
+  { params, path }: { readonly params: readonly hbs.AST.Expression[]; readonly path: hbs.AST.Node },
+): void {
+  const [first, second] = params;
+  if (first === undefined || second?.type !== 'PathExpression') return;
+  const isSwapped =
+    (['truncate', 'lines'].includes(name) && first.type === 'NumberLiteral') ||
+    (['date', 'join'].includes(name) && first.type === 'StringLiteral');
+  if (!isSwapped) return;
+  const [a, b] = [state.locate(first.loc).text.trim(), state.locate(second.loc).text.trim()];
+  report(state, path.loc, {
+    code: 'TEMPLATE_HELPER_USAGE',
+    message: `the helper "${name}" takes the value first, found ${shorten(a)}`,
+    hint: `write {{${name} ${shorten(b)} ${shorten(a)}}}`,
+  });
 }

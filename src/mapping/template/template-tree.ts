@@ -11,6 +11,7 @@ import { ExactNumber, exactNumber } from '../../json.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import {
   checkNamed,
+  checkOrder,
   checkRootPath,
   countText,
   report,
@@ -189,6 +190,7 @@ function prepareCall(
   else {
     state.helpers.add(original);
     checkNamed(state, call.hash, { name: original, known: helper.named ?? [] });
+    checkOrder(state, original, call);
     if (call.params.length < helper.min || call.params.length > helper.max) {
       report(state, path.loc, {
         code: 'TEMPLATE_HELPER_USAGE',

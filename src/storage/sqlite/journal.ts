@@ -1,10 +1,7 @@
-/** What both threads know of the two rings: what was decided lately, and requests whose transform failed. */
+/** What both threads know of the two rings: what was decided lately, and requests that are kept. */
 
 /** Decisions kept for `sluice requests`. */
 export const MAX_DECISIONS = 1000;
-/** Failed requests kept for replay, and their bytes. */
-export const MAX_KEPT_REQUESTS = 100;
-export const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
 export interface DecisionRow {
   readonly requestId: string;

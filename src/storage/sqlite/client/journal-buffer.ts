@@ -1,11 +1,5 @@
-import type { DecisionRecord, KeptRequest } from '../../records.ts';
-import {
-  type DecisionRow,
-  type KeptRow,
-  MAX_DECISIONS,
-  MAX_KEPT_BYTES,
-  MAX_KEPT_REQUESTS,
-} from '../journal.ts';
+import { KEPT_LIMITS, type DecisionRecord, type KeptLimits, type KeptRequest } from '../../records.ts';
+import { type DecisionRow, type KeptRow, MAX_DECISIONS } from '../journal.ts';
 import type { RemoteOperations } from '../worker/operations.ts';
 
 /** Decisions gather this long, then join the next commit: a burst of them costs no commit of its own. */
@@ -17,7 +11,7 @@ const MAX_DECISION_LENGTH = 32 * 1024;
 
 export interface JournalBuffer {
   recordDecision(decision: DecisionRecord): void;
-  keepRequest(request: KeptRequest): void;
+  keepRequest(request: KeptRequest, limits?: KeptLimits): void;
   /** Hands over what has gathered. */
   write(): void;
   /** The last write. */
@@ -31,6 +25,7 @@ export function openJournalBuffer(
   let decisions: DecisionRecord[] = [];
   let kept: KeptRow[] = [];
   let keptBytes = 0;
+  let keptLimits = KEPT_LIMITS;
   let timer: NodeJS.Timeout | undefined;
   let writtenAt = -Infinity;
   // Losing these is allowed; a store that fails says so to those who wait for it.
@@ -43,7 +38,7 @@ export function openJournalBuffer(
     if (decisions.length > 0) {
       operations.recordDecisions(decisions.slice(-MAX_DECISIONS).map(toDecisionRow)).catch(ignore);
     }
-    if (kept.length > 0) operations.keepRequests(kept).catch(ignore);
+    if (kept.length > 0) operations.keepRequests(kept, keptLimits).catch(ignore);
     decisions = [];
     kept = [];
     keptBytes = 0;
@@ -59,12 +54,13 @@ export function openJournalBuffer(
       if (decisions.length >= 2 * MAX_DECISIONS) decisions = decisions.slice(-MAX_DECISIONS);
       schedule();
     },
-    keepRequest({ requestId, receivedAt, json }) {
+    keepRequest({ requestId, receivedAt, json }, limits = KEPT_LIMITS) {
       const bytes = Buffer.byteLength(json);
-      if (bytes > MAX_KEPT_BYTES) return;
+      if (bytes > limits.bytes) return;
+      keptLimits = limits;
       kept.push({ requestId, receivedAt, bytes, json });
       keptBytes += bytes;
-      while (kept.length > MAX_KEPT_REQUESTS || keptBytes > MAX_KEPT_BYTES) {
+      while (kept.length > limits.count || keptBytes > limits.bytes) {
         keptBytes -= kept.shift()?.bytes ?? 0;
       }
       schedule();
@@ -86,6 +82,6 @@ function toDecisionRow(decision: DecisionRecord): DecisionRow {
 }
 
 function withoutLists(decision: DecisionRecord): DecisionRecord {
-  const { missed: _missed, transformNotes: _transformNotes, ...rest } = decision;
+  const { missed: _missed, empty: _empty, transformNotes: _transformNotes, ...rest } = decision;
   return { ...rest, actionIds: decision.actionIds.slice(0, 200) };
 }

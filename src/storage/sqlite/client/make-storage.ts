@@ -32,7 +32,7 @@ export function makeStorage(client: WorkerClient, inspection: Pick<Storage, 'bac
       return at !== null && at <= nowMs;
     },
     recordDecision: (decision) => journal.recordDecision(decision),
-    keepRequest: (request) => journal.keepRequest(request),
+    keepRequest: (request, limits) => journal.keepRequest(request, limits),
     health: () => client.health,
     onHealthChange: (listener) => client.onHealthChange(listener),
     onOutsideChange: (listener) => client.onOutsideChange(listener),

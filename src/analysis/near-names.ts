@@ -1,0 +1,53 @@
+import { didYouMean } from '../document/document.ts';
+import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
+
+/** A hook name that was probably meant, and what is different about it. */
+export interface NearName {
+  readonly mapping: CompiledMapping;
+  readonly name: string;
+  readonly why: string;
+}
+
+/** Names that a request may have meant, the likeliest first. */
+export function findNearNames(asked: string, { mappings, disabled }: RoutingTable): readonly NearName[] {
+  const off = named(disabled).filter(({ name }) => name === asked);
+  const near = named(mappings).flatMap((entry): NearName[] => {
+    const why = differenceOf(asked, entry.name);
+    return why === undefined ? [] : [{ ...entry, why }];
+  });
+  const names = named(mappings);
+  const spelt = didYouMean(
+    asked,
+    names.map(({ name }) => name),
+  );
+  const similar = names
+    .filter(({ name }) => name === spelt && near.every((other) => other.name !== name))
+    .map((entry) => ({ ...entry, why: 'is spelt nearly so' }));
+  return [
+    ...off.map((entry) => ({ ...entry, why: 'is turned off there (enabled: false)' })),
+    ...near,
+    ...similar,
+  ];
+}
+
+function named(
+  mappings: readonly CompiledMapping[],
+): readonly { readonly mapping: CompiledMapping; readonly name: string }[] {
+  return mappings.flatMap((mapping) => {
+    const { path } = mapping.match;
+    return path === undefined ? [] : [{ mapping, name: path }];
+  });
+}
+
+/** What two names differ in, other than by spelling. */
+function differenceOf(asked: string, name: string): string | undefined {
+  if (asked.toLowerCase() === name.toLowerCase()) return 'differs in upper and lower case, which count';
+  const base = /^(?:[^/]+\/)?/.exec(name)?.[0] ?? '';
+  if (base !== '' && name === `${base}${asked}`) {
+    return `begins with ${base}, which the request has not; match.path is the name after hooks.path`;
+  }
+  if (asked.endsWith(`/${name}`)) return 'is asked for with another segment before it';
+  if (asked.startsWith(`${name}/`)) return 'is asked for with another segment behind it';
+  if (name.startsWith(`${asked}/`)) return 'has another segment behind it';
+  return undefined;
+}

@@ -1,0 +1,171 @@
+import { didYouMean } from '../document/document.ts';
+import type { HookRequest } from '../request.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
+
+const ROOTS = ['payload', 'headers', 'query'] as const;
+/** Places looked at for the last name of a path. */
+const MAX_LOOKED_AT = 2_000;
+const MAX_LEVELS = 6;
+
+/**
+ * What a variable that found nothing probably meant, among what the request has: a header or field of nearly that name,
+ * or the same name elsewhere in the body.
+ */
+export function suggestPath(missing: string, request: HookRequest): string | undefined {
+  const [first = '', ...rest] = missing.split('.');
+  const isRoot = (ROOTS as readonly string[]).includes(first);
+  const keys = isRoot ? rest : [first, ...rest];
+  const root = isRoot ? (first as (typeof ROOTS)[number]) : 'payload';
+  if (root !== 'payload') return suggestName(root, keys.join('.'), request);
+  const prefix = isRoot ? 'payload.' : '';
+  const behind = keys.findIndex((_, index) => index > 0 && holds(request.payload, keys.slice(index)));
+  if (behind > 0) return prefix + keys.slice(behind).join('.');
+  return (
+    suggestKey(keys, request.payload, prefix) ??
+    findElsewhere(keys, request.payload, prefix) ??
+    headerFor(keys.at(-1) ?? '', request)
+  );
+}
+
+/** A header or parameter whose name is near, or has the asked words in it. */
+function suggestName(root: 'headers' | 'query', name: string, request: HookRequest): string | undefined {
+  const names = Object.keys(request[root]);
+  const plain = name.toLowerCase();
+  const near =
+    didYouMean(plain, names) ?? names.find((known) => known.includes(plain) || plain.includes(known));
+  return near === undefined || near === name ? undefined : `${root}.${near}`;
+}
+
+/** The first key on the way that is not there, spelt as a key that is. */
+function suggestKey(keys: readonly string[], payload: JsonValue, prefix: string): string | undefined {
+  let value: JsonValue | undefined = payload;
+  for (const [index, key] of keys.entries()) {
+    if (!isJsonObject(value) && !Array.isArray(value)) return undefined;
+    if (Object.hasOwn(value, key)) {
+      value = (value as Readonly<Record<string, JsonValue>>)[key];
+      continue;
+    }
+    const near = Array.isArray(value) ? listKey(value) : nearKey(key, Object.keys(value).slice(0, 500));
+    return near === undefined
+      ? undefined
+      : prefix +
+          [...keys.slice(0, index), near, ...keys.slice(index + (Array.isArray(value) ? 0 : 1))].join('.');
+  }
+  return undefined;
+}
+
+/** A key of nearly the name, or one that has the name as a word: amount and amount_paid. */
+function nearKey(key: string, names: readonly string[]): string | undefined {
+  const near = didYouMean(key, names);
+  if (near !== undefined || key.length < 3) return near;
+  const wordsOf = (name: string): readonly string[] => name.toLowerCase().split(/[-_\s]+/);
+  return names.find(
+    (name) => wordsOf(name).includes(key.toLowerCase()) || wordsOf(key).includes(name.toLowerCase()),
+  );
+}
+
+function listKey(list: readonly JsonValue[]): string | undefined {
+  return list.length === 0 ? undefined : '0';
+}
+
+/** Where the last keys of the path are found in the body: the nearest to its root. */
+function findElsewhere(keys: readonly string[], payload: JsonValue, prefix: string): string | undefined {
+  const tail = keys.slice(-2);
+  let level: { readonly path: readonly string[]; readonly value: JsonValue }[] = [
+    { path: [], value: payload },
+  ];
+  let looked = 0;
+  for (let depth = 0; depth < MAX_LEVELS && level.length > 0; depth += 1) {
+    const next: typeof level = [];
+    for (const { path, value } of level) {
+      if (!isJsonObject(value)) continue;
+      if (path.length > 0 && holds(value, tail)) return prefix + [...path, ...tail].join('.');
+      if (path.length > 0 && tail.length > 1 && holds(value, tail.slice(1)))
+        return prefix + [...path, ...tail.slice(1)].join('.');
+      for (const [key, item] of Object.entries(value)) {
+        looked += 1;
+        if (looked > MAX_LOOKED_AT) return undefined;
+        next.push({ path: [...path, key], value: item });
+      }
+    }
+    level = next;
+  }
+  return undefined;
+}
+
+function holds(value: JsonValue, keys: readonly string[]): boolean {
+  let current: JsonValue | undefined = value;
+  for (const key of keys) {
+    if (!isJsonObject(current) || !Object.hasOwn(current, key)) return false;
+    current = current[key];
+  }
+  return true;
+}
+
+/** Senders put some names into a header instead of the body. */
+function headerFor(key: string, { headers }: HookRequest): string | undefined {
+  const plain = key.toLowerCase().replaceAll('_', '-');
+  if (plain.length < 4) return undefined;
+  const found = Object.keys(headers).find((name) => name === plain || name.endsWith(`-${plain}`));
+  return found === undefined ? undefined : `headers.${found}`;
+}
+
+/** What an element of a `forEach` has of a variable that found nothing, as the template writes it. */
+export function suggestElement(missing: string, item: JsonValue): string | undefined {
+  const keys = missing.split('.');
+  return holds(item, keys) ? `item.${missing}` : undefined;
+}
+
+/** The list whose elements have what `item.…` asks for, where the mapping has no `forEach`. */
+export function suggestList(missing: string, { payload }: HookRequest): string | undefined {
+  if (!missing.startsWith('item.') || !isJsonObject(payload)) return undefined;
+  const keys = missing.split('.').slice(1);
+  const found = Object.entries(payload).find(
+    ([, value]) => Array.isArray(value) && holds((value as readonly JsonValue[])[0] ?? null, keys),
+  );
+  return found?.[0];
+}
+
+/** What elements of a list have of a name that found nothing inside `{{#each}}`. */
+export function suggestInLists(missing: string, { payload }: HookRequest): string | undefined {
+  if (!isJsonObject(payload) || missing.includes('.')) return undefined;
+  for (const [list, value] of Object.entries(payload)) {
+    const first = Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
+    if (!isJsonObject(first)) continue;
+    const near = didYouMean(missing, Object.keys(first)) ?? abbreviated(missing, Object.keys(first));
+    if (near !== undefined) return `${near} in the elements of ${list}`;
+  }
+  return undefined;
+}
+
+/** msg for message, qty for quantity: the letters in order, from the first on. */
+function abbreviated(short: string, names: readonly string[]): string | undefined {
+  if (short.length < 2) return undefined;
+  return names.find((name) => {
+    if (name[0] !== short[0]) return false;
+    let at = 0;
+    for (const letter of name) if (letter === short[at]) at += 1;
+    return at === short.length;
+  });
+}
+
+/** Where in the body a text stands that a condition asked for at another place; the nearest to the root. */
+export function findValue(wanted: string, { payload }: HookRequest): string | undefined {
+  let level: { readonly path: string; readonly value: JsonValue }[] = [{ path: '', value: payload }];
+  let looked = 0;
+  for (let depth = 0; depth < MAX_LEVELS && level.length > 0; depth += 1) {
+    const next: typeof level = [];
+    for (const { path, value } of level) {
+      if (!isJsonObject(value)) continue;
+      for (const [key, item] of Object.entries(value)) {
+        looked += 1;
+        if (looked > MAX_LOOKED_AT) return undefined;
+        const at = path === '' ? key : `${path}.${key}`;
+        if (item === wanted) return at;
+        next.push({ path: at, value: item });
+      }
+    }
+    level = next;
+  }
+  return undefined;
+}

@@ -1,0 +1,162 @@
+import { LAST_CHANNEL } from '../action.ts';
+import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
+import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
+import type { DecisionRecord, EventRecord, MissedMapping, OutboxRecord } from '../storage/storage.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+import { remedyOf } from './refusal-remedy.ts';
+import type { StoredRequest, StoredRun } from './stored-request.ts';
+import { formatBytes, formatSpan } from './terminal.ts';
+
+const MAX_MISSED = 10;
+
+/** The decision: what was answered. */
+export function answerLines(decision: DecisionRecord): readonly string[] {
+  const { requestId, receivedAt, path, status, code, outcome } = decision;
+  const titled =
+    code !== undefined && Object.hasOwn(HOOK_ERRORS, code)
+      ? `: ${HOOK_ERRORS[code as HookErrorCode].title}`
+      : '';
+  return [
+    `request ${requestId}  ${new Date(receivedAt).toISOString()}  POST …/${line(path)}`,
+    `answered ${status} ${code ?? outcome}${titled}`,
+    `  generation ${decision.generation}, body ${formatBytes(decision.bodyBytes)}, took ${decision.tookMs.toFixed(1)} ms`,
+    ...(decision.mappingId === undefined ? [] : [`  mapping ${line(decision.mappingId)}`]),
+  ];
+}
+
+/** Why, in the words of the operator's own files: for a request that was not kept. */
+export function reasonLines(decision: DecisionRecord): readonly string[] {
+  const { refusal, missed = [], empty = [], warnings = [], transformNotes = [] } = decision;
+  const seen = missed.slice(0, MAX_MISSED);
+  const remedy = decision.mappingId === undefined ? remedyOf(decision.code) : undefined;
+  return [
+    ...(decision.detail === undefined ? [] : [`  why: ${line(decision.detail)}`]),
+    ...(remedy === undefined ? [] : [`  hint: ${line(remedy)}`]),
+    ...(refusal === undefined ? [] : [`✗ proof of ${refusal.scheme}: ${line(refusal.text)}`]),
+    ...(seen.length === 0 ? [] : ['no mapping took it:', ...seen.flatMap(missLines)]),
+    ...(missed.length > seen.length ? [`  and ${missed.length - seen.length} more`] : []),
+    ...(empty.length === 0 ? [] : ['rendered empty:']),
+    ...empty.map(({ field, expression, place }) => `  ${field}: ${line(expression)}  ${place}`),
+    ...warnings.map((warning) => `warning ${line(warning)}`),
+    ...transformNotes.flatMap((note) => indent(note)),
+  ];
+}
+
+function missLines({ mappingId, part, place, leaf, why, variable }: MissedMapping): readonly string[] {
+  const head = `  ✗ ${line(mappingId)}${place === undefined ? '' : `  ${place}`}`;
+  if (leaf === undefined) return [head, `      ${part} did not hold`];
+  if (part !== 'when') {
+    const found = why === 'missing' ? 'and the request had none' : 'and the request had another';
+    return [head, `      ${part} must be ${JSON.stringify(leaf)}, ${found}`];
+  }
+  return [
+    head,
+    `      when ${line(leaf)} ${WHY[why ?? 'different']}${why === 'missing' ? `${line(variable ?? '')} was not sent` : ''}`,
+  ];
+}
+
+const WHY = {
+  missing: 'did not hold: ',
+  unknown: 'could not be judged',
+  different: 'did not hold: another value was sent',
+} as const;
+
+/** What became of the request: its runs with their deliveries, and its system events. */
+export function workLines(
+  { runs, events }: StoredRequest,
+  gateway: GatewaySettings,
+  now: number,
+): readonly string[] {
+  return [...runs.flatMap((run) => runLines(run, gateway, now)), ...events.flatMap(eventLines)];
+}
+
+function runLines({ run, outbox }: StoredRun, gateway: GatewaySettings, now: number): readonly string[] {
+  const { action, state, outcome, attempts, lastError, usage } = run;
+  const name = action.runner ?? gateway.runner;
+  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  const [error, ...stderr] = lastError?.message.split('\n') ?? [];
+  return [
+    `run ${run.id}  ${line(action.name)}  session ${line(action.sessionKey)}`,
+    `  ${state}${outcome === undefined ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}${timing(run, now)}`,
+    `  runner ${line(name)}${runner === undefined ? ', which the configuration no longer has' : `: ${line(describeRunner(runner))}`}`,
+    ...(action.model === undefined ? [] : [`  model ${line(action.model)}`]),
+    ...(usage === undefined
+      ? []
+      : [`  tokens ${usage.inputTokens ?? '?'} in, ${usage.outputTokens ?? '?'} out`]),
+    ...(lastError === undefined ? [] : [`  error ${line(lastError.code)}: ${line(error ?? '')}`]),
+    ...(stderr.length === 0 ? [] : ['  end of stderr', ...indent(stderr.join('\n').trim())]),
+    ...(run.reply === undefined || run.reply === '' ? [] : ['  reply', ...indent(run.reply)]),
+    ...outbox.flatMap((entry) => outboxLines(entry, now)),
+    ...(outbox.length === 0 && run.state === 'completed' ? [`  delivery none: ${whyNoDelivery(run)}`] : []),
+    ...(state === 'dead' || outcome === 'error' ? [`  try it again: sluice queue retry ${run.id}`] : []),
+  ];
+}
+
+function whyNoDelivery({ action, outcome, reply }: StoredRun['run']): string {
+  if (!action.deliver) return 'deliver is false';
+  if (outcome !== 'ok') return 'the run did not end well';
+  return reply === undefined || reply.trim() === ''
+    ? 'the reply was empty'
+    : 'the reply was only an acknowledgement, or its delivery is no longer kept';
+}
+
+function timing({ acceptedAt, startedAt, endedAt, state, dueAt }: StoredRun['run'], now: number): string {
+  const parts = [`accepted ${new Date(acceptedAt).toISOString()}`];
+  if (startedAt !== undefined) parts.push(`waited ${formatSpan(startedAt - acceptedAt)}`);
+  if (startedAt !== undefined && endedAt !== undefined) parts.push(`ran ${formatSpan(endedAt - startedAt)}`);
+  if (state === 'queued' && dueAt > now) parts.push(`next try in ${formatSpan(dueAt - now)}`);
+  return `; ${parts.join(', ')}`;
+}
+
+/** What a runner starts or calls; nothing of its environment and keys. */
+function describeRunner(runner: RunnerSettings): string {
+  switch (runner.kind) {
+    case 'command':
+      return `command ${runner.argv.join(' ')}`;
+    case 'model':
+      return `model, providers ${Object.keys(runner.providers).join(', ')}`;
+    case 'forward':
+      return `forward to ${new URL(runner.url).origin}`;
+    case 'openclaw':
+      return `openclaw, command ${runner.command}`;
+    case 'agent':
+      return `agent ${runner.agent}`;
+    case 'echo':
+      return 'echo, which answers with the message itself';
+  }
+}
+
+function outboxLines(entry: OutboxRecord, now: number): readonly string[] {
+  const { kind, delivery, callback, state, attempts, chunksSent, lastError } = entry;
+  const channel = entry.target?.channel ?? delivery?.channel;
+  const to = entry.target?.to ?? delivery?.to;
+  const where =
+    callback === undefined
+      ? `${channel === LAST_CHANNEL ? 'the channel last used' : line(channel ?? '')}${to === undefined ? '' : ` to ${line(to)}`}`
+      : new URL(callback.url).origin;
+  const next =
+    state === 'queued' && entry.dueAt > now ? `, next try in ${formatSpan(entry.dueAt - now)}` : '';
+  return [
+    `  ${kind} ${where}: ${state} after ${attempts} attempt${attempts === 1 ? '' : 's'}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
+    ...(lastError === undefined ? [] : [`    ${line(lastError.code)}: ${line(lastError.message)}`]),
+    ...(state === 'dead' ? [`    try it again: sluice queue retry ${entry.id}`] : []),
+  ];
+}
+
+function eventLines({ id, kind, mode, state, turnId, lastError }: EventRecord): readonly string[] {
+  return [
+    `system event ${id}  ${kind}, mode ${mode}`,
+    `  ${state}${turnId === undefined ? '' : `, in the heartbeat turn ${turnId}`}`,
+    ...(lastError === undefined ? [] : [`  ${line(lastError.code)}: ${line(lastError.message)}`]),
+  ];
+}
+
+function indent(text: string): readonly string[] {
+  return clearControl(text)
+    .split('\n')
+    .map((each) => `    | ${each}`.trimEnd());
+}
+
+function line(text: string): string {
+  return clearControl(text, { oneLine: true });
+}

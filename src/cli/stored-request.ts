@@ -1,0 +1,79 @@
+import type {
+  EventRecord,
+  OutboxRecord,
+  RunRecord,
+  DecisionRecord,
+  KeptRequest,
+  Storage,
+} from '../storage/storage.ts';
+
+/** What the store knows of one request: its decision, the request itself, and the work that came of it. */
+export interface StoredRequest {
+  /** Absent where it is older than the last 1,000 decisions. */
+  readonly decision?: DecisionRecord;
+  readonly kept?: KeptRequest;
+  readonly runs: readonly StoredRun[];
+  /** Wakes of the request. */
+  readonly events: readonly EventRecord[];
+}
+
+/** A run with what it sends. */
+export interface StoredRun {
+  readonly run: RunRecord;
+  readonly outbox: readonly OutboxRecord[];
+}
+
+/** Runs and events looked up for one request at most. */
+const MAX_WORK = 200;
+
+/** Finds a request by its own id, or by the id of a run or system event that came of it; undefined where there is none. */
+export async function findStoredRequest(storage: Storage, id: string): Promise<StoredRequest | undefined> {
+  const decision = await storage.findDecision(id);
+  if (decision !== undefined) return gather(storage, decision.requestId, decision.actionIds, decision);
+  const origin = await findOrigin(storage, id);
+  if (origin !== undefined) {
+    const known = await storage.findDecision(origin);
+    return gather(
+      storage,
+      origin,
+      known === undefined ? [id] : [...new Set([...known.actionIds, id])],
+      known,
+    );
+  }
+  const kept = await storage.findKeptRequest(id);
+  return kept === undefined ? undefined : { kept, runs: [], events: [] };
+}
+
+/** The request that a run or event came of. */
+async function findOrigin(storage: Storage, id: string): Promise<string | undefined> {
+  const run = await storage.findRun(id);
+  if (run !== undefined) return run.action.origin.requestId;
+  const [event] = await storage.listEvents({ limit: 1, id });
+  return event?.origin.requestId;
+}
+
+async function gather(
+  storage: Storage,
+  requestId: string,
+  ids: readonly string[],
+  decision: DecisionRecord | undefined,
+): Promise<StoredRequest> {
+  const kept = await storage.findKeptRequest(requestId);
+  const found = await Promise.all(ids.slice(0, MAX_WORK).map((id) => findWork(storage, id)));
+  return {
+    ...(decision === undefined ? {} : { decision }),
+    ...(kept === undefined ? {} : { kept }),
+    runs: found.flatMap(({ run }) => (run === undefined ? [] : [run])),
+    events: found.flatMap(({ event }) => (event === undefined ? [] : [event])),
+  };
+}
+
+async function findWork(
+  storage: Storage,
+  id: string,
+): Promise<{ readonly run?: StoredRun; readonly event?: EventRecord }> {
+  const run = await storage.findRun(id);
+  if (run !== undefined) return { run: { run, outbox: await storage.listOutbox({ limit: 100, runId: id }) } };
+  const [event] = await storage.listEvents({ limit: 1, id });
+  return event === undefined ? {} : { event };
+}

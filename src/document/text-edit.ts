@@ -1,0 +1,38 @@
+import type { Diagnostic, Place } from './diagnostic.ts';
+
+/** A change of a file that mends a finding: the text at a place becomes another. */
+export interface TextEdit {
+  readonly at: Place;
+  readonly text: string;
+}
+
+/**
+ * The edit that replaces the first `from` inside a place; quotes and all else around it stay. Undefined where the file
+ * does not have it so, e.g. because of an escape.
+ */
+export function replaceWithin(at: Place, from: string, to: string): TextEdit | undefined {
+  const offset = from === '' ? -1 : at.source.text.slice(at.start, at.end).indexOf(from);
+  if (offset === -1) return undefined;
+  const start = at.start + offset;
+  const isQuoted = /["']/.test(at.source.text[start - 1] ?? '');
+  // A sign such as > would be YAML's own.
+  const text = isQuoted || /^[\w./-][\w./ -]*$/.test(to) ? to : JSON.stringify(to);
+  return { at: { source: at.source, start, end: start + from.length }, text };
+}
+
+/** The text with the edits of its findings; of two that overlap the first is made, the other is left for the next time. */
+export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+  let result = '';
+  let from = 0;
+  for (const { at, text: replacement } of edits.toSorted((a, b) => a.at.start - b.at.start)) {
+    if (at.start < from) continue;
+    result += text.slice(from, at.start) + replacement;
+    from = at.end;
+  }
+  return result + text.slice(from);
+}
+
+/** Adds the edit to a finding, where there is one. */
+export function withEdit(diagnostic: Diagnostic, edit: TextEdit | undefined): Diagnostic {
+  return edit === undefined ? diagnostic : { ...diagnostic, edit };
+}

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { adviceFor, suggestPath } from '../../src/analysis/analysis.ts';
+import { createHookRequest, formatEvaluation } from '../../src/hook/hook.ts';
+import type { JsonValue } from '../../src/request.ts';
+import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+
+const TABLE = `
+- {id: push, match: {path: github, when: {"===": [{var: headers.github-event}, push]}}, messageTemplate: "{{payload.repo.nme}}"}
+- {id: pull, match: {path: github, when: {and: [{"===": [{var: headers.x-github-event}, pull_request]}, {"===": [{var: action}, opened]}]}}, messageTemplate: x}
+- {id: all, match: {path: alerts, when: {"!!": {var: status}}}, messageTemplate: x}
+- {id: again, match: {path: alerts, when: {"===": [{var: status}, firing]}}, messageTemplate: x}
+- {id: based, match: {path: hooks/stripe}, messageTemplate: x}
+- {id: deep, match: {path: grafana/oncall}, messageTemplate: x}
+- {id: off, enabled: false, match: {path: sentry}, messageTemplate: x}
+`;
+
+function advise(path: string, payload: JsonValue, headers: Record<string, string> = {}) {
+  const settings = settingsWith({ table: TABLE });
+  const request = createHookRequest({ path, payload, headers, receivedAt });
+  const { evaluation } = evaluateHook({ path, payload, headers }, settings);
+  const advice = adviceFor(evaluation, request, settings.table);
+  return { advice, text: formatEvaluation(evaluation, { request, advice }) };
+}
+
+describe('a hook name that no mapping has', () => {
+  test.each([
+    ['stripe', 'hooks/stripe', 'begins with hooks/, which the request has not'],
+    ['GitHub', 'github', 'differs in upper and lower case'],
+    ['githb', 'github', 'is spelt nearly so'],
+    ['grafana', 'grafana/oncall', 'has another segment behind it'],
+    ['alerts/prod', 'alerts', 'is asked for with another segment behind it'],
+    ['v1/alerts', 'alerts', 'is asked for with another segment before it'],
+    ['sentry', 'sentry', 'is turned off there (enabled: false)'],
+  ])('%s gets %s', (path, name, why) => {
+    const { advice, text } = advise(path, {});
+    expect(advice.nearNames[0]).toMatchObject({ name, why: expect.stringContaining(why) as string });
+    expect(text).toContain(`${name} ${why}`);
+    expect(text).toMatch(/the hook names are:\n {4}github {2}\S+:\d+:\d+\n {4}alerts {2}\S+:\d+/);
+  });
+});
+
+describe('a missing variable', () => {
+  test('gets the header that is there, and the nearest miss fails in the fewest parts', () => {
+    const { text } = advise('github', { action: 'closed' }, { 'x-github-event': 'push' });
+    expect(text).toContain('the request has headers.x-github-event: did you mean that?');
+    expect(text.indexOf('✗ push')).toBeLessThan(text.indexOf('✗ pull'));
+  });
+
+  const request = createHookRequest({
+    path: 'x',
+    receivedAt,
+    headers: { 'x-gitlab-event': 'Push Hook', 'x-request-type': 'a' },
+    payload: { event: { user: { name: 'a', type: 'b' } }, object_kind: 'push', items: [{ id: 1 }] },
+  });
+
+  test.each([
+    ['headers.gitlab-event', 'headers.x-gitlab-event'],
+    ['headers.x-gitlab-evnt', 'headers.x-gitlab-event'],
+    ['payload.user.type', 'payload.event.user.type'],
+    ['user.name', 'event.user.name'],
+    ['object-kind', 'object_kind'],
+    ['event.usr.name', 'event.user.name'],
+    ['items.id', 'items.0.id'],
+    ['request_type', 'headers.x-request-type'],
+    ['nothing.like.it', undefined],
+  ])('%s: %s', (missing, expected) => {
+    expect(suggestPath(missing, request)).toBe(expected);
+  });
+});
+
+test('mappings that stand later and would have taken the request are named', () => {
+  const { advice, text } = advise('alerts', { status: 'firing' });
+  expect(advice.alsoMatched).toMatchObject([{ id: 'again' }]);
+  expect(text).toContain('again would have taken it, too, but stands later');
+});
