@@ -16,7 +16,12 @@ describe('the verdict', () => {
     ]);
     const of = (kind: string) => kinds.filter(([, is]) => is === kind).map(([code]) => code);
     expect(of('delivered')).toEqual(['idempotency_mismatch']);
-    expect(of('failed')).toEqual(['transform_failed', 'mapping_failed', 'internal']);
+    expect(of('failed')).toEqual([
+      'transform_failed',
+      'mapping_failed',
+      'internal',
+      'unknown_transfer_coding',
+    ]);
     expect(of('held')).toEqual(
       expect.arrayContaining(['unauthorized', 'not_found', 'no_mapping_matched', 'backlog_full', 'stopping']),
     );

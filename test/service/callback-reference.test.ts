@@ -88,7 +88,9 @@ test.each(['a variable that is not set', 'a variable that is no URL'])(
       onDiagnostics: (all) => void found.push(...all.map(({ code, message }) => `${code} ${message}`)),
     });
     await expect(starting).rejects.toThrow();
-    expect(found).toContainEqual(expect.stringMatching(/^INVALID_CALLBACK_URL the reference in callbackUrl/));
+    expect(found).toContainEqual(
+      expect.stringMatching(/^INVALID_CALLBACK_URL the value that callbackUrl refers to/),
+    );
     expect(found.join()).not.toContain('4711');
   },
 );
