@@ -23,7 +23,7 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     );
   program
     .command('import')
-    .description('write the configuration of another gateway as one of ours')
+    .description('make a Sluice configuration from that of another gateway')
     .command('openclaw <file>')
     .description(
       'write an openclaw.json as sluice.yaml and mappings, and report what was kept, changed and lost',
@@ -126,7 +126,7 @@ function addTest(program: Command, cli: Cli): void {
 }
 
 function addTransform(program: Command, cli: Cli): void {
-  const transform = program.command('transform').description('transform modules');
+  const transform = program.command('transform').description('try a transform module');
   cli
     .withConfig(transform.command('run <file>').description('run a module on a request file in the sandbox'))
     .requiredOption('--request <file>', 'request file: path, headers, query, body')
@@ -143,7 +143,7 @@ function addRunners(program: Command, cli: Cli): void {
     .withConfig(
       program
         .command('runners')
-        .description('what performs runs')
+        .description('the agents and programs that perform runs')
         .command('check [names...]', { isDefault: true })
         .description('start each runner with a one-word prompt and say what came back'),
     )

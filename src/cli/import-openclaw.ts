@@ -34,7 +34,7 @@ export async function importConfig(cli: Cli, file: string, flags: ImportFlags): 
     flags.json === true ? JSON.stringify(reportOf(imported), undefined, 2) : printReport(imported),
   );
   if (flags.dryRun === true) terminal.err('nothing was written (--dry-run)');
-  else terminal.err('next: "sluice check" says whether it holds, "sluice serve" runs it');
+  else terminal.err('next: "sluice check" finds errors in it, "sluice serve" runs it');
 }
 
 async function write(into: string, { files }: ImportedConfig): Promise<void> {

@@ -5,9 +5,7 @@ import type { MailSetupFlags } from './mail-setup.ts';
 
 /** `sluice webhooks mail …`: the mailbox source. */
 export function addMailCommands(program: Command, cli: Cli): void {
-  const webhooks = program
-    .command('webhooks')
-    .description('sources of hooks besides HTTP: a mailbox that is read');
+  const webhooks = program.command('webhooks').description('other sources of hooks: a mailbox');
   const mail = webhooks.command('mail').description('a mailbox whose messages become hooks');
   addSetup(mail, cli);
   cli

@@ -105,7 +105,7 @@ function mailboxSecret(secret: Secret): { readonly kind: 'password' | 'token'; r
 async function readConfig(file: string) {
   if (/^openclaw\.json5?$/.test(file.split('/').at(-1) ?? '')) {
     throw new CliError(
-      'an OpenClaw file takes no keys of others: make a sluice.yaml with "extends: openclaw.json" and name it with -c',
+      'settings of Sluice cannot be written into an OpenClaw file: make a sluice.yaml with "extends: openclaw.json" and name it with -c',
       2,
     );
   }

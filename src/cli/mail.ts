@@ -171,5 +171,5 @@ function sayChanged(
 ): void {
   if (flags.json === true) cli.terminal.out(JSON.stringify({ changed }));
   else cli.terminal.out(`${String(changed)} ${changed === 1 ? 'message' : 'messages'} ${done}`);
-  if (changed === 0) throw new CliError('no refused message fits; "sluice webhooks mail list" shows them');
+  if (changed === 0) throw new CliError('no refused message matches; "sluice webhooks mail list" shows them');
 }

@@ -32,7 +32,7 @@ export async function checkRunners(cli: Cli, names: readonly string[], flags: Ru
   for (const name of names) {
     if (!runners.has(name))
       throw new CliError(
-        `there is no runner ${JSON.stringify(name)}; there are ${[...runners.keys()].join(', ')}`,
+        `there is no runner ${JSON.stringify(name)}; the runners are: ${[...runners.keys()].join(', ')}`,
         2,
       );
   }

@@ -7,8 +7,15 @@ import type { SendFlags } from './send.ts';
 import type { ShadowFlags } from './shadow.ts';
 import type { VerifyFlags } from './verify.ts';
 
-/** Commands that run the service or talk to a running one. */
+/** Commands that run the service or talk to a running one, in the order of the help. */
 export function addServiceCommands(program: Command, cli: Cli): void {
+  addServing(program, cli);
+  addSending(program, cli);
+  addShadow(program, cli);
+  addRecord(program, cli);
+}
+
+function addServing(program: Command, cli: Cli): void {
   const listener = (command: Command): Command =>
     cli
       .withConfig(command)
@@ -43,6 +50,9 @@ export function addServiceCommands(program: Command, cli: Cli): void {
     .command('demo')
     .description('start a service on a free port, send three real payloads, show what became of them, stop')
     .action(async () => (await import('./demo.ts')).demo(cli));
+}
+
+function addSending(program: Command, cli: Cli): void {
   const target = (command: Command): Command =>
     cli
       .withConfig(command)
@@ -70,24 +80,34 @@ export function addServiceCommands(program: Command, cli: Cli): void {
     .withConfig(
       program
         .command('verify <request>')
-        .description("judge a request file by its path's proof of the sender, and say why it fails"),
+        .description('check whether a request file proves its sender as its path asks for, and say why not'),
     )
     .option('--json', 'a JSON array on stdout')
     .action(async (request: string, flags: VerifyFlags) =>
       (await import('./verify.ts')).verify(cli, request, flags),
     );
+}
+
+function addShadow(program: Command, cli: Cli): void {
   program
     .command('shadow')
     .description(
-      'pass live hooks on to another gateway and show what this one would make of them; performs nothing',
+      'pass live hooks on to another gateway, and show what Sluice would make of them; it runs nothing itself',
     )
     .requiredOption('--upstream <url>', 'address of the other gateway, such as http://127.0.0.1:18789')
     .option('-c, --config <file>', 'configuration (default ./sluice.yaml or ./sluice.json)')
-    .option('--host <address>', 'listen here; default 127.0.0.1')
-    .option('--port <n>', 'listen here instead of server.port; 0 asks for a free one', wholeNumber(0, 65_535))
-    .option('--record <dir>', 'keep what came in as golden cases')
+    .option('--host <address>', 'address to listen on; default 127.0.0.1')
+    .option(
+      '--port <n>',
+      'port to listen on instead of server.port; 0 takes a free port',
+      wholeNumber(0, 65_535),
+    )
+    .option('--record <dir>', 'write every received request as a golden case')
     .option('--mask <place>', 'mask the value at this place in records (repeatable)', collect, [])
     .action(async (flags: ShadowFlags) => (await import('./shadow.ts')).shadow(cli, flags));
+}
+
+function addRecord(program: Command, cli: Cli): void {
   program
     .command('record')
     .description('run the service and write every received request as a golden case (sluice dev --record)')

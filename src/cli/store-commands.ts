@@ -163,7 +163,7 @@ function addSessions(program: Command, cli: Cli): void {
 }
 
 function addStorage(program: Command, cli: Cli): void {
-  const storage = program.command('storage').description('the store itself');
+  const storage = program.command('storage').description('copy or check the store');
   cli
     .withConfig(
       storage.command('backup <file>').description('copy the store into a new file while it is in use'),

@@ -172,10 +172,10 @@ const serverSchema = z.strictObject({
   health: z
     .strictObject({
       host: text.default('127.0.0.1').meta({ description: 'Address of the health listener.' }),
-      port: whole(0, 65_535).meta({ description: 'Port of the health listener; 0 takes a free one.' }),
+      port: whole(0, 65_535).meta({ description: 'Port of the health listener; 0 takes a free port.' }),
     })
     .optional()
-    .meta({ description: 'A listener of its own for /healthz and /readyz; default none.' }),
+    .meta({ description: 'A separate listener for /healthz and /readyz; without this block there is none.' }),
   publicUrl: z
     .url({
       protocol: /^https?$/,

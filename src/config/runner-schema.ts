@@ -40,7 +40,7 @@ const providerSchema = z.discriminatedUnion('kind', [
 ]);
 
 const model = text.optional().meta({
-  description: 'Model of turns that name none, in place of agents.defaults.model.',
+  description: 'Model of this runner where no other is chosen, in place of agents.defaults.model.',
 });
 
 /** What every runner that starts a command takes. */

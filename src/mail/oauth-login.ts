@@ -106,5 +106,5 @@ function untilAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promis
 }
 
 function tooLate(): MailFailure {
-  return new MailFailure('authentication', 'nobody logged in in time');
+  return new MailFailure('authentication', 'the login was not finished in time');
 }

@@ -40,7 +40,10 @@ export const pathSettingsShape = {
   verify: VerifySettings.optional().describe(
     'How the sender proves itself; stands in place of the hook token.',
   ),
-  requireToken: z.boolean().optional().describe('The hook token is asked for beside verify; default false.'),
+  requireToken: z
+    .boolean()
+    .optional()
+    .describe('Whether the hook token is required in addition to verify; default false.'),
   allowFrom: z
     .array(Range)
     .min(1)
@@ -209,11 +212,11 @@ function withoutPath(key: PathKey, at: Place): Diagnostic {
   return {
     severity: 'error',
     code: 'PATH_SETTINGS_WITHOUT_PATH' satisfies MappingCode,
-    message: `${key} is needed before a mapping is chosen: it needs a match.path`,
+    message: `${key} is applied before a mapping is chosen, so the mapping needs match.path`,
     at,
     hint:
       key === 'maxBodyBytes'
-        ? 'hooks.maxBodyBytes sets it for every path'
+        ? 'add match.path, or set hooks.maxBodyBytes, which holds for every path'
         : 'add match.path with the name of the hook',
   };
 }
@@ -233,14 +236,14 @@ interface Difference {
 function differing({ key, path, at, before, values: [first, second] }: Difference): Diagnostic {
   const [was, is] = [first.settings[key], second.settings[key]];
   const isPlain = typeof is !== 'object' && typeof was !== 'object';
-  const values = isPlain ? `, found ${String(is)} after ${String(was)}` : ', found another one before';
+  const values = isPlain ? `, found ${String(is)} and ${String(was)}` : '';
   return {
     severity: 'error',
     code: 'PATH_SETTINGS_DIFFER' satisfies MappingCode,
-    message: `${key} holds for the whole path "${path}"${values}`,
+    message: `the mappings of the path "${path}" must not differ in ${key}${values}`,
     at,
     labels: [{ at: before, text: 'set here first' }],
-    hint: `keep ${key} in one of the mappings of this path`,
+    hint: `set ${key} in only one of the mappings of this path`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { pagePaths, readPage, sectionOf } from '../support/docs.ts';
@@ -67,6 +67,17 @@ test('every path of the source, the tests and the schemas that a page names exis
     );
   expect(paths.length).toBeGreaterThan(20);
   expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+test('every name of the code that the architecture page gives exists', () => {
+  const source = globSync(['src/**/*.ts', 'test/**/*.ts', 'package.json'])
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+  const names = [...readPage('docs/architecture.md').matchAll(/`([a-z]+[A-Z][A-Za-z]+)`/g)].map(
+    ([, name = '']) => name,
+  );
+  expect(names.length).toBeGreaterThan(5);
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(source))).toEqual([]);
 });
 
 test('a broken link is found', () => {

@@ -57,7 +57,9 @@ export function importMapping(
   if (typeof agentId === 'string') {
     const runner = runnerOf(agentId);
     if (runner === undefined)
-      lost.push(`agentId "${agentId.slice(0, 80)}": no such agent, the default one takes its runs`);
+      lost.push(
+        `agentId "${agentId.slice(0, 80)}": there is no such agent, so the default agent takes its runs`,
+      );
     else mapping['runner'] = runner;
   }
   if (mapping['transform'] !== undefined) {
