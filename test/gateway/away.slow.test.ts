@@ -76,7 +76,7 @@ describe('an agent that is away', () => {
     expect(await house.storage.findRun(runs[0]?.id ?? '')).toMatchObject({ attempts: 1 });
     expect(await house.storage.listHolds('default')).toEqual([]);
     expect(logLine(house, 'a runner cannot be reached; its runs wait')).toHaveLength(1);
-    expect(logLine(house, 'well again')).toHaveLength(1);
+    expect(logLine(house, 'recovered')).toHaveLength(1);
     expect((await house.events()).filter((text) => text.startsWith('Agent default'))).toHaveLength(1);
   });
 
