@@ -277,7 +277,9 @@ function servedGeneration(live: LiveGeneration, defaults: KeepRequests = {}): ()
       hooks: config.settings.hooks,
       gatewayToken: config.settings.gateway.token,
       tokens: tokensOf(config.settings),
-      canTake: (path) => isBuiltInRoute(path) || table.canTake(path),
+      secrets: tokensOf(config.settings),
+      canTake: (path) =>
+        isBuiltInRoute(path) || config.settings.hooks.unmatched === 'skip' || table.canTake(path),
       settingsOf: (path) => table.settingsOf(path),
       keepRequests: keepRequests(config.settings.storage.keepRequests, defaults),
       evaluate: (request) => evaluate(request),

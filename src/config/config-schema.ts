@@ -77,6 +77,10 @@ const hooksSchema = z.strictObject({
     })
     .prefault({})
     .meta({ description: 'What runs do where neither the request nor the mapping says it.' }),
+  unmatched: z.enum(['reject', 'skip']).default('reject').meta({
+    description:
+      'What a request that no mapping takes is answered: 404 (reject), or 204 and nothing is done (skip).',
+  }),
   lenient: z.boolean().optional().meta({
     description:
       'Correct wrong types and unknown values in request bodies, with a warning, instead of answering 400.',

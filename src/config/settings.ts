@@ -46,6 +46,8 @@ export interface HooksSettings {
   readonly queryToken: 'warn' | 'reject';
   /** Default 20; 0 turns the limit off. */
   readonly authFailuresPerMinute: number;
+  /** What becomes of a request that no mapping takes: 404, or 204 and nothing. */
+  readonly unmatched: 'reject' | 'skip';
   readonly lenient: boolean;
   /** What a run does where neither the request nor the mapping says it. */
   readonly defaults: {

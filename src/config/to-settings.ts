@@ -113,6 +113,7 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
     authFailuresPerMinute: hooks.authFailuresPerMinute,
     lenient: hooks.lenient ?? context.isOpenClaw,
     defaults: hooks.defaults,
+    unmatched: hooks.unmatched,
     dialect: context.isOpenClaw ? 'openclaw' : 'sluice',
     exposeRuns: hooks.exposeRuns,
     sessionKeys: {

@@ -213,6 +213,7 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
     recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
     lenient: hooks.lenient,
     defaults: hooks.defaults,
+    unmatched: hooks.unmatched,
     sessionKeys: hooks.sessionKeys,
     limits: hooks.limits,
     dialect: config.dialect,

@@ -51,6 +51,7 @@ function* decide(state: EvaluationState): EvaluationPart<Outcome> {
   if (isBuiltInRoute(path)) return decideBuiltIn(state, path);
   const mapping = yield* pickMapping(state);
   state.mapping = mapping;
+  if (mapping === undefined) return { kind: 'skipped', by: 'unmatched' };
   if (mapping.isOut === true) {
     throw new HookError('not_configured', 'the mapping of this hook has errors; sluice check shows them', {
       retryAfterSeconds: OUT_RETRY_SECONDS,
@@ -75,7 +76,8 @@ function decideBuiltIn(state: EvaluationState, kind: 'wake' | 'agent'): Outcome 
   return { kind: 'accepted', actions: [action] };
 }
 
-function* pickMapping(state: EvaluationState): EvaluationPart<CompiledMapping> {
+/** Undefined where none takes the request and `hooks.unmatched` has it skipped. */
+function* pickMapping(state: EvaluationState): EvaluationPart<CompiledMapping | undefined> {
   const { settings, scope } = state;
   let mapping: CompiledMapping | undefined;
   for (const candidate of settings.table.candidates(scope)) {
@@ -86,7 +88,7 @@ function* pickMapping(state: EvaluationState): EvaluationPart<CompiledMapping> {
     break;
   }
   if (state.full || mapping === undefined) yield* considerAll(state);
-  if (mapping !== undefined) return mapping;
+  if (mapping !== undefined || settings.unmatched === 'skip') return mapping;
   throw new HookError(
     'no_mapping_matched',
     'no mapping takes this request; sluice explain shows the nearest miss',

@@ -9,7 +9,7 @@ import type { Evaluation } from './evaluation.ts';
 /** An evaluation as `explain --json` prints it: plain data, places as `file:line:column`. */
 export interface EvaluationJson {
   readonly outcome: 'accepted' | 'skipped' | 'rejected';
-  readonly skippedBy?: 'action' | 'transform' | 'forEach';
+  readonly skippedBy?: 'action' | 'transform' | 'forEach' | 'unmatched';
   readonly error?: {
     readonly status: number;
     readonly code: string;

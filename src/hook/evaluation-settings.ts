@@ -24,6 +24,8 @@ export interface EvaluationSettings {
     readonly deliver: boolean;
     readonly summary: SummaryMode;
   };
+  /** What becomes of a request that no mapping takes: 404, or 204 and nothing. */
+  readonly unmatched: 'reject' | 'skip';
   readonly sessionKeys: {
     /** Whether a request body may choose the session key. */
     readonly allowFromRequest: boolean;

@@ -8,7 +8,7 @@ import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 export type Outcome =
   | { readonly kind: 'accepted'; readonly actions: readonly Action[] }
   /** 204 on purpose: an `action: skip` mapping, or a transform (every transform of the batch) that returned null. */
-  | { readonly kind: 'skipped'; readonly by: 'action' | 'transform' | 'forEach' }
+  | { readonly kind: 'skipped'; readonly by: 'action' | 'transform' | 'forEach' | 'unmatched' }
   | { readonly kind: 'rejected'; readonly error: HookError };
 
 /** One call of a transform as it went; its texts are payload-derived. */

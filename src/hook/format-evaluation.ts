@@ -91,6 +91,7 @@ const SKIPPED_BY = {
   action: 'action: skip of the mapping',
   transform: 'the transform, which returned null',
   forEach: 'forEach, whose array is empty',
+  unmatched: 'hooks.unmatched, as no mapping takes it',
 } as const;
 
 function consideredLines(

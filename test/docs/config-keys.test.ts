@@ -25,6 +25,7 @@ const FULL = {
     authFailuresPerMinute: 3,
     // The file that is extended turns it on.
     lenient: false,
+    unmatched: 'skip',
     defaults: { wakeMode: 'next-heartbeat', deliver: false, summary: 'failures' },
     exposeRuns: true,
     sessionKeys: {

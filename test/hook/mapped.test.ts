@@ -303,3 +303,13 @@ test('any payload ends in an outcome, the same one every time', () => {
     { numRuns: 200, seed: 20260301 },
   );
 });
+
+test('a request that no mapping takes is skipped where hooks.unmatched says so, and explained all the same', () => {
+  const table = '- {id: push, match: {path: github, source: ci}, messageTemplate: x}';
+  const request = { path: 'github', payload: { source: 'other' } };
+  const rejected = evaluateHook(request, settingsWith({ table })).evaluation;
+  expect(rejected.outcome).toMatchObject({ kind: 'rejected', error: { code: 'no_mapping_matched' } });
+  const { evaluation } = evaluateHook(request, settingsWith({ table, unmatched: 'skip' }));
+  expect(evaluation.outcome).toEqual({ kind: 'skipped', by: 'unmatched' });
+  expect(evaluation.trace.considered.map(({ mapping }) => mapping.id)).toEqual(['push']);
+});

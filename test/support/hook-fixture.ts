@@ -43,6 +43,7 @@ export function settingsWith(
     channels: new Set(CHANNEL_IDS),
     channelAliases: CHANNEL_ALIASES,
     lenient: false,
+    unmatched: 'reject',
     defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
     dialect: 'sluice',
     hookAgents: { runners: {} },

@@ -90,6 +90,7 @@ const HOOKS: HooksSettings = {
   queryToken: 'warn',
   authFailuresPerMinute: 20,
   lenient: false,
+  unmatched: 'reject',
   defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
   dialect: 'sluice',
   exposeRuns: false,
