@@ -1,9 +1,8 @@
 import type { Settings } from '../config/config.ts';
-import { LAST_CHANNEL, type AgentAction } from '../action.ts';
+import { LAST_CHANNEL } from '../action.ts';
 import { buildHeartbeatPrompt } from '../boundary/boundary.ts';
-import type { EventClaim, HeartbeatResult, RunRecord } from '../storage/storage.ts';
+import type { EventClaim } from '../storage/storage.ts';
 import {
-  HEARTBEAT_OK,
   isAcknowledgement,
   removeWorkspaces,
   endProcessTree,
@@ -11,6 +10,7 @@ import {
   type TurnResult,
 } from '../runners/runners.ts';
 import { isActiveAt } from './active-hours.ts';
+import { MAIN_CONVERSATION, makeHeartbeatResult } from './heartbeat-result.ts';
 import { boundHistory } from './history.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import { persist } from './persist.ts';
@@ -24,8 +24,6 @@ import { takeTurn } from './take-turn.ts';
 import { pinTarget } from './delivery-target.ts';
 import { armTimer, within } from '../timers/timers.ts';
 
-/** The main session's key; a hook's own keys can never be this one. */
-const MAIN_CONVERSATION = { owner: 'main', key: 'main' } as const;
 /** Requests within this time share one turn. */
 const COALESCE_MS = 250;
 const MAX_EVENTS = 50;
@@ -255,36 +253,12 @@ export class Heartbeat {
   ): Promise<void> {
     if (done.result.kind !== 'completed') return;
     const nowMs = this.#context.now();
-    const { reply, usage } = done.result;
+    const { reply } = done.result;
     const isSilent = reply.trim() === '' || isAcknowledgement(reply);
     const wanted = { channel: LAST_CHANNEL, text: reply, fromMain: true };
     const delivery = isSilent ? undefined : await pinTarget(wanted, settings, this.#context.storage);
-    const result: HeartbeatResult = {
-      run: {
-        id: claim.turnId,
-        kind: 'heartbeat',
-        action: mainAction(done.turn, settings.gateway.heartbeat.runner),
-        state: 'completed',
-        outcome: 'ok',
-        reply,
-        attempts: done.turn.attempt,
-        ...(usage === undefined ? {} : { usage }),
-        acceptedAt: done.startedAt,
-        dueAt: done.startedAt,
-        startedAt: done.startedAt,
-        endedAt: nowMs,
-      } satisfies RunRecord,
-      history: {
-        conversation: MAIN_CONVERSATION,
-        turns: [
-          { role: 'user', text: done.turn.prompt, at: done.startedAt },
-          { role: 'assistant', text: reply.trim() === '' ? HEARTBEAT_OK : reply, at: nowMs },
-        ],
-        maxTurns: settings.gateway.sessions.maxTurns,
-      },
-      ...(delivery === undefined ? {} : { delivery }),
-      nowMs,
-    };
+    const made = makeHeartbeatResult({ ...done, result: done.result, nowMs }, settings.gateway);
+    const result = delivery === undefined ? made : { ...made, delivery };
     await this.#persist(claim, () => this.#context.storage.consumeEvents(claim.turnId, result));
     this.counters.turns += 1;
     this.#context.metrics?.observeHeartbeat('ok');
@@ -341,27 +315,6 @@ function heardEvents(
   const used = runners[heartbeat.runner ?? runner];
   const isQuiet = used?.kind === 'forward' && !used.forwardSummaries;
   return isQuiet ? events.filter(({ kind }) => kind !== 'summary') : events;
-}
-
-/** A turn of the main session as the listing of runs shows it. */
-function mainAction(turn: Turn, runner: string | undefined): AgentAction {
-  return {
-    kind: 'agent',
-    id: turn.runId,
-    prompt: turn.prompt,
-    message: turn.message,
-    name: turn.name,
-    sessionKey: turn.sessionKey,
-    owner: 'main',
-    oneShot: false,
-    wakeMode: 'next-heartbeat',
-    deliver: true,
-    channel: 'last',
-    ...(turn.model === undefined ? {} : { model: turn.model }),
-    timeoutSeconds: turn.timeoutSeconds,
-    ...(runner === undefined ? {} : { runner }),
-    origin: { requestId: turn.runId, path: 'heartbeat', trusted: false },
-  };
 }
 
 function reasonOf(result: TurnResult): string | undefined {

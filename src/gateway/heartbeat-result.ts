@@ -1,0 +1,68 @@
+import type { AgentAction } from '../action.ts';
+import type { GatewaySettings } from '../config/config.ts';
+import { HEARTBEAT_OK, type Turn, type TurnResult } from '../runners/runners.ts';
+import type { HeartbeatResult } from '../storage/storage.ts';
+
+/** The main session's key; a hook's own keys can never be this one. */
+export const MAIN_CONVERSATION = { owner: 'main', key: 'main' } as const;
+
+interface TakenTurn {
+  readonly turn: Turn;
+  readonly result: Extract<TurnResult, { readonly kind: 'completed' }>;
+  readonly startedAt: number;
+  readonly nowMs: number;
+}
+
+/** What is stored of a turn of the main session that went well: a run of kind heartbeat, and the conversation. */
+export function makeHeartbeatResult(
+  { turn, result, startedAt, nowMs }: TakenTurn,
+  { heartbeat, sessions }: Pick<GatewaySettings, 'heartbeat' | 'sessions'>,
+): HeartbeatResult {
+  const { reply, usage } = result;
+  return {
+    run: {
+      id: turn.runId,
+      kind: 'heartbeat',
+      action: mainAction(turn, heartbeat.runner),
+      state: 'completed',
+      outcome: 'ok',
+      reply,
+      attempts: turn.attempt,
+      ...(usage === undefined ? {} : { usage }),
+      acceptedAt: startedAt,
+      dueAt: startedAt,
+      startedAt,
+      endedAt: nowMs,
+    },
+    history: {
+      conversation: MAIN_CONVERSATION,
+      turns: [
+        { role: 'user', text: turn.prompt, at: startedAt },
+        { role: 'assistant', text: reply.trim() === '' ? HEARTBEAT_OK : reply, at: nowMs },
+      ],
+      maxTurns: sessions.maxTurns,
+    },
+    nowMs,
+  };
+}
+
+/** A turn of the main session as the listing of runs shows it. */
+function mainAction(turn: Turn, runner: string | undefined): AgentAction {
+  return {
+    kind: 'agent',
+    id: turn.runId,
+    prompt: turn.prompt,
+    message: turn.message,
+    name: turn.name,
+    sessionKey: turn.sessionKey,
+    owner: 'main',
+    oneShot: false,
+    wakeMode: 'next-heartbeat',
+    deliver: true,
+    channel: 'last',
+    ...(turn.model === undefined ? {} : { model: turn.model }),
+    timeoutSeconds: turn.timeoutSeconds,
+    ...(runner === undefined ? {} : { runner }),
+    origin: { requestId: turn.runId, path: 'heartbeat', trusted: false },
+  };
+}
