@@ -277,7 +277,6 @@ function servedGeneration(live: LiveGeneration, defaults: KeepRequests = {}): ()
       hooks: config.settings.hooks,
       gatewayToken: config.settings.gateway.token,
       tokens: tokensOf(config.settings),
-      secrets: tokensOf(config.settings),
       canTake: (path) =>
         isBuiltInRoute(path) || config.settings.hooks.unmatched === 'skip' || table.canTake(path),
       settingsOf: (path) => table.settingsOf(path),
