@@ -114,6 +114,16 @@ hooks:
   expect(await bench.run(['verify', 'bad.yaml'], { env })).toMatchObject({ exitCode: 1 });
 });
 
+test('doctor', async () => {
+  const bench = open({
+    'sluice.yaml':
+      'hooks: {enabled: true, token: "${SLUICE_HOOK_TOKEN}"}\ngateway: {runner: {kind: command, argv: [/bin/cat]}}\n',
+  });
+  const looked = await bench.run(['doctor']);
+  expect(looked.out).toContain('is made at the first start');
+  expect(looked.out).toContain('signed times are compared with that');
+});
+
 test('demo', async () => {
   const demo = fine(await open().run(['demo']));
   expect(demo.out + demo.err).toContain('What became of them');
