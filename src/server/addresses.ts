@@ -43,7 +43,7 @@ export function createAddressFinder(proxies: AddressList): AddressFinder {
 }
 
 /** Without brackets and zone; an IPv4 address written as IPv6 in any spelling is that IPv4 address. */
-export function plainAddress(address: string): string {
+function plainAddress(address: string): string {
   const bare =
     (address.startsWith('[') ? address.slice(1, address.indexOf(']')) : address).split('%', 1)[0] ?? '';
   if (!isIPv6(bare)) return bare;

@@ -6,7 +6,7 @@ import type { SignedRequest } from './scheme.ts';
 import { SecretReference } from './settings.ts';
 
 /** Questions that providers ask an address before they send anything to it. */
-export const CHALLENGES = ['slack', 'meta', 'graph', 'zoom', 'cloudevents'] as const;
+const CHALLENGES = ['slack', 'meta', 'graph', 'zoom', 'cloudevents'] as const;
 export type ChallengeName = (typeof CHALLENGES)[number];
 
 /** `challenge` of a path, as it is written in a mapping. */

@@ -21,7 +21,7 @@ export function replayOf(way: Way): ReplayFacts {
 }
 
 /** A timestamp in the JSON body is signed with the body. */
-export function replayOfColumns({ signed, timestampMember }: SignatureColumns): ReplayFacts {
+function replayOfColumns({ signed, timestampMember }: SignatureColumns): ReplayFacts {
   const isMemberSigned = timestampMember !== undefined && signed.includes('{body}');
   return { signedTime: signed.includes('{timestamp}') || isMemberSigned, signedId: signed.includes('{id}') };
 }

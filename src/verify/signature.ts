@@ -56,7 +56,7 @@ export function valuesOf(request: SignedRequest, presented: PresentedSignature):
 }
 
 /** Seconds since the epoch of a timestamp that is known to be digits. */
-export function toSeconds(timestamp: string, columns: SignatureColumns): number {
+function toSeconds(timestamp: string, columns: SignatureColumns): number {
   return columns.timestampUnit === 'milliseconds' ? Number(timestamp) / 1000 : Number(timestamp);
 }
 

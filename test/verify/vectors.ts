@@ -30,7 +30,7 @@ interface Short extends Omit<Vector, 'proof' | 'request' | 'coversBody' | 'sentA
   readonly coversBody?: boolean;
 }
 
-export function rawHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
+function rawHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flat();
 }
 
