@@ -61,6 +61,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     throw new Error('the configuration, a mapping or a transform has errors');
   let generation = applyOverrides(first.generation, options);
   let effects = createEffects(generation, options.env);
+  sayMappingsOut(options.health, generation);
   let listener: (() => void) | undefined;
   const started = generation.config.settings;
   applyToLog(options.log, generation);
@@ -78,6 +79,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     const release = releaser(generation, effects);
     generation = replacement;
     effects = createEffects(generation, options.env);
+    sayMappingsOut(options.health, generation);
     applyToLog(options.log, generation);
     setTimeout(() => void release(), RELEASE_REPLACED_MS).unref();
     listener?.();
@@ -180,4 +182,14 @@ function inOrder<Result>(call: () => Promise<Result>): () => Promise<Result> {
     last = next;
     return next;
   };
+}
+
+/** Mappings of an OpenClaw file that have errors, until a generation without them is live. */
+function sayMappingsOut(health: HealthReporter | undefined, { table }: Generation): void {
+  health?.replace(
+    'mapping_out',
+    table.mappings
+      .filter(({ isOut }) => isOut === true)
+      .map(({ id }) => ({ name: id, message: 'the mapping has errors: sluice check shows them' })),
+  );
 }

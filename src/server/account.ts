@@ -74,6 +74,7 @@ export function logRequest(context: ServerContext, exchange: RequestFacts, endin
     outcome,
     mappingId: judged.evaluation?.mapping?.id,
     bodyBytes: exchange.bodyBytes,
+    proofMs: ending.proofMs,
     evaluateMs: judged.evaluateMs,
     storeMs: judged.storeMs,
     tookMs,

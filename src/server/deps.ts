@@ -90,6 +90,7 @@ interface RequestFigures {
   readonly mappingId: string | undefined;
   readonly bodyBytes: number;
   /** Absent where the request did not come that far. */
+  readonly proofMs: number | undefined;
   readonly evaluateMs: number | undefined;
   readonly storeMs: number | undefined;
   readonly tookMs: number;

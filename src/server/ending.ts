@@ -17,6 +17,8 @@ export interface Ending {
   readonly proof?: Proof | Refusal;
   /** Known once the sender has proved itself: strangers write nothing into logs and decisions. */
   readonly hookName?: string;
+  /** Milliseconds in which the sender's proof was judged; absent where none was asked for. */
+  readonly proofMs?: number;
   /** Absent where the request did not come as far as mappings. */
   readonly judged?: Judged;
   /** Seconds for which the answer is held for the outcome of the run; absent where the sender did not ask. */

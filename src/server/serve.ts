@@ -61,10 +61,14 @@ async function handle(
     const hook = incomingHook(exchange, name, target);
     const asked = await answerQuestion(context, exchange, hook);
     if (asked !== undefined) return asked;
+    const begun = performance.now();
     const proof = await prove(context, exchange, hook);
-    if (proof.kind === 'refused') return failedEnding(exchange, proof.error, { proof, ...knownName(hook) });
+    const proofMs = performance.now() - begun;
+    if (proof.kind === 'refused') {
+      return { ...failedEnding(exchange, proof.error, { proof, ...knownName(hook) }), proofMs };
+    }
     onProved();
-    return await answerProved(context, exchange, { hook, proof });
+    return { ...(await answerProved(context, exchange, { hook, proof })), proofMs };
   } catch (error) {
     return failedEnding(exchange, error);
   }

@@ -17,6 +17,10 @@ export const HEALTH_CONDITIONS = {
     effect: 'degraded',
     title: 'the last reload was rejected; the settings before it are live',
   },
+  mapping_out: {
+    effect: 'degraded',
+    title: 'a mapping of an OpenClaw file has errors; its requests are answered 503',
+  },
   transform_failing: {
     effect: 'degraded',
     title: 'a transform failed too often and is not called for a while',

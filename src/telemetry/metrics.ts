@@ -55,6 +55,7 @@ export interface ObservedRequest {
   readonly outcome: string;
   readonly mappingId: string | undefined;
   readonly bodyBytes: number;
+  readonly proofMs: number | undefined;
   readonly evaluateMs: number | undefined;
   readonly storeMs: number | undefined;
   readonly tookMs: number;
@@ -115,6 +116,7 @@ function requestMetrics(registers: Registry[]): (request: ObservedRequest) => vo
   const seconds = (name: string, help: string): Histogram =>
     new Histogram({ name, help, buckets: SECONDS, registers });
   const took = seconds('sluice_request_seconds', 'Time from the end of the headers to the answer.');
+  const proved = seconds('sluice_proof_seconds', "Time in which senders' proofs were judged.");
   const evaluated = seconds('sluice_evaluate_seconds', 'Time of the evaluation, transforms included.');
   const stored = seconds('sluice_store_seconds', 'Time until accepted work was on disk.');
   const failures = failureMetrics(registers);
@@ -125,9 +127,10 @@ function requestMetrics(registers: Registry[]): (request: ObservedRequest) => vo
     return mappings.has(mappingId) ? mappingId : 'other';
   };
   return (request) => {
-    const { outcome, status, evaluateMs, storeMs } = request;
+    const { outcome, status, proofMs, evaluateMs, storeMs } = request;
     requests.inc({ outcome, status, mapping: labelOf(request.mappingId) });
     took.observe(request.tookMs / 1000);
+    if (proofMs !== undefined) proved.observe(proofMs / 1000);
     if (request.refusal !== undefined) failures(request.refusal);
     // Probes and refused requests would drown the sizes and times of hooks.
     if (evaluateMs === undefined) return;

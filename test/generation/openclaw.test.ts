@@ -9,7 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Action } from '../../src/action.ts';
 import { importOpenClawFile, type ImportedConfig } from '../../src/config/config.ts';
-import { loadGeneration, type LoadedGeneration } from '../../src/generation/generation.ts';
+import {
+  loadGeneration,
+  openLiveGeneration,
+  type LoadedGeneration,
+} from '../../src/generation/generation.ts';
+import { createHealth, createLogger } from '../../src/telemetry/telemetry.ts';
 import type { Outcome } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -171,6 +176,15 @@ test('one bad mapping is out, not the service: its requests are answered 503, th
   expect(results).toEqual(['accepted', 503, 503, 503, 503]);
   const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
   expect(errors).toEqual(expect.arrayContaining(['UNKNOWN_CHANNEL', 'DUPLICATE_MAPPING_ID', 'WRONG_TYPE']));
+});
+
+test('the service says which mappings are out as long as they are', async () => {
+  const health = createHealth({ log: { warn: () => {}, info: () => {} } });
+  const log = createLogger({ destination: { write: () => true } });
+  const options = { configFile: `${FIXTURES}broken/openclaw.json`, env: ENV, log, health };
+  await openLiveGeneration(options, sandbox);
+  const [condition] = health.degraded();
+  expect(condition).toMatchObject({ code: 'mapping_out', count: 4 });
 });
 
 describe('sluice import openclaw', () => {

@@ -38,6 +38,7 @@ const REQUEST = {
   status: 202,
   outcome: 'accepted',
   bodyBytes: 2_000,
+  proofMs: 0.1,
   evaluateMs: 0.2,
   storeMs: 3,
   tookMs: 4,
@@ -53,6 +54,7 @@ test('requests are counted by outcome, status and mapping', async () => {
   expect(text).toContain('sluice_requests_total{outcome="accepted",status="200",mapping=""} 2');
   expect(text).toContain('sluice_requests_total{outcome="refused",status="401",mapping=""} 1');
   expect(text).toContain('sluice_request_seconds_count 3');
+  expect(text).toContain('sluice_proof_seconds_count 3');
   expect(text).toContain('sluice_evaluate_seconds_count 2');
   expect(text).toContain('sluice_store_seconds_count 2');
   expect(text).toContain('sluice_request_body_bytes_sum 4');
