@@ -195,7 +195,7 @@ export async function importOpenClawFile(
 }
 
 /** Whether a command can be started by its name. */
-export function isOnPath(command: string, path: string | undefined): boolean {
+function isOnPath(command: string, path: string | undefined): boolean {
   return (path ?? '').split(delimiter).some((folder) => {
     if (folder === '') return false;
     try {

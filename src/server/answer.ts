@@ -2,7 +2,7 @@ import type { AcceptResult, RunRecord } from '../storage/storage.ts';
 import type { Answer } from './exchange.ts';
 
 /** 204 for nothing, 200 for wakes alone, else 202. */
-export function acceptedStatus({ accepted }: AcceptResult): 200 | 202 | 204 {
+function acceptedStatus({ accepted }: AcceptResult): 200 | 202 | 204 {
   if (accepted.length === 0) return 204;
   return accepted.every((action) => action.kind === 'wake') ? 200 : 202;
 }

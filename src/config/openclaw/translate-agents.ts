@@ -60,7 +60,7 @@ function translatePolicy(original: LocatedValue, agents: readonly Agent[], resul
 }
 
 /** `agents.entries` by id, and the older `agents.list`; there is always one agent, `main` where none is written. */
-export function agentsOf(original: LocatedValue): readonly Agent[] {
+function agentsOf(original: LocatedValue): readonly Agent[] {
   const entries = Object.keys(recordAt(original, ['agents', 'entries']) ?? {});
   const { value: list } = original.at(['agents', 'list']);
   const listed = (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((item, index) =>
