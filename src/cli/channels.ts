@@ -36,20 +36,9 @@ export async function checkChannels(
   cli: Cli,
   flags: ConfigFlags & { readonly json?: boolean; readonly timeout: number },
 ): Promise<void> {
-  await withDesk(cli, flags, async ({ settings, catalog, channels }) => {
-    const problems = channelProblems(catalog, settings.channels);
-    const rows = await Promise.all(
-      channels.ids.map(async (id) => {
-        const wrong = problems.filter((problem) => problem.channel === id);
-        if (wrong.length > 0) {
-          const message = wrong.map(
-            (problem) => `${problem.key === undefined ? '' : `${problem.key}: `}${problem.message}`,
-          );
-          return { channel: id, ok: false, account: '', code: 'settings', message: message.join('; ') };
-        }
-        return { channel: id, ...(await checkChannel(channels, id, flags.timeout * 1000)) };
-      }),
-    );
+  await withDesk(cli, flags, async (desk) => {
+    const { settings } = desk;
+    const rows = await judgeChannels(desk, flags.timeout * 1000);
     const last = await resolveLast(cli, flags, settings);
     if (flags.json === true) cli.terminal.out(JSON.stringify({ channels: rows, last }));
     else {
@@ -70,6 +59,45 @@ export async function checkChannels(
     }
     if (rows.some((row) => !row.ok)) cli.setExitCode(1);
   });
+}
+
+/** What a channel's platform said to its credentials. */
+export interface ChannelVerdict {
+  readonly channel: string;
+  readonly ok: boolean;
+  readonly account: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Asks every configured channel whether its credentials hold; for `sluice doctor`. */
+export async function tryChannels(
+  cli: Cli,
+  flags: ConfigFlags,
+  timeoutMs: number,
+): Promise<readonly ChannelVerdict[]> {
+  let verdicts: readonly ChannelVerdict[] = [];
+  await withDesk(cli, flags, async (desk) => {
+    verdicts = await judgeChannels(desk, timeoutMs);
+  });
+  return verdicts;
+}
+
+function judgeChannels(
+  { settings, catalog, channels }: ChannelDesk,
+  timeoutMs: number,
+): Promise<readonly ChannelVerdict[]> {
+  const problems = channelProblems(catalog, settings.channels);
+  return Promise.all(
+    channels.ids.map(async (id) => {
+      const wrong = problems.filter((problem) => problem.channel === id);
+      if (wrong.length === 0) return { channel: id, ...(await checkChannel(channels, id, timeoutMs)) };
+      const message = wrong.map(
+        (problem) => `${problem.key === undefined ? '' : `${problem.key}: `}${problem.message}`,
+      );
+      return { channel: id, ok: false, account: '', code: 'settings', message: message.join('; ') };
+    }),
+  );
 }
 
 async function checkChannel(

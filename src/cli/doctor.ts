@@ -5,6 +5,8 @@ import { formatDiagnostics } from '../document/document.ts';
 import { checkGeneration } from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import type { LoadedConfig } from '../config/config.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+import { tryChannels } from './channels.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, loadSettings } from './config-file.ts';
 
@@ -22,6 +24,8 @@ interface Finding {
 
 /** Less than this and the store may soon take nothing more. */
 const MIN_FREE_BYTES = 500_000_000;
+/** One question to a platform. */
+const CHANNEL_TIMEOUT_MS = 10_000;
 /** A file that is newer than now by more says that the clock is behind. */
 const CLOCK_SLACK_MS = 60_000;
 
@@ -43,7 +47,7 @@ export async function doctor(cli: Cli, flags: DoctorFlags): Promise<void> {
       listenerFinding(config),
       await findClock(config),
       await findDisk(config),
-      ...channelFindings(config),
+      ...(await channelFindings(cli, flags, config)),
       runnerFinding(config),
       mailFinding(config),
     ];
@@ -137,13 +141,23 @@ async function findDisk({ settings: { storage } }: LoadedConfig): Promise<Findin
   }
 }
 
-function channelFindings({ settings }: LoadedConfig): readonly Finding[] {
-  const names = Object.keys(settings.channels);
-  const text =
-    names.length === 0
-      ? 'none: replies are stored and not delivered'
-      : `${names.join(', ')}; "sluice channels check" tries their credentials`;
-  return [{ area: 'channels', ok: true, text }];
+/** Asks each platform whether the credentials hold; nothing is sent to anybody. */
+async function channelFindings(
+  cli: Cli,
+  flags: DoctorFlags,
+  { settings }: LoadedConfig,
+): Promise<readonly Finding[]> {
+  if (Object.keys(settings.channels).length === 0) {
+    return [{ area: 'channels', ok: true, text: 'none: replies are stored and not delivered' }];
+  }
+  const verdicts = await tryChannels(cli, flags, CHANNEL_TIMEOUT_MS);
+  return verdicts.map(({ channel, ok, account, code, message }) => ({
+    area: 'channels',
+    ok,
+    text: clearControl(ok ? `${channel} knows this account: ${account}` : `${channel}: ${code}: ${message}`, {
+      oneLine: true,
+    }),
+  }));
 }
 
 function runnerFinding({ settings: { gateway } }: LoadedConfig): Finding {

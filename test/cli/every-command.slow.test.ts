@@ -245,6 +245,7 @@ server: {port: 0}
   );
   await (await serveBench(bench)).stop();
   expect(fine(await bench.run(['channels', 'check'])).out).toMatch(/telegram +ok +@sluice_bot/);
+  expect((await bench.run(['doctor'])).out).toContain('telegram knows this account: @sluice_bot');
   expect(fine(await bench.run(['channels', 'send', 'telegram', 'Hello'])).out).toContain('sent to telegram');
   fine(await bench.run(['channels', 'use', 'telegram', '42']));
   expect(fine(await bench.run(['channels', 'check'])).out).toContain('last: telegram to 42');
