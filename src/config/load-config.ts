@@ -75,6 +75,7 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
       dialect: read.dialect,
       root: read.original,
       inlineMappings: read.inlineMappings,
+      runDefaults: read.runDefaults,
       secrets,
       sha256: read.sha256,
       files: [...read.files, ...built.files],

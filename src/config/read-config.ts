@@ -9,7 +9,8 @@ import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openc
 import { expandIncludes } from './openclaw/includes.ts';
 import { readSecretRefs } from './openclaw/secret-refs.ts';
 import { isOpenClawFile, translateOpenClaw } from './openclaw/translate.ts';
-import type { InlineMapping } from './settings.ts';
+import { gmailRunDefaults } from './openclaw/translate-gmail.ts';
+import type { InlineMapping, RunDefaults } from './settings.ts';
 
 /** What of the loading options the reading needs. */
 export interface ReadConfigOptions {
@@ -29,6 +30,8 @@ export interface ReadConfig {
   readonly original: LocatedValue;
   readonly dialect: 'sluice' | 'openclaw';
   readonly inlineMappings: readonly InlineMapping[];
+  /** By hook name. */
+  readonly runDefaults: Readonly<Record<string, RunDefaults>>;
   /** Secrets besides `gateway.token` that no hook token may equal. */
   readonly reserved: readonly LocatedValue[];
   /** Where `${NAME}` is looked up. */
@@ -60,6 +63,7 @@ async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadRe
     original: root,
     dialect: 'sluice',
     inlineMappings: mappingsOf(root, 'sluice'),
+    runDefaults: {},
     reserved: [],
     env: options.env,
     secrets: [],
@@ -159,6 +163,7 @@ async function readOpenClaw(
       original,
       dialect: 'openclaw',
       inlineMappings: mappingsOf(original, 'openclaw'),
+      runDefaults: gmailRunDefaults(original),
       reserved: translation.reserved,
       env,
       secrets: secrets.secrets,

@@ -245,6 +245,12 @@ export interface InlineMapping {
   readonly dialect: 'sluice' | 'openclaw';
 }
 
+/** What a run takes where neither sender nor mapping says it. */
+export interface RunDefaults {
+  readonly model?: string;
+  readonly thinking?: string;
+}
+
 /** A loaded configuration: settings, and where mapping entries stand so that `mapping/` can report on them. */
 export interface LoadedConfig {
   readonly settings: Settings;
@@ -256,6 +262,8 @@ export interface LoadedConfig {
   readonly root: LocatedValue;
   /** `hooks.mappings` entries, raw, each with its place. */
   readonly inlineMappings: readonly InlineMapping[];
+  /** By hook name; from `hooks.gmail` of an OpenClaw file. */
+  readonly runDefaults: Readonly<Record<string, RunDefaults>>;
   /** Values of all tokens and references: to be kept out of logs. */
   readonly secrets: readonly string[];
   /** SHA-256 of the file's text: references count by name, the values of secrets do not. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { CHANNEL_ALIASES } from '../action.ts';
+import { CHANNEL_ALIASES, thinkingLevel } from '../action.ts';
 import {
   createReferenceReader,
   hideValues,
@@ -218,6 +218,7 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
     limits: hooks.limits,
     dialect: config.dialect,
     hookAgents: hooks.agents,
+    runDefaults: usableDefaults(config),
     maxActions: MAX_ACTIONS,
     transformBudgetMs: TRANSFORM_BUDGET_MS,
   };
@@ -232,6 +233,19 @@ export interface Check {
   readonly proofs: readonly string[];
   /** The compiler that checked the types of transforms. */
   readonly compiler?: string;
+}
+
+/** Defaults with models in full; one that the allow-list leaves out is passed over, as in OpenClaw. */
+function usableDefaults({ runDefaults, settings }: LoadedConfig): EvaluationSettings['runDefaults'] {
+  const { aliases, models } = settings.agents.defaults;
+  return Object.fromEntries(
+    Object.entries(runDefaults).map(([name, { model: written, thinking: level }]) => {
+      const model = written === undefined ? undefined : (aliases[written] ?? written);
+      const isAllowed = model !== undefined && (models === undefined || models.includes(model));
+      const thinking = level === undefined ? undefined : thinkingLevel(level);
+      return [name, { ...(isAllowed ? { model } : {}), ...(thinking === undefined ? {} : { thinking }) }];
+    }),
+  );
 }
 
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */

@@ -46,6 +46,8 @@ export interface EvaluationSettings {
     readonly default?: string;
     readonly allowed?: readonly string[];
   };
+  /** By hook name: what a run takes where neither sender nor mapping says it; models are allowed ones. */
+  readonly runDefaults: Readonly<Record<string, { readonly model?: string; readonly thinking?: string }>>;
   /** Actions of one request at most. */
   readonly maxActions: number;
   /** Milliseconds all transforms of one request may take together. */

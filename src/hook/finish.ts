@@ -52,7 +52,10 @@ function prepareAgent(
   const missing = mapping ? 'mapping_requires_message' : 'missing_message';
   const message = field.requiredText(fields, 'message', missing);
   const channel = field.channel(fields, state);
-  const model = field.model(fields, state);
+  const standard = Object.hasOwn(state.settings.runDefaults, origin.path)
+    ? state.settings.runDefaults[origin.path]
+    : undefined;
+  const model = field.model(fields, state) ?? standard?.model;
   const wakeMode = field.wakeMode(fields, 'wakeMode', state);
   const name = field.hookName(fields, state);
   const { dialect, sessionKeys } = state.settings;
@@ -61,7 +64,7 @@ function prepareAgent(
   const deliver = field.deliver(fields, state);
   const summary = mapping?.summary ?? state.settings.defaults.summary;
   const to = field.recipient(fields, channel, state);
-  const thinking = field.thinking(fields, state);
+  const thinking = field.thinking(fields, state) ?? standard?.thinking;
   const timeoutSeconds = field.timeoutSeconds(fields, state);
   const runner = field.agentRunner(fields, mapping?.agentId, state);
   const sessionKey = chosenKey ?? `hook:${id}`;

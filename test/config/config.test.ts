@@ -600,12 +600,10 @@ test('hooks.gmail of an OpenClaw file becomes hooks.mail, with a warning per key
     new Set([
       'hooks.gmail.allowUnsafeExternalContent',
       'hooks.gmail.hookUrl',
-      'hooks.gmail.model',
       'hooks.gmail.pushToken',
       'hooks.gmail.renewEveryMinutes',
       'hooks.gmail.serve',
       'hooks.gmail.tailscale',
-      'hooks.gmail.thinking',
     ]),
   );
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);

@@ -47,6 +47,7 @@ export function settingsWith(
     defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
     dialect: 'sluice',
     hookAgents: { runners: {} },
+    runDefaults: {},
     sessionKeys: { allowFromRequest: true, allowedPrefixes: [], shared: [] },
     limits: WORK_LIMITS,
     maxActions: MAX_ACTIONS,

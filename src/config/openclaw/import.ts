@@ -80,6 +80,9 @@ export function importOpenClaw(read: ReadConfig, { into, env, diagnostics }: Imp
       ),
     ],
     lost: [
+      ...Object.keys(read.runDefaults).map(
+        (name) => `hooks.${name}: its model and thinking; write them into a mapping with match.path ${name}`,
+      ),
       ...diagnostics.filter(({ code }) => LOSSES.includes(code)).map(({ message }) => message),
       ...imported.flatMap(({ mapping, lost }) =>
         lost.map((text) => `mapping ${String(mapping['id'])}: ${text}`),

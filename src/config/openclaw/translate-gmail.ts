@@ -1,5 +1,6 @@
 import type { Diagnostic, LocatedValue, Path } from '../../document/document.ts';
 import { recordAt } from './graft.ts';
+import type { RunDefaults } from '../settings.ts';
 import type { Moves } from './moves.ts';
 
 const GMAIL: Path = ['hooks', 'gmail'];
@@ -11,8 +12,6 @@ const LOST: Readonly<Record<string, string>> = {
   serve: 'notices of new mail are pulled, so no listener is needed',
   tailscale: 'notices of new mail are pulled, so nothing has to be reachable from outside',
   renewEveryMinutes: 'the watch is renewed every day',
-  model: 'a mapping with match.path gmail can set the model of its runs',
-  thinking: 'a mapping with match.path gmail can set thinking',
   allowUnsafeExternalContent: 'mail is marked as external; a mapping with match.path gmail can set this',
 };
 
@@ -69,4 +68,18 @@ export function gmailFinding(original: LocatedValue, { moves }: Moves): readonly
       hint: 'to read it here instead, connect it with "sluice webhooks mail setup" in a sluice.yaml with "extends: openclaw.json", and end the watch of the gateway',
     },
   ];
+}
+
+/** `hooks.gmail.model` and `.thinking`: for runs of the hook gmail whose mapping names none. */
+export function gmailRunDefaults(original: LocatedValue): Readonly<Record<string, RunDefaults>> {
+  const textAt = (key: string): string | undefined => {
+    const { value } = original.at([...GMAIL, key]);
+    return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+  };
+  const model = textAt('model');
+  const thinking = textAt('thinking');
+  if (model === undefined && thinking === undefined) return {};
+  return {
+    gmail: { ...(model === undefined ? {} : { model }), ...(thinking === undefined ? {} : { thinking }) },
+  };
 }
