@@ -6,6 +6,8 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('../node_modules/.cache/compile', import.meta.url),
 );
 
+const isCi = !['', 'false', '0'].includes(process.env['CI'] ?? '');
+
 /** Two workers: the suite is sized for two cores, and real services and sandboxes run beside the tests. */
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
@@ -14,6 +16,8 @@ export default defineConfig({
     pool: 'forks',
     reporters: ['default', fileURLToPath(new URL('./support/closing-line.ts', import.meta.url))],
     maxWorkers: 2,
+    // Real processes, clocks and a shared machine: in CI a test that fails is tried twice more, and said to be flaky.
+    retry: isCi ? 2 : 0,
     testTimeout: 20_000,
     hookTimeout: 30_000,
     // States are waited for; on a busy machine they take longer than the second that is the default.

@@ -47,6 +47,9 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
   }
 }
 
+/** Warnings that say that nothing works: the service starts all the same. */
+const LOUD: ReadonlySet<string> = new Set(['OPENCLAW_NOT_FOUND']);
+
 /** Findings of a service that runs, as lines of its log. */
 function logDiagnostics(log: Log, diagnostics: readonly Diagnostic[]): void {
   for (const { severity, code, message, at, hint } of diagnostics) {
@@ -55,7 +58,7 @@ function logDiagnostics(log: Log, diagnostics: readonly Diagnostic[]): void {
       ...(at === undefined ? {} : { at: formatPlace(at) }),
       ...(hint === undefined ? {} : { hint }),
     };
-    log[severity === 'error' ? 'error' : 'warn'](fields, message);
+    log[severity === 'error' || LOUD.has(code) ? 'error' : 'warn'](fields, message);
   }
 }
 
