@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openStorage } from '../../src/storage/storage.ts';
 import { agent, work } from '../support/storage-builders.ts';
-import type { BenchPart } from './bench.ts';
+import type { Part } from '../support/parts.ts';
 import { startServer, stopServer } from './child.ts';
 
 const BACKLOGS = [0, 10_000, 100_000];
@@ -15,7 +15,7 @@ const PROMPT = 'p'.repeat(1500);
 const MESSAGE = 'm'.repeat(300);
 
 /** From spawn to work, and the memory, of a service that was killed with a backlog and four runs under way. */
-export const backlogPart: BenchPart = {
+export const backlogPart: Part = {
   name: 'backlog',
   run: async (progress) => {
     const measured: Measured[] = [];

@@ -6,12 +6,12 @@ import { createGoldenEngine } from '../../src/golden/golden-engine.ts';
 import { findCases, runCases } from '../../src/golden/golden.ts';
 import { loadGeneration } from '../../src/generation/generation.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
-import type { BenchPart, BenchRow } from './bench.ts';
+import type { Part, Row } from '../support/parts.ts';
 
 const CASES = 1000;
 
 /** A thousand golden cases, found, read, evaluated and compared: without and with a transform. */
-export const goldenPart: BenchPart = {
+export const goldenPart: Part = {
   name: 'golden',
   run: async (progress) => {
     const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,7 +27,7 @@ export const goldenPart: BenchPart = {
       });
       if (generation === undefined) throw new Error(JSON.stringify(diagnostics));
       const engine = createGoldenEngine(generation);
-      const rows: BenchRow[] = [];
+      const rows: Row[] = [];
       for (const [path, aimSeconds] of [
         ['plain', 2],
         ['digest', 4],

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BenchPart, BenchRow } from './bench.ts';
+import type { Part, Row } from '../support/parts.ts';
 import { startServer, stopServer, type StartedServer } from './child.ts';
 import { runLoad, type LoadResult } from './load.ts';
 
@@ -16,7 +16,7 @@ const TOKEN = 'bench-token-0123456789abcdef';
  * HTTP throughput of the durable service (token checked, one fsync per commit) against a bare node:http server that
  * reads the body, parses the JSON and answers, each in a process of its own, under the same load generator.
  */
-export const httpPart: BenchPart = {
+export const httpPart: Part = {
   name: 'http',
   run: async (progress) => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
@@ -87,11 +87,11 @@ async function load(
 function toRows(
   results: ReadonlyMap<string, readonly LoadResult[]>,
   names: readonly string[],
-): readonly BenchRow[] {
+): readonly Row[] {
   const median = (name: string, pick: (result: LoadResult) => number): number =>
     (results.get(name) ?? []).map(pick).sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? Number.NaN;
   const [bare = '', wake = '', mapped = '', transform = ''] = names;
-  const rows: BenchRow[] = names.map((name) => ({
+  const rows: Row[] = names.map((name) => ({
     what: name,
     figure: `${Math.round(median(name, (r) => r.requestsPerSecond))}/s  p50 ${median(name, (r) => r.p50Ms).toFixed(1)} ms  p99 ${median(name, (r) => r.p99Ms).toFixed(1)} ms`,
   }));

@@ -3,7 +3,7 @@ import { compileMappings } from '../../src/mapping/mapping.ts';
 import type { RoutingTable, Scope } from '../../src/mapping/mapping.ts';
 import type { JsonObject } from '../../src/request.ts';
 import { located, scopeOf } from '../support/mapping-scope.ts';
-import type { BenchPart, BenchRow } from './bench.ts';
+import type { Part, Row } from '../support/parts.ts';
 
 const ROUNDS = 21;
 const CALLS = 20_000;
@@ -93,7 +93,7 @@ function median(values: readonly number[]): number {
  * What picking and rendering cost at 1, 100 and 10,000 mappings. Every table is measured in turn, round after round,
  * so that the machine's moods hit all of them; medians are shown.
  */
-export const routingPart: BenchPart = {
+export const routingPart: Part = {
   name: 'routing',
   run: (progress) => {
     const payload = pushPayload();
@@ -114,7 +114,7 @@ export const routingPart: BenchPart = {
       for (const { run, micros } of [...picks, ...renders]) micros.push(microsPerCall(run));
     }
     const base = median(picks[0]?.micros ?? []);
-    const rows: BenchRow[] = picks.map(({ n, micros }) => {
+    const rows: Row[] = picks.map(({ n, micros }) => {
       const own = median(micros);
       const figure = `${own.toFixed(2)} us, ${(own / base).toFixed(2)} times one`;
       const what = `pick among ${n}`;

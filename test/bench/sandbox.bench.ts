@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Sandbox, type Transforms } from '../../src/sandbox/sandbox.ts';
 import { refTo } from '../support/sandbox-fixture.ts';
-import type { BenchPart, BenchRow } from './bench.ts';
+import type { Part, Row } from '../support/parts.ts';
 
 const CALLS = 20_000;
 const WARM_UP = 2_000;
@@ -51,7 +51,7 @@ interface Measured {
   readonly p99Ms: number;
 }
 
-export const sandboxPart: BenchPart = {
+export const sandboxPart: Part = {
   name: 'sandbox',
   async run(progress) {
     const dir = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
@@ -63,7 +63,7 @@ export const sandboxPart: BenchPart = {
       const call = (): Promise<void> => callOnce(transforms, ref);
       await measure(call, 16, WARM_UP);
       const direct = await measure(callDirectly, 1, CALLS);
-      const rows: BenchRow[] = [row('direct, parse + function + stringify', direct)];
+      const rows: Row[] = [row('direct, parse + function + stringify', direct)];
       for (const concurrency of [1, 16, 64]) {
         progress(`${concurrency} at a time`);
         rows.push(withAims(concurrency, await measure(call, concurrency, CALLS)));
@@ -110,13 +110,13 @@ async function measure(
   return { perSecond: (tookMs.length / elapsedMs) * 1000, p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-function row(what: string, { perSecond, p50Ms, p99Ms }: Measured): BenchRow {
+function row(what: string, { perSecond, p50Ms, p99Ms }: Measured): Row {
   const figure = `${Math.round(perSecond)}/s, p50 ${p50Ms.toFixed(3)} ms, p99 ${p99Ms.toFixed(3)} ms`;
   return { what, figure };
 }
 
 /** The aims are for two cores that do nothing else. */
-function withAims(concurrency: number, measured: Measured): BenchRow {
+function withAims(concurrency: number, measured: Measured): Row {
   const base = row(`through the pool, ${concurrency} at a time`, measured);
   if (concurrency === 1) return { ...base, aim: { text: '6000/s', met: measured.perSecond >= 6000 } };
   if (concurrency === 64) return base;

@@ -2,13 +2,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BenchPart } from './bench.ts';
+import type { Part } from '../support/parts.ts';
 import { startServer, stopServer } from './child.ts';
 
 const ROUNDS = 5;
 
 /** From spawn to listening, and the memory then, with the shipped mappings that need no transform. */
-export const startPart: BenchPart = {
+export const startPart: Part = {
   name: 'start',
   run: async (progress) => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));

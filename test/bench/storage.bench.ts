@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { AgentAction } from '../../src/action.ts';
 import { deriveActionId } from '../../src/hook/hook.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
-import type { BenchPart } from './bench.ts';
+import type { Part } from '../support/parts.ts';
 import { agent, completion, DAY_MS, failure, NOW, wake, work } from '../support/storage-builders.ts';
 
 /** What the store does on this machine. Rates per second, times in milliseconds. */
@@ -166,7 +166,7 @@ async function measurePrune(file: string): Promise<number> {
 }
 
 /** The store without a service round it: accepts with and without fsync, and what a backlog costs. */
-export const storagePart: BenchPart = {
+export const storagePart: Part = {
   name: 'storage',
   run: async (progress) => {
     progress('accepts, then a backlog of 10,000 and of 100,000 runs');

@@ -1,10 +1,10 @@
 import { createFailureLimiter } from '../../src/server/failure-limiter.ts';
-import type { RedteamPart, RedteamRow } from './redteam.ts';
+import type { Part, Row } from '../support/parts.ts';
 
 const PER_MINUTE = 20;
 
 /** Failed authentications from as many addresses as one sender can own. */
-export const limiterPart: RedteamPart = {
+export const limiterPart: Part = {
   name: 'limiter',
   run: async () => [
     await countPassed(
@@ -28,7 +28,7 @@ async function countPassed(
   tries: number,
   allowed: number,
   addressOf: (index: number) => string,
-): Promise<RedteamRow> {
+): Promise<Row> {
   const limiter = createFailureLimiter(PER_MINUTE, () => 0);
   let passed = 0;
   for (let index = 0; index < tries; index += 1) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startAttacked, TOKEN } from './attacked-service.ts';
 import { postAsGoodSender, type GoodReport } from './good-sender.ts';
-import type { RedteamPart, RedteamRow } from './redteam.ts';
+import type { Part, Row } from '../support/parts.ts';
 import { forkStrangers, STRANGER_KINDS, type StrangerKind } from './strangers.ts';
 
 const STRANGERS = 10_000;
@@ -23,10 +23,10 @@ const ATTACKS: readonly Attack[] = [
 ];
 
 /** 10,000 connections without a token against a service that keeps 2,000, and a sender that has one. */
-export const strangersPart: RedteamPart = {
+export const strangersPart: Part = {
   name: 'strangers',
   run: async (progress) => {
-    const rows: RedteamRow[] = [];
+    const rows: Row[] = [];
     for (const attack of ATTACKS) {
       progress(attack.name);
       // oxlint-disable-next-line no-await-in-loop -- attacks at once would be one attack
@@ -84,7 +84,7 @@ async function probe(port: number): Promise<number> {
   return Math.round(slowest);
 }
 
-function rowsOf(name: string, { good, healthMs }: Outcome): readonly RedteamRow[] {
+function rowsOf(name: string, { good, healthMs }: Outcome): readonly Row[] {
   const { posts, accepted, p50Ms, p99Ms, failures } = good;
   const failed = failures.length === 0 ? '' : ` (${[...new Set(failures)].join(', ')})`;
   return [
