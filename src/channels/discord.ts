@@ -21,7 +21,7 @@ const UNKNOWN = new Set<number | string>([10003, 10004, 10008, 10013]);
 
 const schema = z.strictObject({ ...commonShape, botToken: secretText });
 
-/** Discord: messages of a bot through the discordSdk.REST API. */
+/** Discord: messages of a bot through the REST API. */
 export const discord = defineChannel({
   id: 'discord',
   packages: ['@discordjs/rest'],

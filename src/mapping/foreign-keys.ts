@@ -45,7 +45,7 @@ export const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   endpoint: { hint: 'the hook name is match.path: match: {path: name}' },
   throttle: { hint: 'a repeat is recognised by dedupe: {key: "{{id}}", ttlSeconds: 60}' },
   debounce: { hint: 'a repeat is recognised by dedupe: {key: "{{id}}", ttlSeconds: 60}' },
-  rateLimit: { hint: 'a repeat is recognised by dedupe; limits of addresses belong to the configuration' },
+  rateLimit: { hint: 'the requests of a path are limited by rate: {perMinute: 60}' },
   prompt: rename('messageTemplate'),
   message: rename('messageTemplate'),
   template: rename('messageTemplate'),
