@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Storage } from './port.ts';
 import type { RetentionLimits } from './records.ts';
-import { openSqliteStorage } from './sqlite/client/sqlite-storage.ts';
+import { openSqliteStorage } from './sqlite/sqlite-storage.ts';
 import type { KnownOwners } from './sqlite/worker/owner-migration.ts';
 import { StorageError } from './storage-error.ts';
 

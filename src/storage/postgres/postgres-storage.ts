@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { Storage } from '../port.ts';
-import { makeStorage } from '../sqlite/client/make-storage.ts';
-import { WorkerClient } from '../sqlite/client/worker-client.ts';
+import { makeStorage } from '../client/make-storage.ts';
+import { WorkerClient } from '../client/worker-client.ts';
 import { StorageError } from '../storage-error.ts';
 import { explainPostgresError, placeOf } from './postgres-errors.ts';
 import type { PostgresInput } from './worker/postgres-worker.ts';

@@ -1,10 +1,10 @@
 import { workerData } from 'node:worker_threads';
 import { StorageError } from '../../storage-error.ts';
-import { Engine } from '../../sqlite/worker/engine.ts';
-import { HealthMonitor } from '../../sqlite/worker/health-monitor.ts';
-import { postMessage, refuse, serveBatches } from '../../sqlite/worker/serve-batches.ts';
-import { EVENT, OUTBOX } from '../../sqlite/worker/states.ts';
-import type { AcceptLimits } from '../../sqlite/worker/store.ts';
+import { Engine } from '../../engine/engine.ts';
+import { HealthMonitor } from '../../engine/health-monitor.ts';
+import { postMessage, refuse, serveBatches } from '../../engine/serve-batches.ts';
+import { EVENT, OUTBOX } from '../../engine/states.ts';
+import type { AcceptLimits } from '../../engine/store.ts';
 import { explainPostgresError, placeOf } from '../postgres-errors.ts';
 import { POSTGRES_MIGRATIONS } from './postgres-schema.ts';
 import { PostgresStatements } from './postgres-statements.ts';

@@ -12,13 +12,14 @@ import {
   examineFile,
   makeFolder,
 } from './database-file.ts';
-import { Engine } from './engine.ts';
-import { HealthMonitor } from './health-monitor.ts';
+import { Engine } from '../../engine/engine.ts';
+import { HealthMonitor } from '../../engine/health-monitor.ts';
 import type { KnownOwners } from './owner-migration.ts';
-import { EVENT, OUTBOX } from './states.ts';
-import type { AcceptLimits } from './store.ts';
-import { postMessage, refuse, serveBatches } from './serve-batches.ts';
-import { SqliteStatements, type Statements } from './statements.ts';
+import { EVENT, OUTBOX } from '../../engine/states.ts';
+import type { AcceptLimits } from '../../engine/store.ts';
+import { postMessage, refuse, serveBatches } from '../../engine/serve-batches.ts';
+import type { Statements } from '../../engine/statements.ts';
+import { SqliteStatements } from './sqlite-statements.ts';
 import { StoreFiles } from './store-files.ts';
 
 /** The thread that owns the database. */

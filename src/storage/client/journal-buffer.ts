@@ -1,0 +1,87 @@
+import { KEPT_LIMITS, type DecisionRecord, type KeptLimits, type KeptRequest } from '../records.ts';
+import { type DecisionRow, type KeptRow, MAX_DECISIONS } from '../engine/journal.ts';
+import type { RemoteOperations } from '../engine/operations.ts';
+
+/** Decisions gather this long, then join the next commit: a burst of them costs no commit of its own. */
+const GATHER_MS = 100;
+/** Least time between two writes: under load most decisions would be written only to be forgotten at once. */
+const PAUSE_MS = 500;
+/** A longer decision is kept without its lists. */
+const MAX_DECISION_LENGTH = 32 * 1024;
+
+export interface JournalBuffer {
+  recordDecision(decision: DecisionRecord): void;
+  keepRequest(request: KeptRequest, limits?: KeptLimits): void;
+  /** Hands over what has gathered. */
+  write(): void;
+  /** The last write. */
+  stop(): void;
+}
+
+/** Gathers decisions and failed requests; what a ring would forget at once is never sent. */
+export function openJournalBuffer(
+  operations: Pick<RemoteOperations, 'recordDecisions' | 'keepRequests'>,
+): JournalBuffer {
+  let decisions: DecisionRecord[] = [];
+  let kept: KeptRow[] = [];
+  let keptBytes = 0;
+  let keptLimits = KEPT_LIMITS;
+  let timer: NodeJS.Timeout | undefined;
+  let writtenAt = -Infinity;
+  // Losing these is allowed; a store that fails says so to those who wait for it.
+  const ignore = () => undefined;
+
+  function write(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    writtenAt = performance.now();
+    if (decisions.length > 0) {
+      operations.recordDecisions(decisions.slice(-MAX_DECISIONS).map(toDecisionRow)).catch(ignore);
+    }
+    if (kept.length > 0) operations.keepRequests(kept, keptLimits).catch(ignore);
+    decisions = [];
+    kept = [];
+    keptBytes = 0;
+  }
+
+  function schedule(): void {
+    timer ??= setTimeout(write, Math.max(GATHER_MS, writtenAt + PAUSE_MS - performance.now()));
+  }
+
+  return {
+    recordDecision(decision) {
+      decisions.push(decision);
+      if (decisions.length >= 2 * MAX_DECISIONS) decisions = decisions.slice(-MAX_DECISIONS);
+      schedule();
+    },
+    keepRequest({ requestId, receivedAt, json }, limits = KEPT_LIMITS) {
+      const bytes = Buffer.byteLength(json);
+      if (bytes > limits.bytes) return;
+      keptLimits = limits;
+      kept.push({ requestId, receivedAt, bytes, json });
+      keptBytes += bytes;
+      while (kept.length > limits.count || keptBytes > limits.bytes) {
+        keptBytes -= kept.shift()?.bytes ?? 0;
+      }
+      schedule();
+    },
+    write,
+    stop: write,
+  };
+}
+
+function toDecisionRow(decision: DecisionRecord): DecisionRow {
+  const { requestId, outcome } = decision;
+  const json = JSON.stringify(decision);
+  return {
+    requestId,
+    outcome,
+    mappingId: decision.mappingId ?? null,
+    json: json.length <= MAX_DECISION_LENGTH ? json : JSON.stringify(withoutLists(decision)),
+  };
+}
+
+function withoutLists(decision: DecisionRecord): DecisionRecord {
+  const { missed: _missed, empty: _empty, transformNotes: _transformNotes, ...rest } = decision;
+  return { ...rest, actionIds: decision.actionIds.slice(0, 200) };
+}

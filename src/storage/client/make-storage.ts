@@ -1,0 +1,128 @@
+import type { DeliveryTarget } from '../../action.ts';
+import type { Storage } from '../port.ts';
+import { headerKey } from '../prepared-request.ts';
+import type {
+  AcceptResult,
+  DecisionRecord,
+  DropEnding,
+  QueueSelection,
+  RetentionLimits,
+  RunRecord,
+} from '../records.ts';
+import { toEvent, toOutbox, toRun } from '../engine/rows.ts';
+import type { RemoteOperations } from '../engine/operations.ts';
+import { AcceptQueue } from './accept-queue.ts';
+import { openJournalBuffer, type JournalBuffer } from './journal-buffer.ts';
+import type { WorkerClient } from './worker-client.ts';
+
+/** The port over the thread of a store. */
+export function makeStorage(client: WorkerClient, inspection: Pick<Storage, 'backup' | 'verify'>): Storage {
+  const { operations } = client;
+  const queue = new AcceptQueue(operations);
+  const journal = openJournalBuffer(operations);
+  return {
+    ...operations,
+    ...inspection,
+    ...readRows(operations),
+    ...readTexts(operations, journal),
+    ...inSteps(operations),
+    accept: (work) => queue.accept(work),
+    heartbeatRequested: async (nowMs = Infinity) => {
+      const at = await operations.findHeartbeatAt();
+      return at !== null && at <= nowMs;
+    },
+    recordDecision: (decision) => journal.recordDecision(decision),
+    keepRequest: (request, limits) => journal.keepRequest(request, limits),
+    health: () => client.health,
+    onHealthChange: (listener) => client.onHealthChange(listener),
+    onOutsideChange: (listener) => client.onOutsideChange(listener),
+    onFailure: (listener) => client.onFailure(listener),
+    flush: () => {
+      journal.write();
+      return operations.flush();
+    },
+    close: () => {
+      journal.stop();
+      return client.close();
+    },
+  };
+}
+
+/** Operations whose rows this thread makes into records: their JSON is cheaper to copy than what it holds. */
+function readRows(operations: RemoteOperations) {
+  return {
+    claimRuns: async (options) => (await operations.claimRuns(options)).map(toRun),
+    findInterruptedRuns: async () => (await operations.findInterruptedRuns()).map(toRun),
+    findRun: async (runId) => {
+      const row = await operations.findRun(runId);
+      return row && toRun(row);
+    },
+    listRuns: async (query) => (await operations.listRuns(query)).map(toRun),
+    claimOutbox: async (options) => (await operations.claimOutbox(options)).map(toOutbox),
+    listOutbox: async (query) => (await operations.listOutbox(query)).map(toOutbox),
+    claimEvents: async (options) => {
+      const claim = await operations.claimEvents(options);
+      return claim && { turnId: claim.turnId, events: claim.events.map(toEvent) };
+    },
+    listEvents: async (query) => (await operations.listEvents(query)).map(toEvent),
+  } satisfies Partial<Storage>;
+}
+
+/** Operations that answer with JSON text. */
+function readTexts(operations: RemoteOperations, journal: JournalBuffer) {
+  return {
+    findIdempotent: async (scope, key, nowMs) => {
+      const found = await operations.findReservation(headerKey(scope, key), nowMs);
+      return found && { bodySha256: found.bodySha256, result: JSON.parse(found.result) as AcceptResult };
+    },
+    findLastTarget: async () => {
+      const text = await operations.findLastTarget();
+      return text === undefined ? undefined : (JSON.parse(text) as DeliveryTarget);
+    },
+    listDecisions: async (query) => {
+      journal.write();
+      return (await operations.listDecisions(query)).map((text) => JSON.parse(text) as DecisionRecord);
+    },
+    findDecision: async (requestId) => {
+      journal.write();
+      const text = await operations.findDecision(requestId);
+      return text === undefined ? undefined : (JSON.parse(text) as DecisionRecord);
+    },
+    findKeptRequest: (requestId) => {
+      journal.write();
+      return operations.findKeptRequest(requestId);
+    },
+  } satisfies Partial<Storage>;
+}
+
+/** Operations on any number of rows, in steps of some hundred, each a transaction, so that accepts pass between. */
+function inSteps(operations: RemoteOperations) {
+  return {
+    retry: async (selection: QueueSelection, nowMs: number) => {
+      let total = 0;
+      for (;;) {
+        const changed = await operations.retryRows(await operations.selectRetry(selection, nowMs), nowMs);
+        if (changed === 0) return total;
+        total += changed;
+      }
+    },
+    drop: async (selection: QueueSelection, nowMs: number, endingOf: (run: RunRecord) => DropEnding) => {
+      let total = 0;
+      for (;;) {
+        const { runs, ...rest } = await operations.selectDrop(selection);
+        const endings = runs.map((row) => [row.id, endingOf(toRun(row))] as const);
+        const changed = await operations.dropRows({ ...rest, runs: endings }, nowMs);
+        if (changed === 0) return total;
+        total += changed;
+      }
+    },
+    prune: async (limits: RetentionLimits, nowMs: number) => {
+      const total = { runs: 0, events: 0, outbox: 0, keys: 0, sessions: 0 };
+      for (;;) {
+        const { removed, more } = await operations.pruneSlice(limits, nowMs);
+        for (const table of Object.keys(total) as (keyof typeof total)[]) total[table] += removed[table];
+        if (!more) return total;
+      }
+    },
+  } satisfies Partial<Storage>;
+}

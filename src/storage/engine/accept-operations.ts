@@ -1,0 +1,109 @@
+import { HookError } from '../../errors.ts';
+import type { PreparedAction, PreparedRequest, Reservation } from '../prepared-request.ts';
+import type { AcceptedAction, AcceptResult } from '../records.ts';
+import { insertWake } from './event-rows.ts';
+import { insertRun } from './session-queue.ts';
+import { checkRoom, type RunParts, toNewRun } from './backlog-room.ts';
+import type { Store } from './store.ts';
+
+const FIND_RESERVED = `SELECT body_sha256 AS bodySha256, result, expires_at AS expiresAt FROM idempotency
+  WHERE scope = ? AND key = ?`;
+const RESERVE = `INSERT INTO idempotency (scope, key, body_sha256, result, expires_at) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (scope, key) DO UPDATE SET body_sha256 = excluded.body_sha256, result = excluded.result,
+    expires_at = excluded.expires_at`;
+
+interface Reserved {
+  readonly bodySha256: string;
+  readonly result: string;
+  readonly expiresAt: number;
+}
+
+/**
+ * Stores a request. Returns null where everything was new, else the answer as JSON text.
+ * @throws HookError `idempotency_mismatch`, `backlog_full`, `events_full`
+ */
+export function acceptRequest(store: Store, request: PreparedRequest): string | null {
+  const { reservation } = request;
+  const first = reservation && findReserved(store, reservation, request.receivedAt);
+  if (first === undefined) return acceptNew(store, request);
+  if (first.bodySha256 !== reservation?.bodySha256) {
+    throw new HookError('idempotency_mismatch', 'the first request with this key had another body');
+  }
+  return JSON.stringify({ ...(JSON.parse(first.result) as AcceptResult), duplicate: true });
+}
+
+/** Stores a request that is no more than one run; answers and throws as `acceptRequest` does. */
+export function acceptSoleRun(store: Store, ...parts: RunParts): null {
+  const run = toNewRun(parts);
+  checkRoom(store, { runs: 1, bytes: run.bytes, wakes: 0 });
+  insertRun(store, run);
+  return null;
+}
+
+function acceptNew(store: Store, request: PreparedRequest): string | null {
+  const { actions, reservation, warnings } = request;
+  const repeats = findRepeats(store, request);
+  const fresh = actions.filter((_, index) => repeats[index] === undefined);
+  checkRoomFor(store, fresh);
+  for (const action of fresh) insertAction(store, action);
+  if (fresh.length === actions.length) {
+    if (reservation !== undefined) reserve(store, reservation, reservation);
+    return null;
+  }
+  const accepted = actions.map(({ kind, mode, row }, index) => {
+    const repeated = repeats[index];
+    return repeated ? { ...repeated, duplicate: true } : { kind, id: row.id, mode, duplicate: false };
+  });
+  const result = JSON.stringify({ accepted, warnings, duplicate: fresh.length === 0 });
+  if (reservation !== undefined) reserve(store, reservation, { ...reservation, result });
+  return result;
+}
+
+function findReserved({ sql }: Store, { scope, key }: Reservation, nowMs: number): Reserved | undefined {
+  const reserved = sql.find<Reserved>(FIND_RESERVED, scope, key);
+  return reserved !== undefined && reserved.expiresAt > nowMs ? reserved : undefined;
+}
+
+function reserve(
+  { sql }: Store,
+  { scope, key, expiresAt }: Reservation,
+  { bodySha256, result }: Pick<Reserved, 'bodySha256' | 'result'>,
+): void {
+  sql.run(RESERVE, scope, key, bodySha256, result, expiresAt);
+}
+
+/** For each action the one it repeats: one stored before, or one earlier in the same request. */
+function findRepeats(store: Store, request: PreparedRequest): (AcceptedAction | undefined)[] {
+  const own = new Map<string, AcceptedAction>();
+  return request.actions.map(({ kind, dedupe, mode, row }) => {
+    if (dedupe === undefined) return undefined;
+    const name = JSON.stringify([dedupe.scope, dedupe.key]);
+    const stored = findReserved(store, dedupe, request.receivedAt);
+    const first =
+      own.get(name) ?? (stored === undefined ? undefined : (JSON.parse(stored.result) as AcceptedAction));
+    if (first === undefined) own.set(name, { kind, id: row.id, mode, duplicate: false });
+    return first;
+  });
+}
+
+function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
+  const wanted = { runs: 0, bytes: 0, wakes: 0 };
+  for (const action of fresh) {
+    if (action.kind === 'wake') {
+      wanted.wakes += 1;
+      continue;
+    }
+    wanted.runs += 1;
+    wanted.bytes += action.row.bytes;
+  }
+  checkRoom(store, wanted);
+}
+
+function insertAction(store: Store, action: PreparedAction): void {
+  if (action.kind === 'wake') insertWake(store, action.row);
+  else insertRun(store, action.row);
+  const { dedupe, kind, mode, row } = action;
+  if (dedupe === undefined) return;
+  const accepted: AcceptedAction = { kind, id: row.id, mode, duplicate: false };
+  reserve(store, dedupe, { bodySha256: '', result: JSON.stringify(accepted) });
+}

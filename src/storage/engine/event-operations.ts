@@ -1,0 +1,87 @@
+import type { AttemptFailure, ClaimEventsOptions, HeartbeatResult } from '../records.ts';
+import { askForHeartbeat, countPending } from './event-rows.ts';
+import { insertDelivery } from './outbox-rows.ts';
+import { EVENT_COLUMNS, type EventRow } from './rows.ts';
+import { insertHeartbeat } from './run-rows.ts';
+import { appendHistory } from './session-rows.ts';
+import { EVENT } from './states.ts';
+import type { Store } from './store.ts';
+
+/** Failed turns after which an event is parked. */
+const MAX_FAILURES = 5;
+
+const CLAIMED = `SELECT ${EVENT_COLUMNS} INDEXED BY events_claimed WHERE state = ${EVENT.claimed} ORDER BY seq`;
+const PENDING = `SELECT ${EVENT_COLUMNS} INDEXED BY events_pending WHERE state = ${EVENT.pending}
+  ORDER BY seq LIMIT ?`;
+const CLAIM = `UPDATE events SET state = ${EVENT.claimed}, turn_id = ? WHERE seq = ?`;
+const CONSUME = `UPDATE events INDEXED BY events_claimed SET state = ${EVENT.consumed}, ended_at = ?
+  WHERE state = ${EVENT.claimed} AND turn_id = ?`;
+const FREE = `UPDATE events SET state = ?, attempts = ?, turn_id = NULL, ended_at = ?, error_code = ?,
+  error_message = ? WHERE seq = ?`;
+
+export function claimEvents(
+  store: Store,
+  { turnId, maxEvents, maxBytes }: ClaimEventsOptions,
+): { readonly turnId: string; readonly events: EventRow[] } | undefined {
+  const { sql, counters } = store;
+  const left = sql.all<EventRow>(CLAIMED);
+  const before = left[0]?.turnId;
+  // A request that came in meanwhile stays: it is for the events behind these.
+  if (typeof before === 'string') {
+    return { turnId: before, events: left.filter((event) => event.turnId === before) };
+  }
+  counters.heartbeatAt = null;
+  const events: EventRow[] = [];
+  let bytes = 0;
+  for (const row of sql.all<EventRow>(PENDING, maxEvents)) {
+    bytes += Buffer.byteLength(row.text);
+    if (events.length > 0 && bytes > maxBytes) break;
+    sql.run(CLAIM, turnId, row.seq);
+    events.push({ ...row, state: EVENT.claimed, turnId });
+  }
+  return events.length === 0 ? undefined : { turnId, events };
+}
+
+export function consumeEvents(store: Store, turnId: string, result: HeartbeatResult): boolean {
+  const { sql, counters } = store;
+  const { run, history, delivery, nowMs } = result;
+  const events = claimedBy(store, turnId);
+  if (events.length === 0) return false;
+  sql.run(CONSUME, Math.round(nowMs), turnId);
+  for (const { kind } of events) countPending(store, kind, -1);
+  counters.endedEvents += events.length;
+  if (run === undefined) return true;
+  insertHeartbeat(store, run);
+  if (history !== undefined) appendHistory(store, history, nowMs);
+  const parent = { runId: run.id, mappingId: '', sessionKey: run.action.sessionKey };
+  if (delivery !== undefined) insertDelivery(store, delivery, { ...parent, nowMs });
+  return true;
+}
+
+export function freeEvents(store: Store, turnId: string, failure: AttemptFailure): boolean {
+  const events = claimedBy(store, turnId);
+  for (const event of events) freeEvent(store, event, failure);
+  if (events.length > 0 && store.counters.pendingEvents > 0) askForHeartbeat(store, failure.retryAt);
+  return events.length > 0;
+}
+
+function freeEvent(store: Store, { seq, kind, attempts }: EventRow, failure: AttemptFailure): void {
+  const { sql, counters } = store;
+  const failures = failure.isHeld === true ? attempts : attempts + 1;
+  const isDead = failures >= MAX_FAILURES;
+  const endedAt = isDead ? Math.round(failure.nowMs) : null;
+  const state = isDead ? EVENT.dead : EVENT.pending;
+  sql.run(FREE, state, failures, endedAt, failure.code, failure.message, seq);
+  if (!isDead) return;
+  countPending(store, kind, -1);
+  counters.deadEvents += 1;
+  counters.endedEvents += 1;
+}
+
+function claimedBy({ sql }: Store, turnId: string): EventRow[] {
+  return sql.all<EventRow>(CLAIMED).filter((event) => event.turnId === turnId);
+}
+
+export function requestHeartbeat(store: Store, atMs: number): void {
+  askForHeartbeat(store, atMs);
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { NewWake } from '../prepared-request.ts';
+import type { SummaryEvent } from '../records.ts';
+import { EVENT } from './states.ts';
+import type { Store } from './store.ts';
+
+/** System events as other operations post, count and take them back. */
+
+const INSERT = `INSERT INTO events (id, kind, state, mode, run_id, mapping_id, created_at, origin, text)
+  VALUES (?, ?, ${EVENT.pending}, ?, ?, ?, ?, ?, ?)`;
+const WITHDRAW = `DELETE FROM events WHERE run_id = ? AND run_id IS NOT NULL AND state = ${EVENT.pending}`;
+
+export function insertWake(store: Store, wake: NewWake): void {
+  const { id, text, mode, mappingId, origin, createdAt } = wake;
+  store.sql.run(INSERT, id, 'wake', mode, null, mappingId, createdAt, origin, text);
+  countPending(store, 'wake', 1);
+  if (mode === 'now') askForHeartbeat(store, createdAt);
+}
+
+export function insertSummary(
+  store: Store,
+  summary: SummaryEvent,
+  { runId, nowMs }: { readonly runId: string | null; readonly nowMs: number },
+): void {
+  const { text, origin, requestHeartbeat } = summary;
+  const mode = requestHeartbeat ? 'now' : 'next-heartbeat';
+  const { mappingId = '' } = origin;
+  const createdAt = Math.round(nowMs);
+  store.sql.run(
+    INSERT,
+    randomUUID(),
+    'summary',
+    mode,
+    runId,
+    mappingId,
+    createdAt,
+    JSON.stringify(origin),
+    text,
+  );
+  countPending(store, 'summary', 1);
+  if (requestHeartbeat) askForHeartbeat(store, nowMs);
+}
+
+/** Takes back a summary of the run that no turn has read yet. */
+export function withdrawSummary(store: Store, runId: string): void {
+  countPending(store, 'summary', -store.sql.run(WITHDRAW, runId));
+}
+
+/** Asks for a heartbeat at a time; an earlier wish stands. */
+export function askForHeartbeat({ counters }: Store, atMs: number): void {
+  const at = Math.round(atMs);
+  counters.heartbeatAt = counters.heartbeatAt === null ? at : Math.min(counters.heartbeatAt, at);
+}
+
+/** Counts `by` events of a kind in (or out of) those not yet consumed. */
+export function countPending({ counters }: Store, kind: string, by: number): void {
+  counters.pendingEvents += by;
+  if (kind === 'wake') counters.pendingWakes += by;
+}

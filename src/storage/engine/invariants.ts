@@ -1,0 +1,61 @@
+import { EVENT, OUTBOX, RUN } from './states.ts';
+import type { Statements } from './statements.ts';
+
+/** What each counter counts. */
+const COUNTED: readonly (readonly [column: string, table: string, rows: string])[] = [
+  ['sessions', 'sessions', 'true'],
+  ['queued_runs', 'runs', `state <= ${RUN.waiting}`],
+  ['active_runs', 'runs', `state = ${RUN.active}`],
+  ['dead_runs', 'runs', `state = ${RUN.dead}`],
+  ['ended_runs', 'runs', `state >= ${RUN.completed}`],
+  ['queued_outbox', 'outbox', `state = ${OUTBOX.queued}`],
+  ['dead_outbox', 'outbox', `state = ${OUTBOX.dead}`],
+  ['ended_outbox', 'outbox', `state >= ${OUTBOX.completed}`],
+  ['pending_events', 'events', `state <= ${EVENT.claimed}`],
+  ['pending_wakes', 'events', `state <= ${EVENT.claimed} AND kind = 'wake'`],
+  ['dead_events', 'events', `state = ${EVENT.dead}`],
+  ['ended_events', 'events', `state >= ${EVENT.consumed}`],
+];
+
+/** What `sqlite/worker/migrations.ts` promises about the rows: each entry counts the rows that break it. */
+const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
+  [
+    'conversations with more than one ready or active run',
+    `SELECT count(*) AS broken FROM (SELECT 1 FROM runs WHERE state IN (${RUN.ready}, ${RUN.active})
+       GROUP BY owner, session_key HAVING count(*) > 1)`,
+  ],
+  [
+    'blocked runs with no run before them',
+    `SELECT count(*) AS broken FROM runs AS behind WHERE state = ${RUN.blocked}
+       AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line
+         WHERE line = behind.line AND state IN (${RUN.ready}, ${RUN.active}) AND state <= ${RUN.active})`,
+  ],
+  [
+    'runs without an action',
+    'SELECT count(*) AS broken FROM runs WHERE seq NOT IN (SELECT seq FROM run_actions)',
+  ],
+  [
+    'actions without a run',
+    'SELECT count(*) AS broken FROM run_actions WHERE seq NOT IN (SELECT seq FROM runs)',
+  ],
+  ...COUNTED.map(
+    ([column, table, rows]) =>
+      [
+        `difference of the counter ${column}`,
+        `SELECT abs((SELECT ${column} FROM counters) - (SELECT count(*) FROM ${table} WHERE ${rows})) AS broken`,
+      ] as const,
+  ),
+  [
+    'difference of the counter run_bytes',
+    `SELECT abs((SELECT run_bytes FROM counters)
+       - (SELECT coalesce(sum(bytes), 0) FROM runs WHERE state <= ${RUN.active})) AS broken`,
+  ],
+];
+
+/** What does not fit together; empty where all is well. */
+export function findBroken(sql: Statements): readonly string[] {
+  return INVARIANTS.flatMap(([finding, text]) => {
+    const { broken } = sql.find<{ readonly broken: number }>(text) ?? { broken: 0 };
+    return broken === 0 ? [] : [`${finding}: ${broken}`];
+  });
+}

@@ -1,0 +1,36 @@
+import type { KeptLimits } from '../records.ts';
+import { type DecisionRow, type KeptRow, MAX_DECISIONS } from './journal.ts';
+import type { Store } from './store.ts';
+
+const DECIDE = 'INSERT INTO decisions (request_id, mapping_id, outcome, decision) VALUES (?, ?, ?, ?)';
+const FORGET_DECISIONS = 'DELETE FROM decisions WHERE seq <= (SELECT max(seq) FROM decisions) - ?';
+const KEEP = 'INSERT INTO kept_requests (request_id, received_at, bytes, request) VALUES (?, ?, ?, ?)';
+const KEPT = 'SELECT seq, bytes FROM kept_requests ORDER BY seq DESC';
+const FORGET_KEPT = 'DELETE FROM kept_requests WHERE seq <= ?';
+const FORGET_OLD = 'DELETE FROM kept_requests WHERE received_at < ?';
+
+export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[]): void {
+  for (const { requestId, mappingId, outcome, json } of decisions) {
+    sql.run(DECIDE, requestId, mappingId, outcome, json);
+  }
+  sql.run(FORGET_DECISIONS, MAX_DECISIONS);
+}
+
+/** Keeps the newest within the limits; their age is counted from the newest, as a store has no clock. */
+export function keepRequests({ sql }: Store, requests: readonly KeptRow[], limits: KeptLimits): void {
+  for (const { requestId, receivedAt, bytes, json } of requests) {
+    sql.run(KEEP, requestId, Math.round(receivedAt), bytes, json);
+  }
+  let total = 0;
+  const first = sql.all<{ seq: number; bytes: number }>(KEPT).find(({ bytes }, index) => {
+    total += bytes;
+    return index >= limits.count || total > limits.bytes;
+  });
+  if (first !== undefined) sql.run(FORGET_KEPT, first.seq);
+  const newest = requests.at(-1);
+  if (newest === undefined || limits.maxAgeMs === undefined) return;
+  sql.run(FORGET_OLD, Math.round(newest.receivedAt - limits.maxAgeMs));
+}
+
+/** Does nothing: its answer comes after everything handed over before it is on disk. */
+export function flush(): void {}

@@ -1,0 +1,95 @@
+import type { MailboxHold, MailPass, MailStorage, SetAsideMail, SetAsideSelection } from '../mail-port.ts';
+import { getMailbox } from './mail-rows.ts';
+import type { Store } from './store.ts';
+
+type Result<Name extends keyof MailStorage> = Awaited<ReturnType<MailStorage[Name]>>;
+type Argument<Name extends keyof MailStorage> = Parameters<MailStorage[Name]>[0];
+
+const INSERT_MAILBOX = `INSERT INTO mailboxes (mailbox, held_until, floor_at, state, updated_at)
+  VALUES (?, 0, 0, '{}', ?) ON CONFLICT DO NOTHING`;
+const CLAIM = `UPDATE mailboxes SET holder = ?1, held_until = ?2
+  WHERE mailbox = ?3 AND (holder IS NULL OR holder = ?1 OR holder = ?4 OR held_until < ?5)`;
+const REPORT = `UPDATE mailboxes SET held_until = ?, state = ?, updated_at = ? WHERE mailbox = ? AND holder = ?`;
+const WAITING = `SELECT count(*) AS setAside, count(*) FILTER (WHERE state = 'retry') AS retries
+  FROM mail_set_aside WHERE mailbox = ?`;
+const RELEASE = `UPDATE mailboxes SET holder = NULL, held_until = 0, state = ?, updated_at = ?
+  WHERE mailbox = ? AND holder = ?`;
+const MOVE = `UPDATE mailboxes SET position = coalesce(?, position), floor_at = ?, updated_at = ?
+  WHERE mailbox = ? AND holder = ?`;
+const PASS = `INSERT INTO mail_passed (mailbox, identity, fingerprint, received_at) VALUES (?, ?, ?, ?)
+  ON CONFLICT (mailbox, identity) DO UPDATE SET fingerprint = excluded.fingerprint, received_at = excluded.received_at`;
+const SET_ASIDE = `INSERT INTO mail_set_aside
+  (id, mailbox, identity, state, status, code, reason, sender, subject, size_bytes, received_at, set_aside_at, attempts)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET state = excluded.state, status = excluded.status, code = excluded.code,
+    reason = excluded.reason, set_aside_at = excluded.set_aside_at, attempts = excluded.attempts`;
+
+export function claimMailbox(store: Store, claim: Argument<'claimMailbox'>): Result<'claimMailbox'> {
+  const { sql } = store;
+  const { mailbox, holder, nowMs, leaseMs, goneHolder = null } = claim;
+  sql.run(INSERT_MAILBOX, mailbox, Math.round(nowMs));
+  const changed = sql.run(CLAIM, holder, Math.round(nowMs + leaseMs), mailbox, goneHolder, Math.round(nowMs));
+  return { isHeld: changed > 0, record: getMailbox(store, mailbox) };
+}
+
+export function reportMailbox({ sql }: Store, report: Argument<'reportMailbox'>): Result<'reportMailbox'> {
+  const { mailbox, holder, nowMs, leaseMs, state } = report;
+  const changed = sql.run(REPORT, Math.round(nowMs + leaseMs), state, Math.round(nowMs), mailbox, holder);
+  const waiting = sql.find<{ retries: number; setAside: number }>(WAITING, mailbox);
+  return { isHeld: changed > 0, retries: waiting?.retries ?? 0, setAside: waiting?.setAside ?? 0 };
+}
+
+export function releaseMailbox(
+  { sql }: Store,
+  { mailbox, holder, nowMs, state }: MailboxHold & { readonly state: string },
+): void {
+  sql.run(RELEASE, state, Math.round(nowMs), mailbox, holder);
+}
+
+export function passMail({ sql }: Store, pass: MailPass): boolean {
+  const { mailbox, holder, position = null, floorAt, nowMs, setAside, settled } = pass;
+  if (sql.run(MOVE, position, Math.round(floorAt), Math.round(nowMs), mailbox, holder) === 0) return false;
+  for (const identity of pass.forgotten ?? []) {
+    sql.run('DELETE FROM mail_passed WHERE mailbox = ? AND identity = ?', mailbox, identity);
+  }
+  for (const { identity, fingerprint = null, receivedAt } of pass.passed) {
+    if (receivedAt >= floorAt) sql.run(PASS, mailbox, identity, fingerprint, Math.round(receivedAt));
+  }
+  sql.run('DELETE FROM mail_passed WHERE mailbox = ? AND received_at < ?', mailbox, Math.round(floorAt));
+  if (setAside !== undefined) insertSetAside({ sql }, setAside);
+  if (settled !== undefined) sql.run('DELETE FROM mail_set_aside WHERE id = ?', settled);
+  return true;
+}
+
+function insertSetAside({ sql }: Pick<Store, 'sql'>, mail: SetAsideMail): void {
+  sql.run(
+    SET_ASIDE,
+    mail.id,
+    mail.mailbox,
+    mail.identity,
+    mail.state,
+    mail.status,
+    mail.code,
+    mail.reason,
+    mail.from,
+    mail.subject,
+    mail.sizeBytes,
+    Math.round(mail.receivedAt),
+    Math.round(mail.setAsideAt),
+    mail.attempts,
+  );
+}
+
+export function retrySetAsideMail({ sql }: Store, selection: SetAsideSelection): number {
+  if (selection.kind === 'all') return sql.run(`UPDATE mail_set_aside SET state = 'retry'`);
+  return sum(selection.ids, (id) => sql.run(`UPDATE mail_set_aside SET state = 'retry' WHERE id = ?`, id));
+}
+
+export function dropSetAsideMail({ sql }: Store, selection: SetAsideSelection): number {
+  if (selection.kind === 'all') return sql.run('DELETE FROM mail_set_aside');
+  return sum(selection.ids, (id) => sql.run('DELETE FROM mail_set_aside WHERE id = ?', id));
+}
+
+function sum(ids: readonly string[], change: (id: string) => number): number {
+  return ids.reduce((total, id) => total + change(id), 0);
+}

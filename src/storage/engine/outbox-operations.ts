@@ -1,0 +1,75 @@
+import type { AttemptFailure, OutboxDeadLetter, OutboxResult } from '../records.ts';
+import { OUTBOX_COLUMNS, type OutboxRow } from './rows.ts';
+import { insertSummary } from './event-rows.ts';
+import { insertDelivery, writeLastTarget } from './outbox-rows.ts';
+import { OUTBOX } from './states.ts';
+import type { Store } from './store.ts';
+
+/** Deliveries and callbacks, each with its own attempts. */
+
+const DUE = `SELECT seq FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued} AND due_at <= ?
+  ORDER BY due_at, seq LIMIT ?`;
+const ACTIVATE = `UPDATE outbox SET state = ${OUTBOX.active}, attempts = attempts + 1 WHERE seq = ?`;
+const RECORD = `SELECT ${OUTBOX_COLUMNS} WHERE seq = ?`;
+const PROGRESS = `UPDATE outbox SET chunks_sent = ? WHERE id = ? AND state = ${OUTBOX.active}`;
+const FIND_ACTIVE = `SELECT seq, run_id AS runId, mapping_id AS mappingId, session_key AS sessionKey
+  FROM outbox WHERE id = ? AND state = ${OUTBOX.active}`;
+const END = `UPDATE outbox SET state = ?, error_code = ?, error_message = ?, target = ?, ended_at = ? WHERE seq = ?`;
+const REQUEUE = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = ?, error_code = ?, error_message = ?
+  WHERE seq = ?`;
+
+interface ActiveEntry {
+  readonly seq: number;
+  readonly runId: string;
+  readonly mappingId: string;
+  readonly sessionKey: string;
+}
+
+export function claimOutbox(
+  { sql, counters }: Store,
+  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+): OutboxRow[] {
+  return sql.all<{ seq: number }>(DUE, nowMs, limit).flatMap(({ seq }) => {
+    sql.run(ACTIVATE, seq);
+    counters.queuedOutbox -= 1;
+    return sql.all<OutboxRow>(RECORD, seq);
+  });
+}
+
+export function recordProgress({ sql }: Store, outboxId: string, chunksSent: number): void {
+  sql.run(PROGRESS, chunksSent, outboxId);
+}
+
+export function completeOutbox(store: Store, outboxId: string, result: OutboxResult): boolean {
+  const { sql, counters } = store;
+  const { note, target, lastTarget, nowMs } = result;
+  const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId);
+  if (entry === undefined) return false;
+  const state = result.state === 'completed' ? OUTBOX.completed : OUTBOX.skipped;
+  const where = target === undefined ? null : JSON.stringify(target);
+  sql.run(END, state, note?.code ?? null, note?.message ?? null, where, Math.round(nowMs), entry.seq);
+  counters.endedOutbox += 1;
+  if (lastTarget !== undefined) writeLastTarget(store, lastTarget, nowMs);
+  return true;
+}
+
+export function requeueOutbox({ sql, counters }: Store, outboxId: string, failure: AttemptFailure): boolean {
+  const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId);
+  if (entry === undefined) return false;
+  sql.run(REQUEUE, Math.round(failure.retryAt), failure.code, failure.message, entry.seq);
+  counters.queuedOutbox += 1;
+  return true;
+}
+
+export function deadLetterOutbox(store: Store, outboxId: string, deadLetter: OutboxDeadLetter): boolean {
+  const { sql, counters } = store;
+  const { error, summary, fallback, nowMs } = deadLetter;
+  const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId);
+  if (entry === undefined) return false;
+  sql.run(END, OUTBOX.dead, error.code, error.message, null, Math.round(nowMs), entry.seq);
+  counters.deadOutbox += 1;
+  counters.endedOutbox += 1;
+  if (summary !== undefined) insertSummary(store, summary, { runId: null, nowMs });
+  if (fallback !== undefined) insertDelivery(store, fallback, { ...entry, nowMs });
+  return true;
+}

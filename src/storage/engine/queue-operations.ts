@@ -1,0 +1,146 @@
+import { DROPPED, type DropEnding } from '../records.ts';
+import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
+import { insertCallback } from './outbox-rows.ts';
+import { countRun, endRun, findRunHead } from './run-rows.ts';
+import { makeDue } from './session-queue.ts';
+import { EVENT, OUTBOX, RUN } from './states.ts';
+import type { Store } from './store.ts';
+
+/** What an operator does to work that waits or was given up: start it again, or take it off the queue. */
+
+const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE seq = ?';
+const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL
+  WHERE seq = ?`;
+const FIND_ENTRY = 'SELECT seq, state FROM outbox WHERE id = ?';
+const HURRY_ENTRY = 'UPDATE outbox SET due_at = ? WHERE seq = ?';
+const REVIVE_ENTRY = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = ?, attempts = 0, ended_at = NULL
+  WHERE seq = ?`;
+const DROP_ENTRY = `UPDATE outbox SET state = ${OUTBOX.skipped}, error_code = ?, error_message = ?, target = NULL,
+  ended_at = ? WHERE seq = ?`;
+const FIND_EVENT = 'SELECT seq, state, kind FROM events WHERE id = ?';
+const REVIVE_EVENT = `UPDATE events SET state = ${EVENT.pending}, attempts = 0, ended_at = NULL WHERE seq = ?`;
+const DROP_EVENT = `UPDATE events SET state = ${EVENT.consumed}, ended_at = ? WHERE seq = ?`;
+
+export interface SelectedRows {
+  readonly runs: readonly string[];
+  readonly outbox: readonly string[];
+  readonly events: readonly string[];
+}
+
+export interface DroppedRows extends Omit<SelectedRows, 'runs'> {
+  readonly runs: readonly (readonly [runId: string, ending: DropEnding])[];
+}
+
+/** Returns how many rows it made due. */
+export function retryRows(store: Store, { runs, outbox, events }: SelectedRows, nowMs: number): number {
+  return (
+    count(runs, (id) => retryRun(store, id, nowMs)) +
+    count(outbox, (id) => retryEntry(store, id, nowMs)) +
+    count(events, (id) => retryEvent(store, id, nowMs))
+  );
+}
+
+/** Returns how many rows it dropped. */
+export function dropRows(store: Store, { runs, outbox, events }: DroppedRows, nowMs: number): number {
+  return (
+    count(runs, ([id, ending]) => dropRun(store, id, { ending, nowMs })) +
+    count(outbox, (id) => dropEntry(store, id, nowMs)) +
+    count(events, (id) => dropEvent(store, id, nowMs))
+  );
+}
+
+function count<Item>(items: readonly Item[], change: (item: Item) => boolean): number {
+  let changed = 0;
+  for (const item of items) if (change(item)) changed += 1;
+  return changed;
+}
+
+function retryRun(store: Store, runId: string, nowMs: number): boolean {
+  const run = findRunHead(store, runId);
+  if (run?.state === RUN.waiting) {
+    store.sql.run(HURRY_RUN, Math.round(nowMs), run.seq);
+  } else if (run?.state === RUN.dead) {
+    store.sql.run(REVIVE_RUN, Math.round(nowMs), run.seq);
+    countRun(store, run, RUN.waiting);
+    // Its next end posts a summary of its own, so one that nobody has read yet would be a second.
+    withdrawSummary(store, runId);
+  } else {
+    return false;
+  }
+  makeDue(store, run);
+  return true;
+}
+
+function dropRun(
+  store: Store,
+  runId: string,
+  { ending, nowMs }: { readonly ending: DropEnding; readonly nowMs: number },
+): boolean {
+  const run = findRunHead(store, runId);
+  if (run === undefined || run.state === RUN.active || run.state === RUN.completed) return false;
+  if (run.state === RUN.dead) withdrawSummary(store, runId);
+  const { summary, callback } = ending;
+  endRun(store, run, { state: RUN.completed, outcome: 'error', error: DROPPED, summary, nowMs });
+  const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
+  if (callback !== undefined) insertCallback(store, callback, parent);
+  return true;
+}
+
+interface Found {
+  readonly seq: number;
+  readonly state: number;
+}
+
+function retryEntry({ sql, counters }: Store, id: string, nowMs: number): boolean {
+  const entry = sql.find<Found>(FIND_ENTRY, id);
+  if (entry?.state === OUTBOX.queued) {
+    sql.run(HURRY_ENTRY, Math.round(nowMs), entry.seq);
+  } else if (entry?.state === OUTBOX.dead) {
+    sql.run(REVIVE_ENTRY, Math.round(nowMs), entry.seq);
+    counters.deadOutbox -= 1;
+    counters.endedOutbox -= 1;
+    counters.queuedOutbox += 1;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+function dropEntry({ sql, counters }: Store, id: string, nowMs: number): boolean {
+  const entry = sql.find<Found>(FIND_ENTRY, id);
+  if (entry?.state !== OUTBOX.queued && entry?.state !== OUTBOX.dead) return false;
+  sql.run(DROP_ENTRY, DROPPED.code, DROPPED.message, Math.round(nowMs), entry.seq);
+  if (entry.state === OUTBOX.dead) {
+    counters.deadOutbox -= 1;
+  } else {
+    counters.queuedOutbox -= 1;
+    counters.endedOutbox += 1;
+  }
+  return true;
+}
+
+function retryEvent(store: Store, id: string, nowMs: number): boolean {
+  const { sql, counters } = store;
+  const event = sql.find<Found & { readonly kind: string }>(FIND_EVENT, id);
+  if (event?.state !== EVENT.dead) return false;
+  sql.run(REVIVE_EVENT, event.seq);
+  countPending(store, event.kind, 1);
+  counters.deadEvents -= 1;
+  counters.endedEvents -= 1;
+  askForHeartbeat(store, nowMs);
+  return true;
+}
+
+function dropEvent(store: Store, id: string, nowMs: number): boolean {
+  const { sql, counters } = store;
+  const event = sql.find<Found & { readonly kind: string }>(FIND_EVENT, id);
+  if (event?.state !== EVENT.dead && event?.state !== EVENT.pending) return false;
+  sql.run(DROP_EVENT, Math.round(nowMs), event.seq);
+  if (event.state === EVENT.dead) {
+    counters.deadEvents -= 1;
+  } else {
+    countPending(store, event.kind, -1);
+    counters.endedEvents += 1;
+  }
+  return true;
+}

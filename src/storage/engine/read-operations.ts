@@ -1,0 +1,197 @@
+import type {
+  Backlog,
+  Conversation,
+  HeldRunner,
+  ListQuery,
+  QueueSelection,
+  RunnerHold,
+  SessionRecord,
+  SessionTurn,
+  StoredConversation,
+} from '../records.ts';
+import {
+  EVENT_COLUMNS,
+  type EventRow,
+  OUTBOX_COLUMNS,
+  type OutboxRow,
+  RUN_COLUMNS,
+  type RunRow,
+} from './rows.ts';
+import { readCounters } from './counters.ts';
+import { findBroken } from './invariants.ts';
+import { atMost, listRows, selectIds } from './row-queries.ts';
+import { EVENT, OUTBOX, RUN } from './states.ts';
+import type { Store } from './store.ts';
+
+/** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
+
+const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
+const INTERRUPTED = `SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} ORDER BY runs.seq`;
+const IDEMPOTENT = `SELECT body_sha256 AS bodySha256, result FROM idempotency
+  WHERE scope = ? AND key = ? AND expires_at > ?`;
+const HISTORY = 'SELECT role, text, at FROM session_turns WHERE owner = ? AND session_key = ? ORDER BY seq';
+const KEY_ONLY_ID = 'SELECT key_only_id AS isKeyOnly FROM sessions WHERE owner = ? AND key = ?';
+const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS createdAt, last_used_at AS lastUsedAt FROM sessions
+  WHERE (?1 IS NULL OR key = ?1) AND (?2 IS NULL OR owner = ?2) ORDER BY last_used_at DESC, key, owner LIMIT ?3`;
+const DECISIONS = `SELECT decision FROM decisions WHERE (?1 IS NULL OR mapping_id = ?1) AND (?2 IS NULL OR outcome = ?2)
+  ORDER BY seq DESC LIMIT ?3`;
+const DECISION = 'SELECT decision FROM decisions WHERE request_id = ? ORDER BY seq DESC LIMIT 1';
+const KEPT = `SELECT request_id AS requestId, received_at AS receivedAt, request AS json FROM kept_requests
+  WHERE request_id = ? ORDER BY seq DESC LIMIT 1`;
+const NEXT_DUE = `SELECT min(at) AS at FROM (
+  SELECT (SELECT 0 FROM runs INDEXED BY runs_ready_in_order WHERE state = ${RUN.ready} LIMIT 1) AS at
+  UNION ALL SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting})
+  UNION ALL SELECT (SELECT min(due_at) FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued})
+  UNION ALL SELECT heartbeat_at FROM counters)`;
+const HOLDS = `SELECT runner, model, since, code, message, retry_at AS retryAt, tries FROM runner_holds
+  ORDER BY since, runner, model`;
+const WAITING_FOR = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
+  WHERE state <= ${RUN.waiting} AND runner = ?`;
+const OLDEST_QUEUED = `SELECT accepted_at AS at FROM runs INDEXED BY runs_queued WHERE state <= ${RUN.waiting}
+  ORDER BY seq LIMIT 1`;
+
+export function listRuns({ sql }: Store, query: ListQuery): RunRow[] {
+  return listRows(sql, { table: 'runs', columns: RUN_COLUMNS, query }, [
+    ['kind', query.kind],
+    ['mapping_id', query.mappingId],
+    ['session_key', query.sessionKey],
+  ]);
+}
+
+export function listOutbox({ sql }: Store, query: ListQuery): OutboxRow[] {
+  return listRows(sql, { table: 'outbox', columns: OUTBOX_COLUMNS, query }, [
+    ['mapping_id', query.mappingId],
+    ['session_key', query.sessionKey],
+    ['run_id', query.runId],
+    ['id', query.id],
+  ]);
+}
+
+export function listEvents({ sql }: Store, query: ListQuery): EventRow[] {
+  return listRows(sql, { table: 'events', columns: EVENT_COLUMNS, query }, [
+    ['mapping_id', query.mappingId],
+    ['id', query.id],
+  ]);
+}
+
+/** With the runs that wait for each runner; those without a runner of their own wait for the default one. */
+export function listHolds({ sql }: Store, defaultRunner: string): readonly HeldRunner[] {
+  return sql.all<RunnerHold & { model: string }>(HOLDS).map(({ model, ...hold }) => {
+    const own = sql.find<{ count: number }>(WAITING_FOR, hold.runner)?.count ?? 0;
+    const unnamed =
+      hold.runner === defaultRunner ? (sql.find<{ count: number }>(WAITING_FOR, '')?.count ?? 0) : 0;
+    return { ...hold, ...(model === '' ? {} : { model }), waiting: own + unnamed };
+  });
+}
+
+export function findRun({ sql }: Store, runId: string): RunRow | undefined {
+  return sql.find(RUN_BY_ID, runId);
+}
+
+export function findInterruptedRuns({ sql }: Store): RunRow[] {
+  return sql.all(INTERRUPTED);
+}
+
+export function findReservation(
+  { sql }: Store,
+  { scope, key }: { readonly scope: string; readonly key: string },
+  nowMs: number,
+): { readonly bodySha256: string; readonly result: string } | undefined {
+  return sql.find(IDEMPOTENT, scope, key, nowMs);
+}
+
+export function findConversation({ sql }: Store, { owner, key }: Conversation): StoredConversation {
+  const session = sql.find<{ isKeyOnly: number }>(KEY_ONLY_ID, owner, key);
+  return { turns: sql.all<SessionTurn>(HISTORY, owner, key), hasKeyOnlyId: session?.isKeyOnly === 1 };
+}
+
+export function listSessions({ sql }: Store, query: ListQuery): SessionRecord[] {
+  return sql.all(SESSIONS, query.sessionKey ?? null, query.owner ?? null, atMost(query.limit));
+}
+
+/** As JSON text. */
+export function findLastTarget({ sql }: Store): string | undefined {
+  return sql.find<{ target: string }>('SELECT target FROM last_target')?.target;
+}
+
+/** As JSON texts. */
+export function listDecisions({ sql }: Store, query: ListQuery): string[] {
+  const { mappingId = null, state = null, limit } = query;
+  return sql
+    .all<{ decision: string }>(DECISIONS, mappingId, state, atMost(limit))
+    .map(({ decision }) => decision);
+}
+
+/** As JSON text. */
+export function findDecision({ sql }: Store, requestId: string): string | undefined {
+  return sql.find<{ decision: string }>(DECISION, requestId)?.decision;
+}
+
+export function findKeptRequest(
+  { sql }: Store,
+  requestId: string,
+): { readonly requestId: string; readonly receivedAt: number; readonly json: string } | undefined {
+  return sql.find(KEPT, requestId);
+}
+
+/** What `retryRows` would change next. */
+export function selectRetry({ sql }: Store, selection: QueueSelection, nowMs: number) {
+  const isLater = { text: 'due_at > ?', value: Math.round(nowMs) };
+  return {
+    runs: [
+      ...selectIds(sql, selection, { table: 'runs', states: `state = ${RUN.dead}` }),
+      ...selectIds(sql, selection, { table: 'runs', states: `state = ${RUN.waiting}`, and: isLater }),
+    ],
+    outbox: [
+      ...selectIds(sql, selection, { table: 'outbox', states: `state = ${OUTBOX.dead}` }),
+      ...selectIds(sql, selection, { table: 'outbox', states: `state = ${OUTBOX.queued}`, and: isLater }),
+    ],
+    events: selectIds(sql, selection, { table: 'events', states: `state = ${EVENT.dead}` }),
+  };
+}
+
+/** What `dropRows` would change next: runs as a whole, since what they post is made from them. */
+export function selectDrop({ sql }: Store, selection: QueueSelection) {
+  const eventStates = selection.kind === 'ids' ? [EVENT.pending, EVENT.dead] : [EVENT.dead];
+  return {
+    runs: [`state <= ${RUN.waiting}`, `state = ${RUN.dead}`]
+      .flatMap((states) => selectIds(sql, selection, { table: 'runs', states }))
+      .flatMap((id) => sql.all<RunRow>(RUN_BY_ID, id)),
+    outbox: [OUTBOX.queued, OUTBOX.dead].flatMap((state) =>
+      selectIds(sql, selection, { table: 'outbox', states: `state = ${state}` }),
+    ),
+    events: eventStates.flatMap((state) =>
+      selectIds(sql, selection, { table: 'events', states: `state = ${state}` }),
+    ),
+  };
+}
+
+export function nextDueAt({ sql }: Store): number | undefined {
+  return sql.find<{ at: number | null }>(NEXT_DUE)?.at ?? undefined;
+}
+
+/** When a requested heartbeat is due. */
+export function findHeartbeatAt({ sql }: Store): number | null {
+  return readCounters(sql).heartbeatAt;
+}
+
+export function backlog({ sql }: Store): Backlog {
+  const { queuedRuns, activeRuns, deadRuns, queuedOutbox, deadOutbox, ...more } = readCounters(sql);
+  const oldest = sql.find<{ at: number }>(OLDEST_QUEUED);
+  return {
+    queuedRuns,
+    activeRuns,
+    deadRuns,
+    queuedOutbox,
+    deadOutbox,
+    pendingEvents: more.pendingEvents,
+    deadEvents: more.deadEvents,
+    bytes: more.runBytes,
+    ...(oldest !== undefined && { oldestQueuedAt: oldest.at }),
+  };
+}
+
+/** What does not fit together in the rows; empty where all is well. */
+export function findBrokenRows({ sql }: Store): readonly string[] {
+  return findBroken(sql);
+}

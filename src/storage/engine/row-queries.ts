@@ -1,0 +1,72 @@
+import type { SQLInputValue } from 'node:sqlite';
+import type { ListQuery, QueueSelection } from '../records.ts';
+import { type Table, stateRange } from './rows.ts';
+import type { Statements } from './statements.ts';
+
+/** Rows that `retry` and `drop` look at in one step. */
+const STEP_ROWS = 200;
+
+interface Listing {
+  readonly table: Table;
+  readonly columns: string;
+  readonly query: ListQuery;
+}
+
+/** Newest first. State bounds are literals, so that the partial indexes of the schema can serve them. */
+export function listRows<Row>(
+  sql: Statements,
+  { table, columns, query }: Listing,
+  wanted: readonly (readonly [column: string, value: string | undefined])[],
+): Row[] {
+  const conditions: string[] = [];
+  const values: SQLInputValue[] = [];
+  if (query.state !== undefined) {
+    const range = stateRange(table, query.state);
+    if (range === undefined) return [];
+    const [from, to] = range;
+    conditions.push(from === to ? `state = ${from}` : `state <= ${to}`);
+  }
+  for (const [column, value] of wanted) {
+    if (value === undefined) continue;
+    conditions.push(`${column} = ?`);
+    values.push(value);
+  }
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const text = `SELECT ${columns} ${where} ORDER BY ${table}.seq DESC LIMIT ?`;
+  return sql.all<Row>(text, ...values, atMost(query.limit));
+}
+
+interface Choice {
+  readonly table: Table;
+  readonly states: string;
+  readonly and?: { readonly text: string; readonly value: number };
+}
+
+/** Ids of a selection's next rows in one table. */
+export function selectIds(
+  sql: Statements,
+  selection: QueueSelection,
+  { table, states, and }: Choice,
+): string[] {
+  const [condition, ...given] = conditionOf(selection);
+  const conditions = [states, ...(and === undefined ? [] : [and.text]), condition];
+  const text = `SELECT id FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY seq LIMIT ?`;
+  const values = and === undefined ? given : [and.value, ...given];
+  return sql.all<{ id: string }>(text, ...values, STEP_ROWS).map(({ id }) => id);
+}
+
+function conditionOf(selection: QueueSelection): [condition: string, ...values: string[]] {
+  switch (selection.kind) {
+    case 'ids':
+      return ['id IN (SELECT value FROM json_each(?))', JSON.stringify(selection.ids)];
+    case 'mapping':
+      return ['mapping_id = ?', selection.mappingId];
+    case 'all':
+      return ['true'];
+  }
+}
+
+/** A number SQLite takes as a limit; a negative one would mean none. */
+export function atMost(limit: number): number {
+  return Math.min(Math.max(Math.trunc(limit), 0), Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,73 @@
+import type {
+  AttemptFailure,
+  ClaimRunsOptions,
+  ProcessMark,
+  RunCompletion,
+  RunDeadLetter,
+} from '../records.ts';
+import { RUN_COLUMNS, type RunRow } from './rows.ts';
+import { findClaimable } from './claimable-runs.ts';
+import { insertCallback, insertDelivery } from './outbox-rows.ts';
+import { countRun, endRun, findRunHead } from './run-rows.ts';
+import { advance, makeDue, promoteDue } from './session-queue.ts';
+import { appendHistory } from './session-rows.ts';
+import { RUN } from './states.ts';
+import type { Store } from './store.ts';
+
+/** Waiting runs made due by one claim; the rest follow with the next. */
+const PROMOTED_PER_CLAIM = 1000;
+
+const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, started_at = ?, pgid = NULL,
+  start_ticks = NULL WHERE seq = ?`;
+const RECORD = `SELECT ${RUN_COLUMNS} WHERE runs.seq = ?`;
+const PROCESS = `UPDATE runs SET pgid = ?, start_ticks = ? WHERE id = ? AND state = ${RUN.active}`;
+const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?, due_at = ?, error_code = ?, error_message = ?, pgid = NULL,
+  start_ticks = NULL WHERE seq = ?`;
+
+export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
+  const { sql, counters } = store;
+  promoteDue(store, options.nowMs, PROMOTED_PER_CLAIM);
+  return findClaimable(store, options).flatMap((seq) => {
+    sql.run(ACTIVATE, Math.round(options.nowMs), seq);
+    counters.queuedRuns -= 1;
+    counters.activeRuns += 1;
+    return sql.all<RunRow>(RECORD, seq);
+  });
+}
+
+export function recordProcess({ sql }: Store, runId: string, mark: ProcessMark): void {
+  sql.run(PROCESS, mark.pgid, mark.startTicks, runId);
+}
+
+export function completeRun(store: Store, completion: RunCompletion): boolean {
+  const { runId, history, delivery, callback, nowMs } = completion;
+  const run = findRunHead(store, runId);
+  if (run?.state !== RUN.active) return false;
+  endRun(store, run, { ...completion, state: RUN.completed });
+  if (history !== undefined) appendHistory(store, history, nowMs);
+  const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
+  if (delivery !== undefined) insertDelivery(store, delivery, parent);
+  if (callback !== undefined) insertCallback(store, callback, parent);
+  return true;
+}
+
+export function requeueRun(store: Store, runId: string, failure: AttemptFailure): boolean {
+  const run = findRunHead(store, runId);
+  if (run?.state !== RUN.active) return false;
+  const { retryAt, code, message, isHeld = false } = failure;
+  store.sql.run(REQUEUE, isHeld ? 1 : 0, Math.round(retryAt), code, message, run.seq);
+  countRun(store, run, RUN.waiting);
+  advance(store, run.queue);
+  if (failure.retryAt <= failure.nowMs) makeDue(store, run);
+  return true;
+}
+
+export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLetter): boolean {
+  const run = findRunHead(store, runId);
+  if (run === undefined || run.state > RUN.active) return false;
+  endRun(store, run, { ...deadLetter, state: RUN.dead, outcome: null });
+  const { callback, nowMs } = deadLetter;
+  const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
+  if (callback !== undefined) insertCallback(store, callback, parent);
+  return true;
+}

@@ -1,0 +1,100 @@
+import type { RunCompletion, RunRecord, SummaryEvent } from '../records.ts';
+import { insertSummary } from './event-rows.ts';
+import { advance, type Queue } from './session-queue.ts';
+import { RUN } from './states.ts';
+import type { Store } from './store.ts';
+
+const HEAD = `SELECT seq, id, state, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes
+  FROM runs WHERE id = ?`;
+const END = `UPDATE runs SET state = ?, outcome = ?, reply = ?, error_code = ?, error_message = ?, usage = ?, ended_at = ?,
+  pgid = NULL, start_ticks = NULL WHERE seq = ?`;
+const INSERT_HEARTBEAT = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, attempts,
+    accepted_at, due_at, started_at, ended_at, outcome, reply, error_code, error_message, usage)
+  VALUES (?, 'heartbeat', ${RUN.completed}, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
+const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (?, ?)';
+
+/** What operations need to know of a run they change. */
+export interface RunHead {
+  readonly seq: number;
+  readonly id: string;
+  readonly state: number;
+  readonly sessionKey: string;
+  readonly queue: Queue;
+  readonly mappingId: string;
+  readonly bytes: number;
+}
+
+export function findRunHead({ sql }: Store, runId: string): RunHead | undefined {
+  return sql.find<RunHead>(HEAD, runId);
+}
+
+interface RunEnd extends Pick<RunCompletion, 'error' | 'usage'> {
+  readonly state: number;
+  readonly outcome: string | null;
+  readonly reply?: string;
+  readonly summary?: SummaryEvent | undefined;
+  readonly nowMs: number;
+}
+
+/** The one place where a run ends: its queue goes on, its summary is posted, both with the end itself. */
+export function endRun(store: Store, run: RunHead, end: RunEnd): void {
+  const { state, outcome, reply = null, error, usage, summary, nowMs } = end;
+  store.sql.run(
+    END,
+    state,
+    outcome,
+    reply,
+    error?.code ?? null,
+    error?.message ?? null,
+    usage === undefined ? null : JSON.stringify(usage),
+    Math.round(nowMs),
+    run.seq,
+  );
+  countRun(store, run, state);
+  advance(store, run.queue);
+  if (summary !== undefined) insertSummary(store, summary, { runId: run.id, nowMs });
+}
+
+/** Moves a run from its state to another in the counters. */
+export function countRun(store: Store, run: RunHead, to: number): void {
+  countState(store, { state: run.state, bytes: run.bytes }, -1);
+  countState(store, { state: to, bytes: run.bytes }, 1);
+}
+
+function countState(
+  { counters }: Store,
+  { state, bytes }: { readonly state: number; readonly bytes: number },
+  by: 1 | -1,
+): void {
+  if (state <= RUN.waiting) counters.queuedRuns += by;
+  if (state === RUN.active) counters.activeRuns += by;
+  if (state <= RUN.active) counters.runBytes += by * bytes;
+  if (state >= RUN.completed) counters.endedRuns += by;
+  if (state === RUN.dead) counters.deadRuns += by;
+}
+
+/** Stores a turn of the main session that has ended; nothing where it is stored already. */
+export function insertHeartbeat({ sql, counters }: Store, run: RunRecord): void {
+  const { action, lastError, usage } = run;
+  const seq = sql.insert(
+    INSERT_HEARTBEAT,
+    run.id,
+    action.sessionKey,
+    action.owner,
+    action.origin.mappingId ?? '',
+    action.runner ?? '',
+    run.attempts,
+    Math.round(run.acceptedAt),
+    Math.round(run.dueAt),
+    run.startedAt === undefined ? null : Math.round(run.startedAt),
+    Math.round(run.endedAt ?? run.acceptedAt),
+    run.outcome ?? 'ok',
+    run.reply ?? null,
+    lastError?.code ?? null,
+    lastError?.message ?? null,
+    usage === undefined ? null : JSON.stringify(usage),
+  );
+  if (seq === undefined) return;
+  sql.run(INSERT_ACTION, seq, JSON.stringify(action));
+  counters.endedRuns += 1;
+}

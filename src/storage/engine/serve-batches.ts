@@ -1,0 +1,58 @@
+import { parentPort } from 'node:worker_threads';
+import type { StorageError } from '../storage-error.ts';
+import { serializeError, type SerializedError } from './serialized-error.ts';
+import type { Call, Engine, Replies } from './engine.ts';
+import { OPERATION_NAMES, type OperationName } from './operations.ts';
+
+/** What the thread of a store tells its client. */
+export type WorkerMessage =
+  | { readonly kind: 'opened'; readonly operations: readonly OperationName[] }
+  | { readonly kind: 'refused'; readonly error: SerializedError }
+  | { readonly kind: 'replies'; readonly replies: Replies }
+  | { readonly kind: 'outside-change' }
+  /** The store can be written again, or no longer and why. */
+  | { readonly kind: 'health'; readonly trouble?: SerializedError };
+
+export function postMessage(message: WorkerMessage): void {
+  parentPort?.postMessage(message);
+}
+
+/** The store cannot be opened. */
+export function refuse(error: StorageError): void {
+  postMessage({ kind: 'refused', error: serializeError(error, () => error) });
+  parentPort?.close();
+}
+
+/**
+ * Answers calls until the client closes. While one batch is being synced the next ones gather in the port; the loop
+ * then takes all of them at once. That is the whole of group commit.
+ */
+export function serveBatches(engine: Engine, onClose: () => void): void {
+  const port = parentPort;
+  if (port === null) throw new Error('a store runs in a worker thread only');
+  let waiting: Call[] = [];
+  let isScheduled = false;
+  const runBatch = () => {
+    isScheduled = false;
+    if (waiting.length === 0) return;
+    const batch = waiting;
+    waiting = [];
+    postMessage({ kind: 'replies', replies: engine.run(batch) });
+  };
+  engine.onHealthChange((trouble) =>
+    postMessage({ kind: 'health', ...(trouble && { trouble: serializeError(trouble, () => trouble) }) }),
+  );
+  port.on('message', (message: readonly Call[] | 'close') => {
+    if (message === 'close') {
+      runBatch();
+      onClose();
+      port.close();
+      return;
+    }
+    for (const call of message) waiting.push(call);
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(runBatch);
+  });
+  postMessage({ kind: 'opened', operations: OPERATION_NAMES });
+}

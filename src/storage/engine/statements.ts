@@ -1,0 +1,25 @@
+import type { NewRun } from '../prepared-request.ts';
+import type { SQLInputValue } from 'node:sqlite';
+
+export type Found<Row> = Row | undefined;
+export type SqlValue = SQLInputValue;
+
+/**
+ * Runs SQL one statement after the other. Texts are written in SQLite's dialect, and are constants or made from few
+ * parts, so that each may be prepared once.
+ */
+export interface Statements {
+  /** Whether a transaction is under way: an error of the disk may have ended it. */
+  readonly isTransaction: boolean;
+  /** Begins a transaction that no other writer of the store is in. */
+  begin(): void;
+  /** Executes the statement; returns how many rows changed. */
+  run(text: string, ...values: SqlValue[]): number;
+  /** Inserts one row; returns its `seq`, or undefined where a conflict clause left it out. */
+  insert(text: string, ...values: SqlValue[]): number | bigint | undefined;
+  /** The first row. */
+  find<Row>(text: string, ...values: SqlValue[]): Found<Row>;
+  all<Row>(text: string, ...values: SqlValue[]): Row[];
+  /** Inserts ready runs that stand in no queue, in one statement: for a database where each one is a round trip. */
+  insertRuns?(runs: readonly NewRun[]): void;
+}

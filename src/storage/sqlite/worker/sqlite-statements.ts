@@ -1,0 +1,44 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Found, SqlValue, Statements } from '../../engine/statements.ts';
+
+export class SqliteStatements implements Statements {
+  readonly #database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  get isTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  begin(): void {
+    this.run('BEGIN IMMEDIATE');
+  }
+
+  run(text: string, ...values: SqlValue[]): number {
+    return Number(this.#prepare(text).run(...values).changes);
+  }
+
+  insert(text: string, ...values: SqlValue[]): number | bigint | undefined {
+    const { changes, lastInsertRowid } = this.#prepare(text).run(...values);
+    return changes === 0 ? undefined : lastInsertRowid;
+  }
+
+  find<Row>(text: string, ...values: SqlValue[]): Found<Row> {
+    return this.#prepare(text).get(...values) as Found<Row>;
+  }
+
+  all<Row>(text: string, ...values: SqlValue[]): Row[] {
+    return this.#prepare(text).all(...values) as unknown as Row[];
+  }
+
+  #prepare(text: string): StatementSync {
+    const known = this.#prepared.get(text);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(text);
+    this.#prepared.set(text, statement);
+    return statement;
+  }
+}
