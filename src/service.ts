@@ -95,7 +95,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...(metrics === undefined ? {} : { metrics: metrics.metrics.gateway }),
     });
     opened.unshift(() => gateway.stop(0));
-    storage.onOutsideChange(() => gateway.notify());
+    storage.onOutsideChange(() => gateway.notifyOutside());
     await gateway.start();
     sayMissingSecrets(health, live.generation);
     const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));

@@ -64,16 +64,16 @@ function print(terminal: Terminal, options: { readonly json?: boolean }, value: 
   else terminal.out(clearControl(printYaml(value)));
 }
 
-/** Makes dead or waiting work due now. */
+/** Makes dead or waiting work due now, and lets the agents be tried that it waits for. */
 export async function retryWork(
   storage: Storage,
   terminal: Terminal,
   selection: QueueSelection,
-  options: SelectionOptions,
+  options: SelectionOptions & { readonly defaultRunner: string },
 ): Promise<void> {
   report(terminal, options, {
     done: 'due now',
-    count: await storage.retry(selection, Date.now()),
+    count: await storage.retry(selection, Date.now(), options.defaultRunner),
     nothing: 'nothing changed: no work in the queue matches, or it is due already',
   });
 }

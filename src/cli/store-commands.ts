@@ -107,7 +107,9 @@ function addQueue(program: Command, cli: Cli): void {
       const chosen = parseSelection(ids, flags);
       await (
         await import('./store.ts')
-      ).withStore(cli, flags, (storage) => retryWork(storage, cli.terminal, chosen, flags));
+      ).withStore(cli, flags, (storage, { gateway }) =>
+        retryWork(storage, cli.terminal, chosen, { ...flags, defaultRunner: gateway.runner }),
+      );
     },
   );
   selection(

@@ -43,21 +43,29 @@ const model = text.optional().meta({
   description: 'Model of this runner where no other is chosen, in place of agents.defaults.model.',
 });
 
-/** What every runner that starts a command takes. */
+const passEnv = z
+  .array(text)
+  .max(1000)
+  .default([])
+  .meta({ description: 'Variables passed on to the command.' });
+
+const maxReplyBytes = z
+  .number()
+  .int()
+  .min(1)
+  .max(67_108_864)
+  .default(1_048_576)
+  .meta({ description: 'Longest output of the command in bytes; more is an error.' });
+
+/** What every runner that starts a command of your choice takes. */
 const placeAndEnvironment = {
   cwd: text.optional().meta({
     description:
       'Working folder: "private" for one of its own per conversation, outside of the configuration; or a path.',
   }),
   env: z.record(text, secretSchema).default({}).meta({ description: 'Variables set for the command.' }),
-  passEnv: z.array(text).max(1000).default([]).meta({ description: 'Variables passed on to the command.' }),
-  maxReplyBytes: z
-    .number()
-    .int()
-    .min(1)
-    .max(67_108_864)
-    .default(1_048_576)
-    .meta({ description: 'Longest output of the command in bytes.' }),
+  passEnv,
+  maxReplyBytes,
 } as const;
 
 /** A coding agent by its own command line: arguments, sessions and reply are known. */
@@ -129,14 +137,8 @@ const openClawSchema = z.strictObject({
     })
     .optional()
     .meta({ description: 'Where events of the main session go; needed for the heartbeat.' }),
-  passEnv: z.array(text).max(1000).default([]).meta({ description: 'Variables passed on to the command.' }),
-  maxReplyBytes: z
-    .number()
-    .int()
-    .min(1)
-    .max(67_108_864)
-    .default(1_048_576)
-    .meta({ description: 'Longest reply in bytes.' }),
+  passEnv,
+  maxReplyBytes,
   maxRuns,
 });
 

@@ -145,6 +145,14 @@ export class Gateway {
     this.#loop.wake();
   }
 
+  /** Says that another process changed the store: there may be work, or an agent is to be tried at once. */
+  notifyOutside(): void {
+    void this.#holds
+      .readRetries()
+      .catch(() => this.#log.warn({}, 'the store could not be asked which agents to try again'))
+      .then(() => this.#loop.wake());
+  }
+
   /** Asks for a turn of the main session, as a wake of mode `now` does. */
   requestHeartbeat(): void {
     this.#heartbeat.ask();

@@ -134,6 +134,18 @@ export class RunnerHolds {
     return hold;
   }
 
+  /** Takes up from the store that somebody asked for a try at once. */
+  async readRetries(): Promise<void> {
+    if (this.#held.size === 0) return;
+    for (const { retryAt, ...stored } of await this.#context.storage.listHolds('')) {
+      const held = this.#held.get(keyOf(stored));
+      // What is stored may be behind; a later try has another number.
+      if (held === undefined || held.hold.tries !== stored.tries || held.hold.retryAt <= retryAt) continue;
+      held.hold = { ...held.hold, retryAt };
+      held.putBackAt = 0;
+    }
+  }
+
   /** Tries everyone soon: another configuration may have corrected it, or a run was given up. */
   retryNow(): void {
     for (const held of this.#held.values()) held.hold = { ...held.hold, retryAt: this.#context.now() };

@@ -109,7 +109,7 @@ function isoTime(ms: number): string {
 
 function backlogFields(backlog: Backlog | undefined, now: number): object {
   if (backlog === undefined) return {};
-  const { oldestQueuedAt, ...counts } = backlog;
+  const { oldestQueuedAt, oldestDeadAt: _, ...counts } = backlog;
   const oldestQueuedSeconds = oldestQueuedAt === undefined ? 0 : Math.max(0, now - oldestQueuedAt) / 1000;
   return {
     backlog: { ...counts, oldestQueuedSeconds },

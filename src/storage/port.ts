@@ -129,8 +129,11 @@ export interface Storage extends MailStorage {
   findRun(runId: string): Promise<RunRecord | undefined>;
   listEvents(query: ListQuery): Promise<readonly EventRecord[]>;
   listOutbox(query: ListQuery): Promise<readonly OutboxRecord[]>;
-  /** Makes dead or waiting runs, outbox entries and dead events due now; the dead start again with no attempts. */
-  retry(selection: QueueSelection, nowMs: number): Promise<number>;
+  /**
+   * Makes dead or waiting runs, outbox entries and dead events due now; the dead start again with no attempts. Agents
+   * that selected runs wait for are tried now, too; runs that name no runner wait for `defaultRunner`.
+   */
+  retry(selection: QueueSelection, nowMs: number, defaultRunner?: string): Promise<number>;
   /**
    * Drops queued or dead runs and outbox entries and dead events (by id also pending ones). A dropped run is completed
    * with outcome error and code `dropped` and posts what `endingOf` makes of it. Resolves to how many rows changed.

@@ -321,6 +321,8 @@ export interface Backlog {
   readonly bytes: number;
   /** Acceptance time of the oldest queued run. */
   readonly oldestQueuedAt?: number;
+  /** When the oldest of the dead runs, outbox entries and events was given up. */
+  readonly oldestDeadAt?: number;
 }
 
 /** How long and how much ended work is kept. */

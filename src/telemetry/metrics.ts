@@ -34,6 +34,7 @@ export interface BacklogFigures {
   readonly bytes: number;
   /** Milliseconds since the epoch. */
   readonly oldestQueuedAt?: number;
+  readonly oldestDeadAt?: number;
 }
 
 /** Counts of the sandbox; its own statistics fit. */
@@ -170,6 +171,11 @@ function backlogMetrics(
   const work = gauge('sluice_work', 'Stored work, by kind and state.', ['kind', 'state']);
   const bytes = gauge('sluice_backlog_bytes', 'Bytes of runs that are queued or active.');
   const oldest = gauge('sluice_backlog_oldest_seconds', 'Age of the oldest queued run; 0 where none waits.');
+  const oldestDead = gauge(
+    'sluice_dead_oldest_seconds',
+    'Time since the oldest dead letter (run, delivery, callback or event) was given up; 0 where there is none.',
+  );
+  const since = (at: number | undefined): number => (at === undefined ? 0 : Math.max(0, clock() - at) / 1000);
   return (backlog) => {
     up.set(backlog === undefined ? 0 : 1);
     if (backlog === undefined) {
@@ -177,6 +183,7 @@ function backlogMetrics(
       work.reset();
       bytes.remove();
       oldest.remove();
+      oldestDead.remove();
       return;
     }
     work.set({ kind: 'run', state: 'queued' }, backlog.queuedRuns);
@@ -187,8 +194,8 @@ function backlogMetrics(
     work.set({ kind: 'event', state: 'pending' }, backlog.pendingEvents);
     work.set({ kind: 'event', state: 'dead' }, backlog.deadEvents);
     bytes.set(backlog.bytes);
-    const { oldestQueuedAt } = backlog;
-    oldest.set(oldestQueuedAt === undefined ? 0 : Math.max(0, clock() - oldestQueuedAt) / 1000);
+    oldest.set(since(backlog.oldestQueuedAt));
+    oldestDead.set(since(backlog.oldestDeadAt));
   };
 }
 

@@ -102,7 +102,7 @@ describe('an agent that is away', () => {
     expect(agent.asked).toHaveLength(3);
   });
 
-  test('is tried at once after a restart and after a reload', async () => {
+  test('is tried at once after a restart, a reload, and when the operator asks', async () => {
     const file = temporaryFile();
     const slow = { ...HOLDS, baseMs: 60_000, maxMs: 60_000 };
     const agent = new Agent(() => AWAY);
@@ -116,6 +116,11 @@ describe('an agent that is away', () => {
     await expect.poll(() => first.gateway.stats().holds.length).toBe(1);
     first.gateway.reconfigure(first.configuration);
     await expect.poll(() => agent.asked.length).toBe(2);
+    const operator = await openStorage(`sqlite:${file}`, { mode: 'attached' });
+    expect(await operator.retry({ kind: 'ids', ids: [action.id] }, Date.now(), 'default')).toBe(1);
+    await operator.close();
+    first.gateway.notifyOutside();
+    await expect.poll(() => agent.asked.length).toBe(3);
     await first.gateway.stop(0);
     await first.storage.close();
     agent.back();

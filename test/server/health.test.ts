@@ -16,6 +16,7 @@ const BACKLOG = {
   deadEvents: 1,
   bytes: 1_234,
   oldestQueuedAt: 10_000,
+  oldestDeadAt: 5_000,
 };
 
 test('/healthz is answered without a token', async () => {
@@ -32,7 +33,7 @@ test('/readyz shows generation, backlog, oldest age and dead work', async () => 
   });
   const reply = await send(server, '/readyz', GET);
   expect(reply.status).toBe(200);
-  const { oldestQueuedAt: _, ...counts } = BACKLOG;
+  const { oldestQueuedAt: _, oldestDeadAt: __, ...counts } = BACKLOG;
   expect(json(reply)).toEqual({
     ok: true,
     ready: true,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { agent, failure, NOW, wake, work } from '../support/storage-builders.ts';
+import { agent, agentOf, failure, NOW, wake, work } from '../support/storage-builders.ts';
 import { claim, ids, type Harness } from '../support/storage-harness.ts';
 
 const HOLD = {
@@ -57,6 +57,24 @@ export function holdsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findRun(first.id)).toMatchObject({ state: 'queued', attempts: 0 });
       expect(await claim(storage)).toMatchObject([{ id: first.id, attempts: 1 }]);
       expect(await storage.verify()).toEqual([]);
+    });
+
+    test('tries an agent at once for whom a selected run waits', async () => {
+      const { storage } = await fresh();
+      await storage.saveHold(HOLD);
+      await storage.saveHold({ ...HOLD, runner: 'other', model: 'local/m' });
+      const [unnamed, other] = [agentOf('a'), agent({ runner: 'other' })];
+      await storage.accept(work([unnamed, agent({ runner: 'third' }), other]));
+      const retryTimes = async () =>
+        (await storage.listHolds('main')).map(({ runner, retryAt }) => [runner, retryAt - NOW]);
+      expect(await storage.retry({ kind: 'mapping', mappingId: 'b' }, NOW, 'main')).toBe(0);
+      expect(await storage.retry({ kind: 'mapping', mappingId: 'a' }, NOW, 'main')).toBe(1);
+      expect(await retryTimes()).toEqual([
+        ['main', 0],
+        ['other', 5_000],
+      ]);
+      expect(await storage.retry({ kind: 'ids', ids: [other.id] }, NOW, 'main')).toBe(1);
+      expect(await storage.retry({ kind: 'all' }, NOW, 'main')).toBe(0);
     });
 
     test('parks no event for turns that were held', async () => {

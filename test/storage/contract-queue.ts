@@ -34,12 +34,14 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       await storage.accept(work([waiting]));
       await claim(storage);
       await storage.requeueRun(waiting.id, failure(NOW + DAY_MS));
+      expect(await storage.backlog()).toMatchObject({ deadRuns: 5, oldestDeadAt: NOW });
       expect(await storage.retry({ kind: 'ids', ids: [a[1] ?? '', 'unknown'] }, NOW)).toBe(1);
       expect(await storage.retry({ kind: 'mapping', mappingId: 'b' }, NOW)).toBe(3);
       expect(ids(await claim(storage)).sort()).toEqual([a[1] ?? '', ...b, waiting.id].sort());
       expect(await storage.retry({ kind: 'all' }, NOW)).toBe(2);
       expect(await storage.retry({ kind: 'all' }, NOW)).toBe(0);
       expect(await storage.backlog()).toMatchObject({ queuedRuns: 2, deadRuns: 0, activeRuns: 4 });
+      expect(await storage.backlog()).not.toHaveProperty('oldestDeadAt');
       expect(await storage.verify()).toEqual([]);
     });
 

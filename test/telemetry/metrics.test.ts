@@ -19,6 +19,7 @@ const BACKLOG = {
   deadEvents: 0,
   bytes: 1_234,
   oldestQueuedAt: 10_000,
+  oldestDeadAt: 5_500,
 };
 
 async function scrape(
@@ -90,6 +91,7 @@ test('the backlog, its oldest age and dead work are gauges', async () => {
   expect(text).toContain('sluice_work{kind="event",state="pending"} 5');
   expect(text).toContain('sluice_backlog_bytes 1234');
   expect(text).toContain('sluice_backlog_oldest_seconds 15.5');
+  expect(text).toContain('sluice_dead_oldest_seconds 20');
 });
 
 test('a store that fails is told, and no old figure stands for a fresh one', async () => {
@@ -101,7 +103,7 @@ test('a store that fails is told, and no old figure stands for a fresh one', asy
   works = false;
   const { text } = await metrics.render();
   expect(text).toContain('sluice_store_up 0');
-  expect(text).not.toMatch(/^sluice_(work\{|backlog_)/m);
+  expect(text).not.toMatch(/^sluice_(work\{|backlog_|dead_)/m);
 });
 
 test('transforms are counted from the sandbox, once however often they are scraped', async () => {

@@ -98,8 +98,8 @@ function readTexts(operations: RemoteOperations, journal: JournalBuffer) {
 /** Operations on any number of rows, in steps of some hundred, each a transaction, so that accepts pass between. */
 function inSteps(operations: RemoteOperations) {
   return {
-    retry: async (selection: QueueSelection, nowMs: number) => {
-      let total = 0;
+    retry: async (selection: QueueSelection, nowMs: number, defaultRunner = '') => {
+      let total = await operations.hurryHolds(selection, { nowMs, defaultRunner });
       for (;;) {
         const changed = await operations.retryRows(await operations.selectRetry(selection, nowMs), nowMs);
         if (changed === 0) return total;

@@ -1,6 +1,7 @@
-import { DROPPED, type DropEnding } from '../records.ts';
+import { DROPPED, type DropEnding, type QueueSelection } from '../records.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
 import { insertCallback } from './outbox-rows.ts';
+import { conditionOf } from './row-queries.ts';
 import { countRun, endRun, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
@@ -21,6 +22,9 @@ const FIND_EVENT = 'SELECT seq, state, kind FROM events WHERE id = ?';
 const REVIVE_EVENT = `UPDATE events SET state = ${EVENT.pending}, attempts = 0, ended_at = NULL WHERE seq = ?`;
 const DROP_EVENT = `UPDATE events SET state = ${EVENT.consumed}, ended_at = ? WHERE seq = ?`;
 
+const HELD_RUNNERS = 'SELECT DISTINCT runner FROM runner_holds WHERE retry_at > ?';
+const HURRY_HOLDS = 'UPDATE runner_holds SET retry_at = ? WHERE runner = ? AND retry_at > ?';
+
 export interface SelectedRows {
   readonly runs: readonly string[];
   readonly outbox: readonly string[];
@@ -38,6 +42,30 @@ export function retryRows(store: Store, { runs, outbox, events }: SelectedRows, 
     count(outbox, (id) => retryEntry(store, id, nowMs)) +
     count(events, (id) => retryEvent(store, id, nowMs))
   );
+}
+
+/**
+ * Lets the agents be tried now that selected runs wait for. Returns how many runs stand ready for them: they wait
+ * for nothing else. Runs without a runner of their own wait for the default one.
+ */
+export function hurryHolds(
+  { sql }: Store,
+  selection: QueueSelection,
+  { nowMs, defaultRunner }: { readonly nowMs: number; readonly defaultRunner: string },
+): number {
+  const now = Math.round(nowMs);
+  const [condition, ...values] = conditionOf(selection);
+  const selected = `SELECT count(*) AS runs, coalesce(sum(CASE WHEN state <= ${RUN.ready} THEN 1 ELSE 0 END), 0) AS ready
+    FROM runs WHERE state <= ${RUN.waiting} AND runner IN (?, ?) AND ${condition}`;
+  let total = 0;
+  for (const { runner } of sql.all<{ runner: string }>(HELD_RUNNERS, now)) {
+    const unnamed = runner === defaultRunner ? '' : runner;
+    const found = sql.find<{ runs: number; ready: number }>(selected, runner, unnamed, ...values);
+    if (found === undefined || found.runs === 0) continue;
+    sql.run(HURRY_HOLDS, now, runner, now);
+    total += found.ready;
+  }
+  return total;
 }
 
 /** Returns how many rows it dropped. */

@@ -49,6 +49,13 @@ const WAITING_FOR = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
   WHERE state <= ${RUN.waiting} AND runner = ?`;
 const OLDEST_QUEUED = `SELECT accepted_at AS at FROM runs INDEXED BY runs_queued WHERE state <= ${RUN.waiting}
   ORDER BY seq LIMIT 1`;
+/** The first that arrived of each kind; a heap of dead work costs no more than one. */
+const OLDEST_DEAD = `SELECT min(at) AS at FROM (
+  SELECT (SELECT ended_at FROM runs INDEXED BY runs_dead WHERE state = ${RUN.dead} ORDER BY seq LIMIT 1) AS at
+  UNION ALL SELECT (SELECT ended_at FROM outbox INDEXED BY outbox_dead WHERE state = ${OUTBOX.dead}
+    ORDER BY seq LIMIT 1)
+  UNION ALL SELECT (SELECT ended_at FROM events INDEXED BY events_dead WHERE state = ${EVENT.dead}
+    ORDER BY seq LIMIT 1)) AS dead`;
 
 export function listRuns({ sql }: Store, query: ListQuery): RunRow[] {
   return listRows(sql, { table: 'runs', columns: RUN_COLUMNS, query }, [
@@ -178,6 +185,7 @@ export function findHeartbeatAt({ sql }: Store): number | null {
 export function backlog({ sql }: Store): Backlog {
   const { queuedRuns, activeRuns, deadRuns, queuedOutbox, deadOutbox, ...more } = readCounters(sql);
   const oldest = sql.find<{ at: number }>(OLDEST_QUEUED);
+  const dead = sql.find<{ at: number | null }>(OLDEST_DEAD)?.at ?? undefined;
   return {
     queuedRuns,
     activeRuns,
@@ -188,6 +196,7 @@ export function backlog({ sql }: Store): Backlog {
     deadEvents: more.deadEvents,
     bytes: more.runBytes,
     ...(oldest !== undefined && { oldestQueuedAt: oldest.at }),
+    ...(dead !== undefined && { oldestDeadAt: dead }),
   };
 }
 

@@ -55,7 +55,8 @@ export function selectIds(
   return sql.all<{ id: string }>(text, ...values, STEP_ROWS).map(({ id }) => id);
 }
 
-function conditionOf(selection: QueueSelection): [condition: string, ...values: string[]] {
+/** What a selection says of the rows of one table, with the values of its places. */
+export function conditionOf(selection: QueueSelection): [condition: string, ...values: string[]] {
   switch (selection.kind) {
     case 'ids':
       return ['id IN (SELECT value FROM json_each(?))', JSON.stringify(selection.ids)];
