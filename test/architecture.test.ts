@@ -1,6 +1,6 @@
 /** The house table, as data: who may import whom, and which folder owns a package. */
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
@@ -198,6 +198,11 @@ describe('the house', () => {
     const rooms = new Set(globSync('**/*.ts', { cwd: SOURCE }).map((name) => roomOf(join(SOURCE, name))));
     expect([...rooms].filter((room) => !TOP.includes(room) && HOUSE[room] === undefined)).toEqual([]);
     expect([...TOP, ...Object.keys(HOUSE)].filter((room) => !rooms.has(room))).toEqual([]);
+  });
+
+  test('no two files have the same name: an editor and a stack trace show the name alone', () => {
+    const names = Map.groupBy(globSync('**/*.ts', { cwd: SOURCE }), (name) => basename(name));
+    expect([...names.values()].filter((files) => files.length > 1)).toEqual([]);
   });
 });
 

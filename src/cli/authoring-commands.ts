@@ -150,7 +150,7 @@ function addRunners(program: Command, cli: Cli): void {
     .option('--json', 'one JSON array on stdout')
     .option('--timeout <seconds>', 'per runner', wholeNumber(1, 3600), 120)
     .action(async (names: string[], flags: { config?: string; json?: boolean; timeout: number }) =>
-      (await import('./runners.ts')).checkRunners(cli, names, flags),
+      (await import('./check-runners.ts')).checkRunners(cli, names, flags),
     );
 }
 
@@ -165,13 +165,13 @@ function addChannels(program: Command, cli: Cli): void {
     .option('--json', 'a JSON object on stdout')
     .option('--timeout <seconds>', 'time limit for each channel', wholeNumber(1, 300), 15)
     .action(async (flags: { config?: string; json?: boolean; timeout: number }) =>
-      (await import('./channels.ts')).checkChannels(cli, flags),
+      (await import('./channel-tasks.ts')).checkChannels(cli, flags),
     );
   cli
     .withConfig(channels.command('send <channel> <text>').description('send a message through a channel'))
     .option('--to <recipient>', "recipient (default: the channel's own)")
     .action(async (channel: string, text: string, flags: { config?: string; to?: string }) =>
-      (await import('./channels.ts')).sendMessage(cli, channel, text, flags),
+      (await import('./channel-tasks.ts')).sendMessage(cli, channel, text, flags),
     );
   cli
     .withConfig(
@@ -180,6 +180,6 @@ function addChannels(program: Command, cli: Cli): void {
         .description('set the channel, and the recipient, that "last" means for the main session'),
     )
     .action(async (channel: string, to: string | undefined, flags: { config?: string }) =>
-      (await import('./channels.ts')).useChannel(cli, channel, to, flags),
+      (await import('./channel-tasks.ts')).useChannel(cli, channel, to, flags),
     );
 }

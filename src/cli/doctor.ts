@@ -6,7 +6,7 @@ import { checkGeneration } from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
-import { tryChannels } from './channels.ts';
+import { tryChannels } from './channel-tasks.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, loadSettings } from './config-file.ts';
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { wholeNumber, type Cli } from './command-line.ts';
-import type { MailRunFlags, MailSelectionFlags } from './mail.ts';
+import type { MailRunFlags, MailSelectionFlags } from './mail-tasks.ts';
 import type { MailSetupFlags } from './mail-setup.ts';
 
 /** `sluice webhooks mail …`: the mailbox source. */
@@ -18,11 +18,11 @@ export function addMailCommands(program: Command, cli: Cli): void {
     )
     .option('--against <url>', 'address of the service (default: from the configuration)')
     .option('--since <date>', 'where the first run begins, in place of now', readDate)
-    .action(async (flags: MailRunFlags) => (await import('./mail.ts')).runMail(cli, flags));
+    .action(async (flags: MailRunFlags) => (await import('./mail-tasks.ts')).runMail(cli, flags));
   cli
     .withConfig(mail.command('status').description('show how reading goes, per folder'))
     .option('--json', 'one JSON array on stdout')
-    .action(async (flags: MailSelectionFlags) => (await import('./mail.ts')).showMail(cli, flags));
+    .action(async (flags: MailSelectionFlags) => (await import('./mail-tasks.ts')).showMail(cli, flags));
   cli
     .withConfig(
       mail.command('list').description('list the messages that the service refused, with the reason'),
@@ -31,18 +31,18 @@ export function addMailCommands(program: Command, cli: Cli): void {
     .option('--limit <n>', 'how many, oldest first', wholeNumber(1, 1_000_000), 100)
     .option('--no-text', 'leave sender and subject out')
     .action(async (flags: MailSelectionFlags & { limit: number }) =>
-      (await import('./mail.ts')).listMail(cli, flags),
+      (await import('./mail-tasks.ts')).listMail(cli, flags),
     );
   const selection = (command: Command): Command =>
     cli.withConfig(command).option('--all', 'all of them').option('--json', 'a JSON object on stdout');
   selection(mail.command('retry [ids...]').description('deliver refused messages again')).action(
     async (ids: string[], flags: MailSelectionFlags) =>
-      (await import('./mail.ts')).retryMail(cli, ids, flags),
+      (await import('./mail-tasks.ts')).retryMail(cli, ids, flags),
   );
   selection(
     mail.command('drop [ids...]').description('forget refused messages; they stay in the mailbox'),
   ).action(async (ids: string[], flags: MailSelectionFlags) =>
-    (await import('./mail.ts')).dropMail(cli, ids, flags),
+    (await import('./mail-tasks.ts')).dropMail(cli, ids, flags),
   );
 }
 

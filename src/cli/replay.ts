@@ -6,7 +6,7 @@ import type { HookRequest } from '../request.ts';
 import type { Cli } from './command-line.ts';
 import { parseKeptRequest, readRequests } from './request-file.ts';
 import { sendRequests } from './send.ts';
-import { withStore } from './store.ts';
+import { withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 

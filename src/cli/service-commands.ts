@@ -5,7 +5,7 @@ import type { DevFlags } from './dev.ts';
 import type { DoctorFlags } from './doctor.ts';
 import type { SendFlags } from './send.ts';
 import type { ShadowFlags } from './shadow.ts';
-import type { VerifyFlags } from './verify.ts';
+import type { VerifyFlags } from './verify-requests.ts';
 
 /** Commands that run the service or talk to a running one, in the order of the help. */
 export function addServiceCommands(program: Command, cli: Cli): void {
@@ -84,7 +84,7 @@ function addSending(program: Command, cli: Cli): void {
     )
     .option('--json', 'a JSON array on stdout')
     .action(async (request: string, flags: VerifyFlags) =>
-      (await import('./verify.ts')).verify(cli, request, flags),
+      (await import('./verify-requests.ts')).verify(cli, request, flags),
     );
 }
 

@@ -39,7 +39,7 @@ function addListings(program: Command, cli: Cli): void {
   listing('events', 'list system events of the main session', EVENT_STATES).action(
     async (flags: ListFlags) => {
       const { eventsListing } = await import('./listings.ts');
-      await (await import('./store.ts')).list(cli, flags, eventsListing);
+      await (await import('./store-tasks.ts')).list(cli, flags, eventsListing);
     },
   );
   listing('runs [id]', 'list agent runs, or explain one', RUN_STATES)
@@ -56,7 +56,7 @@ function addListings(program: Command, cli: Cli): void {
         return;
       }
       const { runsListing } = await import('./listings.ts');
-      await (await import('./store.ts')).list(cli, flags, runsListing);
+      await (await import('./store-tasks.ts')).list(cli, flags, runsListing);
     });
   listing(
     'requests',
@@ -64,7 +64,7 @@ function addListings(program: Command, cli: Cli): void {
     DECISION_STATES,
   ).action(async (flags: ListFlags) => {
     const { requestsListing } = await import('./listings.ts');
-    await (await import('./store.ts')).list(cli, flags, requestsListing);
+    await (await import('./store-tasks.ts')).list(cli, flags, requestsListing);
   });
 }
 
@@ -82,7 +82,7 @@ function addQueue(program: Command, cli: Cli): void {
     .addOption(new Option('--state <state>', 'only this state').choices(QUEUE_STATES))
     .option('--mapping <id>', 'only work of this mapping')
     .action(async (flags: ListFlags) => {
-      await (await import('./store.ts')).listQueue(cli, flags);
+      await (await import('./store-tasks.ts')).listQueue(cli, flags);
     });
   cli
     .withConfig(queue.command('show <id>').description('show everything about one run, delivery or callback'))
@@ -91,7 +91,7 @@ function addQueue(program: Command, cli: Cli): void {
     .action(async (id: string, flags: { config?: string; json?: boolean; text: boolean }) => {
       const { showWork } = await import('./queue.ts');
       await (
-        await import('./store.ts')
+        await import('./store-tasks.ts')
       ).withStore(cli, flags, (storage) => showWork(storage, cli.terminal, id, flags));
     });
   type Change = SelectionOptions & { config?: string };
@@ -106,7 +106,7 @@ function addQueue(program: Command, cli: Cli): void {
       const { parseSelection, retryWork } = await import('./queue.ts');
       const chosen = parseSelection(ids, flags);
       await (
-        await import('./store.ts')
+        await import('./store-tasks.ts')
       ).withStore(cli, flags, (storage, { gateway }) =>
         retryWork(storage, cli.terminal, chosen, { ...flags, defaultRunner: gateway.runner }),
       );
@@ -122,7 +122,7 @@ function addQueue(program: Command, cli: Cli): void {
       const { dropWork, parseSelection } = await import('./queue.ts');
       const chosen = parseSelection(ids, flags);
       await (
-        await import('./store.ts')
+        await import('./store-tasks.ts')
       ).withStore(cli, flags, (storage) => dropWork(storage, cli.terminal, chosen, flags));
     });
   cli
@@ -131,7 +131,7 @@ function addQueue(program: Command, cli: Cli): void {
     )
     .option('--json', 'a JSON object on stdout')
     .action(async (flags: { config?: string; json?: boolean }) => {
-      await (await import('./store.ts')).pruneStore(cli, flags);
+      await (await import('./store-tasks.ts')).pruneStore(cli, flags);
     });
 }
 
@@ -145,14 +145,14 @@ function addSessions(program: Command, cli: Cli): void {
     .option('--limit <n>', 'how many, newest first', wholeNumber(1, 1_000_000), 100)
     .action(async (flags: ListFlags) => {
       const { sessionsListing } = await import('./listings.ts');
-      await (await import('./store.ts')).list(cli, { ...flags, text: true }, sessionsListing);
+      await (await import('./store-tasks.ts')).list(cli, { ...flags, text: true }, sessionsListing);
     });
   cli
     .withConfig(sessions.command('show <key>').description('print the stored turns of a session'))
     .option('--json', 'one JSON array on stdout')
     .option('--owner <owner>', 'whose session, where several owners have the key')
     .action(async (key: string, flags: { config?: string; json?: boolean; owner?: string }) => {
-      await (await import('./store.ts')).showSession(cli, key, flags);
+      await (await import('./store-tasks.ts')).showSession(cli, key, flags);
     });
   cli
     .withConfig(
@@ -160,7 +160,7 @@ function addSessions(program: Command, cli: Cli): void {
     )
     .option('--owner <owner>', 'whose session, where several owners have the key')
     .action(async (key: string, flags: { config?: string; owner?: string }) => {
-      await (await import('./store.ts')).clearSession(cli, key, flags);
+      await (await import('./store-tasks.ts')).clearSession(cli, key, flags);
     });
 }
 
@@ -171,11 +171,11 @@ function addStorage(program: Command, cli: Cli): void {
       storage.command('backup <file>').description('copy the store into a new file while it is in use'),
     )
     .action(async (file: string, flags: { config?: string }) => {
-      await (await import('./store.ts')).backupStore(cli, file, flags);
+      await (await import('./store-tasks.ts')).backupStore(cli, file, flags);
     });
   cli
     .withConfig(storage.command('verify').description("check the store's integrity"))
     .action(async (flags: { config?: string }) => {
-      await (await import('./store.ts')).verifyStore(cli, flags);
+      await (await import('./store-tasks.ts')).verifyStore(cli, flags);
     });
 }

@@ -1,4 +1,4 @@
-export { CONFIG_CODES } from './codes.ts';
+export { CONFIG_CODES } from './config-codes.ts';
 export type { AgentKind } from './runner-schema.ts';
 export { configJsonSchema } from './config-schema.ts';
 export { DEFAULT_CONFIG_FILES, importOpenClawFile, loadConfig } from './load-config.ts';

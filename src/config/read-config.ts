@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { readDocument, type Diagnostic, type LocatedValue, type Path } from '../document/document.ts';
-import type { ConfigCode } from './codes.ts';
+import type { ConfigCode } from './config-codes.ts';
 import { openClawEnvironment } from './openclaw/environment.ts';
 import { grafted, isRecord, type Graft } from './openclaw/graft.ts';
 import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openclaw/import.ts';

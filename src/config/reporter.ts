@@ -1,5 +1,5 @@
 import type { Diagnostic, LocatedValue, Path, Place } from '../document/document.ts';
-import type { ConfigCode } from './codes.ts';
+import type { ConfigCode } from './config-codes.ts';
 
 /** Collects findings about one configuration file. */
 export interface Reporter {

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { namesMainSession } from '../action.ts';
 import { didYouMean, type Path } from '../document/document.ts';
-import { resolveChannels, resolveChannelId } from './channels.ts';
+import { resolveChannels, resolveChannelId } from './resolve-channels.ts';
 import type { ConfigFile } from './config-schema.ts';
-import { resolveMail } from './mail.ts';
+import { resolveMail } from './resolve-mail.ts';
 import { resolveModels } from './models.ts';
 import type { Reporter } from './reporter.ts';
-import { resolveRunners } from './runners.ts';
+import { resolveRunners } from './resolve-runners.ts';
 import {
   type StorageSettings,
   DEFAULT_PORT,

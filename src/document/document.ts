@@ -2,7 +2,7 @@ export type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagno
 export { didYouMean } from './did-you-mean.ts';
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';
-export { DOCUMENT_CODES } from './codes.ts';
+export { DOCUMENT_CODES } from './document-codes.ts';
 export { describeValue, fromZodError, validate, type ForeignKeys } from './findings.ts';
 export { formatDiagnostics } from './format-diagnostics.ts';
 export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';

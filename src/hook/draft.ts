@@ -8,7 +8,7 @@ import type {
 } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { RenderedTemplate } from './evaluation.ts';
-import type { RawFields } from './fields.ts';
+import type { RawFields } from './action-fields.ts';
 
 /** An action before its rules were applied. */
 export interface Draft {

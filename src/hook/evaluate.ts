@@ -6,7 +6,7 @@ import type { HookRequest } from '../request.ts';
 import { startEvaluation, type EvaluationState } from './evaluation-state.ts';
 import { renderDraft } from './draft.ts';
 import type { Evaluation, EvaluationPart, EvaluationSteps, Outcome } from './evaluation.ts';
-import { fieldError, kindOf } from './fields.ts';
+import { fieldError, kindOf } from './action-fields.ts';
 import { finish } from './finish.ts';
 import type { EvaluationSettings } from './evaluation-settings.ts';
 import { transformDraft } from './transform-draft.ts';

@@ -6,7 +6,7 @@ import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
-import * as field from './fields.ts';
+import * as field from './action-fields.ts';
 import { deriveActionId } from './ids.ts';
 
 /** What a character costs on its way through the boundary, which reads it several times. */

@@ -2,7 +2,7 @@ import type { Warning } from '../action.ts';
 import { oneLine } from '../boundary/boundary.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Draft } from './draft.ts';
-import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './fields.ts';
+import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './action-fields.ts';
 
 /** What a transform's result makes of a draft: drafts in order (none: skipped), or what is wrong with the result. */
 export type Merged =

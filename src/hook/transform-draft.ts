@@ -5,7 +5,7 @@ import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import type { EvaluationPart } from './evaluation.ts';
-import { warn } from './fields.ts';
+import { warn } from './action-fields.ts';
 import { mergeResult } from './merge.ts';
 
 /** Characters of a call that are handed over in the time of a step. */

@@ -2,7 +2,7 @@ import { oneLine } from '../boundary/boundary.ts';
 import type { Warning } from '../action.ts';
 import { didYouMean } from '../document/document.ts';
 import type { JsonObject } from '../request.ts';
-import { AGENT_FIELDS, WAKE_FIELDS, warn } from './fields.ts';
+import { AGENT_FIELDS, WAKE_FIELDS, warn } from './action-fields.ts';
 
 const KNOWN = { wake: new Set<string>(WAKE_FIELDS), agent: new Set<string>(AGENT_FIELDS) };
 /** What senders mix up between the two bodies, too far apart for a spelling mistake. */

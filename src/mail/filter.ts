@@ -1,5 +1,5 @@
 import type { MailBlock } from '../config/config.ts';
-import type { MailMessage } from './payload.ts';
+import type { MailMessage } from './message-payload.ts';
 
 /**
  * Why a message is not wanted, or undefined. `From` is what the sender wrote: a filter saves runs, and keeps nobody

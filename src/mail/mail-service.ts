@@ -4,7 +4,7 @@ import type { MailStorage } from '../storage/storage.ts';
 import type { HealthReporter, Log, MailboxFigures } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import { type Door, judge } from './door.ts';
-import { type MailboxStatus, reportHealth } from './health.ts';
+import { type MailboxStatus, reportHealth } from './mailbox-health.ts';
 import { newHolder } from './holder.ts';
 import { MailboxReader, mailboxName, type ReaderTimes } from './mailbox-reader.ts';
 import { folderOpener, readerFolders, type OpenOptions } from './open-source.ts';

@@ -1,6 +1,6 @@
 /** The mailbox source: reads mailboxes and delivers what arrives to the hook `mail`. */
 export { httpDoor, ownDoor } from './door.ts';
-export type { MailboxStatus } from './health.ts';
+export type { MailboxStatus } from './mailbox-health.ts';
 export { LiveMail, startMail } from './mail-service.ts';
 export { mailboxReport, type MailboxReport } from './stored-status.ts';
 export { GOOGLE_ENDPOINTS, type GoogleEndpoints } from './gmail-api.ts';

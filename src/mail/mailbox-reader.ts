@@ -5,10 +5,10 @@ import type { Log } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import { type Door, judge, type Verdict } from './door.ts';
 import { filterReason } from './filter.ts';
-import type { MailFigures, MailHealth, MailboxStatus } from './health.ts';
+import type { MailFigures, MailHealth, MailboxStatus } from './mailbox-health.ts';
 import { isGone } from './holder.ts';
 import { type MailFailure, toMailFailure } from './mail-failure.ts';
-import { type MailMessage, type MailPayload, toMessage } from './payload.ts';
+import { type MailMessage, type MailPayload, toMessage } from './message-payload.ts';
 import { readState, type StoredState } from './stored-status.ts';
 import type { Candidate, FetchedMail, KnownMail, MailSource } from './source.ts';
 

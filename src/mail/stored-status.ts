@@ -1,5 +1,5 @@
 import type { MailboxRecord } from '../storage/storage.ts';
-import type { MailFigures, MailHealth } from './health.ts';
+import type { MailFigures, MailHealth } from './mailbox-health.ts';
 
 /** What a reader wrote into the store about its mailbox. */
 export interface StoredState {

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { HooksSettings } from '../config/config.ts';
-import type { ReceivedHeaders } from './headers.ts';
+import type { ReceivedHeaders } from './received-headers.ts';
 import type { RequestTarget } from './target.ts';
 
 /** The hook tokens of a configuration as digests, the current one first. */

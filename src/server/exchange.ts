@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HookError } from '../errors.ts';
 import type { RequestIds, ServerGeneration } from './deps.ts';
-import type { ReceivedHeaders } from './headers.ts';
+import type { ReceivedHeaders } from './received-headers.ts';
 import type { RequestTarget } from './target.ts';
 
 /** One socket and what is under way on it; pipelined requests share it. */

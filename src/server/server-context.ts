@@ -7,7 +7,7 @@ import { compileTokens, type TokenSet } from './authenticate.ts';
 import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
 import { DiagnosisLimit } from './diagnosis-limit.ts';
 import { createFailureLimiter, type FailureLimiter } from './failure-limiter.ts';
-import { ReadinessProbe } from './health.ts';
+import { ReadinessProbe } from './readiness.ts';
 import { RepeatGuard } from './idempotency.ts';
 import type { PathDoor } from './path-door.ts';
 import { PathRates } from './path-rate.ts';

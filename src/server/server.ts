@@ -6,12 +6,12 @@ import type { ServerDeps } from './deps.ts';
 import type { Connection, Exchange } from './exchange.ts';
 import { ConnectionTable } from './connections.ts';
 import { createContext, type ServerContext } from './server-context.ts';
-import { readHeaders } from './headers.ts';
-import { HEALTHY } from './health.ts';
+import { readHeaders } from './received-headers.ts';
+import { HEALTHY } from './readiness.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { answerProtocolError, protocolError } from './protocol-error.ts';
 import { isOperator } from './prove.ts';
-import { serve } from './serve.ts';
+import { serveRequest } from './serve-request.ts';
 import { type SideListener, startSideListener } from './side-listener.ts';
 import { parseTarget } from './target.ts';
 import { ignoreUpgrades } from './upgrade.ts';
@@ -179,7 +179,7 @@ function receiveRequest(context: ServerContext, connections: ConnectionTable, re
   const exchange = createExchange(context, received);
   connection.latest = exchange;
   const onProved = (): void => connections.proved(connection);
-  void serve(context, exchange, { onProved }).then(({ proof }) => {
+  void serveRequest(context, exchange, { onProved }).then(({ proof }) => {
     connection.open -= 1;
     context.open -= 1;
     connections.answered(connection, proof?.kind === 'proved');

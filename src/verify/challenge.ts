@@ -1,9 +1,9 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { readJsonMember } from './fields.ts';
-import { findHeader } from './headers.ts';
+import { readJsonMember } from './signed-fields.ts';
+import { findHeader } from './find-header.ts';
 import type { SignedRequest } from './scheme.ts';
-import { SecretReference } from './settings.ts';
+import { SecretReference } from './verify-settings.ts';
 
 /** Questions that providers ask an address before they send anything to it. */
 const CHALLENGES = ['slack', 'meta', 'graph', 'zoom', 'cloudevents'] as const;

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { findHeader, type HeaderValue, SEVERAL } from './headers.ts';
+import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
 import { type Proof, refused } from './proof.ts';
 
 /** Secrets that are sent as they are, as digests: both sides are hashed, so lengths take the same time. */

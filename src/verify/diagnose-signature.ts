@@ -3,7 +3,7 @@ import { bodyVariants } from './body-variants.ts';
 import { otherUrl } from './diagnose-twilio.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { decodeExactly } from './encodings.ts';
-import { findHeader } from './headers.ts';
+import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
 import type { HmacAlgorithm, SignatureColumns, SignedRequest } from './scheme.ts';
 import { secretVariants } from './secret-variants.ts';

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import type { Diagnosis } from './diagnosis.ts';
 import { decodeExactly } from './encodings.ts';
-import { findHeader } from './headers.ts';
+import { findHeader } from './find-header.ts';
 import type { SignedRequest } from './scheme.ts';
 import { secretVariants } from './secret-variants.ts';
 import { signedFields, TWILIO_HEADER, twilioSignature, withAndWithoutPort } from './twilio.ts';

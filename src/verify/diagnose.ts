@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import type { Diagnosis } from './diagnosis.ts';
-import { findHeader } from './headers.ts';
+import { findHeader } from './find-header.ts';
 import type { Refused } from './proof.ts';
 import type { Scheme, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES } from './schemes.ts';

@@ -1,7 +1,7 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto';
 import { decodeExactly } from './encodings.ts';
-import { readFormPairs, readJsonMember } from './fields.ts';
-import { isForm } from './headers.ts';
+import { readFormPairs, readJsonMember } from './signed-fields.ts';
+import { isForm } from './find-header.ts';
 import { type Proof, refused } from './proof.ts';
 import type { SignedRequest } from './scheme.ts';
 import { hmacOf } from './signature.ts';

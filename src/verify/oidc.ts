@@ -1,7 +1,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { bearerOf } from './credentials.ts';
 import { type Proof, type RefusalReason, refused } from './proof.ts';
-import type { VerifySettings } from './settings.ts';
+import type { VerifySettings } from './verify-settings.ts';
 
 /** Fetches a JSON document of an issuer. Bounded in time and size by whoever hands it in. */
 export type FetchJson = (url: string) => Promise<unknown>;

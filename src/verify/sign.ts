@@ -1,5 +1,5 @@
 import { createPrivateKey, createSecretKey, hash, type KeyObject, sign } from 'node:crypto';
-import { isForm } from './headers.ts';
+import { isForm } from './find-header.ts';
 import { readKey } from './keys.ts';
 import { mailgunSignature } from './mailgun.ts';
 import type { SignatureColumns, SignedRequest, Way } from './scheme.ts';

@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import { decodeExactly } from './encodings.ts';
-import { readJsonMember } from './fields.ts';
-import { findHeader, SEVERAL } from './headers.ts';
+import { readJsonMember } from './signed-fields.ts';
+import { findHeader, SEVERAL } from './find-header.ts';
 import { type Proof, type RefusalReason, refused } from './proof.ts';
 import type { SignatureColumns, SignedRequest } from './scheme.ts';
 import { type ContentPart, contentBytes, type ContentValues } from './signed-content.ts';

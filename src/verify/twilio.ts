@@ -1,7 +1,7 @@
 import { createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { decodeExactly } from './encodings.ts';
-import { readFormPairs } from './fields.ts';
-import { findHeader, isForm, SEVERAL } from './headers.ts';
+import { readFormPairs } from './signed-fields.ts';
+import { findHeader, isForm, SEVERAL } from './find-header.ts';
 import { type Proof, type RefusalReason, refused } from './proof.ts';
 import type { SignedRequest } from './scheme.ts';
 

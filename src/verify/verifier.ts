@@ -1,10 +1,10 @@
 import { digestSecrets, judgeBasic, judgeToken, type SecretDigests } from './credentials.ts';
-import { findHeader } from './headers.ts';
+import { findHeader } from './find-header.ts';
 import { createOidcJudge, type FetchJson, type OidcSettings } from './oidc.ts';
 import { bestOf, type Proof, refused } from './proof.ts';
-import { type ReplayFacts, replayOf } from './replay.ts';
+import { type ReplayFacts, replayOf } from './replay-facts.ts';
 import type { SignedRequest, Way } from './scheme.ts';
-import type { VerifySettings } from './settings.ts';
+import type { VerifySettings } from './verify-settings.ts';
 import { TWILIO_HEADER } from './twilio.ts';
 import { compileWays, schemeOf, type SecretProblem, type TableSettings } from './ways.ts';
 

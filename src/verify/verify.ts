@@ -13,10 +13,10 @@ export {
 export { diagnose } from './diagnose.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 export { type Proof, type Proved, type RefusalReason, type Refused } from './proof.ts';
-export { describeReplay, type ReplayFacts } from './replay.ts';
+export { describeReplay, type ReplayFacts } from './replay-facts.ts';
 export type { Scheme, SignedRequest } from './scheme.ts';
 export { PROVIDER_NAMES, type ProviderName, SCHEMES } from './schemes.ts';
-export { type SecretReference, VerifySettings } from './settings.ts';
+export { type SecretReference, VerifySettings } from './verify-settings.ts';
 export { signRequest, type SigningFacts, type SignResult } from './sign.ts';
 export {
   createVerifier,

@@ -1,12 +1,12 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { digestSecrets, judgeSecret } from './credentials.ts';
-import { findHeader } from './headers.ts';
+import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
 import { judgeMailgun } from './mailgun.ts';
 import { type Proof, refused } from './proof.ts';
 import type { Scheme, SecretForm, SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES } from './schemes.ts';
-import type { VerifySettings } from './settings.ts';
+import type { VerifySettings } from './verify-settings.ts';
 import { judgeSignature } from './signature.ts';
 import { compileContent } from './signed-content.ts';
 import { judgeTwilio } from './twilio.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { AGENT_FIELDS, WAKE_FIELDS } from '../../src/hook/fields.ts';
+import { AGENT_FIELDS, WAKE_FIELDS } from '../../src/hook/action-fields.ts';
 
 test('the docs list every key that a transform may return, and no other', () => {
   const page = readFileSync(new URL('../../docs/transforms.md', import.meta.url), 'utf8');

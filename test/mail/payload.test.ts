@@ -1,7 +1,7 @@
 /** What a message becomes: samples of real senders' habits, and what breaks the rules of MIME. */
 import { describe, expect, test } from 'vitest';
 import { htmlText } from '../../src/mail/html-text.ts';
-import { toMessage } from '../../src/mail/payload.ts';
+import { toMessage } from '../../src/mail/message-payload.ts';
 import type { FetchedMail } from '../../src/mail/source.ts';
 
 function mail(raw: string | Buffer, more: Partial<FetchedMail> = {}): FetchedMail {

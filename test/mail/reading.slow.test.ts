@@ -1,6 +1,6 @@
 /** A reader against an IMAP server in this process. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { MailPayload } from '../../src/mail/payload.ts';
+import type { MailPayload } from '../../src/mail/message-payload.ts';
 import { imapBlock, mailFixture, testDoor, TEST_TIMES, type MailFixture } from '../support/mail-fixture.ts';
 import { cuttableLine, rawMail, startMailServer, type MailServer } from '../support/mail-server.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { MailBlock } from '../../src/config/config.ts';
 import type { Door, DoorAnswer, DoorRequest } from '../../src/mail/door.ts';
 import { startMail, type MailService, type MailServiceOptions } from '../../src/mail/mail-service.ts';
-import type { MailPayload } from '../../src/mail/payload.ts';
+import type { MailPayload } from '../../src/mail/message-payload.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 

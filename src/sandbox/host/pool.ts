@@ -21,7 +21,7 @@ import {
   STOPPING,
   TOO_MANY,
 } from './deferral.ts';
-import { Condition } from './condition.ts';
+import { ConditionVariable } from './condition-variable.ts';
 import { JobQueue } from './job-queue.ts';
 import type { Job, JobOutcome, PooledModule } from './job.ts';
 import { noteAnswer, pickWorker } from './placement.ts';
@@ -68,7 +68,7 @@ export class Pool implements WorkerListener {
   #replays = 0;
   readonly #deaths = new Map<string, number>();
   /** Looked at after every answer and death. */
-  readonly #idle = new Condition();
+  readonly #idle = new ConditionVariable();
 
   constructor(options: PoolOptions) {
     this.#options = options;

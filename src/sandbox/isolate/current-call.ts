@@ -23,7 +23,7 @@ interface LogBuffer {
 }
 
 /** The settings of a module, as its worker was given them. */
-export interface RunnerSettings {
+export interface CallSettings {
   readonly exportName: string | undefined;
   readonly reuse: boolean;
   /** `context.url` is a `URL`, as OpenClaw's transforms have it; else text. */

@@ -11,13 +11,13 @@
  */
 import { decodeBase64, encodeBase64 } from './base64.ts';
 import { makeConsole } from './console.ts';
-import type { CurrentCall, RunnerSettings } from './current-call.ts';
+import type { CallSettings, CurrentCall } from './current-call.ts';
 import { freezeRealm } from './freeze-realm.ts';
 import { installGlobal, removeGlobals } from './global-scope.ts';
 import { HASH_CLASSES } from './hashes.ts';
 import { makeNodeStandIns } from './node-stand-ins.ts';
 import { pinRandom, pinTime } from './pins.ts';
-import { createRunner } from './runner.ts';
+import { createTransformCalls } from './transform-calls.ts';
 import { cloneValue } from './structured-clone.ts';
 import { tracePromises } from './trace-promises.ts';
 import { TextDecoder, TextEncoder } from './text-encoding.ts';
@@ -40,7 +40,10 @@ const GLOBALS = {
  */
 export function createRealm(
   trace: boolean,
-): (factory: (modules: unknown) => unknown, settings: RunnerSettings) => ReturnType<typeof createRunner> {
+): (
+  factory: (modules: unknown) => unknown,
+  settings: CallSettings,
+) => ReturnType<typeof createTransformCalls> {
   const current: CurrentCall = {
     pins: { now: 0, seed: 0, key: '', drawn: 0 },
     logs: { lines: [], bytes: 0, dropped: 0 },
@@ -57,5 +60,5 @@ export function createRealm(
   for (const [name, value] of Object.entries(globals)) installGlobal(name, value);
   freezeRealm([standIns.modules, ...HASH_CLASSES]);
   return (factory, settings) =>
-    createRunner(current, () => factory(standIns.modules), { ...settings, pendingPlace });
+    createTransformCalls(current, () => factory(standIns.modules), { ...settings, pendingPlace });
 }

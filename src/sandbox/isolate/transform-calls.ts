@@ -1,15 +1,15 @@
 import { CALL_STATES } from './call-states.ts';
-import type { CurrentCall, RunnerSettings } from './current-call.ts';
+import type { CallSettings, CurrentCall } from './current-call.ts';
 import { createExactText, type ArgumentText, type ExactText } from './exact-numbers.ts';
 import { URL } from './url.ts';
 import { listExports, pickExport } from './module-exports.ts';
 import { failCall, finishCall, settleCall, type CallResult } from './result.ts';
 
 /** Makes what the worker calls: `start`, `take` and `inspect`. */
-export function createRunner(
+export function createTransformCalls(
   current: CurrentCall,
   factory: () => unknown,
-  settings: RunnerSettings & { readonly pendingPlace: () => string },
+  settings: CallSettings & { readonly pendingPlace: () => string },
 ) {
   let kept: unknown;
   let argument: ArgumentText = { json: '{}', value: {} };

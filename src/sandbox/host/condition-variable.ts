@@ -1,5 +1,5 @@
 /** Lets somebody wait until something holds; whoever changes what it depends on says so. */
-export class Condition {
+export class ConditionVariable {
   #look: () => void = () => undefined;
 
   /** Resolves when the condition holds; one wait at a time. */

@@ -9,7 +9,7 @@ const KEEP_ALIVE_DRAIN_BYTES = 65_536;
  * reset the connection and the sender lose the answer (RFC 9112 section 9.6), so the rest is read and dropped: a
  * short one with the connection kept, any other within `limits` and with the connection closed after it.
  */
-export function send(exchange: Exchange, answer: Answer, options: SendOptions): void {
+export function sendAnswer(exchange: Exchange, answer: Answer, options: SendOptions): void {
   const { req, res, connection } = exchange;
   if (connection.socket.destroyed || res.headersSent) return;
   const body = answer.body ?? '';

@@ -19,7 +19,7 @@ import { resolveTarget, sendChunks } from '../gateway/gateway.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
-import { withStore } from './store.ts';
+import { withStore } from './store-tasks.ts';
 import { CliError, formatTable } from './terminal.ts';
 
 /** A check that does not heed its signal is given up this long after it. */

@@ -5,7 +5,7 @@ import { clearControl, createLogger } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
 import { findTarget } from './send.ts';
-import { withStore } from './store.ts';
+import { withStore } from './store-tasks.ts';
 import { CliError, formatBytes, formatOneLine, formatSpan, formatTable } from './terminal.ts';
 
 export interface MailRunFlags extends ConfigFlags {

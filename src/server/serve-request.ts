@@ -7,15 +7,15 @@ import { checkEncoding, inflateBody } from '../payload/payload.ts';
 import { concludeRequest, logRequest } from './account.ts';
 import { runAnswer } from './answer.ts';
 import { readBody } from './body.ts';
-import { answerQuestion } from './challenge.ts';
+import { answerQuestion } from './answer-question.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Answer, Exchange } from './exchange.ts';
-import { HEALTHY } from './health.ts';
+import { HEALTHY } from './readiness.ts';
 import { openClawIdempotencyKey, readIdempotencyKey } from './idempotency.ts';
 import { maskName } from './mask-secrets.ts';
 import { type IncomingHook, isOperator, type Proof, prove } from './prove.ts';
 import { checkProtocol } from './protocol-error.ts';
-import { send } from './send.ts';
+import { sendAnswer } from './send-answer.ts';
 import type { ServerContext } from './server-context.ts';
 import { bodyLimit, canTake, MAX_HOOK_NAME, type ReceivedHook, takeHook } from './take-hook.ts';
 import { findHookName, type RequestTarget } from './target.ts';
@@ -29,7 +29,7 @@ export interface ServeOptions {
 }
 
 /** Answers one request, whatever happens on the way, and accounts for it. Never rejects. */
-export async function serve(
+export async function serveRequest(
   context: ServerContext,
   exchange: Exchange,
   options: ServeOptions,
@@ -37,7 +37,7 @@ export async function serve(
   const ending = await handle(context, exchange, options);
   concludeRequest(context, exchange, ending);
   const answered = ending.waitSeconds === undefined ? ending : await holdAnswer(context, exchange, ending);
-  send(exchange, answered.answer, {
+  sendAnswer(exchange, answered.answer, {
     close: context.stopping.signal.aborted,
     limits: context.limits,
   });
