@@ -1,6 +1,6 @@
 import type { HookErrorCode } from '../errors.ts';
 
-/** What an operator can change about a request that was refused before any mapping saw it. */
+/** What an operator can change about a request that no mapping took or saw. */
 const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
   method_not_allowed: 'set the method in the settings of the sender, or name it at the mapping',
   body_too_large: 'raise maxBodyBytes of the mappings of this path, or hooks.maxBodyBytes',
@@ -11,6 +11,8 @@ const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
   invalid_utf8: 'the sender must send UTF-8',
   invalid_body: 'send a JSON object to wake and agent; another shape needs a mapping of its own',
   idempotency_mismatch: 'the sender must use a new Idempotency-Key for a new request',
+  no_mapping_matched:
+    'change the condition, or write "otherwise: skip" in a mapping of this path: it then answers 204 to what nobody wants (GitLab and Shopify switch a webhook off after a few 404s)',
   stopping: 'send it again: the service was stopping',
 };
 

@@ -76,7 +76,7 @@ function decideBuiltIn(state: EvaluationState, kind: 'wake' | 'agent'): Outcome 
   return { kind: 'accepted', actions: [action] };
 }
 
-/** Undefined where none takes the request and `hooks.unmatched` has it skipped. */
+/** Undefined where none takes the request, and its path or `hooks.unmatched` has it skipped. */
 function* pickMapping(state: EvaluationState): EvaluationPart<CompiledMapping | undefined> {
   const { settings, scope } = state;
   let mapping: CompiledMapping | undefined;
@@ -88,7 +88,8 @@ function* pickMapping(state: EvaluationState): EvaluationPart<CompiledMapping | 
     break;
   }
   if (state.full || mapping === undefined) yield* considerAll(state);
-  if (mapping !== undefined || settings.unmatched === 'skip') return mapping;
+  const { otherwise = settings.unmatched } = settings.table.settingsOf(state.request.path);
+  if (mapping !== undefined || otherwise === 'skip') return mapping;
   throw new HookError(
     'no_mapping_matched',
     'no mapping takes this request; sluice explain shows the nearest miss',

@@ -91,7 +91,7 @@ const SKIPPED_BY = {
   action: 'action: skip of the mapping',
   transform: 'the transform, which returned null',
   forEach: 'forEach, whose array is empty',
-  unmatched: 'hooks.unmatched, as no mapping takes it',
+  unmatched: 'otherwise of its path or hooks.unmatched, as no mapping takes it',
 } as const;
 
 function consideredLines(
@@ -276,7 +276,8 @@ function agentSettings(action: AgentAction): string[] {
 
 /** What to do about an error of evaluation; the others never come out of one. */
 const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
-  no_mapping_matched: 'send it to another hook name, or change the condition shown above',
+  no_mapping_matched:
+    'send it to another hook name, or change the condition shown above; "otherwise: skip" in a mapping of its path answers 204 to what nobody wants (GitLab and Shopify switch a webhook off after a few 404s)',
   mapping_requires_message:
     'give the mapping a messageTemplate whose values are in the payload, or a transform',
   mapping_requires_text: 'give the mapping a textTemplate whose values are in the payload, or a transform',

@@ -103,6 +103,8 @@ export interface PathSettings {
   readonly answer?: { readonly status: number; readonly body: string; readonly contentType: string };
   readonly rate?: { readonly perMinute: number; readonly burst: number };
   readonly maxBodyBytes?: number;
+  /** What becomes of a request that none of its mappings takes: 404, or 204 and nothing; default `hooks.unmatched`. */
+  readonly otherwise?: 'reject' | 'skip';
   /** No request of the path is kept with its body, whatever the configuration says. */
   readonly keepRequests?: 'none';
 }

@@ -57,6 +57,12 @@ export const pathSettingsShape = {
   ),
   answer: AnswerSchema.optional().describe('Answer to what was accepted, for senders that want their own.'),
   rate: RateSchema.optional().describe('Limit of proved requests.'),
+  otherwise: z
+    .enum(['reject', 'skip'])
+    .optional()
+    .describe(
+      'What a request of the path is answered that none of its mappings takes: 404, or 204 and nothing is done; default hooks.unmatched.',
+    ),
   keepRequests: z
     .literal('none')
     .optional()
@@ -98,6 +104,7 @@ export function compilePathSettings(compiling: PathSource): Pick<CompiledMapping
     allowFrom,
     bodyFormat,
     method,
+    otherwise,
     keepRequests,
     maxBodyBytes,
   } = source;
@@ -109,7 +116,7 @@ export function compilePathSettings(compiling: PathSource): Pick<CompiledMapping
       ? {}
       : { answer: { status: 200, contentType: 'text/plain', ...defined(answer) } }),
     ...(rate === undefined ? {} : { rate: { burst: Math.ceil(rate.perMinute), ...defined(rate) } }),
-    ...defined({ requireToken, allowFrom, bodyFormat, method, keepRequests, maxBodyBytes }),
+    ...defined({ requireToken, allowFrom, bodyFormat, method, otherwise, keepRequests, maxBodyBytes }),
   };
   return { settings, settingsAt };
 }

@@ -53,6 +53,7 @@ const MAPPINGS = [
     callbackUrl: 'https://example.org/done',
     dedupe: { key: '{{id}}', ttlSeconds: 60 },
     maxBodyBytes: 1000,
+    otherwise: 'skip',
     keepRequests: 'none',
   },
   {
@@ -155,7 +156,7 @@ test('the sample mappings have every key of the schema: a new key belongs there'
   expect(MAPPING_KEYS.length).toBeGreaterThan(35);
   const missing = MAPPING_KEYS.filter((path) => instancesOf(MAPPINGS, path).length === 0);
   expect(missing.map((path) => path.join('.'))).toEqual([]);
-  const kinds = ['accepted', 'rejected', 'rejected', 'rejected', ...Array<string>(6).fill('accepted')];
+  const kinds = ['accepted', 'skipped', 'skipped', 'rejected', ...Array<string>(6).fill('accepted')];
   expect(observe(MAPPINGS)).toMatchObject(kinds.map((kind) => ({ outcome: { kind } })));
 });
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deriveActionId } from '../../src/hook/hook.ts';
+import { deriveActionId, formatEvaluation } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/request.ts';
 import {
   actionOf,
@@ -312,4 +312,17 @@ test('a request that no mapping takes is skipped where hooks.unmatched says so, 
   const { evaluation } = evaluateHook(request, settingsWith({ table, unmatched: 'skip' }));
   expect(evaluation.outcome).toEqual({ kind: 'skipped', by: 'unmatched' });
   expect(evaluation.trace.considered.map(({ mapping }) => mapping.id)).toEqual(['push']);
+});
+
+test('otherwise of a path goes before hooks.unmatched, and explain names it where it would help', () => {
+  const written = (otherwise: string) => `
+    - {id: push, match: {path: github, source: ci}, messageTemplate: x, otherwise: ${otherwise}}
+    - {id: other, match: {path: other, source: ci}, messageTemplate: x}`;
+  const judge = (path: string, otherwise: string, unmatched: 'reject' | 'skip') =>
+    evaluateHook({ path, payload: {} }, settingsWith({ table: written(otherwise), unmatched })).evaluation;
+  expect(judge('github', 'skip', 'reject').outcome).toEqual({ kind: 'skipped', by: 'unmatched' });
+  expect(judge('other', 'skip', 'reject').outcome).toMatchObject({ kind: 'rejected' });
+  expect(judge('github', 'reject', 'skip').outcome).toMatchObject({ kind: 'rejected' });
+  expect(judge('other', 'reject', 'skip').outcome).toEqual({ kind: 'skipped', by: 'unmatched' });
+  expect(formatEvaluation(judge('other', 'skip', 'reject'))).toMatch(/otherwise: skip.*GitLab and Shopify/);
 });
