@@ -161,7 +161,7 @@ const SUSPECT = /(?:[[:,\s]|^)(-?(?:[\d.]{16,}|[\d.]+[eE][-+]?\d{3,})(?:[eE][-+]
  * @throws SyntaxError as `JSON.parse` does
  */
 export function parseJson(text: string): JsonValue {
-  const suspects = findSuspects(text);
+  const suspects = mayHoldSuspects(text) ? findSuspects(text) : NONE;
   if (suspects.length === 0) return JSON.parse(text) as JsonValue;
   const mark = randomUUID();
   const pieces: string[] = [];
@@ -177,6 +177,38 @@ export function parseJson(text: string): JsonValue {
 interface Range {
   readonly start: number;
   readonly end: number;
+}
+
+const NONE: readonly Range[] = [];
+/** From this many digits and points on a number may differ from its double. */
+const LONG_NUMBER = 16;
+const LONG_EXPONENT = /\d[eE][-+]?\d{3}/;
+const BEFORE_NUMBER = ':, \n\r\t[-';
+
+/** Whether a text has what every suspect has. Looks at one character in sixteen, then at those around a digit. */
+function mayHoldSuspects(text: string): boolean {
+  for (let at = 0; at < text.length; at += LONG_NUMBER) {
+    if (isDigitOrPoint(text, at) && isInLongNumber(text, at)) return true;
+  }
+  return LONG_EXPONENT.test(text);
+}
+
+/** Whether the digits around an offset are many and begin where a number can; a hash in quotes begins elsewhere. */
+function isInLongNumber(text: string, at: number): boolean {
+  let start = at;
+  while (isDigitOrPoint(text, start - 1)) {
+    start -= 1;
+    // It holds the character looked at before this one, and was judged there.
+    if (at - start === LONG_NUMBER) return false;
+  }
+  let end = at + 1;
+  while (end - start < LONG_NUMBER && isDigitOrPoint(text, end)) end += 1;
+  return end - start === LONG_NUMBER && (start === 0 || BEFORE_NUMBER.includes(text.charAt(start - 1)));
+}
+
+function isDigitOrPoint(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return (code >= 0x30 && code <= 0x39) || code === 0x2e;
 }
 
 /** Numbers outside strings that are not the same as a double; linear in the text. */
