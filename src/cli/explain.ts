@@ -3,15 +3,27 @@ import { resolve } from 'node:path';
 import { adviceFor } from '../analysis/analysis.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import type { Diagnostic } from '../document/document.ts';
-import { evaluationToJson, formatEvaluation, type Evaluation, type EvaluationJson } from '../hook/hook.ts';
+import {
+  evaluationToJson,
+  formatEvaluation,
+  type Evaluation,
+  type EvaluationJson,
+  parseKeptRequest,
+  type KeptTrace,
+} from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
-import { openStorage } from '../storage/storage.ts';
+import {
+  openStorage,
+  findStoredRequest,
+  type StoredRequest,
+  runToJson,
+  eventToJson,
+  outboxToJson,
+} from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings } from './config-file.ts';
 import { answerLines, reasonLines, workLines } from './format-stored.ts';
-import { runToJson, eventToJson, outboxToJson } from './listings.ts';
-import { readRequests, parseKeptRequest, type KeptTrace } from './request-file.ts';
-import { findStoredRequest, type StoredRequest } from './stored-request.ts';
+import { readRequests } from './request-file.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 

@@ -1,10 +1,16 @@
 import { LAST_CHANNEL } from '../action.ts';
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
-import type { DecisionRecord, EventRecord, MissedMapping, OutboxRecord } from '../storage/storage.ts';
+import type {
+  DecisionRecord,
+  EventRecord,
+  MissedMapping,
+  OutboxRecord,
+  StoredRequest,
+  StoredRun,
+} from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import { remedyOf } from './refusal-remedy.ts';
-import type { StoredRequest, StoredRun } from './stored-request.ts';
 import { formatBytes, formatSpan } from './terminal.ts';
 
 const MAX_MISSED = 10;

@@ -1,10 +1,16 @@
-import type {
-  DecisionRecord,
-  EventRecord,
-  OutboxRecord,
-  RunRecord,
-  SessionRecord,
-  Storage,
+import {
+  type DecisionRecord,
+  type EventRecord,
+  type OutboxRecord,
+  type RunRecord,
+  type SessionRecord,
+  type Storage,
+  decisionNote,
+  decisionToJson,
+  eventToJson,
+  isoTime,
+  outboxToJson,
+  runToJson,
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
@@ -54,9 +60,6 @@ export async function printListing<Row>(
   if (rows.length === options.limit) terminal.err(`the newest ${options.limit}; --limit N shows more`);
 }
 
-const isoTime = (ms: number | undefined): string | undefined =>
-  ms === undefined ? undefined : new Date(ms).toISOString();
-
 const query = (
   options: ListingOptions,
 ): {
@@ -79,38 +82,6 @@ const errorText = (error: { code: string; message: string } | undefined): string
 /** The outcome with its reason. */
 const whyText = ({ outcome, state, lastError }: RunRecord): string =>
   `${outcome ?? state}: ${errorText(lastError)}`;
-
-/** An error's message can hold what an agent or a platform said: payload-derived, as the texts are. */
-const errorToJson = (error: { code: string; message: string } | undefined, text: boolean): unknown =>
-  error === undefined ? null : text ? error : { code: error.code };
-
-/** One run as `sluice runs --json` prints it. */
-export function runToJson(run: RunRecord, text: boolean): Record<string, unknown> {
-  const { action } = run;
-  return {
-    id: run.id,
-    kind: run.kind,
-    mapping: action.origin.mappingId ?? null,
-    path: action.origin.path,
-    name: action.name,
-    sessionKey: action.sessionKey,
-    owner: action.owner,
-    state: run.state,
-    outcome: run.outcome ?? null,
-    ...(text ? { message: action.message, reply: run.reply ?? null } : {}),
-    attempts: run.attempts,
-    channel: action.channel,
-    to: action.to ?? null,
-    model: action.model ?? null,
-    runner: action.runner ?? null,
-    lastError: errorToJson(run.lastError, text),
-    usage: run.usage ?? null,
-    acceptedAt: isoTime(run.acceptedAt),
-    dueAt: isoTime(run.dueAt),
-    startedAt: isoTime(run.startedAt) ?? null,
-    endedAt: isoTime(run.endedAt) ?? null,
-  };
-}
 
 /** Tokens in and out, where the runner told them. */
 function tokensOf({ usage }: RunRecord): string {
@@ -151,24 +122,6 @@ export const runsListing: Listing<RunRecord> = {
   ],
 };
 
-/** One system event as `sluice events --json` prints it. */
-export function eventToJson(event: EventRecord, text: boolean): Record<string, unknown> {
-  return {
-    id: event.id,
-    kind: event.kind,
-    ...(text ? { text: event.text } : {}),
-    origin: text ? event.origin : { ...event.origin, source: undefined },
-    mode: event.mode,
-    state: event.state,
-    attempts: event.attempts,
-    turnId: event.turnId ?? null,
-    runId: event.runId ?? null,
-    lastError: errorToJson(event.lastError, text),
-    createdAt: isoTime(event.createdAt),
-    consumedAt: isoTime(event.consumedAt) ?? null,
-  };
-}
-
 export const eventsListing: Listing<EventRecord> = {
   title: 'system events',
   heading: ['id', 'kind', 'from', 'mode', 'state', 'text', 'age'],
@@ -184,26 +137,6 @@ export const eventsListing: Listing<EventRecord> = {
     formatSpan(now - event.createdAt),
   ],
 };
-
-/** One delivery or callback; the recipient is shown, the text only with `text`. */
-export function outboxToJson(entry: OutboxRecord, text: boolean): Record<string, unknown> {
-  return {
-    id: entry.id,
-    kind: entry.kind,
-    runId: entry.runId,
-    state: entry.state,
-    attempts: entry.attempts,
-    channel: entry.delivery?.channel ?? null,
-    to: entry.delivery?.to ?? null,
-    url: entry.callback === undefined ? null : new URL(entry.callback.url).origin,
-    ...(text ? { text: entry.delivery?.text ?? entry.callback?.body ?? null } : {}),
-    chunksSent: entry.chunksSent,
-    lastError: errorToJson(entry.lastError, text),
-    createdAt: isoTime(entry.createdAt),
-    dueAt: isoTime(entry.dueAt),
-    endedAt: isoTime(entry.endedAt) ?? null,
-  };
-}
 
 /** Work that waits, is under way, or was given up: runs, what they send, and system events that were parked. */
 export const queueListing: Listing<RunRecord | OutboxRecord | EventRecord> = {
@@ -260,40 +193,19 @@ function isEvent(entry: RunRecord | OutboxRecord | EventRecord): entry is EventR
   return 'origin' in entry;
 }
 
-/** Why a request missed, or what is odd about what became of it. */
-function noteOf({ refusal, missed = [], warnings = [] }: DecisionRecord): string {
-  if (refusal !== undefined) return refusal.text;
-  if (missed.length === 0) return warnings.join(', ');
-  return missed
-    .map(({ mappingId, part, place = '', variable }) =>
-      `${mappingId}: ${part} ${variable === undefined ? '' : `(${variable} is missing) `}${place}`.trim(),
-    )
-    .join('; ');
-}
-
 /** What each request became; where none matched, the place at which every candidate failed. No payload values. */
 export const requestsListing: Listing<DecisionRecord> = {
   title: 'requests',
   heading: ['id', 'path', 'status', 'outcome', 'mapping', 'notes', 'body', 'took', 'age'],
   fetch: (storage, options) => storage.listDecisions(query(options)),
-  toJson: (decision, text) => {
-    const { transformNotes, receivedAt, ...rest } = decision;
-    return {
-      // The names that runs and events have.
-      id: decision.requestId,
-      mapping: decision.mappingId ?? null,
-      ...rest,
-      receivedAt: isoTime(receivedAt),
-      ...(text && transformNotes !== undefined ? { transformNotes } : {}),
-    };
-  },
+  toJson: decisionToJson,
   toCells: (decision, now) => [
     decision.requestId,
     formatOneLine(decision.path, 30),
     String(decision.status),
     decision.code ?? decision.outcome,
     decision.mappingId ?? '',
-    formatOneLine(noteOf(decision), 70),
+    formatOneLine(decisionNote(decision), 70),
     formatBytes(decision.bodyBytes),
     `${decision.tookMs.toFixed(1)} ms`,
     formatSpan(now - decision.receivedAt),

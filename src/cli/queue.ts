@@ -1,8 +1,13 @@
 import { printYaml } from '../document/document.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import { dropEnding } from '../gateway/gateway.ts';
-import type { QueueSelection, Storage } from '../storage/storage.ts';
-import { eventToJson, outboxToJson, runToJson } from './listings.ts';
+import {
+  type QueueSelection,
+  type Storage,
+  eventToJson,
+  outboxToJson,
+  runToJson,
+} from '../storage/storage.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 export interface SelectionOptions {

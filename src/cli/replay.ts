@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { adviceFor } from '../analysis/analysis.ts';
-import { evaluationToJson, formatEvaluation } from '../hook/hook.ts';
+import { evaluationToJson, formatEvaluation, parseKeptRequest } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { Cli } from './command-line.ts';
-import { parseKeptRequest, readRequests } from './request-file.ts';
+import { readRequests } from './request-file.ts';
 import { sendRequests } from './send.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';

@@ -19,3 +19,4 @@ export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from './eva
 export { createPauses, isPause, runEvaluation, type EvaluationDriver } from './run-evaluation.ts';
 export { evaluationToJson, type ConsideredJson, type EvaluationJson } from './evaluation-json.ts';
 export { formatEvaluation, type ExplainOptions } from './format-evaluation.ts';
+export { parseKeptRequest, type KeptTrace } from './kept-request.ts';

@@ -9,6 +9,15 @@ export type { Storage } from './port.ts';
 export { DROPPED, KEPT_LIMITS } from './records.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';
+export {
+  decisionNote,
+  decisionToJson,
+  eventToJson,
+  isoTime,
+  outboxToJson,
+  runToJson,
+} from './record-json.ts';
+export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
 export type { StorageError, StorageErrorCode, StorageHealth } from './storage-error.ts';
 
 /** How a store is opened. */

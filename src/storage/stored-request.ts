@@ -1,11 +1,5 @@
-import type {
-  EventRecord,
-  OutboxRecord,
-  RunRecord,
-  DecisionRecord,
-  KeptRequest,
-  Storage,
-} from '../storage/storage.ts';
+import type { Storage } from './port.ts';
+import type { DecisionRecord, EventRecord, KeptRequest, OutboxRecord, RunRecord } from './records.ts';
 
 /** What the store knows of one request: its decision, the request itself, and the work that came of it. */
 export interface StoredRequest {

@@ -1,0 +1,99 @@
+import type { DecisionRecord, EventRecord, OutboxRecord, RunRecord } from './records.ts';
+
+/** A time as ISO 8601, or undefined. */
+export const isoTime = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString();
+
+/** An error's message can hold what an agent or a platform said: payload-derived, as the texts are. */
+const errorToJson = (error: { code: string; message: string } | undefined, text: boolean): unknown =>
+  error === undefined ? null : text ? error : { code: error.code };
+
+/** One run as `sluice runs --json` prints it. */
+export function runToJson(run: RunRecord, text: boolean): Record<string, unknown> {
+  const { action } = run;
+  return {
+    id: run.id,
+    kind: run.kind,
+    mapping: action.origin.mappingId ?? null,
+    path: action.origin.path,
+    name: action.name,
+    sessionKey: action.sessionKey,
+    owner: action.owner,
+    state: run.state,
+    outcome: run.outcome ?? null,
+    ...(text ? { message: action.message, reply: run.reply ?? null } : {}),
+    attempts: run.attempts,
+    channel: action.channel,
+    to: action.to ?? null,
+    model: action.model ?? null,
+    runner: action.runner ?? null,
+    lastError: errorToJson(run.lastError, text),
+    usage: run.usage ?? null,
+    acceptedAt: isoTime(run.acceptedAt),
+    dueAt: isoTime(run.dueAt),
+    startedAt: isoTime(run.startedAt) ?? null,
+    endedAt: isoTime(run.endedAt) ?? null,
+  };
+}
+
+/** One system event as `sluice events --json` prints it. */
+export function eventToJson(event: EventRecord, text: boolean): Record<string, unknown> {
+  return {
+    id: event.id,
+    kind: event.kind,
+    ...(text ? { text: event.text } : {}),
+    origin: text ? event.origin : { ...event.origin, source: undefined },
+    mode: event.mode,
+    state: event.state,
+    attempts: event.attempts,
+    turnId: event.turnId ?? null,
+    runId: event.runId ?? null,
+    lastError: errorToJson(event.lastError, text),
+    createdAt: isoTime(event.createdAt),
+    consumedAt: isoTime(event.consumedAt) ?? null,
+  };
+}
+
+/** One delivery or callback; the recipient is shown, the text only with `text`. */
+export function outboxToJson(entry: OutboxRecord, text: boolean): Record<string, unknown> {
+  return {
+    id: entry.id,
+    kind: entry.kind,
+    runId: entry.runId,
+    state: entry.state,
+    attempts: entry.attempts,
+    channel: entry.delivery?.channel ?? null,
+    to: entry.delivery?.to ?? null,
+    url: entry.callback === undefined ? null : new URL(entry.callback.url).origin,
+    ...(text ? { text: entry.delivery?.text ?? entry.callback?.body ?? null } : {}),
+    chunksSent: entry.chunksSent,
+    lastError: errorToJson(entry.lastError, text),
+    createdAt: isoTime(entry.createdAt),
+    dueAt: isoTime(entry.dueAt),
+    endedAt: isoTime(entry.endedAt) ?? null,
+  };
+}
+
+/** One decision as `sluice requests --json` prints it. */
+export function decisionToJson(decision: DecisionRecord, text: boolean): Record<string, unknown> {
+  const { transformNotes, receivedAt, ...rest } = decision;
+  return {
+    // The names that runs and events have.
+    id: decision.requestId,
+    mapping: decision.mappingId ?? null,
+    ...rest,
+    receivedAt: isoTime(receivedAt),
+    ...(text && transformNotes !== undefined ? { transformNotes } : {}),
+  };
+}
+
+/** Why a request missed, or what is odd about what became of it. */
+export function decisionNote({ refusal, missed = [], warnings = [] }: DecisionRecord): string {
+  if (refusal !== undefined) return refusal.text;
+  if (missed.length === 0) return warnings.join(', ');
+  return missed
+    .map(({ mappingId, part, place = '', variable }) =>
+      `${mappingId}: ${part} ${variable === undefined ? '' : `(${variable} is missing) `}${place}`.trim(),
+    )
+    .join('; ');
+}
