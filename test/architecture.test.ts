@@ -74,6 +74,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
     owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
   },
   analysis: { imports: ['mapping', 'hook', 'document', 'request'] },
+  explanation: { imports: ['analysis', 'mapping', 'hook', 'document', 'storage', 'request'] },
   golden: {
     imports: ['hook', 'mapping', 'document', 'storage', 'request', 'action', 'errors'],
     types: ['sandbox'],

@@ -1,25 +1,16 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { adviceFor } from '../analysis/analysis.ts';
 import type { LoadedConfig } from '../config/config.ts';
-import type { Diagnostic } from '../document/document.ts';
 import {
-  evaluationToJson,
-  formatEvaluation,
-  type Evaluation,
-  type EvaluationJson,
-  parseKeptRequest,
-  type KeptTrace,
-} from '../hook/hook.ts';
+  explainRequest,
+  explanationToJson,
+  storedToJson,
+  type ExplanationJson,
+  type RequestExplanation,
+} from '../explanation/explanation.ts';
+import { formatEvaluation, parseKeptRequest, type EvaluationJson, type KeptTrace } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
-import {
-  openStorage,
-  findStoredRequest,
-  type StoredRequest,
-  runToJson,
-  eventToJson,
-  outboxToJson,
-} from '../storage/storage.ts';
+import { findStoredRequest, openStorage, type KeptRequest, type StoredRequest } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings } from './config-file.ts';
 import { answerLines, reasonLines, workLines } from './format-stored.ts';
@@ -55,11 +46,10 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
       `nothing is kept under the id ${id}; "sluice requests" lists the last 1,000 decisions, "sluice runs" the runs`,
     );
   }
-  const { kept } = stored;
-  const request = kept === undefined ? undefined : parseKeptRequest(kept);
+  const { request, judged } = stored.kept === undefined ? {} : keptParts(stored.kept);
   if (flags.json === true) {
     const [evaluation] = await explainRequests(cli, request === undefined ? [] : [request], flags);
-    cli.terminal.out(JSON.stringify(storedToJson(stored, request?.judged, evaluation), null, 2));
+    cli.terminal.out(JSON.stringify(storedToJson(stored, judged, evaluation), null, 2));
     return;
   }
   const print = (lines: readonly string[]): void => {
@@ -69,9 +59,17 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
   if (decision !== undefined) print(answerLines(decision));
   if (decision !== undefined && request === undefined) print(reasonLines(decision));
   if (request === undefined) print(howToKeep(config));
-  else await explainKept(cli, request, flags);
+  else await explainKept(cli, { request, judged }, flags);
   const work = workLines(stored, config.settings.gateway, Date.now());
   if (work.length > 0) print(['', 'What became of it:', ...work]);
+}
+
+function keptParts(kept: KeptRequest): {
+  readonly request: HookRequest;
+  readonly judged: KeptTrace | undefined;
+} {
+  const { judged, ...request } = parseKeptRequest(kept);
+  return { request, judged };
 }
 
 async function findStored({ settings }: LoadedConfig, id: string): Promise<StoredRequest | undefined> {
@@ -102,14 +100,13 @@ function howToKeep({ settings }: LoadedConfig): readonly string[] {
 /** The kept request as it would be judged now, and how it was judged where that differs. */
 async function explainKept(
   cli: Cli,
-  request: HookRequest & { readonly judged?: KeptTrace },
+  { request, judged }: { readonly request: HookRequest; readonly judged: KeptTrace | undefined },
   flags: ExplainFlags,
 ): Promise<void> {
   cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
-  const { judged, ...now } = request;
-  const [evaluation] = await explainRequests(cli, [now], flags);
-  const removed = [...Object.entries(now.headers), ...Object.entries(now.query)].flatMap(([name, value]) =>
-    value === '[removed]' ? [name] : [],
+  const [evaluation] = await explainRequests(cli, [request], flags);
+  const removed = [...Object.entries(request.headers), ...Object.entries(request.query)].flatMap(
+    ([name, value]) => (value === '[removed]' ? [name] : []),
   );
   if (removed.length > 0) {
     cli.terminal.out(
@@ -146,58 +143,23 @@ function changedLines(before: KeptTrace, now: EvaluationJson): readonly string[]
   ];
 }
 
-function storedToJson(stored: StoredRequest, judged: KeptTrace | undefined, evaluation: unknown): object {
-  const { decision, runs, events } = stored;
-  return {
-    ...(decision === undefined ? {} : { decision }),
-    ...(judged === undefined ? {} : { judged }),
-    ...(evaluation === undefined ? {} : { evaluation }),
-    runs: runs.map(({ run, outbox }) => ({
-      ...runToJson(run, true),
-      outbox: outbox.map((entry) => outboxToJson(entry, true)),
-    })),
-    events: events.map((event) => eventToJson(event, true)),
-  };
-}
-
 /** Evaluates with the mappings and transforms as they are; prints for people, resolves to what `--json` prints. */
-async function explainRequests(
+export async function explainRequests(
   cli: Cli,
   requests: readonly HookRequest[],
   flags: ExplainFlags,
-): Promise<readonly EvaluationJson[]> {
+): Promise<readonly ExplanationJson[]> {
   if (requests.length === 0) return [];
   const workbench = await openWorkbench(cli.terminal, flags);
   try {
-    const evaluations: Evaluation[] = [];
-    for (const request of requests) evaluations.push(await workbench.generation.evaluate(request, 'full'));
-    for (const [index, evaluation] of flags.json === true ? [] : evaluations.entries()) {
-      const request = requests[index];
-      cli.terminal.out(
-        formatEvaluation(evaluation, {
-          color: cli.terminal.color,
-          ...(request === undefined
-            ? {}
-            : {
-                request,
-                advice: {
-                  ...adviceFor(evaluation, request, workbench.generation.table),
-                  passedOver: passedOver(workbench.diagnostics),
-                },
-              }),
-        }),
-      );
+    const explained: RequestExplanation[] = [];
+    for (const request of requests) explained.push(await explainRequest(request, workbench));
+    for (const { evaluation, ...options } of flags.json === true ? [] : explained) {
+      cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, ...options }));
     }
-    if (evaluations.some((evaluation) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
-    return evaluations.map((evaluation) => evaluationToJson(evaluation));
+    if (explained.some(({ evaluation }) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
+    return explained.map(explanationToJson);
   } finally {
     await workbench.close();
   }
-}
-
-/** Files of the mappings folder that are not read: the mapping that is looked for may stand in one. */
-function passedOver(diagnostics: readonly Diagnostic[]): readonly string[] {
-  return diagnostics
-    .filter(({ code }) => code === 'MAPPING_FILE_PASSED_OVER')
-    .map(({ message, at }) => `${at?.source.file ?? ''}: ${message}`);
 }

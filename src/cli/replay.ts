@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { adviceFor } from '../analysis/analysis.ts';
-import { evaluationToJson, formatEvaluation, parseKeptRequest } from '../hook/hook.ts';
+import { parseKeptRequest } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { Cli } from './command-line.ts';
+import { explainRequests } from './explain.ts';
 import { readRequests } from './request-file.ts';
 import { sendRequests } from './send.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';
-import { openWorkbench } from './workbench.ts';
 
 export interface ReplayFlags {
   readonly config?: string;
@@ -26,25 +25,9 @@ export async function replay(cli: Cli, what: string, flags: ReplayFlags): Promis
     await sendRequests(cli, requests, flags);
     return;
   }
-  const workbench = await openWorkbench(cli.terminal, flags);
-  try {
-    const list: unknown[] = [];
-    for (const request of requests) {
-      const evaluation = await workbench.generation.evaluate(request, 'full');
-      list.push(evaluationToJson(evaluation));
-      if (flags.json !== true)
-        cli.terminal.out(
-          formatEvaluation(evaluation, {
-            color: cli.terminal.color,
-            request,
-            advice: adviceFor(evaluation, request, workbench.generation.table),
-          }),
-        );
-      if (evaluation.outcome.kind === 'rejected') cli.setExitCode(1);
-    }
-    if (flags.json === true) cli.terminal.out(JSON.stringify(list.length === 1 ? list[0] : list, null, 2));
-  } finally {
-    await workbench.close();
+  const explained = await explainRequests(cli, requests, flags);
+  if (flags.json === true) {
+    cli.terminal.out(JSON.stringify(explained.length === 1 ? explained[0] : explained, null, 2));
   }
 }
 

@@ -19,15 +19,20 @@ export interface Draft {
 /** Renders a mapping's template for a scope; records what it left empty where somebody wants to know. */
 export type Render = (field: string, template: CompiledTemplate, scope: Scope) => string;
 
+/** UTF-16 units of a rendered text that a trace holds. */
+const MAX_TEXT_CHARS = 20_000;
+
 /** Makes the function that renders, counts, and records what rendered empty; with `full` everything. */
 export function createRender(
   work: WorkBudget,
   { templates, full }: { readonly templates: RenderedTemplate[]; readonly full: boolean },
 ): Render {
   return (field, template, scope) => {
-    const trace: RenderTrace = { empty: [], branches: [] };
+    const trace: RenderTrace = { empty: [], branches: [], ...(full ? { pieces: [] } : {}) };
+    let rendered: { readonly text?: string } = {};
     try {
       const text = template.render(scope, trace);
+      if (full) rendered = { text: text.slice(0, MAX_TEXT_CHARS) };
       work.render(text);
       return text;
     } catch (error) {
@@ -38,7 +43,7 @@ export function createRender(
     } finally {
       if (full || trace.empty.length > 0) {
         const index = scope.index === undefined ? {} : { index: scope.index };
-        templates.push({ field, at: template.at, ...trace, ...index });
+        templates.push({ field, at: template.at, ...trace, ...rendered, ...index });
       }
     }
   };

@@ -1,10 +1,10 @@
 import type { Action } from '../action.ts';
 import { formatPlace } from '../document/document.ts';
 import type { HookError, HookErrorItem } from '../errors.ts';
-import type { ConsideredMapping } from '../mapping/mapping.ts';
+import type { ConditionTrace, ConsideredMapping } from '../mapping/mapping.ts';
 import type { JsonValue } from '../request.ts';
 import type { TransformReply } from '../sandbox/sandbox.ts';
-import type { Evaluation } from './evaluation.ts';
+import type { Evaluation, RenderedTemplate } from './evaluation.ts';
 
 /** An evaluation as `explain --json` prints it: plain data, places as `file:line:column`. */
 export interface EvaluationJson {
@@ -26,6 +26,8 @@ export interface EvaluationJson {
     readonly at: string;
     readonly index?: number;
   }[];
+  /** What each template became, expression by expression; empty where only the decision was recorded. */
+  readonly templates: readonly TemplateJson[];
   readonly transforms: readonly {
     readonly module: string;
     readonly at: string;
@@ -33,6 +35,26 @@ export interface EvaluationJson {
     readonly problem?: string;
     readonly reply: TransformReply;
   }[];
+}
+
+/** One rendered template. */
+export interface TemplateJson {
+  readonly field: string;
+  readonly at: string;
+  readonly index?: number;
+  readonly text?: string;
+  readonly pieces: readonly { readonly expression: string; readonly at: string; readonly text: string }[];
+}
+
+/** A part of a condition with what it found; parts that were not asked any more are absent. */
+export interface ConditionJson {
+  readonly expression: string;
+  readonly at: string;
+  readonly result: 'true' | 'false' | 'unknown';
+  readonly found?: JsonValue;
+  readonly expected?: JsonValue;
+  readonly missing?: string;
+  readonly children: readonly ConditionJson[];
 }
 
 /** One considered mapping; `held` counts the parts that held before the one that failed. */
@@ -50,6 +72,8 @@ export interface ConsideredJson {
     readonly expected?: JsonValue;
     readonly missing?: string;
   };
+  /** The whole condition as it was judged; absent where path or source already failed, or there is none. */
+  readonly condition?: ConditionJson;
 }
 
 /** Turns an evaluation into plain data for JSON output. */
@@ -66,6 +90,7 @@ export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
     empty: trace.templates.flatMap(({ field, empty, index }) =>
       empty.map(({ expression, at }) => ({ field, expression, at: formatPlace(at), ...indexed(index) })),
     ),
+    templates: trace.templates.flatMap(templateToJson),
     transforms: trace.transforms.map(({ call, reply, at, index, problem }) => ({
       module: call.ref.module,
       at: formatPlace(at),
@@ -80,8 +105,45 @@ function pickError({ status, code, detail, errors }: HookError): NonNullable<Eva
   return { status, code, detail, errors };
 }
 
-function consideredToJson({ mapping, matched, held, failed }: ConsideredMapping): ConsideredJson {
-  const entry = { id: mapping.id, at: formatPlace(mapping.at), matched, held };
+function templateToJson({ field, at, index, text, pieces }: RenderedTemplate): readonly TemplateJson[] {
+  if (pieces === undefined) return [];
+  const printed = pieces.map((piece) => ({ ...piece, at: formatPlace(piece.at) }));
+  return [
+    {
+      field,
+      at: formatPlace(at),
+      ...indexed(index),
+      ...(text === undefined ? {} : { text }),
+      pieces: printed,
+    },
+  ];
+}
+
+interface OpenCondition extends ConditionJson {
+  readonly children: ConditionJson[];
+}
+
+/** Nodes come in the order they were entered in, each with the number of those above it. */
+function conditionToJson(nodes: readonly ConditionTrace[]): ConditionJson | undefined {
+  const way: OpenCondition[] = [];
+  for (const { at, depth, leaf: _leaf, ...node } of nodes) {
+    const entry: OpenCondition = { ...node, at: formatPlace(at), children: [] };
+    way.length = Math.min(way.length, depth);
+    way.at(-1)?.children.push(entry);
+    way.push(entry);
+  }
+  return way[0];
+}
+
+function consideredToJson({ mapping, matched, held, failed, nodes }: ConsideredMapping): ConsideredJson {
+  const condition = conditionToJson(nodes ?? []);
+  const entry = {
+    id: mapping.id,
+    at: formatPlace(mapping.at),
+    matched,
+    held,
+    ...(condition === undefined ? {} : { condition }),
+  };
   if (failed === undefined) return entry;
   if (failed.part !== 'when') {
     const { part, at, expected, found } = failed;

@@ -29,6 +29,10 @@ export interface RenderedTemplate {
   readonly at: Place;
   readonly empty: RenderTrace['empty'];
   readonly branches: RenderTrace['branches'];
+  /** What each expression printed; absent where only what the decision log needs was recorded. */
+  readonly pieces?: RenderTrace['pieces'];
+  /** At most 20,000 characters of the whole; absent as the pieces are, and where the rendering failed. */
+  readonly text?: string;
   readonly index?: number;
 }
 

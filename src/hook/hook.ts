@@ -17,6 +17,12 @@ export {
 } from './ids.ts';
 export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from './evaluation-settings.ts';
 export { createPauses, isPause, runEvaluation, type EvaluationDriver } from './run-evaluation.ts';
-export { evaluationToJson, type ConsideredJson, type EvaluationJson } from './evaluation-json.ts';
-export { formatEvaluation, type ExplainOptions } from './format-evaluation.ts';
+export {
+  evaluationToJson,
+  type ConditionJson,
+  type ConsideredJson,
+  type EvaluationJson,
+  type TemplateJson,
+} from './evaluation-json.ts';
+export { formatEvaluation, type EvaluationAdvice, type ExplainOptions } from './format-evaluation.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';

@@ -3,7 +3,7 @@ import type { HookRequest } from '../request.ts';
 import type { EvaluationJson } from './evaluation-json.ts';
 
 /** How a kept request was judged when it came; without prompts. */
-export type KeptTrace = Omit<EvaluationJson, 'actions'> & {
+export type KeptTrace = Omit<EvaluationJson, 'actions' | 'templates'> & {
   readonly generation: string;
   readonly actions: readonly { readonly kind: string; readonly id: string }[];
 };

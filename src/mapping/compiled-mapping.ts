@@ -33,8 +33,18 @@ export interface CompiledTemplate {
   render(scope: Scope, trace?: RenderTrace): string;
 }
 
+/** What one expression of a template printed; in a loop the first turns only. */
+export interface RenderedPiece {
+  readonly expression: string;
+  readonly at: Place;
+  /** At most 500 characters of it. Payload-derived. */
+  readonly text: string;
+}
+
 /** What a rendering left empty, and which block branches it took (for coverage). */
 export interface RenderTrace {
+  /** What each expression printed, in order; recorded only where the list is given. */
+  readonly pieces?: RenderedPiece[];
   readonly empty: { readonly expression: string; readonly at: Place }[];
   readonly branches: { readonly at: Place; readonly taken: 'main' | 'inverse' }[];
 }
@@ -52,6 +62,8 @@ export interface ConditionTrace {
   readonly missing?: string;
   /** True where the node is a leaf (no connective below it): coverage counts these. */
   readonly leaf: boolean;
+  /** Connectives above the node; 0 for the whole condition. */
+  readonly depth: number;
 }
 
 /** An equality between a variable and a literal text that a condition needs in order to hold. */

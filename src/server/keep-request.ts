@@ -61,7 +61,7 @@ function queryOf({ query, url }: HookRequest): Pick<HookRequest, 'query' | 'url'
 
 /** How it was judged when it came: mappings may change. The actions are in the store, the prompts with them. */
 function traceOf(generation: string, evaluation: Evaluation): object {
-  const { actions, ...trace } = evaluationToJson(evaluation);
+  const { actions, templates: _templates, ...trace } = evaluationToJson(evaluation);
   const kept = { generation, ...trace, actions: actions.map(({ kind, id }) => ({ kind, id })) };
   if (JSON.stringify(kept).length <= MAX_TRACE) return kept;
   const { considered: _considered, transforms: _transforms, empty, ...rest } = kept;

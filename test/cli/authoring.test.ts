@@ -98,7 +98,58 @@ describe('explain FILE', () => {
     expect(result.out.indexOf('✗ paid')).toBeLessThan(result.out.indexOf('✗ refund'));
     expect(result.out).toMatch(/✗ paid[^]*total[^]*20[^]*mappings\/shop\.yaml:3:\d+[^]*✗ refund/);
     const json = JSON.parse((await bench.run(['explain', 'missed.request.yaml', '--json'])).out) as object;
-    expect(json).toMatchObject({ outcome: 'rejected' });
+    expect(json).toMatchObject({
+      outcome: 'rejected',
+      request: { path: 'shop', headers: {}, receivedAt: expect.any(String) as string },
+      advice: { nearNames: [], instead: [], elsewhere: [], alsoMatched: [], passedOver: [] },
+    });
+  });
+
+  test('prints the condition as a tree with its values, and what each expression of a template became', async () => {
+    const bench = open({
+      'mappings/tree.yaml': `- id: tree
+  match:
+    path: tree
+    when: { and: [{ '===': [{ var: kind }, a] }, { or: [{ '>': [{ var: n }, 9] }, { '!': [{ var: off }] }] }] }
+  messageTemplate: '{{kind}}{{#each list}} {{this}}{{/each}}{{gone}}'
+`,
+      'tree.yaml': 'path: tree\nbody: {kind: a, n: 3, list: [x, y]}\n',
+    });
+    const json = JSON.parse((await bench.run(['explain', 'tree.yaml', '--json'])).out) as object;
+    expect(json).toMatchObject({
+      considered: expect.arrayContaining([
+        expect.objectContaining({
+          id: 'tree',
+          condition: expect.objectContaining({
+            result: 'true',
+            children: [
+              expect.objectContaining({ found: 'a', expected: 'a', children: [] }),
+              expect.objectContaining({
+                children: [
+                  expect.objectContaining({ result: 'false', found: 3, expected: 9 }),
+                  expect.objectContaining({
+                    result: 'true',
+                    children: [expect.objectContaining({ missing: 'off' })],
+                  }),
+                ],
+              }),
+            ],
+          }) as object,
+        }),
+      ]) as object,
+      templates: [
+        {
+          field: 'messageTemplate',
+          text: 'a x y',
+          pieces: [
+            { expression: 'kind', text: 'a' },
+            { expression: 'this', text: 'x' },
+            { expression: 'this', text: 'y' },
+            { expression: 'gone', text: '' },
+          ],
+        },
+      ],
+    });
   });
 
   test('explains several deliveries in order, as a list with --json', async () => {

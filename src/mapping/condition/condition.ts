@@ -50,6 +50,7 @@ function isTrue(value: RuleValue): boolean {
 /** What the recorder keeps of one node until the evaluation is over. */
 interface Visit {
   readonly node: number;
+  readonly depth: number;
   value: RuleValue;
   found: JsonValue | undefined;
   missing: string | undefined;
@@ -68,7 +69,13 @@ function traceRule({ evaluate, nodes }: CompiledRule, scope: Scope): ReturnType<
           else if (visit.found === undefined) visit.found = value;
         },
         enter(node) {
-          const visit: Visit = { node, value: null, found: undefined, missing: undefined };
+          const visit: Visit = {
+            node,
+            depth: open.length,
+            value: null,
+            found: undefined,
+            missing: undefined,
+          };
           visits.push(visit);
           open.push(visit);
         },
@@ -100,13 +107,14 @@ function countFailing(nodes: readonly RuleNode[], index: number, frame: Frame): 
 
 function toTrace(node: RuleNode | undefined, visit: Visit): ConditionTrace | undefined {
   if (node === undefined) return undefined;
-  const { value, found, missing } = visit;
+  const { value, found, missing, depth } = visit;
   const result = value === UNKNOWN ? 'unknown' : truthy(value) ? 'true' : 'false';
   return {
     at: node.at,
     expression: node.expression,
     result,
     leaf: node.leaf,
+    depth,
     ...(found === undefined ? {} : { found }),
     ...(node.expected === undefined ? {} : { expected: node.expected }),
     ...(missing === undefined ? {} : { missing }),

@@ -9,6 +9,7 @@ import { isJsonObject, type JsonValue } from '../../json.ts';
 import type { CompiledTemplate, RenderTrace, Scope } from '../compiled-mapping.ts';
 import { ownValue, type Reader } from '../scope.ts';
 import { textOf } from './json-text.ts';
+import { notePiece } from './rendered-piece.ts';
 import { checkOutput } from './template-budget.ts';
 
 const EXPRESSION = /\{\{\s*([^}]+)\s*\}\}/g;
@@ -42,7 +43,16 @@ export function compileOpenClawTemplate(located: LocatedValue): CompiledTemplate
       let end = 0;
       for (const expression of expressions) {
         const value = expression.read(scope);
-        text += source.slice(end, expression.start) + textOf(value);
+        const printed = textOf(value);
+        text += source.slice(end, expression.start) + printed;
+        if (trace?.pieces !== undefined) {
+          const { start } = expression;
+          notePiece(
+            trace,
+            { text: expression.text, at: placeWithin(located, [], start, expression.end) },
+            printed,
+          );
+        }
         end = expression.end;
         if (value === undefined || value === null) noteEmpty(trace, expression, located);
       }

@@ -3,6 +3,7 @@ import Handlebars from 'handlebars';
 import type { Place } from '../../document/document.ts';
 import { exactNumber, type JsonObject, type JsonValue } from '../../json.ts';
 import { textOf } from './json-text.ts';
+import { notePiece } from './rendered-piece.ts';
 import type { RenderTrace, Scope } from '../compiled-mapping.ts';
 import { ownValue, readRoot } from '../scope.ts';
 import { CALL, checkOutput, KEY, RenderBudget } from './template-budget.ts';
@@ -55,9 +56,10 @@ export function makeHelpers(): Readonly<Record<string, RuntimeHelper>> {
 /** Prints a value, and notes where there was none. */
 function out(...[value, index, options]: unknown[]): string {
   const { rendering } = (options as CallOptions).data;
+  const expression = rendering.expressions[index as number];
+  const { trace } = rendering;
   if (value === undefined || value === null) {
-    const expression = rendering.expressions[index as number];
-    const { trace } = rendering;
+    notePiece(trace, expression, '');
     if (trace !== undefined && expression !== undefined && isNew(rendering, `empty ${String(index)}`)) {
       trace.empty.push({ expression: expression.text, at: expression.at });
     }
@@ -65,6 +67,7 @@ function out(...[value, index, options]: unknown[]): string {
   }
   const text = textOf(value as JsonValue);
   rendering.budget.spend(CALL + text.length);
+  notePiece(trace, expression, text);
   return text;
 }
 

@@ -1,0 +1,74 @@
+import { adviceFor } from '../analysis/analysis.ts';
+import type { Diagnostic } from '../document/document.ts';
+import {
+  evaluationToJson,
+  type Evaluation,
+  type EvaluationAdvice,
+  type EvaluationJson,
+} from '../hook/hook.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+
+/** What explains: the mappings and transforms as they are, with what was found in their files. */
+export interface Explainer {
+  readonly generation: {
+    readonly table: RoutingTable;
+    evaluate(request: HookRequest, detail: 'full'): Evaluation | Promise<Evaluation>;
+  };
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A request with what it becomes, and why. */
+export interface RequestExplanation {
+  readonly request: HookRequest;
+  readonly evaluation: Evaluation;
+  readonly advice: EvaluationAdvice;
+}
+
+/** Evaluates a request with the mappings and transforms as they are, and looks at what was probably meant. */
+export async function explainRequest(
+  request: HookRequest,
+  { generation, diagnostics }: Explainer,
+): Promise<RequestExplanation> {
+  const evaluation = await generation.evaluate(request, 'full');
+  const advice = { ...adviceFor(evaluation, request, generation.table), passedOver: passedOver(diagnostics) };
+  return { request, evaluation, advice };
+}
+
+/** Files of the mappings folder that are not read: the mapping that is looked for may stand in one. */
+function passedOver(diagnostics: readonly Diagnostic[]): readonly string[] {
+  return diagnostics
+    .filter(({ code }) => code === 'MAPPING_FILE_PASSED_OVER')
+    .map(({ message, at }) => `${at?.source.file ?? ''}: ${message}`);
+}
+
+/** An explanation as `explain --json` prints it. */
+export interface ExplanationJson extends EvaluationJson {
+  readonly request: Omit<HookRequest, 'receivedAt'> & { readonly receivedAt: string };
+  readonly advice: {
+    /** Of a hook name that no mapping has. */
+    readonly nearNames: EvaluationAdvice['nearNames'];
+    /** What the request has in place of what was missing. */
+    readonly instead: readonly { readonly missing: string; readonly found: string }[];
+    /** Where the body has a text that a condition looked for at another place. */
+    readonly elsewhere: readonly { readonly text: string; readonly at: string }[];
+    readonly alsoMatched: EvaluationAdvice['alsoMatched'];
+    readonly passedOver: readonly string[];
+  };
+}
+
+/** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
+export function explanationToJson({ request, evaluation, advice }: RequestExplanation): ExplanationJson {
+  const { nearNames, instead, foundAt, alsoMatched, passedOver: files = [] } = advice;
+  return {
+    request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
+    ...evaluationToJson(evaluation),
+    advice: {
+      nearNames,
+      instead: [...instead].map(([missing, found]) => ({ missing, found })),
+      elsewhere: [...foundAt].map(([text, at]) => ({ text, at })),
+      alsoMatched,
+      passedOver: files,
+    },
+  };
+}

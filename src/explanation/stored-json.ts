@@ -1,0 +1,36 @@
+import type { KeptTrace } from '../hook/hook.ts';
+import {
+  eventToJson,
+  outboxToJson,
+  runToJson,
+  type DecisionRecord,
+  type StoredRequest,
+} from '../storage/storage.ts';
+import type { ExplanationJson } from './explain-request.ts';
+
+/** What the store knows of a request, with how it was judged and would be judged now, as `explain --json` prints it. */
+export interface StoredJson {
+  readonly decision?: DecisionRecord;
+  readonly judged?: KeptTrace;
+  readonly evaluation?: ExplanationJson;
+  readonly runs: readonly object[];
+  readonly events: readonly object[];
+}
+
+/** Turns it into plain data; `evaluation` is absent where the request was not kept. */
+export function storedToJson(
+  { decision, runs, events }: StoredRequest,
+  judged: KeptTrace | undefined,
+  evaluation: ExplanationJson | undefined,
+): StoredJson {
+  return {
+    ...(decision === undefined ? {} : { decision }),
+    ...(judged === undefined ? {} : { judged }),
+    ...(evaluation === undefined ? {} : { evaluation }),
+    runs: runs.map(({ run, outbox }) => ({
+      ...runToJson(run, true),
+      outbox: outbox.map((entry) => outboxToJson(entry, true)),
+    })),
+    events: events.map((event) => eventToJson(event, true)),
+  };
+}
