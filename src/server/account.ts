@@ -81,6 +81,7 @@ export function logRequest(context: ServerContext, exchange: RequestFacts, endin
     ...(proof?.kind === 'refused' ? { refusal: proof } : {}),
   });
   if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
+  if (ending.error?.code === 'too_many_failures') context.tooManyFailures.count('refused');
   const level = levelOf(ending);
   if (log.isEnabled(level)) log[level](lineOf(exchange, ending, tookMs), 'request');
 }
@@ -133,10 +134,12 @@ function refusalFields(proof: Ending['proof']): Record<string, unknown> {
   return { address, reason, scheme, diagnosis: diagnosis?.code, why: diagnosis?.text };
 }
 
-/** Probes and strangers at other paths would bury the hooks. */
+/** Probes, strangers at other paths and floods of refusals would bury the hooks. */
 function levelOf({ answer, outcome, error, hookName }: Ending): 'debug' | 'info' | 'warn' | 'error' {
   const { status } = answer;
   if (outcome === 'served' || (hookName === undefined && status === 404)) return 'debug';
+  // They are counted in one line a second.
+  if (error?.code === 'too_many_failures') return 'debug';
   // 501 is the sender's: it wrote in a way that is not served.
   if (status < 500 || status === 501) return 'info';
   return status === 503 && error?.cause === undefined ? 'warn' : 'error';

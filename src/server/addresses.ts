@@ -42,8 +42,12 @@ export function createAddressFinder(proxies: AddressList): AddressFinder {
   };
 }
 
+const PLAIN_IPV4 = /^[\d.]+$/;
+
 /** Without brackets and zone; an IPv4 address written as IPv6 in any spelling is that IPv4 address. */
 function plainAddress(address: string): string {
+  // Most connections come from IPv4, and every connection is looked at.
+  if (PLAIN_IPV4.test(address)) return address;
   const bare =
     (address.startsWith('[') ? address.slice(1, address.indexOf(']')) : address).split('%', 1)[0] ?? '';
   if (!isIPv6(bare)) return bare;
@@ -67,7 +71,7 @@ export interface SenderNetworks {
 /** The same bytes give the same names, however the address is written. */
 export function networksOf(address: string): SenderNetworks {
   const plain = plainAddress(address);
-  if (!isIPv6(plain)) return { own: plain };
+  if (PLAIN_IPV4.test(plain) || !isIPv6(plain)) return { own: plain };
   const groups = groupsOf(plain).map((group) => group.toString(16));
   return { own: `${groups.slice(0, 4).join(':')}::/64`, site: `${groups.slice(0, 3).join(':')}::/48` };
 }

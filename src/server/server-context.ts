@@ -12,6 +12,7 @@ import { RepeatGuard } from './idempotency.ts';
 import type { PathDoor } from './path-door.ts';
 import { PathRates } from './path-rate.ts';
 import { createIdSource } from './request-ids.ts';
+import { Tally } from './tally.ts';
 
 /** What all requests of one server share. */
 export interface ServerContext {
@@ -26,6 +27,8 @@ export interface ServerContext {
   readonly doors: WeakMap<PathSettings, PathDoor>;
   readonly rates: PathRates;
   readonly diagnoses: DiagnosisLimit;
+  /** Requests that were refused because their address failed too often. */
+  readonly tooManyFailures: Tally<'refused'>;
   readonly repeats: RepeatGuard;
   readonly probe: ReadinessProbe;
   /** Ends in a later turn of the event loop, for one request after the other. */
@@ -60,6 +63,12 @@ export function createContext(deps: ServerDeps): ServerContext {
     doors: new WeakMap(),
     rates: new PathRates(),
     diagnoses: new DiagnosisLimit(),
+    tooManyFailures: new Tally(['refused'], (counts) => {
+      deps.log.warn(
+        counts,
+        'requests were refused because their senders failed to prove themselves too often',
+      );
+    }),
     repeats: new RepeatGuard(deps.storage),
     probe: new ReadinessProbe(deps, clock),
     pause: createPauses(),

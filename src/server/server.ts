@@ -14,6 +14,7 @@ import { isOperator } from './prove.ts';
 import { serveRequest } from './serve-request.ts';
 import { type SideListener, startSideListener } from './side-listener.ts';
 import { parseTarget } from './target.ts';
+import { Tally } from './tally.ts';
 import { ignoreUpgrades } from './upgrade.ts';
 
 export { type KnownTokens, knownTokens } from './mask-secrets.ts';
@@ -41,7 +42,6 @@ export interface RunningServer extends ListeningAddress {
 const MAX_HEADER_BYTES = 16_384;
 /** How often the time limits of headers and bodies are checked. */
 const CHECK_MS = 500;
-const FULL_REPORT_MS = 1_000;
 /** How long idle connections stay open at a stop: a request already on its way gets a 503 instead of a reset. */
 const IDLE_GRACE_MS = 100;
 
@@ -142,22 +142,16 @@ function takeRequests(context: ServerContext, http: Server, connections: Connect
   http.on('checkExpectation', (req, res) => receive(req, res, false));
 }
 
-/** One line for all connections that had to go within a second: a flood of them must not become a flood of lines. */
+/** One line a second for all connections that had to go. */
 function reportFull({ deps }: ServerContext): (what: 'closed' | 'refused') => void {
-  let counts = { closed: 0, refused: 0 };
-  return (what) => {
-    if (counts.closed + counts.refused === 0) {
-      setTimeout(() => {
-        const { connections, perAddress } = deps.server.limits;
-        deps.log.warn(
-          { ...counts, connections, perAddress },
-          'too many connections are open; the idlest were closed',
-        );
-        counts = { closed: 0, refused: 0 };
-      }, FULL_REPORT_MS).unref();
-    }
-    counts[what] += 1;
-  };
+  const { connections, perAddress } = deps.server.limits;
+  const tally = new Tally(['closed', 'refused'], (counts) => {
+    deps.log.warn(
+      { ...counts, connections, perAddress },
+      'too many connections are open; the idlest were closed',
+    );
+  });
+  return (what) => tally.count(what);
 }
 
 interface Received {

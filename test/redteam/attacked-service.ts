@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,8 @@ export const TOKEN = 'redteam-token-0123456789abcdef';
 export interface AttackedService {
   readonly port: number;
   readonly healthPort: number;
+  /** Seconds of processor time it has used; undefined where the system does not say. */
+  cpuSeconds(): number | undefined;
   stop(): Promise<void>;
 }
 
@@ -18,6 +21,7 @@ const CONFIG = `
 hooks:
   enabled: true
   token: ${TOKEN}
+  mappingsDir: mappings
 log: {level: info}
 gateway:
   maxRuns: 1
@@ -26,17 +30,16 @@ gateway:
 `;
 
 /** The built service with its default limits. */
-export async function startAttacked(server: object = {}): Promise<AttackedService> {
+export async function startAttacked(options: { readonly mappings?: string } = {}): Promise<AttackedService> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-redteam-'));
   const config = join(folder, 'sluice.yaml');
   // Below the ports that the system gives to strangers.
   const port = 20_000 + Math.floor(Math.random() * 10_000);
   const healthPort = port + 1;
-  const settings = { ...server, health: { port: healthPort } };
-  await writeFile(
-    config,
-    `${CONFIG}server: ${JSON.stringify(settings)}\nstorage: {url: "sqlite:${folder}/store.db"}\n`,
-  );
+  const server = JSON.stringify({ health: { port: healthPort } });
+  await mkdir(join(folder, 'mappings'));
+  await writeFile(join(folder, 'mappings', 'attacked.yaml'), options.mappings ?? '[]');
+  await writeFile(config, `${CONFIG}server: ${server}\nstorage: {url: "sqlite:${folder}/store.db"}\n`);
   const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
   const started = await startServer([main, 'serve', '-c', config, '--port', String(port)]);
   // It has named its health listener; the other one follows.
@@ -44,6 +47,7 @@ export async function startAttacked(server: object = {}): Promise<AttackedServic
   return {
     port,
     healthPort,
+    cpuSeconds: () => cpuSeconds(started.child.pid),
     stop: async () => {
       await stopServer(started);
       await rm(folder, { recursive: true, force: true });
@@ -54,4 +58,19 @@ export async function startAttacked(server: object = {}): Promise<AttackedServic
 async function answers(port: number): Promise<boolean> {
   const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
   return answer?.ok === true;
+}
+
+/** Fields 14 and 15 of Linux' `/proc/PID/stat`, in ticks of 10 ms. */
+function cpuSeconds(pid: number | undefined): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+      .map(Number);
+    return ((user ?? 0) + (system ?? 0)) / 100;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export interface GoodSenderOptions {
   readonly port: number;
@@ -7,6 +8,8 @@ export interface GoodSenderOptions {
   readonly posts: number;
   /** Posts under way at once. */
   readonly concurrency: number;
+  /** Milliseconds from the beginning of a post to the next one's at the soonest; default 0. */
+  readonly everyMs?: number;
 }
 
 /** What became of the posts of a sender that has the token. */
@@ -24,8 +27,12 @@ export async function postAsGoodSender(options: GoodSenderOptions): Promise<Good
   const times: number[] = [];
   const failures: string[] = [];
   let next = 0;
+  const { everyMs = 0 } = options;
+  const first = performance.now();
   const work = async (): Promise<void> => {
     for (let index = next++; index < options.posts; index = next++) {
+      // oxlint-disable-next-line no-await-in-loop -- each has its own moment
+      if (everyMs > 0) await delay(Math.max(0, first + index * everyMs - performance.now()));
       const begun = performance.now();
       // oxlint-disable-next-line no-await-in-loop -- one after the other, as many at once as `concurrency`
       const found = await post(options, index % 2 === 0 ? kept : undefined);

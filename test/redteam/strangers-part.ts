@@ -1,12 +1,13 @@
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startAttacked, TOKEN } from './attacked-service.ts';
+import { type AttackedService, startAttacked, TOKEN } from './attacked-service.ts';
 import { postAsGoodSender, type GoodReport } from './good-sender.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { forkStrangers, STRANGER_KINDS, type StrangerKind } from './strangers.ts';
 
 const STRANGERS = 10_000;
 const POSTS = 400;
+/** The posts last four seconds, so that some of them meet every wave of strangers that come back. */
+const POST_EVERY_MS = 10;
 const MAX_P99_MS = 100;
 
 interface Attack {
@@ -26,7 +27,8 @@ const ATTACKS: readonly Attack[] = [
 export const strangersPart: Part = {
   name: 'strangers',
   run: async (progress) => {
-    const rows: Row[] = [];
+    progress('nobody else');
+    const rows: Row[] = [await measureAlone()];
     for (const attack of ATTACKS) {
       progress(attack.name);
       // oxlint-disable-next-line no-await-in-loop -- attacks at once would be one attack
@@ -36,8 +38,33 @@ export const strangersPart: Part = {
   },
 };
 
+/** The same posts without strangers: what this machine and its disk do by themselves. */
+async function measureAlone(): Promise<Row> {
+  const service = await startAttacked();
+  try {
+    const { p50Ms, p99Ms } = await postGood(service);
+    return { what: 'nobody else: time of a good post', figure: `p50 ${p50Ms} ms, p99 ${p99Ms} ms` };
+  } finally {
+    await service.stop();
+  }
+}
+
+function postGood({ port }: AttackedService): Promise<GoodReport> {
+  const path = '/hooks/agent';
+  return postAsGoodSender({
+    port,
+    path,
+    token: TOKEN,
+    posts: POSTS,
+    concurrency: 4,
+    everyMs: POST_EVERY_MS,
+  });
+}
+
 interface Outcome {
   readonly good: GoodReport;
+  /** Processor time of the service for each connection of a stranger meanwhile; undefined where it is not known. */
+  readonly connectionUs: number | undefined;
   /** Slowest of the probes of `/healthz` on its own listener. */
   readonly healthMs: number;
 }
@@ -55,18 +82,19 @@ async function runAttack({ kinds, addresses, reconnectMs }: Attack): Promise<Out
   try {
     // The first wave is over when each of them has had its turn.
     await delay(3_000);
-    const posting = postAsGoodSender({
-      port: service.port,
-      path: '/hooks/agent',
-      token: TOKEN,
-      posts: POSTS,
-      concurrency: 4,
-    });
+    const before = { opened: strangers.opened(), cpu: service.cpuSeconds() };
+    const posting = postGood(service);
     const healthMs = await probe(service.healthPort);
-    return { good: await posting, healthMs };
+    const good = await posting;
+    const opened = strangers.opened() - before.opened;
+    const cpu = (service.cpuSeconds() ?? Number.NaN) - (before.cpu ?? Number.NaN);
+    return {
+      good,
+      healthMs,
+      connectionUs: opened === 0 || Number.isNaN(cpu) ? undefined : Math.round((cpu * 1e6) / opened),
+    };
   } finally {
-    strangers.stdin?.end();
-    if (strangers.exitCode === null) await once(strangers, 'exit');
+    await strangers.stop();
     await service.stop();
   }
 }
@@ -84,7 +112,7 @@ async function probe(port: number): Promise<number> {
   return Math.round(slowest);
 }
 
-function rowsOf(name: string, { good, healthMs }: Outcome): readonly Row[] {
+function rowsOf(name: string, { good, healthMs, connectionUs }: Outcome): readonly Row[] {
   const { posts, accepted, p50Ms, p99Ms, failures } = good;
   const failed = failures.length === 0 ? '' : ` (${[...new Set(failures)].join(', ')})`;
   return [
@@ -103,5 +131,13 @@ function rowsOf(name: string, { good, healthMs }: Outcome): readonly Row[] {
       figure: `${healthMs} ms`,
       aim: { text: `under ${MAX_P99_MS} ms`, met: healthMs < MAX_P99_MS },
     },
+    ...(connectionUs === undefined
+      ? []
+      : [
+          {
+            what: `${name}: processor time for each connection`,
+            figure: `${connectionUs} us, good posts included`,
+          },
+        ]),
   ];
 }

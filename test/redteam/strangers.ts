@@ -3,9 +3,10 @@
  * little, and come again when they are sent away. Run as a program they live in a process of their own:
  * `node test/redteam/strangers.ts '{"port":8787,"count":10000,…}'` until standard input closes.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** What a stranger does with its connection. */
@@ -90,12 +91,22 @@ function behave(socket: Socket, kind: StrangerKind, path: string): void {
 }
 
 /** Starts them in a process of their own, so that their work is not taken for the service's. */
-export async function forkStrangers(options: StrangerOptions): Promise<ChildProcess> {
+export async function forkStrangers(
+  options: StrangerOptions,
+): Promise<{ readonly opened: () => number; readonly stop: () => Promise<void> }> {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  await once(child.stdout, 'data');
-  return child;
+  let opened = 0;
+  const lines = createInterface({ input: child.stdout }).on('line', (line) => (opened = Number(line)));
+  await once(lines, 'line');
+  return {
+    opened: () => opened,
+    stop: async () => {
+      child.stdin.end();
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
 }
 
 const [, file, json] = process.argv;

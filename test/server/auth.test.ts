@@ -159,6 +159,14 @@ describe('failed authentications', () => {
     expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
     expect(Number(reply.headers['retry-after'])).toBeLessThanOrEqual(60);
     expect(await statusOf(server, BEARER)).toBe(200);
+    // Each refusal has a line of its own only up to the limit.
+    const told = (): (typeof server.log)[number] | undefined =>
+      server.log.find(({ message }) => message.startsWith('requests were refused'));
+    await expect.poll(told, { timeout: 5_000 }).toMatchObject({ level: 'warn', fields: { refused: 3 } });
+    const lines = server.log.filter(
+      ({ message, fields }) => message === 'request' && fields['status'] === 429,
+    );
+    expect(lines.map(({ level }) => level)).toEqual(['debug', 'debug', 'debug']);
   });
 
   test('0 turns the limit off', async () => {
