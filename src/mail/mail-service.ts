@@ -6,8 +6,9 @@ import { pause } from '../timers/timers.ts';
 import { type Door, judge } from './door.ts';
 import { type MailboxStatus, reportHealth } from './mailbox-health.ts';
 import { newHolder } from './holder.ts';
-import { MailboxReader, mailboxName, type ReaderTimes } from './mailbox-reader.ts';
+import { MailboxReader, mailboxName } from './mailbox-reader.ts';
 import { folderOpener, readerFolders, type OpenOptions } from './open-source.ts';
+import type { ReaderTimes } from './reader-times.ts';
 import { readState } from './stored-status.ts';
 
 export interface MailServiceOptions {

@@ -1,4 +1,4 @@
-import type { HealthReporter } from '../telemetry/telemetry.ts';
+import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
 
 /** How the reading of one mailbox is going; each state calls for something else. */
 export type MailHealth =
@@ -76,5 +76,29 @@ function troubleOf(health: MailHealth): MailTrouble | 'unchanged' | undefined {
       };
     case 'held':
       return { code: 'mail_refused', message: health.reason };
+  }
+}
+
+type HealthLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
+
+/** One line per change of state. */
+export function logHealth(log: HealthLog, mailbox: string, health: MailHealth): void {
+  const fields = { mailbox, ...health, state: health.state };
+  switch (health.state) {
+    case 'connecting':
+    case 'stopped':
+      log.debug(fields, 'mailbox');
+      return;
+    case 'connected':
+    case 'standby':
+      log.info(fields, 'mailbox');
+      return;
+    case 'backing-off':
+      log.warn(fields, 'mailbox');
+      return;
+    case 'authentication-dead':
+    case 'misconfigured':
+    case 'held':
+      log.error(fields, 'mailbox');
   }
 }

@@ -1,0 +1,76 @@
+import type { MailHealth } from './mailbox-health.ts';
+import type { MailFailure } from './mail-failure.ts';
+import { growingDelay, type ReaderTimes } from './reader-times.ts';
+
+/** Refused logins in a row that are taken for good: servers refuse some for a moment. */
+const LOGINS_UNTIL_DEAD = 3;
+
+/** What a failed connection comes to. */
+export interface FailedConnection {
+  readonly health: MailHealth;
+  readonly delayMs: number;
+}
+
+/** Decides how long to wait after a failure, and what it says of the mailbox. */
+export class Reconnection {
+  readonly #times: ReaderTimes;
+  readonly #clock: () => number;
+  #attempts = 0;
+  #refusals = 0;
+  #deadSince: number | undefined;
+
+  constructor(times: ReaderTimes, clock: () => number) {
+    this.#times = times;
+    this.#clock = clock;
+  }
+
+  /** Since when the login is refused for good. */
+  get loginDeadSince(): number | undefined {
+    return this.#deadSince;
+  }
+
+  /** A login that was dead under the reader before is so until it works again, and nobody is told again. */
+  recall(deadSince: number): MailHealth {
+    this.#deadSince = deadSince;
+    const reason = 'the login was refused before the restart';
+    return { state: 'authentication-dead', since: deadSince, reason };
+  }
+
+  /** The mailbox is ours from now on: nothing has failed yet. */
+  restart(): void {
+    this.#attempts = 0;
+    this.#refusals = 0;
+  }
+
+  succeeded(): void {
+    this.#deadSince = undefined;
+  }
+
+  /** `isSettled`: the connection had worked for a while, so the delays begin again. */
+  failed(failure: MailFailure, isSettled: boolean): FailedConnection {
+    const { kind, message: reason } = failure;
+    const { maxRetryMs, deadRetryMs } = this.#times;
+    this.#attempts = isSettled ? 1 : this.#attempts + 1;
+    this.#refusals = kind === 'authentication' ? this.#refusals + 1 : 0;
+    const since = this.#clock();
+    const isDead = this.#deadSince !== undefined || this.#refusals >= LOGINS_UNTIL_DEAD;
+    if (kind === 'authentication' && isDead) {
+      this.#deadSince ??= since;
+      const health = { state: 'authentication-dead', since: this.#deadSince, reason } as const;
+      return { health, delayMs: deadRetryMs };
+    }
+    if (kind === 'settings') {
+      return { health: { state: 'misconfigured', since, reason }, delayMs: maxRetryMs };
+    }
+    return this.#backOff(since, reason);
+  }
+
+  #backOff(since: number, reason: string): FailedConnection {
+    const { firstRetryMs: firstMs, maxRetryMs: maxMs } = this.#times;
+    const attempts = this.#attempts;
+    // Readers that lost the same server do not come back all at once.
+    const delayMs = Math.round(growingDelay(attempts, { firstMs, maxMs }) * (0.8 + Math.random() * 0.4));
+    const health = { state: 'backing-off', since, reason, attempts, retryAt: since + delayMs } as const;
+    return { health, delayMs };
+  }
+}
