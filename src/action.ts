@@ -175,7 +175,34 @@ export interface AgentAction {
   readonly origin: ActionOrigin;
 }
 
-export type Action = WakeAction | AgentAction;
+/** A message to people: it goes to its channel as it is, without a turn of an agent. */
+export interface NotifyAction {
+  readonly kind: 'notify';
+  /** UUID derived from the request id and the action's index; the listings show it as a run that has ended. */
+  readonly id: string;
+  /** Plain text: channels give none of its characters a meaning. */
+  readonly message: string;
+  /** Human-readable name of the hook, one line; default `Hook`. */
+  readonly name: string;
+  /** Of its own: no conversation goes on with a notification. */
+  readonly sessionKey: string;
+  readonly owner: ConversationOwner;
+  /** When the main session hears of a delivery that was given up. */
+  readonly wakeMode: WakeMode;
+  /** The main session hears of a notification only where it failed. */
+  readonly summary: Exclude<SummaryMode, 'always'>;
+  /** `last`, or a channel id with aliases resolved. */
+  readonly channel: string;
+  readonly to?: string;
+  readonly fallback?: DeliveryTarget;
+  readonly dedupe?: DedupeKey;
+  readonly origin: ActionOrigin;
+}
+
+/** What the store keeps as a run. */
+export type RunAction = AgentAction | NotifyAction;
+
+export type Action = WakeAction | RunAction;
 
 /** Something that was accepted but not quite as sent: an ignored field, a fallback, a coerced value. */
 export interface Warning {

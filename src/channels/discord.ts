@@ -3,6 +3,7 @@ import type * as discordSdk from '@discordjs/rest';
 import { z } from 'zod';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
+import { escapeDiscord } from './plain-text.ts';
 import { describe, field, retryDelay, textField, fetchBounded } from '../outgoing/outgoing.ts';
 import {
   prepare,
@@ -72,7 +73,7 @@ async function sendMessage(
   const channelId = user ? await prepare(() => openDirectMessage(rest, id, signal)) : id;
   const sent = await rest.post(`/channels/${channelId}/messages`, {
     body: {
-      content: message.text,
+      content: message.plain ? escapeDiscord(message.text) : message.text,
       // An untrusted reply must not ping anyone.
       allowed_mentions: { parse: [] },
       // At most 25 characters; Discord leaves out a repeat of the same nonce for a few minutes.

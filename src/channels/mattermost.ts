@@ -21,6 +21,10 @@ const TIMEOUT_MS = 30_000;
 const RECIPIENT = /^(?:mattermost:)?(?:(channel|user):)?([a-z0-9]{26})$/;
 /** What notifies everybody; an untrusted reply must not, and a zero-width space takes the power away. */
 const GROUP_MENTION = /@(?=(?:channel|all|here)\b)/gi;
+const MENTION = /(?<![\p{L}\p{N}])@(?=\w)/gu;
+/** What Markdown gives a meaning, but not inside an address. */
+const MARK = /[\\`*_[\]#~|>]|(?<=^[ \t]*)[-+](?=\s)/gm;
+const ADDRESS = /(\bhttps?:\/\/[^\s<>`]+)/;
 const UNSENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -103,6 +107,15 @@ function makeAdapter(client: Client4, secret: string): ChannelAdapter {
   };
 }
 
+/** In a notification no name at all is a mention; in a reply the agent may address one person. */
+function textOf({ plain, text }: ChannelMessage): string {
+  if (!plain) return text;
+  const parts = text
+    .split(ADDRESS)
+    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(MARK, '\\$&')));
+  return parts.join('').replaceAll(MENTION, '@\u200b');
+}
+
 async function createPost(
   client: Client4,
   what: { channelId: string; message: ChannelMessage; secret: string; signal: AbortSignal },
@@ -111,7 +124,7 @@ async function createPost(
   // The server drops a repeat of the same pending_post_id.
   const post = {
     channel_id: channelId,
-    message: message.text.replaceAll(GROUP_MENTION, '@\u200b'),
+    message: textOf(message).replaceAll(GROUP_MENTION, '@\u200b'),
     pending_post_id: message.key,
   };
   const answer = await request(client, { url: client.getPostsRoute(), body: post, signal });

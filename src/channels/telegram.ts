@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { toTelegramHtml } from './markdown.ts';
+import { breakMentions } from './plain-text.ts';
 import { describe, field, retryDelay, textField, fetchBounded } from '../outgoing/outgoing.ts';
 import { refusal, type SendFailure, unreadable } from './send-failure.ts';
 
@@ -46,12 +47,17 @@ export const telegram = defineChannel({
 
 async function sendMessage(api: Api, message: AddressedMessage<Recipient>): Promise<SendResult> {
   const html = message.plain ? undefined : toTelegramHtml(message.text);
-  const sent: unknown = await api.sendMessage(message.to.chatId, html ?? message.text, {
+  const sent: unknown = await api.sendMessage(message.to.chatId, html ?? plainText(message), {
     ...(html === undefined ? {} : { parse_mode: 'HTML' as const }),
     ...(message.to.topicId === undefined ? {} : { message_thread_id: message.to.topicId }),
   });
   const id = field(sent, 'message_id');
   return typeof id === 'number' ? { kind: 'sent', messageId: String(id) } : unreadable('Telegram');
+}
+
+/** Without notation only names have a meaning: what was sent to be plain notifies nobody. */
+function plainText({ plain, text }: AddressedMessage<Recipient>): string {
+  return plain ? breakMentions(text) : text;
 }
 
 function telegramRefusal(error: GrammyError, botToken: string): SendFailure {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ChannelMessage, SendResult } from './channel.ts';
 import { commonShape, defineChannel, secretText, textOrNumber } from './define-channel.ts';
 import { toWhatsapp } from './markdown.ts';
+import { escapeWhatsapp } from './plain-text.ts';
 import { parsePhone } from './recipient.ts';
 import { describe, fetchJson, field, type JsonAnswer, textField } from '../outgoing/outgoing.ts';
 import { refusal, type SendFailure, unreadable } from './send-failure.ts';
@@ -72,7 +73,10 @@ function textMessage(to: string, message: Pick<ChannelMessage, 'plain' | 'text'>
     recipient_type: 'individual',
     to,
     type: 'text',
-    text: { preview_url: false, body: message.plain ? message.text : toWhatsapp(message.text) },
+    text: {
+      preview_url: false,
+      body: message.plain ? escapeWhatsapp(message.text) : toWhatsapp(message.text),
+    },
   };
 }
 

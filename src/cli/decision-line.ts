@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import type { Action } from '../action.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import { clearControl, type LogFields } from '../telemetry/telemetry.ts';
@@ -43,6 +44,17 @@ function toned(line: string, status: number, color: boolean): string {
   return color ? styleText(tone, cleared, { validateStream: false }) : cleared;
 }
 
+function describeAction(action: Action): string {
+  switch (action.kind) {
+    case 'wake':
+      return `wake (${action.mode}) “${formatOneLine(action.text, 60)}”`;
+    case 'agent':
+      return `agent ${action.name} [${formatOneLine(action.sessionKey, 40)}] “${formatOneLine(action.message, 60)}”`;
+    case 'notify':
+      return `notify ${action.channel} “${formatOneLine(action.message, 60)}”`;
+  }
+}
+
 function describe({ evaluation }: SeenRequest): string {
   const { outcome, mapping } = evaluation;
   const by = mapping === undefined ? '' : `${mapping.id} → `;
@@ -50,11 +62,7 @@ function describe({ evaluation }: SeenRequest): string {
     case 'accepted':
       return outcome.actions
         .slice(0, 3)
-        .map((action) =>
-          action.kind === 'wake'
-            ? `${by}wake (${action.mode}) “${formatOneLine(action.text, 60)}”`
-            : `${by}agent ${action.name} [${formatOneLine(action.sessionKey, 40)}] “${formatOneLine(action.message, 60)}”`,
-        )
+        .map((action) => `${by}${describeAction(action)}`)
         .concat(outcome.actions.length > 3 ? [`and ${outcome.actions.length - 3} more`] : [])
         .join('; ');
     case 'skipped':

@@ -1,4 +1,4 @@
-import { LAST_CHANNEL } from '../action.ts';
+import { LAST_CHANNEL, type NotifyAction } from '../action.ts';
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import type {
@@ -77,7 +77,9 @@ export function workLines(
 }
 
 function runLines({ run, outbox }: StoredRun, gateway: GatewaySettings, now: number): readonly string[] {
-  const { action, state, outcome, attempts, lastError, usage } = run;
+  const { action } = run;
+  if (action.kind === 'notify') return notificationLines(action, outbox, now);
+  const { state, outcome, attempts, lastError, usage } = run;
   const name = action.runner ?? gateway.runner;
   const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
   const [error, ...stderr] = lastError?.message.split('\n') ?? [];
@@ -93,13 +95,28 @@ function runLines({ run, outbox }: StoredRun, gateway: GatewaySettings, now: num
     ...(stderr.length === 0 ? [] : ['  end of stderr', ...indent(stderr.join('\n').trim())]),
     ...(run.reply === undefined || run.reply === '' ? [] : ['  reply', ...indent(run.reply)]),
     ...outbox.flatMap((entry) => outboxLines(entry, now)),
-    ...(outbox.length === 0 && run.state === 'completed' ? [`  delivery none: ${whyNoDelivery(run)}`] : []),
+    ...(outbox.length === 0 && run.state === 'completed'
+      ? [`  delivery none: ${action.deliver ? whyNoDelivery(run) : 'deliver is false'}`]
+      : []),
     ...(state === 'dead' || outcome === 'error' ? [`  try it again: sluice queue retry ${run.id}`] : []),
   ];
 }
 
-function whyNoDelivery({ action, outcome, reply }: StoredRun['run']): string {
-  if (!action.deliver) return 'deliver is false';
+function notificationLines(
+  { id, name, message }: NotifyAction,
+  outbox: StoredRun['outbox'],
+  now: number,
+): readonly string[] {
+  return [
+    `notification ${id}  ${line(name)}`,
+    '  message',
+    ...indent(message),
+    ...outbox.flatMap((entry) => outboxLines(entry, now)),
+    ...(outbox.length === 0 ? ['  its delivery is no longer kept'] : []),
+  ];
+}
+
+function whyNoDelivery({ outcome, reply }: StoredRun['run']): string {
   if (outcome !== 'ok') return 'the run did not end well';
   return reply === undefined || reply.trim() === ''
     ? 'the reply was empty'

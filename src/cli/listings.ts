@@ -10,6 +10,7 @@ import {
   eventToJson,
   isoTime,
   outboxToJson,
+  kindOf,
   runToJson,
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
@@ -108,7 +109,7 @@ export const runsListing: Listing<RunRecord> = {
   toJson: runToJson,
   toCells: (run, now) => [
     run.id,
-    run.kind,
+    kindOf(run),
     run.action.origin.mappingId ?? run.action.origin.path,
     formatOneLine(run.action.name, 20),
     formatOneLine(run.action.sessionKey, 28),

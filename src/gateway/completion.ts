@@ -1,6 +1,6 @@
 import { LAST_CHANNEL } from '../action.ts';
 import type { Settings } from '../config/config.ts';
-import type { NewDelivery, RunCompletion, RunRecord } from '../storage/storage.ts';
+import type { NewDelivery, RunCompletion, AgentRun } from '../storage/storage.ts';
 import { isAcknowledgement, type TurnResult } from '../runners/runners.ts';
 import { makeCallback } from './outbox/callback.ts';
 import { summaryPart } from './summary.ts';
@@ -16,7 +16,7 @@ export interface CompletedTurn {
 
 /** Everything the end of a run brings about, for one transaction: outcome, history, summary, delivery, callback. */
 export function makeCompletion(
-  run: RunRecord,
+  run: AgentRun,
   { result, ending, nowMs }: CompletedTurn,
   settings: Pick<Settings, 'gateway' | 'channels'>,
 ): RunCompletion {
@@ -51,7 +51,7 @@ function noteOf(
 }
 
 /** The delivery a completed run asks for: of a reply that is more than an acknowledgement. */
-function deliveryOf({ action }: RunRecord, { outcome, reply }: Completed): NewDelivery | undefined {
+function deliveryOf({ action }: AgentRun, { outcome, reply }: Completed): NewDelivery | undefined {
   if (!action.deliver || outcome !== 'ok' || reply.trim() === '' || isAcknowledgement(reply))
     return undefined;
   return {
@@ -65,7 +65,7 @@ function deliveryOf({ action }: RunRecord, { outcome, reply }: Completed): NewDe
 
 /** A conversation goes on with what was answered; a failed turn leaves nothing to go on with. */
 function historyOf(
-  { action, startedAt }: RunRecord,
+  { action, startedAt }: AgentRun,
   { outcome, reply }: Completed,
   { maxTurns, nowMs }: { readonly maxTurns: number; readonly nowMs: number },
 ): Pick<RunCompletion, 'history'> {

@@ -4,7 +4,7 @@ import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts'
 import { RUN_ENDED_BY_CRASH, RunAttempts, targetOf } from './run-attempts.ts';
 import { RunWaiters } from './run-waiters.ts';
 import { within } from '../timers/timers.ts';
-import type { RunRecord } from '../storage/storage.ts';
+import type { AgentRun } from '../storage/storage.ts';
 
 /** Processes of an interrupted run get this long between SIGTERM and SIGKILL. */
 const RECOVERY_GRACE_MS = 1_000;
@@ -54,7 +54,7 @@ export class Performer {
     return runs.length;
   }
 
-  async #recoverRun(run: RunRecord): Promise<void> {
+  async #recoverRun(run: AgentRun): Promise<void> {
     const { pgid, startTicks } = run.process ?? {};
     const mark = pgid === undefined || startTicks === undefined ? {} : { pgid, startTicks };
     const isEnded = await endProcessTree({ runId: run.id, own: false, ...mark }, RECOVERY_GRACE_MS);
@@ -80,7 +80,7 @@ export class Performer {
   }
 
   /** A suspect begins only where nothing else runs; with others it is put back, and they are let end. */
-  async #beginAll(runs: readonly RunRecord[]): Promise<void> {
+  async #beginAll(runs: readonly AgentRun[]): Promise<void> {
     const suspects = runs.filter(isSuspect);
     const isAlone = this.#active.size === 0 && runs.length === 1;
     if (suspects.length === 0 || isAlone) {
@@ -110,7 +110,7 @@ export class Performer {
     await Promise.all([...this.#active.values()].map(({ done }) => done));
   }
 
-  #begin(run: RunRecord): void {
+  #begin(run: AgentRun): void {
     const done = this.#attempts
       .perform(run)
       .catch((error: unknown) => {
@@ -145,6 +145,6 @@ export class Performer {
 }
 
 /** Whether a claimed run may be what ended the process: it was under way each time. */
-function isSuspect({ attempts, lastError }: RunRecord): boolean {
+function isSuspect({ attempts, lastError }: AgentRun): boolean {
   return attempts > CRASHES_UNTIL_ALONE && lastError?.code === RUN_ENDED_BY_CRASH.code;
 }

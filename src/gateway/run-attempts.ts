@@ -1,7 +1,7 @@
 import type { AgentAction } from '../action.ts';
 import type { RunnerSettings } from '../config/config.ts';
 import type { RunnerOptions, Turn, TurnResult } from '../runners/runners.ts';
-import type { RunRecord } from '../storage/storage.ts';
+import type { AgentRun } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import type { AlertSubject } from './alerts.ts';
 import { makeCompletion } from './completion.ts';
@@ -51,7 +51,7 @@ export class RunAttempts {
   }
 
   /** Resolves when the run has ended or waits for its next attempt. */
-  async perform(run: RunRecord): Promise<void> {
+  async perform(run: AgentRun): Promise<void> {
     const configuration = this.#context.configuration();
     const target = targetOf(run.action, configuration.settings);
     const putBackUntil = this.#context.holds.putBackUntil(target);
@@ -70,7 +70,7 @@ export class RunAttempts {
   }
 
   /** The process that performed the run died, and the run may be why. */
-  async crashed(run: RunRecord): Promise<void> {
+  async crashed(run: AgentRun): Promise<void> {
     const decision = decideRepeat(this.#context.retry.runs, run.attempts, { random: 0 });
     if (decision.kind === 'give-up') return this.#giveUp(run, RUN_ENDED_BY_CRASH);
     // At once: a delay would let later runs of the same key overtake.
@@ -78,12 +78,12 @@ export class RunAttempts {
   }
 
   /** Puts a claimed run back to where it stood, as if it had never been claimed. */
-  async putBack(run: RunRecord, error: RunError, retryAt = this.#context.now()): Promise<void> {
+  async putBack(run: AgentRun, error: RunError, retryAt = this.#context.now()): Promise<void> {
     await this.#requeue(run, error, { retryAt, isHeld: true });
   }
 
   async #followTurn(
-    run: RunRecord,
+    run: AgentRun,
     target: RunTarget,
     configuration: GatewayConfiguration,
   ): Promise<TurnResult> {
@@ -104,7 +104,7 @@ export class RunAttempts {
   }
 
   async #takeTurn(
-    run: RunRecord,
+    run: AgentRun,
     { settings, runners }: GatewayConfiguration,
     options: RunnerOptions,
   ): Promise<TurnResult> {
@@ -123,7 +123,7 @@ export class RunAttempts {
     }
   }
 
-  async #makeTurn(run: RunRecord, settings: GatewayConfiguration['settings']): Promise<Turn> {
+  async #makeTurn(run: AgentRun, settings: GatewayConfiguration['settings']): Promise<Turn> {
     const { action } = run;
     const conversation = { owner: action.owner, key: action.sessionKey };
     const { turns, hasKeyOnlyId } = action.oneShot
@@ -153,7 +153,7 @@ export class RunAttempts {
   }
 
   /** A process that is not on record is still found by its environment, so a failure here stops nothing. */
-  async #recordProcess(run: RunRecord, mark: Parameters<RunnerOptions['onProcess']>[0]): Promise<void> {
+  async #recordProcess(run: AgentRun, mark: Parameters<RunnerOptions['onProcess']>[0]): Promise<void> {
     try {
       await this.#context.storage.recordProcess(run.id, mark);
     } catch (error) {
@@ -166,7 +166,7 @@ export class RunAttempts {
 
   /** What went wrong is a warning with its reason: its first line, as what follows may be an agent's own words. */
   #tell(
-    run: RunRecord,
+    run: AgentRun,
     result: TurnResult,
     { runner, tookMs }: { readonly runner: string; readonly tookMs: number },
   ): void {
@@ -196,7 +196,7 @@ export class RunAttempts {
     }
   }
 
-  async #complete(run: RunRecord, result: Completed, { settings }: GatewayConfiguration): Promise<void> {
+  async #complete(run: AgentRun, result: Completed, { settings }: GatewayConfiguration): Promise<void> {
     const nowMs = this.#context.now();
     const ending = completedEnding(run.id, result);
     const made = makeCompletion(run, { result, ending, nowMs }, settings);
@@ -209,7 +209,7 @@ export class RunAttempts {
     this.#waiters.settle(ending);
   }
 
-  async #repeat(run: RunRecord, result: NotStarted, target: RunTarget): Promise<void> {
+  async #repeat(run: AgentRun, result: NotStarted, target: RunTarget): Promise<void> {
     const { code, message, final, retryAfterMs, affects } = result;
     const { holdHours } = this.#context.configuration().settings.gateway;
     if (affects !== undefined && !final && holdHours > 0) {
@@ -225,7 +225,7 @@ export class RunAttempts {
   }
 
   /** The agent is away: the run waits at its place, for hours. */
-  async #hold(run: RunRecord, target: RunTarget, reason: HoldReason): Promise<void> {
+  async #hold(run: AgentRun, target: RunTarget, reason: HoldReason): Promise<void> {
     const { holds, now } = this.#context;
     const hold = await holds.hold(target, reason);
     const { code, message } = reason;
@@ -239,7 +239,7 @@ export class RunAttempts {
   }
 
   async #requeue(
-    run: RunRecord,
+    run: AgentRun,
     { code, message }: RunError,
     { retryAt, isHeld = false }: { readonly retryAt: number; readonly isHeld?: boolean },
   ): Promise<void> {
@@ -250,7 +250,7 @@ export class RunAttempts {
     if (!isHeld) this.#counters.repeated += 1;
   }
 
-  async #giveUp(run: RunRecord, error: RunError): Promise<void> {
+  async #giveUp(run: AgentRun, error: RunError): Promise<void> {
     const { ending, deadLetter } = deadEnding(run, error, this.#context.now());
     await this.#persist(run, 'end', () => this.#context.storage.deadLetterRun(run.id, deadLetter));
     this.#counters.dead += 1;
@@ -262,7 +262,7 @@ export class RunAttempts {
     this.#waiters.settle(ending);
   }
 
-  async #persist(run: RunRecord, what: string, write: () => Promise<unknown>): Promise<void> {
+  async #persist(run: AgentRun, what: string, write: () => Promise<unknown>): Promise<void> {
     await persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#signal }, write);
   }
 }

@@ -4,6 +4,7 @@ import {
   type RunDeadLetter,
   type RunOutcome,
   type RunRecord,
+  type AgentRun,
 } from '../storage/storage.ts';
 import { makeCallback } from './outbox/callback.ts';
 import { shownError, summaryPart } from './summary.ts';
@@ -47,7 +48,7 @@ export function storedEnding(run: RunRecord): RunEnding | undefined {
 
 /** The end of a run that is given up, and what the store writes down and posts with it. */
 export function deadEnding(
-  run: RunRecord,
+  run: AgentRun,
   error: RunError,
   nowMs: number,
 ): { readonly ending: RunEnding; readonly deadLetter: RunDeadLetter } {
@@ -62,7 +63,7 @@ export function deadEnding(
 }
 
 /** What a run posts when an operator drops it; for the store, where the command line drops runs too. */
-export function dropEnding(run: RunRecord, nowMs: number): DropEnding {
+export function dropEnding(run: AgentRun, nowMs: number): DropEnding {
   const ending: RunEnding = {
     runId: run.id,
     state: 'completed',

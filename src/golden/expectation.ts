@@ -77,6 +77,16 @@ function describeAction(action: Action): Record<string, unknown> {
       ...(action.dedupe === undefined ? {} : { dedupe: action.dedupe.key }),
     };
   }
+  if (action.kind === 'notify') {
+    const { name, channel, to, summary, fallback, dedupe, message } = action;
+    const settings = {
+      to,
+      summary: summary === 'never' ? summary : undefined,
+      fallback,
+      dedupe: dedupe?.key,
+    };
+    return { action: 'notify', name, channel, ...given(settings), message };
+  }
   const { name, wakeMode, sessionKey, oneShot, deliver, channel, to, model, thinking, timeoutSeconds } =
     action;
   const { runner, fallback, callbackUrl, dedupe, prompt } = action;
@@ -98,10 +108,14 @@ function describeAction(action: Action): Record<string, unknown> {
     sessionKey: oneShot ? 'hook:<uuid>' : sessionKey,
     deliver,
     channel,
-    ...Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
+    ...given(settings),
     ...(action.origin.trusted ? { trusted: true } : {}),
     prompt,
   };
+}
+
+function given(settings: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
 const describeWarning = (warning: Warning): string =>

@@ -10,9 +10,12 @@ import { isJsonObject, type JsonValue } from '../json.ts';
 import type { RenderedTemplate } from './evaluation.ts';
 import type { RawFields } from './action-fields.ts';
 
+/** What a draft is to become. A notification has the fields of a run, as far as they concern its delivery. */
+export type DraftKind = 'wake' | 'agent' | 'notify';
+
 /** An action before its rules were applied. */
 export interface Draft {
-  readonly kind: 'wake' | 'agent';
+  readonly kind: DraftKind;
   readonly fields: RawFields;
 }
 
@@ -51,7 +54,7 @@ export function createRender(
 
 /** Fills a mapping's templates. Without text template and transform the payload's own text is the text. */
 export function renderDraft(mapping: CompiledMapping, scope: Scope, render: Render): Draft {
-  const kind = mapping.action === 'wake' ? 'wake' : 'agent';
+  const kind = mapping.action === 'skip' ? 'agent' : mapping.action;
   const text = draftText(mapping, kind, scope, render);
   if (kind === 'wake')
     return { kind, fields: { ...present('mode', mapping.wakeMode), ...present('text', text) } };
@@ -70,7 +73,7 @@ export function renderDraft(mapping: CompiledMapping, scope: Scope, render: Rend
 
 function draftText(
   mapping: CompiledMapping,
-  kind: 'wake' | 'agent',
+  kind: DraftKind,
   scope: Scope,
   render: Render,
 ): string | undefined {
@@ -82,7 +85,7 @@ function draftText(
 }
 
 /** The payload's own `text` or `message`, the action's own word first. */
-function ownText(payload: JsonValue, kind: 'wake' | 'agent'): string | undefined {
+function ownText(payload: JsonValue, kind: DraftKind): string | undefined {
   if (!isJsonObject(payload)) return undefined;
   const words = kind === 'wake' ? (['text', 'message'] as const) : (['message', 'text'] as const);
   for (const word of words) {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Action, ActionOrigin, ConversationOwner, DedupeKey } from '../action.ts';
+import type { Action, ActionOrigin, ConversationOwner, DedupeKey, NotifyAction } from '../action.ts';
 import { oneLine, sealAgentAction, type PreparedAgentAction } from '../boundary/boundary.ts';
 import type { CompiledMapping, DedupeSettings, Scope } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
@@ -30,6 +30,11 @@ export function finish(
     state.work.store(text);
     return { kind: 'wake', id, text, mode, ...(dedupe === undefined ? {} : { dedupe }), origin };
   }
+  if (draft.kind === 'notify') {
+    const notification = prepareNotification(state, draft, { id, origin });
+    state.work.store(notification.message);
+    return dedupe === undefined ? notification : { ...notification, dedupe };
+  }
   const prepared = prepareAgent(state, draft, { id, origin });
   const instructions = mapping?.instructions;
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
@@ -40,6 +45,35 @@ export function finish(
   });
   state.work.store(action.prompt, action.message);
   return action;
+}
+
+/** A message to people: nothing in it is read by an agent, so it has no boundary; channels take it as plain text. */
+function prepareNotification(
+  state: EvaluationState,
+  { fields }: Draft,
+  { id, origin }: { readonly id: string; readonly origin: ActionOrigin },
+): NotifyAction {
+  const { mapping } = state;
+  const message = field.requiredText(fields, 'message', 'mapping_requires_message');
+  const channel = field.channel(fields, state);
+  const to = field.recipient(fields, channel, state);
+  const sessionKey = `hook:${id}`;
+  const summary = mapping?.summary ?? state.settings.defaults.summary;
+  return {
+    kind: 'notify',
+    id,
+    message,
+    name: field.hookName(fields, state),
+    sessionKey,
+    owner: ownerOf(state, sessionKey),
+    // A turn of the main session costs something: one that nobody asked for waits for the next.
+    wakeMode: field.wakeMode({ wakeMode: 'next-heartbeat', ...fields }, 'wakeMode', state),
+    summary: summary === 'never' ? 'never' : 'failures',
+    channel,
+    ...(to === undefined ? {} : { to }),
+    ...(mapping?.fallback === undefined ? {} : { fallback: mapping.fallback }),
+    origin,
+  };
 }
 
 /** Fields in the order in which their failures count: message, channel, model, then the others. */

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
-import { LAST_CHANNEL, type Action, type AgentAction } from '../action.ts';
 import { didYouMean, formatPlace } from '../document/document.ts';
 import type { HookError, HookErrorCode } from '../errors.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
+import { actionLines } from './format-actions.ts';
+import { indent, line, type Paint } from './format-lines.ts';
 
 /** How an evaluation is printed. */
 export interface ExplainOptions {
@@ -28,10 +28,6 @@ export interface EvaluationAdvice {
   readonly passedOver?: readonly string[];
   readonly alsoMatched: readonly { readonly id: string; readonly at: string }[];
 }
-
-type Style = Parameters<typeof styleText>[0];
-/** Colours a text, or leaves it. */
-type Paint = (style: Style, text: string) => string;
 
 /** Misses printed with their reason; the others are counted. */
 const MAX_MISSES = 10;
@@ -233,47 +229,6 @@ function emptyLines({ trace }: Evaluation, advice: EvaluationAdvice | undefined,
   return lines.length === 0 ? [] : ['rendered empty:', ...lines];
 }
 
-function actionLines(actions: readonly Action[], paint: Paint): string[] {
-  return actions.flatMap((action, index) => {
-    const number = actions.length === 1 ? '' : ` ${index + 1} of ${actions.length}`;
-    const head = paint('bold', `action${number}: ${action.kind}`);
-    const { dedupe, origin } = action;
-    const shared = [
-      ...(dedupe === undefined ? [] : [`  dedupe ${line(dedupe.key)} for ${dedupe.ttlSeconds} s`]),
-      ...(origin.trusted
-        ? [`  ${paint('yellow', 'without the safety boundary (allowUnsafeExternalContent)')}`]
-        : []),
-    ];
-    const body =
-      action.kind === 'wake'
-        ? [`  mode ${action.mode}`, ...shared, '  text', ...indent(action.text)]
-        : [...agentSettings(action), ...shared, '  prompt', ...indent(action.prompt)];
-    return [head, `  id ${action.id}`, ...body];
-  });
-}
-
-function agentSettings(action: AgentAction): string[] {
-  const { fallback } = action;
-  const channel = action.channel === LAST_CHANNEL ? 'the channel last used' : action.channel;
-  const to = action.to === undefined ? 'its last recipient' : line(action.to);
-  const settings: readonly (readonly [string, string | undefined])[] = [
-    ['name', line(action.name)],
-    ['session', `${line(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : ''}`],
-    ['wakeMode', action.wakeMode],
-    ['delivery', action.deliver ? `${channel}, ${to}` : 'none'],
-    [
-      'fallback',
-      fallback === undefined ? undefined : line(`${fallback.channel} to ${fallback.to ?? 'its default'}`),
-    ],
-    ['model', action.model === undefined ? undefined : line(action.model)],
-    ['thinking', action.thinking],
-    ['timeout', action.timeoutSeconds === undefined ? undefined : `${action.timeoutSeconds} s`],
-    ['runner', action.runner],
-    ['callback', action.callbackUrl === undefined ? undefined : 'yes'],
-  ];
-  return settings.flatMap(([name, text]) => (text === undefined ? [] : [`  ${name} ${text}`]));
-}
-
 /** What to do about an error of evaluation; the others never come out of one. */
 const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
   no_mapping_matched:
@@ -305,17 +260,6 @@ function errorLines(error: HookError, paint: Paint): string[] {
   const remedy = REMEDIES[error.code];
   if (remedy !== undefined) lines.push(`  ${paint('green', 'remedy:')} ${remedy}`);
   return lines;
-}
-
-/** Text of several lines, cleared and set off by a bar. */
-function indent(text: string): string[] {
-  return clearControl(text)
-    .split('\n')
-    .map((each) => `    | ${each}`.trimEnd());
-}
-
-function line(text: string): string {
-  return clearControl(text, { oneLine: true });
 }
 
 function value(found: JsonValue | undefined): string {

@@ -1,7 +1,7 @@
 import type { Warning } from '../action.ts';
 import { oneLine } from '../boundary/boundary.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import type { Draft } from './draft.ts';
+import type { Draft, DraftKind } from './draft.ts';
 import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './action-fields.ts';
 
 /** What a transform's result makes of a draft: drafts in order (none: skipped), or what is wrong with the result. */
@@ -61,7 +61,7 @@ function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOpt
         message: `${oneLine(problem, 300)}; it was ignored`,
       });
   }
-  const { kind = draft.kind, ...fields } = overrides as JsonObject & { readonly kind?: 'wake' | 'agent' };
+  const { kind = draft.kind, ...fields } = overrides as JsonObject & { readonly kind?: DraftKind };
   return [
     { kind, fields: kind === 'wake' ? asWake(draft, fields, options.warnings) : asAgent(draft, fields) },
   ];
@@ -70,7 +70,9 @@ function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOpt
 /** What is wrong with a key of a result, or undefined. */
 function keyProblem(key: string, value: JsonValue, where: string): string | undefined {
   if (key === 'kind')
-    return value === 'wake' || value === 'agent' ? undefined : `kind in ${where} must be wake or agent`;
+    return value === 'wake' || value === 'agent' || value === 'notify'
+      ? undefined
+      : `kind in ${where} must be wake, agent or notify`;
   if (FIELDS.has(key)) {
     const problem = typeProblem(key as Field, value);
     return problem === undefined ? undefined : `${key} in ${where} ${problem}`;

@@ -18,6 +18,8 @@ const AGENT_KEYS = [
   'summary',
   'callbackUrl',
 ] as const;
+/** Of these, the ones that concern the delivery alone. */
+const NOTIFY_KEYS: ReadonlySet<string> = new Set(['name', 'channel', 'to', 'fallback', 'summary']);
 
 interface CheckedKeys {
   readonly source: MappingSource;
@@ -85,13 +87,13 @@ export function templateKeys(
 
 function checkEffect({ source, reporter }: CheckedKeys): void {
   const { action = 'agent', transform } = source;
-  if (action === 'agent' || (action === 'wake' && transform !== undefined)) return;
+  if (action === 'agent' || (action !== 'skip' && transform !== undefined)) return;
   const more =
     action === 'skip'
       ? (['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const)
       : [];
   for (const key of [...AGENT_KEYS, ...more]) {
-    if (source[key] === undefined) continue;
+    if (source[key] === undefined || (action === 'notify' && NOTIFY_KEYS.has(key))) continue;
     const finding = {
       severity: 'warning',
       code: 'MAPPING_KEY_WITHOUT_EFFECT',

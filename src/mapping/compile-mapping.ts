@@ -246,12 +246,14 @@ function compileRouting(compiling: CompilingMapping): Pick<CompiledMapping, 'cha
   const model = template(compiling, 'model');
   for (const [key, compiled] of Object.entries({ channel, to, model })) {
     const untrusted = compiled?.reads.filter((name) => name !== 'now' && name !== 'index') ?? [];
-    if (untrusted.length === 0) continue;
+    const trustedAt = source.trust?.findIndex((trusted) => trusted === key) ?? -1;
+    if (untrusted.length === 0 && trustedAt !== -1) reportNeedlessTrust(compiling, key, trustedAt);
+    if (untrusted.length === 0 || trustedAt !== -1) continue;
     reporter.report([key], {
       severity: 'warning',
       code: 'UNTRUSTED_ROUTING',
       message: `"${key}" is taken from the request (${untrusted.slice(0, 3).join(', ')}): whoever sends it decides`,
-      hint: 'write a fixed value, or write several mappings, each with a condition and a fixed value',
+      hint: `write a fixed value; or add "trust: [${key}]" if only a sender that you trust can write it, as behind a signature`,
     });
   }
   const isLiteral = channel === undefined || channel.literal !== undefined;
@@ -261,6 +263,16 @@ function compileRouting(compiling: CompilingMapping): Pick<CompiledMapping, 'cha
   }
   if (model?.literal !== undefined) checkModel(compiling, model.literal.trim());
   return { ...present('channel', channel), ...present('to', to), ...present('model', model) };
+}
+
+/** Left there, it would silence the warning on the day the value comes from the request. */
+function reportNeedlessTrust({ reporter }: CompilingMapping, key: string, index: number): void {
+  reporter.report(['trust', index], {
+    severity: 'warning',
+    code: 'MAPPING_KEY_WITHOUT_EFFECT',
+    message: `"trust" names "${key}", which takes nothing from the request`,
+    hint: `remove "${key}" from the list`,
+  });
 }
 
 function compileFallback(compiling: CompilingMapping): DeliveryTarget | undefined {

@@ -148,7 +148,7 @@ export interface CompiledMapping {
     readonly sourceAt?: Place;
     readonly when?: CompiledCondition;
   };
-  readonly action: 'wake' | 'agent' | 'skip';
+  readonly action: 'wake' | 'agent' | 'notify' | 'skip';
   /** By whose rules templates, `forEach` and transforms of this mapping work. */
   readonly dialect: 'sluice' | 'openclaw';
   /** True for a mapping of an OpenClaw file that has errors: it still takes its requests, each is answered 503. */

@@ -56,6 +56,9 @@ const RecipientSchema = z.union([
     .refine(Number.isSafeInteger, { error: 'must be in quotes, because a number this long loses digits' }),
 ]);
 
+/** What a request may decide where the mapping says so. */
+const TRUSTED_KEYS = ['channel', 'to', 'model'] as const;
+
 const FallbackSchema = z.strictObject({
   channel: z.string().min(1).describe('Channel id; no template.'),
   to: RecipientSchema.optional().describe('Recipient on that channel; no template.'),
@@ -116,10 +119,10 @@ export const MappingSchema = z.strictObject({
     'Which requests the mapping takes; left out, all that no other mapping takes.',
   ),
   action: z
-    .enum(['agent', 'wake', 'skip'])
+    .enum(['agent', 'wake', 'notify', 'skip'])
     .optional()
     .describe(
-      'What a request becomes: an agent run, a wake, or nothing (skip, answered 204). Default agent.',
+      'What a request becomes: an agent run, a wake, a message to people without an agent (notify), or nothing (skip, answered 204). Default agent.',
     ),
   name: z.string().optional().describe('Template: name of the hook for people; default Hook.'),
   wakeMode: z.enum(WAKE_MODES).optional().describe('Default hooks.defaults.wakeMode, else now.'),
@@ -131,7 +134,10 @@ export const MappingSchema = z.strictObject({
     .string()
     .optional()
     .describe('Your own words to the agent, outside the safety boundary; no template.'),
-  messageTemplate: z.string().optional().describe('Template of what the agent reads; for agent mappings.'),
+  messageTemplate: z
+    .string()
+    .optional()
+    .describe('Template of what the agent, or with notify the people, read; for agent and notify mappings.'),
   textTemplate: z.string().optional().describe("Template of the system event's text; for wake mappings."),
   deliver: z
     .boolean()
@@ -139,6 +145,13 @@ export const MappingSchema = z.strictObject({
     .describe('Whether the reply is sent to a channel; default hooks.defaults.deliver, else true.'),
   channel: z.string().optional().describe('Template: channel id; default last.'),
   to: RecipientSchema.optional().describe('Template: recipient on the channel; default the last one.'),
+  trust: z
+    .array(z.enum(TRUSTED_KEYS))
+    .min(1)
+    .optional()
+    .describe(
+      'Keys whose template may read the request: whoever sends it decides where the reply goes, or which model runs.',
+    ),
   model: z.string().optional().describe('Template: model name or alias for this run.'),
   thinking: z.string().optional().describe('Template: thinking level for this run.'),
   timeoutSeconds: z

@@ -27,9 +27,9 @@ export interface TransformContext<Payload = any> {
   readonly index?: number;
 }
 
-/** What a transform may say about an agent run; what it leaves out stays as the mapping says. */
+/** What a transform may say about an agent run or a notification; what it leaves out stays as the mapping says. */
 export interface AgentResult {
-  kind?: 'agent';
+  kind?: 'agent' | 'notify';
   message?: string | null;
   name?: string | null;
   sessionKey?: string | null;

@@ -3,6 +3,7 @@ import type { MailStorage } from './mail-port.ts';
 import type {
   AcceptedWork,
   AcceptResult,
+  AgentRun,
   AttemptFailure,
   Backlog,
   ClaimEventsOptions,
@@ -55,7 +56,7 @@ export interface Storage extends MailStorage {
    * Claims due runs in arrival order (`queued -> active`, attempt + 1), at most `limit`, never two of one
    * conversation: one with an active run is passed over, a head that waits for its retry is overtaken.
    */
-  claimRuns(options: ClaimRunsOptions): Promise<readonly RunRecord[]>;
+  claimRuns(options: ClaimRunsOptions): Promise<readonly AgentRun[]>;
   /** Records the process group of the current attempt, so that recovery can end a survivor. */
   recordProcess(runId: string, process: ProcessMark): Promise<void>;
   /**
@@ -71,7 +72,7 @@ export interface Storage extends MailStorage {
   /** Gives a queued or active run up (`-> dead`), with its summary event; false where it has ended already. */
   deadLetterRun(runId: string, deadLetter: RunDeadLetter): Promise<boolean>;
   /** Runs left active by a process that died, with the process group of their last attempt. */
-  findInterruptedRuns(): Promise<readonly RunRecord[]>;
+  findInterruptedRuns(): Promise<readonly AgentRun[]>;
 
   // --- runners that cannot take runs --------------------------------------------------------------------------------
   /** Writes a hold down; one of the same runner and model keeps its `since`. */
@@ -138,7 +139,7 @@ export interface Storage extends MailStorage {
    * Drops queued or dead runs and outbox entries and dead events (by id also pending ones). A dropped run is completed
    * with outcome error and code `dropped` and posts what `endingOf` makes of it. Resolves to how many rows changed.
    */
-  drop(selection: QueueSelection, nowMs: number, endingOf: (run: RunRecord) => DropEnding): Promise<number>;
+  drop(selection: QueueSelection, nowMs: number, endingOf: (run: AgentRun) => DropEnding): Promise<number>;
   backlog(): Promise<Backlog>;
   /**
    * Removes ended runs, outbox entries and events, expired keys and idle transcripts beyond the limits, in slices so

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Action, Warning } from '../action.ts';
-import type { AcceptedWork, AcceptResult } from './records.ts';
+import type { Action, NotifyAction, RunAction, Warning } from '../action.ts';
+import type { AcceptedWork, AcceptResult, NewDelivery } from './records.ts';
 
 /** An accepted request as an engine stores it: its parts already text, its times and sizes already numbers. */
 export interface PreparedRequest {
@@ -19,7 +19,9 @@ export interface Reservation {
 }
 
 export type PreparedAction = { readonly dedupe?: Reservation; readonly mode: 'now' | 'next-heartbeat' } & (
-  { readonly kind: 'wake'; readonly row: NewWake } | { readonly kind: 'agent'; readonly row: NewRun }
+  | { readonly kind: 'wake'; readonly row: NewWake }
+  | { readonly kind: 'agent'; readonly row: NewRun }
+  | { readonly kind: 'notify'; readonly row: NewRun; readonly delivery: NewDelivery }
 );
 
 export interface NewWake {
@@ -96,18 +98,35 @@ function prepareAction(action: Action, receivedAt: number): PreparedAction {
     const row = { id, text, mode, mappingId, origin: JSON.stringify(action.origin), createdAt: receivedAt };
     return { kind: 'wake', mode, row, ...(dedupe && { dedupe }) };
   }
+  const prepared = { mode: action.wakeMode, row: runRow(action, receivedAt), ...(dedupe && { dedupe }) };
+  return action.kind === 'agent'
+    ? { kind: 'agent', ...prepared }
+    : { kind: 'notify', ...prepared, delivery: deliveryOf(action) };
+}
+
+function runRow(action: RunAction, acceptedAt: number): NewRun {
   const json = JSON.stringify(action);
-  const row = {
+  return {
     id: action.id,
     sessionKey: action.sessionKey,
     owner: action.owner,
-    mappingId,
-    runner: action.runner ?? '',
+    mappingId: action.origin.mappingId ?? '',
+    runner: action.kind === 'agent' ? (action.runner ?? '') : '',
     action: json,
     bytes: json.length,
-    acceptedAt: receivedAt,
+    acceptedAt,
   };
-  return { kind: 'agent', mode: action.wakeMode, row, ...(dedupe && { dedupe }) };
+}
+
+function deliveryOf({ channel, to, fallback, message }: NotifyAction): NewDelivery {
+  return {
+    channel,
+    ...(to === undefined ? {} : { to }),
+    ...(fallback === undefined ? {} : { fallback }),
+    text: message,
+    fromMain: false,
+    plain: true,
+  };
 }
 
 function expiry(receivedAt: number, ttlSeconds: number): number {
@@ -125,7 +144,7 @@ export function findSoleRun({ actions, reservation }: PreparedRequest): NewRun |
 export function preparedBytes({ actions }: PreparedRequest): number {
   let bytes = 200;
   for (const action of actions) {
-    bytes += action.kind === 'agent' ? action.row.bytes : action.row.text.length + 200;
+    bytes += action.kind === 'wake' ? action.row.text.length + 200 : action.row.bytes;
   }
   return bytes;
 }

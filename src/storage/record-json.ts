@@ -8,12 +8,17 @@ export const isoTime = (ms: number | undefined): string | undefined =>
 const errorToJson = (error: { code: string; message: string } | undefined, text: boolean): unknown =>
   error === undefined ? null : text ? error : { code: error.code };
 
+/** What listings call a run: where it came from, or `notify` where it was none of an agent. */
+export function kindOf({ kind, action }: RunRecord): 'hook' | 'heartbeat' | 'notify' {
+  return action.kind === 'notify' ? 'notify' : kind;
+}
+
 /** One run as `sluice runs --json` prints it. */
 export function runToJson(run: RunRecord, text: boolean): Record<string, unknown> {
   const { action } = run;
   return {
     id: run.id,
-    kind: run.kind,
+    kind: kindOf(run),
     mapping: action.origin.mappingId ?? null,
     path: action.origin.path,
     name: action.name,
@@ -25,8 +30,8 @@ export function runToJson(run: RunRecord, text: boolean): Record<string, unknown
     attempts: run.attempts,
     channel: action.channel,
     to: action.to ?? null,
-    model: action.model ?? null,
-    runner: action.runner ?? null,
+    model: (action.kind === 'agent' && action.model) || null,
+    runner: (action.kind === 'agent' && action.runner) || null,
     lastError: errorToJson(run.lastError, text),
     usage: run.usage ?? null,
     acceptedAt: isoTime(run.acceptedAt),

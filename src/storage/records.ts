@@ -4,6 +4,7 @@ import type {
   AgentAction,
   ConversationOwner,
   DeliveryTarget,
+  RunAction,
   Warning,
 } from '../action.ts';
 
@@ -39,7 +40,7 @@ export interface AcceptResult {
 }
 
 export interface AcceptedAction {
-  readonly kind: 'wake' | 'agent';
+  readonly kind: Action['kind'];
   /** Id of the event or run; for a duplicate that of the first. */
   readonly id: string;
   readonly mode: 'now' | 'next-heartbeat';
@@ -87,10 +88,11 @@ export interface HeldRunner extends RunnerHold {
   readonly waiting: number;
 }
 
-export interface RunRecord {
+export interface RunRecord<Kind extends RunAction = RunAction> {
   readonly id: string;
   readonly kind: 'hook' | 'heartbeat';
-  readonly action: AgentAction;
+  /** A notification is stored as a run that has ended: what is left of it is its delivery. */
+  readonly action: Kind;
   readonly state: RunState;
   readonly outcome?: RunOutcome;
   readonly reply?: string;
@@ -109,6 +111,9 @@ export interface TokenUsage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
 }
+
+/** A run that an agent takes a turn for. */
+export type AgentRun = RunRecord<AgentAction>;
 
 export interface ClaimRunsOptions {
   readonly nowMs: number;
@@ -133,6 +138,8 @@ export interface NewDelivery extends DeliveryTarget {
   readonly fallback?: DeliveryTarget;
   /** The main session's own deliveries move `last`; a hook's never do. */
   readonly fromMain: boolean;
+  /** True where nothing in the text is formatting: it is sent without any, and shows as it is. */
+  readonly plain?: true;
 }
 
 export interface NewCallback {
@@ -252,7 +259,7 @@ export interface EventClaim {
 /** A heartbeat turn that completed: stored as a run of kind `heartbeat`, with the main session's own delivery. */
 export interface HeartbeatResult {
   /** Absent where the events are consumed without a turn. */
-  readonly run?: RunRecord;
+  readonly run?: AgentRun;
   /** Turns to append to the main session's history. */
   readonly history?: RunCompletion['history'];
   readonly delivery?: NewDelivery;

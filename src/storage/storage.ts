@@ -15,6 +15,7 @@ export {
   eventToJson,
   isoTime,
   outboxToJson,
+  kindOf,
   runToJson,
 } from './record-json.ts';
 export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';

@@ -112,6 +112,15 @@ const MAPPINGS = [
     verify: { scheme: 'basic', user: 'ops', secrets: ['${SECRET}'] },
   },
   { id: 'alarm', match: { path: 'alarm' }, action: 'wake', textTemplate: 'Alarm {{id}}' },
+  {
+    id: 'comment',
+    match: { path: 'comment' },
+    action: 'notify',
+    messageTemplate: 'x',
+    channel: 'slack',
+    to: '{{channel}}',
+    trust: ['to'],
+  },
   { id: 'link', match: { path: 'link' }, messageTemplate: 'x', callbackUrl: { file: 'url' } },
 ] as const;
 
@@ -125,6 +134,7 @@ const REQUESTS: readonly Partial<RequestContent>[] = [
   { path: 'other', headers: { 'x-kind': 'order' }, payload },
   { path: 'alarm', payload },
   { path: 'link', payload },
+  { path: 'comment', payload: { ...payload, channel: 'C0123456' } },
   ...['signed', 'hmac', 'oidc', 'basic'].map((path) => ({ path, payload })),
 ];
 
@@ -140,7 +150,7 @@ function observe(mappings: readonly object[]): unknown {
     const { evaluation, calls } = evaluateHook(request, settings, { answer });
     return { outcome: evaluation.outcome, calls, settings: table.settingsOf(request.path ?? '') };
   });
-  return JSON.parse(JSON.stringify(seen)) as unknown;
+  return JSON.parse(JSON.stringify([...seen, codesOf(diagnostics)])) as unknown;
 }
 
 const MAPPING_KEYS = [
@@ -156,8 +166,9 @@ test('the sample mappings have every key of the schema: a new key belongs there'
   expect(MAPPING_KEYS.length).toBeGreaterThan(35);
   const missing = MAPPING_KEYS.filter((path) => instancesOf(MAPPINGS, path).length === 0);
   expect(missing.map((path) => path.join('.'))).toEqual([]);
-  const kinds = ['accepted', 'skipped', 'skipped', 'rejected', ...Array<string>(6).fill('accepted')];
-  expect(observe(MAPPINGS)).toMatchObject(kinds.map((kind) => ({ outcome: { kind } })));
+  const kinds = ['accepted', 'skipped', 'skipped', 'rejected', ...Array<string>(7).fill('accepted')];
+  const warned = ['UNSAFE_CONTENT_ALLOWED (warning)', 'VERIFY_SECRET (warning)'];
+  expect(observe(MAPPINGS)).toMatchObject([...kinds.map((kind) => ({ outcome: { kind } })), warned]);
 });
 
 test.each(MAPPING_KEYS.map((path) => ({ path, name: path.slice(1).join('.') })))(

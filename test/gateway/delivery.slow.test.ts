@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SendResult } from '../../src/channels/channels.ts';
 import { resolveTarget } from '../../src/gateway/delivery-target.ts';
+import { notification } from '../support/storage-builders.ts';
 import {
   agentAction,
   answering,
@@ -108,6 +109,33 @@ describe('a reply', () => {
       code: 'not_configured',
       message: expect.stringContaining('npm install grammy'),
     });
+  });
+});
+
+describe('a notification', () => {
+  const notify = (parts: Parameters<typeof notification>[0]) =>
+    notification({ channel: 'telegram', to: '1', name: 'Test', ...parts });
+
+  test('is sent without a turn, as plain text, in chunks that leave room for escapes', async () => {
+    const channel = new RecordingChannel('telegram', 24);
+    const house = await openHouse({ channels: [channel] });
+    await house.accept(notify({ message: 'one **two** three @everyone four' }));
+    expect(await endedDelivery(house)).toMatchObject({ state: 'completed', attempts: 1 });
+    expect((await endedDelivery(house))?.lastError).toBeUndefined();
+    expect(channel.texts).toEqual(['one **two**', 'three', '@everyone', 'four']);
+    expect(channel.messages.every(({ plain }) => plain)).toBe(true);
+    expect(house.gateway.stats().runs.ok).toBe(0);
+    expect(await house.events()).toEqual([]);
+  });
+
+  test('that cannot be sent goes to its fallback as plain text, and the main session hears of it', async () => {
+    const [telegramChannel, slack] = [new RecordingChannel('telegram'), new RecordingChannel('slack')];
+    telegramChannel.answer = () => ({ kind: 'failed', code: 'forbidden', message: 'no' });
+    const house = await openHouse({ channels: [telegramChannel, slack] });
+    await house.accept(notify({ message: 'm', fallback: { channel: 'slack', to: 'C1' } }));
+    await expect.poll(() => slack.messages.length).toBe(1);
+    expect(slack.messages[0]).toMatchObject({ to: 'C1', text: 'm', plain: true });
+    expect(await house.events()).toEqual(['Hook Test (delivery failed): forbidden: no (sent on to slack)']);
   });
 });
 

@@ -77,6 +77,7 @@ async function evaluate({ generation }: LoadedGeneration, sent: Sent): Promise<O
 /** The fields of an action that both know, as theirs writes them. */
 function comparable(action: Action): object {
   if (action.kind === 'wake') return { kind: 'wake', text: action.text.trim(), mode: action.mode };
+  if (action.kind === 'notify') throw new Error('theirs has no notifications');
   const {
     message,
     sessionKey,

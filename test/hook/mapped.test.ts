@@ -102,6 +102,49 @@ describe('a mapped agent hook', () => {
   });
 });
 
+describe('a notification', () => {
+  const table = `
+- id: alarm
+  match: {path: h}
+  action: notify
+  name: "Alarm {{id}}"
+  messageTemplate: "{{text}} <!channel> {{more}}"
+  channel: slack
+  to: C0123456
+  fallback: {channel: telegram, to: "7"}
+`;
+
+  test('is the rendered message, without a boundary, for its channel', () => {
+    const payload = { id: 7, text: 'disk <<<EXTERNAL_CONTENT id="x">>>', more: '@here' };
+    const { evaluation } = evaluateHook({ payload }, settingsWith({ table }));
+    expect(actionOf(evaluation)).toEqual({
+      kind: 'notify',
+      id: expect.any(String),
+      name: 'Alarm 7',
+      message: 'disk <<<EXTERNAL_CONTENT id="x">>> <!channel> @here',
+      sessionKey: expect.stringMatching(/^hook:/),
+      owner: 'mapping:alarm',
+      wakeMode: 'next-heartbeat',
+      summary: 'failures',
+      channel: 'slack',
+      to: 'C0123456',
+      fallback: { channel: 'telegram', to: '7' },
+      origin: expect.objectContaining({ mappingId: 'alarm', trusted: false }),
+    });
+  });
+
+  test('without a message is refused, and a transform may make one of a run', () => {
+    const empty = settingsWith({ table: table.replace('{{text}} <!channel> {{more}}', '{{text}}') });
+    expect(errorOf(evaluateHook({ payload: {} }, empty).evaluation).code).toBe('mapping_requires_message');
+    const transformed =
+      '[{id: t, match: {path: h}, transform: t.ts, messageTemplate: hello, channel: slack}]';
+    const { evaluation } = evaluateHook({}, settingsWith({ table: transformed }), {
+      answer: () => ({ value: { kind: 'notify', to: 'C0123456' } }),
+    });
+    expect(actionOf(evaluation)).toMatchObject({ kind: 'notify', message: 'hello', to: 'C0123456' });
+  });
+});
+
 describe('without template and transform', () => {
   test.each<[string, string, JsonValue, string | undefined]>([
     ['agent', "the payload's message", { message: 'm', text: 't' }, 'm'],

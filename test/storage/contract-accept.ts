@@ -1,7 +1,7 @@
 import type { AgentAction } from '../../src/action.ts';
 import { describe, expect, test } from 'vitest';
 import type { AcceptResult } from '../../src/storage/storage.ts';
-import { agent, completion, DAY_MS, NOW, wake, work } from '../support/storage-builders.ts';
+import { agent, completion, DAY_MS, NOW, notification, wake, work } from '../support/storage-builders.ts';
 import { claim, ids, summaries, claimTurn, turnRun, type Harness } from '../support/storage-harness.ts';
 
 export function acceptContract(name: string, { fresh, again }: Harness): void {
@@ -34,6 +34,51 @@ export function acceptContract(name: string, { fresh, again }: Harness): void {
         kind: 'wake',
         state: 'pending',
       });
+    });
+
+    test('stores a notification as a run that has ended, with its delivery, and gives it to no runner', async () => {
+      const store = await fresh();
+      const notify = notification({ fallback: { channel: 'telegram', to: '7' } });
+      const { accepted } = await store.storage.accept(work([notify, agent()]));
+      expect(accepted[0]).toEqual({
+        kind: 'notify',
+        id: notify.id,
+        mode: 'next-heartbeat',
+        duplicate: false,
+      });
+      const storage = await again(store);
+      expect(await storage.findRun(notify.id)).toMatchObject({
+        action: notify,
+        state: 'completed',
+        outcome: 'ok',
+        attempts: 0,
+        endedAt: NOW,
+      });
+      expect(await claim(storage)).toHaveLength(1);
+      expect(await storage.claimOutbox({ nowMs: NOW, limit: 10 })).toMatchObject([
+        {
+          runId: notify.id,
+          delivery: {
+            channel: 'slack',
+            to: 'C0123456',
+            text: 'disk is full',
+            plain: true,
+            fromMain: false,
+            fallback: { channel: 'telegram', to: '7' },
+          },
+        },
+      ]);
+      expect(await storage.verify()).toEqual([]);
+      expect(await summaries(storage)).toEqual([]);
+    });
+
+    test('bounds notifications that wait, with their requests as a whole', async () => {
+      const { storage } = await fresh({ maxBacklogRuns: 1 });
+      await storage.accept(work([notification()]));
+      await expect(storage.accept(work([wake(), notification()]))).rejects.toMatchObject({
+        code: 'backlog_full',
+      });
+      expect(await storage.backlog()).toMatchObject({ queuedOutbox: 1, pendingEvents: 0 });
     });
 
     test('keeps everything across a restart, in order of arrival, whatever the clock did', async () => {

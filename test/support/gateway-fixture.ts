@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { AgentAction, SafeText, WakeAction } from '../../src/action.ts';
+import type { Action, AgentAction, SafeText, WakeAction } from '../../src/action.ts';
 import type { GatewaySettings, RunnerSettings, Settings } from '../../src/config/config.ts';
 import {
   createEchoRunner,
@@ -132,7 +132,7 @@ export interface House {
   readonly gateway: Gateway;
   readonly configuration: GatewayConfiguration;
   readonly logged: readonly { readonly message: string; readonly fields: object }[];
-  accept(...actions: readonly (AgentAction | WakeAction)[]): Promise<void>;
+  accept(...actions: readonly Action[]): Promise<void>;
   /** Texts of all system events, oldest first. */
   events(state?: string): Promise<readonly string[]>;
 }

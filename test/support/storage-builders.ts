@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ActionOrigin, AgentAction, SafeText, WakeAction } from '../../src/action.ts';
+import type { ActionOrigin, AgentAction, NotifyAction, SafeText, WakeAction } from '../../src/action.ts';
 import type {
   AcceptedWork,
   DropEnding,
@@ -47,6 +47,24 @@ export function wake(parts: Partial<WakeAction> = {}): WakeAction {
     text: 'something happened',
     mode: 'next-heartbeat',
     origin,
+    ...parts,
+  };
+}
+
+export function notification(parts: Partial<NotifyAction> = {}): NotifyAction {
+  const id = randomUUID();
+  return {
+    kind: 'notify',
+    id,
+    message: 'disk is full',
+    name: 'Hook',
+    sessionKey: `hook:${id}`,
+    owner: 'mapping:alarm',
+    wakeMode: 'next-heartbeat',
+    summary: 'failures',
+    channel: 'slack',
+    to: 'C0123456',
+    origin: { ...origin, mappingId: 'alarm' },
     ...parts,
   };
 }

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import type { RunRecord, Storage, StorageOptions } from '../../src/storage/storage.ts';
+import type { AgentRun, Storage, StorageOptions } from '../../src/storage/storage.ts';
 import { agent, NOW } from './storage-builders.ts';
 
 /** Makes a new, empty store. */
@@ -64,7 +64,7 @@ export const claimTurn = (
 ) => storage.claimEvents({ turnId, nowMs: NOW, maxEvents: 50, maxBytes: 65_536, ...parts });
 
 /** A heartbeat turn that had nothing to say. */
-export function turnRun(id: string): RunRecord {
+export function turnRun(id: string): AgentRun {
   return {
     id,
     kind: 'heartbeat',

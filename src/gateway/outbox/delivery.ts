@@ -10,7 +10,7 @@ const SEND_OVERTIME_MS = 5_000;
 /** What became of one attempt at a delivery. */
 export type DeliveryResult =
   /** With the platform's id of the last message, where it gave one. */
-  | { readonly kind: 'sent'; readonly plain: boolean; readonly messageId?: string }
+  | { readonly kind: 'sent'; readonly refusedFormat: boolean; readonly messageId?: string }
   | Exclude<SendResult, { readonly kind: 'sent' | 'refused-format' }>;
 
 export interface SendOptions {
@@ -29,8 +29,11 @@ export async function sendChunks(
   entry: Pick<OutboxRecord, 'id' | 'chunksSent' | 'delivery'>,
   { to, signal, onProgress }: SendOptions,
 ): Promise<DeliveryResult> {
-  const chunks = chunkText(entry.delivery?.text ?? '', adapter.maxChars);
-  let plain = false;
+  const isPlain = entry.delivery?.plain === true;
+  // Escaped for the platform, each character may become two.
+  const maxChars = isPlain ? Math.max(2, Math.floor(adapter.maxChars / 2)) : adapter.maxChars;
+  const chunks = chunkText(entry.delivery?.text ?? '', maxChars);
+  let plain = isPlain;
   let messageId: string | undefined;
   for (let index = entry.chunksSent; index < chunks.length; index += 1) {
     const message = { to, text: chunks[index] ?? '', key: `${entry.id}:${index}` };
@@ -46,7 +49,11 @@ export async function sendChunks(
     ({ messageId } = result);
     if (index + 1 < chunks.length) await onProgress(index + 1);
   }
-  return { kind: 'sent', plain, ...(messageId === undefined ? {} : { messageId }) };
+  return {
+    kind: 'sent',
+    refusedFormat: plain && !isPlain,
+    ...(messageId === undefined ? {} : { messageId }),
+  };
 }
 
 /** An adapter that throws or never answers may have sent the message: that is ambiguous, not a failure. */

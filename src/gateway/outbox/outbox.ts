@@ -156,7 +156,7 @@ export class Outbox {
           this.#context.storage.completeOutbox(entry.id, {
             state: 'completed',
             target: { channel, to },
-            ...(result.plain ? { note } : {}),
+            ...(result.refusedFormat ? { note } : {}),
             ...(delivery.fromMain ? { lastTarget: { channel, to } } : {}),
             nowMs,
           }),
@@ -275,7 +275,7 @@ export class Outbox {
         ...summary,
         ...(fallback === undefined || entry.delivery === undefined
           ? {}
-          : { fallback: { ...fallback, text: entry.delivery.text, fromMain: false } }),
+          : { fallback: toFallback(entry.delivery, fallback) }),
         nowMs,
       }),
     );
@@ -296,6 +296,11 @@ export class Outbox {
       write(this.#context.now()),
     );
   }
+}
+
+/** The same text, to somebody else. */
+function toFallback({ text, plain }: NewDelivery, target: DeliveryTarget): NewDelivery {
+  return { ...target, text, fromMain: false, ...(plain === true ? { plain } : {}) };
 }
 
 function queueOf({ channel, to }: { readonly channel: string; readonly to: string }): string {

@@ -3,13 +3,13 @@ import type { Storage } from '../port.ts';
 import { headerKey } from '../prepared-request.ts';
 import type {
   AcceptResult,
+  AgentRun,
   DecisionRecord,
   DropEnding,
   QueueSelection,
   RetentionLimits,
-  RunRecord,
 } from '../records.ts';
-import { toEvent, toOutbox, toRun } from '../engine/rows.ts';
+import { toAgentRun, toEvent, toOutbox, toRun } from '../engine/rows.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
 import { AcceptQueue } from './accept-queue.ts';
 import { openJournalBuffer, type JournalBuffer } from './journal-buffer.ts';
@@ -51,8 +51,8 @@ export function makeStorage(client: WorkerClient, inspection: Pick<Storage, 'bac
 /** Operations whose rows this thread makes into records: their JSON is cheaper to copy than what it holds. */
 function readRows(operations: RemoteOperations) {
   return {
-    claimRuns: async (options) => (await operations.claimRuns(options)).map(toRun),
-    findInterruptedRuns: async () => (await operations.findInterruptedRuns()).map(toRun),
+    claimRuns: async (options) => (await operations.claimRuns(options)).map(toAgentRun),
+    findInterruptedRuns: async () => (await operations.findInterruptedRuns()).map(toAgentRun),
     findRun: async (runId) => {
       const row = await operations.findRun(runId);
       return row && toRun(row);
@@ -106,11 +106,11 @@ function inSteps(operations: RemoteOperations) {
         total += changed;
       }
     },
-    drop: async (selection: QueueSelection, nowMs: number, endingOf: (run: RunRecord) => DropEnding) => {
+    drop: async (selection: QueueSelection, nowMs: number, endingOf: (run: AgentRun) => DropEnding) => {
       let total = 0;
       for (;;) {
         const { runs, ...rest } = await operations.selectDrop(selection);
-        const endings = runs.map((row) => [row.id, endingOf(toRun(row))] as const);
+        const endings = runs.map((row) => [row.id, endingOf(toAgentRun(row))] as const);
         const changed = await operations.dropRows({ ...rest, runs: endings }, nowMs);
         if (changed === 0) return total;
         total += changed;

@@ -2,6 +2,7 @@ import { HookError } from '../../errors.ts';
 import type { PreparedAction, PreparedRequest, Reservation } from '../prepared-request.ts';
 import type { AcceptedAction, AcceptResult } from '../records.ts';
 import { insertWake } from './event-rows.ts';
+import { insertNotification } from './notification-rows.ts';
 import { insertRun } from './session-queue.ts';
 import { checkRoom, type RunParts, toNewRun } from './backlog-room.ts';
 import type { Store } from './store.ts';
@@ -35,7 +36,7 @@ export function acceptRequest(store: Store, request: PreparedRequest): string | 
 /** Stores a request that is no more than one run; answers and throws as `acceptRequest` does. */
 export function acceptSoleRun(store: Store, ...parts: RunParts): null {
   const run = toNewRun(parts);
-  checkRoom(store, { runs: 1, bytes: run.bytes, wakes: 0 });
+  checkRoom(store, { runs: 1, bytes: run.bytes, wakes: 0, deliveries: 0 });
   insertRun(store, run);
   return null;
 }
@@ -87,21 +88,27 @@ function findRepeats(store: Store, request: PreparedRequest): (AcceptedAction | 
 }
 
 function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
-  const wanted = { runs: 0, bytes: 0, wakes: 0 };
+  const wanted = { runs: 0, bytes: 0, wakes: 0, deliveries: 0 };
   for (const action of fresh) {
-    if (action.kind === 'wake') {
-      wanted.wakes += 1;
-      continue;
+    switch (action.kind) {
+      case 'wake':
+        wanted.wakes += 1;
+        break;
+      case 'notify':
+        wanted.deliveries += 1;
+        break;
+      case 'agent':
+        wanted.runs += 1;
+        wanted.bytes += action.row.bytes;
     }
-    wanted.runs += 1;
-    wanted.bytes += action.row.bytes;
   }
   checkRoom(store, wanted);
 }
 
 function insertAction(store: Store, action: PreparedAction): void {
   if (action.kind === 'wake') insertWake(store, action.row);
-  else insertRun(store, action.row);
+  else if (action.kind === 'agent') insertRun(store, action.row);
+  else insertNotification(store, action.row, action.delivery);
   const { dedupe, kind, mode, row } = action;
   if (dedupe === undefined) return;
   const accepted: AcceptedAction = { kind, id: row.id, mode, duplicate: false };

@@ -22,7 +22,7 @@ export function acceptTogether(store: Store, calls: readonly Call[]): ReadonlySe
   }
   if (runs.length < 2) return NONE;
   const bytes = runs.reduce((total, run) => total + run.bytes, 0);
-  checkRoom(store, { runs: runs.length, bytes, wakes: 0 });
+  checkRoom(store, { runs: runs.length, bytes, wakes: 0, deliveries: 0 });
   sql.insertRuns(runs);
   counters.queuedRuns += runs.length;
   counters.runBytes += bytes;

@@ -31,11 +31,13 @@ export interface Wanted {
   readonly runs: number;
   readonly bytes: number;
   readonly wakes: number;
+  /** Of notifications; those of replies find their room when the run is accepted. */
+  readonly deliveries: number;
 }
 
 /** @throws HookError where the store takes no more of what is wanted */
-export function checkRoom({ counters, limits }: Store, { runs, bytes, wakes }: Wanted): void {
-  const { queuedRuns, activeRuns, runBytes, pendingWakes } = counters;
+export function checkRoom({ counters, limits }: Store, { runs, bytes, wakes, deliveries }: Wanted): void {
+  const { queuedRuns, activeRuns, runBytes, pendingWakes, queuedOutbox } = counters;
   const full = { retryAfterSeconds: 10 };
   if (runs > 0 && queuedRuns + activeRuns + runs > limits.maxBacklogRuns) {
     throw new HookError('backlog_full', 'as many runs wait as storage.maxBacklog allows', full);
@@ -43,6 +45,9 @@ export function checkRoom({ counters, limits }: Store, { runs, bytes, wakes }: W
   if (runs > 0 && runBytes + bytes > limits.maxBacklogBytes) {
     const detail = 'the waiting runs take as many bytes as storage.maxBacklog allows';
     throw new HookError('backlog_full', detail, full);
+  }
+  if (deliveries > 0 && queuedOutbox + deliveries > limits.maxBacklogRuns) {
+    throw new HookError('backlog_full', 'as many messages wait as storage.maxBacklog allows', full);
   }
   if (wakes > 0 && pendingWakes + wakes > limits.maxPendingEvents) {
     const detail = 'as many system events wait as gateway.events.maxPending allows';

@@ -1,5 +1,7 @@
-import type { ActionOrigin, AgentAction, ConversationOwner, DeliveryTarget } from '../../action.ts';
+import assert from 'node:assert/strict';
+import type { ActionOrigin, ConversationOwner, DeliveryTarget, RunAction } from '../../action.ts';
 import type {
+  AgentRun,
   EventRecord,
   EventState,
   NewCallback,
@@ -111,7 +113,7 @@ export function toRun(row: RunRow): RunRecord {
     id: row.id,
     kind: row.kind,
     // The row knows the owner of runs that were stored before actions had one.
-    action: { ...(JSON.parse(row.action) as AgentAction), owner: row.owner },
+    action: { ...(JSON.parse(row.action) as RunAction), owner: row.owner },
     state: named(RUN_STATES, row.state),
     attempts: row.attempts,
     acceptedAt: row.acceptedAt,
@@ -124,6 +126,13 @@ export function toRun(row: RunRow): RunRecord {
     ...(row.startedAt !== null && { startedAt: row.startedAt }),
     ...(row.endedAt !== null && { endedAt: row.endedAt }),
   };
+}
+
+/** A run that waits, is active, or was given up: none of these is a notification. */
+export function toAgentRun(row: RunRow): AgentRun {
+  const run = toRun(row);
+  assert(run.action.kind === 'agent', 'a notification has ended when it is stored');
+  return run as AgentRun;
 }
 
 export function toOutbox(row: OutboxRow): OutboxRecord {

@@ -1,4 +1,4 @@
-import type { RunCompletion, RunRecord, SummaryEvent } from '../records.ts';
+import type { AgentRun, RunCompletion, SummaryEvent } from '../records.ts';
 import { insertSummary } from './event-rows.ts';
 import { advance, type Queue } from './session-queue.ts';
 import { RUN } from './states.ts';
@@ -74,7 +74,7 @@ function countState(
 }
 
 /** Stores a turn of the main session that has ended; nothing where it is stored already. */
-export function insertHeartbeat({ sql, counters }: Store, run: RunRecord): void {
+export function insertHeartbeat({ sql, counters }: Store, run: AgentRun): void {
   const { action, lastError, usage } = run;
   const seq = sql.insert(
     INSERT_HEARTBEAT,

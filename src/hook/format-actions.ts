@@ -1,0 +1,63 @@
+import { LAST_CHANNEL, type Action, type AgentAction, type RunAction } from '../action.ts';
+import { indent, line, type Paint } from './format-lines.ts';
+
+/** The actions of an evaluation for people: what each does, and the text that somebody reads. */
+export function actionLines(actions: readonly Action[], paint: Paint): string[] {
+  return actions.flatMap((action, index) => {
+    const number = actions.length === 1 ? '' : ` ${index + 1} of ${actions.length}`;
+    const head = paint('bold', `action${number}: ${action.kind}`);
+    const { dedupe, origin } = action;
+    const shared = [
+      ...(dedupe === undefined ? [] : [`  dedupe ${line(dedupe.key)} for ${dedupe.ttlSeconds} s`]),
+      ...(origin.trusted && action.kind !== 'notify'
+        ? [`  ${paint('yellow', 'without the safety boundary (allowUnsafeExternalContent)')}`]
+        : []),
+    ];
+    return [head, `  id ${action.id}`, ...bodyLines(action, shared)];
+  });
+}
+
+function bodyLines(action: Action, shared: readonly string[]): string[] {
+  switch (action.kind) {
+    case 'wake':
+      return [`  mode ${action.mode}`, ...shared, '  text', ...indent(action.text)];
+    case 'agent':
+      return [...agentSettings(action), ...shared, '  prompt', ...indent(action.prompt)];
+    case 'notify': {
+      const settings = [
+        ['name', line(action.name)],
+        ['delivery', deliveryOf(action)],
+        ['fallback', fallbackOf(action)],
+      ] as const;
+      return [...settingLines(settings), ...shared, '  message (plain text)', ...indent(action.message)];
+    }
+  }
+}
+
+function agentSettings(action: AgentAction): string[] {
+  return settingLines([
+    ['name', line(action.name)],
+    ['session', `${line(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : ''}`],
+    ['wakeMode', action.wakeMode],
+    ['delivery', action.deliver ? deliveryOf(action) : 'none'],
+    ['fallback', fallbackOf(action)],
+    ['model', action.model === undefined ? undefined : line(action.model)],
+    ['thinking', action.thinking],
+    ['timeout', action.timeoutSeconds === undefined ? undefined : `${action.timeoutSeconds} s`],
+    ['runner', action.runner],
+    ['callback', action.callbackUrl === undefined ? undefined : 'yes'],
+  ]);
+}
+
+function deliveryOf({ channel, to }: RunAction): string {
+  const where = channel === LAST_CHANNEL ? 'the channel last used' : channel;
+  return `${where}, ${to === undefined ? 'its last recipient' : line(to)}`;
+}
+
+function fallbackOf({ fallback }: RunAction): string | undefined {
+  return fallback && line(`${fallback.channel} to ${fallback.to ?? 'its default'}`);
+}
+
+function settingLines(settings: readonly (readonly [string, string | undefined])[]): string[] {
+  return settings.flatMap(([name, text]) => (text === undefined ? [] : [`  ${name} ${text}`]));
+}
