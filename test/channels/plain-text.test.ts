@@ -66,7 +66,7 @@ test('on Telegram, without a parse mode, and with names that are only text', asy
 
 test('on WhatsApp, where marks are kept from what they would format', async () => {
   const body = await sendPlain(whatsapp, { accessToken: 'x', phoneNumberId: '12345' }, '+15551234567');
-  const text = (body?.['text'] as { body: string }).body;
+  const text = (body?.['text'] as { body: string } | undefined)?.body ?? '';
   expect(text.replaceAll('\u200b', '')).toBe(HOSTILE);
   expect(text).toContain('disk_full');
   expect(text).not.toMatch(/(?<!\p{L})[*~`](?=[\p{L}\p{N}])/u);
