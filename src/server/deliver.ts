@@ -2,6 +2,7 @@ import { HookError } from '../errors.ts';
 import { concludeRequest, logRequest } from './account.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
+import { SOURCE_TTL_SECONDS } from './idempotency.ts';
 import type { ServerContext } from './server-context.ts';
 import { bodyLimit, canTake, takeHook } from './take-hook.ts';
 
@@ -18,9 +19,6 @@ export interface OwnAnswer {
   readonly body: string;
   readonly retryAfterSeconds?: number;
 }
-
-/** A source reads where it stopped after any pause: its repeats are known for longer than those of senders. */
-const TTL_SECONDS = 30 * 24 * 60 * 60;
 
 /**
  * Takes a hook from inside the process by the way every request goes: mappings, dedupe, store, decision, log and
@@ -68,7 +66,7 @@ async function handle(context: ServerContext, facts: RequestFacts, hook: OwnHook
       throw new HookError('body_too_large', `the body is longer than the ${maxBytes} bytes this hook takes`);
     }
     const target = { url: `${generation.hooks.path}/${name}`, query: {} };
-    const received = { name, target, body, keyOf: () => key, ttlSeconds: TTL_SECONDS };
+    const received = { name, target, body, keyOf: () => key, ttlSeconds: SOURCE_TTL_SECONDS };
     return { ...(await takeHook(context, facts, received)), ...known };
   } catch (error) {
     return failedEnding(facts, error, { ...known, judged: {} });

@@ -6,6 +6,9 @@ import type { ServerStorage } from './deps.ts';
 
 const MAX_KEY_CHARS = 255;
 
+/** The reader of a mailbox goes on after any pause: its repeats are known for longer than those of senders. */
+export const SOURCE_TTL_SECONDS = 30 * 24 * 60 * 60;
+
 /** The `Idempotency-Key` header: undefined where it is absent, the empty string where it is blank. */
 export function readIdempotencyKey(header: string | undefined): string | undefined {
   const key = header?.trim();

@@ -79,6 +79,11 @@ export type RefusalReason =
   /** A provider's challenge that is malformed or has a wrong token. */
   | 'challenge';
 
+/** Whether `hooks.mail` delivers to this name: its reader may run outside the service, and has the hook token only. */
+export function isMailPath({ generation }: Pick<Exchange, 'generation'>, name: string): boolean {
+  return generation.hooks.mail?.path === name;
+}
+
 /**
  * Asks a sender for the proof that its path wants. Nothing is logged or counted here but the failures of the address:
  * the rest follows from the value. Before a proof no part of the body may reach mappings or the store.
@@ -92,7 +97,9 @@ export function prove(
   const scheme = verifier === undefined ? {} : { scheme: verifier.scheme };
   if (!allows(addressOf(context, exchange)))
     return refuse(context, exchange, { reason: 'address', ...scheme });
-  if (verifier !== undefined) return proveSender(context, exchange, { hook, verifier });
+  if (verifier !== undefined) {
+    return proveMailReader(context, exchange, hook) ?? proveSender(context, exchange, { hook, verifier });
+  }
   return proveToken(context, exchange, hook);
 }
 
@@ -104,6 +111,19 @@ function proveToken(
   const { tokens } = derivedFrom(context, exchange.generation.hooks);
   const judged = authenticate(tokens, exchange.headers, target);
   if (judged.kind === 'refused') return refuse(context, exchange, { reason: judged.reason });
+  return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
+}
+
+/** The hook token opens the path of `hooks.mail` whatever its `verify` asks for; undefined where it is not presented. */
+function proveMailReader(
+  context: ServerContext,
+  exchange: Exchange,
+  { name, target }: IncomingHook,
+): TokenProof | undefined {
+  if (!isMailPath(exchange, name)) return undefined;
+  const { tokens } = derivedFrom(context, exchange.generation.hooks);
+  const judged = authenticate(tokens, exchange.headers, { ...target, token: undefined });
+  if (judged.kind === 'refused') return undefined;
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
 }
 

@@ -11,9 +11,9 @@ import { answerQuestion } from './answer-question.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { HEALTHY } from './readiness.ts';
-import { openClawIdempotencyKey, readIdempotencyKey } from './idempotency.ts';
+import { openClawIdempotencyKey, readIdempotencyKey, SOURCE_TTL_SECONDS } from './idempotency.ts';
 import { maskName } from './mask-secrets.ts';
-import { type IncomingHook, isOperator, type Proof, prove } from './prove.ts';
+import { type IncomingHook, isMailPath, isOperator, type Proof, prove } from './prove.ts';
 import { checkProtocol } from './protocol-error.ts';
 import { sendAnswer } from './send-answer.ts';
 import type { ServerContext } from './server-context.ts';
@@ -200,6 +200,7 @@ async function answerHook(
     settings,
     ...(encoding === undefined ? {} : { unpacked: await inflateBody(body, encoding, hook.maxBodyBytes) }),
     ...behindTheDoor(proof),
+    ...(proof.by === 'token' && isMailPath(exchange, name) ? { ttlSeconds: SOURCE_TTL_SECONDS } : {}),
     keyOf: (payload) => (isTheirs ? openClawIdempotencyKey(sentKey, payload, body) : sentKey),
   });
   if (ending.error !== undefined) return ending;

@@ -18,7 +18,9 @@ import {
   stopServers,
   type TestServer,
   type TestServerOptions,
+  TOKEN,
 } from '../support/server-fixture.ts';
+import { imapBlock } from '../support/mail-fixture.ts';
 
 afterEach(stopServers);
 
@@ -73,6 +75,26 @@ describe('a path with a proof of its own', () => {
     expect((await send(server, '/hooks/y', { headers: github(), body: BODY })).status).toBe(401);
     expect((await send(server, '/hooks/wake', { headers: github(), body: BODY })).status).toBe(401);
     expectNoTrace(server);
+  });
+
+  test('the path that hooks.mail delivers to takes the hook token, too, and knows its keys for longer', async () => {
+    const server = await start(
+      { verify: verifying({ scheme: 'github' }), requireToken: true },
+      { hooks: { mail: imapBlock(1, { path: 'x' }) } },
+    );
+    const headers = { ...BEARER, 'idempotency-key': 'k' };
+    expect((await post(server, { headers })).status).toBe(202);
+    expect(server.accepted[0]?.idempotency).toMatchObject({ key: 'k', ttlSeconds: 30 * 86_400 });
+    for (const wrong of [{ authorization: 'Bearer wrong' }, github('other'), github()]) {
+      expect((await post(server, { headers: wrong })).status).toBe(401);
+    }
+    expect((await send(server, `/hooks/x?token=${TOKEN}`, { headers: {}, body: BODY })).status).toBe(401);
+    expect((await post(server, { headers: { ...github(), ...BEARER } })).status).toBe(202);
+    const walled = await start(
+      { verify: verifying({ scheme: 'github' }), allowFrom: ['192.0.2.0/24'] },
+      { hooks: { mail: imapBlock(1, { path: 'x' }) } },
+    );
+    expect((await post(walled, { headers: BEARER })).status).toBe(401);
   });
 
   test('requireToken asks for both', async () => {
