@@ -76,7 +76,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
   analysis: { imports: ['mapping', 'hook', 'document', 'request'] },
   explanation: { imports: ['analysis', 'mapping', 'hook', 'document', 'storage', 'request'] },
   golden: {
-    imports: ['hook', 'mapping', 'document', 'storage', 'request', 'action', 'errors'],
+    imports: ['hook', 'mapping', 'document', 'payload', 'storage', 'request', 'action', 'errors'],
     types: ['sandbox'],
   },
 };

@@ -44,7 +44,7 @@ export async function demo(cli: Cli): Promise<void> {
         terminal.out(
           `→ POST /hooks/${request.path}  (${JSON.stringify(request.payload).length} bytes, ${name})`,
         );
-        const answer = await post(target, request);
+        const answer = await post(target, { request });
         terminal.out(`← ${formatAnswer(answer)}\n`);
         if (answer.status >= 300) throw new CliError(`the demo expected a 2xx for ${name}`);
         for (const id of runIds(answer.body)) runs.add(id);

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseKeptRequest } from '../hook/hook.ts';
-import type { HookRequest } from '../request.ts';
 import type { Cli } from './command-line.ts';
 import { explainRequests } from './explain.ts';
-import { readRequests } from './request-file.ts';
+import { readDeliveries } from './request-file.ts';
 import { sendRequests } from './send.ts';
+import type { RequestOfFile } from './sender-request.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';
 
@@ -25,14 +25,18 @@ export async function replay(cli: Cli, what: string, flags: ReplayFlags): Promis
     await sendRequests(cli, requests, flags);
     return;
   }
-  const explained = await explainRequests(cli, requests, flags);
+  const explained = await explainRequests(
+    cli,
+    requests.map(({ request }) => request),
+    flags,
+  );
   if (flags.json === true) {
     cli.terminal.out(JSON.stringify(explained.length === 1 ? explained[0] : explained, null, 2));
   }
 }
 
-async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise<readonly HookRequest[]> {
-  if (existsSync(resolve(cli.terminal.cwd, what))) return readRequests(cli.terminal, what);
+async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise<readonly RequestOfFile[]> {
+  if (existsSync(resolve(cli.terminal.cwd, what))) return readDeliveries(cli.terminal, what);
   const kept = await withStore(cli, flags, (storage) => storage.findKeptRequest(what));
   if (kept === undefined) {
     throw new CliError(
@@ -40,5 +44,5 @@ async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise
     );
   }
   const { judged: _judged, ...request } = parseKeptRequest(kept);
-  return [request];
+  return [{ request }];
 }

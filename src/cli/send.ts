@@ -1,11 +1,10 @@
 import { dirname, join } from 'node:path';
 import { readSecretFile, type Settings } from '../config/config.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
-import type { HookRequest } from '../request.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings } from './config-file.ts';
-import { readRequests } from './request-file.ts';
-import { signWire, toWire } from './sender-request.ts';
+import { readDeliveries } from './request-file.ts';
+import { type RequestOfFile, signWire, toWire } from './sender-request.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
@@ -27,24 +26,24 @@ export interface Answer {
 
 /** Sends the deliveries of a request file, in order, to a running service; an answer of 400 or more ends with 1. */
 export async function send(cli: Cli, file: string, flags: SendFlags): Promise<void> {
-  await sendRequests(cli, await readRequests(cli.terminal, file), flags);
+  await sendRequests(cli, await readDeliveries(cli.terminal, file), flags);
 }
 
 /** Sends requests with the configuration's token and prints each answer. */
 export async function sendRequests(
   cli: Cli,
-  requests: readonly HookRequest[],
+  requests: readonly RequestOfFile[],
   flags: SendFlags,
 ): Promise<void> {
   const target = await findTarget(cli, flags);
   const answers: Answer[] = [];
   const settingsOf = flags.sign === true ? await loadPathSettings(cli, flags) : () => NO_SETTINGS;
-  for (const request of requests) {
-    const settings = settingsOf(request.path);
+  for (const each of requests) {
+    const settings = settingsOf(each.request.path);
     const answer =
       settings.verify === undefined
-        ? await post(target, request)
-        : await postSigned(cli, request, { target, settings, keyFile: flags.signKey });
+        ? await post(target, each)
+        : await postSigned(cli, each, { target, settings, keyFile: flags.signKey });
     answers.push(answer);
     if (flags.json !== true) cli.terminal.out(formatAnswer(answer));
   }
@@ -114,7 +113,7 @@ interface SignedPost {
 /** Sends a request as its sender would. The address that is signed is the one that the service knows itself by. */
 async function postSigned(
   cli: Cli,
-  request: HookRequest,
+  request: RequestOfFile,
   { target, settings, keyFile }: SignedPost,
 ): Promise<Answer> {
   const wire = await signWire(cli.terminal, toWire(request, settings, target.publicUrl), {
@@ -135,13 +134,16 @@ function withoutFraming(headers: Readonly<Record<string, string>>): Record<strin
 }
 
 /** Posts one request as it was received, with the target's token. */
-export async function post(target: Pick<Target, 'url' | 'token'>, request: HookRequest): Promise<Answer> {
+export async function post(
+  target: Pick<Target, 'url' | 'token'>,
+  { request, rawBody }: RequestOfFile,
+): Promise<Answer> {
   const query = new URLSearchParams(request.query).toString();
   const headers = withoutFraming(request.headers);
   return exchange(target, `${target.url}/${request.path}${query === '' ? '' : `?${query}`}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers, authorization: `Bearer ${target.token}` },
-    body: JSON.stringify(request.payload),
+    body: rawBody ?? JSON.stringify(request.payload),
   });
 }
 

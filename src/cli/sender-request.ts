@@ -19,8 +19,18 @@ const CONTENT_TYPES = {
   xml: 'text/xml; charset=utf-8',
 } as const;
 
-/** Writes the payload of a request file in the format that its path takes. `address` is that of the hooks. */
-export function toWire(request: HookRequest, settings: PathSettings, address: string): WireRequest {
+/** A request of a file; `rawBody` are the bytes of its `bodyFile`. */
+export interface RequestOfFile {
+  readonly request: HookRequest;
+  readonly rawBody?: Buffer | undefined;
+}
+
+/** Writes a request in the format that its path takes, or with the bytes it has. `address` is that of the hooks. */
+export function toWire(
+  { request, rawBody }: RequestOfFile,
+  settings: PathSettings,
+  address: string,
+): WireRequest {
   const { bodyFormat = 'json', method = 'POST' } = settings;
   const query = new URLSearchParams(method === 'GET' ? textsOf(request.payload) : request.query).toString();
   const headers = { 'content-type': CONTENT_TYPES[bodyFormat], ...request.headers };
@@ -29,7 +39,10 @@ export function toWire(request: HookRequest, settings: PathSettings, address: st
     url: `${address}/${request.path}${query === '' ? '' : `?${query}`}`,
     headers,
     rawHeaders: Object.entries(headers).flat(),
-    body: method === 'GET' ? Buffer.alloc(0) : Buffer.from(bodyText(request.payload, bodyFormat), 'utf8'),
+    body:
+      method === 'GET'
+        ? Buffer.alloc(0)
+        : (rawBody ?? Buffer.from(bodyText(request.payload, bodyFormat), 'utf8')),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Generation } from '../generation/generation.ts';
+import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { createVerifier, diagnose, type Diagnosis } from '../verify/verify.ts';
+import { createVerifier, type Diagnosis, judgeSender } from '../verify/verify.ts';
 import type { Cli } from './command-line.ts';
 import { readDeliveries } from './request-file.ts';
 import { originOf } from './send.ts';
@@ -21,6 +22,8 @@ interface Verdict {
   /** 0 for the current secret; absent where the request is refused. */
   readonly retired?: number;
   readonly diagnosis?: Diagnosis;
+  /** What the path asks for besides, and no file can show. */
+  readonly notJudged?: readonly string[];
 }
 
 /** Judges the deliveries of a request file by the proofs of their paths, and says why one fails; that ends with 1. */
@@ -46,6 +49,7 @@ interface Arrival {
   readonly atMs: number;
 }
 
+/** Judges as the service does, but for what a file does not hold: the sender's address and the hook token. */
 async function judge(
   generation: Generation,
   request: HookRequest,
@@ -60,12 +64,31 @@ async function judge(
   const { scheme } = proof.settings;
   const { server, hooks } = generation.config.settings;
   const origin = (server.publicUrl ?? originOf(generation.config.settings)).replace(/\/+$/, '');
-  const wire = toWire(request, settings, `${origin}${hooks.path}`);
-  const received = { ...wire, body: rawBody ?? wire.body };
+  const wire = toWire({ request, rawBody }, settings, `${origin}${hooks.path}`);
   const verifier = createVerifier(proof, { clock: () => atMs, fetchJson: fetchIssuer });
-  const judged = await verifier.prove(received);
-  if (judged.kind === 'proved') return { path, scheme, proved: true, retired: judged.retired };
-  return { path, scheme, proved: false, diagnosis: diagnose(proof, received, judged) };
+  const judged = await judgeSender(
+    { proof, verifier },
+    {
+      method: wire.method,
+      rawHeaders: wire.rawHeaders,
+      isAllowed: () => true,
+      refuseToken: () => undefined,
+      url: () => wire.url,
+      body: () => Promise.resolve(wire.body),
+    },
+  );
+  const common = { path, scheme, ...notJudged(settings) };
+  if (judged.kind === 'proved') return { ...common, proved: true, retired: judged.retired };
+  const diagnosis = judged.kind === 'refused' ? judged.diagnose() : undefined;
+  return { ...common, proved: false, ...(diagnosis === undefined ? {} : { diagnosis }) };
+}
+
+function notJudged({ allowFrom, requireToken }: PathSettings): Pick<Verdict, 'notJudged'> {
+  const parts: readonly string[] = [
+    ...(allowFrom === undefined ? [] : ["the sender's address (allowFrom)"]),
+    ...(requireToken === true ? ['the hook token (requireToken)'] : []),
+  ];
+  return parts.length === 0 ? {} : { notJudged: parts };
 }
 
 async function fetchIssuer(url: string): Promise<unknown> {
@@ -73,8 +96,10 @@ async function fetchIssuer(url: string): Promise<unknown> {
   return answer.json();
 }
 
-function formatVerdict({ path, scheme, proved, retired = 0, diagnosis }: Verdict): string {
+function formatVerdict({ path, scheme, proved, retired = 0, diagnosis, notJudged = [] }: Verdict): string {
   const head = `/${path}  ${scheme}  `;
   if (!proved) return `${head}refused (${diagnosis?.code ?? 'unknown'}): ${diagnosis?.text ?? ''}`;
-  return `${head}proved${retired === 0 ? '' : ` with a retired secret (number ${String(retired + 1)} of the list)`}`;
+  const besides = notJudged.length === 0 ? '' : `; not judged here: ${notJudged.join(', ')}`;
+  const which = retired === 0 ? '' : ` with a retired secret (number ${String(retired + 1)} of the list)`;
+  return `${head}proved${which}${besides}`;
 }

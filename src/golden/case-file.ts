@@ -5,15 +5,15 @@ import {
   displayName,
   parseDocument,
   readDocument,
-  readSource,
   validate,
   type Diagnostic,
   type LocatedValue,
   type Place,
 } from '../document/document.ts';
 import { createHookRequest, deriveRequestSeeds } from '../hook/hook.ts';
-import { parseJson, type JsonValue } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
+import { readCaseBody } from './case-body.ts';
 
 /**
  * Golden cases on disk. `<group>/<case>.request.yaml|yml|json` is written by people or recorded;
@@ -58,7 +58,11 @@ const Delivery = z.strictObject({
   headers: z.record(z.string(), z.string()).optional(),
   query: z.record(z.string(), z.string()).optional(),
   body: z.json().optional(),
-  bodyFile: z.string().min(1).optional().describe('JSON file, relative to the request file'),
+  bodyFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('file with the body as it is sent, relative to the request file'),
   now: z.iso
     .datetime({ offset: true })
     .optional()
@@ -178,7 +182,7 @@ async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
   const deliveries: DeliveryRequest[] = [];
   for (const [index, delivery] of list.entries()) {
     const part = document.root.at(several ? ['deliveries', index] : []);
-    const body = await readBody(requestFile, delivery, part);
+    const body = await readCaseBody(requestFile, delivery, part);
     if ('diagnostics' in body) return { diagnostics: [...diagnostics, ...body.diagnostics] };
     if (body.file !== undefined) files.push(body.file);
     deliveries.push(createDelivery(several ? `${name}#${index + 1}` : name, delivery, body));
@@ -214,53 +218,6 @@ function checkShape(root: LocatedValue): {
   }
   const { value: form, diagnostics } = validate(root, Deliveries);
   return { several, diagnostics, ...(form === undefined ? {} : { list: form.deliveries }) };
-}
-
-type Body =
-  | { readonly value: JsonValue; readonly file?: string; readonly raw?: Buffer }
-  | { readonly diagnostics: readonly Diagnostic[] };
-
-async function readBody(
-  requestFile: string,
-  delivery: z.output<typeof Delivery>,
-  part: LocatedValue,
-): Promise<Body> {
-  const at = part.place(['bodyFile']);
-  if (delivery.bodyFile === undefined) {
-    // An empty body counts as {}, a body that is null is null: as it would be sent.
-    return { value: delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue) };
-  }
-  if (delivery.body !== undefined) {
-    const diagnostic: Diagnostic = {
-      severity: 'error',
-      code: 'TWO_BODIES',
-      message: 'both body and bodyFile are given',
-      at,
-      hint: 'keep one of them',
-    };
-    return { diagnostics: [diagnostic] };
-  }
-  const file = join(dirname(requestFile), delivery.bodyFile);
-  const { source, diagnostics } = await readSource(file);
-  if (source === undefined) {
-    const diagnostic: Diagnostic = {
-      severity: 'error',
-      code: 'BODY_FILE_UNREADABLE',
-      message: `bodyFile ${delivery.bodyFile} cannot be read: ${diagnostics[0]?.message ?? 'unknown error'}`,
-      at,
-      hint: 'the path is relative to the request file',
-    };
-    return { diagnostics: [diagnostic] };
-  }
-  try {
-    return { value: parseJson(source.text), file, raw: Buffer.from(source.text, 'utf8') };
-  } catch {
-    // The server would refuse it too; parsed again for the place of the error, which the engine's does not tell.
-    const found = parseDocument(source, 'json').diagnostics;
-    const message = `bodyFile ${delivery.bodyFile} is not JSON`;
-    const ours: Diagnostic = { severity: 'error', code: 'BODY_FILE_UNREADABLE', message, at };
-    return { diagnostics: found.some(({ severity }) => severity === 'error') ? found : [...found, ours] };
-  }
 }
 
 function createDelivery(

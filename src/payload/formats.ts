@@ -21,6 +21,13 @@ export function formatOf(contentType: string | undefined): AnnouncedFormat | und
   return type === 'application/xml' || type === 'text/xml' || type.endsWith('+xml') ? 'xml' : undefined;
 }
 
+/** The format of a path that takes such a body; undefined where a Content-Type says nothing of it. */
+export function announcedFormat(contentType: string | undefined): BodyFormat | undefined {
+  const found = formatOf(contentType);
+  if (found !== undefined) return found === 'multipart' ? undefined : found;
+  return mediaType(contentType) === 'text/plain' ? 'text' : undefined;
+}
+
 export function mediaType(contentType: string | undefined): string {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }

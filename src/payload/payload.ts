@@ -12,7 +12,7 @@ import { parseJsonBody } from './json-body.ts';
 import { decodeUtf8 } from './text.ts';
 import { parseXml } from './xml.ts';
 
-export { BODY_FORMATS, type BodyFormat } from './formats.ts';
+export { announcedFormat, BODY_FORMATS, type BodyFormat } from './formats.ts';
 export { checkEncoding, inflateBody } from './inflate.ts';
 
 /** A body with what its headers say of it. */

@@ -1,17 +1,17 @@
 import type { PathSettings } from '../mapping/mapping.ts';
-import { createVerifier, type Verifier } from '../verify/verify.ts';
+import { createVerifier, type SenderDoor } from '../verify/verify.ts';
 import { createAddressList } from './addresses.ts';
 import type { ServerContext } from './server-context.ts';
 
 /** What a path's settings say of its requests before they are believed, made ready once for each generation. */
 export interface PathDoor {
   /** Absent where the hook token is the proof. */
-  readonly verifier: Verifier | undefined;
+  readonly sender: SenderDoor | undefined;
   /** Whether requests may come from this address. */
   allows(address: string): boolean;
 }
 
-const OPEN: PathDoor = { verifier: undefined, allows: () => true };
+const OPEN: PathDoor = { sender: undefined, allows: () => true };
 
 /** The door of a path; settings are the same object for as long as their generation lives. */
 export function doorOf(context: ServerContext, settings: PathSettings): PathDoor {
@@ -29,7 +29,10 @@ function createDoor(
 ): PathDoor {
   const { fetchJson = unreachable } = deps;
   return {
-    verifier: verify === undefined ? undefined : createVerifier(verify, { clock, fetchJson }),
+    sender:
+      verify === undefined
+        ? undefined
+        : { proof: verify, verifier: createVerifier(verify, { clock, fetchJson }) },
     allows: allowFrom === undefined ? OPEN.allows : createAddressList(allowFrom).has,
   };
 }

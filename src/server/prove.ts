@@ -1,12 +1,10 @@
 import { HookError } from '../errors.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import {
-  diagnose,
   type Diagnosis,
-  type Proof as SenderJudgement,
-  type ReceivedRequest,
+  judgeSender,
   type RefusalReason as SenderReason,
-  type Refused,
+  type SenderDoor,
   type Verifier,
 } from '../verify/verify.ts';
 import { type Authentication, authenticate, isSecret } from './authenticate.ts';
@@ -93,13 +91,13 @@ export function prove(
   exchange: Exchange,
   hook: IncomingHook,
 ): Proof | Promise<Proof | Refusal> {
-  const { allows, verifier } = doorOf(context, hook.settings);
-  const scheme = verifier === undefined ? {} : { scheme: verifier.scheme };
-  if (!allows(addressOf(context, exchange)))
-    return refuse(context, exchange, { reason: 'address', ...scheme });
-  if (verifier !== undefined) {
-    return proveMailReader(context, exchange, hook) ?? proveSender(context, exchange, { hook, verifier });
+  const { allows, sender } = doorOf(context, hook.settings);
+  const isAllowed = allows(addressOf(context, exchange));
+  if (sender !== undefined) {
+    const reader = isAllowed ? proveMailReader(context, exchange, hook) : undefined;
+    return reader ?? proveSender(context, exchange, { hook, sender, isAllowed: () => isAllowed });
   }
+  if (!isAllowed) return refuse(context, exchange, { reason: 'address' });
   return proveToken(context, exchange, hook);
 }
 
@@ -127,59 +125,52 @@ function proveMailReader(
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
 }
 
-interface Door {
+interface SenderAtDoor {
   readonly hook: IncomingHook;
-  readonly verifier: Verifier;
+  readonly sender: SenderDoor;
+  readonly isAllowed: () => boolean;
 }
 
 async function proveSender(
   context: ServerContext,
   exchange: Exchange,
-  { hook, verifier }: Door,
+  { hook, sender, isAllowed }: SenderAtDoor,
 ): Promise<Proof | Refusal> {
-  const { scheme, secretHeaders } = verifier;
-  if (hook.settings.requireToken === true) {
-    const token = await proveToken(context, exchange, hook);
-    if (token.kind === 'refused') return token;
-  }
-  const request = await receivedRequest(context, exchange, { hook, verifier });
-  const judged: SenderJudgement = await verifier.prove(request);
-  if (judged.kind === 'proved') {
-    const { retired, signedId } = judged;
-    const id = signedId === undefined ? {} : { signedId };
-    return { kind: 'proved', by: 'sender', scheme, retired, secretHeaders, ...id };
-  }
-  return refuse(context, exchange, {
-    reason: judged.reason,
-    scheme,
-    diagnose: () => diagnosisOf(hook.settings, request, judged),
-  });
-}
-
-async function receivedRequest(
-  context: ServerContext,
-  exchange: Exchange,
-  { hook, verifier }: Door,
-): Promise<ReceivedRequest> {
   const { req, generation } = exchange;
+  const { scheme, secretHeaders } = sender.verifier;
   const { token } = hook.target;
   const takesQuery = token !== undefined && generation.hooks.queryToken !== 'reject';
-  return {
+  const judged = await judgeSender(sender, {
     method: req.method ?? '',
-    url: verifier.signsUrl ? signedUrl(context, exchange) : '',
     rawHeaders: req.rawHeaders,
-    // Without the header of a proof nothing of the body is read.
-    body: verifier.presents(req.rawHeaders) ? await hook.body() : Buffer.alloc(0),
     ...(takesQuery ? { queryToken: token } : {}),
-  };
+    isAllowed,
+    refuseToken: () => refuseToken(context, exchange, hook),
+    url: () => signedUrl(context, exchange),
+    body: hook.body,
+  });
+  switch (judged.kind) {
+    case 'proved': {
+      const { retired, signedId } = judged;
+      const id = signedId === undefined ? {} : { signedId };
+      return { kind: 'proved', by: 'sender', scheme, retired, secretHeaders, ...id };
+    }
+    case 'token-refused':
+      return judged.refusal;
+    case 'refused':
+      return refuse(context, exchange, { ...judged, scheme });
+  }
 }
 
-function diagnosisOf(
-  { verify }: PathSettings,
-  request: ReceivedRequest,
-  refused: Refused,
-): Diagnosis | undefined {
-  return verify === undefined ? undefined : diagnose(verify, request, refused);
+/** The refusal of the hook token, where the path asks for it beside its proof and it is wrong. */
+async function refuseToken(
+  context: ServerContext,
+  exchange: Exchange,
+  hook: IncomingHook,
+): Promise<Refusal | undefined> {
+  if (hook.settings.requireToken !== true) return undefined;
+  const token = await proveToken(context, exchange, hook);
+  return token.kind === 'refused' ? token : undefined;
 }
 
 function addressOf(context: ServerContext, { req, headers }: Exchange): string {

@@ -12,6 +12,7 @@ export {
 } from './challenge.ts';
 export { diagnose } from './diagnose.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
+export { type Arrival, judgeSender, type SenderDoor, type SenderVerdict } from './judge-sender.ts';
 export { type Proof, type Proved, type RefusalReason, type Refused } from './proof.ts';
 export { describeReplay, type ReplayFacts } from './replay-facts.ts';
 export type { Scheme, SignedRequest } from './scheme.ts';

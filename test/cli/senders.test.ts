@@ -3,6 +3,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, afterAll, describe, expect, test } from 'vitest';
 import { startService, type Service } from '../../src/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
@@ -32,6 +33,16 @@ const MAPPINGS = `
   verify: {scheme: discord, secrets: ["\${DISCORD}"]}
   requireToken: true
   messageTemplate: "{{type}}"
+- id: note
+  match: {path: note}
+  verify: {scheme: hmac, algorithm: sha1, header: X-Sum, encoding: base64, secrets: ["\${NEW}"]}
+  bodyFormat: xml
+  messageTemplate: "{{json payload}}"
+- id: plain
+  match: {path: plain}
+  verify: {scheme: hmac, algorithm: sha1, header: X-Sum, encoding: base64, secrets: ["\${NEW}"]}
+  bodyFormat: text
+  messageTemplate: "{{payload}}"
 - id: any
   messageTemplate: "{{json payload}}"
 `;
@@ -101,6 +112,42 @@ describe('commands of senders', () => {
     expect(JSON.parse(changed.out)).toMatchObject([{ proved: false, diagnosis: { code: 'wrong-secret' } }]);
     const none = await run('verify', 'any.request.yaml');
     expect(none.err).toContain('no mapping of the path "other" has verify');
+  });
+
+  test('verify and send take a form, XML, text and compressed bytes as they are in bodyFile', async () => {
+    const url = 'https://hooks.example.com/hooks/sms';
+    const signed = (key: string, data: string | Buffer): string =>
+      createHmac('sha1', key).update(data).digest('base64');
+    const delivery = (path: string, headers: Record<string, string>, bodyFile: string): string =>
+      JSON.stringify({ path, headers, bodyFile });
+    write('sms.form', 'From=%2B1&Body=hi+there%21');
+    const twilio = { 'x-twilio-signature': signed(ENV.SMS, `${url}Bodyhi there!From+1`) };
+    write('sms-raw.request.json', delivery('sms', twilio, 'sms.form'));
+    write('note.xml', '<note  to="x">hi</note>');
+    const xml = { 'x-sum': signed(ENV.NEW, '<note  to="x">hi</note>') };
+    write('note.request.json', delivery('note', xml, 'note.xml'));
+    write('plain.txt', 'line\r\n');
+    write('plain.request.json', delivery('plain', { 'x-sum': signed(ENV.NEW, 'line\r\n') }, 'plain.txt'));
+    const packed = gzipSync('{"ref": "main"}');
+    writeFileSync(join(folder, 'packed.json'), packed);
+    const github = {
+      'x-hub-signature-256': `sha256=${createHmac('sha256', ENV.NEW).update(packed).digest('hex')}`,
+    };
+    write(
+      'packed.request.json',
+      delivery('github', { ...github, 'content-encoding': 'gzip' }, 'packed.json'),
+    );
+    for (const name of ['sms-raw', 'note', 'plain', 'packed']) {
+      const judged = await run('verify', `${name}.request.json`);
+      expect(judged.out + judged.err, name).toContain('proved');
+      const sent = await run('send', `${name}.request.json`, '--against', service.url, '--sign');
+      expect(sent.out + sent.err, name).toContain('202');
+    }
+    writeFileSync(join(folder, 'cut.form'), Buffer.from([0x61, 0x3d, 0xff]));
+    write('cut.request.json', delivery('sms', twilio, 'cut.form'));
+    expect((await run('verify', 'cut.request.json')).err).toContain('bodyFile cut.form is not a form');
+    write('long.request.json', delivery('sms', twilio, 'none.form'));
+    expect((await run('verify', 'long.request.json')).err).toContain('there is no file');
   });
 
   test('check lists the paths, what is not set, and the mappings that are left out', async () => {

@@ -1,0 +1,129 @@
+import { dirname, extname, join } from 'node:path';
+import {
+  displayName,
+  type Diagnostic,
+  type LocatedValue,
+  parseDocument,
+  readBounded,
+} from '../document/document.ts';
+import { HookError } from '../errors.ts';
+import { parseJson, type JsonValue } from '../json.ts';
+import { type BodyFormat, announcedFormat, inflateBody, parsePayload } from '../payload/payload.ts';
+
+/** The body of one delivery: its value, and the bytes of its file. */
+export type CaseBody =
+  | { readonly value: JsonValue; readonly file?: string; readonly raw?: Buffer }
+  | { readonly diagnostics: readonly Diagnostic[] };
+
+interface WrittenBody {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+  readonly bodyFile?: string | undefined;
+}
+
+/** Reads `body` or `bodyFile` of a delivery in a request file. */
+export async function readCaseBody(
+  requestFile: string,
+  delivery: WrittenBody,
+  part: LocatedValue,
+): Promise<CaseBody> {
+  const at = part.place(['bodyFile']);
+  if (delivery.bodyFile === undefined) {
+    // An empty body counts as {}, a body that is null is null: as it would be sent.
+    return { value: delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue) };
+  }
+  if (delivery.body !== undefined) {
+    const message = 'both body and bodyFile are given';
+    return problem({ code: 'TWO_BODIES', message, at, hint: 'keep one of them' });
+  }
+  const file = join(dirname(requestFile), delivery.bodyFile);
+  const raw = await readWhole(file);
+  const name = `bodyFile ${delivery.bodyFile}`;
+  if (typeof raw === 'string') {
+    const message = `${name} cannot be read: ${raw}`;
+    return problem({
+      code: 'BODY_FILE_UNREADABLE',
+      message,
+      at,
+      hint: 'the path is relative to the request file',
+    });
+  }
+  const headers = lowerCase(delivery.headers ?? {});
+  const format = formatOfFile(file, headers);
+  try {
+    return { value: await parseBody(raw, headers, format), file, raw };
+  } catch (error) {
+    const ours = { code: 'BODY_FILE_UNREADABLE', message: `${name} is not ${NAMES[format]}`, at };
+    if (format === 'json') return notJson({ file, raw }, ours);
+    const hint =
+      error instanceof HookError
+        ? error.detail
+        : "the format is what the end of the file's name says, else the Content-Type of the request";
+    return problem({ ...ours, hint });
+  }
+}
+
+/** As a document may have. */
+const MAX_BODY_BYTES = 4_194_304;
+
+/** The bytes, or why there are none. */
+async function readWhole(file: string): Promise<Buffer | string> {
+  try {
+    const bytes = await readBounded(file, MAX_BODY_BYTES);
+    return bytes.length > MAX_BODY_BYTES ? `it is larger than ${MAX_BODY_BYTES} bytes` : bytes;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return `there is no file ${displayName(file)}`;
+    return code ?? message;
+  }
+}
+
+const NAMES: Readonly<Record<BodyFormat, string>> = {
+  json: 'JSON',
+  form: 'a form',
+  xml: 'XML',
+  text: 'text',
+  cloudevents: 'a CloudEvent',
+};
+const ENDINGS: Readonly<Record<string, BodyFormat>> = {
+  '.json': 'json',
+  '.form': 'form',
+  '.xml': 'xml',
+  '.txt': 'text',
+};
+
+/** As the file is called, else as the request's Content-Type says, else JSON. */
+function formatOfFile(file: string, headers: Readonly<Record<string, string>>): BodyFormat {
+  return ENDINGS[extname(file).toLowerCase()] ?? announcedFormat(headers['content-type']) ?? 'json';
+}
+
+async function parseBody(
+  raw: Buffer,
+  headers: Readonly<Record<string, string>>,
+  format: BodyFormat,
+): Promise<JsonValue> {
+  const bytes = await inflateBody(raw, headers['content-encoding'], MAX_BODY_BYTES);
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  return format === 'json'
+    ? parseJson(decoder.decode(bytes))
+    : parsePayload({ bytes, headers }, format, decoder);
+}
+
+/** The engine's error says no place, so the file is parsed again for it. */
+function notJson(
+  { file, raw }: { readonly file: string; readonly raw: Buffer },
+  ours: Omit<Diagnostic, 'severity'>,
+): CaseBody {
+  const found = parseDocument({ file: displayName(file), text: raw.toString('utf8') }, 'json').diagnostics;
+  return found.some(({ severity }) => severity === 'error')
+    ? { diagnostics: found }
+    : { diagnostics: [...found, { severity: 'error', ...ours }] };
+}
+
+function problem(finding: Omit<Diagnostic, 'severity'>): CaseBody {
+  return { diagnostics: [{ severity: 'error', ...finding }] };
+}
+
+function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

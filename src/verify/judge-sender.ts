@@ -1,0 +1,58 @@
+import { diagnose } from './diagnose.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import type { Proved, RefusalReason } from './proof.ts';
+import type { ProofSettings, ReceivedRequest, Verifier } from './verifier.ts';
+
+/** What a path with a proof of its own asks of its senders. */
+export interface SenderDoor {
+  readonly proof: ProofSettings;
+  readonly verifier: Verifier;
+}
+
+/** A request before it is believed: each part is looked at only when its step is reached. */
+export interface Arrival<TokenRefusal> {
+  readonly method: string;
+  readonly rawHeaders: readonly string[];
+  readonly queryToken?: string;
+  /** Whether the path takes requests from the sender's address. */
+  readonly isAllowed: () => boolean;
+  /** Why the hook token is refused; undefined where it is right or not asked for. */
+  readonly refuseToken: () => TokenRefusal | undefined | Promise<TokenRefusal | undefined>;
+  /** The address as the sender called it. */
+  readonly url: () => string;
+  readonly body: () => Promise<Buffer>;
+}
+
+export type SenderVerdict<TokenRefusal> =
+  | Proved
+  | { readonly kind: 'token-refused'; readonly refusal: TokenRefusal }
+  | {
+      readonly kind: 'refused';
+      readonly reason: RefusalReason | 'address';
+      /** Costs as much as a hundred signatures. */
+      readonly diagnose: () => Diagnosis | undefined;
+    };
+
+/**
+ * The order in which a sender is judged, whether its request came or lies in a file: address, hook token, then the
+ * proof. The body is read only where the headers show a proof.
+ */
+export async function judgeSender<TokenRefusal>(
+  { proof, verifier }: SenderDoor,
+  arrival: Arrival<TokenRefusal>,
+): Promise<SenderVerdict<TokenRefusal>> {
+  if (!arrival.isAllowed()) return { kind: 'refused', reason: 'address', diagnose: () => undefined };
+  const refusal = await arrival.refuseToken();
+  if (refusal !== undefined) return { kind: 'token-refused', refusal };
+  const { method, rawHeaders, queryToken } = arrival;
+  const request: ReceivedRequest = {
+    method,
+    rawHeaders,
+    url: verifier.signsUrl ? arrival.url() : '',
+    body: verifier.presents(rawHeaders) ? await arrival.body() : Buffer.alloc(0),
+    ...(queryToken === undefined ? {} : { queryToken }),
+  };
+  const judged = await verifier.prove(request);
+  if (judged.kind === 'proved') return judged;
+  return { ...judged, diagnose: () => diagnose(proof, request, judged) };
+}
