@@ -14,7 +14,7 @@ export type WakeMode = (typeof WAKE_MODES)[number];
 export const SUMMARY_MODES = ['always', 'failures', 'never'] as const;
 export type SummaryMode = (typeof SUMMARY_MODES)[number];
 
-/** The eight messaging platforms of the contract; `mattermost` is served by a plugin module. */
+/** The eight messaging platforms of the contract (`mattermost` is served by a plugin module), then others. */
 export const CHANNEL_IDS = [
   'whatsapp',
   'telegram',
@@ -24,6 +24,7 @@ export const CHANNEL_IDS = [
   'imessage',
   'msteams',
   'mattermost',
+  'github',
 ] as const;
 /** Other spellings of channel ids that senders use. */
 export const CHANNEL_ALIASES: Readonly<Record<string, string>> = { imsg: 'imessage', teams: 'msteams' };

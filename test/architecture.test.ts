@@ -53,7 +53,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
     owns: ['execa', 'ai', '@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
   },
   channels: {
-    imports: ['config', 'action', 'outgoing', 'timers'],
+    imports: ['config', 'action', 'outgoing', 'timers', 'verify'],
     owns: ['grammy', '@discordjs/rest', '@slack/web-api', '@microsoft/teams.api', '@mattermost/client'],
   },
   gateway: {

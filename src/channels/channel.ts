@@ -20,6 +20,8 @@ export interface ChannelMessage {
   readonly plain: boolean;
   /** Stable per delivery and chunk; platforms that know idempotency keys get it. */
   readonly key: string;
+  /** The run whose reply or notification this is; absent in a test message. */
+  readonly runId?: string;
 }
 
 export type ChannelCheck =

@@ -10,6 +10,7 @@ import { explainMissingPackages, findMissingPackages } from '../config/config.ts
 import { within } from '../timers/timers.ts';
 import { loadPlugin } from './plugin.ts';
 import { discord } from './discord.ts';
+import { github } from './github.ts';
 import { imessage } from './imessage.ts';
 import { msteams } from './msteams.ts';
 import { signal } from './signal.ts';
@@ -58,7 +59,16 @@ const STOP_TIMEOUT_MS = 5_000;
 
 type ConfiguredChannels = Readonly<Record<string, ChannelSettings>>;
 
-const BUILT_IN: readonly ChannelModule[] = [whatsapp, telegram, discord, slack, signal, imessage, msteams];
+const BUILT_IN: readonly ChannelModule[] = [
+  whatsapp,
+  telegram,
+  discord,
+  slack,
+  signal,
+  imessage,
+  msteams,
+  github,
+];
 /** The eighth channel of the contract, loaded as any plugin is. */
 const OWN_PLUGINS = [
   new URL(import.meta.url.endsWith('.ts') ? './mattermost.ts' : './mattermost.js', import.meta.url).href,

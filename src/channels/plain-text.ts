@@ -8,16 +8,21 @@
 const BREAK = '\u200b';
 const ADDRESS = /\bhttps?:\/\/[^\s<>`]+/g;
 /** What starts a list, a heading or a rule at the beginning of a line: behind `1` of `1.`, before the rest. */
-const LINE_START = /^([ \t]*)(?:(\d{1,9})([.)])(?=\s|$)|([-+=]))/gm;
+const LINE_START = /^([ \t]*)(?:(\d{1,9})([.)])(?=\s|$)|([-+=#]))/gm;
 
 /** Discord knows a backslash before any punctuation; `<` begins a mention, a time or an emoji. */
 export function escapeDiscord(text: string): string {
   return escapeWith(text, /[\\`*_[\]#~|><]/g);
 }
 
-/** GitHub reads HTML too; `@` and `#` are told apart from names and numbers only by what stands between them. */
+/**
+ * GitHub reads HTML too, and finds names and numbers after it has read the escapes: only what stands between a mark and
+ * what follows it keeps them apart.
+ */
 export function escapeGithub(text: string): string {
-  return escapeWith(text, /[\\`*_[\]~|><&$]/g).replaceAll(/[@#](?=\w)/g, `$&${BREAK}`);
+  return escapeWith(text, /[\\`*_[\]~|><&$]|[@#](?=\w)/g, (mark) =>
+    mark === '@' || mark === '#' ? mark + BREAK : `\\${mark}`,
+  );
 }
 
 /** WhatsApp knows no escapes: a mark of formatting is kept from what it would format. */
@@ -30,10 +35,14 @@ export function breakMentions(text: string): string {
   return text.replaceAll(/(?<![\p{L}\p{N}])@(?=\w)/gu, `$&${BREAK}`);
 }
 
-function escapeWith(text: string, special: RegExp): string {
+function escapeWith(
+  text: string,
+  special: RegExp,
+  escapeOne = (mark: string): string => `\\${mark}`,
+): string {
   let out = '';
   let reached = 0;
-  const escape = (part: string): string => part.replaceAll(special, '\\$&');
+  const escape = (part: string): string => part.replaceAll(special, escapeOne);
   for (const { 0: address, index } of text.matchAll(ADDRESS)) {
     out += escape(text.slice(reached, index)) + address;
     reached = index + address.length;

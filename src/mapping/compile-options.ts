@@ -12,7 +12,7 @@ export interface MappingEntry {
 
 /** What mappings may name; where a list is absent the names are not checked. */
 export interface CompileOptions {
-  /** Channel ids besides the eight of the contract. */
+  /** Channel ids besides the built-in ones. */
   readonly channels?: Iterable<string>;
   /** `hooks.path`: what senders write before the hook name. */
   readonly hooksPath?: string;

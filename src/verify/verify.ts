@@ -10,6 +10,7 @@ export {
   ChallengeSettings,
   readsBody,
 } from './challenge.ts';
+export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';
 export { diagnose } from './diagnose.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 export { type Arrival, judgeSender, type SenderDoor, type SenderVerdict } from './judge-sender.ts';

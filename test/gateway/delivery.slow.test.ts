@@ -33,7 +33,8 @@ describe('a reply', () => {
     const house = await openHouse({ channels: [channel] });
     await house.accept(agentAction({ ...telegram, message: 'hi' }));
     expect(await endedDelivery(house)).toMatchObject({ state: 'completed', attempts: 1 });
-    expect(channel.messages).toMatchObject([{ to: '1', text: 'hi', plain: false }]);
+    const [run] = await house.storage.listRuns({ limit: 1 });
+    expect(channel.messages).toMatchObject([{ to: '1', text: 'hi', plain: false, runId: run?.id }]);
   });
 
   test.each(['HEARTBEAT_OK', '**HEARTBEAT_OK**.', '<b>HEARTBEAT_OK</b>', '  '])(

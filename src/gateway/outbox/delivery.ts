@@ -26,7 +26,7 @@ export interface SendOptions {
  */
 export async function sendChunks(
   adapter: ChannelAdapter,
-  entry: Pick<OutboxRecord, 'id' | 'chunksSent' | 'delivery'>,
+  entry: Pick<OutboxRecord, 'id' | 'chunksSent' | 'delivery'> & { readonly runId?: string },
   { to, signal, onProgress }: SendOptions,
 ): Promise<DeliveryResult> {
   const isPlain = entry.delivery?.plain === true;
@@ -36,7 +36,9 @@ export async function sendChunks(
   let plain = isPlain;
   let messageId: string | undefined;
   for (let index = entry.chunksSent; index < chunks.length; index += 1) {
-    const message = { to, text: chunks[index] ?? '', key: `${entry.id}:${index}` };
+    const { id, runId } = entry;
+    const origin = runId === undefined ? {} : { runId };
+    const message = { to, text: chunks[index] ?? '', key: `${id}:${index}`, ...origin };
     let result = await sendOne(adapter, { ...message, plain }, signal);
     if (result.kind === 'refused-format' && !plain) {
       plain = true;
