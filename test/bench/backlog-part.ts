@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { openStorage } from '../../src/storage/storage.ts';
 import { agent, work } from '../support/storage-builders.ts';
 import type { Part } from '../support/parts.ts';
 import { startServer, stopServer } from './child.ts';
+import { median, residentMegabytes } from './figures.ts';
 
 const BACKLOGS = [0, 10_000, 100_000];
 const ROUNDS = 3;
@@ -104,12 +105,4 @@ async function fill(url: string, queued: number): Promise<void> {
   }
   await storage.claimRuns({ nowMs: Date.now(), limit: 4 });
   await storage.close();
-}
-
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
-async function residentMegabytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
 }

@@ -2,13 +2,20 @@
  * `npm run bench`: every figure is a ratio measured in one run on this machine, the two sides taking turns, so that a
  * slow machine slows both. Absolute numbers are printed for orientation only.
  *
- *   npm run bench                 everything
- *   npm run bench -- http         only the parts named: http golden start backlog
+ *   npm run bench                      everything
+ *   npm run bench -- http              only the parts named
+ *   npm run bench -- --write           and writes the figures into docs/performance.md
+ *   npm run bench:compare              and holds the ratios against the ones written there last
  */
-import { type Part, runParts } from '../support/parts.ts';
+import { parseArgs } from 'node:util';
+import { countMissed, type Part, runParts } from '../support/parts.ts';
+import { compareWithRecord, formatChanges, writeRecord } from './record.ts';
 
 const PARTS: readonly (() => Promise<Part>)[] = [
   async () => (await import('./http-part.ts')).httpPart,
+  async () => (await import('./commit-part.ts')).commitPart,
+  async () => (await import('./reaction-part.ts')).reactionPart,
+  async () => (await import('./memory-part.ts')).memoryPart,
   async () => (await import('./routing.bench.ts')).routingPart,
   async () => (await import('./sandbox.bench.ts')).sandboxPart,
   async () => (await import('./storage.bench.ts')).storagePart,
@@ -17,7 +24,14 @@ const PARTS: readonly (() => Promise<Part>)[] = [
   async () => (await import('./backlog-part.ts')).backlogPart,
 ];
 
-const missed = await runParts(PARTS);
+const { values, positionals } = parseArgs({
+  options: { write: { type: 'boolean' }, compare: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const measured = await runParts(PARTS, positionals);
+const missed = countMissed(measured);
 process.stdout.write(
   missed === 0 ? 'every aim was met in this run\n' : `${missed} aims were missed in this run\n`,
 );
+if (values.compare) process.stdout.write(formatChanges(await compareWithRecord(measured)));
+if (values.write) await writeRecord(measured);

@@ -117,7 +117,7 @@ async function compare(): Promise<void> {
       best[kind] = Math.min(best[kind], result.cpuMicros);
       process.stdout.write(
         `${kind.padEnd(6)} ${String(result.requestsPerSecond).padStart(7)} req/s  ${result.cpuMicros} us CPU/req  ` +
-          `p50 ${result.p50Ms} ms  p99 ${result.p99Ms} ms  generator ${result.generatorCpu} CPU  ` +
+          `p50 ${result.p50Ms} ms  p99 ${result.p99Ms} ms  generator ${result.generatorMicros} us a request  ` +
           `${JSON.stringify(result.statuses)}\n`,
       );
     }

@@ -18,6 +18,11 @@ export interface LoadOptions {
   readonly seconds: number;
   /** Requests before it are sent but not counted. */
   readonly warmupSeconds: number;
+  /**
+   * Requests a second. Each has a time when it is due, and is measured from that time even where it had to wait for a
+   * free connection. Default: each connection sends as soon as it is answered.
+   */
+  readonly rate?: number;
 }
 
 export interface LoadResult {
@@ -31,8 +36,8 @@ export interface LoadResult {
   readonly statuses: Readonly<Record<string, number>>;
   /** Connections that failed or were closed by the server. */
   readonly errors: number;
-  /** CPU time of the generator over wall time. */
-  readonly generatorCpu: number;
+  /** Microseconds of processor time that the generator took for a request. */
+  readonly generatorMicros: number;
 }
 
 /** Runs the load from a second process. */
@@ -54,6 +59,9 @@ class Load {
   readonly #samples = new Float32Array(MAX_SAMPLES);
   readonly #statuses = new Map<number, number>();
   readonly #sockets = new Set<Socket>();
+  /** With a rate: times of requests that wait for a connection, and connections that wait for a request. */
+  readonly #due: number[] = [];
+  readonly #idle: ((dueAt: number) => void)[] = [];
   #counted = 0;
   #errors = 0;
   #isCounting = false;
@@ -74,6 +82,7 @@ class Load {
 
   async run(): Promise<LoadResult> {
     for (let i = 0; i < this.#options.connections; i += 1) this.#open();
+    const pace = this.#options.rate === undefined ? undefined : this.#startPace(this.#options.rate);
     await sleep(this.#options.warmupSeconds);
     const cpuBefore = process.cpuUsage();
     const begun = performance.now();
@@ -83,8 +92,22 @@ class Load {
     const seconds = (performance.now() - begun) / 1000;
     const cpu = process.cpuUsage(cpuBefore);
     this.#isOver = true;
+    clearInterval(pace);
     for (const socket of this.#sockets) socket.destroy();
-    return this.#result(seconds, (cpu.user + cpu.system) / 1e6 / seconds);
+    return this.#result(seconds, cpu.user + cpu.system);
+  }
+
+  #startPace(rate: number): NodeJS.Timeout {
+    const begun = performance.now();
+    let sent = 0;
+    return setInterval(() => {
+      for (const due = ((performance.now() - begun) / 1000) * rate; sent < due; sent += 1) {
+        const dueAt = begun + (sent / rate) * 1000;
+        const send = this.#idle.pop();
+        if (send === undefined) this.#due.push(dueAt);
+        else send(dueAt);
+      }
+    }, 1);
   }
 
   #open(): void {
@@ -93,9 +116,15 @@ class Load {
     this.#sockets.add(socket);
     let sentAt = 0;
     let pending: Buffer | undefined;
-    const sendNext = (): void => {
-      sentAt = performance.now();
+    const send = (dueAt: number): void => {
+      sentAt = dueAt;
       socket.write(this.#bytes);
+    };
+    const sendNext = (): void => {
+      if (this.#options.rate === undefined) return send(performance.now());
+      const dueAt = this.#due.shift();
+      if (dueAt === undefined) this.#idle.push(send);
+      else send(dueAt);
     };
     socket.on('connect', sendNext);
     socket.on('data', (chunk: Buffer) => {
@@ -121,7 +150,7 @@ class Load {
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
   }
 
-  #result(seconds: number, generatorCpu: number): LoadResult {
+  #result(seconds: number, generatorMicros: number): LoadResult {
     const sorted = this.#samples.subarray(0, Math.min(this.#counted, MAX_SAMPLES)).sort();
     const at = (fraction: number): number =>
       Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? 0) * 1000) /
@@ -135,7 +164,7 @@ class Load {
       maxMs: at(1),
       statuses: Object.fromEntries(this.#statuses),
       errors: this.#errors,
-      generatorCpu: Math.round(generatorCpu * 100) / 100,
+      generatorMicros: Math.round((generatorMicros / this.#counted) * 10) / 10,
     };
   }
 }
