@@ -272,6 +272,7 @@ function servedGeneration(live: LiveGeneration, defaults: KeepRequests = {}): ()
     if (served !== undefined && source === live.generation) return served;
     source = live.generation;
     const { id, config, table, evaluate } = source;
+    const names = new Set(table.mappings.map(({ match }) => match.path));
     served = {
       id,
       hooks: config.settings.hooks,
@@ -279,6 +280,7 @@ function servedGeneration(live: LiveGeneration, defaults: KeepRequests = {}): ()
       tokens: tokensOf(config.settings),
       canTake: (path) =>
         isBuiltInRoute(path) || config.settings.hooks.unmatched === 'skip' || table.canTake(path),
+      knowsName: (path) => isBuiltInRoute(path) || names.has(path),
       settingsOf: (path) => table.settingsOf(path),
       keepRequests: keepRequests(config.settings.storage.keepRequests, defaults),
       evaluate: (request) => evaluate(request),

@@ -19,17 +19,18 @@ export function formatDecisionLine(decision: SeenRequest, color: boolean): strin
 
 /** A request that was answered without an evaluation, in the same form; `fields` are those of its log line. */
 export function formatRefusalLine(fields: LogFields, color: boolean): string {
-  const { requestId, status, hook, code, outcome, tookMs } = fields;
+  const { requestId, status, hook, code, outcome, tookMs, why } = fields;
   // Names are known only of senders with the token.
   const name = typeof hook === 'string' ? hook : '…';
-  const became = typeof code === 'string' ? `${code}: ${noteOf(code)}` : String(outcome);
+  const became =
+    typeof code === 'string' ? `${code}: ${typeof why === 'string' ? why : noteOf(code)}` : String(outcome);
   const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
   return toned(line, Number(status), color);
 }
 
 function noteOf(code: string): string {
   if (code === 'no_mapping_matched') return 'no mapping takes this name';
-  if (code === 'unauthorized') return 'the hook token is missing or wrong';
+  if (code === 'unauthorized') return 'the request does not prove where it comes from';
   return Object.hasOwn(HOOK_ERRORS, code) ? HOOK_ERRORS[code as HookErrorCode].title : 'refused';
 }
 

@@ -8,9 +8,21 @@ import {
   type ExplanationJson,
   type RequestExplanation,
 } from '../explanation/explanation.ts';
-import { formatEvaluation, parseKeptRequest, type EvaluationJson, type KeptTrace } from '../hook/hook.ts';
+import {
+  createHookRequest,
+  formatEvaluation,
+  parseKeptRequest,
+  type EvaluationJson,
+  type KeptTrace,
+} from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
-import { findStoredRequest, openStorage, type KeptRequest, type StoredRequest } from '../storage/storage.ts';
+import {
+  type DecisionRecord,
+  findStoredRequest,
+  openStorage,
+  type KeptRequest,
+  type StoredRequest,
+} from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings } from './config-file.ts';
 import { answerLines, reasonLines, workLines } from './format-stored.ts';
@@ -58,7 +70,7 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
   const { decision } = stored;
   if (decision !== undefined) print(answerLines(decision));
   if (decision !== undefined && request === undefined) print(reasonLines(decision));
-  if (request === undefined) print(howToKeep(config));
+  if (request === undefined) await explainUnkept(cli, decision, { ...flags, settings: config });
   else await explainKept(cli, { request, judged }, flags);
   const work = workLines(stored, config.settings.gateway, Date.now());
   if (work.length > 0) print(['', 'What became of it:', ...work]);
@@ -89,12 +101,41 @@ function withoutSecrets(text: string, { secrets }: LoadedConfig): string {
   );
 }
 
-function howToKeep({ settings }: LoadedConfig): readonly string[] {
+/** What can be said without the request: of a name that no mapping takes, which names there are. */
+async function explainUnkept(
+  cli: Cli,
+  decision: DecisionRecord | undefined,
+  { settings: { settings }, ...flags }: ExplainFlags & { readonly settings: LoadedConfig },
+): Promise<void> {
+  const isBeforeMappings =
+    decision?.code !== undefined && decision.mappingId === undefined && decision.missed === undefined;
+  if (decision?.code === 'no_mapping_matched' && isBeforeMappings) {
+    cli.terminal.out('');
+    await explainName(cli, decision.path, flags);
+    return;
+  }
+  if (isBeforeMappings) {
+    cli.terminal.out('\nIt was refused before any mapping saw it, and such requests are never kept.');
+    return;
+  }
   const { which } = settings.storage.keepRequests;
-  return [
-    '',
-    `The request itself was not kept${which === undefined ? '' : ` (storage.keepRequests.which is ${which})`}: set storage.keepRequests.which to failed or all to keep the next one, and send it again.`,
-  ];
+  cli.terminal.out(
+    `\nThe request itself was not kept${which === undefined ? '' : ` (storage.keepRequests.which is ${which})`}: set storage.keepRequests.which to failed or all to keep the next one, and send it again.`,
+  );
+}
+
+/** Which names the mappings have, and which was probably meant. */
+async function explainName(cli: Cli, path: string, flags: ExplainFlags): Promise<void> {
+  const request = createHookRequest({ path, payload: {}, receivedAt: 0 });
+  const workbench = await openWorkbench(cli.terminal, flags);
+  try {
+    const { evaluation, advice } = await explainRequest(request, workbench);
+    if (evaluation.outcome.kind === 'rejected' && evaluation.mapping === undefined) {
+      cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, advice }));
+    } else cli.terminal.out('With the mappings as they are now, there is a mapping for this name.');
+  } finally {
+    await workbench.close();
+  }
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */

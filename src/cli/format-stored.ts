@@ -17,13 +17,13 @@ const MAX_MISSED = 10;
 
 /** The decision: what was answered. */
 export function answerLines(decision: DecisionRecord): readonly string[] {
-  const { requestId, receivedAt, path, status, code, outcome } = decision;
+  const { requestId, receivedAt, path, status, code, outcome, method = 'POST' } = decision;
   const titled =
     code !== undefined && Object.hasOwn(HOOK_ERRORS, code)
       ? `: ${HOOK_ERRORS[code as HookErrorCode].title}`
       : '';
   return [
-    `request ${requestId}  ${new Date(receivedAt).toISOString()}  POST …/${line(path)}`,
+    `request ${requestId}  ${new Date(receivedAt).toISOString()}  ${method} …/${path === '' ? '…' : line(path)}`,
     `answered ${status} ${code ?? outcome}${titled}`,
     `  generation ${decision.generation}, body ${formatBytes(decision.bodyBytes)}, took ${decision.tookMs.toFixed(1)} ms`,
     ...(decision.mappingId === undefined ? [] : [`  mapping ${line(decision.mappingId)}`]),
@@ -34,11 +34,18 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
 export function reasonLines(decision: DecisionRecord): readonly string[] {
   const { refusal, missed = [], empty = [], warnings = [], transformNotes = [] } = decision;
   const seen = missed.slice(0, MAX_MISSED);
-  const remedy = decision.mappingId === undefined ? remedyOf(decision.code) : undefined;
+  // Where no mapping has the name, the names there are say more.
+  const isName = decision.code === 'no_mapping_matched' && decision.missed === undefined;
+  const remedy = decision.mappingId === undefined && !isName ? remedyOf(decision.code) : undefined;
+  // What a stranger is told is the same for every refusal.
+  const told = refusal === undefined ? decision.detail : undefined;
   return [
-    ...(decision.detail === undefined ? [] : [`  why: ${line(decision.detail)}`]),
+    ...(told === undefined ? [] : [`  why: ${line(told)}`]),
+    ...(decision.note === undefined ? [] : [`  ${line(decision.note)}`]),
     ...(remedy === undefined ? [] : [`  hint: ${line(remedy)}`]),
-    ...(refusal === undefined ? [] : [`✗ proof of ${refusal.scheme}: ${line(refusal.text)}`]),
+    ...(refusal === undefined
+      ? []
+      : [`✗ ${PROOFS[refusal.scheme] ?? `proof of ${refusal.scheme}`}: ${line(refusal.text)}`]),
     ...(seen.length === 0 ? [] : ['no mapping took it:', ...seen.flatMap(missLines)]),
     ...(missed.length > seen.length ? [`  and ${missed.length - seen.length} more`] : []),
     ...(empty.length === 0 ? [] : ['rendered empty:']),
@@ -47,6 +54,8 @@ export function reasonLines(decision: DecisionRecord): readonly string[] {
     ...transformNotes.flatMap((note) => indent(note)),
   ];
 }
+
+const PROOFS: Readonly<Record<string, string>> = { token: 'hook token' };
 
 function missLines({ mappingId, part, place, leaf, why, variable }: MissedMapping): readonly string[] {
   const head = `  ✗ ${line(mappingId)}${place === undefined ? '' : `  ${place}`}`;

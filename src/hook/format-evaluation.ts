@@ -50,7 +50,7 @@ export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions
     trace.transforms.flatMap((transform) => transformLines(transform, paint)),
     emptyLines(evaluation, options.advice, paint),
     outcome.kind === 'accepted' && options.actions !== false ? actionLines(outcome.actions, paint) : [],
-    outcome.kind === 'rejected' ? errorLines(outcome.error, paint) : [],
+    outcome.kind === 'rejected' ? errorLines(outcome.error, remedyFor(evaluation), paint) : [],
     warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
   ];
   return `${sections
@@ -248,7 +248,16 @@ const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
   mapping_failed: 'correct the mapping at the place shown',
 };
 
-function errorLines(error: HookError, paint: Paint): string[] {
+function remedyFor({ outcome, trace }: Evaluation): string | undefined {
+  if (outcome.kind !== 'rejected') return undefined;
+  const { code } = outcome.error;
+  const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
+  return code === 'no_mapping_matched' && isName
+    ? 'send it to one of the hook names, or correct match.path of the mapping that was meant'
+    : REMEDIES[code];
+}
+
+function errorLines(error: HookError, remedy: string | undefined, paint: Paint): string[] {
   const lines = [`${paint('red', error.code)}: ${line(error.detail)}`];
   for (const { field, index, message } of error.errors) {
     const where = [index === undefined ? '' : `element ${index}`, field === undefined ? '' : line(field)];
@@ -257,7 +266,6 @@ function errorLines(error: HookError, paint: Paint): string[] {
     }
   }
   if (error.cause instanceof Error) lines.push(`  ${line(error.cause.message)}`);
-  const remedy = REMEDIES[error.code];
   if (remedy !== undefined) lines.push(`  ${paint('green', 'remedy:')} ${remedy}`);
   return lines;
 }

@@ -14,22 +14,28 @@ import type { ServerContext } from './server-context.ts';
 export function concludeRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {
   const { judged } = ending;
   if (judged !== undefined) guarded(context, exchange, () => announceWork(context, judged));
-  if (!isDecision(ending)) return;
+  const kind = kindOf(ending);
+  if (kind === 'none') return;
   guarded(context, exchange, () => {
-    context.deps.storage.recordDecision(decisionOf(exchange, ending));
+    const decision = decisionOf(exchange, ending);
+    if (kind === 'stranger') {
+      context.deps.storage.recordStranger(decision);
+      return;
+    }
+    context.deps.storage.recordDecision(decision);
     keepRequest(context, exchange, ending);
     showDecision(context, exchange, ending);
   });
 }
 
 /**
- * What came as far as mappings, what was refused to a proved sender, and refusals the doctor looked at, which are few:
- * strangers must not be able to flush the decisions of others.
+ * What came as far as mappings, and what was refused to a proved sender, is a decision. What proved nothing goes to a
+ * ring of its own: strangers must not be able to flush the decisions on others. Health and runs are neither.
  */
-function isDecision({ judged, proof, error, hookName = '' }: Ending): boolean {
-  if (judged !== undefined) return true;
-  if (proof?.kind === 'refused') return proof.diagnosis !== undefined;
-  return proof !== undefined && error !== undefined && !hookName.startsWith('runs/');
+function kindOf({ judged, proof, error, outcome, hookName = '' }: Ending): 'decision' | 'stranger' | 'none' {
+  if (judged !== undefined) return 'decision';
+  if (outcome === 'served' || error === undefined || hookName.startsWith('runs/')) return 'none';
+  return proof === undefined || proof.kind === 'refused' ? 'stranger' : 'decision';
 }
 
 function announceWork({ deps }: ServerContext, { evaluation, result }: Judged): void {

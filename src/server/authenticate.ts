@@ -55,6 +55,11 @@ export function isSecret(secret: string, presented: string): boolean {
   return timingSafeEqual(sha256(Buffer.from(presented, 'latin1')), sha256(Buffer.from(secret, 'utf8')));
 }
 
+/** Whether a text is one of the tokens. */
+export function findToken(tokens: TokenSet, text: string): boolean {
+  return match(tokens, Buffer.from(text, 'latin1')) >= 0;
+}
+
 function match(tokens: TokenSet, presented: Buffer): number {
   const digest = sha256(presented);
   let found = -1;

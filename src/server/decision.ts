@@ -2,7 +2,9 @@ import type { HookError } from '../errors.ts';
 import type { Evaluation, TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import type { Ending } from './ending.ts';
-import type { RequestFacts } from './exchange.ts';
+import type { Exchange, RequestFacts } from './exchange.ts';
+import { bodyLimit } from './take-hook.ts';
+import { findHookName } from './target.ts';
 
 const MAX_MISSED = 50;
 const MAX_NAME_CHARS = 200;
@@ -10,8 +12,11 @@ const MAX_EMPTY = 50;
 const MAX_NOTES = 50;
 const MAX_DETAIL_CHARS = 300;
 
+/** A request; one that came over HTTP has a method and a target. */
+type Asked = RequestFacts & Partial<Pick<Exchange, 'req' | 'target'>>;
+
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
-export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionRecord {
+export function decisionOf(exchange: Asked, ending: Ending): DecisionRecord {
   const { evaluation, result } = ending.judged ?? {};
   const { status } = ending.answer;
   const missed = evaluation === undefined ? undefined : missedBy(evaluation);
@@ -21,10 +26,13 @@ export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionReco
   return {
     requestId: exchange.ids.id,
     receivedAt: exchange.receivedAt,
-    path: (ending.hookName ?? '').slice(0, MAX_NAME_CHARS),
+    path: (ending.hookName ?? ownName(exchange) ?? '').slice(0, MAX_NAME_CHARS),
+    ...methodOf(exchange),
     status,
     outcome: status >= 400 ? 'rejected' : status === 204 ? 'skipped' : 'accepted',
-    ...(ending.error === undefined ? {} : { code: ending.error.code, detail: detailOf(ending.error) }),
+    ...(ending.error === undefined
+      ? {}
+      : { code: ending.error.code, detail: detailOf(ending.error), ...noteOf(exchange, ending) }),
     ...(evaluation?.mapping === undefined ? {} : { mappingId: evaluation.mapping.id }),
     actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
     ...(missed === undefined ? {} : { missed }),
@@ -41,6 +49,32 @@ export function decisionOf(exchange: RequestFacts, ending: Ending): DecisionReco
 /** What the sender was told: it never quotes a payload. */
 function detailOf({ detail }: HookError): string {
   return detail.slice(0, MAX_DETAIL_CHARS);
+}
+
+/** The hook name a stranger asked for, where it is a word of the operator's own files. */
+function ownName(exchange: Asked): string | undefined {
+  const name = exchange.target && findHookName(exchange.target.path, exchange.generation.hooks.path);
+  return name !== undefined && exchange.generation.knowsName(name) ? name : undefined;
+}
+
+function methodOf({ req }: Asked): Pick<DecisionRecord, 'method'> {
+  return req?.method === undefined || req.method === 'POST' ? {} : { method: req.method };
+}
+
+/** What only the operator is told: which key set the limit, and where hooks are. */
+function noteOf(exchange: Asked, { error, hookName }: Ending): Pick<DecisionRecord, 'note'> {
+  const { generation } = exchange;
+  if (error?.code === 'body_too_large') {
+    const { setBy } = bodyLimit(generation, hookName ?? ownName(exchange) ?? '');
+    return { note: `the limit is set by ${setBy}` };
+  }
+  if (error?.code !== 'not_found') return {};
+  const { enabled, path } = generation.hooks;
+  return {
+    note: enabled
+      ? `hooks are below ${path} (hooks.path): senders post to ${path}/NAME`
+      : 'hooks.enabled is not true',
+  };
 }
 
 /** Only the verdict is kept: strangers' requests are not. */

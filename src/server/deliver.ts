@@ -61,7 +61,7 @@ async function handle(context: ServerContext, facts: RequestFacts, hook: OwnHook
     if (!generation.hooks.enabled) throw new HookError('not_found', 'hooks are switched off');
     if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
     if (!canTake(facts, name)) throw new HookError('no_mapping_matched', 'no mapping takes this hook name');
-    const maxBytes = bodyLimit(generation, name);
+    const maxBytes = bodyLimit(generation, name).bytes;
     if (body.length > maxBytes) {
       throw new HookError('body_too_large', `the body is longer than the ${maxBytes} bytes this hook takes`);
     }

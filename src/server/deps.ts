@@ -41,6 +41,8 @@ export interface ServerGeneration {
   /** All tokens: where a sender puts one in the wrong place, it is masked. */
   readonly tokens: KnownTokens;
   canTake(path: string): boolean;
+  /** Whether the name stands in the operator's own files: of a stranger's request only such a name is kept. */
+  knowsName(path: string): boolean;
   settingsOf(path: string): PathSettings;
   /** Which requests are kept with their bodies, and how many. */
   readonly keepRequests: {
@@ -53,7 +55,7 @@ export interface ServerGeneration {
 /** The part of the storage port a request needs. */
 export type ServerStorage = Pick<
   Storage,
-  'accept' | 'findIdempotent' | 'findRun' | 'backlog' | 'recordDecision' | 'keepRequest'
+  'accept' | 'findIdempotent' | 'findRun' | 'backlog' | 'recordDecision' | 'recordStranger' | 'keepRequest'
 >;
 
 type ServerLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'isEnabled'>;

@@ -5,9 +5,11 @@ import {
   judgeSender,
   type RefusalReason as SenderReason,
   type SenderDoor,
+  type SenderVerdict,
   type Verifier,
 } from '../verify/verify.ts';
 import { type Authentication, authenticate, isSecret } from './authenticate.ts';
+import { diagnoseToken } from './diagnose-token.ts';
 import type { Exchange } from './exchange.ts';
 import { doorOf } from './path-door.ts';
 import { derivedFrom, type ServerContext } from './server-context.ts';
@@ -97,7 +99,7 @@ export function prove(
     const reader = isAllowed ? proveMailReader(context, exchange, hook) : undefined;
     return reader ?? proveSender(context, exchange, { hook, sender, isAllowed: () => isAllowed });
   }
-  if (!isAllowed) return refuse(context, exchange, { reason: 'address' });
+  if (!isAllowed) return refuse(context, exchange, { reason: 'address', diagnose: () => FOREIGN_ADDRESS });
   return proveToken(context, exchange, hook);
 }
 
@@ -108,7 +110,11 @@ function proveToken(
 ): TokenProof | Promise<Refusal> {
   const { tokens } = derivedFrom(context, exchange.generation.hooks);
   const judged = authenticate(tokens, exchange.headers, target);
-  if (judged.kind === 'refused') return refuse(context, exchange, { reason: judged.reason });
+  if (judged.kind === 'refused') {
+    const { reason } = judged;
+    const request = { rawHeaders: exchange.req.rawHeaders, query: target.query };
+    return refuse(context, exchange, { reason, diagnose: () => diagnoseToken(request, tokens, reason) });
+  }
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
 }
 
@@ -140,6 +146,10 @@ async function proveSender(
   const { scheme, secretHeaders } = sender.verifier;
   const { token } = hook.target;
   const takesQuery = token !== undefined && generation.hooks.queryToken !== 'reject';
+  const hasToken = (): boolean => {
+    const { tokens } = derivedFrom(context, generation.hooks);
+    return authenticate(tokens, exchange.headers, hook.target).kind === 'accepted';
+  };
   const judged = await judgeSender(sender, {
     method: req.method ?? '',
     rawHeaders: req.rawHeaders,
@@ -158,9 +168,26 @@ async function proveSender(
     case 'token-refused':
       return judged.refusal;
     case 'refused':
-      return refuse(context, exchange, { ...judged, scheme });
+      return refuse(context, exchange, {
+        ...judged,
+        scheme,
+        diagnose: () => diagnosisOf(judged, hasToken()),
+      });
   }
 }
+
+function diagnosisOf(
+  { reason, diagnose }: Extract<SenderVerdict<Refusal>, { kind: 'refused' }>,
+  hasToken: boolean,
+): Diagnosis | undefined {
+  if (reason === 'address') return FOREIGN_ADDRESS;
+  return reason === 'no-proof' && hasToken ? TOKEN_FOR_A_SIGNATURE : diagnose();
+}
+
+const TOKEN_FOR_A_SIGNATURE: Diagnosis = {
+  code: 'no-proof',
+  text: 'the request carries the hook token, but verify of this path asks for the proof of its sender instead: sign it (sluice send --sign does), or remove verify from the mappings of the path',
+};
 
 /** The refusal of the hook token, where the path asks for it beside its proof and it is wrong. */
 async function refuseToken(
@@ -176,6 +203,11 @@ async function refuseToken(
 function addressOf(context: ServerContext, { req, headers }: Exchange): string {
   return context.findAddress(req.socket.remoteAddress, headers.values['x-forwarded-for']);
 }
+
+const FOREIGN_ADDRESS: Diagnosis = {
+  code: 'address',
+  text: 'the address of the sender is not in allowFrom of this path; the log has it as address; behind a proxy, name the proxy in server.trustedProxies',
+};
 
 interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme'> {
   readonly diagnose?: () => Diagnosis | undefined;

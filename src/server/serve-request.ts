@@ -99,7 +99,7 @@ function served(answer: Answer): Ending {
 function incomingHook(exchange: Exchange, name: string, target: RequestTarget): IncomingHook {
   const { generation } = exchange;
   const settings = generation.settingsOf(name);
-  const maxBytes = bodyLimit(generation, name);
+  const maxBytes = bodyLimit(generation, name).bytes;
   let body: Promise<Buffer> | undefined;
   return {
     name: maskName(name, generation.tokens),

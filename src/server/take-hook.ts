@@ -119,9 +119,19 @@ function headersWithout(values: HookRequest['headers'], names: readonly string[]
   return kept;
 }
 
+/** How long a body may be, and which key says so. */
+export interface BodyLimit {
+  readonly bytes: number;
+  readonly setBy: string;
+}
+
 /** Bytes a body of this hook may have: what its mappings say, else what is usual for the name, else for all. */
-export function bodyLimit({ hooks, settingsOf }: ServerGeneration, name: string): number {
-  const { maxBodyBytes, maxBodyBytesByName } = hooks;
+export function bodyLimit({ hooks, settingsOf }: ServerGeneration, name: string): BodyLimit {
+  const own = settingsOf(name).maxBodyBytes;
+  if (own !== undefined) return { bytes: own, setBy: `maxBodyBytes of the mappings of ${name}` };
+  const { maxBodyBytes: bytes, maxBodyBytesByName } = hooks;
   const byName = Object.hasOwn(maxBodyBytesByName, name) ? maxBodyBytesByName[name] : undefined;
-  return settingsOf(name).maxBodyBytes ?? byName ?? maxBodyBytes;
+  return byName === undefined
+    ? { bytes, setBy: 'hooks.maxBodyBytes' }
+    : { bytes: byName, setBy: `the preset of ${name}; maxBodyBytes of its mappings sets another` };
 }

@@ -150,6 +150,11 @@ export interface Storage extends MailStorage {
   // --- decisions and failed requests --------------------------------------------------------------------------------
   /** Keeps the decision for `sluice requests` (the last 1,000); batched, lost at most by a crash. */
   recordDecision(decision: DecisionRecord): void;
+  /**
+   * The same for a request that proved nothing (the last 200, in a ring of their own): gathered in memory and written
+   * at most once a second, so that strangers neither flush the decisions on others nor keep the disk busy.
+   */
+  recordStranger(decision: DecisionRecord): void;
   listDecisions(query: ListQuery): Promise<readonly DecisionRecord[]>;
   findDecision(requestId: string): Promise<DecisionRecord | undefined>;
   /** Keeps a request, so that it can be explained and replayed: the newest within the limits (default `KEPT_LIMITS`). */

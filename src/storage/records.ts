@@ -363,10 +363,15 @@ export interface MissedMapping {
 export interface DecisionRecord {
   readonly requestId: string;
   readonly receivedAt: number;
+  /** Of a stranger only a name that mappings take, else empty. */
   readonly path: string;
+  /** Where it is not POST. */
+  readonly method?: string;
   readonly status: number;
   readonly outcome: 'accepted' | 'skipped' | 'rejected';
   readonly code?: string;
+  /** What only the operator is told of the error, e.g. which key set a limit. */
+  readonly note?: string;
   /** What the sender was told of the error; nothing of the payload. */
   readonly detail?: string;
   readonly mappingId?: string;

@@ -82,24 +82,39 @@ function explainTime({ reason, ageSeconds }: Refused, toleranceSeconds: number):
   return undefined;
 }
 
+/** A header that carries the proof of known senders. */
+export interface ProofHeader {
+  readonly header: string;
+  /** Schemes that send it. */
+  readonly schemes: readonly string[];
+}
+
+/** The first header of a request that is the proof of a known sender, but for `except`. */
+export function findProofHeader(
+  rawHeaders: readonly string[],
+  except: ReadonlySet<string | undefined> = new Set(),
+): ProofHeader | undefined {
+  const found = Object.entries(SCHEMES as Readonly<Record<string, Scheme>>).flatMap(([name, { ways }]) => {
+    const header = ways
+      .map(({ way }) => headerOf(way))
+      .find((each) => each !== undefined && !except.has(each) && findHeader(rawHeaders, each) !== undefined);
+    return header === undefined ? [] : [{ name, header }];
+  });
+  const [first] = found;
+  if (first === undefined) return undefined;
+  const schemes = found.filter(({ header }) => header === first.header).map(({ name }) => name);
+  return { header: first.header, schemes };
+}
+
 /** The header of another scheme says that the path names the wrong one. */
 function explainAbsence(settings: TableSettings, request: SignedRequest): Diagnosis {
   const wanted = new Set(schemeOf(settings).ways.map(({ way }) => headerOf(way)));
-  const others = Object.entries(SCHEMES as Readonly<Record<string, Scheme>>).flatMap(([name, { ways }]) => {
-    const header = ways
-      .map(({ way }) => headerOf(way))
-      .find(
-        (each) =>
-          each !== undefined && !wanted.has(each) && findHeader(request.rawHeaders, each) !== undefined,
-      );
-    return header === undefined ? [] : [{ name, header }];
-  });
-  const [first] = others;
-  if (first !== undefined) {
-    const names = others.filter(({ header }) => header === first.header).map(({ name }) => name);
+  const other = findProofHeader(request.rawHeaders, wanted);
+  if (other !== undefined) {
+    const { header, schemes } = other;
     return {
       code: 'other-scheme',
-      text: `the request carries ${first.header}, which is the header of ${names.join(' and ')}; this path expects ${settings.scheme}`,
+      text: `the request carries ${header}, which is the header of ${schemes.join(' and ')}; this path expects ${settings.scheme}: write scheme: ${schemes.join(' or ')} in verify of the mapping`,
     };
   }
   const expected = [...wanted].filter((header) => header !== undefined);

@@ -12,6 +12,13 @@ export type DiagnosisCode =
   | 'secret-encoding'
   | 'secret-prefix'
   | 'other-url'
+  | 'no-token'
+  | 'unknown-token'
+  | 'token-elsewhere'
+  | 'query-rejected'
+  | 'no-verify'
+  | 'address'
+  | 'challenge'
   | 'wrong-secret';
 
 /** Why a request did not prove itself, as far as it can be told. Nothing secret and nothing of the payload is in it. */

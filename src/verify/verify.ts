@@ -11,7 +11,7 @@ export {
   readsBody,
 } from './challenge.ts';
 export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';
-export { diagnose } from './diagnose.ts';
+export { diagnose, findProofHeader, type ProofHeader } from './diagnose.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 export { type Arrival, judgeSender, type SenderDoor, type SenderVerdict } from './judge-sender.ts';
 export { type Proof, type Proved, type RefusalReason, type Refused } from './proof.ts';

@@ -103,7 +103,7 @@ test('a hook name that no mapping has gets the nearest one', () => {
         deploys  mappings.yaml:16:17
 
     no_mapping_matched: no mapping takes this request; sluice explain shows the nearest miss
-      remedy: send it to another hook name, or change the condition shown above; "otherwise: skip" in a mapping of its path answers 204 to what nobody wants (GitLab and Shopify switch a webhook off after a few 404s)
+      remedy: send it to one of the hook names, or correct match.path of the mapping that was meant
     "
   `);
 });

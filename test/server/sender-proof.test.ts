@@ -175,7 +175,8 @@ describe('the doctor at the refusal', () => {
       scheme: 'github',
       diagnosis: 're-encoded-body',
     });
-    expect(server.decisions[0]).toMatchObject({
+    expect(server.decisions).toEqual([]);
+    expect(server.strangers[0]).toMatchObject({
       path: 'x',
       status: 401,
       refusal: { scheme: 'github', code: 're-encoded-body' },
@@ -189,13 +190,14 @@ describe('the doctor at the refusal', () => {
       { deps: { clock: () => 1_700_000_000_000 }, hooks: { authFailuresPerMinute: 0 } },
     );
     for (let i = 0; i < 8; i += 1) await post(server, { headers: github('other') });
-    expect(server.decisions).toHaveLength(5);
+    expect(server.strangers.filter(({ refusal }) => refusal !== undefined)).toHaveLength(5);
     const limited = await start(
       { verify: verifying({ scheme: 'github' }) },
       { hooks: { authFailuresPerMinute: 1 } },
     );
     for (let i = 0; i < 3; i += 1) await post(limited, { headers: github('other') });
-    expect(limited.decisions).toHaveLength(1);
+    expect(limited.strangers.filter(({ refusal }) => refusal !== undefined)).toHaveLength(1);
+    expect(limited.strangers).toHaveLength(3);
   });
 });
 

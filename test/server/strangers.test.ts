@@ -1,181 +1,106 @@
-/** Strangers cannot lock out senders that have the token. The long form is in `npm run redteam`. */
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { postAsGoodSender } from '../redteam/good-sender.ts';
-import { startStrangers, STRANGER_KINDS, type StrangerKind } from '../redteam/strangers.ts';
-import {
-  agentAction,
-  answersIn,
-  evaluationOf,
-  head,
-  openRaw,
-  SERVER,
-  send,
-  startTestServer,
-  stopServers,
-  type TestServer,
-  TOKEN,
-} from '../support/server-fixture.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { send, startTestServer, stopServers, TOKEN, type SendOptions } from '../support/server-fixture.ts';
 
 afterEach(stopServers);
 
-function limitsOf(over: Partial<(typeof SERVER)['limits']>): { readonly server: Partial<typeof SERVER> } {
-  return { server: { limits: { ...SERVER.limits, ...over } } };
-}
+const basic = `Basic ${Buffer.from(`n8n:${TOKEN}`).toString('base64')}`;
 
-async function attack(
-  server: TestServer,
-  kinds: readonly StrangerKind[],
-  { addresses, reconnectMs }: { readonly addresses: number; readonly reconnectMs: number },
-): Promise<void> {
-  const strangers = startStrangers({
-    port: server.port,
-    path: '/hooks/agent',
-    count: 200,
-    addresses: Array.from({ length: addresses }, (_, index) => `127.0.0.${index + 1}`),
-    kinds,
-    reconnectMs,
+/** What a sender without a proof sends, and what the operator reads. */
+const REFUSALS: readonly (readonly [string, SendOptions['headers'], string, RegExp])[] = [
+  [
+    'nothing',
+    {},
+    'no-token',
+    /no hook token came; send it as Authorization: Bearer TOKEN, or X-Service-Token/,
+  ],
+  [
+    'another word',
+    { authorization: `Token ${TOKEN}` },
+    'token-elsewhere',
+    /another word than Bearer \(token\)/,
+  ],
+  ['no word', { authorization: TOKEN }, 'token-elsewhere', /write the word Bearer before it/],
+  ['two words', { authorization: `Bearer Bearer ${TOKEN}` }, 'token-elsewhere', /the word Bearer once/],
+  ['quotes', { authorization: `Bearer "${TOKEN}"` }, 'token-elsewhere', /without quotes/],
+  ['Basic', { authorization: basic }, 'token-elsewhere', /Basic holds the hook token/],
+  ['Basic of another', { authorization: 'Basic YTpi' }, 'no-token', /verify: \{scheme: basic/],
+  [
+    'a header of its own',
+    { 'x-api-key': TOKEN },
+    'token-elsewhere',
+    /the header x-api-key, .* header: x-api-key/,
+  ],
+  [
+    'Bearer in the bare header',
+    { 'x-service-token': `Bearer ${TOKEN}` },
+    'token-elsewhere',
+    /without Bearer/,
+  ],
+  ['a variable', { authorization: 'Bearer ${HOOK_TOKEN}' }, 'unknown-token', /did not replace/],
+  [
+    'another token',
+    { authorization: 'Bearer nobody-knows-this' },
+    'unknown-token',
+    /neither hooks\.token nor/,
+  ],
+  ['a signature', { 'x-hub-signature-256': 'sha256=00' }, 'no-verify', /verify: \{scheme: .*github/],
+];
+
+describe('the operator reads why a sender was not believed', () => {
+  test.each(REFUSALS)('%s', async (_what, headers, code, text) => {
+    const server = await startTestServer();
+    const reply = await send(server, '/hooks/github', { headers: headers ?? {}, body: '{}' });
+    expect(reply.status).toBe(401);
+    expect(server.strangers).toEqual([
+      expect.objectContaining({
+        path: 'github',
+        status: 401,
+        refusal: { scheme: 'token', code, text: expect.stringMatching(text) as string },
+      }),
+    ]);
+    expect(JSON.stringify([server.strangers, server.log])).not.toContain(TOKEN);
+    expect(reply.text).not.toMatch(text);
   });
-  onTestFinished(() => strangers.stop());
-  while (strangers.opened() < 200) await delay(5);
-}
 
-describe('with four times as many strangers as connections, all good posts are accepted:', () => {
-  const attacks: readonly [string, readonly StrangerKind[], number, number][] = [
-    ...STRANGER_KINDS.map((kind): [string, readonly StrangerKind[], number, number] => [kind, [kind], 5, 20]),
-    ['all kinds, one address', STRANGER_KINDS, 1, 20],
-    ['all kinds, a hundred addresses', STRANGER_KINDS, 100, 20],
-    ['all kinds, back at once', STRANGER_KINDS, 5, 1],
-  ];
-  test.each(attacks)('%s', async (_name, kinds, addresses, reconnectMs) => {
-    const server = await startTestServer({
-      ...limitsOf({ connections: 50, perAddress: 40 }),
-      hooks: { authFailuresPerMinute: 0 },
-    });
-    await attack(server, kinds, { addresses, reconnectMs });
-    const good = { port: server.port, path: '/hooks/agent', token: TOKEN, posts: 60, concurrency: 4 };
-    expect(await postAsGoodSender(good)).toMatchObject({ accepted: 60, failures: [] });
-    expect(server.accepted).toHaveLength(60);
+  test('the token under another name in the address', async () => {
+    const server = await startTestServer();
+    await send(server, `/hooks/github?key=${TOKEN}`, { headers: {}, body: '{}' });
+    expect(server.strangers[0]?.refusal?.text).toMatch(/under another name than token/);
+    expect(JSON.stringify(server.strangers)).not.toContain(TOKEN);
   });
 });
 
-test('a request whose sender is proved is answered, however many come after it', async () => {
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
+describe('what never came as far as a proof', () => {
+  test('is kept with what is the operator\u2019s own, apart from the decisions', async () => {
+    const server = await startTestServer({ generation: { knowsName: (name) => name === 'github' } });
+    await send(server, '/hook/github', { body: '{}' });
+    await send(server, '/hooks/words-of-a-stranger', { headers: {}, body: '{}' });
+    expect(server.decisions).toEqual([]);
+    expect(server.strangers).toMatchObject([
+      { path: '', status: 404, note: 'hooks are below /hooks (hooks.path): senders post to /hooks/NAME' },
+      { path: '', status: 401 },
+    ]);
   });
-  const server = await startTestServer({
-    ...limitsOf({ connections: 2 }),
-    generation: {
-      evaluate: async (request) => {
-        await held;
-        return evaluationOf({ kind: 'accepted', actions: [agentAction(request)] });
-      },
-    },
+
+  test('hooks that are off say which key', async () => {
+    const server = await startTestServer({ hooks: { enabled: false } });
+    await send(server, '/hooks/github', { body: '{}' });
+    expect(server.strangers).toMatchObject([
+      { path: 'github', status: 404, note: 'hooks.enabled is not true' },
+    ]);
   });
-  const waiting = await Promise.all([openRaw(server), openRaw(server)]);
-  for (const raw of waiting) raw.socket.write(`${head('/hooks/agent', 'Content-Length: 2')}{}`);
-  while (server.openRequests() < 2) await delay(1);
-  // Nobody can go: the new one has to.
-  const late = await openRaw(server);
-  expect(await late.closed()).toBe('');
-  release();
-  for (const raw of waiting)
-    expect(answersIn(await raw.until((text) => text.includes('runId')))[0]?.status).toBe(202);
-  while (!server.log.some(({ message }) => message.startsWith('too many connections'))) await delay(1);
-  const warning = server.log.find(({ message }) => message.startsWith('too many connections'));
-  expect(warning).toMatchObject({ level: 'warn', fields: { closed: 0, refused: 1, connections: 2 } });
 });
 
-test('strangers that say nothing go before those that send, and those before senders that rest', async () => {
-  const server = await startTestServer(limitsOf({ connections: 3 }));
-  const known = await openRaw(server);
-  known.socket.write(`${head('/hooks/agent', 'Content-Length: 2')}{}`);
-  await known.until((text) => text.includes('runId'));
-  const slow = await openRaw(server);
-  slow.socket.write('POST /hooks/agent HTTP/1.1\r\nHost: x\r\n');
-  const silent = await openRaw(server);
-  await delay(1_100);
-  const [fourth, fifth] = [await openRaw(server), await openRaw(server)];
-  await silent.closed();
-  await slow.closed();
-  known.socket.write(`${head('/hooks/agent', 'Content-Length: 2')}{}`);
-  await known.until((text) => answersIn(text).length === 2);
-  for (const raw of [fourth, fifth]) raw.socket.destroy();
-});
-
-test('an address has a limit of its own, a trusted proxy has none', async () => {
-  const limited = await startTestServer(limitsOf({ perAddress: 2 }));
-  const first = await openRaw(limited);
-  await openRaw(limited);
-  await openRaw(limited);
-  expect(await first.closed()).toBe('');
-  const proxied = await startTestServer({
-    server: { ...limitsOf({ perAddress: 2 }).server, trustedProxies: ['127.0.0.0/8'] },
-  });
-  const many = await Promise.all(Array.from({ length: 10 }, () => openRaw(proxied)));
-  await delay(50);
-  expect(many.filter(({ socket }) => socket.closed)).toEqual([]);
-  for (const raw of many) raw.socket.destroy();
-});
-
-test('a connection without proof is kept shortly after its answer, one with proof longer', async () => {
-  const server = await startTestServer(limitsOf({ strangerSeconds: 0.3, idleSeconds: 60 }));
-  const stranger = await openRaw(server);
-  stranger.socket.write('POST /hooks/agent HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n');
-  const known = await openRaw(server);
-  known.socket.write(`${head('/hooks/agent', 'Content-Length: 2')}{}`);
-  await known.until((text) => text.includes('runId'));
-  expect(answersIn(await stranger.closed())[0]?.status).toBe(401);
-  expect(known.socket.closed).toBe(false);
-  known.socket.destroy();
-});
-
-test('a stop does not wait for strangers', async () => {
-  const server = await startTestServer({ server: { stopGraceSeconds: 15 } });
-  const raw = await openRaw(server);
-  raw.socket.write('POST /hooks/agent HTTP/1.1\r\nHost: x\r\n');
-  await delay(20);
-  const begun = performance.now();
-  await server.stop();
-  expect(performance.now() - begun).toBeLessThan(10_000);
-});
-
-test('health has a listener of its own where one is configured', async () => {
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const server = await startTestServer({
-    server: { health: { host: '127.0.0.1', port: 0 } },
-    generation: {
-      gatewayToken: 'gateway-token-0123456789',
-      evaluate: async (request) => {
-        await held;
-        return evaluationOf({ kind: 'accepted', actions: [agentAction(request)] });
-      },
-    },
-  });
-  const url = new URL(server.healthUrl ?? '');
-  const health = { ...server, port: Number(url.port) };
-  const get = { method: 'GET', headers: {} };
-  expect((await send(health, '/healthz', get)).text).toBe('{"ok":true}');
-  expect((await send(health, '/readyz', get)).status).toBe(200);
-  const headers = { authorization: 'Bearer gateway-token-0123456789' };
-  expect((await send(health, '/readyz', { method: 'GET', headers })).text).toContain('"problems":[]');
-  expect((await send(health, '/hooks/agent', { body: '{}' })).status).toBe(404);
-  const last = send(server, '/hooks/agent', { body: '{}' });
-  while (server.openRequests() === 0) await delay(1);
-  const stopped = server.stop();
-  expect((await send(health, '/readyz', get)).text).toContain('"code":"stopping"');
-  release();
-  expect((await last).status).toBe(202);
-  await stopped;
-  await expect(send(health, '/healthz', get)).rejects.toThrow(/ECONNREFUSED/);
-});
-
-test('an address in use names the setting of the health listener', async () => {
+test('a refusal of a proved sender says its method, and which key set the limit', async () => {
   const server = await startTestServer();
-  const health = { host: '127.0.0.1', port: server.port };
-  await expect(startTestServer({ server: { health } })).rejects.toThrow(/server\.health\.port/);
+  await send(server, '/hooks/github', { method: 'PUT' });
+  await send(server, '/hooks/github', { body: 'x'.repeat(2000) });
+  expect(server.strangers).toEqual([]);
+  expect(server.decisions).toMatchObject([
+    { status: 405, method: 'PUT' },
+    { status: 413, note: 'the limit is set by hooks.maxBodyBytes' },
+  ]);
+  const own = await startTestServer({ generation: { settingsOf: () => ({ maxBodyBytes: 10 }) } });
+  await send(own, '/hooks/github', { body: 'x'.repeat(20) });
+  expect(own.decisions[0]?.note).toBe('the limit is set by maxBodyBytes of the mappings of github');
 });

@@ -163,6 +163,18 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findDecision('request-1499')).toEqual(decision(1499));
       expect(await storage.findDecision('request-1')).toBeUndefined();
 
+      // Strangers have a ring of their own: however many they are, no decision on others goes.
+      for (let index = 2000; index < 2500; index += 1) storage.recordStranger(decision(index));
+      await storage.flush();
+      storage.recordDecision(decision(1500));
+      const both = await storage.listDecisions({ limit: 5000 });
+      expect(both).toHaveLength(1200);
+      expect(both[0]).toEqual(decision(1500));
+      expect(await storage.findDecision('request-501')).toEqual(decision(501));
+      expect(await storage.findDecision('request-2499')).toEqual(decision(2499));
+      expect(await storage.findDecision('request-2299')).toBeUndefined();
+      expect(await storage.listDecisions({ limit: 5000, state: 'rejected' })).toHaveLength(1200);
+
       const kept = (index: number, size = 10) => ({
         requestId: `kept-${index}`,
         receivedAt: NOW,

@@ -23,6 +23,7 @@ type HooksSettings = ServerGeneration['hooks'];
 export interface RecordingStore {
   readonly accepted: AcceptedWork[];
   readonly decisions: DecisionRecord[];
+  readonly strangers: DecisionRecord[];
   readonly kept: KeptRequest[];
   readonly storage: ServerDeps['storage'];
 }
@@ -30,6 +31,7 @@ export interface RecordingStore {
 export function recordingStore(overrides: Partial<ServerDeps['storage']> = {}): RecordingStore {
   const accepted: AcceptedWork[] = [];
   const decisions: DecisionRecord[] = [];
+  const strangers: DecisionRecord[] = [];
   const kept: KeptRequest[] = [];
   const storage: ServerDeps['storage'] = {
     accept: (work) => {
@@ -57,10 +59,11 @@ export function recordingStore(overrides: Partial<ServerDeps['storage']> = {}): 
         bytes: 0,
       }),
     recordDecision: (decision) => void decisions.push(decision),
+    recordStranger: (decision) => void strangers.push(decision),
     keepRequest: (request) => void kept.push(request),
     ...overrides,
   };
-  return { accepted, decisions, kept, storage };
+  return { accepted, decisions, strangers, kept, storage };
 }
 
 function resultOf(work: AcceptedWork): AcceptResult {
@@ -147,6 +150,7 @@ export function generationOf(
     hooks: { ...HOOKS, ...hooks },
     tokens: knownTokens([TOKEN]),
     canTake: (path) => path !== 'unknown',
+    knowsName: (path) => path !== 'unknown',
     settingsOf: () => ({}),
     keepRequests: { which: 'transforms', limits: KEPT_LIMITS },
     evaluate: (request) =>

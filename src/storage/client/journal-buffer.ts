@@ -1,16 +1,20 @@
 import { KEPT_LIMITS, type DecisionRecord, type KeptLimits, type KeptRequest } from '../records.ts';
-import { type DecisionRow, type KeptRow, MAX_DECISIONS } from '../engine/journal.ts';
+import { type DecisionRow, type KeptRow, MAX_DECISIONS, MAX_STRANGERS } from '../engine/journal.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
 
 /** Decisions gather this long, then join the next commit: a burst of them costs no commit of its own. */
 const GATHER_MS = 100;
 /** Least time between two writes: under load most decisions would be written only to be forgotten at once. */
 const PAUSE_MS = 500;
+/** The same for requests of strangers, who choose how many there are. */
+const STRANGERS_PAUSE_MS = 1_000;
 /** A longer decision is kept without its lists. */
 const MAX_DECISION_LENGTH = 32 * 1024;
 
 export interface JournalBuffer {
   recordDecision(decision: DecisionRecord): void;
+  /** A request that proved nothing: gathered in memory, written at most once a second. */
+  recordStranger(decision: DecisionRecord): void;
   keepRequest(request: KeptRequest, limits?: KeptLimits): void;
   /** Hands over what has gathered. */
   write(): void;
@@ -20,7 +24,7 @@ export interface JournalBuffer {
 
 /** Gathers decisions and failed requests; what a ring would forget at once is never sent. */
 export function openJournalBuffer(
-  operations: Pick<RemoteOperations, 'recordDecisions' | 'keepRequests'>,
+  operations: Pick<RemoteOperations, 'recordDecisions' | 'recordStrangers' | 'keepRequests'>,
 ): JournalBuffer {
   let decisions: DecisionRecord[] = [];
   let kept: KeptRow[] = [];
@@ -28,8 +32,18 @@ export function openJournalBuffer(
   let keptLimits = KEPT_LIMITS;
   let timer: NodeJS.Timeout | undefined;
   let writtenAt = -Infinity;
+  let strangers: DecisionRecord[] = [];
+  let strangersTimer: NodeJS.Timeout | undefined;
   // Losing these is allowed; a store that fails says so to those who wait for it.
   const ignore = () => undefined;
+
+  function writeStrangers(): void {
+    clearTimeout(strangersTimer);
+    strangersTimer = undefined;
+    if (strangers.length > 0)
+      operations.recordStrangers(strangers.slice(-MAX_STRANGERS).map(toDecisionRow)).catch(ignore);
+    strangers = [];
+  }
 
   function write(): void {
     clearTimeout(timer);
@@ -48,7 +62,17 @@ export function openJournalBuffer(
     timer ??= setTimeout(write, Math.max(GATHER_MS, writtenAt + PAUSE_MS - performance.now()));
   }
 
+  function writeAll(): void {
+    write();
+    writeStrangers();
+  }
+
   return {
+    recordStranger(decision) {
+      strangers.push(decision);
+      if (strangers.length >= 2 * MAX_STRANGERS) strangers = strangers.slice(-MAX_STRANGERS);
+      strangersTimer ??= setTimeout(writeStrangers, STRANGERS_PAUSE_MS);
+    },
     recordDecision(decision) {
       decisions.push(decision);
       if (decisions.length >= 2 * MAX_DECISIONS) decisions = decisions.slice(-MAX_DECISIONS);
@@ -65,8 +89,8 @@ export function openJournalBuffer(
       }
       schedule();
     },
-    write,
-    stop: write,
+    write: writeAll,
+    stop: writeAll,
   };
 }
 

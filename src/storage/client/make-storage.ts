@@ -32,6 +32,7 @@ export function makeStorage(client: WorkerClient, inspection: Pick<Storage, 'bac
       return at !== null && at <= nowMs;
     },
     recordDecision: (decision) => journal.recordDecision(decision),
+    recordStranger: (decision) => journal.recordStranger(decision),
     keepRequest: (request, limits) => journal.keepRequest(request, limits),
     health: () => client.health,
     onHealthChange: (listener) => client.onHealthChange(listener),

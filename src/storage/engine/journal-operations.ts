@@ -1,9 +1,15 @@
 import type { KeptLimits } from '../records.ts';
-import { type DecisionRow, type KeptRow, MAX_DECISIONS } from './journal.ts';
+import { type DecisionRow, type KeptRow, MAX_DECISIONS, MAX_STRANGERS, STRANGER } from './journal.ts';
 import type { Store } from './store.ts';
 
 const DECIDE = 'INSERT INTO decisions (request_id, mapping_id, outcome, decision) VALUES (?, ?, ?, ?)';
-const FORGET_DECISIONS = 'DELETE FROM decisions WHERE seq <= (SELECT max(seq) FROM decisions) - ?';
+/** Both rings share the table and its numbers, so the oldest to go is counted among its own kind. */
+const forget = (
+  kind: '=' | '<>',
+): string => `DELETE FROM decisions WHERE outcome ${kind} '${STRANGER}' AND seq <= (
+  SELECT seq FROM decisions WHERE outcome ${kind} '${STRANGER}' ORDER BY seq DESC LIMIT 1 OFFSET ?)`;
+const FORGET_DECISIONS = forget('<>');
+const FORGET_STRANGERS = forget('=');
 const KEEP = 'INSERT INTO kept_requests (request_id, received_at, bytes, request) VALUES (?, ?, ?, ?)';
 const KEPT = 'SELECT seq, bytes FROM kept_requests ORDER BY seq DESC';
 const FORGET_KEPT = 'DELETE FROM kept_requests WHERE seq <= ?';
@@ -14,6 +20,12 @@ export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[
     sql.run(DECIDE, requestId, mappingId, outcome, json);
   }
   sql.run(FORGET_DECISIONS, MAX_DECISIONS);
+}
+
+/** The same for requests that proved nothing, in a ring of their own. */
+export function recordStrangers({ sql }: Store, strangers: readonly DecisionRow[]): void {
+  for (const { requestId, json } of strangers) sql.run(DECIDE, requestId, null, STRANGER, json);
+  sql.run(FORGET_STRANGERS, MAX_STRANGERS);
 }
 
 /** Keeps the newest within the limits; their age is counted from the newest, as a store has no clock. */

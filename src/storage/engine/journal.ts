@@ -3,6 +3,14 @@
 /** Decisions kept for `sluice requests`. */
 export const MAX_DECISIONS = 1000;
 
+/**
+ * Requests of strangers that are kept, apart from the decisions: who proves nothing can send many, and must not be able
+ * to flush what was decided for others.
+ */
+export const MAX_STRANGERS = 200;
+/** Stands in the column `outcome` of a stranger's request. */
+export const STRANGER = 'stranger';
+
 export interface DecisionRow {
   readonly requestId: string;
   readonly mappingId: string | null;

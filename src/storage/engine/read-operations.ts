@@ -19,6 +19,7 @@ import {
 } from './rows.ts';
 import { readCounters } from './counters.ts';
 import { findBroken } from './invariants.ts';
+import { STRANGER } from './journal.ts';
 import { atMost, listRows, selectIds } from './row-queries.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
@@ -33,8 +34,8 @@ const HISTORY = 'SELECT role, text, at FROM session_turns WHERE owner = ? AND se
 const KEY_ONLY_ID = 'SELECT key_only_id AS isKeyOnly FROM sessions WHERE owner = ? AND key = ?';
 const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS createdAt, last_used_at AS lastUsedAt FROM sessions
   WHERE (?1 IS NULL OR key = ?1) AND (?2 IS NULL OR owner = ?2) ORDER BY last_used_at DESC, key, owner LIMIT ?3`;
-const DECISIONS = `SELECT decision FROM decisions WHERE (?1 IS NULL OR mapping_id = ?1) AND (?2 IS NULL OR outcome = ?2)
-  ORDER BY seq DESC LIMIT ?3`;
+const DECISIONS = `SELECT decision FROM decisions WHERE (?1 IS NULL OR mapping_id = ?1) AND (?2 IS NULL OR outcome = ?2
+  OR (?2 = 'rejected' AND outcome = '${STRANGER}')) ORDER BY seq DESC LIMIT ?3`;
 const DECISION = 'SELECT decision FROM decisions WHERE request_id = ? ORDER BY seq DESC LIMIT 1';
 const KEPT = `SELECT request_id AS requestId, received_at AS receivedAt, request AS json FROM kept_requests
   WHERE request_id = ? ORDER BY seq DESC LIMIT 1`;

@@ -1,0 +1,131 @@
+import type { Diagnosis } from '../verify/verify.ts';
+import { findProofHeader } from '../verify/verify.ts';
+import { type Authentication, findToken, type TokenSet } from './authenticate.ts';
+
+/** What the doctor looks at: headers and parameters as they came; nothing of their values is told. */
+export interface TokenRequest {
+  /** Node's flat list of names and values. */
+  readonly rawHeaders: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** Headers that are looked through for the token: a sender chooses how many there are. */
+const MAX_HEADERS = 50;
+const CARRIERS = 'Authorization: Bearer TOKEN, or X-Service-Token: TOKEN';
+
+type Refused = Extract<Authentication, { kind: 'refused' }>['reason'];
+
+/** Says why a request did not prove itself with the hook token: what it carries instead, and which carriers there are. */
+export function diagnoseToken(request: TokenRequest, tokens: TokenSet, reason: Refused): Diagnosis {
+  const elsewhere = tokenElsewhere(request, tokens);
+  if (elsewhere !== undefined) return { code: 'token-elsewhere', text: elsewhere };
+  const proof = findProofHeader(request.rawHeaders);
+  if (proof !== undefined) {
+    const { header, schemes } = proof;
+    const scheme = schemes.length === 1 ? String(schemes[0]) : `one of ${schemes.join(', ')}`;
+    return {
+      code: 'no-verify',
+      text: `the request carries ${header}, the signature of ${schemes.join(' or ')}, but no mapping of this path says verify, so the hook token is asked for: add verify: {scheme: ${scheme}, secrets: ['\${NAME}']} to the mapping`,
+    };
+  }
+  if (reason === 'query-rejected') {
+    const text = `the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`;
+    return { code: 'query-rejected', text };
+  }
+  return reason === 'missing' ? withoutToken(request, tokens) : wrongToken(request);
+}
+
+function withoutToken({ rawHeaders }: TokenRequest, { queryToken }: TokenSet): Diagnosis {
+  const query = queryToken === 'reject' ? '' : ', or ?token=TOKEN in the address (deprecated)';
+  const word = wordOf(headersOf(rawHeaders).find(({ name }) => name === 'authorization')?.value);
+  if (word === 'basic') {
+    return {
+      code: 'no-token',
+      text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, add verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} to the mapping`,
+    };
+  }
+  const other = word === undefined ? '' : `Authorization is there, but without the word Bearer; `;
+  return { code: 'no-token', text: `no hook token came; ${other}send it as ${CARRIERS}${query}` };
+}
+
+function wrongToken({ rawHeaders }: TokenRequest): Diagnosis {
+  const value = tokenValue(headersOf(rawHeaders));
+  const isTemplate = value !== undefined && /^[$<{%]|\{\{/.test(value);
+  return {
+    code: 'unknown-token',
+    text: isTemplate
+      ? 'a token came, and it looks like the name of a variable that the sender did not replace'
+      : 'a token came, and it is neither hooks.token nor one of hooks.previousTokens: compare it with what the service was started with',
+  };
+}
+
+interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+function headersOf(raw: readonly string[]): readonly Header[] {
+  const headers: Header[] = [];
+  for (let i = 0; i + 1 < raw.length && headers.length < MAX_HEADERS; i += 2) {
+    headers.push({ name: String(raw[i]).toLowerCase(), value: String(raw[i + 1]).trim() });
+  }
+  return headers;
+}
+
+function tokenValue(headers: readonly Header[]): string | undefined {
+  const bearer = headers.find(({ name, value }) => name === 'authorization' && /^bearer\s/i.test(value));
+  if (bearer !== undefined) return bearer.value.slice('bearer'.length).trim();
+  return headers.find(({ name }) => name === 'x-service-token' || name === 'x-openclaw-token')?.value;
+}
+
+/** Words that stand before credentials. */
+const WORDS = ['basic', 'token', 'bearer', 'apikey', 'api-key', 'digest', 'key', 'hmac'];
+
+/** Its first word where it is a usual one: another may be the secret itself. */
+function wordOf(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  const word = /^\S+/.exec(authorization)?.[0]?.toLowerCase() ?? '';
+  return WORDS.includes(word) ? word : '';
+}
+
+/** Where the right token stands in a place or form in which it does not count. */
+function tokenElsewhere({ rawHeaders, query }: TokenRequest, tokens: TokenSet): string | undefined {
+  const isToken = (text: string): boolean => text !== '' && findToken(tokens, text);
+  for (const { name, value } of headersOf(rawHeaders)) {
+    const found = name === 'authorization' ? inAuthorization(value, isToken) : undefined;
+    if (found !== undefined) return found;
+    if (
+      name !== 'authorization' &&
+      [value, unquoted(value), value.replace(/^bearer\s+/i, '')].some(isToken)
+    ) {
+      return name === 'x-service-token' || name === 'x-openclaw-token'
+        ? `the hook token stands in ${name} with more around it: send the bare token there, without quotes and without Bearer`
+        : `the hook token stands in the header ${name}, where it does not count: send it as ${CARRIERS}; or, for a sender that can set only this header, add verify: {scheme: header, header: ${name}, secrets: ['\${NAME}']} to the mapping`;
+    }
+  }
+  const parameter = Object.keys(query).find((name) => isToken(query[name] ?? ''));
+  return parameter === undefined
+    ? undefined
+    : `the hook token stands in the address under another name than token: send it as ${CARRIERS}`;
+}
+
+function inAuthorization(value: string, isToken: (text: string) => boolean): string | undefined {
+  const word = wordOf(value) ?? '';
+  const rest = value.replace(/^\S+\s+/, '');
+  if (isToken(value)) return 'Authorization holds the hook token alone: write the word Bearer before it';
+  if (word === 'bearer' && [unquoted(rest), rest.replace(/^bearer\s+/i, '')].some(isToken)) {
+    return 'Authorization: Bearer holds the hook token with more around it: send it without quotes, and with the word Bearer once';
+  }
+  if (word === 'basic' && basicParts(rest).some(isToken)) {
+    return `Authorization: Basic holds the hook token: send it as ${CARRIERS}; or add verify: {scheme: basic, user: NAME, secrets: ['\${NAME}']} to the mapping`;
+  }
+  if (!isToken(rest) && !isToken(unquoted(rest))) return undefined;
+  return `Authorization holds the hook token behind another word than Bearer${word === '' ? '' : ` (${word})`}: write Authorization: Bearer TOKEN`;
+}
+
+const unquoted = (text: string): string => text.replaceAll(/^["'<\s]+|["'>\s]+$/g, '');
+
+function basicParts(text: string): readonly string[] {
+  const decoded = Buffer.from(text, 'base64').toString('latin1');
+  return decoded.split(':');
+}
