@@ -83,6 +83,9 @@ export interface AgentDraft {
 
 export type ActionDraft = WakeDraft | AgentDraft;
 
+/** The name of a run that was given none. */
+export const DEFAULT_HOOK_NAME = 'Hook';
+
 /** Where an action came from. Stored with it, and printed in the boundary's metadata header. */
 export interface ActionOrigin {
   readonly requestId: string;

@@ -1,4 +1,4 @@
-import type { ActionOrigin, AgentAction, SafeText } from '../action.ts';
+import { DEFAULT_HOOK_NAME, type ActionOrigin, type AgentAction, type SafeText } from '../action.ts';
 import { cutText, oneLine } from './lines.ts';
 import { neutralise } from './neutralise.ts';
 import { NeutralisedTexts } from './neutralised-texts.ts';
@@ -89,7 +89,7 @@ export function buildHeartbeatPrompt({ events, instructions, nonce }: HeartbeatP
  * is one line of at most 500 characters, the text at most 2000, cut between graphemes.
  */
 export function summaryText(name: string, outcome: SummaryOutcome, text: string): string {
-  const who = oneLine(name, MAX_NAME_CHARS) || 'Hook';
+  const who = oneLine(name, MAX_NAME_CHARS) || DEFAULT_HOOK_NAME;
   const how = outcome === 'ok' ? '' : ` (${outcome})`;
   return `Hook ${who}${how}: ${cutText(text.trim(), MAX_SUMMARY_CHARS)}`;
 }

@@ -58,7 +58,9 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     printWelcome(terminal, service, configFile, flags);
     const reloadSoon = debounce(100, () => reload(service, watcher));
     watcher.on('all', reloadSoon);
-    await untilStopped(terminal, service);
+    await untilStopped(service, (signal, grace) => {
+      terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
+    });
     await watcher.close();
   } finally {
     await service.stop();

@@ -39,7 +39,8 @@ ${agent === undefined ? ECHO : `  # Works in a folder of its own; "sluice runner
   },
   {
     name: 'test/golden/hello/ada.request.yaml',
-    text: () => `path: hello
+    text: (schemas) => `# yaml-language-server: $schema=${schemas}/request.schema.json
+path: hello
 body: { name: Ada, text: Good morning }
 `,
   },

@@ -3,7 +3,7 @@ import { startService, type Service } from '../service.ts';
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
-import { CliError, type Terminal } from './terminal.ts';
+import { CliError } from './terminal.ts';
 
 export interface ServeFlags {
   readonly config?: string;
@@ -11,10 +11,24 @@ export interface ServeFlags {
   readonly port?: number;
 }
 
-/** Runs the service for production: the token is required, logs are JSON, SIGHUP reloads. */
+/**
+ * Runs the service for production: the token is required, logs are JSON, SIGHUP reloads. Who collects the log gets
+ * every line in its form, a start that failed included; only a person at a terminal gets findings to read.
+ */
 export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
-  const { terminal } = cli;
   const log = createLogger();
+  try {
+    await run(cli, flags, log);
+  } catch (error) {
+    if (cli.terminal.interactive) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error({ reason }, 'the service does not run');
+    log.flush();
+    cli.setExitCode(error instanceof CliError ? error.exitCode : 1);
+  }
+}
+
+async function run({ terminal }: Cli, flags: ServeFlags, log: Log): Promise<void> {
   let isRunning = false;
   const service = await startService({
     configFile: findConfigFile(terminal, flags),
@@ -23,7 +37,7 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
     listen: flags,
     readMail: true,
     onDiagnostics: (diagnostics, isLoaded) => {
-      if (!isRunning && !isLoaded) {
+      if (!isRunning && !isLoaded && terminal.interactive) {
         terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
       } else logDiagnostics(log, diagnostics);
     },
@@ -40,10 +54,14 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
       },
       'ready',
     );
-    await untilStopped(terminal, service);
+    await untilStopped(service, (signal, graceSeconds) => {
+      log.info({ signal, graceSeconds }, 'stopping; a second signal ends at once');
+    });
   } finally {
     process.off('SIGHUP', reload);
     await service.stop();
+    log.info({}, 'stopped');
+    log.flush();
   }
 }
 
@@ -63,7 +81,10 @@ function logDiagnostics(log: Log, diagnostics: readonly Diagnostic[]): void {
 }
 
 /** Waits for SIGINT or SIGTERM, or rejects when the store has failed; a second signal while stopping ends the process at once. */
-export async function untilStopped(terminal: Terminal, service: Service): Promise<void> {
+export async function untilStopped(
+  service: Service,
+  say: (signal: NodeJS.Signals, graceSeconds: number) => void,
+): Promise<void> {
   const signal = await Promise.race([
     new Promise<NodeJS.Signals>((done) => {
       process.once('SIGINT', done);
@@ -73,8 +94,7 @@ export async function untilStopped(terminal: Terminal, service: Service): Promis
   ]);
   if (signal instanceof Error)
     throw new CliError(`the store failed: ${signal.message}; start the service again`);
-  const grace = service.generation.config.settings.server.stopGraceSeconds;
-  terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
+  say(signal, service.generation.config.settings.server.stopGraceSeconds);
   const endNow = (): never => process.exit(1);
   process.once('SIGINT', endNow);
   process.once('SIGTERM', endNow);

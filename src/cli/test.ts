@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import {
@@ -185,7 +186,10 @@ async function reportCoverage(
 ): Promise<Coverage | undefined> {
   if (!plan.coverage) return undefined;
   const evaluations = report.results.flatMap((result) => result.evaluations);
-  const coverage = collectCoverage(generation.table, evaluations, await generation.transforms.takeCoverage());
+  const coverage = collectCoverage(generation.table, evaluations, {
+    modules: await generation.transforms.takeCoverage(),
+    readModule: (file) => readText(resolve(terminal.cwd, file)),
+  });
   const outputs = plan.coverageFiles.length === 0 ? [{ name: 'text' as const }] : plan.coverageFiles;
   for (const output of outputs) {
     await writeOutput(
@@ -195,6 +199,15 @@ async function reportCoverage(
     );
   }
   return coverage;
+}
+
+/** Empty where it cannot be read: nothing of it is then left out of the coverage. */
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Shows each difference and asks: accept it, leave it, or stop. Resolves to the report as it then is. */

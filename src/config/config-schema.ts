@@ -413,8 +413,11 @@ export function configJsonSchema(mapping?: object): object {
     },
   }) as { properties?: { hooks?: { properties?: { mappings?: { items?: object } } } } };
   const mappings = schema.properties?.hooks?.properties?.mappings;
-  if (mappings !== undefined && mapping !== undefined) mappings.items = mapping;
-  return schema;
+  if (mappings === undefined || mapping === undefined) return schema;
+  const { definitions, ...entry } = mapping as { readonly definitions?: object };
+  mappings.items = entry;
+  // What an entry refers to is looked for at the top of the file's schema.
+  return { ...schema, ...(definitions && { definitions }) };
 }
 
 /** A number or boolean may come from the environment: its schema takes a text that is one reference, too. */

@@ -1,4 +1,4 @@
-import type { DeliveryTarget } from '../action.ts';
+import { DEFAULT_HOOK_NAME, type DeliveryTarget } from '../action.ts';
 import { cutText, summaryText, type SummaryOutcome } from '../boundary/boundary.ts';
 import type { OutboxRecord, RunRecord, SummaryEvent } from '../storage/storage.ts';
 
@@ -13,10 +13,15 @@ function makeSummary(
   const body = text.trim() === '' ? 'no reply' : text.trim();
   const suffix = note === undefined ? '' : ` (${note})`;
   return {
-    text: summaryText(run.action.name, outcome, cutText(body, MAX_SUMMARY_CHARS - suffix.length) + suffix),
+    text: summaryText(nameOf(run), outcome, cutText(body, MAX_SUMMARY_CHARS - suffix.length) + suffix),
     origin: run.action.origin,
     requestHeartbeat: run.action.wakeMode === 'now',
   };
+}
+
+/** A run without a name of its own is called by its mapping: "Hook Hook" would say nothing. */
+function nameOf({ action: { name, origin } }: RunRecord): string {
+  return name === DEFAULT_HOOK_NAME ? (origin.mappingId ?? name) : name;
 }
 
 /** The summary as a part of what is stored; empty where the run posts none. */

@@ -92,7 +92,7 @@ function findMainProblem(
     const hint = 'set gateway.main.channel, or set `to` in the settings of the channel instead';
     return [{ severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to'), hint }];
   }
-  if (configured.length > 0 && !configured.includes(channel)) {
+  if (!configured.includes(channel)) {
     return [notConfigured(channel, configured, at('channel'))];
   }
   const wrong = to === undefined || isReference(to) ? undefined : recipientProblem(catalog, channel, to);
@@ -108,17 +108,19 @@ function notConfigured(channel: string, configured: readonly string[], at: Place
     code: 'CHANNEL_NOT_CONFIGURED',
     message: `replies go to ${channel}, which has no settings: each delivery fails with not_configured`,
     at,
-    hint: `add channels.${channel}, or choose one of the channels that are configured: ${configured.join(', ')}`,
+    hint:
+      configured.length === 0
+        ? `add channels.${channel}, or write deliver: false where no reply is to be sent`
+        : `add channels.${channel}, or choose one of the channels that are configured: ${configured.join(', ')}`,
   };
 }
 
-/** Mappings that name a channel without settings. Where none is configured at all nothing is delivered, on purpose. */
+/** Mappings that name a channel without settings. */
 function findIdleChannels(
   { settings }: LoadedConfig,
   mappings: readonly CompiledMapping[],
 ): readonly Diagnostic[] {
   const configured = Object.keys(settings.channels);
-  if (configured.length === 0) return [];
   return mappings.flatMap(({ action, at, channel, deliver, fallback }) => {
     if (action !== 'agent' || deliver === false) return [];
     const named = channel?.literal?.trim().toLowerCase() ?? '';

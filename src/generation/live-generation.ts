@@ -110,13 +110,24 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
 function rejectionOf(result: ReloadResult): readonly { readonly message: string }[] {
   if (result.kind !== 'rejected') return [];
   const { findings, generation } = result;
-  return [{ message: `${findings} findings, which sluice check shows; generation ${generation} stays live` }];
+  return [
+    {
+      message: `${findings === 1 ? '1 finding' : `${findings} findings`}, which sluice check shows; generation ${generation} stays live`,
+    },
+  ];
 }
 
 function logReload(log: Log, result: ReloadResult): void {
   const { kind, ...fields } = result;
-  if (kind === 'live') log.info(fields, 'reloaded');
-  if (kind === 'rejected') log.error(fields, 'reload rejected; the old generation stays live');
+  switch (kind) {
+    case 'unchanged':
+      return log.info({}, 'reloaded: nothing has changed');
+    case 'rejected':
+      return log.error(fields, 'reload rejected; the old generation stays live');
+    case 'live':
+      if (result.needsRestart.length === 0) return log.info({ generation: result.generation }, 'reloaded');
+      return log.warn(fields, 'reloaded, but some of the changed settings need a restart of the service');
+  }
 }
 
 /** Frees what a replaced generation holds. */
@@ -166,13 +177,24 @@ function applyToLog(log: Log, { config }: Generation): void {
 
 /** Settings that only a restart applies, and that differ from those the service was started with. */
 function findRestartKeys(before: Settings, after: Settings): readonly string[] {
-  const keys: string[] = [];
-  if (before.server.host !== after.server.host) keys.push('server.host');
-  if (before.server.port !== after.server.port) keys.push('server.port');
-  if (before.server.publicUrl !== after.server.publicUrl) keys.push('server.publicUrl');
-  if (JSON.stringify(before.storage) !== JSON.stringify(after.storage)) keys.push('storage');
-  return keys;
+  return Object.entries(READ_AT_START)
+    .filter(([, read]) => !isDeepStrictEqual(read(before), read(after)))
+    .map(([key]) => key);
 }
+
+/** What is read when the service starts, and never again. */
+const READ_AT_START: Readonly<Record<string, (settings: Settings) => unknown>> = {
+  'server.host': ({ server }) => server.host,
+  'server.port': ({ server }) => server.port,
+  'server.publicUrl': ({ server }) => server.publicUrl,
+  'server.trustedProxies': ({ server }) => server.trustedProxies,
+  'server.limits': ({ server }) => server.limits,
+  'server.health': ({ server }) => server.health,
+  'storage.url': ({ storage }) => storage.url,
+  'storage.maxBacklog': ({ storage }) => storage.maxBacklog,
+  'gateway.events.maxPending': ({ gateway }) => gateway.events.maxPending,
+  metrics: ({ metrics }) => metrics,
+};
 
 /** Calls one after the other, whatever becomes of the one before. */
 function inOrder<Result>(call: () => Promise<Result>): () => Promise<Result> {

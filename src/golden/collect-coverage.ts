@@ -2,15 +2,18 @@ import { lineColumn, type Place } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { CompiledMapping, CompiledTemplate, RoutingTable } from '../mapping/mapping.ts';
 import type { ModuleCoverage } from '../sandbox/sandbox.ts';
+import { findIgnoredLines } from './ignored-lines.ts';
 
 /**
  * What a set of evaluations reached. A mapping counts once it was taken; a condition leaf counts twice, once for
  * holding and once for failing; a template block counts once per side; what runs of a transform is counted by its
- * isolate. Only mappings up to the one taken are counted as visited, because later ones were never asked.
+ * isolate. Only mappings up to the one taken are counted as visited, because later ones were never asked. What an
+ * operator leaves out with a comment is listed, and counts for nothing.
  */
 export interface Coverage {
   readonly items: readonly CoverageItem[];
   readonly covered: number;
+  /** Without what is ignored. */
   readonly total: number;
 }
 
@@ -22,21 +25,47 @@ export interface CoverageItem {
   /** What would have to happen, e.g. `mapping github-push is never taken`. */
   readonly what: string;
   readonly hits: number;
+  /** Why an operator leaves it out. */
+  readonly ignored?: string;
 }
 
 /** Counts what the evaluations reached of a routing table, and what ran of the transforms. */
 export function collectCoverage(
   table: RoutingTable,
   evaluations: readonly Evaluation[],
-  modules: readonly ModuleCoverage[],
+  { modules, readModule }: CoverageSources,
 ): Coverage {
   const hits = countHits(evaluations);
+  const lines = new Map<string, ReadonlyMap<number, string>>();
+  const ignoredIn = (file: string, text: () => string): ReadonlyMap<number, string> => {
+    const known = lines.get(file) ?? findIgnoredLines(text());
+    lines.set(file, known);
+    return known;
+  };
   const items = [
-    ...table.mappings.flatMap((mapping) => mappingItems(mapping, hits)),
-    ...modules.flatMap(moduleItems),
+    ...table.mappings.flatMap((mapping) => {
+      const { file, text } = mapping.at.source;
+      const ignored = ignoredIn(file, () => text);
+      const whole = ignored.get(lineColumn(mapping.at).line);
+      return mappingItems(mapping, hits).map((item) => withReason(item, whole ?? ignored.get(item.line)));
+    }),
+    ...modules
+      .flatMap(moduleItems)
+      .map((item) => withReason(item, ignoredIn(item.file, () => readModule(item.file)).get(item.line))),
   ];
-  const covered = items.filter((item) => item.hits > 0).length;
-  return { items, covered, total: items.length };
+  const counted = items.filter(({ ignored }) => ignored === undefined);
+  return { items, covered: counted.filter((item) => item.hits > 0).length, total: counted.length };
+}
+
+/** What ran of the transforms, and their texts, in which lines are left out. */
+export interface CoverageSources {
+  readonly modules: readonly ModuleCoverage[];
+  /** Empty where the file cannot be read. */
+  readonly readModule: (file: string) => string;
+}
+
+function withReason(item: CoverageItem, reason: string | undefined): CoverageItem {
+  return reason === undefined ? item : { ...item, ignored: reason };
 }
 
 /** Hits by `<what>@<place>`. */
@@ -141,22 +170,26 @@ const KIND_TITLES: Readonly<Record<CoverageItem['kind'], string>> = {
 };
 
 function formatText(coverage: Coverage): string {
-  const missed = coverage.items.filter((item) => item.hits === 0);
+  const counted = coverage.items.filter(({ ignored }) => ignored === undefined);
+  const missed = counted.filter((item) => item.hits === 0);
+  const left = coverage.items.length - counted.length;
   const lines = missed.map((item) => `${item.file}:${item.line}:${item.column}  ${item.what}`);
   const parts = (Object.keys(KIND_TITLES) as CoverageItem['kind'][]).flatMap((kind) => {
-    const all = coverage.items.filter((item) => item.kind === kind);
+    const all = counted.filter((item) => item.kind === kind);
     return all.length === 0
       ? []
       : [`${KIND_TITLES[kind]} ${all.filter((item) => item.hits > 0).length}/${all.length}`];
   });
-  return `${[...lines, `coverage ${coverage.covered}/${coverage.total}: ${parts.join(' · ')}`].join('\n')}\n`;
+  const note = left === 0 ? '' : ` · ${left} ignored`;
+  return `${[...lines, `coverage ${coverage.covered}/${coverage.total}: ${parts.join(' · ')}${note}`].join('\n')}\n`;
 }
 
 /** LCOV: functions as FN, the two sides of a condition or block as the branches of one block, lines as DA. */
 function formatLcov(coverage: Coverage): string {
   const records: string[] = [];
-  for (const file of new Set(coverage.items.map((item) => item.file))) {
-    const items = coverage.items.filter((item) => item.file === file);
+  const counted = coverage.items.filter(({ ignored }) => ignored === undefined);
+  for (const file of new Set(counted.map((item) => item.file))) {
+    const items = counted.filter((item) => item.file === file);
     const named = items.filter((item) => item.kind === 'mapping' || item.kind === 'function');
     const sides = items.filter((item) => item.kind !== 'mapping' && item.kind !== 'function');
     const names = named.map(

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { printYaml } from '../document/document.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
@@ -60,7 +61,7 @@ export async function recordCase(request: HookRequest, options: RecordOptions): 
     await mkdir(dirname(file), { recursive: true });
     try {
       const text = printYaml(isApart ? { ...head, bodyFile } : masked);
-      await writeFile(file, text, { flag: 'wx', mode: 0o600 });
+      await writeFile(file, `${schemaLine(file)}${text}`, { flag: 'wx', mode: 0o600 });
       if (isApart)
         await writeFile(join(dirname(file), bodyFile), `${bodyJson}\n`, { flag: 'wx', mode: 0o600 });
       return { file, unused };
@@ -69,6 +70,13 @@ export async function recordCase(request: HookRequest, options: RecordOptions): 
     }
   }
   throw new Error(`there are a thousand cases named ${group}/${base} already; choose another name`);
+}
+
+const SCHEMA = fileURLToPath(new URL('../../schemas/request.schema.json', import.meta.url));
+
+/** Tells editors the form of the file. */
+function schemaLine(file: string): string {
+  return `# yaml-language-server: $schema=${relative(dirname(file), SCHEMA)}\n`;
 }
 
 /** The case file's content: credentials and transport headers left out. */

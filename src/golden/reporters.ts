@@ -86,7 +86,7 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
       const title = paint('red', `✗ ${result.case.name}  ${result.status}`, options.color);
       blocks.push(options.brief === true ? title : `${title}\n${indent(explainFailure(result, options))}\n`);
     } else if (result.status !== 'passed' || options.verbose === true) {
-      blocks.push(`${paint('green', '✓', options.color)} ${result.case.name}  ${result.status}`);
+      blocks.push(passedLine(result, options));
     }
   }
   blocks.push(...report.removed.map((file) => `- ${relative(options.cwd, file)}  removed`));
@@ -97,13 +97,25 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
   return `${blocks.join('\n')}\n`;
 }
 
+/** A new expectation that records an error of this side is a question, and no success. */
+function passedLine({ case: { name }, status, evaluations }: CaseResult, { color }: ReportOptions): string {
+  const errors = evaluations.flatMap(({ outcome }) =>
+    outcome.kind === 'rejected' && outcome.error.status >= 500 ? [outcome.error] : [],
+  );
+  const [error] = errors;
+  if (error === undefined || status === 'passed') return `${paint('green', '✓', color)} ${name}  ${status}`;
+  return `${paint('red', '!', color)} ${name}  ${status}, but it records the error ${error.status} ${error.code}: is that what is wanted? (${error.detail})`;
+}
+
 function summaryLine(report: RunReport): string {
   const count = (status: CaseStatus): number =>
     report.results.filter((result) => result.status === status).length;
   const extra = (['written', 'updated', 'missing'] as const)
     .filter((status) => count(status) > 0)
     .map((status) => `, ${count(status)} ${status}`);
-  const broken = report.diagnostics.filter((diagnostic) => diagnostic.severity === 'error').length;
+  const errors = report.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
+  // One file with two findings is one case that failed.
+  const broken = new Set(errors.map(({ at }, index) => at?.source.file ?? index)).size;
   const failed = count('failed') + count('missing') + broken;
   const passed = report.results.length - count('failed') - count('missing');
   return `golden cases: ${passed} passed, ${failed} failed${extra.join('')} (${(report.tookMs / 1000).toFixed(2)} s)`;

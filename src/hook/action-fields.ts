@@ -8,6 +8,7 @@ import {
   THINKING_LEVELS,
   thinkingLevel,
   WAKE_MODES,
+  DEFAULT_HOOK_NAME,
 } from '../action.ts';
 import { HookError, type HookErrorCode } from '../errors.ts';
 import { ExactNumber, isNumeric, type JsonValue } from '../json.ts';
@@ -175,7 +176,7 @@ export function timeoutSeconds(values: RawFields, at: FieldContext): number | un
 
 export function hookName(values: RawFields, at: FieldContext): string {
   const name = optionalText(values, 'name', at);
-  return (name === undefined ? '' : oneLine(name, MAX_NAME_CHARS)) || 'Hook';
+  return (name === undefined ? '' : oneLine(name, MAX_NAME_CHARS)) || DEFAULT_HOOK_NAME;
 }
 
 /** Who chose a session key: a request body is held to more than an operator's mapping or transform. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SUMMARY_MODES, WAKE_MODES } from '../action.ts';
+import { conditionDefinitions } from './condition/condition-schema.ts';
 import { pathSettingsShape } from './path-settings.ts';
 
 /** A reference would bring a secret into code that only handles what came from outside. */
@@ -95,7 +96,7 @@ const MatchSchema = z.strictObject({
     .unknown()
     .optional()
     .meta({
-      type: ['object', 'boolean'],
+      anyOf: [{ type: 'boolean' }, { $ref: '#/definitions/rule' }],
       description:
         'JsonLogic condition over the request; where its result is unknown, the mapping does not match.',
     }),
@@ -199,9 +200,10 @@ const MappingFileSchema = z.union([
 ]);
 
 /** JSON Schema (draft 7) of mapping files, for editors. */
-export function mappingJsonSchema(): object {
+export function mappingJsonSchema(): { readonly definitions: object } {
   return {
     title: 'Sluice mapping file',
     ...z.toJSONSchema(MappingFileSchema, { target: 'draft-07', io: 'input' }),
+    definitions: conditionDefinitions(),
   };
 }

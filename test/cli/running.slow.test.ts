@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openBench, type Running, startBench as run, TOKEN, waitFor } from '../support/cli-service.ts';
+import { runCommand } from '../support/service-process.ts';
 
 const mapping = (text: string): string =>
   `- {id: a, match: {path: a}, messageTemplate: "${text}", deliver: false}\n`;
@@ -55,30 +56,59 @@ test('dev says once what became of a reload, and compares with what it was start
   bench.put('mappings/a.yaml', mapping('two'));
   await said(/^reloaded: generation \w+$/m);
   bench.put('sluice.yaml', config('storage: {url: "sqlite:./other.db"}\n'));
-  await said(/^reloaded: generation \w+; a change of storage needs a restart$/m);
+  await said(/^reloaded: generation \w+; a change of storage\.url needs a restart$/m);
   bench.put('sluice.yaml', config());
   await waitFor(() => (dev.err().match(/^reloaded: generation \w+$/gm)?.length === 2 ? true : undefined));
   expect(dev.err()).not.toMatch(/info {2}reloaded|reload rejected/);
   expect(await dev.end()).toBe(0);
 });
 
-test('serve writes nothing but JSON lines, findings included, until the configuration asks for another form', async () => {
-  const strict = (log: string): string => config(log).replace('true}', 'true, token: "${T}"}');
-  const bench = openBench({ 'sluice.yaml': strict('') });
-  const serve = await run(bench, ['serve'], { T: TOKEN });
-  const lines = serve
-    .err()
+const strict = (rest: string): string => config(rest).replace('true}', 'true, token: "${T}"}');
+const jsonLines = (text: string): readonly Record<string, unknown>[] =>
+  text
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+test('serve writes nothing but JSON lines, from findings over failing runs and reloads to the stop', async () => {
+  const failing =
+    'gateway: {runner: {kind: command, argv: [sh, -c, "echo no key >&2; exit 3"], cwd: private}}\n';
+  const bench = openBench({ 'sluice.yaml': strict(failing), 'mappings/a.yaml': mapping('x') });
+  const serve = await run(bench, ['serve'], { T: TOKEN, XDG_STATE_HOME: openBench().folder });
+  const said = (pattern: RegExp): Promise<unknown> => waitFor(() => serve.err().match(pattern) ?? undefined);
+  expect(await post(serve, 'a', TOKEN)).toBe(202);
+  await said(/"msg":"run (failed|given up)"/);
+  serve.signal('SIGHUP');
+  await said(/nothing has changed/);
+  bench.put('sluice.yaml', strict(`${failing}metrics: {port: 9}\ngateway: 5\n`));
+  serve.signal('SIGHUP');
+  await said(/reload rejected/);
+  console.log(serve.err());
+  bench.put('sluice.yaml', strict(`${failing}metrics: {port: 9}\n`));
+  serve.signal('SIGHUP');
+  await said(/need a restart/);
+  expect(await serve.end()).toBe(0);
+  const lines = jsonLines(serve.err());
   expect(lines).toContainEqual(
-    expect.objectContaining({
-      level: 'warn',
-      code: 'ECHO_RUNNER',
-      at: expect.stringMatching(/^sluice\.yaml:\d+:\d+$/),
-    }),
+    expect.objectContaining({ level: 'warn', needsRestart: ['metrics'], msg: expect.anything() }),
   );
-  await serve.end();
+  expect(lines.at(-1)).toMatchObject({ msg: 'stopped' });
+  expect(lines).toContainEqual(expect.objectContaining({ code: 'exit_3' }));
+});
+
+test('serve says in JSON lines why it did not start, with the place of each finding', async () => {
+  const bench = openBench({ 'sluice.yaml': strict('gateway: 5\n') });
+  const start = await runCommand(bench.folder, ['serve'], { T: TOKEN });
+  expect(start.code).toBe(1);
+  const lines = jsonLines(start.err);
+  expect(lines).toContainEqual(
+    expect.objectContaining({ level: 'error', at: expect.stringMatching(/^sluice\.yaml:\d+:\d+$/) }),
+  );
+  expect(lines.at(-1)).toMatchObject({ level: 'error', msg: 'the service does not run' });
+});
+
+test('serve writes readable lines where the configuration asks for them', async () => {
+  const bench = openBench();
   bench.put('sluice.yaml', strict('log: {level: debug, format: pretty}\n'));
   const pretty = await run(bench, ['serve'], { T: TOKEN });
   expect(pretty.err()).toMatch(/^\d\d:\d\d:\d\d info {2}ready url=/m);

@@ -63,6 +63,15 @@ test('the documentation has examples of each kind', () => {
   expect(new Set(kinds)).toEqual(new Set(['config', 'mappings', 'request']));
 });
 
+/** What mappings of the documentation are a part of: an agent, and the channels that they name. */
+const AROUND_MAPPINGS = `
+gateway: {runner: {kind: command, argv: [cat], cwd: private}}
+channels:
+  slack: {botToken: "\${SLACK_TOKEN}"}
+  telegram: {botToken: "\${TELEGRAM_TOKEN}"}
+  github: {token: "\${GITHUB_TOKEN}"}
+`;
+
 test.each(EXAMPLES.filter(({ kind }) => kind !== 'request'))(
   '"sluice check" finds nothing in the $kind of $page: $text',
   async ({ kind, text }) => {
@@ -74,10 +83,7 @@ test.each(EXAMPLES.filter(({ kind }) => kind !== 'request'))(
     });
     const file = join(folder, 'sluice.yaml');
     mkdirSync(join(folder, 'mappings'));
-    writeFileSync(
-      file,
-      kind === 'config' ? text : 'gateway: {runner: {kind: command, argv: [cat], cwd: private}}\n',
-    );
+    writeFileSync(file, kind === 'config' ? text : AROUND_MAPPINGS);
     if (kind === 'mappings') writeFileSync(join(folder, 'mappings', 'example.yaml'), text);
     const env = { PATH: process.env['PATH'], HOME: join(folder, '..') };
     const { diagnostics } = await loadGeneration(file, { env, needSecrets: false, dev: true, sandbox });

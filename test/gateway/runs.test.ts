@@ -165,6 +165,15 @@ describe('a run', () => {
     expect(summary.isWellFormed()).toBe(true);
   });
 
+  test('is called by its mapping in the summary where it has no name of its own', async () => {
+    const house = await openHouse();
+    const origin = { requestId: 'r', path: 'ci', mappingId: 'build-failed', trusted: false };
+    const action = agentAction({ message: 'x', name: 'Hook', origin });
+    await house.accept(action);
+    await house.gateway.waitForRun(action.id, 5000);
+    expect(await house.events()).toEqual([expect.stringMatching(/^Hook build-failed: /)]);
+  });
+
   test('asks for a heartbeat exactly where its wake mode is now', async () => {
     const held = new HeldRunner();
     const gateway = {

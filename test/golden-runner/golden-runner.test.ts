@@ -61,6 +61,16 @@ describe('update rules', () => {
     expect((await run([])).out).toMatch(/1 passed, 0 failed \(/);
   });
 
+  test('a new case that records an error of this side is marked, and findings of one file count once', async () => {
+    await put('sluice.yaml', CONFIG.replace('sessionKey: "hook:{{repo}}"', 'transform: {module: bad.ts}'));
+    await put('transforms/bad.ts', 'export default () => { throw new Error("no shop"); };\n');
+    await put('test/golden/github/broken.request.yaml', 'path: github\nboddy: 1\nqery: {}\n');
+    const result = await run([]);
+    expect(result.out).toMatch(/^! github\/push {2}written, but it records the error 500 transform_failed/m);
+    expect(result.out).not.toContain('✓');
+    expect(result.out).toMatch(/1 passed, 1 failed, 1 written/);
+  });
+
   test('in CI a missing expectation fails and nothing is written', async () => {
     const result = await run([], { CI: 'true' });
     expect(result.exitCode).toBe(1);
@@ -328,6 +338,33 @@ describe('coverage', () => {
     expect(result.out).toMatch(/sluice\.yaml:\d+:\d+ {2}mapping once is never taken/);
     expect(result.out).toMatch(/sluice\.yaml:11:\d+ {2}the block is never left out/);
     expect(result.out).toContain('coverage 3/6: mappings 1/2 · conditions 1/2 · template blocks 1/2');
+  });
+
+  test('leaves out what a comment says, with its reason, and counts it for nothing', async () => {
+    await put(
+      'sluice.yaml',
+      CONFIG.replace(
+        '    - id: once',
+        '    # sluice-coverage ignore: only the shop system sends it\n    - id: once',
+      ),
+    );
+    const result = await run([
+      '--coverage',
+      '--coverage-file',
+      'json=coverage.json',
+      '--coverage-file',
+      'text',
+    ]);
+    expect(result.out).not.toContain('mapping once');
+    expect(result.out).toContain(
+      'coverage 3/5: mappings 1/1 · conditions 1/2 · template blocks 1/2 · 1 ignored',
+    );
+    const { items } = JSON.parse(await readFile(join(folder, 'coverage.json'), 'utf8')) as {
+      items: object[];
+    };
+    expect(items).toContainEqual(
+      expect.objectContaining({ kind: 'mapping', ignored: 'only the shop system sends it' }),
+    );
   });
 
   test('--fail-under compares exact fractions', async () => {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import jsonLogic from 'json-logic-js';
 import { describe, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
+import { conditionDefinitions } from '../../src/mapping/condition/condition-schema.ts';
 import { compileCondition } from '../../src/mapping/condition/condition.ts';
 import type { CompiledCondition } from '../../src/mapping/mapping.ts';
 import { MISSING, ROOT, UNKNOWN } from '../../src/mapping/condition/rule-value.ts';
@@ -385,5 +386,19 @@ test('no rule and no payload makes compiling or deciding throw anything but what
       }
     }),
     { numRuns: 200, seed: 9 },
+  );
+});
+
+test('the schema for editors offers exactly the operators that the compiler takes', () => {
+  const { rule } = conditionDefinitions() as { rule: { properties: Record<string, unknown> } };
+  const takes = (operator: string): boolean =>
+    !compileCondition(located({ [operator]: [{ var: 'a' }, { var: 'a' }] })).diagnostics.some(
+      ({ code }) => code === 'CONDITION_UNKNOWN_OPERATOR' || code === 'CONDITION_LOG',
+    );
+  const offered = Object.keys(rule.properties);
+  expect(offered).toContain('===');
+  expect(offered.filter((operator) => !takes(operator))).toEqual([]);
+  expect(['log', 'eq', 'not'].filter((operator) => takes(operator) || offered.includes(operator))).toEqual(
+    [],
   );
 });

@@ -44,6 +44,7 @@ export async function serveBench(bench: Bench, log: string[] = []): Promise<Serv
 export interface Running {
   readonly url: string;
   err(): string;
+  signal(name: NodeJS.Signals): void;
   end(): Promise<number | null>;
 }
 
@@ -61,10 +62,15 @@ export async function startBench(
   let err = '';
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
   const ended = new Promise<number | null>((done) => child.on('close', (code) => done(code)));
-  const url = await waitFor(() => /http:\/\/127\.0\.0\.1:\d+/.exec(err)?.[0]);
+  const early = ended.then((code) => {
+    throw new Error(`the service ended with ${code}:\n${err}`);
+  });
+  const url = await Promise.race([waitFor(() => /http:\/\/127\.0\.0\.1:\d+/.exec(err)?.[0]), early]);
+  early.catch(() => undefined);
   return {
     url,
     err: () => err,
+    signal: (name) => void child.kill(name),
     end: () => {
       child.kill('SIGTERM');
       return ended;

@@ -13,7 +13,7 @@ const TWO: Arity = { min: 2, max: 2 };
 const TWO_OR_THREE: Arity = { min: 2, max: 3 };
 
 /** Every operator of JsonLogic but `log`, with the operands it takes. */
-const OPERATORS: ReadonlyMap<string, Arity> = new Map([
+export const OPERATORS: ReadonlyMap<string, Arity> = new Map([
   ['var', { min: 0, max: 2 }],
   ['missing', ANY],
   ['missing_some', TWO],
