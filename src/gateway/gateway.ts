@@ -48,6 +48,8 @@ export interface GatewayOptions {
   /** Where it is told which runners are away; default: the log only. */
   readonly health?: HealthReporter;
   readonly metrics?: GatewayMetrics;
+  /** False where other processes perform and this one only waits for what becomes of runs; default true. */
+  readonly performs?: boolean;
 }
 
 /** What the gateway is doing and has done since it started. */
@@ -77,13 +79,18 @@ export class Gateway {
   readonly #holds: RunnerHolds;
   readonly #alerts: Alerts;
   readonly #loop: WorkLoop;
+  readonly #performs: boolean;
   #configuration: GatewayConfiguration;
   #started: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
+  #isLeader = false;
+  /** When others are looked at again that may be gone; monotonic. */
+  #nextLookAt = 0;
 
   constructor(options: GatewayOptions) {
     this.#storage = options.storage;
     this.#log = options.log;
+    this.#performs = options.performs ?? true;
     this.#configuration = options.configuration;
     this.#clock = createSchedulingClock(options.clock ?? systemClock);
     this.#loop = new WorkLoop(
@@ -118,6 +125,7 @@ export class Gateway {
     this.#performer = new Performer(context);
     this.#outbox = new Outbox(context);
     this.#heartbeat = new Heartbeat(context);
+    this.#followLease();
   }
 
   /** Ends and puts back what a process that died left behind, then begins to work. Rejects where the store fails. */
@@ -191,8 +199,65 @@ export class Gateway {
     };
   }
 
+  /** Without its lease this process must not perform: others may take over what it was doing. */
+  #followLease(): void {
+    const { lease } = this.#storage;
+    lease?.onChange((isHeld) => {
+      this.#nextLookAt = 0;
+      if (isHeld) return this.#loop.wake();
+      this.#log.warn({}, 'the lease could not be renewed: runs under way are ended and put back');
+      this.#isLeader = false;
+      this.#performer.lapse();
+      this.#outbox.lapse();
+      this.#heartbeat.lapse();
+    });
+    lease?.onOtherLeft(() => {
+      this.#nextLookAt = 0;
+      this.#loop.wake();
+    });
+  }
+
+  /** Takes over what processes left that are gone, and leads where nobody else does. */
+  async #takeOver(): Promise<void> {
+    const { runs, isLeader } = await this.#storage.takeOver({
+      runs: this.#performer.held,
+      outbox: this.#outbox.held,
+      isTurnTaken: this.#heartbeat.isTurnTaken,
+    });
+    await this.#performer.recover(runs);
+    if (runs.length > 0) this.#log.warn({ runs: runs.length }, 'interrupted runs were put back');
+    if (this.#stopped !== undefined) return;
+    this.#isLeader = isLeader;
+    await this.#heartbeat.lead(isLeader);
+  }
+
+  /** Requests of this process wait for runs that others perform. */
+  async #settleWaiters(): Promise<void> {
+    const { waiters } = this.#performer;
+    if (this.#storage.lease === undefined || waiters.runIds.length === 0) return;
+    for (const run of await this.#storage.findEndedRuns(waiters.runIds)) {
+      const ending = storedEnding(run);
+      if (ending !== undefined) waiters.settle(ending);
+    }
+  }
+
+  /** Looks after what is shared with others; false where nothing may be begun. */
+  async #share(): Promise<boolean> {
+    await this.#settleWaiters();
+    const { lease } = this.#storage;
+    if (!this.#performs) return false;
+    if (lease === undefined) return true;
+    if (!lease.isHeld) return false;
+    if (performance.now() < this.#nextLookAt) return true;
+    this.#nextLookAt = performance.now() + lease.lookEveryMs;
+    await this.#takeOver();
+    await this.#holds.share();
+    return lease.isHeld;
+  }
+
   /** Begins what is due; resolves to how long nothing else will be. */
   async #pass(): Promise<number> {
+    if (!(await this.#share())) return IDLE_MS;
     const lookedAt = this.#clock.now();
     const dueAt = await this.#storage.nextDueAt();
     if (dueAt === undefined) return IDLE_MS;
@@ -202,7 +267,7 @@ export class Gateway {
     }
     if (dueAt > lookedAt) return Math.min(dueAt - lookedAt, IDLE_MS);
     await this.#performer.claim();
-    await this.#outbox.claim();
+    await this.#outbox.claim(this.#isLeader);
     await this.#heartbeat.check();
     const nextAt = await this.#storage.nextDueAt();
     // What was due already waits for a place, and whoever frees one wakes the loop.
@@ -211,14 +276,13 @@ export class Gateway {
   }
 
   async #startAll(): Promise<void> {
-    this.#sayWhatIsMissing();
-    await this.#holds.load();
-    const runs = await this.#performer.recover();
-    if (runs > 0) this.#log.warn({ runs }, 'interrupted runs were put back');
+    if (this.#performs) {
+      this.#sayWhatIsMissing();
+      await this.#holds.load();
+      await this.#takeOver();
+    }
     // Stopped while it recovered.
-    if (this.#stopped !== undefined) return;
-    await this.#heartbeat.start();
-    this.#loop.start();
+    if (this.#stopped === undefined) this.#loop.start();
   }
 
   async #stopAll(graceMs: number): Promise<void> {

@@ -42,8 +42,12 @@ export interface HeartbeatCounters {
 export class Heartbeat {
   readonly #context: GatewayContext;
   readonly #abort = new AbortController();
+  /** Ends the turn under way, as in the performer. */
+  #turns = new AbortController();
+  #isTurnTaken = false;
   readonly counters: HeartbeatCounters = { turns: 0, failures: 0 };
   #state: 'stopped' | 'idle' | 'coalescing' | 'busy' = 'stopped';
+  #isEnded = false;
   /** Asked for again while a turn was under way. */
   #askedAgain = false;
   #failuresInARow = 0;
@@ -61,6 +65,29 @@ export class Heartbeat {
 
   get isBusy(): boolean {
     return this.#state === 'busy';
+  }
+
+  /** Whether a turn is under way, be it one that was told to end. */
+  get isTurnTaken(): boolean {
+    return this.#isTurnTaken;
+  }
+
+  /** Begins where this process leads, and ends where another one does. */
+  async lead(isLeader: boolean): Promise<void> {
+    if (this.#abort.signal.aborted || this.#isEnded || isLeader === (this.#state !== 'stopped')) return;
+    if (!isLeader) return this.lapse();
+    // One that was ended may take a moment to end.
+    await this.#turn;
+    await this.start();
+  }
+
+  /** Ends the turn under way and begins no other: another process may lead from now on. */
+  lapse(): void {
+    this.#state = 'stopped';
+    this.#cancelPeriod();
+    this.#cancelCoalescing();
+    this.#turns.abort();
+    if (!this.#abort.signal.aborted) this.#turns = new AbortController();
   }
 
   /** Begins the periodic checks; a turn that a process that died left behind is taken up at once. */
@@ -118,21 +145,24 @@ export class Heartbeat {
   /** Waits for the turn; one that is left after the grace is ended and taken up again at the next start. */
   async stop(graceMs: number): Promise<void> {
     const wasBusy = this.#state === 'busy';
+    this.#isEnded = true;
     this.#state = 'stopped';
     this.#cancelPeriod();
     this.#cancelCoalescing();
     if (!wasBusy) return;
     await within(this.#turn, graceMs);
-    this.#abort.abort();
+    this.abort();
     await this.#turn;
   }
 
   abort(): void {
+    this.#turns.abort();
     this.#abort.abort();
   }
 
   #begin(): void {
     this.#state = 'busy';
+    this.#isTurnTaken = true;
     this.#askedAgain = false;
     this.#turn = this.#takeTurn()
       .catch((error: unknown) => {
@@ -140,6 +170,7 @@ export class Heartbeat {
         return false;
       })
       .then((more) => {
+        this.#isTurnTaken = false;
         if (this.#state !== 'busy') return;
         this.#state = 'idle';
         if (more || this.#askedAgain) this.ask();
@@ -150,6 +181,7 @@ export class Heartbeat {
   /** Takes a turn where anything is pending; resolves to whether more is likely to be. */
   async #takeTurn(): Promise<boolean> {
     const { storage, now, nonce } = this.#context;
+    const { signal } = this.#turns;
     const asked = this.#failedTurnId ?? nonce();
     const claim = await storage.claimEvents({
       turnId: asked,
@@ -168,10 +200,10 @@ export class Heartbeat {
       return claim.events.length === MAX_EVENTS;
     }
     const turn = await this.#makeTurn({ ...claim, events }, configuration);
-    const result = await this.#run(turn, configuration);
+    const result = await this.#run(turn, configuration, signal);
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
-    // Left claimed: the next start takes it up under the same id.
-    if (this.#abort.signal.aborted && !isOk) return false;
+    // Left claimed: the next start, or who leads then, takes it up under the same id.
+    if (signal.aborted && !isOk) return false;
     this.#context.log[isOk ? 'info' : 'warn'](
       {
         turnId: claim.turnId,
@@ -226,7 +258,11 @@ export class Heartbeat {
     };
   }
 
-  async #run(turn: Turn, { settings, runners }: GatewayConfiguration): Promise<TurnResult> {
+  async #run(
+    turn: Turn,
+    { settings, runners }: GatewayConfiguration,
+    signal: AbortSignal,
+  ): Promise<TurnResult> {
     const target = targetOfTurn(turn, settings);
     const name = target.runner;
     const runner = runners.get(name);
@@ -238,7 +274,7 @@ export class Heartbeat {
     try {
       // A turn has no row of its own before it completes; its processes are found by their environment.
       const onProcess = async (): Promise<void> => following.started();
-      const result = await takeTurn(runner, turn, { signal: this.#abort.signal, onProcess });
+      const result = await takeTurn(runner, turn, { signal, onProcess });
       if (result.kind === 'completed') following.started();
       return result;
     } finally {

@@ -30,6 +30,8 @@ export class Performer {
   readonly #context: GatewayContext;
   readonly #active = new Map<string, ActiveRun>();
   readonly #abort = new AbortController();
+  /** Ends the turns under way: another one takes its place when the lease is lost, the last when the service stops. */
+  #turns = new AbortController();
   readonly #attempts: RunAttempts;
   readonly waiters = new RunWaiters();
   readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, forwarded: 0, dead: 0, repeated: 0 };
@@ -39,19 +41,23 @@ export class Performer {
   constructor(context: GatewayContext) {
     this.#context = context;
     const { waiters, counters } = this;
-    this.#attempts = new RunAttempts(context, { waiters, counters, signal: this.#abort.signal });
+    const turnSignal = (): AbortSignal => this.#turns.signal;
+    this.#attempts = new RunAttempts(context, { waiters, counters, signal: this.#abort.signal, turnSignal });
   }
 
   get active(): number {
     return this.#active.size;
   }
 
-  /** Ends what a process that died left running, and puts its runs back into their queues. */
-  async recover(): Promise<number> {
-    const runs = await this.#context.storage.findInterruptedRuns();
+  /** Ids of the runs under way. */
+  get held(): readonly string[] {
+    return [...this.#active.keys()];
+  }
+
+  /** Ends what a process that died left running, and puts its runs, taken over from it, back into their queues. */
+  async recover(runs: readonly AgentRun[]): Promise<void> {
     await removeWorkspaces(runs.map((run) => run.id));
     await Promise.all(runs.map((run) => this.#recoverRun(run)));
-    return runs.length;
   }
 
   async #recoverRun(run: AgentRun): Promise<void> {
@@ -96,14 +102,21 @@ export class Performer {
   /** Waits for the active runs; those left after the grace are ended, recorded as interrupted and put back. */
   async stop(graceMs: number): Promise<void> {
     await within(this.#settled(), graceMs);
-    this.#abort.abort();
+    this.abort();
     await this.#settled();
     this.waiters.stop();
   }
 
   /** Ends the grace of a stop that is under way. */
   abort(): void {
+    this.#turns.abort();
     this.#abort.abort();
+  }
+
+  /** Ends the turns under way, whose runs another process may take over from now on. */
+  lapse(): void {
+    this.#turns.abort();
+    if (!this.#abort.signal.aborted) this.#turns = new AbortController();
   }
 
   async #settled(): Promise<void> {

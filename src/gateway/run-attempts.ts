@@ -34,6 +34,8 @@ export interface AttemptParts {
   readonly counters: RunCounters;
   /** Aborts when the service stops and the grace is over. */
   readonly signal: AbortSignal;
+  /** Of a turn that begins now: aborts with the other one, and where the run may be another process's. */
+  turnSignal(): AbortSignal;
 }
 
 /** One attempt at a claimed run, from its turn to what is written down of it. */
@@ -42,12 +44,14 @@ export class RunAttempts {
   readonly #waiters: RunWaiters;
   readonly #counters: RunCounters;
   readonly #signal: AbortSignal;
+  readonly #turnSignal: () => AbortSignal;
 
-  constructor(context: GatewayContext, { waiters, counters, signal }: AttemptParts) {
+  constructor(context: GatewayContext, { waiters, counters, signal, turnSignal }: AttemptParts) {
     this.#context = context;
     this.#waiters = waiters;
     this.#counters = counters;
     this.#signal = signal;
+    this.#turnSignal = turnSignal;
   }
 
   /** Resolves when the run has ended or waits for its next attempt. */
@@ -57,10 +61,11 @@ export class RunAttempts {
     const putBackUntil = this.#context.holds.putBackUntil(target);
     if (putBackUntil !== undefined) return this.putBack(run, MODEL_HELD, putBackUntil);
     const startedAt = performance.now();
-    const result = await this.#followTurn(run, target, configuration);
+    const signal = this.#turnSignal();
+    const result = await this.#followTurn(run, target, { configuration, signal });
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
-    // An orderly stop counts no attempt: it says nothing about the run.
-    if (this.#signal.aborted && !isOk) return this.putBack(run, RUN_ENDED_BY_CRASH);
+    // An orderly stop, or a lease that was lost, counts no attempt: it says nothing about the run.
+    if (signal.aborted && !isOk) return this.putBack(run, RUN_ENDED_BY_CRASH);
     this.#tell(run, result, {
       runner: target.runner,
       tookMs: Math.round(performance.now() - startedAt),
@@ -85,12 +90,12 @@ export class RunAttempts {
   async #followTurn(
     run: AgentRun,
     target: RunTarget,
-    configuration: GatewayConfiguration,
+    { configuration, signal }: { readonly configuration: GatewayConfiguration; readonly signal: AbortSignal },
   ): Promise<TurnResult> {
     const following = this.#context.holds.follow(target);
     try {
       const result = await this.#takeTurn(run, configuration, {
-        signal: this.#signal,
+        signal,
         onProcess: async (mark) => {
           following.started();
           await this.#recordProcess(run, mark);

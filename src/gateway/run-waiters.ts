@@ -31,6 +31,11 @@ export class RunWaiters {
     });
   }
 
+  /** Ids of the runs that are waited for. */
+  get runIds(): readonly string[] {
+    return [...this.#waiters.keys()];
+  }
+
   settle(ending: RunEnding): void {
     for (const settle of this.#waiters.get(ending.runId) ?? []) settle(ending);
   }

@@ -62,6 +62,17 @@ export class RunnerHolds {
     this.#report();
   }
 
+  /** Where others write holds down too: takes up theirs, and lets go of those that one of them has ended. */
+  async share(): Promise<void> {
+    const stored = await this.#context.storage.listHolds('');
+    const keys = new Set(stored.map(keyOf));
+    const ended = [...this.#held.keys()].filter((key) => !keys.has(key));
+    for (const key of ended) this.#held.delete(key);
+    for (const { waiting: _, ...hold } of stored) if (!this.#held.has(keyOf(hold))) this.#set(hold);
+    this.#report();
+    if (ended.length > 0) this.#onReleased();
+  }
+
   /** The holds, the oldest first. */
   list(): readonly RunnerHold[] {
     return [...this.#held.values()].map(({ hold }) => hold).toSorted((a, b) => a.since - b.since);

@@ -7,6 +7,7 @@ import type {
   AttemptFailure,
   Backlog,
   ClaimEventsOptions,
+  ClaimOutboxOptions,
   ClaimRunsOptions,
   Conversation,
   DecisionRecord,
@@ -14,6 +15,7 @@ import type {
   EventClaim,
   EventRecord,
   HeartbeatResult,
+  HeldWork,
   HeldRunner,
   IdempotentRecord,
   KeptLimits,
@@ -32,7 +34,9 @@ import type {
   RunRecord,
   SessionRecord,
   StoredConversation,
+  Succession,
 } from './records.ts';
+import type { Lease } from './lease.ts';
 import type { StorageError, StorageHealth } from './storage-error.ts';
 
 /**
@@ -71,8 +75,13 @@ export interface Storage extends MailStorage {
   requeueRun(runId: string, failure: AttemptFailure): Promise<boolean>;
   /** Gives a queued or active run up (`-> dead`), with its summary event; false where it has ended already. */
   deadLetterRun(runId: string, deadLetter: RunDeadLetter): Promise<boolean>;
-  /** Runs left active by a process that died, with the process group of their last attempt. */
-  findInterruptedRuns(): Promise<readonly AgentRun[]>;
+  /**
+   * Takes over what processes left that died: their runs are held by this one then, their outbox entries are due, and
+   * the main session is led by this one where nobody does. `held` is what this process is working on; default nothing.
+   */
+  takeOver(held?: HeldWork): Promise<Succession>;
+  /** Of these runs those that have ended. */
+  findEndedRuns(runIds: readonly string[]): Promise<readonly RunRecord[]>;
 
   // --- runners that cannot take runs --------------------------------------------------------------------------------
   /** Writes a hold down; one of the same runner and model keeps its `since`. */
@@ -84,7 +93,7 @@ export interface Storage extends MailStorage {
 
   // --- outbox: deliveries and callbacks ---------------------------------------------------------------------------
   /** Claims due entries in order; entries left active by a process that died are due at once, chunks sent kept. */
-  claimOutbox(options: { readonly nowMs: number; readonly limit: number }): Promise<readonly OutboxRecord[]>;
+  claimOutbox(options: ClaimOutboxOptions): Promise<readonly OutboxRecord[]>;
   /** Records a chunk that went out, so that a repeat resumes after it. */
   recordProgress(outboxId: string, chunksSent: number): Promise<void>;
   /** False, and nothing is changed, where the entry is not active (any more); so do the next two. */
@@ -161,6 +170,8 @@ export interface Storage extends MailStorage {
   keepRequest(request: KeptRequest, limits?: KeptLimits): void;
   findKeptRequest(requestId: string): Promise<KeptRequest | undefined>;
 
+  /** Under which this process performs from a store that others share; absent where it has the store for itself. */
+  readonly lease?: Lease;
   /** Whether the store can take requests, as it was last seen: within a second of a change, without waiting for work. */
   health(): StorageHealth;
   /** Calls back whenever `health()` changes. Performer only. */

@@ -18,6 +18,8 @@ export type StorageErrorCode =
   | 'busy'
   /** The file was moved away or replaced while it was open: new work in it would never be found. */
   | 'replaced'
+  /** The target of a copy that has not ended. */
+  | 'unfinished_copy'
   /** A file that would be overwritten. */
   | 'exists'
   /** Used after close. */

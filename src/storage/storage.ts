@@ -7,6 +7,7 @@ import { StorageError } from './storage-error.ts';
 
 export type { Storage } from './port.ts';
 export { DROPPED, KEPT_LIMITS } from './records.ts';
+export type { Lease } from './lease.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';
 export {
@@ -24,8 +25,8 @@ export type { StorageError, StorageErrorCode, StorageHealth } from './storage-er
 /** How a store is opened. */
 export interface StorageOptions {
   /**
-   * `performer` (default) creates the store where there is none, migrates an older one and holds its lock: one at a
-   * time. `attached` reads and writes short transactions while another process may perform, and wants the store to
+   * `performer` (default) creates the store where there is none, migrates an older one and, for a file, holds its lock:
+   * one at a time. `attached` reads and writes short transactions while another process may perform, and wants the store to
    * exist.
    */
   readonly mode?: 'performer' | 'attached';
@@ -37,13 +38,17 @@ export interface StorageOptions {
   readonly maxPendingEvents?: number;
   /** Owners of conversations as the configuration has them: for a store from before there were owners. */
   readonly owners?: KnownOwners;
+  /** Of a service that shares its store: what it does there, its version, and the time its lease lasts (default 20 s). */
+  readonly replica?: { readonly role: string; readonly version: string; readonly leaseMs: number };
+  /** Hears what the operator should know of the database. */
+  readonly onWarning?: (message: string) => void;
   /** False gives up durability against power loss; for the bench. Default true. */
   readonly fsync?: boolean;
 }
 
 /**
- * Opens the store at a `sqlite:<path>` URL, or in a schema of PostgreSQL. The configuration does not allow the latter
- * yet: several services on one store need leases. A store that is damaged, newer, locked or not writable is left as it was.
+ * Opens the store at a `sqlite:<path>` URL, or in a schema of PostgreSQL, which any number of services may share. A store
+ * that is damaged, newer, locked or not writable is left as it was.
  * @throws StorageError that names the file, the finding and the remedy
  */
 export async function openStorage(url: string, options: StorageOptions = {}): Promise<Storage> {
@@ -55,7 +60,9 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
   };
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { openPostgresStorage } = await import('./postgres/postgres-storage.ts');
-    return openPostgresStorage({ url, mode, limits });
+    const { replica = { role: 'all', version: '', leaseMs: DEFAULT_LEASE_MS } } = options;
+    const onWarning = options.onWarning ?? (() => undefined);
+    return openPostgresStorage({ url, mode, limits, ...replica, onWarning });
   }
   const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
   if (file === '' || file.startsWith(':')) {
@@ -73,6 +80,7 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
   });
 }
 
+const DEFAULT_LEASE_MS = 20_000;
 const DAY_MS = 86_400_000;
 
 /** How long a repeat under an `Idempotency-Key` gets the first answer. */

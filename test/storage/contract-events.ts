@@ -30,6 +30,7 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       const big = await claimTurn(store.storage, 'turn-1', { maxBytes: 50 });
       expect(big?.events.map(({ text }) => text)).toEqual([texts[0]]);
       const storage = await again(store);
+      await storage.takeOver();
       expect(await storage.heartbeatRequested()).toBe(true);
       expect(await claimTurn(storage, 'turn-2')).toEqual(big);
       const delivery = { channel: 'last', text: 'hello', fromMain: true };

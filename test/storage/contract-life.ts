@@ -14,19 +14,8 @@ import {
 import { accountFor, runAndKill } from '../support/storage-crash.ts';
 import { claim, ids, summaries, type Harness } from '../support/storage-harness.ts';
 
-export function lifeContract(name: string, { fresh, again, attach, reopen }: Harness): void {
+export function lifeContract(name: string, { fresh, again, attach }: Harness): void {
   describe(`${name}: life of a store`, () => {
-    test('refuses a second performer, with the remedy, and lets the next one in after close', async () => {
-      const store = await fresh();
-      await expect(reopen(store.url)).rejects.toMatchObject({
-        name: 'StorageError',
-        code: 'locked',
-        message: expect.stringContaining('stop it first') as string,
-      });
-      const storage = await again(store);
-      expect(await storage.verify()).toEqual([]);
-    });
-
     test('lets another process attach to the store of a performer, which hears of it', async () => {
       const { url, storage } = await fresh();
       const run = agent();

@@ -195,6 +195,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       const { entry } = await withDelivery(store.storage);
       await store.storage.recordProgress(entry.id, 1);
       const storage = await again(store);
+      await storage.takeOver();
       expect(await storage.backlog()).toMatchObject({ queuedOutbox: 1 });
       expect(await storage.claimOutbox({ nowMs: 0, limit: 10 })).toMatchObject([
         { id: entry.id, attempts: 2, chunksSent: 1 },

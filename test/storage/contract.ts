@@ -4,11 +4,17 @@ import { holdsContract } from './contract-holds.ts';
 import { lifeContract } from './contract-life.ts';
 import { mailContract } from './contract-mail.ts';
 import { queueContract } from './contract-queue.ts';
+import { replicasContract } from './contract-replicas.ts';
 import { runsContract } from './contract-runs.ts';
 import { openHarness, type OpenFresh, type Reopen } from '../support/storage-harness.ts';
 
 /** What every implementation of the storage port promises. A new one calls this and writes no test of its own. */
-export function storageContract(name: string, openFresh: OpenFresh, reopen: Reopen): void {
+export function storageContract(
+  name: string,
+  openFresh: OpenFresh,
+  reopen: Reopen,
+  options: { readonly isShared: boolean },
+): void {
   const harness = openHarness(openFresh, reopen);
   acceptContract(name, harness);
   runsContract(name, harness);
@@ -17,4 +23,5 @@ export function storageContract(name: string, openFresh: OpenFresh, reopen: Reop
   holdsContract(name, harness);
   lifeContract(name, harness);
   mailContract(name, harness);
+  replicasContract(name, harness, options);
 }

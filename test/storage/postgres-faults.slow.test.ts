@@ -52,16 +52,16 @@ test('a lock that somebody holds by hand is waited for, and what waited is store
 test('an answer that does not come in time is a lost connection, and a late one answers no other question', async () => {
   const url = await server.freshUrl();
   await (await openStorage(url)).close();
-  const sql = new PostgresStatements({ url, channel: 'changed', maxWaitMs: 400, onOutsideChange: () => {} });
+  const sql = new PostgresStatements({ url, maxWaitMs: 400 });
   const locked = query(url, 'BEGIN; SELECT one FROM counters FOR UPDATE; SELECT pg_sleep(1.5); COMMIT');
   await new Promise((done) => setTimeout(done, 300));
-  expect(() => sql.begin()).toThrow('did not answer in time');
+  expect(() => sql.begin('SELECT one FROM counters')).toThrow('did not answer in time');
   expect(sql.isTransaction).toBe(false);
   expect(sql.find('SELECT 7 AS seven')).toEqual({ seven: 7 });
   await locked;
-  sql.begin();
+  expect(sql.begin('SELECT one FROM counters')).toEqual({ one: 1 });
   expect(sql.run('UPDATE counters SET opened = opened + 1')).toBe(1);
-  sql.run('COMMIT');
+  sql.commit([]);
   expect(sql.find('SELECT 8 AS eight')).toEqual({ eight: 8 });
   sql.close();
 });

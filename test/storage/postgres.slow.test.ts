@@ -12,6 +12,7 @@ storageContract(
     return { url, storage: await openStorage(url, options) };
   },
   openStorage,
+  { isShared: true },
 );
 
 afterAll(() => server.stop());

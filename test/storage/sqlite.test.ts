@@ -16,6 +16,7 @@ storageContract(
     return { url, storage: await openStorage(url, options) };
   },
   openStorage,
+  { isShared: false },
 );
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -18,7 +18,8 @@ export interface Harness {
   /** Closes the store and opens it again, as after a restart. */
   again(store: OpenedStore): Promise<Storage>;
   attach(url: string): Promise<Storage>;
-  readonly reopen: Reopen;
+  /** Opens the store for another performer while it is open. */
+  beside(url: string, options?: StorageOptions): Promise<Storage>;
 }
 
 export function openHarness(openFresh: OpenFresh, reopen: Reopen): Harness {
@@ -43,7 +44,9 @@ export function openHarness(openFresh: OpenFresh, reopen: Reopen): Harness {
     async attach(url) {
       return keep(await reopen(url, { mode: 'attached' }));
     },
-    reopen,
+    async beside(url, options) {
+      return keep(await reopen(url, options));
+    },
   };
 }
 

@@ -40,6 +40,8 @@ export class Outbox {
   readonly #held = new Map<string, Promise<void>>();
   readonly #queues: RecipientQueues;
   readonly #abort = new AbortController();
+  /** Cuts off what is being sent, as in the performer. */
+  #sending = new AbortController();
   readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
   #isStopping = false;
   #heldBytes = 0;
@@ -53,14 +55,23 @@ export class Outbox {
     return this.#held.size;
   }
 
+  /** Ids of the entries in hand. */
+  get held(): readonly string[] {
+    return [...this.#held.keys()];
+  }
+
   /**
    * Claims what is due. What a process that died was sending is due again too: the chunk that was under way may arrive
-   * twice, the ones on record do not.
+   * twice, the ones on record do not. Only who leads sends deliveries: so those to one recipient keep their order.
    */
-  async claim(): Promise<void> {
+  async claim(isLeader: boolean): Promise<void> {
     const limit = Math.min(MAX_SENDING - this.#held.size + this.#queues.waiting, MAX_HELD - this.#held.size);
     if (limit <= 0 || this.#heldBytes > MAX_HELD_BYTES) return;
-    const entries = await this.#context.storage.claimOutbox({ nowMs: this.#context.now(), limit });
+    const entries = await this.#context.storage.claimOutbox({
+      nowMs: this.#context.now(),
+      limit,
+      ...(isLeader ? {} : { kind: 'callback' as const }),
+    });
     for (const entry of entries) this.#begin(entry);
   }
 
@@ -69,12 +80,19 @@ export class Outbox {
     this.#isStopping = true;
     this.#queues.stop();
     await within(this.#settled(), graceMs);
-    this.#abort.abort();
+    this.abort();
     await this.#settled();
   }
 
   abort(): void {
+    this.#sending.abort();
     this.#abort.abort();
+  }
+
+  /** Cuts off what is being sent, which another process may send from now on. */
+  lapse(): void {
+    this.#sending.abort();
+    if (!this.#abort.signal.aborted) this.#sending = new AbortController();
   }
 
   async #settled(): Promise<void> {
@@ -142,13 +160,14 @@ export class Outbox {
     // Its turn comes when the service stops: nothing of it has gone out.
     if (this.#isStopping) return this.#requeue(entry, INTERRUPTED, 0);
     const { channel, to } = target;
-    const result = await this.#trySend(entry, configuration, target);
+    const { signal } = this.#sending;
+    const result = await this.#trySend(entry, { configuration, signal, ...target });
     const code = result.kind === 'sent' ? undefined : result.code;
     this.#context.log.info(
       { outboxId: entry.id, runId: entry.runId, channel, attempt: entry.attempts, result: result.kind, code },
       'delivery attempted',
     );
-    if (this.#wasCutOff(result)) return this.#requeue(entry, INTERRUPTED, 0);
+    if (wasCutOff(result, signal)) return this.#requeue(entry, INTERRUPTED, 0);
     switch (result.kind) {
       case 'sent': {
         const note = { code: 'plain_text', message: 'the channel refused the formatting' };
@@ -183,8 +202,17 @@ export class Outbox {
 
   async #trySend(
     entry: OutboxRecord,
-    { channels }: GatewayConfiguration,
-    { channel, to }: { readonly channel: string; readonly to: string },
+    {
+      configuration: { channels },
+      channel,
+      to,
+      signal,
+    }: {
+      readonly configuration: GatewayConfiguration;
+      readonly channel: string;
+      readonly to: string;
+      readonly signal: AbortSignal;
+    },
   ): Promise<DeliveryResult> {
     let adapter;
     try {
@@ -199,7 +227,7 @@ export class Outbox {
     }
     return sendChunks(adapter, entry, {
       to,
-      signal: this.#abort.signal,
+      signal,
       onProgress: async (chunksSent) => {
         await this.#persist(entry, () => this.#context.storage.recordProgress(entry.id, chunksSent));
       },
@@ -210,11 +238,12 @@ export class Outbox {
 
   async #call(entry: OutboxRecord): Promise<void> {
     if (entry.callback === undefined) return;
+    const { signal } = this.#sending;
     const result = await postCallback(entry.callback, {
       id: entry.id,
       secret: this.#context.configuration().settings.gateway.callbackSecret,
       nowMs: this.#context.now(),
-      signal: this.#abort.signal,
+      signal,
     });
     const code = result.kind === 'failed' ? result.code : undefined;
     this.#context.log.info(
@@ -222,7 +251,7 @@ export class Outbox {
       'callback attempted',
     );
     if (result.kind === 'failed') {
-      if (this.#abort.signal.aborted && !result.final) return this.#requeue(entry, INTERRUPTED, 0);
+      if (signal.aborted && !result.final) return this.#requeue(entry, INTERRUPTED, 0);
       return this.#repeat(entry, result, result);
     }
     await this.#persist(entry, (nowMs) =>
@@ -230,11 +259,6 @@ export class Outbox {
     );
     this.counters.sent += 1;
     this.#context.metrics?.observeDelivery({ channel: 'callback', result: 'sent' });
-  }
-
-  /** Whether our own stop ended an attempt: the next start takes it up, as it does after a kill. */
-  #wasCutOff({ kind }: DeliveryResult): boolean {
-    return this.#abort.signal.aborted && (kind === 'retry' || kind === 'ambiguous');
   }
 
   // --- ends ---------------------------------------------------------------------------------------------------------
@@ -301,6 +325,11 @@ export class Outbox {
 /** The same text, to somebody else. */
 function toFallback({ text, plain }: NewDelivery, target: DeliveryTarget): NewDelivery {
   return { ...target, text, fromMain: false, ...(plain === true ? { plain } : {}) };
+}
+
+/** Whether we ended an attempt ourselves: the next start takes it up, as it does after a kill. */
+function wasCutOff({ kind }: DeliveryResult, { aborted }: AbortSignal): boolean {
+  return aborted && (kind === 'retry' || kind === 'ambiguous');
 }
 
 function queueOf({ channel, to }: { readonly channel: string; readonly to: string }): string {

@@ -6,6 +6,7 @@ import type {
   AgentRun,
   DecisionRecord,
   DropEnding,
+  LapsedReplica,
   QueueSelection,
   RetentionLimits,
 } from '../records.ts';
@@ -15,8 +16,18 @@ import { AcceptQueue } from './accept-queue.ts';
 import { openJournalBuffer, type JournalBuffer } from './journal-buffer.ts';
 import type { WorkerClient } from './worker-client.ts';
 
+/** What the port needs of the thread of a store. */
+export type StoreClient = Pick<
+  WorkerClient,
+  'operations' | 'health' | 'onHealthChange' | 'onOutsideChange' | 'onFailure' | 'close'
+>;
+
 /** The port over the thread of a store. */
-export function makeStorage(client: WorkerClient, inspection: Pick<Storage, 'backup' | 'verify'>): Storage {
+export function makeStorage(
+  client: StoreClient,
+  inspection: Pick<Storage, 'backup' | 'verify'>,
+  lapsed: () => readonly LapsedReplica[] = () => [],
+): Storage {
   const { operations } = client;
   const queue = new AcceptQueue(operations);
   const journal = openJournalBuffer(operations);
@@ -27,6 +38,10 @@ export function makeStorage(client: WorkerClient, inspection: Pick<Storage, 'bac
     ...readTexts(operations, journal),
     ...inSteps(operations),
     accept: (work) => queue.accept(work),
+    takeOver: async (held = { runs: [], outbox: [], isTurnTaken: false }) => {
+      const { runs, isLeader } = await operations.takeOver(held, lapsed());
+      return { runs: runs.map(toAgentRun), isLeader };
+    },
     heartbeatRequested: async (nowMs = Infinity) => {
       const at = await operations.findHeartbeatAt();
       return at !== null && at <= nowMs;
@@ -53,7 +68,7 @@ export function makeStorage(client: WorkerClient, inspection: Pick<Storage, 'bac
 function readRows(operations: RemoteOperations) {
   return {
     claimRuns: async (options) => (await operations.claimRuns(options)).map(toAgentRun),
-    findInterruptedRuns: async () => (await operations.findInterruptedRuns()).map(toAgentRun),
+    findEndedRuns: async (runIds) => (await operations.findEndedRuns(runIds)).map(toRun),
     findRun: async (runId) => {
       const row = await operations.findRun(runId);
       return row && toRun(row);

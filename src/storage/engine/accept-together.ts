@@ -1,16 +1,16 @@
 import type { NewRun } from '../prepared-request.ts';
-import { checkRoom, type RunParts, toNewRun } from './backlog-room.ts';
+import { type RunParts, toNewRun } from './backlog-room.ts';
 import type { Call } from './engine.ts';
 import { hasOwnKey } from './session-queue.ts';
 import type { Store } from './store.ts';
 
 /**
- * Stores all runs of a batch that stand in no queue in one statement, where the database knows how, and returns the ids
- * of their calls. Any error is the batch's: each call is then done again alone, and fails alone.
+ * Stores all runs of a batch that stand in no queue in one statement, which is a transaction of its own, where the
+ * database knows how, and returns the ids of their calls. None where it was not done: then each goes the usual way,
+ * and fails alone.
  */
-export function acceptTogether(store: Store, calls: readonly Call[]): ReadonlySet<number> {
-  const { sql, counters } = store;
-  if (sql.insertRuns === undefined) return NONE;
+export function acceptTogether({ sql, limits }: Store, calls: readonly Call[]): ReadonlySet<number> {
+  if (sql.acceptRuns === undefined) return NONE;
   const runs: NewRun[] = [];
   const ids = new Set<number>();
   for (const [id, name, args] of calls) {
@@ -20,13 +20,7 @@ export function acceptTogether(store: Store, calls: readonly Call[]): ReadonlySe
     runs.push(run);
     ids.add(id);
   }
-  if (runs.length < 2) return NONE;
-  const bytes = runs.reduce((total, run) => total + run.bytes, 0);
-  checkRoom(store, { runs: runs.length, bytes, wakes: 0, deliveries: 0 });
-  sql.insertRuns(runs);
-  counters.queuedRuns += runs.length;
-  counters.runBytes += bytes;
-  return ids;
+  return runs.length > 0 && sql.acceptRuns(runs, limits) ? ids : NONE;
 }
 
 const NONE: ReadonlySet<number> = new Set();

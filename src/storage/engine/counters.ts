@@ -58,16 +58,16 @@ export class CounterRow {
     this.#sql = sql;
   }
 
-  /** Reads what is stored: at the start of a transaction, since another process may have written. */
-  load(): void {
-    this.#stored = readCounters(this.#sql);
+  /** Begins a transaction with what is stored, since another process may have written. */
+  begin(): void {
+    this.#stored = this.#sql.begin(SELECT) as Counters;
     Object.assign(this.counters, this.#stored);
   }
 
-  /** Writes what changed since `load`; nothing where nothing did. */
-  save(): void {
-    if (FIELDS.every((field) => this.counters[field] === this.#stored[field])) return;
-    this.#sql.run(UPDATE, ...FIELDS.map((field) => this.counters[field]));
+  /** Commits with what changed; without it where nothing did. */
+  commit(): void {
+    const isSame = FIELDS.every((field) => this.counters[field] === this.#stored[field]);
+    this.#sql.commit(isSame ? [] : [UPDATE, ...FIELDS.map((field) => this.counters[field])]);
   }
 
   /** Copy for a savepoint; `restore` takes it back. */

@@ -14,6 +14,8 @@ export type Replies = unknown[];
 
 export interface EngineOptions {
   readonly limits: AcceptLimits;
+  /** The name under which this process claims work. */
+  readonly holder: string;
   /** Says what to do about an error of the database. */
   explain(error: unknown): StorageError;
   /** Whether the store can be written just now, without waiting for others. */
@@ -50,7 +52,7 @@ export class Engine {
     this.#health = options.health;
     this.#sql = sql;
     this.#row = new CounterRow(sql);
-    this.#store = { sql, counters: this.#row.counters, limits: options.limits };
+    this.#store = { sql, counters: this.#row.counters, limits: options.limits, holder: options.holder };
   }
 
   onHealthChange(listener: (trouble: StorageError | undefined) => void): void {
@@ -105,12 +107,35 @@ export class Engine {
   }
 
   #write(calls: readonly Call[]): Replies {
+    const replies: Replies = [];
+    const stored = this.#writeAtOnce(calls);
+    for (const id of stored) replies.push(id, 0, null);
+    const rest = stored.size === 0 ? calls : calls.filter(([id]) => !stored.has(id));
+    if (rest.length > 0) replies.push(...this.#writeInTransaction(rest));
+    return replies;
+  }
+
+  /** The ids of the calls that one statement has done; what is wrong with it shows when they go the usual way. */
+  #writeAtOnce(calls: readonly Call[]): ReadonlySet<number> {
+    try {
+      const stored = acceptTogether(this.#store, calls);
+      if (stored.size > 0) this.#noteWell();
+      return stored;
+    } catch {
+      return new Set();
+    }
+  }
+
+  #noteWell(): void {
+    if (this.#health?.trouble?.code !== 'replaced') this.#health?.note(undefined);
+  }
+
+  #writeInTransaction(calls: readonly Call[]): Replies {
     try {
       this.#begin();
       const replies = this.#writeTogether(calls) ?? calls.flatMap((call) => this.#writeAlone(call));
-      this.#row.save();
-      this.#sql.run('COMMIT');
-      if (this.#health?.trouble?.code !== 'replaced') this.#health?.note(undefined);
+      this.#row.commit();
+      this.#noteWell();
       return replies;
     } catch (error) {
       if (this.#sql.isTransaction) this.#sql.run('ROLLBACK');
@@ -122,8 +147,7 @@ export class Engine {
   }
 
   #begin(): void {
-    this.#sql.begin();
-    this.#row.load();
+    this.#row.begin();
   }
 
   /**
@@ -133,11 +157,7 @@ export class Engine {
   #writeTogether(calls: readonly Call[]): Replies | undefined {
     const replies: Replies = [];
     try {
-      const together = acceptTogether(this.#store, calls);
-      for (const id of together) replies.push(id, 0, null);
-      for (const [id, name, args] of calls) {
-        if (!together.has(id)) replies.push(id, 0, this.#writes[name]?.(this.#store, ...args));
-      }
+      for (const [id, name, args] of calls) replies.push(id, 0, this.#writes[name]?.(this.#store, ...args));
       return replies;
     } catch (error) {
       // A full disk may have ended the transaction; then there is nothing to begin again.

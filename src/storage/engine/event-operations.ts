@@ -13,7 +13,11 @@ const MAX_FAILURES = 5;
 const CLAIMED = `SELECT ${EVENT_COLUMNS} INDEXED BY events_claimed WHERE state = ${EVENT.claimed} ORDER BY seq`;
 const PENDING = `SELECT ${EVENT_COLUMNS} INDEXED BY events_pending WHERE state = ${EVENT.pending}
   ORDER BY seq LIMIT ?`;
-const CLAIM = `UPDATE events SET state = ${EVENT.claimed}, turn_id = ? WHERE seq = ?`;
+const CLAIM = `UPDATE events SET state = ${EVENT.claimed}, turn_id = ?, holder = ? WHERE seq = ?`;
+const HOLDER = `SELECT holder FROM events INDEXED BY events_claimed WHERE state = ${EVENT.claimed} ORDER BY seq LIMIT 1`;
+const TAKE = `UPDATE events INDEXED BY events_claimed SET holder = ? WHERE state = ${EVENT.claimed} AND turn_id = ?`;
+const HELD = `SELECT ${EVENT_COLUMNS} INDEXED BY events_claimed
+  WHERE state = ${EVENT.claimed} AND turn_id = ? AND holder = ? ORDER BY seq`;
 const CONSUME = `UPDATE events INDEXED BY events_claimed SET state = ${EVENT.consumed}, ended_at = ?
   WHERE state = ${EVENT.claimed} AND turn_id = ?`;
 const FREE = `UPDATE events SET state = ?, attempts = ?, turn_id = NULL, ended_at = ?, error_code = ?,
@@ -23,11 +27,14 @@ export function claimEvents(
   store: Store,
   { turnId, maxEvents, maxBytes }: ClaimEventsOptions,
 ): { readonly turnId: string; readonly events: EventRow[] } | undefined {
-  const { sql, counters } = store;
+  const { sql, counters, holder } = store;
   const left = sql.all<EventRow>(CLAIMED);
   const before = left[0]?.turnId;
   // A request that came in meanwhile stays: it is for the events behind these.
   if (typeof before === 'string') {
+    const other = sql.find<{ holder: string | null }>(HOLDER)?.holder ?? holder;
+    if (other !== holder) return undefined;
+    sql.run(TAKE, holder, before);
     return { turnId: before, events: left.filter((event) => event.turnId === before) };
   }
   counters.heartbeatAt = null;
@@ -36,7 +43,7 @@ export function claimEvents(
   for (const row of sql.all<EventRow>(PENDING, maxEvents)) {
     bytes += Buffer.byteLength(row.text);
     if (events.length > 0 && bytes > maxBytes) break;
-    sql.run(CLAIM, turnId, row.seq);
+    sql.run(CLAIM, turnId, holder, row.seq);
     events.push({ ...row, state: EVENT.claimed, turnId });
   }
   return events.length === 0 ? undefined : { turnId, events };
@@ -78,8 +85,8 @@ function freeEvent(store: Store, { seq, kind, attempts }: EventRow, failure: Att
   counters.endedEvents += 1;
 }
 
-function claimedBy({ sql }: Store, turnId: string): EventRow[] {
-  return sql.all<EventRow>(CLAIMED).filter((event) => event.turnId === turnId);
+function claimedBy({ sql, holder }: Store, turnId: string): EventRow[] {
+  return sql.all<EventRow>(HELD, turnId, holder);
 }
 
 export function requestHeartbeat(store: Store, atMs: number): void {

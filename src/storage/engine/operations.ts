@@ -7,6 +7,7 @@ import * as mailReads from './mail-reads.ts';
 import * as outbox from './outbox-operations.ts';
 import * as queue from './queue-operations.ts';
 import * as reads from './read-operations.ts';
+import * as replicas from './replica-operations.ts';
 import * as retention from './retention-operations.ts';
 import * as runs from './run-operations.ts';
 import * as sessions from './session-operations.ts';
@@ -24,6 +25,7 @@ export const WRITES = {
   ...mail,
   ...outbox,
   ...queue,
+  ...replicas,
   ...retention,
   ...runs,
   ...sessions,

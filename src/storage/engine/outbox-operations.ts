@@ -1,4 +1,4 @@
-import type { AttemptFailure, OutboxDeadLetter, OutboxResult } from '../records.ts';
+import type { AttemptFailure, ClaimOutboxOptions, OutboxDeadLetter, OutboxResult } from '../records.ts';
 import { OUTBOX_COLUMNS, type OutboxRow } from './rows.ts';
 import { insertSummary } from './event-rows.ts';
 import { insertDelivery, writeLastTarget } from './outbox-rows.ts';
@@ -9,11 +9,14 @@ import type { Store } from './store.ts';
 
 const DUE = `SELECT seq FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued} AND due_at <= ?
   ORDER BY due_at, seq LIMIT ?`;
-const ACTIVATE = `UPDATE outbox SET state = ${OUTBOX.active}, attempts = attempts + 1 WHERE seq = ?`;
-const RECORD = `SELECT ${OUTBOX_COLUMNS} WHERE seq = ?`;
-const PROGRESS = `UPDATE outbox SET chunks_sent = ? WHERE id = ? AND state = ${OUTBOX.active}`;
+const DUE_CALLBACKS = `SELECT seq FROM outbox INDEXED BY outbox_queued_callbacks
+  WHERE state = ${OUTBOX.queued} AND kind = 'callback' AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
+const ACTIVATE = `UPDATE outbox SET state = ${OUTBOX.active}, attempts = attempts + 1, holder = ?
+  WHERE seq IN (SELECT value FROM json_each(?))`;
+const RECORDS = `SELECT ${OUTBOX_COLUMNS} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY due_at, seq`;
+const PROGRESS = `UPDATE outbox SET chunks_sent = ? WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
 const FIND_ACTIVE = `SELECT seq, run_id AS runId, mapping_id AS mappingId, session_key AS sessionKey
-  FROM outbox WHERE id = ? AND state = ${OUTBOX.active}`;
+  FROM outbox WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
 const END = `UPDATE outbox SET state = ?, error_code = ?, error_message = ?, target = ?, ended_at = ? WHERE seq = ?`;
 const REQUEUE = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = ?, error_code = ?, error_message = ?
   WHERE seq = ?`;
@@ -26,24 +29,25 @@ interface ActiveEntry {
 }
 
 export function claimOutbox(
-  { sql, counters }: Store,
-  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+  { sql, counters, holder }: Store,
+  { nowMs, limit, kind }: ClaimOutboxOptions,
 ): OutboxRow[] {
-  return sql.all<{ seq: number }>(DUE, nowMs, limit).flatMap(({ seq }) => {
-    sql.run(ACTIVATE, seq);
-    counters.queuedOutbox -= 1;
-    return sql.all<OutboxRow>(RECORD, seq);
-  });
+  const due = sql.all<{ seq: number }>(kind === 'callback' ? DUE_CALLBACKS : DUE, nowMs, limit);
+  if (due.length === 0) return [];
+  const seqs = JSON.stringify(due.map(({ seq }) => seq));
+  sql.run(ACTIVATE, holder, seqs);
+  counters.queuedOutbox -= due.length;
+  return sql.all<OutboxRow>(RECORDS, seqs);
 }
 
-export function recordProgress({ sql }: Store, outboxId: string, chunksSent: number): void {
-  sql.run(PROGRESS, chunksSent, outboxId);
+export function recordProgress({ sql, holder }: Store, outboxId: string, chunksSent: number): void {
+  sql.run(PROGRESS, chunksSent, outboxId, holder);
 }
 
 export function completeOutbox(store: Store, outboxId: string, result: OutboxResult): boolean {
-  const { sql, counters } = store;
+  const { sql, counters, holder } = store;
   const { note, target, lastTarget, nowMs } = result;
-  const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId);
+  const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, holder);
   if (entry === undefined) return false;
   const state = result.state === 'completed' ? OUTBOX.completed : OUTBOX.skipped;
   const where = target === undefined ? null : JSON.stringify(target);
@@ -53,8 +57,12 @@ export function completeOutbox(store: Store, outboxId: string, result: OutboxRes
   return true;
 }
 
-export function requeueOutbox({ sql, counters }: Store, outboxId: string, failure: AttemptFailure): boolean {
-  const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId);
+export function requeueOutbox(
+  { sql, counters, holder }: Store,
+  outboxId: string,
+  failure: AttemptFailure,
+): boolean {
+  const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, holder);
   if (entry === undefined) return false;
   sql.run(REQUEUE, Math.round(failure.retryAt), failure.code, failure.message, entry.seq);
   counters.queuedOutbox += 1;
@@ -62,9 +70,9 @@ export function requeueOutbox({ sql, counters }: Store, outboxId: string, failur
 }
 
 export function deadLetterOutbox(store: Store, outboxId: string, deadLetter: OutboxDeadLetter): boolean {
-  const { sql, counters } = store;
+  const { sql, counters, holder } = store;
   const { error, summary, fallback, nowMs } = deadLetter;
-  const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId);
+  const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, holder);
   if (entry === undefined) return false;
   sql.run(END, OUTBOX.dead, error.code, error.message, null, Math.round(nowMs), entry.seq);
   counters.deadOutbox += 1;

@@ -27,7 +27,7 @@ import type { Store } from './store.ts';
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
 
 const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
-const INTERRUPTED = `SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} ORDER BY runs.seq`;
+const ENDED = `SELECT ${RUN_COLUMNS} WHERE state >= ${RUN.completed} AND id IN (SELECT value FROM json_each(?))`;
 const IDEMPOTENT = `SELECT body_sha256 AS bodySha256, result FROM idempotency
   WHERE scope = ? AND key = ? AND expires_at > ?`;
 const HISTORY = 'SELECT role, text, at FROM session_turns WHERE owner = ? AND session_key = ? ORDER BY seq';
@@ -96,8 +96,9 @@ export function findRun({ sql }: Store, runId: string): RunRow | undefined {
   return sql.find(RUN_BY_ID, runId);
 }
 
-export function findInterruptedRuns({ sql }: Store): RunRow[] {
-  return sql.all(INTERRUPTED);
+/** Of these runs those that have ended. */
+export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow[] {
+  return sql.all(ENDED, JSON.stringify(runIds));
 }
 
 export function findReservation(

@@ -8,7 +8,7 @@ import type {
 import { RUN_COLUMNS, type RunRow } from './rows.ts';
 import { findClaimable } from './claimable-runs.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
-import { countRun, endRun, findRunHead } from './run-rows.ts';
+import { countRun, endRun, findRunHead, type RunHead } from './run-rows.ts';
 import { advance, makeDue, promoteDue } from './session-queue.ts';
 import { appendHistory } from './session-rows.ts';
 import { RUN } from './states.ts';
@@ -17,32 +17,39 @@ import type { Store } from './store.ts';
 /** Waiting runs made due by one claim; the rest follow with the next. */
 const PROMOTED_PER_CLAIM = 1000;
 
-const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, started_at = ?, pgid = NULL,
-  start_ticks = NULL WHERE seq = ?`;
-const RECORD = `SELECT ${RUN_COLUMNS} WHERE runs.seq = ?`;
-const PROCESS = `UPDATE runs SET pgid = ?, start_ticks = ? WHERE id = ? AND state = ${RUN.active}`;
+const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
+  pgid = NULL, start_ticks = NULL WHERE seq IN (SELECT value FROM json_each(?))`;
+const RECORDS = `SELECT ${RUN_COLUMNS} WHERE runs.seq IN (SELECT value FROM json_each(?)) ORDER BY runs.seq`;
+const PROCESS = `UPDATE runs SET pgid = ?, start_ticks = ? WHERE id = ? AND state = ${RUN.active} AND holder = ?`;
 const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?, due_at = ?, error_code = ?, error_message = ?, pgid = NULL,
   start_ticks = NULL WHERE seq = ?`;
 
 export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
-  const { sql, counters } = store;
+  const { sql, counters, holder } = store;
   promoteDue(store, options.nowMs, PROMOTED_PER_CLAIM);
-  return findClaimable(store, options).flatMap((seq) => {
-    sql.run(ACTIVATE, Math.round(options.nowMs), seq);
-    counters.queuedRuns -= 1;
-    counters.activeRuns += 1;
-    return sql.all<RunRow>(RECORD, seq);
-  });
+  const claimed = findClaimable(store, options);
+  if (claimed.length === 0) return [];
+  const seqs = JSON.stringify(claimed);
+  sql.run(ACTIVATE, holder, Math.round(options.nowMs), seqs);
+  counters.queuedRuns -= claimed.length;
+  counters.activeRuns += claimed.length;
+  return sql.all<RunRow>(RECORDS, seqs);
 }
 
-export function recordProcess({ sql }: Store, runId: string, mark: ProcessMark): void {
-  sql.run(PROCESS, mark.pgid, mark.startTicks, runId);
+export function recordProcess({ sql, holder }: Store, runId: string, mark: ProcessMark): void {
+  sql.run(PROCESS, mark.pgid, mark.startTicks, runId, holder);
+}
+
+/** A run that is active in the hands of this process; another one may have taken it over. */
+function findHeldRun(store: Store, runId: string): RunHead | undefined {
+  const run = findRunHead(store, runId);
+  return run?.state === RUN.active && run.holder === store.holder ? run : undefined;
 }
 
 export function completeRun(store: Store, completion: RunCompletion): boolean {
   const { runId, history, delivery, callback, nowMs } = completion;
-  const run = findRunHead(store, runId);
-  if (run?.state !== RUN.active) return false;
+  const run = findHeldRun(store, runId);
+  if (run === undefined) return false;
   endRun(store, run, { ...completion, state: RUN.completed });
   if (history !== undefined) appendHistory(store, history, nowMs);
   const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
@@ -52,8 +59,8 @@ export function completeRun(store: Store, completion: RunCompletion): boolean {
 }
 
 export function requeueRun(store: Store, runId: string, failure: AttemptFailure): boolean {
-  const run = findRunHead(store, runId);
-  if (run?.state !== RUN.active) return false;
+  const run = findHeldRun(store, runId);
+  if (run === undefined) return false;
   const { retryAt, code, message, isHeld = false } = failure;
   store.sql.run(REQUEUE, isHeld ? 1 : 0, Math.round(retryAt), code, message, run.seq);
   countRun(store, run, RUN.waiting);
@@ -65,6 +72,7 @@ export function requeueRun(store: Store, runId: string, failure: AttemptFailure)
 export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLetter): boolean {
   const run = findRunHead(store, runId);
   if (run === undefined || run.state > RUN.active) return false;
+  if (run.state === RUN.active && run.holder !== store.holder) return false;
   endRun(store, run, { ...deadLetter, state: RUN.dead, outcome: null });
   const { callback, nowMs } = deadLetter;
   const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };

@@ -4,7 +4,8 @@ import { advance, type Queue } from './session-queue.ts';
 import { RUN } from './states.ts';
 import type { Store } from './store.ts';
 
-const HEAD = `SELECT seq, id, state, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes
+const HEAD = `SELECT seq, id, state, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes,
+  holder
   FROM runs WHERE id = ?`;
 const END = `UPDATE runs SET state = ?, outcome = ?, reply = ?, error_code = ?, error_message = ?, usage = ?, ended_at = ?,
   pgid = NULL, start_ticks = NULL WHERE seq = ?`;
@@ -22,6 +23,8 @@ export interface RunHead {
   readonly queue: Queue;
   readonly mappingId: string;
   readonly bytes: number;
+  /** Who claimed it last. */
+  readonly holder: string | null;
 }
 
 export function findRunHead({ sql }: Store, runId: string): RunHead | undefined {

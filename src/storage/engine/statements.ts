@@ -1,5 +1,6 @@
 import type { NewRun } from '../prepared-request.ts';
 import type { SQLInputValue } from 'node:sqlite';
+import type { AcceptLimits } from './store.ts';
 
 export type Found<Row> = Row | undefined;
 export type SqlValue = SQLInputValue;
@@ -11,8 +12,10 @@ export type SqlValue = SQLInputValue;
 export interface Statements {
   /** Whether a transaction is under way: an error of the disk may have ended it. */
   readonly isTransaction: boolean;
-  /** Begins a transaction that no other writer of the store is in. */
-  begin(): void;
+  /** Begins a transaction that no other writer of the store is in, and reads its first row, which is there. */
+  begin(first: string): object;
+  /** Executes a last statement, where there is one, and commits. */
+  commit(last: readonly [text: string, ...values: (number | null)[]] | readonly []): void;
   /** Executes the statement; returns how many rows changed. */
   run(text: string, ...values: SqlValue[]): number;
   /** Inserts one row; returns its `seq`, or undefined where a conflict clause left it out. */
@@ -20,6 +23,9 @@ export interface Statements {
   /** The first row. */
   find<Row>(text: string, ...values: SqlValue[]): Found<Row>;
   all<Row>(text: string, ...values: SqlValue[]): Row[];
-  /** Inserts ready runs that stand in no queue, in one statement: for a database where each one is a round trip. */
-  insertRuns?(runs: readonly NewRun[]): void;
+  /**
+   * Stores ready runs that stand in no queue, counted, in a transaction of one statement; false where there is no room
+   * for all, then nothing is stored. For a database where each statement is a round trip.
+   */
+  acceptRuns?(runs: readonly NewRun[], limits: AcceptLimits): boolean;
 }

@@ -13,4 +13,6 @@ export interface Store {
   readonly sql: Statements;
   readonly counters: Counters;
   readonly limits: AcceptLimits;
+  /** Who claims: the id of this process among those that perform from the store. */
+  readonly holder: string;
 }

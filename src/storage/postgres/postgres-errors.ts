@@ -7,12 +7,6 @@ export function explainPostgresError(error: unknown, place: string): StorageErro
     error instanceof Error ? (error as Error & { code?: string }) : { message: '' };
   const explain = (kind: StorageErrorCode, text: string) =>
     new StorageError(kind, `${place}: ${text}`, { cause: error });
-  if (code === 'SLUICE_LOCKED') {
-    return explain('locked', 'another Sluice service performs from this store; stop it first');
-  }
-  if (code === 'ERR_MODULE_NOT_FOUND') {
-    return explain('failed', 'the package pg is missing; install it with: npm install pg');
-  }
   switch (code.slice(0, 2)) {
     case '53':
       return code === '53100'

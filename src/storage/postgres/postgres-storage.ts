@@ -1,23 +1,128 @@
+import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
+import type { Client } from 'pg';
+import type { RemoteOperations } from '../engine/operations.ts';
+import { makeStorage, type StoreClient } from '../client/make-storage.ts';
+import { WorkerClient, type WorkerOptions } from '../client/worker-client.ts';
 import type { Storage } from '../port.ts';
-import { makeStorage } from '../client/make-storage.ts';
-import { WorkerClient } from '../client/worker-client.ts';
 import { StorageError } from '../storage-error.ts';
+import { connectClient } from './connect.ts';
+import { examineServer, warningsOf } from './examine-server.ts';
 import { explainPostgresError, placeOf } from './postgres-errors.ts';
+import { ReplicaLease } from './replica-lease.ts';
+import { setUpSchema } from './set-up-schema.ts';
 import type { PostgresInput } from './worker/postgres-worker.ts';
 
+export interface PostgresOptions extends Pick<PostgresInput, 'url' | 'mode' | 'limits'> {
+  readonly role: string;
+  readonly version: string;
+  readonly leaseMs: number;
+  /** Hears what the operator should know of the database. */
+  onWarning(message: string): void;
+}
+
+/** Operations that may give other processes something to do, or to know. */
+const TOLD: readonly (keyof RemoteOperations)[] = [
+  'acceptRequest',
+  'acceptSoleRun',
+  'completeRun',
+  'requeueRun',
+  'deadLetterRun',
+  'requeueOutbox',
+  'freeEvents',
+  'requestHeartbeat',
+  'removeHold',
+  'retryRows',
+  'dropRows',
+];
+
 /** Opens the store in a schema of a PostgreSQL database. */
-export async function openPostgresStorage(input: PostgresInput): Promise<Storage> {
-  const place = placeOf(input.url);
-  const client = await WorkerClient.open({
-    entry: new URL(`worker/postgres-worker${extname(import.meta.url)}`, import.meta.url),
-    input,
-    place,
-    explain: (error) => explainPostgresError(error, place),
-  });
-  return makeStorage(client, {
-    backup: () =>
-      Promise.reject(new StorageError('failed', `${place}: copy a PostgreSQL store with pg_dump`)),
+export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
+  const place = placeOf(options.url);
+  const explain = (error: unknown) => explainPostgresError(error, place);
+  // The first connection becomes the lease's.
+  let first: Client | undefined;
+  try {
+    first = await connectClient(options.url, () => undefined);
+    return await open(options, first, { place, explain });
+  } catch (error) {
+    await first?.end().catch(() => undefined);
+    throw explain(error);
+  }
+}
+
+async function open(
+  options: PostgresOptions,
+  first: Client,
+  { place, explain }: Pick<WorkerOptions, 'place' | 'explain'>,
+): Promise<Storage> {
+  const { url, mode, limits, role, version, leaseMs } = options;
+  const facts = await examineServer(first);
+  await setUpSchema(first, { place, isPerformer: mode === 'performer' });
+  const holder = randomUUID();
+  const input: PostgresInput = { url, mode, limits, holder, isPooled: facts.isPooled };
+  const entry = new URL(`worker/postgres-worker${extname(import.meta.url)}`, import.meta.url);
+  const client = await WorkerClient.open({ entry, input, place, explain });
+  const inspection: Pick<Storage, 'backup' | 'verify'> = {
+    backup: () => Promise.reject(new StorageError('failed', `${place}: ${BACKUP_REMEDY}`)),
     verify: () => client.operations.findBrokenRows(),
-  });
+  };
+  try {
+    if (mode === 'attached') {
+      await first.end();
+      return makeStorage(client, inspection);
+    }
+    for (const warning of warningsOf(facts)) options.onWarning(`${place}: ${warning}`);
+    const mayListen = !facts.isPooled;
+    const lease = await ReplicaLease.open({ url, first, id: holder, role, version, leaseMs, mayListen });
+    return shared(client, inspection, lease);
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+const BACKUP_REMEDY =
+  'a PostgreSQL store is backed up with the tools of the database, for example: pg_dump --format=custom --file=sluice.dump DATABASE';
+
+/** A store that others share: they are told of changes, and what they left is taken over. */
+function shared(
+  client: WorkerClient,
+  inspection: Pick<Storage, 'backup' | 'verify'>,
+  lease: ReplicaLease,
+): Storage {
+  const storage = makeStorage(telling(client, lease), inspection, () => lease.lapsed());
+  return {
+    ...storage,
+    lease,
+    onOutsideChange: (listener) => lease.onOutsideChange(listener),
+    close: async () => {
+      await storage.close();
+      await lease.stop();
+    },
+  };
+}
+
+/** The client, with operations that tell the others when they have changed something. */
+function telling(client: WorkerClient, lease: ReplicaLease): StoreClient {
+  const tell = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
+    return async (...args: Args): Promise<Result> => {
+      const result = await call(...args);
+      lease.tell();
+      return result;
+    };
+  };
+  const told = Object.fromEntries(
+    TOLD.map((name) => [name, tell(client.operations[name] as (...args: unknown[]) => Promise<unknown>)]),
+  );
+  return {
+    operations: { ...client.operations, ...told },
+    get health() {
+      return client.health;
+    },
+    onHealthChange: (listener) => client.onHealthChange(listener),
+    onOutsideChange: (listener) => client.onOutsideChange(listener),
+    onFailure: (listener) => client.onFailure(listener),
+    close: () => client.close(),
+  };
 }

@@ -1,5 +1,6 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Client } from 'pg';
+import { connectClient, SESSION_SETTINGS } from '../connect.ts';
 
 /*
  * Talks to PostgreSQL for the thread of the store, which waits for each answer as SQLite's would: the operations are the
@@ -11,10 +12,8 @@ export interface ConnectionInput {
   readonly port: MessagePort;
   /** Set to 1 when an answer lies in the port. */
   readonly signal: SharedArrayBuffer;
-  /** The advisory lock that a performer holds as long as it is connected. */
-  readonly lockKey?: string;
-  /** Whether changes of others are heard. */
-  readonly channel: string;
+  /** Whether a pooler stands between, which keeps no settings for a connection. */
+  readonly isPooled: boolean;
 }
 
 export interface Question {
@@ -34,12 +33,6 @@ export type ConnectionAnswer = { readonly id: number } & (
   | { readonly error: { readonly code: string; readonly message: string } }
 );
 
-/** The server may notice the end of a killed process a little later than its successor starts. */
-const LOCK_TRIES = 6;
-const LOCK_PAUSE_MS = 200;
-const INT8 = 20;
-const NUMERIC = 1700;
-
 class Connection {
   readonly #input: ConnectionInput;
   #client: Client | undefined;
@@ -52,9 +45,11 @@ class Connection {
     try {
       if (this.#client === undefined && !mayConnect) throw withCode('08006', 'the connection was lost');
       const client = (this.#client ??= await this.#connect());
-      const { rows, rowCount } = await client.query(
+      const result = await client.query(
         values === undefined ? { text } : { text, values: [...values], ...(name && { name }) },
       );
+      // A text of several statements has several results: the last one counts.
+      const { rows, rowCount } = Array.isArray(result) ? result.at(-1) : result;
       return { id, rows: (rows ?? []) as object[], rowCount: rowCount ?? 0 };
     } catch (error) {
       const { code = 'unknown', message } = error as Error & { code?: string };
@@ -77,55 +72,19 @@ class Connection {
   }
 
   async #connect(): Promise<Client> {
-    const { default: pg } = await import('pg');
-    const client = new pg.Client({
-      connectionString: this.#input.url,
-      connectionTimeoutMillis: 5000,
-      keepAlive: true,
-      types: { getTypeParser: (type: number) => parserOf(type) },
+    const client = await connectClient(this.#input.url, (gone) => {
+      // After an error the connection is gone; the next question makes another.
+      if (this.#client === gone) this.#client = undefined;
     });
-    // After an error the connection is gone; the next question makes another.
-    const forget = () => {
-      if (this.#client === client) this.#client = undefined;
-    };
-    client.on('error', forget);
-    client.on('end', forget);
-    client.on('notification', () => this.#input.port.postMessage('outside-change'));
-    await client.connect();
+    if (this.#input.isPooled) return client;
     try {
-      await this.#prepare(client);
+      await client.query(SESSION_SETTINGS);
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;
     }
     return client;
   }
-
-  async #prepare(client: Client): Promise<void> {
-    const { lockKey, channel } = this.#input;
-    // Every statement of a busy store has an index made for it; a plan made while a table was empty would not use it.
-    await client.query('SET enable_seqscan = off; SET jit = off');
-    if (lockKey === undefined) return;
-    for (let tries = 1; !(await takeLock(client, lockKey)); tries += 1) {
-      if (tries === LOCK_TRIES) throw withCode('SLUICE_LOCKED', 'another service performs from this store');
-      await new Promise((done) => setTimeout(done, LOCK_PAUSE_MS));
-    }
-    await client.query(`LISTEN ${channel}`);
-  }
-}
-
-async function takeLock(client: Client, key: string): Promise<boolean> {
-  const { rows } = await client.query<{ held: boolean }>(
-    'SELECT pg_try_advisory_lock(hashtextextended(current_schema() || $1, 0)) AS held',
-    [key],
-  );
-  return rows[0]?.held === true;
-}
-
-function parserOf(type: number): (text: string) => unknown {
-  if (type === INT8 || type === NUMERIC || type === 21 || type === 23) return Number;
-  if (type === 16) return (text) => text === 't';
-  return (text) => text;
 }
 
 function withCode(code: string, message: string): Error {

@@ -7,7 +7,14 @@ export function toPostgres(text: string): string {
   return (
     text
       .replaceAll(/\bINDEXED BY \w+/g, '')
-      .replaceAll('IN (SELECT value FROM json_each(?))', 'IN (SELECT json_array_elements_text(?::json))')
+      .replaceAll(
+        /\bseq IN \(SELECT value FROM json_each\((\?\d*)\)\)/g,
+        'seq IN (SELECT json_array_elements_text($1::json)::bigint)',
+      )
+      .replaceAll(
+        /IN \(SELECT value FROM json_each\((\?\d*)\)\)/g,
+        'IN (SELECT json_array_elements_text($1::json))',
+      )
       .replaceAll('char(10)', 'chr(10)')
       .replaceAll(/\bAS ([a-z]+[A-Z]\w*)/g, 'AS "$1"')
       // Nothing else says what a parameter is that is only compared with null.

@@ -2,26 +2,40 @@ import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { NewRun } from '../../prepared-request.ts';
 import { RUN } from '../../engine/states.ts';
+import type { AcceptLimits } from '../../engine/store.ts';
 import type { Found, SqlValue, Statements } from '../../engine/statements.ts';
 import type { ConnectionAnswer, ConnectionInput, Question } from './connection-thread.ts';
 import { escapeText, toPostgres, unescapeText } from './dialect.ts';
 
 type Answered = Extract<ConnectionAnswer, { readonly rows: unknown }>;
 
-const MAX_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 15_000;
 
 /** What the farewell to the server may take; its lock is free then. */
 const MAX_END_MS = 3_000;
 
-/** In the order given; the actions go to their own table with the numbers that their runs have got. */
-const INSERT_RUNS = `WITH given AS (
-  SELECT * FROM ROWS FROM (json_to_recordset(?::json) AS ("id" text, "sessionKey" text, "owner" text, "mappingId" text,
+/**
+ * Counts the runs where there is room for all, and stores them in the order given; the actions go to their own table
+ * with the numbers that their runs have got. The counters' row comes first: it is what all writers wait for. Asked again,
+ * it leaves out runs that are there: it stored them before, and its answer was lost.
+ */
+const ACCEPT_RUNS = `WITH given AS (
+  SELECT * FROM ROWS FROM (json_to_recordset($1::json) AS ("id" text, "sessionKey" text, "owner" text, "mappingId" text,
     "runner" text, "action" text, "bytes" bigint, "acceptedAt" bigint)) WITH ORDINALITY
+), fresh AS (
+  SELECT * FROM given WHERE NOT ($4 AND EXISTS (SELECT 1 FROM runs WHERE runs.id = given.id))
+), wanted AS (
+  SELECT count(*)::integer AS runs, coalesce(sum(bytes), 0)::bigint AS bytes FROM fresh
+), room AS (
+  UPDATE counters SET queued_runs = queued_runs + wanted.runs, run_bytes = run_bytes + wanted.bytes FROM wanted
+  WHERE queued_runs + active_runs + wanted.runs <= $2 AND run_bytes + wanted.bytes <= $3 RETURNING one
 ), inserted AS (
   INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at)
   SELECT id, 'hook', ${RUN.ready}, "sessionKey", owner, "mappingId", runner, bytes, "acceptedAt", "acceptedAt"
-  FROM given ORDER BY ordinality RETURNING seq, id
-) INSERT INTO run_actions (seq, action) SELECT seq, action FROM inserted JOIN given USING (id)`;
+  FROM room, fresh ORDER BY ordinality RETURNING seq, id
+), actions AS (
+  INSERT INTO run_actions (seq, action) SELECT seq, action FROM inserted JOIN fresh USING (id)
+) SELECT one FROM room`;
 
 /** An error of PostgreSQL, or of the way there. */
 class PostgresError extends Error {
@@ -36,10 +50,11 @@ class PostgresError extends Error {
 
 export interface StatementsOptions {
   readonly url: string;
-  readonly channel: string;
-  readonly lockKey?: string;
-  onOutsideChange(): void;
-  /** An answer that takes longer counts as a lost connection; default 30 s. */
+  /** Where others are told of every commit; absent where somebody else tells them. */
+  readonly channel?: string;
+  /** Settings for each transaction, behind a pooler that keeps none for a connection. */
+  readonly perTransaction?: string;
+  /** An answer that takes longer counts as a lost connection; default 15 s. */
   readonly maxWaitMs?: number;
 }
 
@@ -57,32 +72,44 @@ export class PostgresStatements implements Statements {
 
   constructor(options: StatementsOptions) {
     const { port1, port2 } = new MessageChannel();
-    const { url, channel, lockKey } = options;
+    const { url, perTransaction } = options;
     this.#options = options;
     this.#port = port1;
     const worker = new Worker(new URL(`connection-thread${extname(import.meta.url)}`, import.meta.url), {
       workerData: {
         url,
-        channel,
+        isPooled: perTransaction !== undefined,
         port: port2,
         signal: this.#signal.buffer,
-        ...(lockKey === undefined ? {} : { lockKey }),
       } satisfies ConnectionInput,
       transferList: [port2],
       name: 'postgres',
     });
     worker.unref();
-    port1.on('message', () => options.onOutsideChange());
   }
 
   get isTransaction(): boolean {
     return this.#isTransaction;
   }
 
-  begin(): void {
+  begin(first: string): object {
     this.#isTransaction = false;
-    this.exec('BEGIN; SELECT one FROM counters FOR UPDATE');
+    const { rows } = this.#ask({
+      text: `BEGIN; ${this.#options.perTransaction ?? ''} ${this.#prepared(first).text} FOR UPDATE`,
+      mayConnect: true,
+    });
     this.#isTransaction = true;
+    return rows[0] as object;
+  }
+
+  commit(last: readonly [text: string, ...values: (number | null)[]] | readonly []): void {
+    const [text, ...values] = last;
+    let position = 0;
+    const filled = text?.replaceAll('?', () => String(values[position++] ?? 'NULL'));
+    const inside = this.#isTransaction;
+    this.#isTransaction = false;
+    if (!inside) throw new PostgresError('08006', 'the connection was lost');
+    this.#ask({ text: `${filled === undefined ? '' : `${filled};`} ${this.#commit()}`, mayConnect: false });
   }
 
   /** Several statements, without values. */
@@ -91,11 +118,10 @@ export class PostgresStatements implements Statements {
   }
 
   run(text: string, ...values: SqlValue[]): number {
-    const isCommit = text === 'COMMIT';
-    if (isCommit || text === 'ROLLBACK') {
+    if (text === 'ROLLBACK') {
       const inside = this.#isTransaction;
       this.#isTransaction = false;
-      if (inside) this.#ask({ text: isCommit ? this.#commit() : text, mayConnect: false });
+      if (inside) this.#ask({ text, mayConnect: false });
       return 0;
     }
     return this.#query(text, values).rowCount;
@@ -114,27 +140,46 @@ export class PostgresStatements implements Statements {
     return this.#query(text, values).rows.map(unescapeRow) as Row[];
   }
 
-  insertRuns(runs: readonly NewRun[]): void {
-    this.run(INSERT_RUNS, JSON.stringify(runs));
+  acceptRuns(runs: readonly NewRun[], { maxBacklogRuns, maxBacklogBytes }: AcceptLimits): boolean {
+    const escaped = runs.map((run) => ({ ...run, action: escapeText(run.action) }));
+    const json = JSON.stringify(escaped);
+    const ask = (isAgain: boolean): boolean => {
+      const values = [json, maxBacklogRuns, maxBacklogBytes, isAgain];
+      return this.#ask({ text: ACCEPT_RUNS, name: 'accept', values, mayConnect: true }).rows.length > 0;
+    };
+    // Settings go with a transaction there, and this would be one without.
+    if (this.#options.perTransaction !== undefined) return false;
+    try {
+      return ask(false);
+    } catch (error) {
+      // Nobody knows whether it was done.
+      if (!(error instanceof PostgresError) || !isConnectionError(error.code)) throw error;
+      return ask(true);
+    }
   }
 
   close(): void {
-    this.#port.removeAllListeners('message');
     Atomics.store(this.#signal, 0, 0);
     this.#port.postMessage('end');
     Atomics.wait(this.#signal, 0, 0, MAX_END_MS);
     this.#port.close();
   }
 
-  /** Processes that are attached tell the performer that something changed. */
   #commit(): string {
-    return this.#options.lockKey === undefined ? `NOTIFY ${this.#options.channel}; COMMIT` : 'COMMIT';
+    const { channel } = this.#options;
+    return channel === undefined ? 'COMMIT' : `NOTIFY ${channel}; COMMIT`;
   }
 
   #query(text: string, values: readonly SqlValue[]): Answered {
     const { name, text: translated } = this.#prepared(text);
     const escaped = values.map(toParameter);
-    return this.#ask({ text: translated, values: escaped, name, mayConnect: !this.#isTransaction });
+    const question = { text: translated, values: escaped, mayConnect: !this.#isTransaction };
+    return this.#ask({ ...question, ...this.#named(name) });
+  }
+
+  /** A pooler gives each transaction another connection, which knows no statement of the one before. */
+  #named(name: string): { readonly name?: string } {
+    return this.#options.perTransaction === undefined ? { name } : {};
   }
 
   #prepared(text: string): { readonly name: string; readonly text: string } {
@@ -152,14 +197,13 @@ export class PostgresStatements implements Statements {
     this.#port.postMessage({ id: this.#lastId, ...question });
     for (;;) {
       const message = this.#receive(deadline);
-      if (message === 'outside-change') this.#options.onOutsideChange();
-      else if (message.id !== this.#lastId) continue;
-      else if ('error' in message) this.#fail(message.error);
-      else return message;
+      if (message.id !== this.#lastId) continue;
+      if ('error' in message) this.#fail(message.error);
+      return message;
     }
   }
 
-  #receive(deadline: number): ConnectionAnswer | 'outside-change' {
+  #receive(deadline: number): ConnectionAnswer {
     for (;;) {
       const received = receiveMessageOnPort(this.#port);
       if (received !== undefined) return received.message;

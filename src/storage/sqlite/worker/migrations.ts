@@ -231,8 +231,33 @@ CREATE TABLE mail_set_aside (
 CREATE INDEX mail_set_aside_of ON mail_set_aside (mailbox, state, seq);
 `;
 
+/**
+ * Who holds what is under way, for a store that several processes share (PostgreSQL); here there is one, and `replicas`
+ * stays empty. A row in `store_copy` says that the store is the target of a copy that has not ended.
+ */
+const VERSION_5 = `
+ALTER TABLE runs ADD COLUMN holder TEXT;
+ALTER TABLE outbox ADD COLUMN holder TEXT;
+ALTER TABLE events ADD COLUMN holder TEXT;
+CREATE INDEX outbox_queued_callbacks ON outbox (due_at, seq) WHERE state = 0 AND kind = 'callback';
+CREATE TABLE replicas (
+  id TEXT PRIMARY KEY,
+  role TEXT NOT NULL,
+  host TEXT NOT NULL,
+  version TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  lease_until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE leaders (name TEXT PRIMARY KEY, holder TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE store_copy (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  source TEXT NOT NULL,
+  position TEXT NOT NULL
+) STRICT;
+`;
+
 /** One step of the schema: SQL, or what runs it. */
 export type Migration = string | ((database: DatabaseSync, owners: KnownOwners) => void);
 
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
-export const MIGRATIONS: readonly Migration[] = [VERSION_1, VERSION_2, VERSION_3, addOwners];
+export const MIGRATIONS: readonly Migration[] = [VERSION_1, VERSION_2, VERSION_3, addOwners, VERSION_5];

@@ -13,8 +13,14 @@ export class SqliteStatements implements Statements {
     return this.#database.isTransaction;
   }
 
-  begin(): void {
+  begin(first: string): object {
     this.run('BEGIN IMMEDIATE');
+    return this.find(first) as object;
+  }
+
+  commit([text, ...values]: readonly [text: string, ...values: (number | null)[]] | readonly []): void {
+    if (text !== undefined) this.run(text, ...values);
+    this.run('COMMIT');
   }
 
   run(text: string, ...values: SqlValue[]): number {

@@ -15,7 +15,6 @@ import {
 import { Engine } from '../../engine/engine.ts';
 import { HealthMonitor } from '../../engine/health-monitor.ts';
 import type { KnownOwners } from './owner-migration.ts';
-import { EVENT, OUTBOX } from '../../engine/states.ts';
 import type { AcceptLimits } from '../../engine/store.ts';
 import { postMessage, refuse, serveBatches } from '../../engine/serve-batches.ts';
 import type { Statements } from '../../engine/statements.ts';
@@ -31,6 +30,9 @@ export interface WorkerInput {
   readonly limits: AcceptLimits;
   readonly owners: KnownOwners;
 }
+
+/** One process performs from a file, so they all have one name. */
+const HOLDER = 'performer';
 
 /** How often the store is looked at from outside: changes are noticed within a second, at some microseconds. */
 const WATCH_MS = 400;
@@ -50,7 +52,7 @@ function openPerformer(input: WorkerInput): { database: DatabaseSync; lock: Perf
     chmodSync(file, 0o600);
     const database = connect(file, { fsync, mayMigrate: true, owners });
     try {
-      start(database);
+      start(database, file);
     } catch (error) {
       database.close();
       throw error;
@@ -64,20 +66,16 @@ function openPerformer(input: WorkerInput): { database: DatabaseSync; lock: Perf
   }
 }
 
-/**
- * Proves that the disk takes a write, and takes up what a process left that died: its outbox entries are due at once,
- * and a turn that was cut off asks for a heartbeat. Runs are left to the gateway, which ends survivors first.
- */
-function start(database: DatabaseSync): void {
-  database.exec(`BEGIN IMMEDIATE;
-    UPDATE counters SET opened = opened + 1,
-      queued_outbox = queued_outbox
-        + (SELECT count(*) FROM outbox INDEXED BY outbox_active WHERE state = ${OUTBOX.active}),
-      heartbeat_at = CASE
-        WHEN EXISTS (SELECT 1 FROM events INDEXED BY events_claimed WHERE state = ${EVENT.claimed}) THEN 0
-        ELSE heartbeat_at END;
-    UPDATE outbox INDEXED BY outbox_active SET state = ${OUTBOX.queued}, due_at = 0 WHERE state = ${OUTBOX.active};
-    COMMIT`);
+/** Proves that the disk takes a write; a copy that has not ended is refused. */
+function start(database: DatabaseSync, file: string): void {
+  const copy = database.prepare('SELECT source FROM store_copy').get();
+  if (copy !== undefined) {
+    throw new StorageError(
+      'unfinished_copy',
+      `${file}: the copy of ${String(copy['source'])} into this store has not ended; run the copy again, it goes on where it stopped`,
+    );
+  }
+  database.exec('UPDATE counters SET opened = opened + 1');
 }
 
 function openAttached({ file, fsync, owners }: WorkerInput): DatabaseSync {
@@ -95,7 +93,7 @@ function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock |
   const sql = new SqliteStatements(database);
   const explain = (error: unknown) => explainSqliteError(error, file);
   const health = lock && watchHealth(file);
-  const engine = new Engine(sql, { limits, explain, probe, ...(health && { health }) });
+  const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
   const watch = lock && openWatch(database, engine);
   serveBatches(engine, () => {
     watch?.stop();

@@ -208,5 +208,27 @@ CREATE TABLE sluice_schema (version INTEGER NOT NULL);
 INSERT INTO sluice_schema VALUES (0);
 `;
 
+/** Who holds what is under way, and the mark of a copy: version 5 of SQLite's, which explains it. */
+const VERSION_2 = `
+ALTER TABLE runs ADD COLUMN holder TEXT;
+ALTER TABLE outbox ADD COLUMN holder TEXT;
+ALTER TABLE events ADD COLUMN holder TEXT;
+CREATE INDEX outbox_queued_callbacks ON outbox (due_at, seq) WHERE state = 0 AND kind = 'callback';
+CREATE TABLE replicas (
+  id TEXT PRIMARY KEY,
+  role TEXT NOT NULL,
+  host TEXT NOT NULL,
+  version TEXT NOT NULL,
+  started_at BIGINT NOT NULL,
+  lease_until BIGINT NOT NULL
+);
+CREATE TABLE leaders (name TEXT PRIMARY KEY, holder TEXT NOT NULL);
+CREATE TABLE store_copy (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  source TEXT NOT NULL,
+  position TEXT NOT NULL
+);
+`;
+
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
-export const POSTGRES_MIGRATIONS: readonly string[] = [VERSION_1];
+export const POSTGRES_MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];

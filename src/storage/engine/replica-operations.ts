@@ -1,0 +1,51 @@
+import type { HeldWork, LapsedReplica, Succession } from '../records.ts';
+import { askForHeartbeat } from './event-rows.ts';
+import { RUN_COLUMNS, type RunRow } from './rows.ts';
+import { EVENT, OUTBOX, RUN } from './states.ts';
+import type { Store } from './store.ts';
+
+/*
+ * What becomes of the work of a process that is gone. Who claims a run, an outbox entry or events writes itself down as
+ * their holder. A process that shares the store has a row in `replicas` as long as it lives; without that row nobody
+ * holds what it held. A process that has the store for itself has none, and neither had those before it.
+ */
+
+const FORGET = 'DELETE FROM replicas WHERE id = ? AND lease_until = ?';
+/** Of a holder that is gone, or of this process, which does not know of it: the answer to its claim was lost. */
+const LEFT = `(holder IS NULL OR holder = ?1 OR holder NOT IN (SELECT id FROM replicas))
+  AND id NOT IN (SELECT value FROM json_each(?2))`;
+const LEFT_RUNS = `SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} AND ${LEFT} ORDER BY runs.seq`;
+const TAKE_RUNS = `UPDATE runs SET holder = ?1 WHERE state = ${RUN.active} AND ${LEFT}`;
+const FREE_ENTRIES = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = 0, holder = NULL
+  WHERE state = ${OUTBOX.active} AND ${LEFT}`;
+const FREE_EVENTS = `UPDATE events SET holder = NULL WHERE state = ${EVENT.claimed} AND holder IS NOT NULL
+  AND (holder <> ?1 OR ?2 = 0) AND (holder = ?1 OR holder NOT IN (SELECT id FROM replicas))`;
+const LEADS = 'SELECT 1 FROM leaders WHERE name = ? AND holder = ?';
+const LEAD = `INSERT INTO leaders (name, holder) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder
+  WHERE leaders.holder NOT IN (SELECT id FROM replicas)`;
+
+/** There is one main session, and one process that takes its turns and sends its deliveries. */
+const MAIN = 'main';
+
+/**
+ * Takes over what others left: their runs are held by this process from now on, their outbox entries are due, and a
+ * turn that was cut off asks for a heartbeat. `held` is what this process is working on.
+ */
+export function takeOver(
+  store: Store,
+  held: HeldWork,
+  lapsed: readonly LapsedReplica[],
+): Omit<Succession, 'runs'> & { readonly runs: RunRow[] } {
+  const { sql, counters, holder } = store;
+  for (const { id, leaseUntil } of lapsed) sql.run(FORGET, id, leaseUntil);
+  const known = JSON.stringify(held.runs);
+  const runs = sql.all<RunRow>(LEFT_RUNS, holder, known);
+  if (runs.length > 0) sql.run(TAKE_RUNS, holder, known);
+  counters.queuedOutbox += sql.run(FREE_ENTRIES, holder, JSON.stringify(held.outbox));
+  if (sql.run(FREE_EVENTS, holder, held.isTurnTaken ? 1 : 0) > 0) askForHeartbeat(store, 0);
+  return { runs, isLeader: lead(store) };
+}
+
+function lead({ sql, holder }: Store): boolean {
+  return sql.find(LEADS, MAIN, holder) !== undefined || sql.run(LEAD, MAIN, holder) > 0;
+}

@@ -1,0 +1,48 @@
+import type { Client } from 'pg';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * What every connection of a store is set to. Every statement of a busy store has an index made for it; a plan made
+ * while a table was empty would not use it. All writers wait for one row, so nobody may keep it: a process that is cut
+ * off in the middle of a transaction loses it after some seconds, and who waits too long is told so. The last one is
+ * the promise itself: what was answered is on disk.
+ */
+const SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  ['enable_seqscan', 'off'],
+  ['jit', 'off'],
+  ['lock_timeout', '5s'],
+  ['idle_in_transaction_session_timeout', '5s'],
+];
+
+export const SESSION_SETTINGS = SETTINGS.map(([name, value]) => `SET ${name} = '${value}'`).join('; ');
+/** The same for one transaction, behind a pooler. */
+export const TRANSACTION_SETTINGS = SETTINGS.map(([name, value]) => `SET LOCAL ${name} = '${value}';`).join(
+  ' ',
+);
+
+/** A connection to PostgreSQL; `onGone` is called with it when it has ended, however it did. */
+export async function connectClient(url: string, onGone: (client: Client) => void): Promise<Client> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'sluice',
+    types: { getTypeParser: (type: number) => parserOf(type) },
+  });
+  client.on('error', () => onGone(client));
+  client.on('end', () => onGone(client));
+  await client.connect();
+  return client;
+}
+
+const BOOLEAN = 16;
+/** Of eight, two and four bytes, and without a size. */
+const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
+
+function parserOf(type: number): (text: string) => unknown {
+  if (NUMBERS.has(type)) return Number;
+  if (type === BOOLEAN) return (text) => text === 't';
+  return (text) => text;
+}

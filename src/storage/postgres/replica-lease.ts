@@ -1,0 +1,249 @@
+import { hostname } from 'node:os';
+import type { Client } from 'pg';
+import type { Lease } from '../lease.ts';
+import type { LapsedReplica } from '../records.ts';
+import { connectClient } from './connect.ts';
+
+/*
+ * The lease of this process: one row in `replicas`, renewed on a connection of its own, so that neither a long
+ * transaction nor a lock on the store holds it up. Everything this process holds hangs on that row. Times in it are the
+ * database's. What is measured here is only how long ago the last renewal was sent, so a wrong clock does no harm:
+ * the lease cannot end there before it has ended here.
+ *
+ * A process counts as gone where its lease has ended by the database's clock, and where its row has not changed
+ * for as long as a lease lasts, as seen from here. So neither a jump of that clock nor an outage that nobody could
+ * renew in makes it look so.
+ */
+
+/** What processes listen to, within one database. */
+export const CHANNEL = 'sluice_changed';
+/** Of a lease: renewed so often, and given up here after so much of it without a renewal. */
+const RENEWED_EVERY = 0.2;
+const USED = 0.75;
+/** Between two messages to the others: what changes meanwhile shares one. */
+const TELL_EVERY_MS = 25;
+const LEFT = 'left';
+
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+const RENEW = `INSERT INTO replicas (id, role, host, version, started_at, lease_until)
+  VALUES ($1, $2, $3, $4, ${NOW}, ${NOW} + $5)
+  ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until RETURNING (xmax = 0) AS "isNew"`;
+const OTHERS = `SELECT id, lease_until AS "leaseUntil", lease_until < ${NOW} AS "hasEnded" FROM replicas WHERE id <> $1`;
+
+export interface ReplicaOptions {
+  readonly url: string;
+  /** The connection to begin with. */
+  readonly first: Client;
+  readonly id: string;
+  readonly role: string;
+  readonly version: string;
+  readonly leaseMs: number;
+  /** False behind a pooler, which does not pass messages on. */
+  readonly mayListen: boolean;
+}
+
+interface Seen {
+  readonly leaseUntil: number;
+  readonly hasEnded: boolean;
+  /** When this state of the row was seen first; monotonic. */
+  readonly since: number;
+}
+
+export class ReplicaLease implements Lease {
+  readonly id: string;
+  readonly lookEveryMs: number;
+  readonly #options: ReplicaOptions;
+  readonly #changeListeners: ((isHeld: boolean) => void)[] = [];
+  readonly #leftListeners: (() => void)[] = [];
+  readonly #outsideListeners: (() => void)[] = [];
+  #client: Client | undefined;
+  #others = new Map<string, Seen>();
+  #isHeld = false;
+  #lastAsked: Promise<void> = Promise.resolve();
+  #isStopped = false;
+  #renewing: Promise<void> = Promise.resolve();
+  #renewTimer: NodeJS.Timeout | undefined;
+  #endTimer: NodeJS.Timeout | undefined;
+  #tellTimer: NodeJS.Timeout | undefined;
+  #hasToTell = false;
+
+  private constructor(options: ReplicaOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.lookEveryMs = options.leaseMs * RENEWED_EVERY;
+  }
+
+  /** Enters this process among those that share the store. Rejects where the database does not answer. */
+  static async open(options: ReplicaOptions): Promise<ReplicaLease> {
+    const lease = new ReplicaLease(options);
+    try {
+      await lease.#adopt(options.first);
+      await lease.#renew();
+    } catch (error) {
+      lease.#drop();
+      throw error;
+    }
+    lease.#schedule();
+    return lease;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  onChange(listener: (isHeld: boolean) => void): void {
+    this.#changeListeners.push(listener);
+  }
+
+  onOtherLeft(listener: () => void): void {
+    this.#leftListeners.push(listener);
+  }
+
+  onOutsideChange(listener: () => void): void {
+    this.#outsideListeners.push(listener);
+  }
+
+  /** Others whose lease has ended for sure. */
+  lapsed(): readonly LapsedReplica[] {
+    if (!this.#isHeld) return [];
+    const before = performance.now() - this.#options.leaseMs;
+    return [...this.#others].flatMap(([id, { leaseUntil, hasEnded, since }]) =>
+      hasEnded && since <= before ? [{ id, leaseUntil }] : [],
+    );
+  }
+
+  /** Tells the others soon that the store has changed. Cheap: any number of calls is one message. */
+  tell(): void {
+    this.#hasToTell = true;
+    if (this.#tellTimer !== undefined || this.#isStopped) return;
+    this.#send(this.id);
+    this.#hasToTell = false;
+    this.#tellTimer = setTimeout(() => {
+      this.#tellTimer = undefined;
+      if (this.#hasToTell) this.tell();
+    }, TELL_EVERY_MS).unref();
+  }
+
+  /** Leaves: what this process still holds is everybody's at once. */
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    for (const timer of [this.#renewTimer, this.#endTimer, this.#tellTimer]) clearTimeout(timer);
+    await this.#renewing;
+    const client = this.#client;
+    if (client === undefined) return;
+    await this.#bounded(
+      this.#inTurn(() => client.query('DELETE FROM replicas WHERE id = $1', [this.id]))
+        .then(() => client.query('SELECT pg_notify($1, $2)', [CHANNEL, LEFT]))
+        .then(() => client.end()),
+    ).catch(() => undefined);
+    this.#drop();
+  }
+
+  #schedule(): void {
+    if (this.#isStopped) return;
+    this.#renewTimer = setTimeout(() => {
+      // What fails is tried again; where it fails for long the lease is given up.
+      this.#renewing = this.#renew()
+        .catch(() => this.#drop())
+        .then(() => this.#schedule());
+    }, this.lookEveryMs);
+  }
+
+  async #renew(): Promise<void> {
+    const { id, role, version, leaseMs } = this.#options;
+    const sentAt = performance.now();
+    const client = this.#client ?? (await this.#bounded(this.#connect()));
+    const values = [id, role, hostname(), version, Math.round(leaseMs)];
+    const { rows } = await this.#bounded(this.#inTurn(() => client.query<{ isNew: boolean }>(RENEW, values)));
+    // The row was gone: others have taken over what this process held.
+    if (rows[0]?.isNew === true) this.#change(false);
+    clearTimeout(this.#endTimer);
+    const leftMs = sentAt + leaseMs * USED - performance.now();
+    this.#endTimer = setTimeout(() => this.#change(false), Math.max(leftMs, 0)).unref();
+    this.#change(leftMs > 0);
+    const others = this.#inTurn(() => client.query<LapsedReplica & Seen>(OTHERS, [id]));
+    this.#see((await this.#bounded(others)).rows);
+  }
+
+  #see(rows: readonly (LapsedReplica & Pick<Seen, 'hasEnded'>)[]): void {
+    const now = performance.now();
+    this.#others = new Map(
+      rows.map(({ id, leaseUntil, hasEnded }) => {
+        const known = this.#others.get(id);
+        const since = known?.leaseUntil === leaseUntil ? known.since : now;
+        return [id, { leaseUntil, hasEnded, since }];
+      }),
+    );
+  }
+
+  #change(isHeld: boolean): void {
+    if (this.#isHeld === isHeld) return;
+    this.#isHeld = isHeld;
+    // Nobody could renew either, perhaps: everybody gets the time to.
+    if (isHeld) this.#others.clear();
+    for (const listener of this.#changeListeners) listener(isHeld);
+  }
+
+  async #connect(): Promise<Client> {
+    return this.#adopt(await connectClient(this.#options.url, () => undefined));
+  }
+
+  async #adopt(client: Client): Promise<Client> {
+    const forget = () => {
+      if (this.#client === client) this.#client = undefined;
+    };
+    client.on('error', forget);
+    client.on('end', forget);
+    client.on('notification', ({ payload }) => {
+      if (payload === this.id) return;
+      if (payload === LEFT) for (const listener of this.#leftListeners) listener();
+      for (const listener of this.#outsideListeners) listener();
+    });
+    if (this.#options.mayListen) await client.query(`LISTEN ${CHANNEL}`);
+    this.#client = client;
+    return client;
+  }
+
+  #send(payload: string): void {
+    const client = this.#client;
+    if (client === undefined) return;
+    // Whoever misses it looks by itself within a second.
+    this.#inTurn(() => client.query('SELECT pg_notify($1, $2)', [CHANNEL, payload])).catch(() => undefined);
+  }
+
+  /** A connection takes one question after the other. */
+  #inTurn<Result>(ask: () => Promise<Result>): Promise<Result> {
+    const asked = this.#lastAsked.then(ask);
+    this.#lastAsked = asked.then(
+      () => undefined,
+      () => undefined,
+    );
+    return asked;
+  }
+
+  /** An answer that takes as long as a renewal may does not come any more. */
+  async #bounded<Result>(question: Promise<Result>): Promise<Result> {
+    let timer: NodeJS.Timeout | undefined;
+    const limitMs = this.#options.leaseMs * (USED - 2 * RENEWED_EVERY);
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('the database did not answer in time')), limitMs);
+    });
+    try {
+      return await Promise.race([question, late]);
+    } finally {
+      clearTimeout(timer);
+      question.catch(() => undefined);
+    }
+  }
+
+  /** Gives up a connection that does not answer. */
+  #drop(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    this.#lastAsked = Promise.resolve();
+    if (client === undefined) return;
+    client.end().catch(() => undefined);
+    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  }
+}
