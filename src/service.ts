@@ -5,6 +5,7 @@ import {
   type LiveGeneration,
   type LiveOptions,
   type ReloadResult,
+  noticePath,
 } from './generation/generation.ts';
 import { isBuiltInRoute } from './hook/hook.ts';
 import { Sandbox, type SandboxEvent } from './sandbox/sandbox.ts';
@@ -101,7 +102,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
     const stopWatching = watchHealth(health, { sandbox, storage, failed });
     opened.unshift(() => Promise.resolve(stopWatching()));
-    const server = await listen(options, { live, storage, gateway, health, metrics });
+    const onNotice = (): void => reading.mail?.wake();
+    const server = await listen(options, { live, storage, gateway, health, metrics, onNotice });
     opened.unshift(() => server.stop());
     const reader = followReloads(options, { live, storage, gateway, server, health });
     reading.mail = reader;
@@ -282,6 +284,7 @@ function servedGeneration(live: LiveGeneration, defaults: KeepRequests = {}): ()
         isBuiltInRoute(path) || config.settings.hooks.unmatched === 'skip' || table.canTake(path),
       knowsName: (path) => isBuiltInRoute(path) || names.has(path),
       settingsOf: (path) => table.settingsOf(path),
+      noticePath: noticePath(config.settings.hooks.mail),
       keepRequests: keepRequests(config.settings.storage.keepRequests, defaults),
       evaluate: (request) => evaluate(request),
     };
@@ -291,7 +294,7 @@ function servedGeneration(live: LiveGeneration, defaults: KeepRequests = {}): ()
 
 function listen(
   options: ServiceOptions,
-  { live, storage, gateway, health, metrics }: Wiring,
+  { live, storage, gateway, health, metrics, onNotice }: Wiring & { readonly onNotice: () => void },
 ): Promise<RunningServer> {
   return startServer({
     server: live.generation.config.settings.server,
@@ -300,6 +303,7 @@ function listen(
     log: options.requestLog ?? options.log,
     health,
     onAccepted: () => gateway.notify(),
+    onNotice,
     fetchJson: fetchIssuer,
     waitForRun: async (runId, ms, signal) =>
       (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId),

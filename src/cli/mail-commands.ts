@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { wholeNumber, type Cli } from './command-line.ts';
 import type { MailRunFlags, MailSelectionFlags } from './mail-tasks.ts';
-import type { MailSetupFlags } from './mail-setup.ts';
+import type { MailSetupFlags } from './mail-questions.ts';
 
 /** `sluice webhooks mail …`: the mailbox source. */
 export function addMailCommands(program: Command, cli: Cli): void {
@@ -80,6 +80,8 @@ function addSetup(mail: Command, cli: Cli): void {
     .option('--hook-path <name>', 'hook name to deliver to (default mail)')
     .option('--topic <name>', 'Pub/Sub topic, for the provider gmail-api')
     .option('--subscription <name>', 'pull subscription of the topic, for the provider gmail-api')
+    .option('--push-audience <text>', 'audience of a push subscription, in place of a pull subscription')
+    .option('--push-account <address>', 'service account that the push subscription calls with')
     .option('--dry-run', 'test the connection and show what would be written')
     .option('--json', 'what was written, as a JSON object without secrets; asks nothing')
     .action(async (flags: MailSetupFlags) => (await import('./mail-setup.ts')).setUpMail(cli, flags));

@@ -7,7 +7,6 @@ import {
   GOOGLE_ENDPOINTS,
   loginWithBrowser,
   loginWithDevice,
-  MAIL_PROVIDERS,
   OAUTH_FILE,
   OAUTH_PROVIDERS,
   PASSWORD_FILE,
@@ -18,38 +17,17 @@ import {
   type GoogleEndpoints,
   type MailboxCheck,
   type MailProvider,
-  type MailProviderName,
   type OAuthFile,
   type OAuthLogin,
+  type OAuthScopes,
   type SetupAnswers,
 } from '../mail/mail.ts';
 import { listenForRedirect } from '../server/server.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile, type ConfigFlags } from './config-file.ts';
+import { findConfigFile } from './config-file.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
+import { askAnswers, askProvider, isAddress, type MailSetupFlags } from './mail-questions.ts';
 import { CliError } from './terminal.ts';
-
-export interface MailSetupFlags extends ConfigFlags {
-  readonly provider?: MailProviderName;
-  readonly account?: string;
-  readonly host?: string;
-  readonly port?: number;
-  readonly security?: 'tls' | 'starttls' | 'none';
-  readonly user?: string;
-  readonly auth?: 'password' | 'oauth2';
-  readonly passwordFile?: string;
-  readonly clientId?: string;
-  readonly clientSecretFile?: string;
-  readonly folder?: readonly string[];
-  readonly from?: readonly string[];
-  readonly subject?: readonly string[];
-  readonly since?: string;
-  readonly hookPath?: string;
-  readonly topic?: string;
-  readonly subscription?: string;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-}
 
 /** Where people log in; tests have servers of their own. */
 export interface SetupWorld {
@@ -58,7 +36,7 @@ export interface SetupWorld {
       'google' | 'microsoft',
       {
         readonly endpoints: OAuthLogin['endpoints'];
-        readonly scopes: { readonly imap: string; readonly gmail: string };
+        readonly scopes: OAuthScopes;
       }
     >
   >;
@@ -124,74 +102,6 @@ function formatOf(file: string): 'yaml' | 'json' | 'json5' {
   return file.endsWith('.json') ? 'json' : 'yaml';
 }
 
-async function askProvider(
-  ask: Asker,
-  { provider }: MailSetupFlags,
-): Promise<{ readonly name: MailProviderName; readonly provider: MailProvider }> {
-  const names = Object.keys(MAIL_PROVIDERS) as MailProviderName[];
-  const name =
-    provider ??
-    (await ask.choose('--provider', 'Where is the mailbox?', {
-      choices: names.map((value) => ({ value, label: MAIL_PROVIDERS[value].title })),
-    }));
-  return { name, provider: MAIL_PROVIDERS[name] };
-}
-
-async function askAnswers(
-  ask: Asker,
-  flags: MailSetupFlags,
-  provider: MailProvider & { readonly isGmailApi: boolean },
-): Promise<SetupAnswers> {
-  const account = flags.account ?? (await ask.text('--account', 'Which address?', isAddress));
-  const host = flags.host ?? provider.host ?? (await ask.text('--host', 'Name of its IMAP server?', isHost));
-  const auth =
-    flags.auth ??
-    (provider.auth.length === 1
-      ? (provider.auth[0] ?? 'password')
-      : await ask.choose('--auth', 'How do you log in?', {
-          choices: provider.auth.map((value) => ({
-            value,
-            label: value === 'password' ? 'with an app password' : 'with OAuth2, in the browser',
-          })),
-        }));
-  if (!provider.auth.includes(auth)) {
-    throw new CliError(`${provider.title} takes ${provider.auth.join(' or ')} only; leave --auth out`, 2);
-  }
-  const { port, security, user, folder, from, subject, since, hookPath } = flags;
-  const common = { account, host, auth, port, security, user, folders: folder, from, subject, since };
-  if (!provider.isGmailApi) return { ...common, kind: 'imap', path: hookPath };
-  const topic =
-    flags.topic ?? (await ask.text('--topic', 'Which Pub/Sub topic? (projects/P/topics/T)', isTopic));
-  const subscription =
-    flags.subscription ??
-    (await ask.text(
-      '--subscription',
-      'Which pull subscription? (projects/P/subscriptions/S)',
-      isSubscription,
-    ));
-  return { ...common, kind: 'gmail', path: hookPath, topic, subscription };
-}
-
-function isTopic(value: string): string | undefined {
-  return /^projects\/[^/\s]+\/topics\/[^/\s]+$/.test(value)
-    ? undefined
-    : 'a name such as projects/P/topics/T';
-}
-
-function isSubscription(value: string): string | undefined {
-  return /^projects\/[^/\s]+\/subscriptions\/[^/\s]+$/.test(value)
-    ? undefined
-    : 'a name such as projects/P/subscriptions/S';
-}
-
-function isAddress(value: string): string | undefined {
-  return /^\S+$/.test(value) ? undefined : 'an address has no spaces and is not empty';
-}
-
-function isHost(value: string): string | undefined {
-  return /^[\w.:-]+$/.test(value) ? undefined : 'a name such as imap.example.com';
-}
-
 interface SecretQuestion {
   readonly ask: Asker;
   readonly flags: MailSetupFlags;
@@ -246,7 +156,7 @@ async function logIn(cli: Cli, { ask, flags, provider, answers, world }: SecretQ
     provider: name,
     endpoints,
     client: { clientId, clientSecret },
-    scope: scopes[answers.kind],
+    scope: answers.push === undefined ? scopes[answers.kind] : scopes.gmailPush,
     signal: AbortSignal.timeout(LOGIN_MS),
   };
   if (endpoints.device !== undefined) {
@@ -316,5 +226,7 @@ function report(
     return;
   }
   terminal.err(`the secret is in ${secretFile}, next to ${file}, which now has hooks.mail and the preset`);
+  if (answers.push !== undefined)
+    terminal.err('let the push subscription call /hooks/mail-push of this service');
   terminal.err('new mail starts a run from the next start of "sluice serve" on');
 }

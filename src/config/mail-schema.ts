@@ -6,18 +6,18 @@ const text = z.string().min(1);
 /** Name and domain of an address are at most 64 and 255 characters long (RFC 5321, section 4.5.3.1). */
 const account = z.string().min(1).max(320).meta({ description: 'The address of the mailbox.' });
 
+const hookName = z
+  .string()
+  .regex(/^[\w.~-]+(?:\/[\w.~-]+)*$/, { error: 'a hook name such as mail' })
+  .max(200);
+
 const base = {
   version: z.literal(1).meta({ description: 'Version of this block; another one is ignored.' }),
   account,
   run: z.boolean().default(true).meta({
     description: 'Whether `sluice serve` reads the mailbox; `sluice webhooks mail run` always does.',
   }),
-  path: z
-    .string()
-    .regex(/^[\w.~-]+(?:\/[\w.~-]+)*$/, { error: 'a hook name such as mail' })
-    .max(200)
-    .default('mail')
-    .meta({ description: 'Hook name the messages are delivered to.' }),
+  path: hookName.default('mail').meta({ description: 'Hook name the messages are delivered to.' }),
   folders: z
     .array(text.max(500))
     .min(1)
@@ -79,21 +79,42 @@ const imapSchema = z.strictObject({
     .meta({ description: 'How the service proves itself to the server.' }),
 });
 
-const gmailSchema = z.strictObject({
-  kind: z.literal('gmail'),
-  ...base,
-  topic: z
+const pushSchema = z.strictObject({
+  path: hookName
+    .default('mail-push')
+    .meta({ description: 'Hook name that the push subscription calls; carries no mail.' }),
+  audience: text.max(2000).meta({ description: 'Audience that the push subscription is set up with.' }),
+  serviceAccount: z
     .string()
-    .regex(/^projects\/[^/\s]+\/topics\/[^/\s]+$/, { error: 'a name such as projects/P/topics/T' })
-    .meta({ description: 'Pub/Sub topic that Gmail publishes to.' }),
-  subscription: z
-    .string()
-    .regex(/^projects\/[^/\s]+\/subscriptions\/[^/\s]+$/, {
-      error: 'a name such as projects/P/subscriptions/S',
-    })
-    .meta({ description: 'Pull subscription of the topic.' }),
-  oauthFile,
+    .regex(/^[^\s@]+@[^\s@]+$/, { error: 'the address of a service account' })
+    .max(320)
+    .meta({ description: 'Service account in whose name Pub/Sub calls.' }),
 });
+
+const gmailSchema = z
+  .strictObject({
+    kind: z.literal('gmail'),
+    ...base,
+    topic: z
+      .string()
+      .regex(/^projects\/[^/\s]+\/topics\/[^/\s]+$/, { error: 'a name such as projects/P/topics/T' })
+      .meta({ description: 'Pub/Sub topic that Gmail publishes to.' }),
+    subscription: z
+      .string()
+      .regex(/^projects\/[^/\s]+\/subscriptions\/[^/\s]+$/, {
+        error: 'a name such as projects/P/subscriptions/S',
+      })
+      .optional()
+      .meta({ description: 'Pull subscription of the topic; absent where push is there.' }),
+    push: pushSchema.optional().meta({
+      description: 'How Pub/Sub calls this service, in place of a pull subscription.',
+    }),
+    oauthFile,
+  })
+  .refine(({ subscription, push }) => (subscription === undefined) !== (push === undefined), {
+    error: 'needs either subscription, to pull notices of new mail, or push, to be called',
+    when: () => true,
+  });
 
 /** `hooks.mail` of version 1, as `sluice webhooks mail setup` writes it. */
 export const mailSchema = z.discriminatedUnion('kind', [imapSchema, gmailSchema]);

@@ -6,6 +6,7 @@ export {
   type GenerationOptions,
   type LoadedGeneration,
 } from './load-generation.ts';
+export { noticePath } from './notice-path.ts';
 export {
   openLiveGeneration,
   type LiveGeneration,

@@ -13,6 +13,7 @@ import type { Diagnostic } from '../document/document.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findMergedConversations, listConversations } from './conversations.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
+import { findTakenNoticePath, noticePath, withNoticePath } from './notice-path.ts';
 import { findMissingUrl, listProofs } from './proof-listing.ts';
 import {
   createPauses,
@@ -99,6 +100,7 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
     }),
     ...findMergedConversations(config, mappings.table?.mappings ?? []),
     ...findMissingUrl(config, mappings.table?.mappings ?? []),
+    ...findTakenNoticePath(config, { mappings: mappings.table?.mappings ?? [] }),
     ...mappings.diagnostics,
     ...transforms.diagnostics,
   ];
@@ -111,7 +113,12 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   const shown = hideValues(found, [...config.secrets, ...references.secrets]);
   if (table === undefined || found.some(isFatal)) return { diagnostics: shown, transforms: refs };
   const generation = createGeneration(
-    { config: withReferences(config, references), channelCatalog, table, transforms },
+    {
+      config: withReferences(config, references),
+      channelCatalog,
+      table: withNoticePath(table, config.settings.hooks.mail),
+      transforms,
+    },
     files,
   );
   return { generation, diagnostics: shown, transforms: refs };
@@ -269,7 +276,8 @@ export async function checkGeneration(file: string, options: GenerationOptions):
 
 function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {
   const { read } = createReferenceReader({ env, directory: dirname(config.file) });
-  return listProofs(table, config.settings.hooks.path, read);
+  const { path, mail } = config.settings.hooks;
+  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, read);
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

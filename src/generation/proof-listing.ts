@@ -9,12 +9,13 @@ import { type SecretReference, signsUrl } from '../verify/verify.ts';
  */
 export function listProofs(
   table: RoutingTable,
-  hooksPath: string,
+  { hooksPath, noticePath }: { readonly hooksPath: string; readonly noticePath: string | undefined },
   read: ReferenceReader['read'],
 ): readonly string[] {
-  const paths = new Set(
-    table.mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path])),
-  );
+  const paths = new Set([
+    ...table.mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path])),
+    ...(noticePath === undefined ? [] : [noticePath]),
+  ]);
   const owned = [...paths].filter((path) => table.isOwned(path));
   if (owned.length === 0) return [];
   const leftOut = table.mappings.filter(({ match }) => match.path === undefined).map(({ id }) => id);

@@ -1,4 +1,5 @@
 import { field, textField } from '../outgoing/outgoing.ts';
+import { pause } from '../timers/timers.ts';
 import type { GoogleApi, GoogleEndpoints } from './gmail-api.ts';
 import { gmailContent } from './gmail-content.ts';
 import { MailFailure } from './mail-failure.ts';
@@ -16,7 +17,8 @@ interface GmailPosition {
 
 export interface GmailPlace {
   readonly topic: string;
-  readonly subscription: string;
+  /** Absent where Pub/Sub pushes: somebody else hears of notices then, and ends the wait. */
+  readonly subscription?: string | undefined;
   /** Ids of labels; a message needs one of them. */
   readonly labels: readonly string[];
 }
@@ -113,12 +115,14 @@ export class GmailSource implements MailSource {
   async wait(maxMs: number, signal: AbortSignal): Promise<void> {
     if (this.#clock() - this.#watchedAt > RENEW_WATCH_MS) await this.#watch();
     const stop = AbortSignal.any([signal, this.#closing.signal]);
+    const { subscription } = this.#place;
+    if (subscription === undefined) return pause(maxMs, stop);
     const endsAt = performance.now() + maxMs;
     while (!stop.aborted && performance.now() < endsAt) {
       const timeoutMs = Math.min(PULL_MS, endsAt - performance.now());
-      const received = await this.#pull(stop, timeoutMs);
+      const received = await this.#pull(subscription, { signal: stop, timeoutMs });
       if (received.length > 0) {
-        await this.#acknowledge(received);
+        await this.#acknowledge(subscription, received);
         return;
       }
     }
@@ -128,8 +132,11 @@ export class GmailSource implements MailSource {
     this.#closing.abort();
   }
 
-  async #pull(signal: AbortSignal, timeoutMs: number): Promise<readonly string[]> {
-    const url = `${this.#endpoints.pubsub}/v1/${this.#place.subscription}:pull`;
+  async #pull(
+    subscription: string,
+    { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  ): Promise<readonly string[]> {
+    const url = `${this.#endpoints.pubsub}/v1/${subscription}:pull`;
     try {
       const answer = await this.#api.call(url, {
         method: 'POST',
@@ -138,7 +145,7 @@ export class GmailSource implements MailSource {
         timeoutMs,
       });
       if (answer.kind !== 'ok') {
-        throw new MailFailure('settings', `there is no subscription ${this.#place.subscription}`);
+        throw new MailFailure('settings', `there is no subscription ${subscription}`);
       }
       return list(answer.body, 'receivedMessages').flatMap((message) => textField(message, 'ackId') ?? []);
     } catch (error) {
@@ -149,8 +156,8 @@ export class GmailSource implements MailSource {
     }
   }
 
-  async #acknowledge(ackIds: readonly string[]): Promise<void> {
-    const url = `${this.#endpoints.pubsub}/v1/${this.#place.subscription}:acknowledge`;
+  async #acknowledge(subscription: string, ackIds: readonly string[]): Promise<void> {
+    const url = `${this.#endpoints.pubsub}/v1/${subscription}:acknowledge`;
     await this.#api.call(url, { method: 'POST', body: { ackIds }, signal: this.#closing.signal });
   }
 

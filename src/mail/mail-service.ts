@@ -27,6 +27,8 @@ export interface MailServiceOptions {
 /** Reads all folders of the mailbox until it is stopped. */
 export interface MailService {
   readonly statuses: readonly MailboxStatus[];
+  /** Looks at the mailbox at once. */
+  wake(): void;
   /** Idempotent. */
   stop(): Promise<void>;
 }
@@ -65,6 +67,9 @@ export function startMail(options: MailServiceOptions): MailService {
   return {
     get statuses() {
       return readers.map(({ status }) => status);
+    },
+    wake: () => {
+      for (const reader of readers) reader.wake();
     },
     stop: async () => {
       stopping.abort();
@@ -145,6 +150,11 @@ export class LiveMail {
       setAside: figures.setAside,
       filtered: figures.filtered,
     }));
+  }
+
+  /** Looks at the mailbox at once, where it is read here. */
+  wake(): void {
+    this.#service?.wake();
   }
 
   /** Reads this mailbox from now on; none where the block is absent or says `run: false`. */

@@ -6,7 +6,7 @@ export { mailboxReport, type MailboxReport } from './stored-status.ts';
 export { GOOGLE_ENDPOINTS, type GoogleEndpoints } from './gmail-api.ts';
 export { writeOAuthFile, writeSecretFile, type OAuthFile } from './oauth-file.ts';
 export { loginWithBrowser, loginWithDevice, type OAuthLogin } from './oauth-login.ts';
-export { OAUTH_PROVIDERS } from './oauth.ts';
+export { OAUTH_PROVIDERS, type OAuthScopes } from './oauth.ts';
 export { MAIL_PROVIDERS, type MailProvider, type MailProviderName } from './providers.ts';
 export {
   checkMailbox,

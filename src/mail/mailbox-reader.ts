@@ -50,6 +50,7 @@ export class MailboxReader {
   #running: Promise<void> | undefined;
   #health: MailHealth;
   #figures: MailFigures = { delivered: 0, setAside: 0, filtered: 0 };
+  #isWoken = false;
   /** Ends the wait for mail early. */
   #wakeUp: AbortController | undefined;
   #fetching: { readonly identity: string; attempts: number } | undefined;
@@ -95,6 +96,12 @@ export class MailboxReader {
 
   start(): void {
     this.#running ??= this.#run();
+  }
+
+  /** Something may have arrived: the mailbox is looked at as soon as nothing else is under way. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#wakeUp?.abort();
   }
 
   /** Idempotent: ends what is under way; a delivery that was sent is waited for. */
@@ -200,6 +207,7 @@ export class MailboxReader {
 
   async #waitForMail(source: MailSource, signal: AbortSignal): Promise<void> {
     const wakeUp = new AbortController();
+    if (this.#isWoken) wakeUp.abort();
     const onStop = (): void => wakeUp.abort();
     signal.addEventListener('abort', onStop, { once: true });
     this.#wakeUp = wakeUp;
@@ -207,6 +215,7 @@ export class MailboxReader {
       await source.wait(this.#times.keepAliveMs, wakeUp.signal);
     } finally {
       this.#wakeUp = undefined;
+      this.#isWoken = false;
       signal.removeEventListener('abort', onStop);
     }
   }

@@ -24,6 +24,7 @@ export const OAUTH_PROVIDERS = {
     scopes: {
       imap: 'https://mail.google.com/',
       gmail: 'https://www.googleapis.com/auth/gmail.readonly https://www.googleapis.com/auth/pubsub',
+      gmailPush: 'https://www.googleapis.com/auth/gmail.readonly',
     },
   },
   microsoft: {
@@ -33,12 +34,20 @@ export const OAUTH_PROVIDERS = {
       token: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
       device: 'https://login.microsoftonline.com/common/oauth2/v2.0/devicecode',
     },
-    scopes: { imap: 'offline_access https://outlook.office.com/IMAP.AccessAsUser.All', gmail: '' },
+    scopes: {
+      imap: 'offline_access https://outlook.office.com/IMAP.AccessAsUser.All',
+      gmail: '',
+      gmailPush: '',
+    },
   },
-} as const satisfies Record<
-  string,
-  { readonly endpoints: OAuthEndpoints; readonly scopes: { readonly imap: string; readonly gmail: string } }
->;
+} as const satisfies Record<string, { readonly endpoints: OAuthEndpoints; readonly scopes: OAuthScopes }>;
+
+/** What a login may do; without a pull subscription nothing of Pub/Sub. */
+export interface OAuthScopes {
+  readonly imap: string;
+  readonly gmail: string;
+  readonly gmailPush: string;
+}
 
 export interface OAuthClient {
   readonly clientId: string;

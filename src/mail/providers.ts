@@ -58,7 +58,7 @@ export const MAIL_PROVIDERS = {
     host: 'gmail.googleapis.com',
     auth: ['oauth2'],
     oauth: 'google',
-    oauthHelp: `${GOOGLE_CLIENT} In the same project, turn on the Gmail API, make a Pub/Sub topic with a pull subscription, and let gmail-api-push@system.gserviceaccount.com publish to the topic.`,
+    oauthHelp: `${GOOGLE_CLIENT} In the same project, turn on the Gmail API, make a Pub/Sub topic with a subscription, and let gmail-api-push@system.gserviceaccount.com publish to the topic.`,
   },
   imap: { title: 'another IMAP server', auth: ['password'] },
 } as const satisfies Record<string, MailProvider>;

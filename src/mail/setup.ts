@@ -23,6 +23,7 @@ export interface SetupAnswers {
   /** Of Pub/Sub, for the Gmail API. */
   readonly topic?: string | undefined;
   readonly subscription?: string | undefined;
+  readonly push?: { readonly audience: string; readonly serviceAccount: string } | undefined;
 }
 
 /** Files of secrets, relative to the configuration. */
@@ -58,8 +59,8 @@ function imapKeys({ account, host, port, security, user, auth }: SetupAnswers): 
   };
 }
 
-function gmailKeys({ topic, subscription }: SetupAnswers): WrittenBlock {
-  return { topic, subscription, oauthFile: OAUTH_FILE };
+function gmailKeys({ topic, subscription, push }: SetupAnswers): WrittenBlock {
+  return { topic, ...(push === undefined ? { subscription } : { push }), oauthFile: OAUTH_FILE };
 }
 
 /** What has to change in a configuration so that it holds the block and enables the preset. */
@@ -73,10 +74,18 @@ export function setupEdits(
       ? []
       : [{ path: ['hooks', 'presets'], value: [...names, 'mail'] }];
   if (!isSameKind(mail, block)) return [{ path: ['hooks', 'mail'], value: block }, ...preset];
+  if (CONNECTION_KEYS.some((key) => key in mail && !(key in block))) {
+    // What was tested has to be what is written: a port of another server must not stay.
+    const kept = Object.entries(mail).filter(([key]) => !CONNECTION_KEYS.includes(key));
+    return [{ path: ['hooks', 'mail'], value: { ...Object.fromEntries(kept), ...block } }, ...preset];
+  }
   // Key by key, so that comments inside the block stay.
   const keys = Object.keys(block).filter((key) => JSON.stringify(mail[key]) !== JSON.stringify(block[key]));
   return [...keys.map((key): Edit => ({ path: ['hooks', 'mail', key], value: block[key] })), ...preset];
 }
+
+/** Keys that say where the mailbox is and how it is opened; without one of them its default holds. */
+const CONNECTION_KEYS: readonly string[] = ['port', 'security', 'user', 'subscription', 'push'];
 
 function isSameKind(mail: unknown, block: WrittenBlock): mail is Readonly<Record<string, unknown>> {
   if (typeof mail !== 'object' || mail === null) return false;
@@ -120,7 +129,7 @@ export async function checkMailbox(
 
 /** Finds the labels, starts the watch, and pulls once. */
 async function checkGmail(
-  { folders = ['INBOX'], topic = '', subscription = '' }: SetupAnswers,
+  { folders = ['INBOX'], topic = '', subscription }: SetupAnswers,
   token: string,
   endpoints: GoogleEndpoints,
 ): Promise<MailboxCheck> {

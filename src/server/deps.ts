@@ -17,6 +17,8 @@ export interface ServerDeps {
   readonly health: Health;
   /** Called after the commit and before the answer: wakes whoever performs the work. Must not throw. */
   readonly onAccepted: (result: AcceptResult, actions: AcceptedWork['actions']) => void;
+  /** A proved notice that the mailbox has changed. Must not throw. */
+  readonly onNotice?: () => void;
   /** Resolves to the run once it has ended, or undefined where it has not within `ms` or the signal fires first. */
   readonly waitForRun: (runId: string, ms: number, signal: AbortSignal) => Promise<RunRecord | undefined>;
   /** Sees every evaluated request with its answer: the dev terminal and the recorder. Must not throw. */
@@ -44,6 +46,8 @@ export interface ServerGeneration {
   /** Whether the name stands in the operator's own files: of a stranger's request only such a name is kept. */
   knowsName(path: string): boolean;
   settingsOf(path: string): PathSettings;
+  /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */
+  readonly noticePath?: string | undefined;
   /** Which requests are kept with their bodies, and how many. */
   readonly keepRequests: {
     readonly which: 'none' | 'transforms' | 'failed' | 'all';

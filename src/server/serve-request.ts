@@ -92,6 +92,9 @@ async function answerOutside(
   return served(await context.probe.answer(query));
 }
 
+/** Pub/Sub takes a 2xx as read; what the notice says does not matter, as the mailbox itself is asked. */
+const NOTED: Answer = { status: 204 };
+
 function served(answer: Answer): Ending {
   return { answer, outcome: 'served' };
 }
@@ -133,6 +136,10 @@ async function answerProved(
     const { method = 'POST' } = hook.settings;
     if (exchange.req.method !== method) return wrongMethod(exchange, method, known);
     if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
+    if (hook.name === exchange.generation.noticePath) {
+      context.deps.onNotice?.();
+      return { ...served(NOTED), ...known };
+    }
     if (!canTake(exchange, hook.name)) {
       const error = new HookError('no_mapping_matched', 'no mapping takes this hook name');
       return failedEnding(exchange, error, { ...known, judged: {} });

@@ -160,6 +160,13 @@ const FULLS: readonly object[] = [
     subscription: 'projects/p/subscriptions/s',
     oauthFile: 'tokens.json',
   }),
+  withMail({
+    kind: 'gmail',
+    version: 1,
+    account: 'ops@example.org',
+    topic: 'projects/p/topics/t',
+    push: { path: 'notes', audience: 'https://hooks.example.org', serviceAccount: 'push@p.example.org' },
+  }),
 ];
 
 function withMail(mail: object): object {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Command } from 'commander';
-import { setUpMail, type MailSetupFlags } from '../../src/cli/mail-setup.ts';
+import type { MailSetupFlags } from '../../src/cli/mail-questions.ts';
+import { setUpMail } from '../../src/cli/mail-setup.ts';
 import { processTerminal } from '../../src/cli/terminal.ts';
 import { loadConfig, type MailBlock } from '../../src/config/config.ts';
 import { readOAuthFile, writeOAuthFile, type OAuthFile } from '../../src/mail/oauth-file.ts';
@@ -281,7 +282,7 @@ describe('setup', () => {
       token: `${google.url}/token`,
       device: `${google.url}/device`,
     };
-    const scopes = { imap: 'imap-scope', gmail: 'gmail-scope' };
+    const scopes = { imap: 'imap-scope', gmail: 'gmail-scope', gmailPush: 'push-scope' };
     const endpoints = device ? { ...browser, device: deviceUrl } : browser;
     return {
       oauth: { google: { endpoints, scopes }, microsoft: { endpoints, scopes } },

@@ -93,6 +93,21 @@ describe('setup', () => {
     expect(loaded?.settings.hooks.mail).toMatchObject({ from: ['@example.org'], since: '2026-11-01' });
   });
 
+  test('run again for another server, leaves nothing of the one before', async () => {
+    await writeFile(
+      join(folder, 'sluice.yaml'),
+      `${CONFIG}  mail: {version: 1, kind: imap, account: a, host: old.example, port: 1, user: u, maxBodyChars: 5, auth: {kind: password, password: x}}\n`.replace(
+        /(server:.*\ngateway:.*\n)( {2}mail:.*\n)/,
+        '$2$1',
+      ),
+    );
+    const run = await mail(...answers(['--json']));
+    expect(run.exitCode).toBe(0);
+    const { config: loaded } = await loadConfig(join(folder, 'sluice.yaml'), { env, needSecrets: true });
+    expect(loaded?.settings.hooks.mail).toMatchObject({ port: server.port, maxBodyChars: 5 });
+    expect(loaded?.settings.hooks.mail).not.toHaveProperty('user');
+  });
+
   test.each([
     ['a wrong password', ['--user', 'nobody'], 'refused the login of nobody'],
     ['a folder that is not there', ['--folder', 'Nowhere'], 'no folder "Nowhere"; it has INBOX'],
