@@ -153,7 +153,7 @@ function explainSecret(
   return secretVariants(secrets).find((variant) => variant.bytes.equals(bytes))?.diagnosis;
 }
 
-function explainCredential(scheme: 'oidc' | 'basic' | 'token', { reason }: Refused): Diagnosis {
+function explainCredential(scheme: 'oidc' | 'basic' | 'token', { reason, detail }: Refused): Diagnosis {
   const texts: Readonly<Partial<Record<Refused['reason'], string>>> = {
     'no-proof': `the request carries no credentials: ${scheme === 'basic' ? 'Authorization: Basic' : 'Authorization: Bearer'} is not there`,
     'malformed-proof':
@@ -162,12 +162,11 @@ function explainCredential(scheme: 'oidc' | 'basic' | 'token', { reason }: Refus
         : 'the Authorization header is not of the form Basic BASE64',
     'too-old': 'the token has expired',
     'too-new': 'the token is not valid yet: set the clock of this machine',
-    'wrong-claims':
-      'the token is signed by the issuer, but its iss, aud or another claim is not the one that this path asks for',
-    'no-keys': "the issuer's keys could not be fetched: look whether this machine reaches it",
+    'wrong-claims': `the token is signed by the issuer, but its claim ${detail ?? ''} is missing or not the one that this path asks for`,
+    'no-keys': `the issuer's keys could not be fetched (${detail ?? 'not tried yet'}): look at the issuer, and whether this machine reaches it`,
     'wrong-proof':
       scheme === 'oidc'
-        ? 'the token is not signed by a key of the issuer'
+        ? `the token is not signed by a key of the issuer${detail === undefined ? '' : `: ${detail}`}`
         : 'the credentials are there and are wrong',
   };
   return { code: reason, text: texts[reason] ?? `the request was refused: ${reason}` };

@@ -1,6 +1,13 @@
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import {
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  jwtVerify,
+  type JWTVerifyOptions,
+} from 'jose';
 import { bearerOf } from './credentials.ts';
-import { type Proof, type RefusalReason, refused } from './proof.ts';
+import { type Proof, type Refused, refused, refusedFor } from './proof.ts';
 import type { VerifySettings } from './verify-settings.ts';
 
 /** Fetches a JSON document of an issuer. Bounded in time and size by whoever hands it in. */
@@ -9,13 +16,18 @@ export type FetchJson = (url: string) => Promise<unknown>;
 export type OidcSettings = Extract<VerifySettings, { scheme: 'oidc' }>;
 
 /** Only signatures that need the issuer's private key. */
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA'];
+const ALGORITHMS = ['RS', 'PS', 'ES'].flatMap((family) => ['256', '384', '512'].map((bits) => family + bits));
+ALGORITHMS.push('EdDSA', 'Ed25519');
 const DEFAULT_TOLERANCE_SECONDS = 60;
-/** Issuers announce new keys well before they sign with them. */
+/** Less than any Cache-Control that issuers send with their keys (Google hours, Microsoft a day), and more than a moment. */
 const KEYS_FRESH_MS = 600_000;
+/** An issuer that is away must not lock its sender out, but a key that it took back must not stay good for ever. */
+const KEYS_KEPT_MS = 86_400_000;
 /** An unknown key id makes us ask again, but a flood of made-up ids must not become a flood of requests. */
 const REFETCH_AFTER_MS = 30_000;
 const MAX_TOKEN_LENGTH = 16_384;
+/** Keys that are tried for a token that names none. */
+const MAX_KEYS_TRIED = 8;
 
 /** Judges tokens of one issuer; keeps its keys and fetches them again when they are old or one is missing. */
 export interface OidcJudge {
@@ -30,27 +42,30 @@ interface KeySet {
 export function createOidcJudge(settings: OidcSettings, fetchJson: FetchJson): OidcJudge {
   let keys: KeySet | undefined;
   let lastTry = Number.NEGATIVE_INFINITY;
-  let pending: Promise<KeySet | undefined> | undefined;
+  let problem: string | undefined;
+  let pending: Promise<void> | undefined;
 
-  const refresh = async (nowMs: number): Promise<KeySet | undefined> => {
+  const refresh = async (nowMs: number): Promise<void> => {
     lastTry = nowMs;
     try {
-      const find = createLocalJWKSet(
-        (await fetchJson(await findJwksUri(settings, fetchJson))) as JSONWebKeySet,
-      );
-      keys = { find, fetchedAt: nowMs };
-    } catch {
-      // The keys we have stay good: an issuer that is away must not lock its sender out.
+      const document = await fetchJson(await findJwksUri(settings, fetchJson));
+      keys = { find: createLocalJWKSet(document as JSONWebKeySet), fetchedAt: nowMs };
+      problem = undefined;
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
     }
-    return keys;
   };
-  const keysFor = (nowMs: number, isMissing: boolean): Promise<KeySet | undefined> => {
-    const isFresh = keys !== undefined && nowMs - keys.fetchedAt < KEYS_FRESH_MS && !isMissing;
-    if (isFresh || nowMs - lastTry < REFETCH_AFTER_MS) return pending ?? Promise.resolve(keys);
-    pending ??= refresh(nowMs).finally(() => {
-      pending = undefined;
-    });
-    return pending;
+  const keysFor = async (nowMs: number, isMissing: boolean): Promise<KeySet | undefined> => {
+    const isFresh = keys !== undefined && isWithin(nowMs, keys.fetchedAt, KEYS_FRESH_MS) && !isMissing;
+    if (!isFresh) {
+      if (!isWithin(nowMs, lastTry, REFETCH_AFTER_MS)) {
+        pending ??= refresh(nowMs).finally(() => {
+          pending = undefined;
+        });
+      }
+      await pending;
+    }
+    return keys !== undefined && isWithin(nowMs, keys.fetchedAt, KEYS_KEPT_MS) ? keys : undefined;
   };
 
   return {
@@ -58,45 +73,93 @@ export function createOidcJudge(settings: OidcSettings, fetchJson: FetchJson): O
       const token = bearerOf(rawHeaders);
       if (token === undefined) return refused('no-proof');
       if (token.length > MAX_TOKEN_LENGTH) return refused('malformed-proof');
-      const judged = await judgeToken({ settings, token, keys: await keysFor(nowMs, false), nowMs });
-      if (judged !== 'unknown-key') return judged;
-      const again = await judgeToken({ settings, token, keys: await keysFor(nowMs, true), nowMs });
-      return again === 'unknown-key' ? refused('wrong-proof') : again;
+      for (const isMissing of [false, true]) {
+        // oxlint-disable-next-line no-await-in-loop -- the second time only where the first found no key
+        const known = await keysFor(nowMs, isMissing);
+        if (known === undefined) return refusedFor('no-keys', problem);
+        // oxlint-disable-next-line no-await-in-loop
+        const judged = await judgeToken({ settings, token, keys: known, nowMs });
+        if (judged !== 'unknown-key') return judged;
+      }
+      return refusedFor('wrong-proof', 'the issuer publishes no key of the id that the token names');
     },
   };
 }
 
+/** A clock that was set back must not make what was fetched later than now good, or put off the next try. */
+function isWithin(nowMs: number, sinceMs: number, spanMs: number): boolean {
+  const elapsedMs = nowMs - sinceMs;
+  return elapsedMs >= 0 && elapsedMs < spanMs;
+}
+
+/** OpenID Connect Discovery 1.0, sections 4.1 and 4.3: a configuration that names another issuer is not used. */
 async function findJwksUri({ issuer, jwksUri }: OidcSettings, fetchJson: FetchJson): Promise<string> {
   if (jwksUri !== undefined) return jwksUri;
-  const found = await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-  const uri = (found as { readonly jwks_uri?: unknown } | null)?.jwks_uri;
-  if (typeof uri !== 'string') throw new Error('the configuration of the issuer names no keys');
+  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const found = (await fetchJson(address)) as {
+    readonly issuer?: unknown;
+    readonly jwks_uri?: unknown;
+  } | null;
+  if (found?.issuer !== issuer) {
+    throw new Error(`${address} is the configuration of another issuer; name that one, or set jwksUri`);
+  }
+  const { jwks_uri: uri } = found;
+  if (typeof uri !== 'string' || !URL.canParse(uri)) throw new Error(`${address} names no keys (jwks_uri)`);
+  if (new URL(uri).protocol !== 'https:' && issuer.startsWith('https:')) {
+    throw new Error(`${address} names keys that are not fetched over https`);
+  }
   return uri;
 }
 
 interface Judgement {
   readonly settings: OidcSettings;
   readonly token: string;
-  readonly keys: KeySet | undefined;
+  readonly keys: KeySet;
   readonly nowMs: number;
 }
 
 async function judgeToken({ settings, token, keys, nowMs }: Judgement): Promise<Proof | 'unknown-key'> {
-  if (keys === undefined) return refused('no-keys');
+  const { audience } = settings;
+  const options: JWTVerifyOptions = {
+    issuer: settings.issuer,
+    audience: typeof audience === 'string' ? audience : [...audience],
+    algorithms: ALGORITHMS,
+    requiredClaims: ['exp'],
+    clockTolerance: settings.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
+    currentDate: new Date(nowMs),
+  };
   try {
-    const { audience } = settings;
-    const { payload } = await jwtVerify(token, keys.find, {
-      issuer: settings.issuer,
-      audience: typeof audience === 'string' ? audience : [...audience],
-      algorithms: ALGORITHMS,
-      requiredClaims: ['exp'],
-      clockTolerance: settings.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
-      currentDate: new Date(nowMs),
-    });
-    return fits(payload, settings) ? proved(payload) : refused('wrong-claims');
+    const { payload } = await verifyToken(token, keys, options);
+    const wrong = wrongClaim(payload, settings);
+    return wrong === undefined ? proved(payload) : refusedFor('wrong-claims', wrong);
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown-key';
-    return refused(reasonOf(error));
+    return refusalOf(error);
+  }
+}
+
+/** A token need not say which key signed it (RFC 7515 section 4.1.4): then those of its algorithm are tried. */
+async function verifyToken(
+  token: string,
+  { find }: KeySet,
+  options: JWTVerifyOptions,
+): Promise<{ readonly payload: JWTPayload }> {
+  try {
+    return await jwtVerify(token, find, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    let tried = 0;
+    for await (const key of error) {
+      const judged = await jwtVerify(token, key, options).catch((failure: unknown) => failure);
+      const isOther = judged instanceof errors.JWSSignatureVerificationFailed;
+      if (!isOther) {
+        if (judged instanceof Error) throw judged;
+        return judged as { readonly payload: JWTPayload };
+      }
+      tried += 1;
+      if (tried === MAX_KEYS_TRIED) break;
+    }
+    throw new errors.JWSSignatureVerificationFailed();
   }
 }
 
@@ -104,17 +167,19 @@ function proved({ iat }: JWTPayload): Proof {
   return { kind: 'proved', retired: 0, ...(iat === undefined ? {} : { signedAtSeconds: iat }) };
 }
 
-function fits(payload: JWTPayload, { claims = {} }: OidcSettings): boolean {
-  return Object.entries(claims).every(
-    ([name, value]) => Object.hasOwn(payload, name) && payload[name] === value,
-  );
+/** The first of the further claims that is not as the path asks. */
+function wrongClaim(payload: JWTPayload, { claims = {} }: OidcSettings): string | undefined {
+  return Object.entries(claims).find(
+    ([name, value]) => !Object.hasOwn(payload, name) || payload[name] !== value,
+  )?.[0];
 }
 
-function reasonOf(error: unknown): RefusalReason {
-  if (error instanceof errors.JWTExpired) return 'too-old';
+function refusalOf(error: unknown): Refused {
+  if (error instanceof errors.JWTExpired) return refused('too-old');
   if (error instanceof errors.JWTClaimValidationFailed) {
-    return error.claim === 'nbf' || error.claim === 'iat' ? 'too-new' : 'wrong-claims';
+    const { claim } = error;
+    return claim === 'nbf' || claim === 'iat' ? refused('too-new') : refusedFor('wrong-claims', claim);
   }
-  if (error instanceof errors.JWSSignatureVerificationFailed) return 'wrong-proof';
-  return error instanceof errors.JOSEAlgNotAllowed ? 'wrong-proof' : 'malformed-proof';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return refused('wrong-proof');
+  return refused(error instanceof errors.JOSEAlgNotAllowed ? 'wrong-proof' : 'malformed-proof');
 }

@@ -39,12 +39,18 @@ export interface Refused {
   readonly reason: RefusalReason;
   /** How old the proof is, where its time could be read; negative for one from the future. */
   readonly ageSeconds?: number;
+  /** What exactly, for the operator: the name of a claim, why keys could not be fetched. Nothing the sender wrote. */
+  readonly detail?: string;
 }
 
 export type Proof = Proved | Refused;
 
 export function refused(reason: RefusalReason, ageSeconds?: number): Refused {
   return ageSeconds === undefined ? { kind: 'refused', reason } : { kind: 'refused', reason, ageSeconds };
+}
+
+export function refusedFor(reason: RefusalReason, detail: string | undefined): Refused {
+  return detail === undefined ? { kind: 'refused', reason } : { kind: 'refused', reason, detail };
 }
 
 /** How far a judgement came: of several refusals the one that came furthest says most. */
