@@ -63,6 +63,11 @@ export interface ServiceOptions extends LiveOptions {
   readonly readMail?: boolean;
   /** Which requests are kept where the configuration does not say. */
   readonly keepRequests?: KeepRequests;
+  /**
+   * Every request is taken, whatever its name and the format of its body. Without `performs` nothing becomes of it:
+   * no run, no turn of the main session, no delivery, and nothing is removed.
+   */
+  readonly recording?: { readonly performs: boolean };
   /** How often `storage.keep` is applied; default every ten minutes. */
   readonly pruneEveryMs?: number;
 }
@@ -97,7 +102,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     });
     opened.unshift(() => gateway.stop(0));
     storage.onOutsideChange(() => gateway.notifyOutside());
-    await gateway.start();
+    const performs = options.recording?.performs !== false;
+    if (performs) await gateway.start();
     sayMissingSecrets(health, live.generation);
     const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
     const stopWatching = watchHealth(health, { sandbox, storage, failed });
@@ -108,7 +114,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const reader = followReloads(options, { live, storage, gateway, server, health });
     reading.mail = reader;
     opened.unshift(() => reader.stop());
-    const stopPruning = keepPruning(storage, live, options);
+    const stopPruning = performs ? keepPruning(storage, live, options) : (): void => undefined;
     return {
       url: server.url,
       get generation() {
@@ -267,7 +273,10 @@ function keepRequests(written: KeepRequests, defaults: KeepRequests): ServerGene
 }
 
 /** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
-function servedGeneration(live: LiveGeneration, defaults: KeepRequests = {}): () => ServerGeneration {
+function servedGeneration(
+  live: LiveGeneration,
+  { keepRequests: defaults = {}, recording }: Pick<ServiceOptions, 'keepRequests' | 'recording'>,
+): () => ServerGeneration {
   let source: Generation | undefined;
   let served: ServerGeneration | undefined;
   return () => {
@@ -281,14 +290,28 @@ function servedGeneration(live: LiveGeneration, defaults: KeepRequests = {}): ()
       gatewayToken: config.settings.gateway.token,
       tokens: tokensOf(config.settings),
       canTake: (path) =>
-        isBuiltInRoute(path) || config.settings.hooks.unmatched === 'skip' || table.canTake(path),
+        recording !== undefined ||
+        isBuiltInRoute(path) ||
+        config.settings.hooks.unmatched === 'skip' ||
+        table.canTake(path),
       knowsName: (path) => isBuiltInRoute(path) || names.has(path),
       settingsOf: (path) => table.settingsOf(path),
       noticePath: noticePath(config.settings.hooks.mail),
       keepRequests: keepRequests(config.settings.storage.keepRequests, defaults),
-      evaluate: (request) => evaluate(request),
+      evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),
+      takesAnyFormat: recording !== undefined,
     };
     return served;
+  };
+}
+
+/** Who only records answers 204 to what no mapping takes yet, so that no sender switches its webhook off. */
+function skippingMisses(evaluate: Generation['evaluate']): ServerGeneration['evaluate'] {
+  return async (request) => {
+    const evaluation = await evaluate(request);
+    const { outcome } = evaluation;
+    const isMiss = outcome.kind === 'rejected' && outcome.error.code === 'no_mapping_matched';
+    return isMiss ? { ...evaluation, outcome: { kind: 'skipped', by: 'unmatched' } } : evaluation;
   };
 }
 
@@ -298,7 +321,7 @@ function listen(
 ): Promise<RunningServer> {
   return startServer({
     server: live.generation.config.settings.server,
-    generation: servedGeneration(live, options.keepRequests),
+    generation: servedGeneration(live, options),
     storage,
     log: options.requestLog ?? options.log,
     health,

@@ -5,20 +5,22 @@ import { dirname, relative, resolve } from 'node:path';
 import { watch } from 'chokidar';
 import { readSecretFile } from '../config/config.ts';
 import { formatDiagnostics } from '../document/document.ts';
-import { maskProblem, recordCase } from '../golden/golden.ts';
-import type { HookRequest } from '../request.ts';
+import { maskProblem } from '../golden/golden.ts';
 import type { ReloadResult } from '../generation/generation.ts';
 import { startService, type Service } from '../service.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
+import { openRecorder, type Recorder } from './recorder.ts';
 import { devTokenFile } from './send.ts';
 import { untilStopped, type ServeFlags } from './serve.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 export interface DevFlags extends ServeFlags {
   readonly record?: string;
+  /** False: requests are only recorded, in a store that goes with the command. Default true. */
+  readonly perform?: boolean;
   /** Read the mailbox, too. */
   readonly mail?: boolean;
   readonly mask: readonly string[];
@@ -32,8 +34,24 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     if (problem !== undefined) throw new CliError(problem, 2);
   }
   const configFile = findConfigFile(terminal, flags);
+  const recorder = openRecorder(terminal, flags);
+  try {
+    await serveAuthors(terminal, { ...flags, configFile, recorder });
+  } finally {
+    recorder?.close();
+  }
+}
+
+interface Authoring extends DevFlags {
+  readonly configFile: string;
+  readonly recorder: Recorder | undefined;
+}
+
+async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void> {
+  const { configFile, recorder } = flags;
   const log = createLogger({ format: 'pretty' });
-  const service = await startService({
+  const service: Service = await startService({
+    ...recorder?.serviceOptions,
     configFile,
     env: terminal.env,
     log,
@@ -44,7 +62,7 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     makeToken: (host) => makeDevToken(configFile, host),
     onDecision: (decision) => {
       terminal.err(formatDecisionLine(decision, terminal.color));
-      if (flags.record !== undefined) void record(terminal, decision.request, flags.record, flags.mask);
+      void recorder?.record(decision.request, (path) => service.generation.table.settingsOf(path).bodyFormat);
     },
     onDiagnostics: (diagnostics) => {
       if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
@@ -55,7 +73,7 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     const watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
     // Who reads the welcome may save a file at once.
     await once(watcher, 'ready');
-    printWelcome(terminal, service, configFile, flags);
+    printWelcome(terminal, service, flags);
     const reloadSoon = debounce(100, () => reload(service, watcher));
     watcher.on('all', reloadSoon);
     await untilStopped(service, (signal, grace) => {
@@ -109,7 +127,7 @@ function makeDevToken(configFile: string, host: string): string {
   return token;
 }
 
-function printWelcome(terminal: Terminal, service: Service, configFile: string, flags: DevFlags): void {
+function printWelcome(terminal: Terminal, service: Service, { configFile, ...flags }: Authoring): void {
   const { settings } = service.generation.config;
   const count = service.generation.table.mappings.length;
   const tokenFile = relative(terminal.cwd, devTokenFile(configFile));
@@ -119,13 +137,20 @@ function printWelcome(terminal: Terminal, service: Service, configFile: string, 
       '',
       `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mapping${count === 1 ? '' : 's'} on ${service.url}${settings.hooks.path}`,
       ...(settings.hooks.enabled ? [] : ['hooks.enabled is false: every hook is answered 404']),
-      ...(flags.record === undefined ? [] : [`Every request is recorded below ${flags.record}`]),
+      ...(flags.recorder?.welcome ?? []),
+      ...(flags.recorder === undefined
+        ? []
+        : [
+            `For a sender that sends no header of yours: ${service.url}${settings.hooks.path}/NAME?token=${token}`,
+          ]),
       '',
       'Send the first hook:',
       '',
       `  curl -sS ${service.url}${settings.hooks.path}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`,
       '',
-      'Then look: npx sluice events · npx sluice runs · npx sluice requests. Ctrl-C stops.',
+      flags.perform === false
+        ? 'Ctrl-C stops.'
+        : 'Then look: npx sluice events · npx sluice runs · npx sluice requests. Ctrl-C stops.',
       '',
     ].join('\n'),
   );
@@ -147,21 +172,6 @@ function sayReloaded(terminal: Terminal, result: ReloadResult): void {
       const later = result.needsRestart.map((key) => `; a change of ${key} needs a restart`).join('');
       terminal.err(`reloaded: generation ${result.generation}${later}`);
     }
-  }
-}
-
-async function record(
-  terminal: Terminal,
-  request: HookRequest,
-  dir: string,
-  masks: readonly string[],
-): Promise<void> {
-  try {
-    const { file, unused } = await recordCase(request, { dir: resolve(terminal.cwd, dir), masks });
-    const note = unused.length === 0 ? '' : `; nothing to mask at ${unused.join(', ')}`;
-    terminal.err(`  recorded ${relative(terminal.cwd, file)}${note}`);
-  } catch (error) {
-    terminal.err(`  not recorded: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

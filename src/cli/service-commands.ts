@@ -110,16 +110,22 @@ function addShadow(program: Command, cli: Cli): void {
 function addRecord(program: Command, cli: Cli): void {
   program
     .command('record')
-    .description('run the service and write every received request as a golden case (sluice dev --record)')
+    .description(
+      'receive requests and write each as a golden case, also where no mapping takes it; performs nothing unless asked',
+    )
     .option('-c, --config <file>', 'configuration (default ./sluice.yaml or ./sluice.json)')
     .option('--into <dir>', 'where the cases go (default test/golden next to the configuration)')
     .option('--mask <place>', 'mask the value at this place (repeatable)', collect, [])
     .option('--port <n>', 'port to listen on', wholeNumber(0, 65_535))
+    .option(
+      '--perform',
+      'perform what requests become, in the store of the configuration, as sluice dev does',
+    )
     .option('--mail', 'read the mailbox of hooks.mail, too')
     .action(async ({ into, ...flags }: Omit<DevFlags, 'record'> & { into?: string }) => {
       const { findCasesFolder } = await import('./config-file.ts');
       const record = findCasesFolder(cli.terminal, flags, into);
-      await (await import('./dev.ts')).dev(cli, { ...flags, record });
+      await (await import('./dev.ts')).dev(cli, { ...flags, record, perform: flags.perform === true });
     });
 }
 

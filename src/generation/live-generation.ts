@@ -13,6 +13,8 @@ export interface LiveOptions {
   readonly log: Log;
   /** Overrides of `server.host` and `server.port`. */
   readonly listen?: { readonly host?: string; readonly port?: number };
+  /** What a command changes of the settings, at every load. */
+  readonly adjust?: (settings: Settings) => Settings;
   /** `sluice dev`: makes a hook token where none is set. */
   readonly makeToken?: (host: string) => string;
   /** Findings of the first load and of every reload, warnings included. */
@@ -141,10 +143,10 @@ function releaser({ transforms }: Generation, { channels }: Effects): () => Prom
 /** The command line's address and, where none is set, the token made by `sluice dev`. */
 function applyOverrides(
   generation: Generation,
-  { listen: overrides = {}, makeToken }: LiveOptions,
+  { listen: overrides = {}, makeToken, adjust }: LiveOptions,
 ): Generation {
   const { config } = generation;
-  const { settings } = config;
+  const settings = adjust?.(config.settings) ?? config.settings;
   const server = {
     ...settings.server,
     ...(overrides.host === undefined ? {} : { host: overrides.host }),

@@ -6,7 +6,7 @@ import type { TextDecoder } from 'node:util';
 import { HookError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { parseCloudEvent } from './cloudevents.ts';
-import { type BodyFormat, formatOf, mismatch } from './formats.ts';
+import { announcedFormat, type BodyFormat, formatOf, mismatch } from './formats.ts';
 import { parseForm } from './form.ts';
 import { parseJsonBody } from './json-body.ts';
 import { decodeUtf8 } from './text.ts';
@@ -14,6 +14,22 @@ import { parseXml } from './xml.ts';
 
 export { announcedFormat, BODY_FORMATS, type BodyFormat } from './formats.ts';
 export { checkEncoding, inflateBody } from './inflate.ts';
+
+/**
+ * Parses a body in the format that its path takes, else in the one that it announces, else as text.
+ * @throws HookError `invalid_utf8`
+ */
+export function parseAnyPayload(body: ReceivedBody, format: BodyFormat, decoder: TextDecoder): JsonValue {
+  const announced = announcedFormat(body.headers['content-type']);
+  for (const tried of [format, ...(announced === undefined ? [] : [announced])]) {
+    try {
+      return parsePayload(body, tried, decoder);
+    } catch (error) {
+      if (!(error instanceof HookError)) throw error;
+    }
+  }
+  return parsePayload(body, 'text', decoder);
+}
 
 /** A body with what its headers say of it. */
 export interface ReceivedBody {

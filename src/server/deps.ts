@@ -43,6 +43,8 @@ export interface ServerGeneration {
   /** All tokens: where a sender puts one in the wrong place, it is masked. */
   readonly tokens: KnownTokens;
   canTake(path: string): boolean;
+  /** Whether a body of another format than its path takes is read all the same: for recording what comes. */
+  readonly takesAnyFormat?: boolean;
   /** Whether the name stands in the operator's own files: of a stranger's request only such a name is kept. */
   knowsName(path: string): boolean;
   settingsOf(path: string): PathSettings;

@@ -1,6 +1,6 @@
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { ServerGeneration } from './deps.ts';
-import { parsePayload } from '../payload/payload.ts';
+import { parseAnyPayload, parsePayload } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { acceptedAnswer } from './answer.ts';
 import { type Ending, failedEnding } from './ending.ts';
@@ -84,7 +84,11 @@ async function readPayload(
   }
   // Ten that arrive together are parsed in ten turns, so that what is short is served in between.
   if (bytes.length > LARGE_BODY_BYTES) await pause();
-  return parsePayload({ bytes, headers: headers.values }, settings.bodyFormat ?? 'json', decoder);
+  const received = { bytes, headers: headers.values };
+  const format = settings.bodyFormat ?? 'json';
+  return generation.takesAnyFormat === true
+    ? parseAnyPayload(received, format, decoder)
+    : parsePayload(received, format, decoder);
 }
 
 function repeatOf(

@@ -1,6 +1,6 @@
 /** The command line as real processes: recording, exit codes, colours, closed pipes. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
@@ -79,8 +79,23 @@ test('record writes what arrives as cases: no credentials, masked places, readab
   expect(await post({ id: 8, user: { email: 'eve@example.com' } })).toBe(202);
   await waitFor(() => (recorder.err().match(/ {2}recorded recorded\//g)?.length === 2 ? true : undefined));
   expect(recorder.err()).toContain('nothing to mask at payload.items[].sku, headers.X-Customer');
+  const form = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/x-www-form-urlencoded' };
+  const unknown = (headers: Record<string, string>, body: string): Promise<number> =>
+    fetch(`${url}/not-yet`, { method: 'POST', headers, body }).then(({ status }) => status);
+  expect(await unknown(form, 'a=1&b=two')).toBe(204);
+  expect(await unknown({ ...form, 'content-type': 'application/json' }, 'not json')).toBe(204);
+  await waitFor(() => (recorder.err().match(/ {2}recorded recorded\//g)?.length === 4 ? true : undefined));
+  const lines = recorder
+    .err()
+    .split('\n')
+    .filter((line) => line.startsWith('  recorded '));
+  expect(lines.filter((line) => line.endsWith('; nothing was performed'))).toHaveLength(4);
+  expect(lines[2]).toContain('its mapping needs bodyFormat: form');
   recorder.child.kill('SIGINT');
   expect(await recorder.ended).toBe(0);
+  expect(existsSync(join(bench.folder, '.sluice/sluice.db'))).toBe(false);
+  const bodies = cases(bench, 'not-yet').map((file) => readFileSync(file, 'utf8').split('body:')[1]?.trim());
+  expect(new Set(bodies)).toEqual(new Set(['a: "1"\n  b: two', 'not json']));
 
   const files = cases(bench, 'shop');
   expect(files).toHaveLength(2);
@@ -96,7 +111,7 @@ test('record writes what arrives as cases: no credentials, masked places, readab
 
   const tested = await bench.run(['test', '--dir', 'recorded']);
   expect(tested).toMatchObject({ exitCode: 0 });
-  expect(tested.out).toContain('2 passed, 0 failed, 2 written');
+  expect(tested.out).toContain('4 passed, 0 failed, 4 written');
 });
 
 test('a place to mask that can match nothing is wrong usage, before anything is served', async () => {

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import type { Settings } from '../config/config.ts';
+import { recordCase } from '../golden/golden.ts';
+import { announcedFormat, type BodyFormat } from '../payload/payload.ts';
+import type { HookRequest } from '../request.ts';
+import type { ServiceOptions } from '../service.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface RecorderFlags {
+  /** Folder of the cases. */
+  readonly record?: string;
+  readonly mask: readonly string[];
+  readonly perform?: boolean;
+}
+
+/** Writes what a service receives as cases. */
+export interface Recorder {
+  /** How a service runs beside it. */
+  readonly serviceOptions: Pick<ServiceOptions, 'recording' | 'adjust'>;
+  /** What is said when the service runs. */
+  readonly welcome: readonly string[];
+  /** Writes a request; `formatOf` says in which format its path takes bodies. Never rejects. */
+  record(request: HookRequest, formatOf: (path: string) => BodyFormat | undefined): Promise<void>;
+  /** Removes the temporary store, where there is one. */
+  close(): void;
+}
+
+/** Undefined where nothing is to be recorded. */
+export function openRecorder(terminal: Terminal, flags: RecorderFlags): Recorder | undefined {
+  const { record: dir, mask: masks, perform: performs = true } = flags;
+  if (dir === undefined) return undefined;
+  const store = performs ? undefined : mkdtempSync(join(tmpdir(), 'sluice-record-'));
+  const shown = relative(terminal.cwd, dir) || '.';
+  return {
+    serviceOptions: {
+      recording: { performs },
+      ...(store === undefined ? {} : { adjust: (settings) => onlyRecording(settings, store) }),
+    },
+    welcome: [
+      `Every request is recorded below ${shown}, whatever its hook name and the format of its body`,
+      ...(performs ? [] : ['Nothing is performed, and the store is not touched; --perform changes that']),
+    ],
+    record: async (request, formatOf) => {
+      const format = formatNote(request, formatOf(request.path));
+      const performed = performs ? '' : '; nothing was performed';
+      try {
+        const { file, unused } = await recordCase(request, { dir: resolve(terminal.cwd, dir), masks });
+        const note = unused.length === 0 ? '' : `; nothing to mask at ${unused.join(', ')}`;
+        terminal.err(`  recorded ${relative(terminal.cwd, file)}${note}${format}${performed}`);
+      } catch (error) {
+        terminal.err(`  not recorded: ${error instanceof Error ? error.message : String(error)}${performed}`);
+      }
+    },
+    close: () => {
+      if (store !== undefined) rmSync(store, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The project's store, and listeners that a running service may have, are left alone. */
+function onlyRecording(settings: Settings, store: string): Settings {
+  return {
+    ...settings,
+    metrics: undefined,
+    server: { ...settings.server, health: undefined },
+    storage: { ...settings.storage, url: `sqlite:${join(store, 'sluice.db')}` },
+  };
+}
+
+/** What the path needs before it takes such a body outside of a recording. */
+function formatNote({ headers, payload }: HookRequest, taken: BodyFormat = 'json'): string {
+  if (taken !== 'json') return '';
+  const announced = announcedFormat(headers['content-type']);
+  const found =
+    typeof payload === 'string' ? (announced === 'json' ? undefined : (announced ?? 'text')) : announced;
+  if (found === undefined || found === 'json') return '';
+  return `; the body is no JSON: its mapping needs bodyFormat: ${found}`;
+}
