@@ -1,12 +1,14 @@
 import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { dirname, resolve } from 'node:path';
+import { findMailProblem } from '../config/config.ts';
 import { editDocument, readDocument } from '../document/document.ts';
 import {
   checkMailbox,
   GOOGLE_ENDPOINTS,
   loginWithBrowser,
   loginWithDevice,
+  MailFailure,
   OAUTH_FILE,
   OAUTH_PROVIDERS,
   PASSWORD_FILE,
@@ -62,16 +64,49 @@ export async function setUpMail(
   const ask = await openAsker(cli.terminal, flags.json !== true);
   const { name, provider } = await askProvider(ask, flags);
   const answers = await askAnswers(ask, flags, { ...provider, isGmailApi: name === 'gmail-api' });
-  const secret = await askSecret(cli, { ask, flags, provider, answers, world });
-  ask.say(`testing the connection to ${answers.host}`);
-  const check = await checkMailbox(answers, mailboxSecret(secret), world.google);
-  const edits = setupEdits(writtenBlock(answers), config);
+  const block = writtenBlock(answers);
+  const problem = findMailProblem(block);
+  if (problem !== undefined) throw new CliError(problem, 2);
+  const tested = { ...answers, folders: answers.folders ?? foldersOf(config.mail, answers.kind) };
+  const { secret, check } = await connect(cli, { ask, flags, provider, answers: tested, world });
+  const edits = setupEdits(block, config);
   const edited = editDocument(config.source, config.format, edits);
   if (flags.dryRun !== true) {
     await writeSecret(dirname(file), secret);
     await writeConfig(file, edited);
   }
   report(cli, flags, { file, answers, check, edited, isSame: edited === config.source.text });
+  if (!config.isEnabled) ask.say('hooks are off in this configuration: set hooks.enabled to true');
+}
+
+/** Folders of the block that stay as they are where nothing else is said. */
+function foldersOf(mail: unknown, kind: SetupAnswers['kind']): readonly string[] | undefined {
+  const { kind: before, folders } = (mail ?? {}) as { readonly kind?: unknown; readonly folders?: unknown };
+  const names = Array.isArray(folders) && before === kind ? (folders as unknown[]) : [];
+  return names.length > 0 && names.every((name) => typeof name === 'string') ? names : undefined;
+}
+
+/** How often a password is asked for that the server refuses. */
+const MAX_PASSWORDS = 3;
+
+/** Asks for the secret and tests it; a person who mistyped is asked again. */
+async function connect(
+  cli: Cli,
+  question: SecretQuestion,
+): Promise<{ readonly secret: Secret; readonly check: MailboxCheck }> {
+  const { ask, flags, answers, world } = question;
+  for (let asked = 1; ; asked += 1) {
+    const secret = await askSecret(cli, question);
+    ask.say(`testing the connection to ${answers.host}`);
+    try {
+      return { secret, check: await checkMailbox(answers, mailboxSecret(secret), world.google) };
+    } catch (error) {
+      const isTyped = secret.kind === 'password' && flags.passwordFile === undefined;
+      const isRefused = error instanceof MailFailure && error.kind === 'authentication';
+      if (!isTyped || !isRefused || asked === MAX_PASSWORDS) throw error;
+      ask.say(error.message);
+    }
+  }
 }
 
 function mailboxSecret(secret: Secret): { readonly kind: 'password' | 'token'; readonly value: string } {
@@ -94,6 +129,7 @@ async function readConfig(file: string) {
     format: formatOf(file),
     mail: document.root.at(['hooks', 'mail']).value,
     presets: document.root.at(['hooks', 'presets']).value,
+    isEnabled: document.root.at(['hooks', 'enabled']).value === true,
   };
 }
 

@@ -4,6 +4,7 @@ export { configJsonSchema } from './config-schema.ts';
 export { DEFAULT_CONFIG_FILES, importOpenClawFile, loadConfig } from './load-config.ts';
 export type { ImportedConfig } from './openclaw/import.ts';
 export type { MailBlock } from './mail-schema.ts';
+export { findMailProblem } from './resolve-mail.ts';
 export type { LoadOptions, LoadResult, RemainingConfig } from './load-config.ts';
 export type {
   AgentDefaults,

@@ -35,12 +35,31 @@ export function resolveMail(
   return withPaths(mail, directory);
 }
 
+/** What is wrong with a block that is going to be written; undefined where it can be. */
+export function findMailProblem(block: Readonly<Record<string, unknown>>): string | undefined {
+  const parsed = mailSchema.safeParse(block);
+  if (parsed.success)
+    return isUnencrypted(parsed.data) ? `${clearText(parsed.data)}; ${UNENCRYPTED_HINT}` : undefined;
+  const [issue] = parsed.error.issues;
+  return `hooks.mail.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not as it has to be'}`;
+}
+
+function clearText({ host }: { readonly host: string }): string {
+  return `the password would go to ${host.slice(0, 80)} in clear text`;
+}
+
+const UNENCRYPTED_HINT = 'set security to tls, or to starttls where the server has no port for TLS';
+
 /** A password in clear text must not leave the machine. */
+function isUnencrypted(mail: MailBlock): mail is Extract<MailBlock, { kind: 'imap' }> {
+  return mail.kind === 'imap' && mail.security === 'none' && !isLoopback(mail.host);
+}
+
 function reportUnencrypted(mail: MailBlock, reporter: Reporter): void {
-  if (mail.kind !== 'imap' || mail.security !== 'none' || isLoopback(mail.host)) return;
+  if (!isUnencrypted(mail)) return;
   reporter.report('UNENCRYPTED_MAIL', ['hooks', 'mail', 'security'], {
-    message: `the password would go to ${mail.host.slice(0, 80)} in clear text`,
-    hint: 'set security to tls, or to starttls where the server has no port for TLS',
+    message: clearText(mail),
+    hint: UNENCRYPTED_HINT,
   });
 }
 

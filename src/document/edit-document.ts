@@ -1,4 +1,4 @@
-import { parseDocument as parseYaml } from 'yaml';
+import { isCollection, isNode, isSeq, parseDocument as parseYaml, type Document } from 'yaml';
 import type { Path, SourceText } from './diagnostic.ts';
 import { parseDocument, type DocumentFormat } from './parse-document.ts';
 
@@ -25,9 +25,29 @@ export function editDocument(source: SourceText, format: DocumentFormat, edits: 
 function editYaml(source: SourceText, edits: readonly Edit[]): string {
   rootValue(source, 'yaml');
   const document = parseYaml(source.text);
-  for (const { path, value } of edits)
-    document.setIn(path, document.createNode(value, { aliasDuplicateObjects: false }));
+  for (const edit of edits) setYaml(document, edit);
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+/** What is written beside the old value and how it is written stays; a list that grows keeps its elements. */
+function setYaml(document: Document, { path, value }: Edit): void {
+  const before = document.getIn(path, true);
+  const after = document.createNode(value, { aliasDuplicateObjects: false });
+  if (isSeq(before) && isSeq(after) && isPrefix(before.toJSON(), value)) {
+    before.items.push(...after.items.slice(before.items.length));
+    return;
+  }
+  if (isNode(before)) {
+    after.comment = before.comment ?? null;
+    after.commentBefore = before.commentBefore ?? null;
+    if (isCollection(before) && isCollection(after) && before.flow === true) after.flow = true;
+  }
+  document.setIn(path, after);
+}
+
+function isPrefix(before: unknown, after: unknown): boolean {
+  if (!Array.isArray(before) || !Array.isArray(after)) return false;
+  return before.every((item, index) => JSON.stringify(item) === JSON.stringify(after[index]));
 }
 
 function editJson(source: SourceText, format: 'json' | 'json5', { path, value }: Edit): string {

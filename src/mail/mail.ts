@@ -1,4 +1,5 @@
 /** The mailbox source: reads mailboxes and delivers what arrives to the hook `mail`. */
+export { MailFailure } from './mail-failure.ts';
 export { httpDoor, ownDoor } from './door.ts';
 export type { MailboxStatus } from './mailbox-health.ts';
 export { LiveMail, startMail } from './mail-service.ts';

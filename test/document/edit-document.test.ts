@@ -49,6 +49,31 @@ server: {port: 2}
   );
 });
 
+test('an edit of YAML keeps what is written beside a value, its style, and the elements of a list that grows', () => {
+  const text = `# for all
+presets: [] # none so far
+port: 1 # ours
+names:
+  - a # first
+  # second
+  - b
+`;
+  const edits = [
+    { path: ['presets'], value: ['mail'] },
+    { path: ['port'], value: 2 },
+    { path: ['names'], value: ['a', 'b', 'c'] },
+  ] as const;
+  expect(editDocument({ file: 'f', text }, 'yaml', edits)).toBe(`# for all
+presets: [mail] # none so far
+port: 2 # ours
+names:
+  - a # first
+  # second
+  - b
+  - c
+`);
+});
+
 test('an edit of JSON5 changes nothing but its place', () => {
   const text = `{
   // ours

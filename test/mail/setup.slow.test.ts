@@ -14,7 +14,7 @@ hooks:
   enabled: true # on
   token: \${TOKEN}
   # nothing yet
-  presets: []
+  presets: [] # none so far
 server: {port: 0}
 gateway: {heartbeat: {everySeconds: 0}}
 `;
@@ -58,6 +58,7 @@ describe('setup', () => {
     const text = await config();
     expect(text).toContain('# The hooks of the office.');
     expect(text).toContain('enabled: true # on');
+    expect(text).toContain('presets: [mail] # none so far');
     expect(text).not.toContain('testpass');
     const { config: loaded, diagnostics } = await loadConfig(join(folder, 'sluice.yaml'), {
       env,
@@ -112,10 +113,12 @@ describe('setup', () => {
     ['a wrong password', ['--user', 'nobody'], 'refused the login of nobody'],
     ['a folder that is not there', ['--folder', 'Nowhere'], 'no folder "Nowhere"; it has INBOX'],
     ['spam', ['--folder', 'Junk'], 'holds spam'],
+    ['a host that would get the password in clear text', ['--host', 'imap.example.org'], 'in clear text', 2],
+    ['a hook name that is none', ['--hook-path', 'a b'], 'hooks.mail.path: a hook name such as mail', 2],
     ['a port nobody listens on', ['--port', '1'], 'ECONNREFUSED'],
-  ])('writes nothing after %s', async (_, more, message) => {
+  ])('writes nothing after %s', async (_, more, message, code = 1) => {
     const run = await mail(...answers(more));
-    expect(run.exitCode).toBe(1);
+    expect(run.exitCode).toBe(code);
     expect(run.err).toContain(message);
     expect(run.err).not.toContain('testpass');
     expect(await config()).toBe(CONFIG);
@@ -163,7 +166,7 @@ describe('the other commands', () => {
     await mail(...answers());
     await writeFile(
       join(folder, 'sluice.yaml'),
-      (await config()).replace('  presets:\n    - mail', `  mappings:\n    - ${PICKY}`),
+      (await config()).replace('  presets: [mail] # none so far', `  mappings:\n    - ${PICKY}`),
     );
     let service: Service | undefined = await serve();
     try {
