@@ -257,8 +257,14 @@ interface Wiring {
   readonly health: Health;
 }
 
-function tokensOf({ hooks, gateway }: Settings): KnownTokens {
-  return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token]);
+/** What opens a door here: tokens, and the secrets with which senders prove themselves. */
+function tokensOf({ config, table }: Generation): KnownTokens {
+  const { hooks, gateway } = config.settings;
+  const ofPaths = table.mappings.flatMap(({ match }) => {
+    const { verify, challenge } = match.path === undefined ? {} : table.settingsOf(match.path);
+    return [...(verify?.secrets ?? []), challenge?.token];
+  });
+  return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token, ...ofPaths]);
 }
 
 /** What is written wins over what the command serves with, and that over what is kept anyway. */
@@ -288,7 +294,7 @@ function servedGeneration(
       id,
       hooks: config.settings.hooks,
       gatewayToken: config.settings.gateway.token,
-      tokens: tokensOf(config.settings),
+      tokens: tokensOf(source),
       canTake: (path) =>
         recording !== undefined ||
         isBuiltInRoute(path) ||

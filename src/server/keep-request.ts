@@ -1,5 +1,6 @@
 import { evaluationToJson, type Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
+import { SecretValues } from '../telemetry/telemetry.ts';
 import type { Ending } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';
@@ -18,11 +19,12 @@ export function keepRequest({ deps }: ServerContext, exchange: RequestFacts, end
   if (request === undefined) return;
   const { keepRequests, settingsOf } = exchange.generation;
   if (settingsOf(request.path).keepRequests === 'none' || !isWanted(keepRequests.which, ending)) return;
+  const judged = evaluation === undefined ? undefined : traceOf(exchange.generation.id, evaluation);
   const json = JSON.stringify({
     ...request,
     headers: withoutSecrets(request.headers),
     ...queryOf(request),
-    ...(evaluation === undefined ? {} : { judged: traceOf(exchange.generation.id, evaluation) }),
+    ...(judged === undefined ? {} : { judged: withoutValues(judged, secretsOf(exchange, request)) }),
   });
   deps.storage.keepRequest(
     { requestId: request.id, receivedAt: request.receivedAt, json },
@@ -57,6 +59,38 @@ function queryOf({ query, url }: HookRequest): Pick<HookRequest, 'query' | 'url'
   const safe = withoutSecrets(query);
   if (safe === query) return { query, url };
   return { query: safe, url: `${url.split('?', 1)[0] ?? ''}?${new URLSearchParams(safe).toString()}` };
+}
+
+/** Shorter values under a secret's name are words, such as `?key=main`. */
+const MIN_VALUE_CHARS = 6;
+
+/** Values that a transform or a condition may have read and written into its texts. */
+function secretsOf({ generation }: RequestFacts, { headers, query }: HookRequest): SecretValues {
+  const secrets = new SecretValues();
+  for (const token of generation.tokens.values) secrets.add(token);
+  for (const values of [headers, query]) {
+    for (const [name, value] of Object.entries(values)) {
+      if (value.length >= MIN_VALUE_CHARS && SECRET_NAMES.test(name)) secrets.add(value);
+    }
+  }
+  return secrets;
+}
+
+/** The same with the secrets replaced in every text: what a transform printed or threw, what a condition found. */
+function withoutValues(value: unknown, secrets: SecretValues): unknown {
+  if (typeof value === 'string') return secrets.replaceIn(value);
+  if (Array.isArray(value)) return value.map((item) => withoutValues(item, secrets));
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, withoutValues(item, secrets)]),
+  );
+}
+
+/** Exact numbers are objects of the engine, and print their own text. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
 }
 
 /** How it was judged when it came: mappings may change. The actions are in the store, the prompts with them. */

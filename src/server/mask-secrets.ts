@@ -7,14 +7,19 @@ import type { HookRequest } from '../request.ts';
 
 const MASK = '[redacted]';
 
-/** The tokens of a generation. Most of what a request carries is shorter than any token, and is not looked at. */
+/** Shorter texts are words rather than secrets. */
+const MIN_SECRET_CHARS = 4;
+
+/** The tokens of a generation, and the secrets of its senders. Most of what a request carries is shorter than any token, and is not looked at. */
 export interface KnownTokens {
   readonly values: ReadonlySet<string>;
   readonly minChars: number;
 }
 
 export function knownTokens(tokens: readonly (string | undefined)[]): KnownTokens {
-  const values = new Set(tokens.filter((token): token is string => token !== undefined && token !== ''));
+  const values = new Set(
+    tokens.filter((token): token is string => token !== undefined && token.length >= MIN_SECRET_CHARS),
+  );
   return { values, minChars: Math.min(...[...values].map((token) => token.length)) };
 }
 

@@ -23,7 +23,22 @@ const CANARIES = {
   query: 'canary-query-value',
   body: 'canary-body-text',
   key: 'canary-idempotency-key',
+  cookie: 'canary-cookie-value',
+  mail: 'canary-mail-password-0123456789',
+  bot: '12345:canary-bot-token-0123456789',
 } as const;
+/** What must not even lie in the store, where prompts, replies and kept requests are. */
+const NEVER_STORED = [
+  'token',
+  'gateway',
+  'secret',
+  'retired',
+  'shared',
+  'wrong',
+  'cookie',
+  'mail',
+  'bot',
+] as const;
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 const MAPPINGS = `
@@ -42,10 +57,15 @@ const MAPPINGS = `
   match: {path: broken}
   messageTemplate: "{{#each text}}{{broken}}{{/each}}"
   transform: broken.js
+- id: failing
+  match: {path: failing}
+  runner: bad
+  messageTemplate: "{{text}} {{json query}}"
+  deliver: false
 `;
 
 /** What the agent is started with: it sleeps, so that the list of processes can be read meanwhile. */
-const AGENT = ['sh', '-c', 'cat > /dev/null; sleep 1; echo "trace=$TRACEPARENT"'];
+const AGENT = ['sh', '-c', 'cat > /dev/null; sleep 1; echo "trace=$TRACEPARENT"; env'];
 
 function commandLines(): string {
   return readdirSync('/proc')
@@ -66,20 +86,36 @@ test('no canary sings where only operators and strangers look', { timeout: 60_00
   writeFileSync(join(folder, 'mappings', 'all.yaml'), MAPPINGS);
   writeFileSync(
     join(folder, 'transforms', 'broken.js'),
-    'export default ({ payload }) => { throw new Error(`no: ${payload.text}`); };',
+    `export default ({ payload, headers, query }) => {
+       console.log('cookie', headers.cookie, 'query', JSON.stringify(query));
+       throw new Error('no: ' + payload.text + ' ' + headers.cookie);
+     };`,
   );
   const callbacks: { readonly trace: unknown; readonly body: string }[] = [];
+  const alerts: string[] = [];
   const receiver = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => (body += text));
     request.on('end', () => {
-      callbacks.push({ trace: request.headers['traceparent'], body });
-      response.end();
+      const isAlert = request.url?.startsWith('/bot') === true;
+      if (isAlert) alerts.push(body);
+      else callbacks.push({ trace: request.headers['traceparent'], body });
+      response.end('{"ok":true,"result":{"message_id":1}}');
     });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port } = receiver.address() as AddressInfo;
   const config = {
     hooks: {
+      mail: {
+        version: 1,
+        kind: 'imap',
+        account: 'me@example.com',
+        host: '127.0.0.1',
+        port: 1,
+        security: 'none',
+        auth: { kind: 'password', password: '${MAIL}' },
+      },
       enabled: true,
       token: '${TOKEN}',
       mappingsDir: 'mappings',
@@ -90,7 +126,17 @@ test('no canary sings where only operators and strangers look', { timeout: 60_00
     server: { port: 0 },
     metrics: { port: 0 },
     storage: { url: `sqlite:${join(folder, 'sluice.db')}` },
-    gateway: { token: '${GATEWAY}', runner: { kind: 'command', argv: AGENT } },
+    channels: { telegram: { botToken: '${BOT}', baseUrl: `http://127.0.0.1:${String(port)}` } },
+    gateway: {
+      token: '${GATEWAY}',
+      runner: 'good',
+      runners: {
+        good: { kind: 'command', argv: AGENT },
+        // It writes all it is given to where the end is shown.
+        bad: { kind: 'command', argv: ['sh', '-c', 'cat >&2; env >&2; exit 3'] },
+      },
+      alerts: { channel: 'telegram', to: '-100', after: 1 },
+    },
     log: { level: 'debug' },
   };
   const configFile = join(folder, 'sluice.json');
@@ -103,10 +149,12 @@ test('no canary sings where only operators and strangers look', { timeout: 60_00
     SECRET: CANARIES.secret,
     RETIRED: CANARIES.retired,
     SHARED: CANARIES.shared,
-    CALLBACK: `http://127.0.0.1:${String((receiver.address() as AddressInfo).port)}/done`,
+    MAIL: CANARIES.mail,
+    BOT: CANARIES.bot,
+    CALLBACK: `http://127.0.0.1:${String(port)}/done`,
   };
   const log = createLogger({ destination: { write: (line: string) => void (logged += line) } });
-  const service = await startService({ configFile, env, log });
+  const service = await startService({ configFile, env, log, readMail: true });
   onTestFinished(async () => {
     await service.stop();
     receiver.close();
@@ -120,11 +168,20 @@ test('no canary sings where only operators and strangers look', { timeout: 60_00
   });
   const errors: string[] = [];
   const post = async (path: string, headers: Record<string, string>, sent = body): Promise<number> => {
-    const answer = await fetch(`${service.url}/hooks/${path}?note=${CANARIES.query}`, {
-      method: 'POST',
-      headers: { 'x-note': CANARIES.header, 'idempotency-key': CANARIES.key, traceparent: TRACE, ...headers },
-      body: sent,
-    });
+    const answer = await fetch(
+      `${service.url}/hooks/${path}${path.includes('?') ? '&' : '?'}note=${CANARIES.query}`,
+      {
+        method: 'POST',
+        headers: {
+          'x-note': CANARIES.header,
+
+          'idempotency-key': CANARIES.key,
+          traceparent: TRACE,
+          ...headers,
+        },
+        body: sent,
+      },
+    );
     const text = await answer.text();
     if (answer.status >= 400) errors.push(text + JSON.stringify([...answer.headers]));
     return answer.status;
@@ -141,12 +198,16 @@ test('no canary sings where only operators and strangers look', { timeout: 60_00
     await post('shared', { 'X-Shared': CANARIES.wrong }),
     await post('wake', { authorization: `Bearer ${CANARIES.wrong}` }),
     await post(`wake?token=${CANARIES.wrong}`, {}),
-    await post('broken', bearer),
+    await post('broken', { ...bearer, cookie: CANARIES.cookie }),
     await post('wake', bearer, `{"text": ${CANARIES.body}`),
     await post('wake', bearer, JSON.stringify({ text: CANARIES.body.repeat(200) })),
     await post(`none/${CANARIES.token}`, bearer),
+    await post(`none/${CANARIES.secret}`, bearer),
+    await post(`failing?hint=${CANARIES.retired}`, { ...bearer, 'idempotency-key': 'k3' }),
   ];
-  expect(statuses).toEqual([202, 202, 401, 401, 401, 401, 401, 500, 400, 413, 404]);
+  expect(statuses).toEqual([202, 202, 401, 401, 401, 401, 401, 500, 400, 413, 404, 404, 202]);
+  await expect.poll(() => alerts.join('\n'), { timeout: 30_000 }).toContain('failing');
+  await expect.poll(() => logged, { timeout: 30_000 }).toContain('mailbox');
   await expect.poll(() => callbacks.length, { timeout: 30_000 }).toBe(2);
 
   const metricsUrl = /"metricsUrl":"([^"]+)"/.exec(logged)?.[1] ?? '';
@@ -155,12 +216,28 @@ test('no canary sings where only operators and strangers look', { timeout: 60_00
   expect(metrics).toContain('sluice_auth_failures_total{reason="wrong"}');
   expect(logged).toContain('"diagnosis":"re-encoded-body"');
 
+  const asked = { headers: { authorization: `Bearer ${CANARIES.gateway}` } };
+  const ready = await (await fetch(`${service.url}/readyz`, asked)).text();
+  expect(ready).toContain('mailbox_away');
+
   const signature = sign(CANARIES.secret)['x-hub-signature-256']?.slice(7) ?? '';
   for (const canary of [...Object.values(CANARIES), signature]) {
     expect(logged, 'log').not.toContain(canary);
     expect(errors.join('\n'), 'error answers').not.toContain(canary);
     expect(metrics, 'metrics').not.toContain(canary);
     expect(processes, 'processes').not.toContain(canary);
+    expect(ready, 'degraded list').not.toContain(canary);
+    expect(alerts.join('\n'), 'alerts').not.toContain(canary);
+  }
+  const stored = readdirSync(folder)
+    .filter((name) => name.startsWith('sluice.db'))
+    .map((name) => readFileSync(join(folder, name), 'latin1'))
+    .join('');
+  // The transform that printed a cookie failed, so its request was kept.
+  expect(stored).toContain('[removed]');
+  for (const name of NEVER_STORED) {
+    expect(stored, 'store').not.toContain(CANARIES[name]);
+    expect(callbacks.map((callback) => callback.body).join(''), 'callback').not.toContain(CANARIES[name]);
   }
   // The trace goes where it belongs: into the run and its callback.
   expect(callbacks.map(({ trace }) => trace)).toEqual([TRACE, TRACE]);
