@@ -68,9 +68,16 @@ export interface ServiceOptions extends LiveOptions {
    * no run, no turn of the main session, no delivery, and nothing is removed.
    */
   readonly recording?: { readonly performs: boolean };
+  /** Of Sluice, for those who ask which services use a store. */
+  readonly version?: string;
+  /** What this service does of the work of its store; default all. */
+  readonly role?: ServiceRole;
   /** How often `storage.keep` is applied; default every ten minutes. */
   readonly pruneEveryMs?: number;
 }
+
+/** `front` takes hooks and performs nothing, `worker` performs and takes no hooks. */
+export type ServiceRole = 'front' | 'worker' | 'all';
 
 const PRUNE_EVERY_MS = 10 * 60_000;
 
@@ -87,7 +94,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const live = await openLiveGeneration({ ...options, health }, sandbox);
     sayMissingWalls(options.log, live, sandbox);
     const { settings } = live.generation.config;
-    const storage = await openStore(settings, live.generation.table.mappings);
+    const storage = await openStore(settings, live.generation.table.mappings, options);
     opened.unshift(() => storage.close());
     const reading: { mail?: LiveMail } = {};
     const mailboxes = (): readonly MailboxFigures[] => reading.mail?.figures ?? [];
@@ -98,6 +105,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       configuration: live.effects,
       log: options.log,
       health,
+      performs: options.role !== 'front',
       ...(metrics === undefined ? {} : { metrics: metrics.metrics.gateway }),
     });
     opened.unshift(() => gateway.stop(0));
@@ -147,11 +155,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 function openStore(
   { storage, gateway, hooks }: Settings,
   mappings: Generation['table']['mappings'],
+  { role = 'all', version = '', log }: ServiceOptions,
 ): Promise<Storage> {
+  if (role !== 'all' && storage.url.startsWith('sqlite:')) {
+    throw new Error(
+      `--role ${role} needs a store that several services share: set storage.url to postgres://USER:PASSWORD@HOST/DATABASE, or leave --role out`,
+    );
+  }
   const owners = Object.fromEntries(mappings.map(({ id, owner }) => [id, owner]));
   return openStorage(storage.url, {
     owners: { mappings: owners, sharedPrefixes: hooks.sessionKeys.shared },
     mode: 'performer',
+    replica: { role, version, leaseMs: storage.leaseSeconds * 1000 },
+    onWarning: (message) => log.warn({}, message),
     maxBacklogRuns: storage.maxBacklog.runs,
     maxBacklogBytes: storage.maxBacklog.bytes,
     maxPendingEvents: gateway.events.maxPending,
@@ -160,14 +176,15 @@ function openStore(
 
 /** Lets gateway and mailbox follow the live configuration; mail takes the way every request goes. */
 function followReloads(
-  { log, readMail: isWanted = false }: ServiceOptions,
+  { log, role, readMail: isWanted = false }: ServiceOptions,
   wiring: Omit<Wiring, 'metrics'> & { readonly server: RunningServer },
 ): LiveMail {
   const { live, storage, gateway, server, health } = wiring;
+  // A worker takes no hooks, and so no mail.
   const door = ownDoor((hook) => server.deliver(hook));
   const mail = new LiveMail({ store: storage, door, log, health });
   const apply = (): void => {
-    if (isWanted) mail.apply(live.generation.config.settings.hooks.mail);
+    if (isWanted && role !== 'worker') mail.apply(live.generation.config.settings.hooks.mail);
   };
   live.onReplaced(() => {
     gateway.reconfigure(live.effects);
@@ -203,6 +220,11 @@ function watchHealth(health: Health, { sandbox, storage, failed }: Watched): () 
   };
   tell(storage.health());
   storage.onHealthChange(tell);
+  const { lease } = storage;
+  lease?.onChange((isHeld) => {
+    const message = 'its runs were ended and put back; others take them until the database is reached again';
+    health.replace('lease_lost', isHeld ? [] : [{ message }]);
+  });
   const look = (): void => {
     const { ok, reason = 'transforms cannot run' } = sandbox.health;
     health.replace('transforms_cannot_run', ok ? [] : [{ message: reason }]);
@@ -281,7 +303,11 @@ function keepRequests(written: KeepRequests, defaults: KeepRequests): ServerGene
 /** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
 function servedGeneration(
   live: LiveGeneration,
-  { keepRequests: defaults = {}, recording }: Pick<ServiceOptions, 'keepRequests' | 'recording'>,
+  {
+    keepRequests: defaults = {},
+    recording,
+    role,
+  }: Pick<ServiceOptions, 'keepRequests' | 'recording' | 'role'>,
 ): () => ServerGeneration {
   let source: Generation | undefined;
   let served: ServerGeneration | undefined;
@@ -292,7 +318,7 @@ function servedGeneration(
     const names = new Set(table.mappings.map(({ match }) => match.path));
     served = {
       id,
-      hooks: config.settings.hooks,
+      hooks: role === 'worker' ? { ...config.settings.hooks, enabled: false } : config.settings.hooks,
       gatewayToken: config.settings.gateway.token,
       tokens: tokensOf(source),
       canTake: (path) =>

@@ -26,12 +26,15 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   try {
     const options = { env: cli.terminal.env, needSecrets: false, sandbox };
     if (flags.fix === true) await fix(cli, file, options);
-    const { diagnostics, summary, conversations, proofs, compiler } = await checkGeneration(file, options);
+    const { diagnostics, summary, conversations, proofs, notes, compiler } = await checkGeneration(
+      file,
+      options,
+    );
     const text = formatDiagnostics(diagnostics, { format, color: cli.terminal.color });
     if (text !== '') cli.terminal.out(text);
     if (format === 'pretty' && diagnostics.length === 0) cli.terminal.out(`no findings: ${summary}`);
     if (format === 'pretty')
-      for (const line of [...conversations, ...proofs]) cli.terminal.out(clearControl(line));
+      for (const line of [...conversations, ...proofs, ...notes]) cli.terminal.out(clearControl(line));
     if (format === 'pretty' && compiler !== undefined) {
       cli.terminal.out(`types of transforms were checked by ${compiler}`);
     }

@@ -1,14 +1,16 @@
 import { formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
-import { startService, type Service } from '../service.ts';
+import { startService, type Service, type ServiceRole } from '../service.ts';
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
 import { CliError } from './terminal.ts';
+import { version } from './version.ts';
 
 export interface ServeFlags {
   readonly config?: string;
   readonly host?: string;
   readonly port?: number;
+  readonly role?: ServiceRole;
 }
 
 /**
@@ -36,6 +38,8 @@ async function run({ terminal }: Cli, flags: ServeFlags, log: Log): Promise<void
     log,
     listen: flags,
     readMail: true,
+    version,
+    ...(flags.role === undefined ? {} : { role: flags.role }),
     onDiagnostics: (diagnostics, isLoaded) => {
       if (!isRunning && !isLoaded && terminal.interactive) {
         terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { wholeNumber, type Cli } from './command-line.ts';
 import type { ServeFlags } from './serve.ts';
 import type { DevFlags } from './dev.ts';
@@ -29,7 +29,14 @@ function addServing(program: Command, cli: Cli): void {
     program
       .command('serve')
       .description('run the service: it needs a token, logs JSON, and reloads on SIGHUP'),
-  ).action(async (flags: ServeFlags) => (await import('./serve.ts')).serve(cli, flags));
+  )
+    .addOption(
+      new Option(
+        '--role <role>',
+        'of several services on one PostgreSQL store: front takes hooks only, worker performs only; default all',
+      ).choices(['front', 'worker', 'all']),
+    )
+    .action(async (flags: ServeFlags) => (await import('./serve.ts')).serve(cli, flags));
   listener(
     program
       .command('dev')

@@ -165,7 +165,28 @@ function addSessions(program: Command, cli: Cli): void {
 }
 
 function addStorage(program: Command, cli: Cli): void {
-  const storage = program.command('storage').description('copy or check the store');
+  const storage = program
+    .command('storage')
+    .description('where the store is and who uses it; back it up, check it');
+  cli
+    .withConfig(
+      storage
+        .command('status', { isDefault: true })
+        .description('show where the store is, what it promises, and which services use it'),
+    )
+    .option('--json', 'a JSON object on stdout')
+    .action(async (flags: { config?: string; json?: boolean }) => {
+      await (await import('./storage-tasks.ts')).printStorageStatus(cli, flags);
+    });
+  cli
+    .withConfig(
+      storage
+        .command('migrate')
+        .description('make the store, or bring it up to date, while no service uses it'),
+    )
+    .action(async (flags: { config?: string }) => {
+      await (await import('./storage-tasks.ts')).migrateStore(cli, flags);
+    });
   cli
     .withConfig(
       storage.command('backup <file>').description('copy the store into a new file while it is in use'),

@@ -311,9 +311,14 @@ const agentsSchema = z.strictObject({
 });
 
 const storageSchema = z.strictObject({
-  url: secretSchema
-    .default('sqlite:./.sluice/sluice.db')
-    .meta({ description: 'The file that holds the store, as sqlite:FILE.' }),
+  url: secretSchema.default('sqlite:./.sluice/sluice.db').meta({
+    description:
+      'Where the store is: sqlite:FILE, or postgres://USER:PASSWORD@HOST/DATABASE, which several services may share.',
+  }),
+  leaseSeconds: z.number().min(1).max(3_600).default(20).meta({
+    description:
+      'PostgreSQL only: a service that cannot reach the database ends its runs after three quarters of this time, and others take them over after all of it.',
+  }),
   keep: z
     .strictObject({
       days: z

@@ -226,6 +226,8 @@ export interface AgentDefaults {
 export interface StorageSettings {
   /** `sqlite:<absolute path>`. */
   readonly url: string;
+  /** Of a process that shares the store. */
+  readonly leaseSeconds: number;
   readonly keep: { readonly days: number; readonly rows: number };
   readonly keepRequests: KeepRequests;
   readonly maxBacklog: { readonly runs: number; readonly bytes: number };

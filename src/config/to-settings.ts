@@ -1,3 +1,4 @@
+import { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 import { resolve } from 'node:path';
 import { namesMainSession } from '../action.ts';
 import { didYouMean, type Path } from '../document/document.ts';
@@ -64,6 +65,7 @@ export function toSettings(file: ConfigFile, context: SettingsContext): Settings
     plugins: file.plugins.map((name) => (/^\.{0,2}\//.test(name) ? resolve(context.directory, name) : name)),
     storage: {
       url: storageUrl(file.storage.url, context),
+      leaseSeconds: file.storage.leaseSeconds,
       keep: file.storage.keep,
       keepRequests: withoutUndefined(file.storage.keepRequests),
       maxBacklog: file.storage.maxBacklog,
@@ -291,11 +293,30 @@ function withoutUndefined(keep: ConfigFile['storage']['keepRequests']): StorageS
 function storageUrl(url: string, context: SettingsContext): string {
   const file = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
   if (file !== undefined) return `sqlite:${resolve(context.directory, file)}`;
-  context.reporter.report('INVALID_STORAGE_URL', ['storage', 'url'], {
-    message: /^postgres(?:ql)?:/.test(url)
-      ? 'storage.url names a PostgreSQL database, which this version cannot use, expected sqlite:FILE'
-      : 'storage.url is not the address of a store, expected sqlite:FILE',
-    hint: 'write sqlite: and the path of a file, or remove storage.url: the default is sqlite:./.sluice/sluice.db',
-  });
+  const report = (message: string, hint: string): void =>
+    context.reporter.report('INVALID_STORAGE_URL', ['storage', 'url'], { message, hint });
+  if (!/^postgres(?:ql)?:/.test(url)) {
+    report(
+      'storage.url is not the address of a store, expected sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE',
+      'write sqlite: and the path of a file, or remove storage.url: the default is sqlite:./.sluice/sluice.db',
+    );
+  } else if (!isDatabaseUrl(url)) {
+    report(
+      'storage.url is not the address of a PostgreSQL database, expected postgres://USER:PASSWORD@HOST/DATABASE',
+      'characters such as @ / : # in a password are written as %40 %2F %3A %23; keep the address in a variable: url: ${DATABASE_URL}',
+    );
+  } else if (findMissingPackages(['pg'], import.meta.url).length > 0) {
+    report(
+      explainMissingPackages('a store in PostgreSQL', ['pg']),
+      'install it where Sluice is installed, or use a file: sqlite:FILE',
+    );
+  }
   return url;
+}
+
+/** Whether it names a host, or a socket, and a database. */
+function isDatabaseUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { hostname, pathname, searchParams } = new URL(url);
+  return (hostname !== '' || searchParams.has('host')) && /^\/[^/]/.test(pathname);
 }

@@ -193,6 +193,7 @@ const READ_AT_START: Readonly<Record<string, (settings: Settings) => unknown>> =
   'server.limits': ({ server }) => server.limits,
   'server.health': ({ server }) => server.health,
   'storage.url': ({ storage }) => storage.url,
+  'storage.leaseSeconds': ({ storage }) => storage.leaseSeconds,
   'storage.maxBacklog': ({ storage }) => storage.maxBacklog,
   'gateway.events.maxPending': ({ gateway }) => gateway.events.maxPending,
   metrics: ({ metrics }) => metrics,

@@ -238,6 +238,8 @@ export interface Check {
   /** Who may write into which conversation; for people. */
   readonly conversations: readonly string[];
   readonly proofs: readonly string[];
+  /** What the store does not promise; for people. */
+  readonly notes: readonly string[];
   /** The compiler that checked the types of transforms. */
   readonly compiler?: string;
 }
@@ -258,7 +260,7 @@ function usableDefaults({ runDefaults, settings }: LoadedConfig): EvaluationSett
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
 export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
   const { diagnostics, generation, transforms } = await load(file, options);
-  if (transforms === undefined) return { diagnostics, summary: '', conversations: [], proofs: [] };
+  if (transforms === undefined) return { diagnostics, summary: '', conversations: [], proofs: [], notes: [] };
   const types = await typecheckTransforms(transforms.dir, transforms.refs, {
     configDir: dirname(resolve(file)),
   });
@@ -271,7 +273,15 @@ export async function checkGeneration(file: string, options: GenerationOptions):
       generation === undefined ? [] : listConversations(generation.config, generation.table.mappings),
     ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
     proofs: generation === undefined ? [] : proofsOf(generation, options),
+    notes: generation === undefined ? [] : storeNotes(generation),
   };
+}
+
+function storeNotes({ config }: Generation): readonly string[] {
+  if (!/^postgres(?:ql)?:/.test(config.settings.storage.url)) return [];
+  return [
+    'the store is in PostgreSQL: accepted work may be lost with the primary unless synchronous_standby_names is set there; "sluice storage status" asks it',
+  ];
 }
 
 function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {

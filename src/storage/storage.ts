@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import type { Storage } from './port.ts';
 import type { RetentionLimits } from './records.ts';
+import { sqliteStatus } from './sqlite/sqlite-status.ts';
 import { openSqliteStorage } from './sqlite/sqlite-storage.ts';
 import type { KnownOwners } from './sqlite/worker/owner-migration.ts';
 import { StorageError } from './storage-error.ts';
+import type { StoreStatus } from './store-status.ts';
 
 export type { Storage } from './port.ts';
 export { DROPPED, KEPT_LIMITS } from './records.ts';
@@ -21,6 +23,7 @@ export {
 } from './record-json.ts';
 export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
 export type { StorageError, StorageErrorCode, StorageHealth } from './storage-error.ts';
+export type { StoreStatus, StoreUser } from './store-status.ts';
 
 /** How a store is opened. */
 export interface StorageOptions {
@@ -58,26 +61,45 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     maxBacklogBytes: options.maxBacklogBytes ?? 1_000_000_000,
     maxPendingEvents: options.maxPendingEvents ?? 10_000,
   };
-  if (/^postgres(?:ql)?:\/\//.test(url)) {
+  if (isPostgres(url)) {
     const { openPostgresStorage } = await import('./postgres/postgres-storage.ts');
     const { replica = { role: 'all', version: '', leaseMs: DEFAULT_LEASE_MS } } = options;
     const onWarning = options.onWarning ?? (() => undefined);
     return openPostgresStorage({ url, mode, limits, ...replica, onWarning });
   }
-  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
-  if (file === '' || file.startsWith(':')) {
-    throw new StorageError(
-      'invalid_url',
-      'storage.url has to be sqlite:<path of a file>, e.g. sqlite:./.sluice/sluice.db',
-    );
-  }
+  const file = fileOf(url);
   return openSqliteStorage({
-    file: resolve(file),
+    file,
     mode,
     fsync,
     limits,
     owners: options.owners ?? { mappings: {}, sharedPrefixes: [] },
   });
+}
+
+/** Looks at a store without using it: where it is, how old its schema, who has it in use. */
+export async function storeStatus(url: string): Promise<StoreStatus> {
+  if (!isPostgres(url)) return sqliteStatus(fileOf(url));
+  const { postgresStatus } = await import('./postgres/postgres-status.ts');
+  return postgresStatus(url);
+}
+
+function isPostgres(url: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(url);
+}
+
+/** The absolute path of a `sqlite:` URL. */
+function fileOf(url: string): string {
+  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
+  if (file !== '' && !file.startsWith(':')) return resolve(file);
+  // A reference that leads nowhere stands for itself; any other text may hold a password.
+  const [reference] = /^(?:\$\{\w+\}|\{file: .*\})$/.exec(url) ?? [];
+  throw new StorageError(
+    'invalid_url',
+    reference === undefined
+      ? 'storage.url has to be sqlite:<path of a file>, e.g. sqlite:./.sluice/sluice.db, or postgres://USER:PASSWORD@HOST/DATABASE'
+      : `storage.url is ${reference}, which leads nowhere here; set the variable, or make the file readable, as for the service`,
+  );
 }
 
 const DEFAULT_LEASE_MS = 20_000;

@@ -11,6 +11,10 @@ import type { Log } from './log.ts';
 export const HEALTH_CONDITIONS = {
   stopping: { effect: 'unready', title: 'the service is stopping' },
   store_cannot_accept: { effect: 'unready', title: 'the store cannot take requests' },
+  lease_lost: {
+    effect: 'degraded',
+    title: 'this service cannot prove to the others that it lives; it performs nothing',
+  },
   store_replaced: { effect: 'unready', title: 'the file of the store was moved or replaced' },
   transforms_cannot_run: { effect: 'unready', title: 'the processes that run transforms do not start' },
   reload_rejected: {

@@ -258,6 +258,7 @@ test('a file with every key becomes exactly these settings', async () => {
     plugins: [join(folder, 'plugins/pager.js'), 'sluice-channel-extra'],
     storage: {
       url: `sqlite:${join(folder, 'data/hooks.db')}`,
+      leaseSeconds: 20,
       keep: { days: 7, rows: 10 },
       keepRequests: {},
       maxBacklog: { runs: 5, bytes: 6 },
@@ -326,6 +327,7 @@ test('the shortest file that serves has these defaults', async () => {
     url: `sqlite:${join(folder, '.sluice/sluice.db')}`,
     keep: { days: 30, rows: 1_000_000 },
     keepRequests: {},
+    leaseSeconds: 20,
     maxBacklog: { runs: 100_000, bytes: 1_073_741_824 },
   });
   expect([metrics, log]).toEqual([undefined, { level: 'info' }]);

@@ -140,6 +140,7 @@ const FULL = {
   plugins: ['./pager.mjs'],
   storage: {
     url: 'sqlite:hooks.db',
+    leaseSeconds: 7,
     keep: { days: 3, rows: 10 },
     keepRequests: { which: 'failed', count: 5, bytes: 1000, days: 2 },
     maxBacklog: { runs: 5, bytes: 6 },

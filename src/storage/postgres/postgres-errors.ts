@@ -1,7 +1,11 @@
 import { StorageError, type StorageErrorCode } from '../storage-error.ts';
 
 /** Says what to do about an error of PostgreSQL; `place` names the database without its password. */
-export function explainPostgresError(error: unknown, place: string): StorageError {
+export function explainPostgresError(
+  error: unknown,
+  place: string,
+  remedy = 'it is tried again by itself',
+): StorageError {
   if (error instanceof StorageError) return error;
   const { code = '', message } =
     error instanceof Error ? (error as Error & { code?: string }) : { message: '' };
@@ -27,16 +31,16 @@ export function explainPostgresError(error: unknown, place: string): StorageErro
       );
     case '08':
     case '57':
-      return explain(
-        'unreachable',
-        `the database cannot be reached (${message}); it is tried again by itself`,
-      );
+      return explain('unreachable', `the database cannot be reached (${message}); ${remedy}`);
     default:
       return /^E[A-Z]+$/.test(code)
-        ? explain('unreachable', `the database cannot be reached (${code}); it is tried again by itself`)
+        ? explain('unreachable', `the database cannot be reached (${code}); ${remedy}`)
         : explain('failed', message);
   }
 }
+
+/** Where nothing is tried again. */
+export const CHECK_ADDRESS = 'see that it runs, and that storage.url is right';
 
 /** Host, port and database of a URL: never its password. */
 export function placeOf(url: string): string {

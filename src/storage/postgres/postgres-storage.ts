@@ -8,7 +8,7 @@ import type { Storage } from '../port.ts';
 import { StorageError } from '../storage-error.ts';
 import { connectClient } from './connect.ts';
 import { examineServer, warningsOf } from './examine-server.ts';
-import { explainPostgresError, placeOf } from './postgres-errors.ts';
+import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
 import { ReplicaLease } from './replica-lease.ts';
 import { setUpSchema } from './set-up-schema.ts';
 import type { PostgresInput } from './worker/postgres-worker.ts';
@@ -47,7 +47,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     return await open(options, first, { place, explain });
   } catch (error) {
     await first?.end().catch(() => undefined);
-    throw explain(error);
+    throw explainPostgresError(error, place, CHECK_ADDRESS);
   }
 }
 

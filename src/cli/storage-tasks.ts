@@ -1,0 +1,116 @@
+import {
+  openStorage,
+  storeStatus,
+  type Backlog,
+  type StoreStatus,
+  type StoreUser,
+} from '../storage/storage.ts';
+import type { Cli } from './command-line.ts';
+import { loadSettings, type ConfigFlags } from './config-file.ts';
+import { formatSpan } from './terminal.ts';
+import { openWorkbench } from './workbench.ts';
+
+/** Prints where the store is, what it promises, and who uses it. */
+export async function printStorageStatus(cli: Cli, flags: ConfigFlags & { json?: boolean }): Promise<void> {
+  const { settings } = await loadSettings(cli.terminal, flags);
+  const { url } = settings.storage;
+  const status = await storeStatus(url);
+  const backlog = status.version === status.newest ? await readBacklog(url) : undefined;
+  if (flags.json === true) {
+    cli.terminal.out(JSON.stringify({ ...status, ...(backlog === undefined ? {} : { backlog }) }));
+    return;
+  }
+  for (const line of statusLines(status, backlog)) cli.terminal.out(line);
+}
+
+async function readBacklog(url: string): Promise<Backlog> {
+  const storage = await openStorage(url, { mode: 'attached' });
+  try {
+    return await storage.backlog();
+  } finally {
+    await storage.close();
+  }
+}
+
+function statusLines(status: StoreStatus, backlog: Backlog | undefined): readonly string[] {
+  const { place, services, copyOf } = status;
+  return [
+    `store     ${place}`,
+    `schema    ${schemaLine(status)}`,
+    ...(status.server === undefined ? [] : serverLines(status.server)),
+    ...(copyOf === undefined
+      ? []
+      : [`copy      ${copyOf} is copied into this store and has not ended; no service starts on it before`]),
+    ...(services.length === 0 ? ['services  none'] : services.map((user) => `service   ${userLine(user)}`)),
+    ...(backlog === undefined
+      ? []
+      : [
+          `work      ${backlog.queuedRuns} runs queued, ${backlog.activeRuns} active, ${backlog.deadRuns} dead; ${backlog.queuedOutbox} deliveries and callbacks queued, ${backlog.deadOutbox} dead`,
+        ]),
+  ];
+}
+
+function schemaLine({ version, newest }: StoreStatus): string {
+  if (version === 0) return 'there is no store yet; the first start makes it, or "sluice storage migrate"';
+  if (version === newest) return `version ${version}, up to date`;
+  if (version > newest) return `version ${version}; this Sluice knows up to ${newest}`;
+  return `version ${version}, to be brought to ${newest} by the next start, or by "sluice storage migrate"`;
+}
+
+function serverLines({
+  version,
+  isPooled,
+  synchronousCommit,
+  fsync,
+  hasSynchronousStandby,
+}: NonNullable<StoreStatus['server']>): readonly string[] {
+  return [
+    `server    PostgreSQL ${version}, ${isPooled ? 'through a pooler' : 'direct'}`,
+    `promise   ${
+      fsync === 'off'
+        ? 'fsync is off: accepted work is lost when the server loses power'
+        : `what was accepted is on disk there${synchronousCommit === 'off' ? ' (Sluice turns synchronous_commit on)' : ''}`
+    }`,
+    `failover  ${
+      hasSynchronousStandby
+        ? 'a commit waits for a standby: accepted work outlives the primary'
+        : 'no synchronous_standby_names: accepted work may be lost with the primary'
+    }`,
+  ];
+}
+
+function userLine({ id, role, host, version, startedAt, leaseLeftMs = 0, isLeader }: StoreUser): string {
+  const parts = [
+    `${id}  ${role}`,
+    ...(host === undefined ? [] : [`on ${host}`]),
+    ...(version === undefined || version === '' ? [] : [`version ${version}`]),
+    ...(startedAt === undefined ? [] : [`for ${formatSpan(Date.now() - startedAt)}`]),
+    ...(isLeader === true ? ['leads'] : []),
+    ...(leaseLeftMs < 0 ? ['its lease has ended'] : []),
+  ];
+  return parts.join(', ');
+}
+
+/** Makes the store, or brings its schema up to date; refused while services use it. */
+export async function migrateStore(cli: Cli, flags: ConfigFlags): Promise<void> {
+  const bench = await openWorkbench(cli.terminal, flags);
+  try {
+    const { config, table } = bench.generation;
+    const { storage, hooks } = config.settings;
+    const before = await storeStatus(storage.url);
+    const owners = Object.fromEntries(table.mappings.map(({ id, owner }) => [id, owner]));
+    const opened = await openStorage(storage.url, {
+      owners: { mappings: owners, sharedPrefixes: hooks.sessionKeys.shared },
+      mode: 'performer',
+    });
+    await opened.close();
+    const after = await storeStatus(storage.url);
+    cli.terminal.out(
+      before.version === after.version
+        ? `${after.place}: version ${after.version}, already up to date`
+        : `${after.place}: brought from version ${before.version} to ${after.version}`,
+    );
+  } finally {
+    await bench.close();
+  }
+}
