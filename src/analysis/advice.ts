@@ -10,7 +10,16 @@ import {
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { findNearNames } from './near-names.ts';
-import { findValue, suggestElement, suggestInLists, suggestList, suggestPath } from './near-paths.ts';
+import { notesOn } from './request-notes.ts';
+import {
+  findText,
+  hasValue,
+  type FoundText,
+  suggestElement,
+  suggestInLists,
+  suggestList,
+  suggestPath,
+} from './near-paths.ts';
 
 /** What else there is to say about an evaluation, for those who ask why. */
 export interface Advice {
@@ -18,8 +27,10 @@ export interface Advice {
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
   /** Variables that were missing, with what the request has instead. */
   readonly instead: ReadonlyMap<string, string>;
-  /** Texts that a condition asked for, with where the request has them. */
-  readonly foundAt: ReadonlyMap<string, string>;
+  /** Texts that a condition asked for, with where the request has them, or one that is nearly so. */
+  readonly foundAt: ReadonlyMap<string, FoundText>;
+  /** What kind of request it is, where that explains what became of it. */
+  readonly notes: readonly string[];
   /** Mappings behind the one taken that would have taken the request, too. */
   readonly alsoMatched: readonly { readonly id: string; readonly at: string }[];
 }
@@ -36,11 +47,12 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   ];
   const instead = new Map<string, string>();
   for (const name of missing) {
-    if (!/^[\w.[\]-]+$/.test(name)) continue;
+    if (!/^[\w.$[\]-]+$/.test(name)) continue;
     const near = whatIsThere(name, evaluation, request);
     if (near !== undefined && near !== name) instead.set(name, near);
   }
   return {
+    notes: notesOn(request, table.settingsOf(request.path)),
     nearNames: table.canTake(request.path) ? [] : nearNames(request, table),
     instead,
     foundAt: foundElsewhere(considered, request),
@@ -48,7 +60,12 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   };
 }
 
-function whatIsThere(name: string, { mapping }: Evaluation, request: HookRequest): string | undefined {
+function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest): string | undefined {
+  const { mapping } = evaluation;
+  const isEmptyHere = evaluation.trace.templates.some(({ empty }) =>
+    empty.some(({ expression }) => expression.trim() === name),
+  );
+  if (isEmptyHere && hasValue(name, request)) return `../${name}, as it stands outside the block`;
   const list = mapping?.forEach === undefined ? suggestList(name, request) : undefined;
   if (list !== undefined)
     return `${name.slice('item.'.length)} in the elements of ${list}: add forEach: ${list}`;
@@ -68,15 +85,15 @@ function missingIn({ failed, nodes = [] }: ConsideredMapping): readonly string[]
   return [failed.node, ...nodes].flatMap(({ missing }) => (missing === undefined ? [] : [missing]));
 }
 
-/** Expected texts that stand at another place of the body. */
+/** Expected texts that stand at another place of the body, or nearly so. */
 function foundElsewhere(considered: readonly ConsideredMapping[], request: HookRequest): Advice['foundAt'] {
-  const found = new Map<string, string>();
+  const found = new Map<string, FoundText>();
   for (const { failed } of considered) {
-    if (failed?.part !== 'when' || failed.node.result !== 'false') continue;
+    if (failed?.part !== 'when' || failed.node.result === 'true') continue;
     const { expected, found: was } = failed.node;
     if (typeof expected !== 'string' || expected === was || expected.length < 3) continue;
-    const at = findValue(expected, request);
-    if (at !== undefined) found.set(expected, at);
+    const text = findText(expected, request, was);
+    if (text !== undefined) found.set(expected, text);
   }
   return found;
 }

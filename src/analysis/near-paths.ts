@@ -112,8 +112,23 @@ function headerFor(key: string, { headers }: HookRequest): string | undefined {
 
 /** What an element of a `forEach` has of a variable that found nothing, as the template writes it. */
 export function suggestElement(missing: string, item: JsonValue): string | undefined {
-  const keys = missing.split('.');
-  return holds(item, keys) ? `item.${missing}` : undefined;
+  const keys = missing.replace(/^item\./, '').split('.');
+  // `alert.labels` for the element of `alerts`: the first names may stand for the element itself.
+  const behind = keys.findIndex((_, index) => holds(item, keys.slice(index)));
+  if (behind !== -1) return `item.${keys.slice(behind).join('.')}`;
+  const near = suggestKey(keys, item, 'item.');
+  return near ?? findElsewhere(keys, item, 'item.');
+}
+
+/** Whether the body has a value at the path. */
+export function hasValue(path: string, { payload }: HookRequest): boolean {
+  const keys = path.replace(/^payload\./, '').split('.');
+  let value: JsonValue | undefined = payload;
+  for (const key of keys) {
+    if ((!isJsonObject(value) && !Array.isArray(value)) || !Object.hasOwn(value, key)) return false;
+    value = (value as Readonly<Record<string, JsonValue>>)[key];
+  }
+  return value !== null && value !== undefined;
 }
 
 /** The list whose elements have what `item.…` asks for, where the mapping has no `forEach`. */
@@ -149,8 +164,42 @@ function abbreviated(short: string, names: readonly string[]): string | undefine
   });
 }
 
-/** Where in the body a text stands that a condition asked for at another place; the nearest to the root. */
-export function findValue(wanted: string, { payload }: HookRequest): string | undefined {
+/** A text of the body, with its path. */
+export interface FoundText {
+  readonly at: string;
+  readonly text: string;
+}
+
+/** Longer texts are no names of events. */
+const MAX_NAME_CHARS = 60;
+
+/**
+ * Where in the body a text stands that a condition asked for at another place, or one that is nearly so; the nearest to
+ * the root. `was` is what the condition found.
+ */
+export function findText(
+  wanted: string,
+  { payload }: HookRequest,
+  was: JsonValue | undefined,
+): FoundText | undefined {
+  let near: FoundText | undefined;
+  for (const found of textsIn(payload)) {
+    if (found.text === wanted) return found;
+    const isNear = found.text.length <= MAX_NAME_CHARS && isAlike(wanted, found.text);
+    if (isNear && found.text !== was) near ??= found;
+  }
+  return near;
+}
+
+/** `incident.trigger` and `incident.triggered`: at most a few letters are different, and one holds most of the other. */
+function isAlike(wanted: string, text: string): boolean {
+  if (text.length < 4 || wanted.length < 4) return false;
+  const [a, b] = [wanted.toLowerCase(), text.toLowerCase()];
+  return a.startsWith(b) || b.startsWith(a) || didYouMean(wanted, [text]) !== undefined;
+}
+
+/** Texts of a body, the nearest to its root first. */
+function* textsIn(payload: JsonValue): Generator<FoundText> {
   let level: { readonly path: string; readonly value: JsonValue }[] = [{ path: '', value: payload }];
   let looked = 0;
   for (let depth = 0; depth < MAX_LEVELS && level.length > 0; depth += 1) {
@@ -159,13 +208,12 @@ export function findValue(wanted: string, { payload }: HookRequest): string | un
       if (!isJsonObject(value)) continue;
       for (const [key, item] of Object.entries(value)) {
         looked += 1;
-        if (looked > MAX_LOOKED_AT) return undefined;
+        if (looked > MAX_LOOKED_AT) return;
         const at = path === '' ? key : `${path}.${key}`;
-        if (item === wanted) return at;
-        next.push({ path: at, value: item });
+        if (typeof item === 'string') yield { at, text: item };
+        else next.push({ path: at, value: item });
       }
     }
     level = next;
   }
-  return undefined;
 }

@@ -19,6 +19,17 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return best?.candidate;
 }
 
+/** The only candidate that begins with the word, or that the word begins with: `tolerance` for `toleranceSeconds`. */
+export function longerWord(word: string, candidates: Iterable<string>): string | undefined {
+  const plain = simplify(word);
+  if (plain.length < 4 || plain.length > MAX_WORD) return undefined;
+  const found = [...candidates].filter((candidate) => {
+    const other = simplify(candidate);
+    return other.length >= 4 && (other.startsWith(plain) || plain.startsWith(other));
+  });
+  return found.length === 1 ? found[0] : undefined;
+}
+
 function simplify(word: string): string {
   return word.toLowerCase().replaceAll(/[-_\s]/g, '');
 }

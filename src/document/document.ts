@@ -1,9 +1,9 @@
 export type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
-export { didYouMean } from './did-you-mean.ts';
+export { didYouMean, longerWord } from './did-you-mean.ts';
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';
 export { DOCUMENT_CODES } from './document-codes.ts';
-export { describeValue, fromZodError, validate, type ForeignKeys } from './findings.ts';
+export { describeValue, fromZodError, validate, type SchemaAdvice } from './findings.ts';
 export { formatDiagnostics } from './format-diagnostics.ts';
 export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
 export { formatPlace, lineColumn } from './line-column.ts';

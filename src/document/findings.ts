@@ -1,8 +1,11 @@
 import type { z } from 'zod';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import type { Diagnostic, LocatedValue, Path } from './diagnostic.ts';
-import { didYouMean } from './did-you-mean.ts';
+import type { Diagnostic, LocatedValue, Path, Place } from './diagnostic.ts';
+import { didYouMean, longerWord } from './did-you-mean.ts';
 import { replaceWithin, withEdit } from './text-edit.ts';
+import { bound, kindHint, kindName, listed } from './kind-words.ts';
+import { guessValue, type ValueHint } from './value-hints.ts';
+import { findCommentValue } from './yaml-slips.ts';
 import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
 
 /**
@@ -12,23 +15,28 @@ import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
 export function validate<S extends z.ZodType>(
   located: LocatedValue,
   schema: S,
-  foreign: ForeignKeys = {},
+  advice: SchemaAdvice = {},
 ): { readonly value?: z.output<S>; readonly diagnostics: readonly Diagnostic[] } {
   const result = schema.safeParse(located.value);
   return result.success
     ? { value: result.data, diagnostics: [] }
-    : { diagnostics: fromZodError(result.error, located, schema, foreign) };
+    : { diagnostics: fromZodError(result.error, located, schema, advice) };
 }
 
-/** What unknown keys at the root mean elsewhere, and what they are called here. */
-export type ForeignKeys = Readonly<Record<string, { readonly hint: string; readonly rename?: string }>>;
+/** What a room knows of the words and values of others. */
+export interface SchemaAdvice {
+  /** What unknown keys mean elsewhere, and what they are called here; below the root as `verify.secret`. */
+  readonly keys?: Readonly<Record<string, { readonly hint: string; readonly rename?: string }>>;
+  /** How a value was meant that is of the wrong kind or not among those known; `key` as above, lists left out. */
+  readonly value?: (key: string, value: unknown) => ValueHint | undefined;
+}
 
 /** The findings behind a zod error, in the file's order; `schema` is the one that made it, for the names of known keys. */
 export function fromZodError(
   error: z.ZodError,
   root: LocatedValue,
   schema: z.ZodType,
-  foreign: ForeignKeys = {},
+  advice: SchemaAdvice = {},
 ): readonly Diagnostic[] {
   const mistyped = new Set(
     error.issues.filter(({ code }) => code === 'invalid_type').map((issue) => formatPath(pathOf(issue))),
@@ -37,7 +45,7 @@ export function fromZodError(
     .filter(
       (issue) => issue.code === 'invalid_type' || !isBound(issue) || !mistyped.has(formatPath(pathOf(issue))),
     )
-    .flatMap((issue) => fromIssue(issue, { root, schema, base: [], foreign }))
+    .flatMap((issue) => fromIssue(issue, { root, schema, base: [], advice }))
     .toSorted((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
 }
 
@@ -84,7 +92,7 @@ interface Context {
   readonly schema: z.ZodType;
   /** Path before the issue's own, inside a union. */
   readonly base: Path;
-  readonly foreign: ForeignKeys;
+  readonly advice: SchemaAdvice;
 }
 
 function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
@@ -101,6 +109,8 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
   const invalid = (expected: string, hint = remedy): readonly Diagnostic[] => [
     finding('INVALID_VALUE', `${name} must be ${expected}, found ${found}`, root.place(path), hint),
   ];
+  const invalidAs = (meant: ValueHint, expected: string): readonly Diagnostic[] =>
+    invalid(expected, meant.hint).map((one) => withValue(one, root.place(path), meant));
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => unknownKey(context, path, key));
@@ -110,6 +120,9 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
       const values = issue.values.map(String);
       if (part.value === undefined) return [wrongType(context, path, [listed(values)])];
       const written = typeof part.value === 'string' ? part.value : '';
+      const meant = adviceOn(context, path);
+      if (meant !== undefined)
+        return invalidAs(meant, listed(issue.values.map((value) => JSON.stringify(value) ?? '')));
       const near = didYouMean(written, values);
       const edit = near === undefined ? undefined : replaceWithin(root.place(path), written, near);
       return invalid(
@@ -122,8 +135,11 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
       return invalid(bound(issue));
     case 'not_multiple_of':
       return invalid(`a multiple of ${String(issue.divisor)}`);
-    case 'invalid_format':
-      return invalid(issue.message === '' ? `a ${issue.format}` : issue.message);
+    case 'invalid_format': {
+      const expected = issue.message === '' ? `a ${issue.format}` : issue.message.replace(/^must be /, '');
+      const meant = adviceOn(context, path);
+      return meant === undefined ? invalid(expected) : invalidAs(meant, expected);
+    }
     case 'invalid_union':
       return fromUnion(issue, context, path);
     case 'invalid_key':
@@ -178,14 +194,24 @@ function refusedAtRoot(issue: Issue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
 }
 
-function unknownKey({ root, schema, foreign }: Context, path: Path, key: string): Diagnostic {
+function unknownKey(
+  { root, schema, advice: { keys: foreign = {} } }: Context,
+  path: Path,
+  key: string,
+): Diagnostic {
   const known = findSchemas(schema, path).flatMap(knownKeys);
-  const elsewhere = path.length === 0 && Object.hasOwn(foreign, key) ? foreign[key] : undefined;
+  const full = keyText([...path, key]);
+  const elsewhere = Object.hasOwn(foreign, full) ? foreign[full] : undefined;
   const near = didYouMean(key, known);
+  const longer = near === undefined && elsewhere === undefined ? longerWord(key, known) : undefined;
   const object = root.at(path).path;
   const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
   const all = known.length <= 12 ? `; the keys here are: ${known.join(', ')}` : '';
-  const hint = elsewhere?.hint ?? (near === undefined ? `remove it${all}` : `did you mean "${near}"?`);
+  const hint =
+    elsewhere?.hint ??
+    (near === undefined && longer === undefined
+      ? `remove it${all}`
+      : `did you mean "${near ?? longer ?? ''}"?`);
   const at = root.place([...path, key], 'key');
   const found = {
     ...finding('UNKNOWN_KEY', `unknown key "${shorten(key)}"${where}`, at, hint),
@@ -229,24 +255,48 @@ function wrongType(context: Context, path: Path, expected: readonly string[]): D
     );
   const secret = path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
   const message = `${name} must be ${wanted}, found ${describeValue(part.value, { secret })}`;
-  return finding(
-    'WRONG_TYPE',
-    message,
-    root.place(path),
-    typeHint(part.value, expected) ?? kindHint(expected),
-  );
+  const at = root.place(path);
+  const meant =
+    (secret ? undefined : adviceOn(context, path)) ??
+    guessValue(String(path.at(-1)), part.value, expected) ??
+    asWritten(part.value, expected, at);
+  if (meant !== undefined) return withValue(finding('WRONG_TYPE', message, at, meant.hint), at, meant);
+  const hint = (part.value === null ? (findCommentValue(at) ?? EMPTY) : undefined) ?? kindHint(expected);
+  return finding('WRONG_TYPE', message, at, hint);
 }
 
-function typeHint(value: unknown, expected: readonly string[]): string | undefined {
-  if (typeof value === 'number' && expected.includes('a string')) return 'put it in quotes';
-  if (typeof value === 'string' && expected.includes('a number') && /^-?\d+(\.\d+)?$/.test(value))
-    return 'remove the quotes';
-  if (typeof value === 'string' && expected.includes('a boolean'))
-    return 'write true or false, without quotes';
-  if (expected.includes('a list') && ['string', 'number'].includes(typeof value)) return 'put it in [ ]';
-  if (value === null)
-    return 'give it a value, or remove the key; lines that belong to the key must be indented deeper than the key';
+const EMPTY =
+  'give it a value, or remove the key; lines that belong to the key must be indented deeper than the key';
+
+/** The same text with quotes or brackets around it. */
+function asWritten(
+  value: unknown,
+  expected: readonly string[],
+  { source, start, end }: Place,
+): ValueHint | undefined {
+  const written = source.text.slice(start, end);
+  if (typeof value === 'number' && expected.includes('a string'))
+    return { hint: 'put it in quotes', text: `"${written}"` };
+  if (expected.includes('a list') && ['string', 'number'].includes(typeof value))
+    return {
+      hint: 'put it in [ ]',
+      text: `[${/^[|>]|[,\n]/.test(written) ? JSON.stringify(value) : written}]`,
+    };
   return undefined;
+}
+
+/** What the room says of the value at a path. */
+function adviceOn({ root, advice }: Context, path: Path): ValueHint | undefined {
+  return advice.value?.(keyText(path), root.at(path).value);
+}
+
+/** A path as advice names it: its keys, without the positions of lists. */
+function keyText(path: Path): string {
+  return path.filter((step) => typeof step === 'string').join('.');
+}
+
+function withValue(found: Diagnostic, at: Place, { text }: ValueHint): Diagnostic {
+  return withEdit(found, text === undefined ? undefined : { at, text });
 }
 
 /** What a value means, where the schema says so; else that it may be left out, or has to be corrected. */
@@ -260,55 +310,6 @@ function missingHint({ root, schema }: Context, path: Path): string {
   const { description } = findMeaning(schema, path);
   const where = formatPath(root.at(path.slice(0, -1)).path);
   return `add "${String(path.at(-1))}" to ${where}${description === undefined ? '' : `: ${description}`}`;
-}
-
-function kindHint(expected: readonly string[]): string {
-  const ways = expected.map((kind) => WAYS[kind] ?? kind);
-  return `write ${ways.join(' or ')}`;
-}
-
-/** How a kind of value is written. */
-const WAYS: Readonly<Record<string, string>> = {
-  'a string': 'one text',
-  'a list': 'a list, [a, b]',
-  'an object': 'keys with values, indented below it or in { }',
-  'a boolean': 'true or false',
-  'a number': 'a number, without quotes',
-  'a whole number': 'a number without a fraction and without quotes',
-};
-
-function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
-  const [limit, word] =
-    issue.code === 'too_small'
-      ? [issue.minimum, issue.inclusive === false ? 'above' : 'at least']
-      : [issue.maximum, issue.inclusive === false ? 'below' : 'at most'];
-  const text = String(limit);
-  if (issue.origin === 'string') {
-    const isBlankRule = issue.code === 'too_small' && text === '1';
-    return isBlankRule ? 'a string that is not empty' : `${word} ${text} characters long`;
-  }
-  if (issue.origin === 'array') return `a list of ${word} ${text} ${text === '1' ? 'entry' : 'entries'}`;
-  return `${word} ${text}`;
-}
-
-function kindName(expected: string): string {
-  switch (expected) {
-    case 'array':
-      return 'a list';
-    case 'object':
-    case 'record':
-      return 'an object';
-    case 'int':
-      return 'a whole number';
-    case 'null':
-      return 'null';
-    default:
-      return `a ${expected}`;
-  }
-}
-
-function listed(values: readonly string[]): string {
-  return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
 }
 
 function finding(code: string, message: string, at: Diagnostic['at'], hint?: string): Diagnostic {

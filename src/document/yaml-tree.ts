@@ -4,11 +4,15 @@ import type { Diagnostic, SourceText } from './diagnostic.ts';
 import { lineColumn } from './line-column.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
+import { findYamlSlip, type YamlSlip } from './yaml-slips.ts';
 
 /** One slip makes the parser stumble again and again after it. */
 const MAX_SYNTAX_FINDINGS = 3;
 /** Findings nearer than this to the one before them are of the same slip. */
 const LINES_APART = 3;
+
+/** Findings after which the parser stumbles. */
+const BROKEN: ReadonlySet<string> = new Set(['YAML_SYNTAX', 'YAML_TAB']);
 
 function apart(findings: readonly Diagnostic[]): readonly Diagnostic[] {
   const kept: Diagnostic[] = [];
@@ -16,7 +20,8 @@ function apart(findings: readonly Diagnostic[]): readonly Diagnostic[] {
   for (const finding of findings) {
     if (finding.at === undefined) continue;
     const { line } = lineColumn(finding.at);
-    if (line - last >= LINES_APART) kept.push(finding);
+    // A slip that is known by its own line is none of the parser's stumbles.
+    if (line - last >= LINES_APART || (finding.edit !== undefined && line > last)) kept.push(finding);
     last = line;
   }
   return kept;
@@ -37,11 +42,11 @@ export function readYamlTree(source: SourceText): ReadTree {
   const [first, second] = documents;
   if (first === undefined) return { tree: { start: 0, end: 0, value: null }, diagnostics: [] };
   const findings = [...first.errors, ...first.warnings].map((error) => finding(source, error));
-  const syntax = apart(findings.filter(({ code }) => code === 'YAML_SYNTAX')).slice(0, MAX_SYNTAX_FINDINGS);
+  const syntax = apart(findings.filter(({ code }) => BROKEN.has(code))).slice(0, MAX_SYNTAX_FINDINGS);
   // Where the text itself is broken, a strange key is a part of it.
   const diagnostics = findings.filter(
     (found) =>
-      (found.code !== 'YAML_SYNTAX' || syntax.includes(found)) &&
+      (!BROKEN.has(found.code) || syntax.includes(found)) &&
       (found.code !== 'NON_STRING_KEY' || syntax.length === 0),
   );
   if (second !== undefined) {
@@ -179,6 +184,8 @@ function finding(source: SourceText, error: YAMLError): Diagnostic {
     };
   }
   if (error.code === 'NON_STRING_KEY') {
+    const slip = findYamlSlip(source, start);
+    if (slip !== undefined) return broken(slip);
     return {
       severity: 'error',
       code: 'NON_STRING_KEY',
@@ -196,6 +203,8 @@ function finding(source: SourceText, error: YAMLError): Diagnostic {
       hint: 'replace the tab with two spaces for each level',
     };
   }
+  const slip = findYamlSlip(source, start);
+  if (slip !== undefined) return broken(slip);
   const hint = isFlowReference(source.text, start)
     ? 'inside { } and [ ], write a reference in quotes: "${NAME}"'
     : syntaxHint(error);
@@ -206,6 +215,10 @@ function finding(source: SourceText, error: YAMLError): Diagnostic {
     at,
     hint,
   };
+}
+
+function broken({ message, ...rest }: YamlSlip): Diagnostic {
+  return { severity: 'error', code: 'YAML_SYNTAX', message: `invalid YAML: ${message}`, ...rest };
 }
 
 function syntaxHint({ code, message }: YAMLError): string {

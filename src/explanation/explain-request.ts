@@ -50,8 +50,9 @@ export interface ExplanationJson extends EvaluationJson {
     readonly nearNames: EvaluationAdvice['nearNames'];
     /** What the request has in place of what was missing. */
     readonly instead: readonly { readonly missing: string; readonly found: string }[];
-    /** Where the body has a text that a condition looked for at another place. */
-    readonly elsewhere: readonly { readonly text: string; readonly at: string }[];
+    /** Where the body has a text that a condition looked for at another place, or one that is nearly so. */
+    readonly elsewhere: readonly { readonly wanted: string; readonly text: string; readonly at: string }[];
+    readonly notes: readonly string[];
     readonly alsoMatched: EvaluationAdvice['alsoMatched'];
     readonly passedOver: readonly string[];
   };
@@ -59,14 +60,15 @@ export interface ExplanationJson extends EvaluationJson {
 
 /** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
 export function explanationToJson({ request, evaluation, advice }: RequestExplanation): ExplanationJson {
-  const { nearNames, instead, foundAt, alsoMatched, passedOver: files = [] } = advice;
+  const { nearNames, instead, foundAt, alsoMatched, passedOver: files = [], notes = [] } = advice;
   return {
     request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
     ...evaluationToJson(evaluation),
     advice: {
       nearNames,
       instead: [...instead].map(([missing, found]) => ({ missing, found })),
-      elsewhere: [...foundAt].map(([text, at]) => ({ text, at })),
+      elsewhere: [...foundAt].map(([wanted, found]) => ({ wanted, ...found })),
+      notes,
       alsoMatched,
       passedOver: files,
     },

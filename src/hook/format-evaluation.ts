@@ -23,7 +23,9 @@ export interface ExplainOptions {
 export interface EvaluationAdvice {
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
   readonly instead: ReadonlyMap<string, string>;
-  readonly foundAt: ReadonlyMap<string, string>;
+  readonly foundAt: ReadonlyMap<string, { readonly at: string; readonly text: string }>;
+  /** What kind of request it is, where that explains what became of it. */
+  readonly notes?: readonly string[];
   /** Files of the mappings folder that are not read. */
   readonly passedOver?: readonly string[];
   readonly alsoMatched: readonly { readonly id: string; readonly at: string }[];
@@ -49,6 +51,7 @@ export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions
     consideredLines(trace.considered, options.advice, paint),
     trace.transforms.flatMap((transform) => transformLines(transform, paint)),
     emptyLines(evaluation, options.advice, paint),
+    (options.advice?.notes ?? []).map((note) => `${paint('yellow', 'note')} ${line(note)}`),
     outcome.kind === 'accepted' && options.actions !== false ? actionLines(outcome.actions, paint) : [],
     outcome.kind === 'rejected' ? errorLines(outcome.error, remedyFor(evaluation), paint) : [],
     warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
@@ -189,8 +192,8 @@ function missLines(
 
 /** Where the text that was expected stands in the body. */
 function elsewhere(expected: JsonValue | undefined, advice: EvaluationAdvice | undefined): string[] {
-  const at = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
-  return at === undefined ? [] : [`      ${line(at)} is ${value(expected)}: did you mean that?`];
+  const found = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
+  return found === undefined ? [] : [`      ${line(found.at)} is ${value(found.text)}: did you mean that?`];
 }
 
 function transformLines({ call, reply, at, index, problem }: TransformTrace, paint: Paint): string[] {

@@ -6,7 +6,7 @@ import {
   THINKING_LEVELS,
   thinkingLevel,
 } from '../action.ts';
-import { didYouMean, type Path } from '../document/document.ts';
+import { didYouMean, longerWord, type Path } from '../document/document.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { quote, type Finding, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -30,16 +30,30 @@ export function checkChannel({ reporter, options }: Checked, path: Path, written
   const known = new Set([...CHANNEL_IDS, ...(options.channels ?? [])]);
   if (known.has(id)) return id;
   const near = didYouMean(name, [LAST_CHANNEL, ...known, ...Object.keys(CHANNEL_ALIASES)]);
+  const place = placeInChannel(written.trim(), known);
   reporter.report(path, {
     code: 'UNKNOWN_CHANNEL',
     message: `unknown channel ${quote(name)}`,
     hint:
-      near === undefined
+      place ??
+      (near === undefined
         ? `the channels are: ${[LAST_CHANNEL, ...known].join(' ')}`
-        : `did you mean "${near}"?`,
-    ...replacing(written.trim(), near),
+        : `did you mean "${near}"?`),
+    ...(place === undefined ? replacing(written.trim(), near) : {}),
   });
   return undefined;
+}
+
+/** A room or person on a platform, or both in one, where only the platform is named. */
+function placeInChannel(written: string, known: ReadonlySet<string>): string | undefined {
+  const [, platform = '', to = ''] = /^([a-z]+)\s*[:/]\s*(\S.*)$/i.exec(written) ?? [];
+  const id = platform.toLowerCase();
+  if (known.has(id) || Object.hasOwn(CHANNEL_ALIASES, id)) {
+    return `channel is the platform alone, and "to" the place in it: channel: ${id} and to: ${quote(to)}`;
+  }
+  if (!/^[#@+-]|^[CGDU][A-Z0-9]{7,}$|^\d{6,}$/.test(written)) return undefined;
+  const example = written.startsWith('+') ? 'whatsapp' : 'slack';
+  return `channel is the platform, and "to" the place in it, e.g. channel: ${example} and to: ${quote(written)}; the channels are: ${[LAST_CHANNEL, ...known].join(' ')}`;
 }
 
 /** A literal recipient has to have its channel's form. */
@@ -131,11 +145,12 @@ export function checkThinking({ reporter }: Pick<Checked, 'reporter'>, level: st
 export function checkRunner({ source, reporter, options }: Checked, runners = options.runners): void {
   const { runner } = source;
   if (runner === undefined || runners === undefined || runners.includes(runner)) return;
-  const near = didYouMean(runner, runners);
+  const spelt = didYouMean(runner, runners);
+  const near = spelt ?? longerWord(runner, runners);
   reporter.report(['runner'], {
     code: 'UNKNOWN_RUNNER',
     message: `there is no runner ${quote(runner)} in gateway.runners`,
     hint: near === undefined ? `the runners are: ${runners.join(' ')}` : `did you mean "${near}"?`,
-    ...replacing(runner, near),
+    ...replacing(runner, spelt),
   });
 }

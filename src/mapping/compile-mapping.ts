@@ -18,13 +18,13 @@ import {
   checkThinking,
 } from './check-names.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { FOREIGN_KEYS } from './foreign-keys.ts';
+import { MAPPING_ADVICE } from './foreign-keys.ts';
 import { compileMatch } from './routing/compile-match.ts';
 import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
+import { compileForEach } from './compile-for-each.ts';
 import type { CompiledMapping, CompiledTemplate, DedupeSettings } from './compiled-mapping.ts';
 import { compilePathSettings } from './path-settings.ts';
-import { isReserved } from './scope.ts';
 import { compileOpenClawTemplate } from './template/openclaw-template.ts';
 import type { TemplateCompiler } from './template/template.ts';
 import { toTransformRef } from './transform-ref.ts';
@@ -67,7 +67,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   const located = withoutKeys(entry.value, [...unknownKeys(entry), ...foreign]);
   const reporter = createReporter(located);
   const { diagnostics } = reporter;
-  const checked = validate(located, MappingSchema, FOREIGN_KEYS);
+  const checked = validate(located, MappingSchema, MAPPING_ADVICE);
   diagnostics.push(...checked.diagnostics);
   // Keys with a wrong value are left out for the rest of the checks.
   const value =
@@ -316,24 +316,6 @@ function literal({ reporter }: CompilingMapping, path: Path, text: string | unde
     hint: 'write a fixed value; a transform can choose one for each request',
   });
   return false;
-}
-
-function compileForEach({ source, located, reporter }: CompilingMapping): CompiledMapping['forEach'] {
-  if (source.forEach === undefined) return undefined;
-  const text = source.forEach.trim();
-  const keys = text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
-  const [root = ''] = keys;
-  const isOdd = keys.some((key) => key === '' || /[\s{}[\]"'|]/.test(key));
-  if (isOdd || (isReserved(root) && root !== 'payload')) {
-    reporter.report(['forEach'], {
-      code: 'INVALID_FOR_EACH',
-      message: `forEach is a path in the payload, found ${quote(text)}`,
-      hint: text.includes('{{')
-        ? `write forEach: ${text.replaceAll(/[{}\s]/g, '')}`
-        : 'write it as messages or payload.data.items, without braces; payload alone is the whole body',
-    });
-  }
-  return { keys: root === 'payload' ? keys.slice(1) : keys, text, at: located.place(['forEach']) };
 }
 
 function compileCallback({ source, reporter, options }: CompilingMapping): string | undefined {

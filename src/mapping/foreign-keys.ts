@@ -1,3 +1,6 @@
+import type { SchemaAdvice } from '../document/document.ts';
+import { meantValue } from './meant-values.ts';
+
 /**
  * Words of other tools (OpenClaw, Hermes Agent, n8n, Zapier, hookdeck) and keys at the wrong level, with what they are
  * here. `rename` only where the value means the same.
@@ -16,10 +19,17 @@ const event: ForeignKey = {
 };
 const into = (key: string): ForeignKey => ({ hint: `it belongs into match: write match: {${key}: …}` });
 const proof: ForeignKey = {
-  hint: 'the token that senders carry is hooks.token of the configuration, one for all mappings',
+  hint: "the token that senders carry is hooks.token of the configuration, one for all mappings; a path with one of its own has verify: {scheme: token, secrets: ['${NAME}']}",
+};
+const signing: ForeignKey = {
+  hint: "the secret that a sender signs with belongs into verify: {scheme: github, secrets: ['${NAME}']}, with the scheme of the sender",
+};
+const secrets: ForeignKey = { hint: "write secrets, a list of references: secrets: ['${NAME}']" };
+const tolerance: ForeignKey = {
+  hint: 'write toleranceSeconds, a number of seconds: toleranceSeconds: 600',
 };
 
-export const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
+const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   when: into('when'),
   path: into('path'),
   source: into('source'),
@@ -33,10 +43,40 @@ export const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   event,
   events: event,
   on: event,
-  secret: proof,
+  secret: signing,
+  secrets: signing,
+  signingSecret: signing,
+  webhookSecret: signing,
+  hmac: signing,
+  signature: signing,
   token: proof,
   auth: proof,
-  signature: proof,
+  'verify.secret': secrets,
+  'verify.token': secrets,
+  'verify.key': secrets,
+  'verify.signingSecret': secrets,
+  'verify.tolerance': tolerance,
+  'verify.maxAge': tolerance,
+  'verify.type': { hint: 'here it is called "scheme"', rename: 'scheme' },
+  'verify.provider': { hint: 'here it is called "scheme"', rename: 'scheme' },
+  'match.event': {
+    hint: 'an event is named in a header or in the body: write when, e.g. when: {"===": [{"var": "headers.x-github-event"}, "push"]}',
+  },
+  'match.events': {
+    hint: 'an event is named in a header or in the body: write when, e.g. when: {"in": [{"var": "headers.x-github-event"}, ["push"]]}',
+  },
+  'match.header': { hint: 'a header is read by when: {"===": [{"var": "headers.x-name"}, "value"]}' },
+  'match.headers': { hint: 'headers are read by when: {"===": [{"var": "headers.x-name"}, "value"]}' },
+  'match.method': { hint: 'method stands beside match, not in it: method: GET' },
+  'match.condition': { hint: 'here it is called "when"', rename: 'when' },
+  'match.conditions': { hint: 'here it is called "when", one JsonLogic rule: {"and": [...]}' },
+  'match.filter': { hint: 'here it is called "when"', rename: 'when' },
+  'match.if': { hint: 'here it is called "when"', rename: 'when' },
+  'match.where': { hint: 'here it is called "when"', rename: 'when' },
+  'match.name': { hint: 'here it is called "path"', rename: 'path' },
+  'match.url': { hint: 'write path, the hook name alone: what follows hooks.path in the address' },
+  'match.body': { hint: 'fields of the body are read by when: {"===": [{"var": "field"}, "value"]}' },
+  'match.payload': { hint: 'fields of the body are read by when: {"===": [{"var": "field"}, "value"]}' },
   url: {
     hint: 'senders post to hooks.path and match.path; the address that hears of the outcome is callbackUrl',
   },
@@ -80,3 +120,6 @@ export const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   model_name: rename('model'),
   reasoning: rename('thinking'),
 };
+
+/** What is known of words and values of others in a mapping. */
+export const MAPPING_ADVICE: SchemaAdvice = { keys: FOREIGN_KEYS, value: meantValue };

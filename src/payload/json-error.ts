@@ -35,11 +35,32 @@ export function findJsonError(text: string): JsonError | undefined {
     const char = text[at];
     if (char === undefined && state === 'end') return undefined;
     const step = char === undefined ? undefined : takeToken(text, { at, char, state, open });
-    if (step === undefined) return locate(text, at, EXPECTED[state]);
+    if (step === undefined) return locate(text, at, EXPECTED[state] + slipAt(text, { at, state, open }));
     if (typeof step !== 'number') return locate(text, step.offset, step.expected);
     at = step;
     state = nextState(state, char as string, open);
   }
+}
+
+/** The usual slip behind what was found; names neither key nor value. */
+function slipAt(
+  text: string,
+  { at, state, open }: { readonly at: number; readonly state: State; readonly open: readonly ('{' | '[')[] },
+): string {
+  const char = text[at];
+  if (char === undefined) return '; the body ends too early';
+  const isAfterComma = state === 'key' || (state === 'value' && open.at(-1) === '[');
+  if (isAfterComma && closes(char, open)) return '; remove the comma before the closing bracket';
+  if (char === "'") return '; texts stand in double quotes, not in single ones';
+  if (state === 'after-value' && char === '"') return '; a comma is missing before it';
+  if (
+    state === 'value' &&
+    /^(?:True|False|None|undefined|NaN|unknown|unavailable)\b/.test(text.slice(at, at + 12))
+  )
+    return '; only true, false, null, numbers and texts in double quotes are values';
+  if (text.startsWith('{{', at) || (char === '{' && text[at - 1] === '{'))
+    return '; a template of the sender was not filled in';
+  return '';
 }
 
 /** Consumes one token that the state allows: its end, a finding inside a string, or undefined where none fits. */

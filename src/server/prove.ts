@@ -171,7 +171,11 @@ async function proveSender(
       return refuse(context, exchange, {
         ...judged,
         scheme,
-        diagnose: () => diagnosisOf(judged, hasToken()),
+        diagnose: () => {
+          const found = diagnosisOf(judged, hasToken());
+          const isUnsure = found?.code === 'wrong-secret' && sender.verifier.signsUrl;
+          return isUnsure && context.deps.server.publicUrl === undefined ? ADDRESS_UNKNOWN : found;
+        },
       });
   }
 }
@@ -183,6 +187,11 @@ function diagnosisOf(
   if (reason === 'address') return FOREIGN_ADDRESS;
   return reason === 'no-proof' && hasToken ? TOKEN_FOR_A_SIGNATURE : diagnose();
 }
+
+const ADDRESS_UNKNOWN: Diagnosis = {
+  code: 'other-url',
+  text: 'this sender signs the address that it calls, and server.publicUrl does not say what that is: set it, e.g. https://hooks.example.com; if the signature still does not fit, the secret is another one',
+};
 
 const TOKEN_FOR_A_SIGNATURE: Diagnosis = {
   code: 'no-proof',

@@ -101,7 +101,7 @@ describe('explain FILE', () => {
     expect(json).toMatchObject({
       outcome: 'rejected',
       request: { path: 'shop', headers: {}, receivedAt: expect.any(String) as string },
-      advice: { nearNames: [], instead: [], elsewhere: [], alsoMatched: [], passedOver: [] },
+      advice: { nearNames: [], instead: [], elsewhere: [], notes: [], alsoMatched: [], passedOver: [] },
     });
   });
 

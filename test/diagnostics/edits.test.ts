@@ -8,6 +8,7 @@ import { applyEdits, type Diagnostic } from '../../src/document/document.ts';
 import * as configRoom from './config.ts';
 import * as documentRoom from './document.ts';
 import * as mappingRoom from './mapping.ts';
+import * as sandboxRoom from './sandbox.ts';
 
 const rooms = { config: configRoom, document: documentRoom, mapping: mappingRoom };
 const base = fileURLToPath(new URL('./', import.meta.url));
@@ -39,6 +40,15 @@ describe.each(Object.entries(rooms))('edits of the room %s', (name, room) => {
       }
     }
   });
+});
+
+test('a transform that was probably meant is an edit, too', async () => {
+  for (const folder of ['TRANSFORM_NOT_FOUND-near', 'TRANSFORM_NOT_FOUND-folder']) {
+    // oxlint-disable-next-line no-await-in-loop -- one loader at a time
+    const found = await sandboxRoom.check(join(base, 'sandbox', folder));
+    const edits = found.flatMap(({ edit }) => (edit === undefined ? [] : [edit]));
+    expect([folder, edits.length > 0]).toEqual([folder, true]);
+  }
 });
 
 test('there are edits', () => {

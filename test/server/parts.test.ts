@@ -9,10 +9,19 @@ import { parseTarget } from '../../src/server/target.ts';
 
 describe('the place where a text stops being JSON', () => {
   test.each([
-    ['', 1, 1, 'a value'],
-    ['{"a":1', 1, 7, '"," or the closing bracket'],
-    ['{"a":1,}', 1, 8, 'a key in double quotes'],
-    ['[1,]', 1, 4, 'a value'],
+    ['', 1, 1, 'a value; the body ends too early'],
+    ['{"a":1', 1, 7, '"," or the closing bracket; the body ends too early'],
+    ['{"a":1,}', 1, 8, 'a key in double quotes; remove the comma before the closing bracket'],
+    ['[1,]', 1, 4, 'a value; remove the comma before the closing bracket'],
+    ["{'a':1}", 1, 2, 'a key in double quotes or "}"; texts stand in double quotes, not in single ones'],
+    ['{"a":1 "b":2}', 1, 8, '"," or the closing bracket; a comma is missing before it'],
+    [
+      '{"a":unavailable}',
+      1,
+      6,
+      'a value; only true, false, null, numbers and texts in double quotes are values',
+    ],
+    ['{"a":{{ states }}}', 1, 7, 'a key in double quotes or "}"; a template of the sender was not filled in'],
     ['[1 2]', 1, 4, '"," or the closing bracket'],
     ['[1}', 1, 3, '"," or the closing bracket'],
     ['{a:1}', 1, 2, 'a key in double quotes or "}"'],

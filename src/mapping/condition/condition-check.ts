@@ -206,6 +206,14 @@ function shown(value: unknown): string {
 
 function checkIn({ operands: [needle, hay] }: Operation, at: Place): Diagnostic | undefined {
   const name = nameOfVariable(needle);
+  const list = nameOfVariable(hay);
+  if (Array.isArray(needle) && list !== undefined) {
+    return suspect(
+      `"in" looks for the first operand in the second, and the first is a whole list`,
+      at,
+      `write the variable first: {"in": [{"var": ${shown(list)}}, ${shown(needle)}]}`,
+    );
+  }
   if (name === undefined || typeof hay !== 'string') return undefined;
   const message = `"in" looks for the value of ${quote(name)} inside the text ${quote(hay)}`;
   return suspect(

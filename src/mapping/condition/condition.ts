@@ -1,6 +1,7 @@
-import { type Diagnostic, type LocatedValue, describeValue } from '../../document/document.ts';
+import { type Diagnostic, type LocatedValue, describeValue, withEdit } from '../../document/document.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import type { CompiledCondition, ConditionTrace, Equality, Scope } from '../compiled-mapping.ts';
+import { meantRule } from './meant-rule.ts';
 import { compileRule, type CompiledRule, type RuleNode } from './rule.ts';
 import {
   MISSING,
@@ -21,10 +22,14 @@ export function compileCondition(located: LocatedValue): {
   if (typeof value !== 'boolean' && !isJsonObject(value)) {
     const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value)}`;
     const at = located.place([]);
+    const meant = typeof value === 'string' ? meantRule(value) : undefined;
     const hint = Array.isArray(value)
       ? 'join several rules with {"and": [...]}'
-      : 'write an object whose key is the operator; true and false are conditions, too';
-    return { diagnostics: [{ severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at, hint }] };
+      : meant === undefined
+        ? 'write an object whose key is the operator; true and false are conditions, too'
+        : `write ${meant}`;
+    const found: Diagnostic = { severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at, hint };
+    return { diagnostics: [withEdit(found, meant === undefined ? undefined : { at, text: meant })] };
   }
   const rule = compileRule(located);
   const { nodes, diagnostics } = rule;

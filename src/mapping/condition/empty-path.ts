@@ -12,6 +12,8 @@ export function emptyPathFinding(
 ): (Finding & { readonly severity: 'warning' }) | undefined {
   const [root = '', name] = keys;
   if (name === undefined) return undefined;
+  const foreign = foreignRoot(keys);
+  if (foreign !== undefined) return foreign;
   const lower = root === 'headers' ? name.toLowerCase() : name;
   if (Object.hasOwn(TOKEN_CARRIERS, root) && TOKEN_CARRIERS[root]?.includes(lower) === true) {
     return {
@@ -29,6 +31,36 @@ export function emptyPathFinding(
     hint: `write headers.${lower.slice(0, 80)}`,
     replace: { from: name, to: lower },
   };
+}
+
+/** Words that other tools put before the fields of a body, with the tool. */
+const FOREIGN_ROOTS: readonly (readonly [RegExp, string])[] = [
+  [/^\$json\.(?:body\.)?/, 'n8n'],
+  [/^\$input\.item\.json\.(?:body\.)?/, 'n8n'],
+  [/^steps\.trigger\.event\.(?:body\.)?/, 'Pipedream'],
+  [/^trigger\.(?:body|event)\./, 'other tools'],
+  [/^github\.event\./, 'GitHub Actions'],
+  [/^\$labels\./, 'Prometheus'],
+  [/^request\.body\./, 'other tools'],
+  [/^req\.body\./, 'other tools'],
+];
+
+/** A path that begins as another tool writes it. A body may have a field of that name, so it is a warning. */
+function foreignRoot(keys: readonly string[]): (Finding & { readonly severity: 'warning' }) | undefined {
+  const path = keys.join('.');
+  for (const [prefix, tool] of FOREIGN_ROOTS) {
+    const start = prefix.exec(path)?.[0];
+    if (start === undefined || start.length === path.length) continue;
+    const here = path.slice(start.length);
+    return {
+      severity: 'warning',
+      code: 'FOREIGN_PATH',
+      message: `"${start.replace(/\.$/, '')}" is how ${tool} begins a path; here the fields of the body stand at its root`,
+      hint: `write ${here.slice(0, 80)}, or payload.${path.slice(0, 80)} if the body has a field of that name`,
+      replace: { from: path, to: here },
+    };
+  }
+  return undefined;
 }
 
 /** What reads the element of a `forEach` where there is none. */

@@ -7,7 +7,14 @@
  * published), every other operator answers UNKNOWN. UNKNOWN spreads by Kleene's logic: `and` with a false operand is
  * false, `or` with a true one is true, whatever else is unknown; the rest of what depends on it is unknown.
  */
-import type { Diagnostic, LocatedValue, Path, Place } from '../../document/document.ts';
+import {
+  withEdit,
+  type Diagnostic,
+  type LocatedValue,
+  type Path,
+  type Place,
+  type TextEdit,
+} from '../../document/document.ts';
 import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
 import {
   checkEquality,
@@ -163,8 +170,32 @@ function readOperation(compiler: Compiler, value: unknown, path: Path): Operatio
       ? undefined
       : checkVariable(rule, keyAt, compiler.located.place([...path, rule.operator])));
   if (finding === undefined) return rule;
-  diagnostics.push(finding);
+  diagnostics.push(withEdit(finding, swapOf(compiler, rule, path, finding)));
   return finding.severity === 'error' ? undefined : rule;
+}
+
+/** The edit that turns two operands round, where that is the remedy. */
+function swapOf(
+  { located }: Compiler,
+  { operator, operands, unary }: Operation,
+  path: Path,
+  { code, edit }: Diagnostic,
+): TextEdit | undefined {
+  if (code !== 'CONDITION_OPERANDS' || operator !== 'in' || unary) return edit;
+  if (!Array.isArray(operands[0]) && typeof operands[1] !== 'string') return edit;
+  const first = located.place([...path, operator, 0]);
+  const second = located.place([...path, operator, 1]);
+  const { source } = first;
+  const { text } = source;
+  // Block lists stand on lines of their own, whose indentation belongs to them.
+  if (text.slice(first.start, second.end).includes('\n') || second.start < first.end) return edit;
+  return {
+    at: { source, start: first.start, end: second.end },
+    text:
+      text.slice(second.start, second.end) +
+      text.slice(first.end, second.start) +
+      text.slice(first.start, first.end),
+  };
 }
 
 /** Whether the variables at a path read an element: the second operand of a list operator. */

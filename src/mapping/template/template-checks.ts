@@ -122,7 +122,7 @@ export function checkNamed(
     if (message === undefined) continue;
     const near = didYouMean(pair.key, known);
     const hint = known.includes(pair.key)
-      ? 'write a zone such as tz="Europe/Berlin"'
+      ? zoneHint(value ?? '')
       : near !== undefined
         ? `did you mean "${near}="?`
         : known.length === 0
@@ -130,6 +130,16 @@ export function checkNamed(
           : `its arguments are: ${known.map((one) => `${one}=`).join(' ')}`;
     report(state, pair.loc, { code: 'TEMPLATE_HELPER_USAGE', message, hint });
   }
+}
+
+/** A zone that was probably meant: its city, or a near name. */
+function zoneHint(written: string): string {
+  const zones = Intl.supportedValuesOf('timeZone');
+  const city = written.split('/').at(-1)?.toLowerCase().replaceAll(/[\s_]/g, '') ?? '';
+  const found =
+    zones.find((zone) => zone.split('/').at(-1)?.toLowerCase().replaceAll('_', '') === city) ??
+    didYouMean(written, zones);
+  return found === undefined ? 'write a zone such as tz="Europe/Berlin"' : `did you mean tz="${found}"?`;
 }
 
 /** A path from the root that finds nothing, whatever is sent. */

@@ -1,6 +1,7 @@
 import type Handlebars from 'handlebars';
 import type { Diagnostic, Place } from '../../document/document.ts';
 import type { TemplateSource } from './template-source.ts';
+import { expressionAt, hintForExpression } from './foreign-syntax.ts';
 
 interface SyntaxContext {
   readonly handlebars: ReturnType<typeof Handlebars.create>;
@@ -40,7 +41,14 @@ export function syntaxFinding(error: unknown, { handlebars, text, placeOf }: Syn
   const start = text.originalOffset(matched.length - found.length);
   const end = text.originalOffset(matched.length);
   const rest = text.text.slice(matched.length - found.length);
-  const finding = { ...base, ...explain(message ?? '', found, rest) };
+  const inside = expressionAt(text.text, matched.length - found.length);
+  const foreign = inside === undefined ? undefined : hintForExpression(inside);
+  const explained = explain(message ?? '', found, rest);
+  const finding = {
+    ...base,
+    ...explained,
+    ...(foreign === undefined || explained === UNCLOSED_EXPRESSION ? {} : { hint: foreign }),
+  };
   // Where a closing is missing, what is open helps more than the end of the text.
   const open = found === '' ? findOpen(text.text) : undefined;
   if (open === undefined) return { ...finding, at: placeOf(start, Math.max(end, start + 1)) };

@@ -43,7 +43,9 @@ function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>
   const hint =
     functions.length === 0
       ? { hint: 'export a function: export default ({ payload }) => ({ message: payload.text })' }
-      : { hint: `it exports ${functions.slice(0, 5).join(', ')}: name one of them with export` };
+      : {
+          hint: `it exports ${functions.slice(0, 5).join(', ')}: write "export default" before the function that is meant, or name it in the mapping: transform: {module: ${ref.module}, export: ${functions[0]}}`,
+        };
   if (name === undefined) {
     const message = `transform ${module} exports nothing named ${wanted.join(' or ')}`;
     return { severity: 'error', code: 'TRANSFORM_EXPORT_MISSING', message, at: ref.at, ...hint };

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import {
   didYouMean,
   displayName,
+  replaceWithin,
+  withEdit,
   type Diagnostic,
   type Place,
   type SourceText,
@@ -174,11 +176,14 @@ function describeProblem(
   const common = { severity: 'error', at: ref.at } as const;
   switch (loaded.problem) {
     case 'not-found': {
+      const near = suggestModule(folder.dir, loaded.module);
       const hint =
-        suggestModule(folder.dir, loaded.module) ??
-        'create it, or check the name: it is relative to hooks.transformsDir';
+        near === undefined
+          ? 'create it, or check the name: it is relative to hooks.transformsDir'
+          : `did you mean ${JSON.stringify(near)}? the name is relative to hooks.transformsDir`;
       const message = `there is no transform ${name} in ${displayName(folder.dir, folder.cwd)}`;
-      return { ...common, code: 'TRANSFORM_NOT_FOUND', message, hint };
+      const found: Diagnostic = { ...common, code: 'TRANSFORM_NOT_FOUND', message, hint };
+      return withEdit(found, near === undefined ? undefined : replaceWithin(ref.at, loaded.module, near));
     }
     case 'outside':
       return {
@@ -205,21 +210,28 @@ function describeProblem(
 }
 
 /** The same name with another extension first (`x.js` next to a missing `x.ts`), else the nearest name. */
+/** The module that was probably meant: another ending, a near name, or the transforms folder written twice. */
 function suggestModule(dir: string, module: string): string | undefined {
-  const folder = path.resolve(dir, path.dirname(module));
-  let names: string[];
-  try {
-    names = readdirSync(folder).filter((name) => /\.(?:ts|mts|js|mjs|cjs)$/.test(name));
-  } catch {
-    return undefined;
+  const steps = module.split('/').filter((step) => step !== '' && step !== '.' && step !== '..');
+  const known = (name: string): boolean =>
+    modulesIn(path.resolve(dir, path.dirname(name))).includes(path.basename(name));
+  for (let from = 1; from < steps.length; from += 1) {
+    const name = steps.slice(from).join('/');
+    if (known(name)) return name;
   }
+  const names = modulesIn(path.resolve(dir, path.dirname(module)));
   const wanted = path.basename(module);
   const stem = wanted.replace(/\.\w+$/, '');
-  const same = names.find((name) => name.replace(/\.\w+$/, '') === stem);
-  const near = same ?? didYouMean(wanted, names);
-  return near === undefined
-    ? undefined
-    : `did you mean ${JSON.stringify(path.posix.join(path.posix.dirname(module), near))}?`;
+  const near = names.find((name) => name.replace(/\.\w+$/, '') === stem) ?? didYouMean(wanted, names);
+  return near === undefined ? undefined : path.posix.join(path.posix.dirname(module), near);
+}
+
+function modulesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => /\.(?:ts|mts|js|mjs|cjs)$/.test(name));
+  } catch {
+    return [];
+  }
 }
 
 function describeTooLarge(ref: TransformRef): Diagnostic {

@@ -1,0 +1,44 @@
+import { isJsonObject, type JsonObject } from '../json.ts';
+import type { PathSettings } from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+
+/** What kind of request it is, where that alone explains why no mapping wants it, or why its names find nothing. */
+export function notesOn({ payload, headers }: HookRequest, settings: PathSettings): readonly string[] {
+  const notes: string[] = [];
+  if (Array.isArray(payload)) {
+    notes.push(
+      'the body is a list: one run for each element is forEach: payload with {{item.name}}; its first element is {{payload.0.name}}',
+    );
+  }
+  const body = isJsonObject(payload) ? payload : {};
+  if (settings.challenge === undefined) {
+    const provider = challengeOf(body);
+    if (provider !== undefined) {
+      notes.push(
+        `this is how ${provider.name} checks the address: add challenge: ${provider.kind} to a mapping of this path, and it is answered without a run`,
+      );
+    }
+  }
+  if (headers['x-github-event'] === 'ping') {
+    notes.push(
+      'this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204',
+    );
+  }
+  const wrapped = wrapperOf(body);
+  if (wrapped !== undefined) notes.push(wrapped);
+  return notes;
+}
+
+function challengeOf(body: JsonObject): { readonly name: string; readonly kind: string } | undefined {
+  if (body['type'] === 'url_verification' && typeof body['challenge'] === 'string')
+    return { name: 'Slack', kind: 'slack' };
+  return body['event'] === 'endpoint.url_validation' ? { name: 'Zoom', kind: 'zoom' } : undefined;
+}
+
+/** A body that is a text of JSON in one field, as some senders make it. */
+function wrapperOf(body: JsonObject): string | undefined {
+  const [[name, value] = [], ...more] = Object.entries(body);
+  if (name === undefined || more.length > 0 || typeof value !== 'string') return undefined;
+  if (!/^\s*[{[]/.test(value)) return undefined;
+  return `the body has one field, ${name.slice(0, 40)}, whose value is JSON as a text: its fields cannot be read by path; a transform can, with JSON.parse`;
+}

@@ -1,0 +1,54 @@
+import type { z } from 'zod';
+
+/** How a value of these kinds is written. */
+export function kindHint(expected: readonly string[]): string {
+  const ways = expected.map((kind) => WAYS[kind] ?? kind);
+  return `write ${ways.join(' or ')}`;
+}
+
+/** How a kind of value is written. */
+const WAYS: Readonly<Record<string, string>> = {
+  'a string': 'one text',
+  'a list': 'a list, [a, b]',
+  'an object': 'keys with values, indented below it or in { }',
+  'a boolean': 'true or false',
+  'a number': 'a number, without quotes',
+  'a whole number': 'a number without a fraction and without quotes',
+};
+
+/** A bound of a text, a list or a number in words. */
+export function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const [limit, word] =
+    issue.code === 'too_small'
+      ? [issue.minimum, issue.inclusive === false ? 'above' : 'at least']
+      : [issue.maximum, issue.inclusive === false ? 'below' : 'at most'];
+  const text = String(limit);
+  if (issue.origin === 'string') {
+    const isBlankRule = issue.code === 'too_small' && text === '1';
+    return isBlankRule ? 'a string that is not empty' : `${word} ${text} characters long`;
+  }
+  if (issue.origin === 'array') return `a list of ${word} ${text} ${text === '1' ? 'entry' : 'entries'}`;
+  return `${word} ${text}`;
+}
+
+/** A kind of value as messages call it. */
+export function kindName(expected: string): string {
+  switch (expected) {
+    case 'array':
+      return 'a list';
+    case 'object':
+    case 'record':
+      return 'an object';
+    case 'int':
+      return 'a whole number';
+    case 'null':
+      return 'null';
+    default:
+      return `a ${expected}`;
+  }
+}
+
+/** The values that are taken, in words. */
+export function listed(values: readonly string[]): string {
+  return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
+}

@@ -1,0 +1,82 @@
+/** A value as it was probably meant. */
+export interface ValueHint {
+  readonly hint: string;
+  /** What to write in place of the whole value, as YAML and JSON both take it; absent where only a person can tell. */
+  readonly text?: string;
+}
+
+const SECONDS: Readonly<Record<string, number>> = {
+  ms: 0.001,
+  s: 1,
+  sec: 1,
+  secs: 1,
+  second: 1,
+  seconds: 1,
+  m: 60,
+  min: 60,
+  mins: 60,
+  minute: 60,
+  minutes: 60,
+  h: 3_600,
+  hour: 3_600,
+  hours: 3_600,
+  d: 86_400,
+  day: 86_400,
+  days: 86_400,
+};
+
+const BYTES: Readonly<Record<string, number>> = {
+  b: 1,
+  k: 1_024,
+  kb: 1_024,
+  kib: 1_024,
+  m: 1_048_576,
+  mb: 1_048_576,
+  mib: 1_048_576,
+  g: 1_073_741_824,
+  gb: 1_073_741_824,
+  gib: 1_073_741_824,
+};
+
+const BOOLEANS: Readonly<Record<string, boolean>> = {
+  true: true,
+  yes: true,
+  on: true,
+  y: true,
+  false: false,
+  no: false,
+  off: false,
+  n: false,
+};
+
+/** A number with a unit, a number in quotes, or a word for true and false, where a number or boolean is expected. */
+export function guessValue(key: string, value: unknown, expected: readonly string[]): ValueHint | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  if (expected.includes('a boolean')) {
+    const meant = BOOLEANS[text.toLowerCase()];
+    return meant === undefined
+      ? { hint: 'write true or false, without quotes' }
+      : { hint: `write ${String(meant)}, without quotes`, text: String(meant) };
+  }
+  if (!expected.includes('a number') && !expected.includes('a whole number')) return undefined;
+  if (/^-?\d+(\.\d+)?$/.test(text)) return { hint: 'remove the quotes', text };
+  return withUnit(key, text);
+}
+
+function withUnit(key: string, text: string): ValueHint | undefined {
+  const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(text) ?? [];
+  if (digits === '') return undefined;
+  const word = unit.toLowerCase();
+  if (key.endsWith('Bytes')) return counted(Number(digits) * (BYTES[word] ?? Number.NaN), 'bytes');
+  const seconds = Number(digits) * (SECONDS[word] ?? Number.NaN);
+  if (key.endsWith('Seconds')) return counted(seconds, 'seconds');
+  if (key.endsWith('Ms')) return counted(seconds * 1_000, 'milliseconds');
+  if (/[Hh]ours$/.test(key)) return counted(seconds / 3_600, 'hours');
+  return /[Dd]ays$/.test(key) ? counted(seconds / 86_400, 'days') : undefined;
+}
+
+function counted(amount: number, unit: string): ValueHint | undefined {
+  if (!Number.isInteger(amount)) return undefined;
+  return { hint: `it is a number of ${unit}: write ${String(amount)}`, text: String(amount) };
+}

@@ -1,0 +1,61 @@
+import { SECRET_KEY } from '../telemetry/telemetry.ts';
+import type { Place, SourceText } from './diagnostic.ts';
+import type { TextEdit } from './text-edit.ts';
+
+/** A plain text that YAML reads as something else, and how to write it. */
+export interface YamlSlip {
+  readonly message: string;
+  readonly at: Place;
+  readonly hint: string;
+  /** Absent where the text may be a secret: what an edit writes is printed. */
+  readonly edit?: TextEdit;
+}
+
+/** Longer values are not repeated in a hint. */
+const MAX_SHOWN = 80;
+
+/** `key: value` in one line of a block, as far as it is one: indentation, dash and key, then the text. */
+const LINE = /^(\s*(?:- +)?([\w.-]+): +)(\S.*?)\s*$/;
+
+/**
+ * The slip of the line at an offset: a text that begins with a sign of YAML's own, or has `: ` in it. Every other
+ * broken text is what the parser says it is.
+ */
+export function findYamlSlip(source: SourceText, offset: number): YamlSlip | undefined {
+  const lineStart = source.text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
+  const newline = source.text.indexOf('\n', lineStart);
+  const line = source.text.slice(lineStart, newline === -1 ? undefined : newline);
+  const [, head = '', key = '', value = ''] = LINE.exec(line) ?? [];
+  const reason = reasonOf(value);
+  if (reason === undefined) return undefined;
+  const start = lineStart + head.length;
+  const at = { source, start, end: start + value.length };
+  const quoted = `'${value.replaceAll("'", "''")}'`;
+  const isSecret = SECRET_KEY.test(key);
+  const isShown = !isSecret && value.length <= MAX_SHOWN;
+  return {
+    message: `the value of ${key} ${reason}`,
+    at,
+    hint: isShown ? `put the whole value in quotes: ${key}: ${quoted}` : 'put the whole value in quotes',
+    ...(isSecret ? {} : { edit: { at, text: quoted } }),
+  };
+}
+
+function reasonOf(value: string): string | undefined {
+  if (/^["'|>]/.test(value)) return undefined;
+  if (value.startsWith('{{')) return 'begins with {{, which is a map in YAML';
+  if (/^[@`]/.test(value)) return `begins with ${value.charAt(0)}, which YAML keeps for itself`;
+  if (value.startsWith('%')) return 'begins with %, which YAML keeps for itself';
+  if (/^[[{]/.test(value)) return undefined;
+  return /:(\s|$)/.test(value.replace(/ #.*$/, '')) ? 'has ": " in it, which makes a key in YAML' : undefined;
+}
+
+/** A value that YAML takes for a comment: `to: #alerts`. */
+export function findCommentValue({ source, start }: Place): string | undefined {
+  const lineStart = source.text.lastIndexOf('\n', Math.max(0, start - 1)) + 1;
+  const newline = source.text.indexOf('\n', lineStart);
+  const line = source.text.slice(lineStart, newline === -1 ? undefined : newline);
+  const [, key, comment] = /^\s*(?:- +)?([\w.-]+): +(#\S[^#]*?)\s*$/.exec(line) ?? [];
+  if (key === undefined || comment === undefined || SECRET_KEY.test(key)) return undefined;
+  return `what begins with # is a comment in YAML: put it in quotes: ${key}: '${comment.replaceAll("'", "''").slice(0, MAX_SHOWN)}'`;
+}

@@ -1,0 +1,43 @@
+import type { LocatedValue } from '../document/document.ts';
+import type { CompiledMapping } from './compiled-mapping.ts';
+import { quote, type Reporter } from './mapping-codes.ts';
+import type { MappingSource } from './mapping-schema.ts';
+import { isReserved } from './scope.ts';
+
+interface Parts {
+  readonly source: Pick<MappingSource, 'forEach'>;
+  readonly located: LocatedValue;
+  readonly reporter: Reporter;
+}
+
+/** The list that a mapping makes an action of each element of. */
+export function compileForEach({ source, located, reporter }: Parts): CompiledMapping['forEach'] {
+  if (source.forEach === undefined) return undefined;
+  const text = source.forEach.trim();
+  const keys = text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
+  const [root = ''] = keys;
+  const isOdd = keys.some((key) => key === '' || /[\s{}[\]"'|]/.test(key));
+  if (isOdd || (isReserved(root) && root !== 'payload')) {
+    const plain = plainPath(text);
+    reporter.report(['forEach'], {
+      code: 'INVALID_FOR_EACH',
+      message: `forEach is a path in the payload, found ${quote(text)}`,
+      hint:
+        plain === undefined
+          ? 'write it as messages or payload.data.items, without braces; payload alone is the whole body'
+          : `write forEach: ${plain}`,
+      ...(plain === undefined ? {} : { replace: { from: text, to: plain } }),
+    });
+  }
+  return { keys: root === 'payload' ? keys.slice(1) : keys, text, at: located.place(['forEach']) };
+}
+
+/** A path as JSONPath, jq or a template writes it, in our spelling; undefined where it is none. */
+function plainPath(text: string): string | undefined {
+  const inner = text.replace(/^\{\{\s*#?(?:each\s+)?|\s*\}\}$/g, '');
+  const path = inner
+    .replace(/^\$json\.(?:body\.)?|^\$\.?|^\.|^\{\{|\}\}$/g, '')
+    .replaceAll(/\[\*?\]|\.\*/g, '')
+    .trim();
+  return path !== text && /^[\w-]+(?:\.[\w-]+)*$/.test(path) ? path : undefined;
+}

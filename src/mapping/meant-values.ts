@@ -1,0 +1,101 @@
+import type { SchemaAdvice } from '../document/document.ts';
+import { isJsonObject } from '../json.ts';
+import { PROVIDER_NAMES } from '../verify/verify.ts';
+
+type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
+
+/** What other tools call an action. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  run: 'agent',
+  agentturn: 'agent',
+  agent_turn: 'agent',
+  'agent-turn': 'agent',
+  prompt: 'agent',
+  start: 'agent',
+  trigger: 'agent',
+  session: 'agent',
+  task: 'agent',
+  event: 'wake',
+  systemevent: 'wake',
+  system: 'wake',
+  heartbeat: 'wake',
+  ignore: 'skip',
+  drop: 'skip',
+  none: 'skip',
+  noop: 'skip',
+  discard: 'skip',
+  message: 'notify',
+  send: 'notify',
+};
+
+const PER_MINUTE: Readonly<Record<string, number>> = { s: 60, m: 1, h: 1 / 60 };
+
+/** How values were meant that a mapping does not take: what other tools, or people in a hurry, write. */
+export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
+  const text = typeof value === 'string' ? value.trim() : undefined;
+  switch (key) {
+    case 'action':
+      return text === undefined ? undefined : meantAction(text);
+    case 'rate':
+      return meantRate(value);
+    case 'dedupe':
+      return meantDedupe(value, text);
+    case 'match':
+      return text === undefined || !/^[\w./-]+$/.test(text)
+        ? undefined
+        : { hint: `write match: {path: ${text}}`, text: `{path: ${JSON.stringify(text)}}` };
+    case 'verify':
+      return text === undefined ? undefined : meantVerify(text);
+    case 'verify.secrets':
+      return Array.isArray(value)
+        ? meantSecret(value.find((one) => typeof one === 'string'))
+        : meantSecret(text);
+    default:
+      return undefined;
+  }
+};
+
+function meantAction(text: string): Meant {
+  const word = text.toLowerCase();
+  const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
+  return action === undefined ? undefined : { hint: `here it is called "${action}"`, text: action };
+}
+
+function meantRate(value: unknown): Meant {
+  const [, count = '', unit = 'm'] =
+    /^(\d+)(?:\s*(?:\/|per)\s*([smh])\w*)?$/i.exec(String(value).trim()) ?? [];
+  const perMinute = Number(count) * (PER_MINUTE[unit.toLowerCase()] ?? Number.NaN);
+  if (count === '' || !Number.isInteger(perMinute) || perMinute < 1) return undefined;
+  return { hint: `write rate: {perMinute: ${perMinute}}`, text: `{perMinute: ${perMinute}}` };
+}
+
+function meantDedupe(value: unknown, text: string | undefined): Meant {
+  if (value === true)
+    return { hint: 'write dedupe: body: a body that came before is a repeat', text: 'body' };
+  if (text === undefined || text === '' || isJsonObject(value)) return undefined;
+  const key = text.includes('{{') ? text : `{{${text}}}`;
+  return { hint: `write dedupe: {key: '${key}'}`, text: `{key: ${JSON.stringify(key)}}` };
+}
+
+function meantVerify(text: string): Meant {
+  const name = text.toLowerCase();
+  if (!(PROVIDER_NAMES as readonly string[]).includes(name)) return undefined;
+  const variable = `${name.toUpperCase().replaceAll('-', '_')}_SECRET`;
+  return {
+    hint: `write verify: {scheme: ${name}, secrets: ['\${${variable}}']}, and set ${variable} in the environment`,
+  };
+}
+
+/** A reference in another spelling; the text itself may be a secret and is told only where it is a variable's name. */
+function meantSecret(written: unknown): Meant {
+  if (typeof written !== 'string') return undefined;
+  const [, name] =
+    /^\s*(?:\$\{\{\s*(?:secrets|env)\.(?=\w+\s*\}\})|\$\{?|%|\{\{\s*(?:env\.)?|env:|process\.env\.)?([A-Z][A-Z0-9]*_[A-Z0-9_]*)\s*(?:%|\}{0,2})\s*$/.exec(
+      written,
+    ) ?? [];
+  return name === undefined
+    ? {
+        hint: "put the secret itself into the environment or a file, and write where it is: ['${NAME}'] or [{file: PATH}]",
+      }
+    : { hint: `write secrets: ['\${${name}}']` };
+}
