@@ -1,3 +1,4 @@
+import type { AddFlags } from './add.ts';
 import type { ImportFlags } from './import-openclaw.ts';
 import { Option, type Command } from 'commander';
 import type { AgentKind } from '../config/config.ts';
@@ -21,6 +22,19 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     .action(async (folder: string | undefined, flags: { agent?: string }) =>
       (await import('./init.ts')).init(cli, folder ?? '.', flags),
     );
+  cli
+    .withConfig(
+      program
+        .command('add <name>')
+        .description('add a sender: mapping, proof, secret and golden cases; says what to do at the sender'),
+    )
+    .option('--from <sample>', 'make a first mapping from a payload (JSON, YAML) or a request file')
+    .option('--comment', 'github: reply with comments on the issue or pull request')
+    .option('--secret-file <file>', 'a file that holds the secret which the sender issued')
+    .option('--token-file <file>', 'a file that holds the access token for --comment')
+    .option('--url <url>', 'the beginning of the address that the sender calls; becomes server.publicUrl')
+    .option('--dry-run', 'show what would be written, and write nothing')
+    .action(async (name: string, flags: AddFlags) => (await import('./add.ts')).add(cli, name, flags));
   program
     .command('import')
     .description('make a Sluice configuration from that of another gateway')

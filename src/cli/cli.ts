@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addAuthoringCommands } from './authoring-commands.ts';
 import type { Cli } from './command-line.ts';
+import { groupCommands } from './help-groups.ts';
 import { addMailCommands } from './mail-commands.ts';
 import { addServiceCommands } from './service-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
@@ -52,6 +53,7 @@ export function createProgram(terminal: Terminal, setExitCode: (code: 0 | 1 | 2)
   addAuthoringCommands(program, cli);
   addStoreCommands(program, cli);
   addMailCommands(program, cli);
+  groupCommands(program);
   forEachCommand(program, (command) => command.exitOverride());
   return program;
 }

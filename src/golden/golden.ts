@@ -17,7 +17,7 @@ export {
 export type { AcceptedAs } from './expectation.ts';
 export { createGoldenEngine } from './golden-engine.ts';
 export { compareOutcomes, formatImpact, type ImpactReport } from './impact.ts';
-export { maskProblem, recordCase, type RecordOptions } from './record.ts';
+export { caseFileOf, maskProblem, recordCase, type RecordOptions } from './record.ts';
 export { explainFailure, formatReport, REPORTERS, type ReporterName } from './reporters.ts';
 export {
   applyPolicy,

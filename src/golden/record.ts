@@ -47,7 +47,7 @@ export async function recordCase(request: HookRequest, options: RecordOptions): 
   // No name leads out of the folder: a hook called ".." is one of dots.
   const group = request.path.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'root';
   const masks = options.masks.map((mask) => splitPath(mask));
-  const plain = toCaseFile(request);
+  const plain = caseFileOf(request);
   const masked = masks.reduce((value, keys) => maskPath(value, keys) as JsonObject, plain);
   const unused = options.masks.filter((_, index) => maskPath(plain, masks[index] ?? []) === plain);
   const { body = null, ...head } = masked;
@@ -79,8 +79,8 @@ function schemaLine(file: string): string {
   return `# yaml-language-server: $schema=${relative(dirname(file), SCHEMA)}\n`;
 }
 
-/** The case file's content: credentials and transport headers left out. */
-function toCaseFile(request: HookRequest): JsonObject {
+/** A request as the content of a case file: credentials and headers of the transport left out. */
+export function caseFileOf(request: HookRequest): JsonObject {
   const headers = Object.fromEntries(
     Object.entries(request.headers).filter(
       ([name]) => !SECRET_NAMES.test(name) && !TRANSPORT_HEADERS.test(name) && name !== '__proto__',

@@ -45,7 +45,7 @@ afterAll(() => {
   expect([...seen].toSorted(), 'a new command needs a step in this file').toEqual(COMMANDS.toSorted());
 });
 
-test('init, check, test, explain, replay, transform run, diff and schemas', async () => {
+test('init, add, check, test, explain, replay, transform run, diff and schemas', async () => {
   const bench = open();
   fine(await bench.run(['init']));
   expect(fine(await bench.run(['check'])).out).toContain('2 warnings');
@@ -69,6 +69,8 @@ test('init, check, test, explain, replay, transform run, diff and schemas', asyn
   const before = open({ 'sluice.yaml': readFileSync(join(bench.folder, 'sluice.yaml'), 'utf8') });
   const diff = await bench.run(['diff', before.folder]);
   expect(fine(diff).out).toContain('1 of 1 recorded requests change outcome');
+
+  expect(fine(await bench.run(['add', 'github'])).out).toContain('Set up GitHub:');
 
   fine(await bench.run(['schemas', '--dir', 'made']));
   expect(readdirSync(join(bench.folder, 'made'))).toContain('mapping.schema.json');

@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Sender, SenderName } from './sender-catalogue.ts';
+import { CliError } from './terminal.ts';
+
+/** Files of this package: the same from source and from `dist/`. */
+const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A file that is to be written, unless it exists. */
+export interface PlannedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Where things are in the folder of a configuration. */
+export interface Places {
+  /** Folder of the configuration: what `{file: …}` in a mapping starts from. */
+  readonly root: string;
+  readonly mappings: string;
+  readonly cases: string;
+}
+
+/** Where the secret of a sender is, relative to the configuration. */
+export function secretFileOf(name: string): string {
+  return `.sluice/secrets/${name}`;
+}
+
+/** Mapping and golden cases of a known sender. */
+export async function planSender(
+  name: SenderName,
+  sender: Sender,
+  { places, comment }: { readonly places: Places; readonly comment: boolean },
+): Promise<readonly PlannedFile[]> {
+  const shipped = await readFile(join(PACKAGE, 'mappings', `${name}.yaml`), 'utf8');
+  const proof = `{ scheme: ${sender.scheme}, secrets: [{ file: ${secretFileOf(name)} }] }`;
+  let text = insertKeys(withSchema(shipped, places), undefined, [
+    '# Only who knows the secret is let in; it stands in place of the hook token.',
+    `verify: ${proof}`,
+  ]);
+  for (const [id, to] of comment ? Object.entries(sender.comments ?? {}) : []) {
+    text = insertKeys(text, id, [
+      '# The reply becomes a comment there. The signature shows that GitHub wrote the number.',
+      'channel: github',
+      `to: '${to}'`,
+      'trust: [to]',
+    ]);
+  }
+  for (const id of comment ? (sender.silent ?? []) : []) {
+    text = insertKeys(text, id, [
+      '# There is nothing to comment on: the main session gets the summary.',
+      'deliver: false',
+    ]);
+  }
+  const cases = await Promise.all(sender.cases.map((each) => planCase(each, places)));
+  return [{ path: join(places.mappings, `${name}.yaml`), text }, ...cases.flat()];
+}
+
+/** Adds keys to a mapping of a list, below its id; to the first one where no id is given. */
+function insertKeys(text: string, id: string | undefined, keys: readonly string[]): string {
+  const at = new RegExp(id === undefined ? '^- id: .*\\n' : `^- id: ${id}\\n`, 'm').exec(text);
+  if (at === null) throw new Error(`the mapping ${id ?? ''} is missing from its file`);
+  const end = at.index + at[0].length;
+  return `${text.slice(0, end)}${keys.map((key) => `  ${key}\n`).join('')}${text.slice(end)}`;
+}
+
+/** The comment for editors, with the way from the new file to the schema. */
+export function withSchema(text: string, { mappings }: Pick<Places, 'mappings'>): string {
+  const schema = relative(mappings, join(PACKAGE, 'schemas', 'mapping.schema.json'));
+  return text.replace(/\$schema=\S+/, `$schema=${schema}`);
+}
+
+async function planCase(name: string, { cases }: Places): Promise<readonly PlannedFile[]> {
+  const source = join(PACKAGE, 'test', 'golden', `${name}.request.yaml`);
+  const target = join(cases, `${name}.request.yaml`);
+  const text = await readFile(source, 'utf8');
+  const bodyFile = /^bodyFile: (\S+)$/m.exec(text)?.[1];
+  if (bodyFile === undefined) return [{ path: target, text }];
+  const near = `payloads/${basename(bodyFile)}`;
+  return [
+    { path: target, text: text.replace(/^bodyFile: \S+$/m, `bodyFile: ${near}`) },
+    {
+      path: join(dirname(target), near),
+      text: await readFile(join(dirname(source), bodyFile), 'utf8'),
+    },
+  ];
+}
+
+/** Refuses a mapping file that is there under another extension: the two would take the same requests. */
+export function refuseTwin({ mappings }: Places, name: string): void {
+  const twin = ['.yml', '.json', '.json5'].map((end) => join(mappings, name + end)).find(existsSync);
+  if (twin === undefined) return;
+  throw new CliError(`${twin} exists already; nothing was written`);
+}

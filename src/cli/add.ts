@@ -1,0 +1,344 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Settings } from '../config/config.ts';
+import { editDocument, formatDiagnostics, readDocument } from '../document/document.ts';
+import { applyPolicy, createGoldenEngine, findCases, runCase } from '../golden/golden.ts';
+import { writeSecretFile } from '../mail/mail.ts';
+import { planSender, refuseTwin, secretFileOf, type Places, type PlannedFile } from './add-plan.ts';
+import type { Cli } from './command-line.ts';
+import { findCasesFolder, loadSettings, type ConfigFlags } from './config-file.ts';
+import { openAsker, type Asker } from './mail-asker.ts';
+import { planSample, type SamplePlan } from './sample-plan.ts';
+import { SENDERS, SENDER_NAMES, type Sender, type SenderName } from './sender-catalogue.ts';
+import { CliError, type Terminal } from './terminal.ts';
+import { openWorkbench } from './workbench.ts';
+
+export interface AddFlags extends ConfigFlags {
+  readonly from?: string;
+  readonly comment?: boolean;
+  readonly secretFile?: string;
+  readonly tokenFile?: string;
+  readonly url?: string;
+  readonly dryRun?: boolean;
+}
+
+/** What is written besides files of its own: settings, and secrets that must not be printed. */
+interface Secret {
+  /** Relative to the configuration. */
+  readonly file: string;
+  /** Undefined where the person has it not yet: the file is written later. */
+  readonly value: string | undefined;
+}
+
+interface Plan {
+  readonly files: readonly PlannedFile[];
+  readonly secrets: readonly Secret[];
+  readonly edits: readonly { readonly path: readonly [string, ...string[]]; readonly value: unknown }[];
+  readonly steps: readonly string[];
+}
+
+/** Writes what a sender needs here, and says what to do there. What exists is never overwritten. */
+export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void> {
+  const { terminal } = cli;
+  const { settings, file } = await loadSettings(terminal, flags);
+  const places: Places = {
+    root: dirname(file),
+    mappings: settings.hooks.mappingsDir,
+    cases: findCasesFolder(terminal, flags, undefined),
+  };
+  if (!/^[a-z0-9][a-z0-9_-]{0,62}$/.test(name)) {
+    throw new CliError(`a name has small letters, digits, "-" and "_", found ${JSON.stringify(name)}`, 2);
+  }
+  refuseTwin(places, name);
+  const plan =
+    flags.from === undefined
+      ? await planKnown(terminal, senderName(name), { flags, places, settings })
+      : await planOf(terminal, await planSample(terminal, { name, sample: flags.from, places }), {
+          name,
+          flags,
+          places,
+          settings,
+        });
+  if (flags.dryRun === true) return show(terminal, plan, places);
+  const written = await write(terminal, plan, places);
+  await edit(terminal, file, plan);
+  await finish(cli, flags, { places, written });
+  for (const step of plan.steps) terminal.out(step);
+}
+
+function senderName(name: string): SenderName {
+  const known = SENDER_NAMES.find((each) => each === name);
+  if (known !== undefined) return known;
+  throw new CliError(
+    `there is no sender "${name}"; the senders are: ${SENDER_NAMES.join(' ')}. ` +
+      `For any other, save one of its payloads and run "sluice add ${name} --from FILE"`,
+    2,
+  );
+}
+
+interface Setting {
+  readonly flags: AddFlags;
+  readonly places: Places;
+  readonly settings: Settings;
+}
+
+async function planKnown(terminal: Terminal, name: SenderName, given: Setting): Promise<Plan> {
+  const { flags, places, settings } = given;
+  const sender = SENDERS[name];
+  const comment = flags.comment === true;
+  if (comment && sender.comments === undefined) {
+    throw new CliError(`--comment is for senders with issues to comment on: github, found ${name}`, 2);
+  }
+  const ask = await openAsker(terminal, flags.dryRun !== true);
+  const files = await planSender(name, sender, { places, comment });
+  const secret = await secretOf(terminal, name, { sender, ask, ...given });
+  const token = comment ? await commentToken(terminal, { ask, ...given }) : undefined;
+  const facts = { url: addressOf(name, given), secretFile: shown(terminal, places, secret.file) };
+  return {
+    files,
+    secrets: token === undefined ? [secret] : [secret, token],
+    edits: [...serviceEdits(settings, flags), ...(token === undefined ? [] : channelEdits(settings, token))],
+    steps: [
+      '',
+      `Set up ${sender.title}:`,
+      ...numbered(sender.setUp(facts)),
+      ...later(terminal, places, [secret, ...(token === undefined ? [] : [token])]),
+      ...(sender.signsAddress === true ? needsAddress(given) : []),
+      '',
+      `Try it without ${sender.title}, while "sluice dev" runs:`,
+      `  sluice send ${shown(terminal, places, join(places.cases, `${sender.cases[0]}.request.yaml`))} --sign`,
+    ],
+  };
+}
+
+async function planOf(
+  terminal: Terminal,
+  { files, scheme }: SamplePlan,
+  given: Setting & { readonly name: string },
+): Promise<Plan> {
+  const { name, places, settings, flags } = given;
+  const file = secretFileOf(name);
+  const here = shown(terminal, places, file);
+  const secret: Secret = {
+    file,
+    value:
+      flags.secretFile === undefined
+        ? scheme === undefined
+          ? randomBytes(32).toString('hex')
+          : undefined
+        : await readGiven(terminal, flags.secretFile),
+  };
+  return {
+    files,
+    secrets: [secret],
+    edits: serviceEdits(settings, flags),
+    steps: [
+      '',
+      'Read the mapping: it was made from one payload. Then set up the sender:',
+      `  Address: ${addressOf(name, given)}`,
+      scheme === undefined
+        ? `  Header: Authorization: Bearer …, with what "cat ${here}" prints in place of the dots.`
+        : `  It signs what it sends (${scheme}): "sluice verify" judges a request.`,
+      ...later(terminal, places, [secret]),
+      '',
+      'Try it, while "sluice dev" runs:',
+      `  sluice send ${shown(terminal, places, join(places.cases, name, 'sample.request.yaml'))} --sign`,
+    ],
+  };
+}
+
+// --- what is asked for ------------------------------------------------------------------------------------------------
+
+async function secretOf(
+  terminal: Terminal,
+  name: SenderName,
+  { sender, ask, flags, places }: Setting & { readonly sender: Sender; readonly ask: Asker },
+): Promise<Secret> {
+  const file = secretFileOf(name);
+  if (existsSync(join(places.root, file))) return { file, value: '' };
+  if (flags.secretFile !== undefined) return { file, value: await readGiven(terminal, flags.secretFile) };
+  if (sender.secret.kind === 'made') return { file, value: randomBytes(32).toString('hex') };
+  return {
+    file,
+    value: await askFor(terminal, ask, { what: sender.secret.what, title: sender.title, flags }),
+  };
+}
+
+async function commentToken(
+  terminal: Terminal,
+  { ask, flags, places, settings }: Setting & { readonly ask: Asker },
+): Promise<Secret | undefined> {
+  if (settings.channels['github'] !== undefined) return undefined;
+  const file = secretFileOf('github-token');
+  if (existsSync(join(places.root, file))) return { file, value: '' };
+  if (flags.tokenFile !== undefined) return { file, value: await readGiven(terminal, flags.tokenFile) };
+  const what = 'an access token with "Issues: write" and "Pull requests: write" for the repositories';
+  return { file, value: await askFor(terminal, ask, { what, title: 'GitHub', flags }) };
+}
+
+/** Undefined where nobody can be asked, or the person has it not yet: senders often show it only once they know the address. */
+async function askFor(
+  terminal: Terminal,
+  ask: Asker,
+  { what, title, flags }: { readonly what: string; readonly title: string; readonly flags: AddFlags },
+): Promise<string | undefined> {
+  if (!terminal.interactive || flags.dryRun === true) return undefined;
+  const hasIt = await terminal.confirm(`${title} issues ${what}. Do you have it here?`);
+  return hasIt ? (await ask.secret('--secret-file', `Paste ${what}`)).trim() : undefined;
+}
+
+async function readGiven(terminal: Terminal, file: string): Promise<string> {
+  const text = await readFile(resolve(terminal.cwd, file), 'utf8').catch(() => {
+    throw new CliError(`${file} cannot be read`);
+  });
+  if (text.trim() === '') throw new CliError(`${file} is empty; it should hold the secret and nothing else`);
+  return text.trim();
+}
+
+// --- settings -------------------------------------------------------------------------------------------------------
+
+function serviceEdits(settings: Settings, { url }: AddFlags): Plan['edits'] {
+  if (url !== undefined && !/^https?:\/\/[^/?#\s]+\/?$/.test(url)) {
+    throw new CliError(
+      `--url is the beginning of the address, such as https://hooks.example.com, found ${url}`,
+      2,
+    );
+  }
+  return [
+    ...(settings.hooks.enabled ? [] : [{ path: ['hooks', 'enabled'] as const, value: true }]),
+    ...(url === undefined || url === settings.server.publicUrl
+      ? []
+      : [{ path: ['server', 'publicUrl'] as const, value: url.replace(/\/$/, '') }]),
+  ];
+}
+
+function channelEdits(settings: Settings, { file }: Secret): Plan['edits'] {
+  if (settings.channels['github'] !== undefined) return [];
+  return [{ path: ['channels', 'github', 'token'], value: { file } }];
+}
+
+function addressOf(name: string, { flags, settings }: Setting): string {
+  const origin = flags.url ?? settings.server.publicUrl ?? 'https://YOUR-ADDRESS';
+  return `${origin.replace(/\/+$/, '')}${settings.hooks.path}/${name}`;
+}
+
+function needsAddress({ flags, settings }: Setting): readonly string[] {
+  if ((flags.url ?? settings.server.publicUrl) !== undefined) return [];
+  return [
+    '',
+    'Set server.publicUrl, or run this again with --url https://YOUR-ADDRESS: without it no signature fits.',
+  ];
+}
+
+// --- writing --------------------------------------------------------------------------------------------------------
+
+/** The files that were written; what exists is left. */
+async function write(
+  terminal: Terminal,
+  { files, secrets }: Plan,
+  { root }: Places,
+): Promise<readonly string[]> {
+  const written: string[] = [];
+  for (const { file, value } of secrets) {
+    const path = join(root, file);
+    if (value === undefined || existsSync(path)) continue;
+    await hideFolder(root);
+    await writeSecretFile(path, `${value}\n`);
+    terminal.out(`${relative(terminal.cwd, path)}  (secret, only you can read it)`);
+  }
+  for (const { path, text } of files) {
+    await mkdir(dirname(path), { recursive: true });
+    try {
+      await writeFile(path, text, { flag: 'wx' });
+      written.push(path);
+      terminal.out(relative(terminal.cwd, path));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      terminal.out(`${relative(terminal.cwd, path)}  (exists already, left as it is)`);
+    }
+  }
+  return written;
+}
+
+/** Nothing of the folder of state and secrets gets into a repository. */
+async function hideFolder(root: string): Promise<void> {
+  await mkdir(join(root, '.sluice'), { recursive: true, mode: 0o700 });
+  await writeFile(join(root, '.sluice', '.gitignore'), '*\n', { flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    },
+  );
+}
+
+async function edit(terminal: Terminal, file: string, { edits }: Plan): Promise<void> {
+  if (edits.length === 0) return;
+  if (/^openclaw\.json5?$/.test(file.split('/').at(-1) ?? '')) {
+    throw new CliError(
+      'settings cannot be written into an OpenClaw file: make a sluice.yaml with "extends: openclaw.json" and name it with -c',
+    );
+  }
+  const { document } = await readDocument(file, { cwd: dirname(file) });
+  if (document === undefined) throw new CliError(`${file} cannot be read`);
+  const format = file.endsWith('.json5') ? 'json5' : file.endsWith('.json') ? 'json' : 'yaml';
+  await writeFile(file, editDocument(document.source, format, edits));
+  terminal.out(`${relative(terminal.cwd, file)}  (${edits.map(({ path }) => path.join('.')).join(', ')})`);
+}
+
+/** Checks what is there now, and writes what the new cases become. */
+async function finish(
+  cli: Cli,
+  flags: AddFlags,
+  { places, written }: { readonly places: Places; readonly written: readonly string[] },
+): Promise<void> {
+  const workbench = await openWorkbench(cli.terminal, flags);
+  try {
+    const own = new Set(written);
+    const findings = workbench.diagnostics.filter(
+      ({ at }) => at !== undefined && own.has(resolve(places.root, at.source.file)),
+    );
+    if (findings.length > 0) cli.terminal.err(formatDiagnostics(findings, { color: cli.terminal.color }));
+    const engine = createGoldenEngine(workbench.generation);
+    const { cases } = await findCases(places.cases);
+    for (const each of cases.filter(({ requestFile }) => own.has(requestFile))) {
+      const result = await applyPolicy(await runCase(each, engine), 'new');
+      if (result.status === 'written') cli.terminal.out(relative(cli.terminal.cwd, each.expectedFile));
+    }
+  } finally {
+    await workbench.close();
+  }
+}
+
+// --- words ----------------------------------------------------------------------------------------------------------
+
+function show(terminal: Terminal, { files, secrets, edits, steps }: Plan, { root }: Places): void {
+  for (const { path, text } of files) {
+    const note = existsSync(path) ? '  (exists already, would be left as it is)' : '';
+    terminal.out(`--- ${relative(terminal.cwd, path)}${note}\n${text}`);
+  }
+  for (const { file } of secrets) terminal.out(`--- ${relative(terminal.cwd, join(root, file))}  (a secret)`);
+  for (const { path, value } of edits) terminal.out(`--- ${path.join('.')}: ${JSON.stringify(value)}`);
+  for (const step of steps) terminal.out(step);
+  terminal.err('nothing was written (--dry-run)');
+}
+
+function shown(terminal: Terminal, { root }: Places, file: string): string {
+  return relative(terminal.cwd, resolve(root, file));
+}
+
+function numbered(steps: readonly string[]): readonly string[] {
+  let number = 0;
+  // What is indented is part of a file.
+  return steps.map((step) => (step.startsWith(' ') ? `     ${step}` : `  ${(number += 1)}. ${step}`));
+}
+
+function later(terminal: Terminal, places: Places, secrets: readonly Secret[]): readonly string[] {
+  return secrets
+    .filter(({ value }) => value === undefined)
+    .flatMap(({ file }) => [
+      '',
+      `Until the secret is there, nothing is let in. Write it, and nothing else, into ${shown(terminal, places, file)}:`,
+      `  (umask 077; mkdir -p ${dirname(shown(terminal, places, file))}; cat > ${shown(terminal, places, file)})`,
+    ]);
+}

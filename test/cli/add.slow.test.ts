@@ -1,0 +1,170 @@
+/** `sluice add`: what it writes checks and tests without a finding, and takes a request signed as its sender would. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SENDER_NAMES, SENDERS } from '../../src/cli/sender-catalogue.ts';
+import { startService } from '../../src/service.ts';
+import { createLogger } from '../../src/telemetry/telemetry.ts';
+import { cli, type CliRun } from '../support/cli-terminal.ts';
+
+const TOKEN = 'hook-token-of-the-test-0123456789';
+const env = { SLUICE_HOOK_TOKEN: TOKEN, PATH: process.env['PATH'] };
+const CONFIG = `# Kept: a comment at the top.
+hooks:
+  enabled: true # Kept, too.
+  token: \${SLUICE_HOOK_TOKEN}
+gateway:
+  runner: { kind: command, argv: [cat], cwd: private }
+server: { port: 0 }
+`;
+
+let folder: string;
+const run = (...args: string[]): Promise<CliRun> => cli(args, { cwd: folder, env });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-add-'));
+  await writeFile(join(folder, 'sluice.yaml'), CONFIG);
+  await writeFile(join(folder, 'issued'), 'whsec_0123456789abcdef\n');
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('a sender that is added', () => {
+  test('--dry-run shows everything and writes nothing', async () => {
+    const { out, err, exitCode } = await run('add', 'github', '--dry-run');
+    expect(exitCode).toBe(0);
+    expect(out).toContain('verify: { scheme: github');
+    expect(err).toContain('nothing was written');
+    expect(existsSync(join(folder, 'mappings'))).toBe(false);
+    expect(existsSync(join(folder, '.sluice'))).toBe(false);
+  });
+
+  test('is written with a secret of its own, says what to do there, and prints no secret', async () => {
+    for (const name of SENDER_NAMES) {
+      const { secret, title } = SENDERS[name];
+      const flags = secret.kind === 'issued' ? ['--secret-file', 'issued'] : [];
+      const { out, err, exitCode } = await run('add', name, '--url', 'https://hooks.example.com', ...flags);
+      expect([name, exitCode, err]).toEqual([name, 0, '']);
+      expect(out).toContain(`Set up ${title}:`);
+      expect(out).toContain(`https://hooks.example.com/hooks/${name}`);
+      const file = join(folder, '.sluice/secrets', name);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(out).not.toContain((await readFile(file, 'utf8')).trim());
+    }
+    const config = await readFile(join(folder, 'sluice.yaml'), 'utf8');
+    expect(config).toContain('# Kept: a comment at the top.');
+    expect(config).toContain('# Kept, too.');
+    expect(config).toContain('publicUrl: https://hooks.example.com');
+    expect(await readFile(join(folder, '.sluice/.gitignore'), 'utf8')).toBe('*\n');
+  });
+
+  test('passes check without a finding, and its golden cases', async () => {
+    const checked = await run('check', '--json');
+    expect(JSON.parse(checked.out)).toEqual([]);
+    const tested = await cli(['test'], { cwd: folder, env: { ...env, CI: '1' } });
+    expect(tested).toMatchObject({
+      exitCode: 0,
+      out: expect.stringMatching(/golden cases: 19 passed, 0 failed/),
+    });
+  });
+
+  test('takes its golden cases signed as the sender signs, and refuses them unsigned', async () => {
+    const log = createLogger({ destination: { write: () => true } });
+    const service = await startService({ configFile: join(folder, 'sluice.yaml'), env, log });
+    try {
+      for (const name of SENDER_NAMES) {
+        const file = `test/golden/${SENDERS[name].cases[0]}.request.yaml`;
+        const against = ['--against', new URL(service.url).origin];
+        const signed = await run('send', file, '--sign', ...against);
+        expect([name, signed.exitCode, signed.out.slice(0, 3)]).toEqual([
+          name,
+          0,
+          // Twilio reads the answer itself as a message: its status is the mapping's.
+          name === 'twilio' ? '200' : '202',
+        ]);
+        const { out } = await run('send', file, ...against);
+        expect([name, out.slice(0, 3)]).toEqual([name, '401']);
+      }
+    } finally {
+      await service.stop();
+    }
+  });
+
+  test('overwrites nothing when it is added again', async () => {
+    const mapping = join(folder, 'mappings/github.yaml');
+    await writeFile(mapping, '# mine\n');
+    const secret = await readFile(join(folder, '.sluice/secrets/github'), 'utf8');
+    expect((await run('add', 'github')).out).toContain(
+      'mappings/github.yaml  (exists already, left as it is)',
+    );
+    expect(await readFile(mapping, 'utf8')).toBe('# mine\n');
+    expect(await readFile(join(folder, '.sluice/secrets/github'), 'utf8')).toBe(secret);
+    await rm(mapping);
+  });
+
+  test('replies with comments on GitHub where that is asked for', async () => {
+    await writeFile(join(folder, 'token'), 'github_pat_x\n');
+    await rm(join(folder, 'test/golden/github'), { recursive: true });
+    const { out, exitCode, err } = await run('add', 'github', '--comment', '--token-file', 'token');
+    expect([exitCode, err]).toEqual([0, '']);
+    expect(out).not.toContain('github_pat_x');
+    expect(await readFile(join(folder, 'sluice.yaml'), 'utf8')).toContain('github:');
+    const explained = await run('explain', 'test/golden/github/pull-request-opened.request.yaml', '--json');
+    expect(JSON.parse(explained.out)).toMatchObject({
+      actions: [{ channel: 'github', to: 'Codertocat/Hello-World#2', deliver: true }],
+    });
+    expect(JSON.parse((await run('check', '--json')).out)).toEqual([]);
+  });
+});
+
+describe('add --from', () => {
+  test.each([
+    [
+      'a payload',
+      'sample.json',
+      '{"event":"build.done","id":7,"project":{"name":"web"},"steps":[{"name":"lint"}]}',
+    ],
+    ['a list', 'list.json', '[1,{"a":"b"}]'],
+    ['a text', 'text.json', '"hello"'],
+    [
+      'odd keys',
+      'odd.json',
+      '{"a b":1,"{{x}}":2,"payload":"p","__x":{"if":{"each":"y"}},"now":"n","long":"' +
+        'x'.repeat(300) +
+        '"}',
+    ],
+    [
+      'a recorded request',
+      'r.request.yaml',
+      'path: x\nheaders: {linear-signature: "00", x-y-event: made}\nbody: {title: "it\'s: #1"}\n',
+    ],
+  ])('makes a mapping that checks, from %s', async (_, file, text) => {
+    await writeFile(join(folder, file), text);
+    const name = (file.split('.')[0] ?? '').toLowerCase();
+    const { exitCode, err } = await run('add', name, '--from', file);
+    expect([exitCode, err]).toEqual([0, '']);
+    expect(JSON.parse((await run('check', '--json')).out)).toEqual([]);
+    const expected = await readFile(join(folder, 'test/golden', name, 'sample.expected.yaml'), 'utf8');
+    expect(expected).toContain('outcome: accepted');
+  });
+
+  test('leaves credentials of the sample out of the case', async () => {
+    const recorded = await readFile(join(folder, 'test/golden/r/sample.request.yaml'), 'utf8');
+    expect(recorded).toContain('x-y-event: made');
+    expect(recorded).not.toContain('linear-signature');
+    expect(await readFile(join(folder, 'mappings/r.yaml'), 'utf8')).toContain('scheme: linear');
+  });
+});
+
+test('says what is wrong with a name, a sample, an address and a flag', async () => {
+  const cases = [
+    [['add', 'githup'], 'sluice add githup --from FILE'],
+    [['add', '../x'], 'small letters'],
+    [['add', 'y', '--from', 'none.json'], 'none.json cannot be read'],
+    [['add', 'y', '--from', 'sluice.yaml', '--url', 'hooks.example.com'], '--url is the beginning'],
+    [['add', 'stripe', '--comment'], '--comment is for'],
+  ] as const;
+  for (const [args, words] of cases) expect((await run(...args)).err).toContain(words);
+});
