@@ -132,7 +132,8 @@ function kindOf({ headers, payload }: Sample): { readonly path: string; readonly
   if (header !== undefined) return { path: `headers.${header}`, value: headers[header] ?? '' };
   if (!isJsonObject(payload)) return undefined;
   const field = KIND_FIELDS.find((name) => isShortText(payload[name]));
-  return field === undefined ? undefined : { path: `payload.${field}`, value: String(payload[field]) };
+  const value = field === undefined ? undefined : payload[field];
+  return typeof value === 'string' ? { path: `payload.${field}`, value } : undefined;
 }
 
 const ID_HEADERS = /(?:delivery|event-id|webhook-id|message-id|event-uuid)$/;
