@@ -102,6 +102,7 @@ export async function migrateStore(cli: Cli, flags: ConfigFlags): Promise<void> 
     const opened = await openStorage(storage.url, {
       owners: { mappings: owners, sharedPrefixes: hooks.sessionKeys.shared },
       mode: 'performer',
+      onWarning: cli.terminal.err,
     });
     await opened.close();
     const after = await storeStatus(storage.url);

@@ -167,7 +167,7 @@ function addSessions(program: Command, cli: Cli): void {
 function addStorage(program: Command, cli: Cli): void {
   const storage = program
     .command('storage')
-    .description('where the store is and who uses it; back it up, check it');
+    .description('where the store is and who uses it; back it up, restore it, check it');
   cli
     .withConfig(
       storage
@@ -193,6 +193,16 @@ function addStorage(program: Command, cli: Cli): void {
     )
     .action(async (file: string, flags: { config?: string }) => {
       await (await import('./store-tasks.ts')).backupStore(cli, file, flags);
+    });
+  cli
+    .withConfig(
+      storage
+        .command('restore <file>')
+        .description('put a copy in the place of the store, which is kept under another name'),
+    )
+    .option('--json', 'a JSON object on stdout')
+    .action(async (file: string, flags: { config?: string; json?: boolean }) => {
+      await (await import('./restore.ts')).restore(cli, file, flags);
     });
   cli
     .withConfig(storage.command('verify').description("check the store's integrity"))

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Storage } from './port.ts';
 import type { RetentionLimits } from './records.ts';
+import type { RestoreReport } from './sqlite/restore-store.ts';
 import { sqliteStatus } from './sqlite/sqlite-status.ts';
 import { openSqliteStorage } from './sqlite/sqlite-storage.ts';
 import type { KnownOwners } from './sqlite/worker/owner-migration.ts';
@@ -22,6 +23,7 @@ export {
   runToJson,
 } from './record-json.ts';
 export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
+export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
 export type { StorageError, StorageErrorCode, StorageHealth } from './storage-error.ts';
 export type { StoreStatus, StoreUser } from './store-status.ts';
 
@@ -55,7 +57,7 @@ export interface StorageOptions {
  * @throws StorageError that names the file, the finding and the remedy
  */
 export async function openStorage(url: string, options: StorageOptions = {}): Promise<Storage> {
-  const { mode = 'performer', fsync = true } = options;
+  const { mode = 'performer', fsync = true, onWarning = () => undefined } = options;
   const limits = {
     maxBacklogRuns: options.maxBacklogRuns ?? 100_000,
     maxBacklogBytes: options.maxBacklogBytes ?? 1_000_000_000,
@@ -64,17 +66,31 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
   if (isPostgres(url)) {
     const { openPostgresStorage } = await import('./postgres/postgres-storage.ts');
     const { replica = { role: 'all', version: '', leaseMs: DEFAULT_LEASE_MS } } = options;
-    const onWarning = options.onWarning ?? (() => undefined);
     return openPostgresStorage({ url, mode, limits, ...replica, onWarning });
   }
-  const file = fileOf(url);
-  return openSqliteStorage({
-    file,
+  const input = {
+    file: fileOf(url),
     mode,
     fsync,
     limits,
     owners: options.owners ?? { mappings: {}, sharedPrefixes: [] },
-  });
+  };
+  return openSqliteStorage(input, onWarning);
+}
+
+/**
+ * Puts a copy in the place of the store at a `sqlite:<path>` URL; the store is kept under another name.
+ * @throws StorageError where a service uses the store, or the copy is none; nothing has changed then
+ */
+export async function restoreStorage(url: string, copy: string): Promise<RestoreReport> {
+  if (isPostgres(url)) {
+    throw new StorageError(
+      'failed',
+      'storage.url names PostgreSQL: restore its database with pg_restore; "sluice storage restore" is for SQLite files',
+    );
+  }
+  const { restoreStore } = await import('./sqlite/restore-store.ts');
+  return restoreStore(fileOf(url), copy, Date.now());
 }
 
 /** Looks at a store without using it: where it is, how old its schema, who has it in use. */

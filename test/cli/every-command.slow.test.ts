@@ -222,6 +222,13 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   fine(await bench.run(['storage', 'backup', 'copy.db']));
   expect(readFileSync(join(bench.folder, 'copy.db')).subarray(0, 15).toString()).toBe('SQLite format 3');
   expect(fine(await bench.run(['storage', 'verify'])).out).toBe('the store is intact\n');
+  expect(await bench.run(['storage', 'restore', 'copy.db'])).toMatchObject({
+    exitCode: 1,
+    err: expect.stringContaining('another Sluice service is using this store; stop it first'),
+  });
+  await service.stop();
+  const restored = fine(await bench.run(['storage', 'restore', 'copy.db']));
+  expect(restored.out).toMatch(/^restored copy\.db[^]*kept as .*before-restore-/);
 }, 60_000);
 
 test('runners check and channels check, send and use', async () => {

@@ -32,7 +32,9 @@ function makeOldStore(runs: readonly OldRun[], sessions: readonly string[]): voi
     `INSERT INTO runs (id, kind, state, session_key, line, mapping_id, runner, bytes, accepted_at, due_at, ended_at)
      VALUES (?, 'hook', ?, ?, ?, ?, '', 2, 1, 1, ?)`,
   );
-  const insertAction = database.prepare("INSERT INTO run_actions (seq, action) VALUES (?, '{}')");
+  const insertAction = database.prepare(
+    'INSERT INTO run_actions (seq, action) VALUES (?, \'{"kind":"agent"}\')',
+  );
   for (const { id, state, key, mappingId } of runs) {
     const { lastInsertRowid } = insert.run(id, state, key, key, mappingId, state >= 4 ? NOW : null);
     insertAction.run(lastInsertRowid);

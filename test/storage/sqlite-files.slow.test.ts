@@ -105,7 +105,7 @@ test('takes an older schema to the newest in one transaction, or leaves it as it
 
 test('refuses a file that is no database', async () => {
   writeFileSync(file, 'these are notes, not a store\n'.repeat(500));
-  await expectRefused('not_a_store', /is not a store.*restore a copy/);
+  await expectRefused('not_a_store', /is not a store.*storage restore/);
 });
 
 test("refuses another program's database", async () => {

@@ -17,6 +17,8 @@ export interface WorkerOptions {
   /** How messages name the store. */
   readonly place: string;
   explain(error: unknown): StorageError;
+  /** Hears what the operator should know of the store. */
+  onNotice?(notice: string): void;
 }
 
 interface Pending {
@@ -54,7 +56,10 @@ export class WorkerClient {
     const worker = new Worker(options.entry, { workerData: options.input, name: 'storage' });
     return new Promise((resolve, reject) => {
       worker.once('message', (message: WorkerMessage) => {
-        if (message.kind === 'opened') resolve(new WorkerClient(worker, options, message.operations));
+        if (message.kind === 'opened') {
+          if (message.notice !== undefined) options.onNotice?.(message.notice);
+          resolve(new WorkerClient(worker, options, message.operations));
+        }
         if (message.kind === 'refused') reject(deserializeError(message.error));
       });
       worker.once('error', (error) => reject(options.explain(error)));

@@ -6,7 +6,12 @@ import { OPERATION_NAMES, type OperationName } from './operations.ts';
 
 /** What the thread of a store tells its client. */
 export type WorkerMessage =
-  | { readonly kind: 'opened'; readonly operations: readonly OperationName[] }
+  | {
+      readonly kind: 'opened';
+      readonly operations: readonly OperationName[];
+      /** What the operator should know. */
+      readonly notice?: string;
+    }
   | { readonly kind: 'refused'; readonly error: SerializedError }
   | { readonly kind: 'replies'; readonly replies: Replies }
   | { readonly kind: 'outside-change' }
@@ -27,7 +32,11 @@ export function refuse(error: StorageError): void {
  * Answers calls until the client closes. While one batch is being synced the next ones gather in the port; the loop
  * then takes all of them at once. That is the whole of group commit.
  */
-export function serveBatches(engine: Engine, onClose: () => void): void {
+export function serveBatches(
+  engine: Engine,
+  onClose: () => void,
+  { notice }: { readonly notice?: string | undefined } = {},
+): void {
   const port = parentPort;
   if (port === null) throw new Error('a store runs in a worker thread only');
   let waiting: Call[] = [];
@@ -54,5 +63,5 @@ export function serveBatches(engine: Engine, onClose: () => void): void {
     isScheduled = true;
     setImmediate(runBatch);
   });
-  postMessage({ kind: 'opened', operations: OPERATION_NAMES });
+  postMessage({ kind: 'opened', operations: OPERATION_NAMES, ...(notice === undefined ? {} : { notice }) });
 }

@@ -38,7 +38,7 @@ export function explainSqliteError(error: unknown, file: string): StorageError {
     case SQLITE.notadb:
       return explain(
         'corrupt',
-        `the store is damaged (${reason}); restore a copy made by "sluice storage backup", or move the file away and start with an empty one`,
+        `the store is damaged (${reason}); bring back a copy of "sluice storage backup" with "sluice storage restore", or move the file away and start with an empty one`,
       );
     case SQLITE.busy:
     case SQLITE.locked:

@@ -15,6 +15,8 @@ import { pathToFileURL } from 'node:url';
 import { APPLICATION_ID, type Migration, MIGRATIONS } from './migrations.ts';
 import type { KnownOwners } from './owner-migration.ts';
 import { StorageError } from '../../storage-error.ts';
+import { explainSqliteError } from '../sqlite-errors.ts';
+import { fileTime, writeVerifiedCopy } from './verified-copy.ts';
 
 /** First bytes of every SQLite file (sqlite.org/fileformat.html). */
 const MAGIC = 'SQLite format 3\0';
@@ -31,19 +33,19 @@ export type FileState = 'missing' | 'empty' | 'store';
  * Looks at the file without changing anything.
  * @throws StorageError where it is something else, newer, or may not be written
  */
-export function examineFile(file: string): FileState {
+export function examineFile(file: string, options: { readonly mayBeReadOnly?: boolean } = {}): FileState {
   if (!existsSync(file)) return 'missing';
   const stat = statSync(file);
   if (!stat.isFile())
     throw new StorageError('not_a_store', `${file}: is not a file; give storage.url another path`);
-  requireWritable(file);
+  if (options.mayBeReadOnly !== true) requireWritable(file);
   if (stat.size === 0) return 'empty';
   if (isCutShort(file)) return 'store';
   const header = readHeader(file);
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw new StorageError(
       'not_a_store',
-      `${file}: is not a store, or its first bytes are destroyed; restore a copy made by "sluice storage backup", or move the file away and start with an empty one`,
+      `${file}: is not a store, or its first bytes are destroyed; bring back a copy of "sluice storage backup" with "sluice storage restore", or move the file away and start with an empty one`,
     );
   }
   const applicationId = header.readUInt32BE(68);
@@ -115,11 +117,39 @@ export function createFile(file: string): void {
   closeSync(folder);
 }
 
+interface ConnectOptions {
+  readonly fsync: boolean;
+  readonly mayMigrate: boolean;
+  readonly owners: KnownOwners;
+  /** Hears where the store from before its migration is. */
+  readonly onMigration?: (kept: KeptStore) => void;
+}
+
+/** A store as it was before its schema changed. */
+export interface KeptStore {
+  readonly file: string;
+  /** Its schema. */
+  readonly version: number;
+}
+
+/** Keeps the store as it is, so that one can go back. A start that failed has left a copy already: it is made anew. */
+function keepBefore(database: DatabaseSync, file: string, version: number): KeptStore {
+  const kept = { file: `${file}.schema-${version}-${fileTime(Date.now())}`, version };
+  try {
+    writeVerifiedCopy(database, kept.file);
+  } catch (error) {
+    const { code, message } = explainSqliteError(error, kept.file);
+    throw new StorageError(
+      code,
+      `${message}; before a store is migrated a copy of it is made beside it, so nothing was changed`,
+      { cause: error },
+    );
+  }
+  return kept;
+}
+
 /** Opens a store that was examined, sets it up, and brings its schema up to date where `mayMigrate`. */
-export function connect(
-  file: string,
-  options: { readonly fsync: boolean; readonly mayMigrate: boolean; readonly owners: KnownOwners },
-): DatabaseSync {
+export function connect(file: string, options: ConnectOptions): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   try {
     refuseForeign(database, file);
@@ -132,6 +162,7 @@ export function connect(
           `${file}: the store is ${version === 0 ? 'empty' : 'of an older version'}; start the service once, it sets the store up`,
         );
       }
+      if (version > 0) options.onMigration?.(keepBefore(database, file, version));
       migrate(database, MIGRATIONS, options.owners);
     }
     database.exec('PRAGMA journal_mode = WAL');
@@ -200,7 +231,7 @@ function refuseNewer(file: string, version: number): void {
   if (version <= MIGRATIONS.length) return;
   throw new StorageError(
     'newer_schema',
-    `${file}: the store has schema version ${version}, this Sluice knows up to ${MIGRATIONS.length}; run the newer Sluice that wrote it, or restore a copy from before the upgrade`,
+    `${file}: the store has schema version ${version}, this Sluice knows up to ${MIGRATIONS.length}; run the newer Sluice that wrote it, or go back with "sluice storage restore" and the copy that was made beside the store before its upgrade`,
   );
 }
 
@@ -214,6 +245,6 @@ function foreign(file: string): StorageError {
 function damaged(file: string, finding: string): StorageError {
   return new StorageError(
     'corrupt',
-    `${file}: the store is damaged (${finding}); restore a copy made by "sluice storage backup", or move the file away and start with an empty one`,
+    `${file}: the store is damaged (${finding}); bring back a copy of "sluice storage backup" with "sluice storage restore", or move the file away and start with an empty one`,
   );
 }

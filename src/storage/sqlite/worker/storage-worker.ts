@@ -10,6 +10,7 @@ import {
   connect,
   createFile,
   examineFile,
+  type KeptStore,
   makeFolder,
 } from './database-file.ts';
 import { Engine } from '../../engine/engine.ts';
@@ -18,6 +19,7 @@ import type { KnownOwners } from './owner-migration.ts';
 import type { AcceptLimits } from '../../engine/store.ts';
 import { postMessage, refuse, serveBatches } from '../../engine/serve-batches.ts';
 import type { Statements } from '../../engine/statements.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { SqliteStatements } from './sqlite-statements.ts';
 import { StoreFiles } from './store-files.ts';
 
@@ -37,7 +39,13 @@ const HOLDER = 'performer';
 /** How often the store is looked at from outside: changes are noticed within a second, at some microseconds. */
 const WATCH_MS = 400;
 
-function openPerformer(input: WorkerInput): { database: DatabaseSync; lock: PerformerLock } {
+interface Performer {
+  readonly database: DatabaseSync;
+  readonly lock: PerformerLock;
+  readonly notice?: string;
+}
+
+function openPerformer(input: WorkerInput): Performer {
   const { file, fsync, owners } = input;
   examineFile(file);
   makeFolder(file);
@@ -50,20 +58,26 @@ function openPerformer(input: WorkerInput): { database: DatabaseSync; lock: Perf
     if (state === 'missing') createFile(file);
     isCreated = state === 'missing';
     chmodSync(file, 0o600);
-    const database = connect(file, { fsync, mayMigrate: true, owners });
+    let kept: KeptStore | undefined;
+    const onMigration = (found: KeptStore): void => void (kept = found);
+    const database = connect(file, { fsync, mayMigrate: true, owners, onMigration });
     try {
       start(database, file);
     } catch (error) {
       database.close();
       throw error;
     }
-    return { database, lock };
+    return { database, lock, ...(kept && { notice: migrationNotice(kept) }) };
   } catch (error) {
     if (isCreated)
       for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
     lock.undo();
     throw error;
   }
+}
+
+function migrationNotice({ file, version }: KeptStore): string {
+  return `the store was of schema ${version} and is now of schema ${MIGRATIONS.length}; as it was it is kept as ${file}, which "sluice storage restore" brings back; remove it when it is no longer needed`;
 }
 
 /** Proves that the disk takes a write; a copy that has not ended is refused. */
@@ -88,18 +102,22 @@ function openAttached({ file, fsync, owners }: WorkerInput): DatabaseSync {
   return connect(file, { fsync, mayMigrate: false, owners });
 }
 
-function serve(database: DatabaseSync, input: WorkerInput, lock: PerformerLock | undefined): void {
+function serve(
+  { database, lock, notice }: Partial<Performer> & { database: DatabaseSync },
+  input: WorkerInput,
+): void {
   const { file, limits } = input;
   const sql = new SqliteStatements(database);
   const explain = (error: unknown) => explainSqliteError(error, file);
   const health = lock && watchHealth(file);
   const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
   const watch = lock && openWatch(database, engine);
-  serveBatches(engine, () => {
+  const close = (): void => {
     watch?.stop();
     database.close();
     lock?.release();
-  });
+  };
+  serveBatches(engine, close, { notice });
 }
 
 /** Another process that holds the store must not hold up what is asked meanwhile. */
@@ -135,10 +153,9 @@ function main(): void {
   const input = workerData as WorkerInput;
   try {
     if (input.mode === 'attached') {
-      serve(openAttached(input), input, undefined);
+      serve({ database: openAttached(input) }, input);
     } else {
-      const { database, lock } = openPerformer(input);
-      serve(database, input, lock);
+      serve(openPerformer(input), input);
     }
   } catch (error) {
     refuse(explainSqliteError(error, input.file));

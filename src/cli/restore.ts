@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import { restoreStorage, type OpenWork, type RestoreReport } from '../storage/storage.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+import type { Cli } from './command-line.ts';
+import { loadSettings, type ConfigFlags } from './config-file.ts';
+import { formatSpan, formatTable } from './terminal.ts';
+
+/** Work named at most; the JSON has all of it. */
+const MAX_NAMED = 50;
+
+/** Puts a copy in the place of the store, and says what that means for work under way. */
+export async function restore(
+  { terminal }: Cli,
+  file: string,
+  flags: ConfigFlags & { readonly json?: boolean },
+): Promise<void> {
+  const { settings } = await loadSettings(terminal, flags);
+  const report = await restoreStorage(settings.storage.url, resolve(terminal.cwd, file));
+  if (flags.json === true) terminal.out(JSON.stringify(report));
+  else terminal.out(describe(file, report));
+}
+
+function describe(file: string, { schema, waiting, before }: RestoreReport): string {
+  return [
+    `restored ${file} (schema ${schema})`,
+    ...describeBefore(before),
+    waiting.length === 0
+      ? 'Nothing waits in the restored store.'
+      : `When the service starts, it performs what waits in the restored store, also what was done since the copy was made. "sluice queue drop" removes it first, if need be:\n${listWork(waiting)}`,
+  ].join('\n');
+}
+
+function describeBefore(before: RestoreReport['before']): readonly string[] {
+  if (before === undefined) return [];
+  const { file, unfinished } = before;
+  const kept = `The store that was here is kept as ${file}.`;
+  if (unfinished === undefined) return [kept, 'What it holds could not be read.'];
+  if (unfinished.length === 0) return [kept, 'It holds no unfinished work.'];
+  return [kept, `It holds work that has not ended, which this store does not know:\n${listWork(unfinished)}`];
+}
+
+function listWork(work: readonly OpenWork[]): string {
+  const nowMs = Date.now();
+  const rows = work.slice(0, MAX_NAMED).map(({ kind, state, id, mappingId, since }) => {
+    const mapping = mappingId === '' ? '-' : clearControl(mappingId, { oneLine: true });
+    return [`  ${KINDS[kind]}`, state, id, mapping, formatSpan(nowMs - since)];
+  });
+  const more = work.length - rows.length;
+  const table = formatTable(['  kind', 'state', 'id', 'mapping', 'age'], rows);
+  return more === 0 ? table : `${table}\n  and ${more} more`;
+}
+
+const KINDS = { run: 'run', outbox: 'delivery', event: 'event' } as const;
