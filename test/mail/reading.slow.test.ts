@@ -91,9 +91,12 @@ describe('a mailbox', () => {
     server.deliver(rawMail('spam'), { folder: 'Junk' });
     server.deliver(rawMail('inbox'));
     await until(() => expect(subjects.toSorted()).toEqual(['inbox', 'work']));
-    const reasons = service.statuses.map(({ health }) => ('reason' in health ? health.reason : ''));
-    expect(reasons[2]).toContain('holds spam');
-    expect(reasons[3]).toContain('no folder "Nowhere"; it has INBOX');
+    // A folder that is misconfigured is looked at again and again, and has no reason while it is.
+    await until(() => {
+      const reasons = service.statuses.map(({ health }) => ('reason' in health ? health.reason : ''));
+      expect(reasons[2]).toContain('holds spam');
+      expect(reasons[3]).toContain('no folder "Nowhere"; it has INBOX');
+    });
   });
 
   test('delivers only what the filters let through', async () => {

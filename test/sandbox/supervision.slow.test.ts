@@ -32,7 +32,7 @@ function workerPids(): number[] {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 describe('the pool', () => {
@@ -111,10 +111,8 @@ describe('the pool', () => {
     const running = callTransform(transforms, loop);
     await until(() => performance.now() - startedAt > 2000);
     for (const pid of workerPids()) process.kill(pid, 'SIGKILL');
-    expect(await running).toMatchObject({
-      kind: 'failed',
-      failure: expect.stringMatching(/timeout|deferred/),
-    });
+    const reply = await running;
+    expect(reply.kind === 'failed' ? reply.failure : reply.kind).toMatch(/timeout|deferred/);
     // A second try with all of its time would end at 5000.
     expect(performance.now() - startedAt).toBeLessThan(4000);
     expect(fixture.sandbox.stats.pools[0]?.replays).toBe(1);
