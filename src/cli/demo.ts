@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startService, type Service } from '../service.ts';
+import { startService, type Service } from '../service/service.ts';
 import { createLogger, clearControl } from '../telemetry/telemetry.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';

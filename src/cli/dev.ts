@@ -7,7 +7,7 @@ import { readSecretFile } from '../config/config.ts';
 import { formatDiagnostics } from '../document/document.ts';
 import { maskProblem } from '../golden/golden.ts';
 import type { ReloadResult } from '../generation/generation.ts';
-import { startService, type Service } from '../service.ts';
+import { startService, type Service } from '../service/service.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';

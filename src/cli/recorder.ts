@@ -5,7 +5,7 @@ import type { Settings } from '../config/config.ts';
 import { recordCase } from '../golden/golden.ts';
 import { announcedFormat, type BodyFormat } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
-import type { ServiceOptions } from '../service.ts';
+import type { ServiceOptions } from '../service/service.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface RecorderFlags {

@@ -1,5 +1,5 @@
 import { formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
-import { startService, type Service, type ServiceRole } from '../service.ts';
+import { startService, type Service, type ServiceRole } from '../service/service.ts';
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createProgram } from '../../src/cli/cli.ts';
 import { processTerminal } from '../../src/cli/terminal.ts';
-import type { Service } from '../../src/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import { openBench, serveBench, startBench, TOKEN, waitFor, type Bench } from '../support/cli-service.ts';
 import type { CliOptions, CliRun } from '../support/cli-terminal.ts';
 import { commandNames } from '../support/docs.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, afterAll, describe, expect, test } from 'vitest';
-import { startService, type Service } from '../../src/service.ts';
+import { startService, type Service } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli, type CliRun } from '../support/cli-terminal.ts';
 

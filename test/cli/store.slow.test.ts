@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Service } from '../../src/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { type Bench, openBench, serveBench, TOKEN, waitFor } from '../support/cli-service.ts';
 import type { CliRun } from '../support/cli-terminal.ts';

@@ -9,7 +9,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { httpDoor } from '../../src/mail/mail.ts';
-import { startService, type Service } from '../../src/service.ts';
+import { startService, type Service } from '../../src/service/service.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli } from '../support/cli-terminal.ts';

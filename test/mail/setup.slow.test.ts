@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { startService, type Service } from '../../src/service.ts';
+import { startService, type Service } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli, type CliRun } from '../support/cli-terminal.ts';
 import { rawMail, startMailServer, type MailServer } from '../support/mail-server.ts';

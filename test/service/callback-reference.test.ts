@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Service, startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { startPlatform, type PlatformServer } from '../support/platform-server.ts';
 import { until } from '../support/service-process.ts';

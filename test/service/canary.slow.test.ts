@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 
 const CANARIES = {

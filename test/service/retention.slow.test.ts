@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Service, startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/service/service.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { type Bench, openBench, TOKEN, waitFor } from '../support/cli-service.ts';

@@ -1,0 +1,74 @@
+import type { KeepRequests } from '../config/config.ts';
+import { type Generation, type LiveGeneration, noticePath } from '../generation/generation.ts';
+import { isBuiltInRoute } from '../hook/hook.ts';
+import { type KnownTokens, knownTokens, type ServerGeneration } from '../server/server.ts';
+import { KEPT_LIMITS } from '../storage/storage.ts';
+import type { ServiceOptions } from './service-options.ts';
+
+/** What opens a door here: tokens, and the secrets with which senders prove themselves. */
+function tokensOf({ config, table }: Generation): KnownTokens {
+  const { hooks, gateway } = config.settings;
+  const ofPaths = table.mappings.flatMap(({ match }) => {
+    const { verify, challenge } = match.path === undefined ? {} : table.settingsOf(match.path);
+    return [...(verify?.secrets ?? []), challenge?.token];
+  });
+  return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token, ...ofPaths]);
+}
+
+/** What is written wins over what the command serves with, and that over what is kept anyway. */
+function keepRequests(written: KeepRequests, defaults: KeepRequests): ServerGeneration['keepRequests'] {
+  const {
+    which = 'transforms',
+    count = KEPT_LIMITS.count,
+    bytes = KEPT_LIMITS.bytes,
+    days,
+  } = { ...defaults, ...written };
+  return { which, limits: { count, bytes, ...(days === undefined ? {} : { maxAgeMs: days * 86_400_000 }) } };
+}
+
+/** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
+export function servedGeneration(
+  live: LiveGeneration,
+  {
+    keepRequests: defaults = {},
+    recording,
+    role,
+  }: Pick<ServiceOptions, 'keepRequests' | 'recording' | 'role'>,
+): () => ServerGeneration {
+  let source: Generation | undefined;
+  let served: ServerGeneration | undefined;
+  return () => {
+    if (served !== undefined && source === live.generation) return served;
+    source = live.generation;
+    const { id, config, table, evaluate } = source;
+    const names = new Set(table.mappings.map(({ match }) => match.path));
+    served = {
+      id,
+      hooks: role === 'worker' ? { ...config.settings.hooks, enabled: false } : config.settings.hooks,
+      gatewayToken: config.settings.gateway.token,
+      tokens: tokensOf(source),
+      canTake: (path) =>
+        recording !== undefined ||
+        isBuiltInRoute(path) ||
+        config.settings.hooks.unmatched === 'skip' ||
+        table.canTake(path),
+      knowsName: (path) => isBuiltInRoute(path) || names.has(path),
+      settingsOf: (path) => table.settingsOf(path),
+      noticePath: noticePath(config.settings.hooks.mail),
+      keepRequests: keepRequests(config.settings.storage.keepRequests, defaults),
+      evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),
+      takesAnyFormat: recording !== undefined,
+    };
+    return served;
+  };
+}
+
+/** Who only records answers 204 to what no mapping takes yet, so that no sender switches its webhook off. */
+function skippingMisses(evaluate: Generation['evaluate']): ServerGeneration['evaluate'] {
+  return async (request) => {
+    const evaluation = await evaluate(request);
+    const { outcome } = evaluation;
+    const isMiss = outcome.kind === 'rejected' && outcome.error.code === 'no_mapping_matched';
+    return isMiss ? { ...evaluation, outcome: { kind: 'skipped', by: 'unmatched' } } : evaluation;
+  };
+}

@@ -1,0 +1,36 @@
+import type { Settings } from '../config/config.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { startMetricsListener } from '../server/server.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type Log, type MailboxFigures, type Metrics, openMetrics } from '../telemetry/telemetry.ts';
+
+/** Metrics on a listener of their own; absent where none is configured. */
+export interface ServedMetrics {
+  readonly metrics: Metrics;
+  stop(): Promise<void>;
+}
+
+export async function startMetrics(
+  settings: Settings,
+  {
+    storage,
+    sandbox,
+    mailboxes,
+    log,
+  }: {
+    readonly storage: Storage;
+    readonly sandbox: Sandbox;
+    readonly mailboxes: () => readonly MailboxFigures[];
+    readonly log: Log;
+  },
+): Promise<ServedMetrics | undefined> {
+  if (settings.metrics === undefined) return undefined;
+  const metrics = await openMetrics({
+    backlog: () => storage.backlog(),
+    transforms: () => sandbox.stats,
+    mailboxes,
+  });
+  const listener = await startMetricsListener({ ...settings.metrics, render: () => metrics.render() });
+  log.info({ metricsUrl: `${listener.url}/metrics` }, 'metrics are served');
+  return { metrics, stop: () => listener.stop() };
+}

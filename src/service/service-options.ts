@@ -1,0 +1,28 @@
+import type { KeepRequests } from '../config/config.ts';
+import type { LiveOptions } from '../generation/generation.ts';
+import type { SeenRequest } from '../server/server.ts';
+import type { Log } from '../telemetry/telemetry.ts';
+
+export interface ServiceOptions extends LiveOptions {
+  /** Where the line per request goes; default `log`. */
+  readonly requestLog?: Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'>;
+  readonly onDecision?: (seen: SeenRequest) => void;
+  /** Whether the mailbox of `hooks.mail` is read. */
+  readonly readMail?: boolean;
+  /** Which requests are kept where the configuration does not say. */
+  readonly keepRequests?: KeepRequests;
+  /**
+   * Every request is taken, whatever its name and the format of its body. Without `performs` nothing becomes of it:
+   * no run, no turn of the main session, no delivery, and nothing is removed.
+   */
+  readonly recording?: { readonly performs: boolean };
+  /** Of Sluice, for those who ask which services use a store. */
+  readonly version?: string;
+  /** What this service does of the work of its store; default all. */
+  readonly role?: ServiceRole;
+  /** How often `storage.keep` is applied; default every ten minutes. */
+  readonly pruneEveryMs?: number;
+}
+
+/** `front` takes hooks and performs nothing, `worker` performs and takes no hooks. */
+export type ServiceRole = 'front' | 'worker' | 'all';

@@ -1,0 +1,233 @@
+import type { Settings } from '../config/config.ts';
+import { Gateway } from '../gateway/gateway.ts';
+import {
+  type Generation,
+  type LiveGeneration,
+  openLiveGeneration,
+  type ReloadResult,
+} from '../generation/generation.ts';
+import { LiveMail, ownDoor } from '../mail/mail.ts';
+import { fetchJson } from '../outgoing/outgoing.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
+import { type RunningServer, startServer } from '../server/server.ts';
+import { openStorage, type Storage } from '../storage/storage.ts';
+import { createHealth, type Health, type MailboxFigures } from '../telemetry/telemetry.ts';
+import { logSandboxEvent, sayMissingWalls } from './log-sandbox.ts';
+import { keepPruning } from './pruning.ts';
+import { servedGeneration } from './served-generation.ts';
+import { type ServedMetrics, startMetrics } from './served-metrics.ts';
+import type { ServiceOptions } from './service-options.ts';
+import { sayMissingSecrets, watchHealth } from './watch-health.ts';
+
+export type { ServiceOptions, ServiceRole } from './service-options.ts';
+
+/** The running service: one server, one store, one gateway, and the generation that is live. */
+export interface Service {
+  readonly url: string;
+  readonly generation: Generation;
+  /** True where the hook token came from `makeToken`. */
+  readonly tokenWasMade: boolean;
+  /** Resolves if the store dies under the service; it can then do nothing but stop. */
+  readonly failed: Promise<Error>;
+  /** Files and folders whose change makes another generation. */
+  watchedPaths(): readonly string[];
+  /** Builds a new generation and makes it live; one with any error never goes live. */
+  reload(): Promise<ReloadResult>;
+  /** Idempotent: stops intake, lets runs end within the grace, closes the store. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything in the order work flows back: store, gateway, server. What the configuration gets wrong goes to
+ * `onDiagnostics` first.
+ * @throws Error that says what is wrong and what to do; nothing is left running then
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const opened: Closing[] = [];
+  try {
+    const parts = await openParts(options, opened);
+    const { live, server, failed } = parts;
+    return {
+      url: server.url,
+      get generation() {
+        return live.generation;
+      },
+      tokenWasMade: live.tokenWasMade,
+      failed,
+      watchedPaths: () => live.generation.watchedPaths,
+      reload: () => live.reload(),
+      stop: once(async () => {
+        await stopParts(parts);
+        options.log.flush();
+      }),
+    };
+  } catch (error) {
+    for (const close of opened.toReversed()) await close().catch(() => undefined);
+    throw error;
+  }
+}
+
+type Closing = () => Promise<unknown>;
+
+/** What a running service consists of. */
+interface Parts extends Wiring {
+  readonly sandbox: Sandbox;
+  readonly server: RunningServer;
+  readonly mail: LiveMail;
+  readonly failed: Promise<Error>;
+  readonly stopWatching: () => void;
+  readonly stopPruning: () => void;
+}
+
+/** Each part is noted in `opened`, so that it can be closed if a later one does not start. */
+async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Parts> {
+  const { log } = options;
+  const health = createHealth({ log });
+  const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(log, event) });
+  opened.push(() => sandbox.stop());
+  const live = await openLiveGeneration({ ...options, health }, sandbox);
+  sayMissingWalls(log, live, sandbox);
+  const { settings } = live.generation.config;
+  const storage = await openStore(settings, live.generation.table.mappings, options);
+  opened.push(() => storage.close());
+  const reading: { mail?: LiveMail } = {};
+  const mailboxes = (): readonly MailboxFigures[] => reading.mail?.figures ?? [];
+  const metrics = await startMetrics(settings, { storage, sandbox, mailboxes, log });
+  if (metrics !== undefined) opened.push(metrics.stop);
+  const gateway = openGateway(options, { live, storage, health, metrics });
+  opened.push(() => gateway.stop(0));
+  const performs = options.recording?.performs !== false;
+  if (performs) await gateway.start();
+  sayMissingSecrets(health, live.generation);
+  const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
+  const stopWatching = watchHealth(health, { sandbox, storage, failed });
+  opened.push(() => Promise.resolve(stopWatching()));
+  const wiring = { live, storage, gateway, health, metrics };
+  const onNotice = (): void => reading.mail?.wake();
+  const server = await listen(options, { ...wiring, onNotice });
+  opened.push(() => server.stop());
+  const mail = followReloads(options, { ...wiring, server });
+  reading.mail = mail;
+  opened.push(() => mail.stop());
+  const stopPruning = performs ? keepPruning(storage, live, options) : (): void => undefined;
+  return { ...wiring, sandbox, server, mail, failed, stopWatching, stopPruning };
+}
+
+async function stopParts(parts: Parts): Promise<void> {
+  const { live, storage, gateway, metrics, sandbox, server, mail } = parts;
+  parts.stopPruning();
+  parts.stopWatching();
+  const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
+  await mail.stop();
+  // Side by side: a sender that waits for its run keeps its connection for as long as the run may go on.
+  await Promise.all([server.stop(), gateway.stop(graceMs)]);
+  await metrics?.stop();
+  await live.effects.channels.stop();
+  await sandbox.stop();
+  await storage.close();
+}
+
+function openGateway(
+  { log, role }: ServiceOptions,
+  { live, storage, health, metrics }: Omit<Wiring, 'gateway'>,
+): Gateway {
+  const gateway = new Gateway({
+    storage,
+    configuration: live.effects,
+    log,
+    health,
+    performs: role !== 'front',
+    ...(metrics === undefined ? {} : { metrics: metrics.metrics.gateway }),
+  });
+  storage.onOutsideChange(() => gateway.notifyOutside());
+  return gateway;
+}
+
+function openStore(
+  { storage, gateway, hooks }: Settings,
+  mappings: Generation['table']['mappings'],
+  { role = 'all', version = '', log }: ServiceOptions,
+): Promise<Storage> {
+  if (role !== 'all' && storage.url.startsWith('sqlite:')) {
+    throw new Error(
+      `--role ${role} needs a store that several services share: set storage.url to postgres://USER:PASSWORD@HOST/DATABASE, or leave --role out`,
+    );
+  }
+  const owners = Object.fromEntries(mappings.map(({ id, owner }) => [id, owner]));
+  return openStorage(storage.url, {
+    owners: { mappings: owners, sharedPrefixes: hooks.sessionKeys.shared },
+    mode: 'performer',
+    replica: { role, version, leaseMs: storage.leaseSeconds * 1000 },
+    onWarning: (message) => log.warn({}, message),
+    maxBacklogRuns: storage.maxBacklog.runs,
+    maxBacklogBytes: storage.maxBacklog.bytes,
+    maxPendingEvents: gateway.events.maxPending,
+  });
+}
+
+/** Lets gateway and mailbox follow the live configuration; mail takes the way every request goes. */
+function followReloads(
+  { log, role, readMail: isWanted = false }: ServiceOptions,
+  wiring: Omit<Wiring, 'metrics'> & { readonly server: RunningServer },
+): LiveMail {
+  const { live, storage, gateway, server, health } = wiring;
+  // A worker takes no hooks, and so no mail.
+  const door = ownDoor((hook) => server.deliver(hook));
+  const mail = new LiveMail({ store: storage, door, log, health });
+  const apply = (): void => {
+    if (isWanted && role !== 'worker') mail.apply(live.generation.config.settings.hooks.mail);
+  };
+  live.onReplaced(() => {
+    gateway.reconfigure(live.effects);
+    sayMissingSecrets(health, live.generation);
+    apply();
+  });
+  apply();
+  return mail;
+}
+
+interface Wiring {
+  readonly metrics: ServedMetrics | undefined;
+  readonly live: LiveGeneration;
+  readonly storage: Storage;
+  readonly gateway: Gateway;
+  readonly health: Health;
+}
+
+function listen(
+  options: ServiceOptions,
+  { live, storage, gateway, health, metrics, onNotice }: Wiring & { readonly onNotice: () => void },
+): Promise<RunningServer> {
+  return startServer({
+    server: live.generation.config.settings.server,
+    generation: servedGeneration(live, options),
+    storage,
+    log: options.requestLog ?? options.log,
+    health,
+    onAccepted: () => gateway.notify(),
+    onNotice,
+    fetchJson: fetchIssuer,
+    waitForRun: async (runId, ms, signal) =>
+      (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId),
+    ...(metrics === undefined ? {} : { metrics: metrics.metrics }),
+    ...(options.onDecision === undefined ? {} : { onDecision: options.onDecision }),
+  });
+}
+
+/** An issuer that does not answer within this holds up its own sender only. */
+const ISSUER_TIMEOUT_MS = 5_000;
+
+async function fetchIssuer(url: string): Promise<unknown> {
+  const { status, body } = await fetchJson(url, {
+    method: 'GET',
+    signal: AbortSignal.timeout(ISSUER_TIMEOUT_MS),
+  });
+  if (status !== 200) throw new Error(`the issuer answered ${status}`);
+  return body;
+}
+
+/** Calls at most once; later calls get the same promise. */
+function once(call: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | undefined;
+  return () => (result ??= call());
+}

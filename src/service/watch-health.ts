@@ -1,0 +1,67 @@
+import type { Generation } from '../generation/generation.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Storage, StorageHealth } from '../storage/storage.ts';
+import type { Health } from '../telemetry/telemetry.ts';
+
+/** How often the sandbox is asked how it is. */
+const WATCH_MS = 1_000;
+
+interface Watched {
+  readonly sandbox: Sandbox;
+  readonly storage: Storage;
+  /** Resolves if the store dies under the service. */
+  readonly failed: Promise<Error>;
+}
+
+/** Lets store and sandbox report; returns how to end it. */
+export function watchHealth(health: Health, { sandbox, storage, failed }: Watched): () => void {
+  void failed.then(() => {
+    const message = 'the store has failed; restart the service';
+    health.raise({ code: 'store_cannot_accept', name: 'engine', message });
+  });
+  const tell = (state: StorageHealth): void => {
+    const trouble = state.kind === 'ok' ? [] : [{ name: 'writes', message: state.message }];
+    const isReplaced = state.kind === 'unavailable' && state.code === 'replaced';
+    health.replace('store_replaced', isReplaced ? trouble : []);
+    if (trouble.length === 0 || isReplaced) health.clear({ code: 'store_cannot_accept', name: 'writes' });
+    else health.raise({ code: 'store_cannot_accept', ...trouble[0]! });
+  };
+  tell(storage.health());
+  storage.onHealthChange(tell);
+  const { lease } = storage;
+  lease?.onChange((isHeld) => {
+    const message = 'its runs were ended and put back; others take them until the database is reached again';
+    health.replace('lease_lost', isHeld ? [] : [{ message }]);
+  });
+  const look = (): void => {
+    const { ok, reason = 'transforms cannot run' } = sandbox.health;
+    health.replace('transforms_cannot_run', ok ? [] : [{ message: reason }]);
+    health.replace(
+      'transform_failing',
+      sandbox.stats.breakers.map(({ module }) => ({
+        name: module,
+        message: 'it failed too often and is tried again after a while; its requests get 503 until then',
+      })),
+    );
+  };
+  const timer = setInterval(look, WATCH_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** Paths that refuse everything, because none of their secrets is there. */
+export function sayMissingSecrets(health: Health, { table }: Generation): void {
+  const paths = new Set(
+    table.mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path])),
+  );
+  const missing = [...paths].filter((path) => {
+    const { verify } = table.settingsOf(path);
+    return (
+      verify !== undefined && verify.secrets.length > 0 && verify.secrets.every((secret) => secret === '')
+    );
+  });
+  const message = 'none of its secrets is set; every request is refused until one is';
+  health.replace(
+    'not_configured',
+    missing.map((name) => ({ name, message })),
+  );
+}
