@@ -1,6 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { PostgresStatements } from '../../src/storage/postgres/worker/postgres-statements.ts';
 import { openStorage } from '../../src/storage/storage.ts';
+import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/service-process.ts';
 import { agent, completion, NOW, wake, work } from '../support/storage-builders.ts';
@@ -89,4 +90,70 @@ test('a store of a newer schema, and a schema that is missing, are refused with 
   });
   const empty = await server.freshUrl();
   await expect(openStorage(empty, { mode: 'attached' })).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test.skipIf(!hasPgbouncer)(
+  'behind a pooler that gives each transaction another connection, the store works by polling and says so once',
+  async () => {
+    const pooler = await startPgbouncer(server.port, await server.freshDatabase());
+    onTestFinished(() => pooler.stop());
+    const warnings: string[] = [];
+    const replica = { role: 'all', version: 'test', leaseMs: 1_000 };
+    const options = { replica, onWarning: (text: string) => warnings.push(text) };
+    const storage = await openStorage(pooler.url, options);
+    const other = await openStorage(pooler.url, { replica });
+    expect(warnings.filter((text) => text.includes('pooler'))).toHaveLength(1);
+    const runs = Array.from({ length: 40 }, (_, index) => agent(index < 4 ? { sessionKey: 'k' } : {}));
+    await Promise.all(runs.map((run, index) => (index % 2 === 0 ? storage : other).accept(work([run]))));
+    const claimed = (await Promise.all([claim(storage, 30), claim(other, 30)])).flat();
+    expect(claimed).toHaveLength(37);
+    expect(new Set(ids(claimed)).size).toBe(37);
+    await new Promise((done) => setTimeout(done, 1_500));
+    expect([storage.lease?.isHeld, other.lease?.isHeld]).toEqual([true, true]);
+    await storage.close();
+    expect((await other.takeOver({ runs: [], outbox: [], isTurnTaken: false })).isLeader).toBe(true);
+    expect(await other.verify()).toEqual([]);
+    await other.close();
+  },
+);
+
+test('where the database has no connections left, senders get 503 until it has', async () => {
+  const url = await server.freshUrl();
+  await query(url, 'CREATE ROLE limited LOGIN CONNECTION LIMIT 2; CREATE SCHEMA AUTHORIZATION limited');
+  const own = new URL(url);
+  own.username = 'limited';
+  own.searchParams.set('options', '-c search_path=limited');
+  const replica = { role: 'all', version: 'test', leaseMs: 1_000 };
+  const storage = await openStorage(own.href, { replica });
+  await storage.accept(work([agent()]));
+  await query(url, 'ALTER ROLE limited CONNECTION LIMIT 1');
+  await query(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'limited'`);
+  await until('the lease to have the one that is left', async () => {
+    const text = `SELECT 1 FROM pg_stat_activity WHERE usename = 'limited' AND query LIKE '%replicas%'`;
+    return (await query(url, text)).length === 1;
+  });
+  await expect(storage.accept(work([agent()]))).rejects.toMatchObject({
+    status: 503,
+    cause: { code: 'busy', message: expect.stringContaining('too many connections') as string },
+  });
+  await query(url, 'ALTER ROLE limited CONNECTION LIMIT 4');
+  await until('the store to be well', () => storage.health().kind === 'ok');
+  await storage.accept(work([agent()]));
+  expect(await storage.backlog()).toMatchObject({ queuedRuns: 2 });
+  await storage.close();
+});
+
+test('a database that gives up durability is told of, and Sluice commits to disk all the same', async () => {
+  const url = await server.freshUrl();
+  const warnings: string[] = [];
+  const off = url.replace('search_path', 'synchronous_commit%3Doff%20-c%20search_path');
+  const storage = await openStorage(off, { onWarning: (text) => warnings.push(text) });
+  expect(warnings).toEqual([
+    expect.stringContaining('synchronous_commit is off'),
+    expect.stringContaining('fsync is off'),
+  ]);
+  await storage.close();
+  const sql = new PostgresStatements({ url: off });
+  expect(sql.find(`SELECT current_setting('synchronous_commit') AS value`)).toEqual({ value: 'on' });
+  sql.close();
 });

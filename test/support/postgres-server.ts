@@ -21,6 +21,8 @@ export interface PostgresServer {
   readonly port: number;
   /** A URL whose tables go into a new, empty schema. */
   freshUrl(): Promise<string>;
+  /** The name of a new, empty database: behind a pooler a URL names no schema. */
+  freshDatabase(): Promise<string>;
   /** Ends it and all its processes at once, as a crash does. */
   crash(): Promise<void>;
   start(): Promise<void>;
@@ -96,6 +98,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       await query(url, `CREATE SCHEMA ${schema}`);
       return `${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`;
     },
+    freshDatabase: async () => {
+      schemas += 1;
+      await query(url, `CREATE DATABASE store_${schemas}`);
+      return `store_${schemas}`;
+    },
     stop: async () => {
       await kill('SIGQUIT');
       rmSync(folder, { recursive: true, force: true });
@@ -117,7 +124,8 @@ function copyBinaries(folder: string): string {
   return join(folder, 'package', 'native');
 }
 
-function freePort(): Promise<number> {
+/** A port that nobody listens on. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);

@@ -15,11 +15,19 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['idle_in_transaction_session_timeout', '5s'],
 ];
 
-export const SESSION_SETTINGS = SETTINGS.map(([name, value]) => `SET ${name} = '${value}'`).join('; ');
+/** Other values than off wait for more than the disk of this database, or for as much. */
+const durable = (isLocal: boolean): string =>
+  `SELECT set_config('synchronous_commit', 'on', ${isLocal}) WHERE current_setting('synchronous_commit') = 'off'`;
+
+export const SESSION_SETTINGS = [
+  ...SETTINGS.map(([name, value]) => `SET ${name} = '${value}'`),
+  durable(false),
+].join('; ');
 /** The same for one transaction, behind a pooler. */
-export const TRANSACTION_SETTINGS = SETTINGS.map(([name, value]) => `SET LOCAL ${name} = '${value}';`).join(
-  ' ',
-);
+export const TRANSACTION_SETTINGS = [
+  ...SETTINGS.map(([name, value]) => `SET LOCAL ${name} = '${value}'`),
+  durable(true),
+].join('; ');
 
 /** A connection to PostgreSQL; `onGone` is called with it when it has ended, however it did. */
 export async function connectClient(url: string, onGone: (client: Client) => void): Promise<Client> {

@@ -88,6 +88,11 @@ export class PostgresStatements implements Statements {
     worker.unref();
   }
 
+  get #perTransaction(): readonly string[] {
+    const { perTransaction } = this.#options;
+    return perTransaction === undefined ? [] : [perTransaction];
+  }
+
   get isTransaction(): boolean {
     return this.#isTransaction;
   }
@@ -95,7 +100,7 @@ export class PostgresStatements implements Statements {
   begin(first: string): object {
     this.#isTransaction = false;
     const { rows } = this.#ask({
-      text: `BEGIN; ${this.#options.perTransaction ?? ''} ${this.#prepared(first).text} FOR UPDATE`,
+      text: ['BEGIN', ...this.#perTransaction, `${this.#prepared(first).text} FOR UPDATE`].join('; '),
       mayConnect: true,
     });
     this.#isTransaction = true;
