@@ -4,8 +4,6 @@ import { request as httpRequest } from 'node:http';
 import * as fc from 'fast-check';
 import { buildAgentPrompt, NeutralisedTexts } from '../../src/boundary/boundary.ts';
 import { chunkText } from '../../src/channels/chunk.ts';
-import { HookError } from '../../src/errors.ts';
-import type { JsonValue } from '../../src/json.ts';
 import {
   createVerifier,
   diagnose,
@@ -14,34 +12,10 @@ import {
   signRequest,
   VerifySettings,
 } from '../../src/verify/verify.ts';
-import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
-import { compileList } from '../support/mapping-compile.ts';
 import { BEARER, startTestServer, stopServers, type TestServer } from '../support/server-fixture.ts';
-
-export interface FuzzProperty {
-  readonly name: string;
-  /** How many cases the fixed run takes: all of them together stay short. */
-  readonly runs: number;
-  check(parameters: { readonly seed: number; readonly numRuns: number }): Promise<void>;
-}
-
-const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 60 }),
-  fc.string({ unit: 'grapheme', maxLength: 60 }),
-  fc.constantFrom(
-    '{{',
-    '}}',
-    '{{#each a}}',
-    '{{/each}}',
-    '{{a.b.[c]}}',
-    '{{json payload}}',
-    '__proto__',
-    '\u202e',
-    '\0',
-  ),
-);
-const texts = fc.array(text, { maxLength: 8 }).map((parts) => parts.join(''));
-const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>;
+import { type FuzzProperty, json, text, texts } from './arbitraries.ts';
+import { BODY_PROPERTIES } from './body-properties.ts';
+import { MAPPING_PROPERTIES } from './mapping-properties.ts';
 
 /** A request of any bytes is answered below 500, in bounded time, and the server goes on. */
 const requests: FuzzProperty = {
@@ -158,79 +132,6 @@ function judgeNow(
   return judged;
 }
 
-/** Any value where mappings are expected is compiled, or refused with findings; nothing is thrown. */
-const mappings: FuzzProperty = {
-  name: 'mappings',
-  runs: 150,
-  check(parameters) {
-    const keys = [
-      'id',
-      'match',
-      'action',
-      'messageTemplate',
-      'dedupe',
-      'forEach',
-      'verify',
-      'rate',
-      'answer',
-      'challenge',
-      'to',
-    ];
-    const mapping = fc.oneof(
-      json,
-      fc.dictionary(fc.constantFrom(...keys), fc.oneof(json, texts), { maxKeys: 6 }),
-    );
-    const property = fc.property(fc.array(mapping, { maxLength: 4 }), (list) => {
-      const { table, diagnostics } = compileList(list as readonly object[]);
-      ok(table !== undefined || diagnostics.length > 0);
-      for (const { message } of diagnostics) ok(message.length < 2_000);
-    });
-    fc.assert(property, parameters);
-    return Promise.resolve();
-  },
-};
-
-/** Any template and any condition over any payload end in an outcome, never in an error of their own. */
-const evaluations: FuzzProperty = {
-  name: 'templates and conditions',
-  runs: 150,
-  check(parameters) {
-    const operator = fc.constantFrom(
-      '===',
-      '==',
-      '!',
-      'and',
-      'or',
-      'in',
-      'var',
-      '<',
-      '+',
-      'if',
-      'some',
-      'missing',
-      'cat',
-    );
-    const rule = fc.letrec<{ rule: unknown }>((tie) => ({
-      rule: fc.oneof(
-        { depthSize: 'small' },
-        json,
-        fc
-          .tuple(operator, fc.array(tie('rule'), { maxLength: 3 }))
-          .map(([name, operands]) => ({ [name]: operands })),
-      ),
-    })).rule;
-    const property = fc.property(texts, rule, json, (messageTemplate, when, payload) => {
-      const { table } = compileList([{ match: { path: 'h', when }, messageTemplate }]);
-      if (table === undefined) return;
-      const { outcome } = evaluateHook({ path: 'h', payload }, settingsWith({ table })).evaluation;
-      if (outcome.kind === 'rejected')
-        ok(outcome.error instanceof HookError && outcome.error.code !== 'internal');
-    });
-    fc.assert(property, parameters);
-    return Promise.resolve();
-  },
-};
-
 /** Untrusted text stands between the two markers of its request, and cannot write one itself. */
 const boundary: FuzzProperty = {
   name: 'boundary',
@@ -279,8 +180,8 @@ const chunking: FuzzProperty = {
 export const PROPERTIES: readonly FuzzProperty[] = [
   requests,
   signatures,
-  mappings,
-  evaluations,
+  ...MAPPING_PROPERTIES,
+  ...BODY_PROPERTIES,
   boundary,
   chunking,
 ];

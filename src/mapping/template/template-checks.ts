@@ -2,7 +2,7 @@ import { didYouMean, replaceWithin, withEdit, type Diagnostic, type Place } from
 import { emptyPathFinding, itemFinding } from '../condition/empty-path.ts';
 import type { Finding } from '../mapping-codes.ts';
 import { isTimeZone } from './template-date.ts';
-import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
+import { BLOCK_HELPERS, HELPERS, isWholeNumber } from './template-helpers.ts';
 
 export interface Located {
   readonly text: string;
@@ -103,6 +103,23 @@ export function reportHelper(state: TemplateReporter, path: hbs.AST.PathExpressi
         ? `the helpers are: ${Object.keys(HELPERS).join(' ')}`
         : `did you mean "${near}"?`,
     ...(isBlock || near === undefined ? {} : { replace: { from: path.original, to: near } }),
+  });
+}
+
+/** A literal where a whole number belongs; what a path finds is looked at when it is rendered. */
+export function checkCount(
+  state: TemplateReporter,
+  name: string,
+  { second, usage }: { readonly second: hbs.AST.Expression | undefined; readonly usage: string },
+): void {
+  if (second === undefined || !second.type.endsWith('Literal')) return;
+  const { value } = second as { readonly value?: unknown };
+  if (isWholeNumber(value)) return;
+  const found = shorten(JSON.stringify(value) ?? 'null');
+  report(state, second.loc, {
+    code: 'TEMPLATE_HELPER_USAGE',
+    message: `the helper "${name}" takes a whole number, 0 or more, as its second argument, found ${found}`,
+    hint: `write ${usage}`,
   });
 }
 

@@ -71,8 +71,8 @@ function offsetOf(at: Date, timeZone: string): number {
     name = parts.find(({ type }) => type === 'timeZoneName')?.value;
   } catch {
     throw new HookError(
-      'mapping_failed',
-      'the template helper date was given a time zone that does not exist',
+      'invalid_field',
+      'the template helper date needs a time zone, and the request gives it the name of none',
     );
   }
   const match = /^GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(name ?? '');

@@ -17,6 +17,8 @@ export interface Helper {
   readonly usage: string;
   /** Its first argument is taken as text. */
   readonly text?: true;
+  /** Its second argument is a whole number, 0 or more. */
+  readonly counted?: true;
   /** Its result is a number of keys or elements it counted: each costs. */
   readonly counts?: true;
   /** Steps charged for a call besides the length of what it reads and makes; default 12. */
@@ -34,6 +36,7 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
     min: 2,
     max: 2,
     text: true,
+    counted: true,
     usage: '{{truncate text 120}}',
     run: ([value, limit]) => ifPresent(value, (text) => truncate(text, limit)),
   },
@@ -87,6 +90,7 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
     min: 1,
     max: 2,
     text: true,
+    counted: true,
     usage: '{{lines text 3}}',
     run: ([value, count]) =>
       ifPresent(value, (text) => text.split(/\r\n?|\n/, wholeNumber(count ?? 1, 'lines')).join('\n')),
@@ -147,7 +151,15 @@ function lengthOf(value: Argument): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
+export function isWholeNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
 function wholeNumber(value: Argument, helper: string): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
-  throw new HookError('mapping_failed', `the template helper ${helper} needs a whole number, 0 or more`);
+  if (isWholeNumber(value)) return value;
+  // A number that the mapping writes is looked at when it is compiled, so this one came with the request.
+  throw new HookError(
+    'invalid_field',
+    `the template helper ${helper} needs a whole number, 0 or more, and the request gives it another value`,
+  );
 }

@@ -10,6 +10,7 @@ import type { Diagnostic, Place } from '../../document/document.ts';
 import { ExactNumber, exactNumber } from '../../json.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import {
+  checkCount,
   checkNamed,
   checkOrder,
   checkRootPath,
@@ -191,6 +192,7 @@ function prepareCall(
     state.helpers.add(original);
     checkNamed(state, call.hash, { name: original, known: helper.named ?? [] });
     checkOrder(state, original, call);
+    if (helper.counted === true) checkCount(state, original, { second: call.params[1], usage: helper.usage });
     if (call.params.length < helper.min || call.params.length > helper.max) {
       report(state, path.loc, {
         code: 'TEMPLATE_HELPER_USAGE',
