@@ -55,7 +55,7 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
   const stored = await findStored(config, id);
   if (stored === undefined) {
     throw new CliError(
-      `nothing is kept under the id ${id}; "sluice requests" lists the last 1,000 decisions, "sluice runs" the runs`,
+      `nothing is kept under the id ${id}; "sluice requests" lists the last decisions, "sluice runs" the runs`,
     );
   }
   const { request, judged } = stored.kept === undefined ? {} : keptParts(stored.kept);

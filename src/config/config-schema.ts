@@ -330,6 +330,9 @@ const storageSchema = z.strictObject({
       rows: whole(1, 100_000_000)
         .default(1_000_000)
         .meta({ description: 'Most completed runs and events that are kept.' }),
+      decisions: whole(1, 1_000_000).default(10_000).meta({
+        description: 'Decisions on requests that are kept, for `sluice requests` and the console.',
+      }),
     })
     .prefault({})
     .meta({ description: 'How long completed work is kept.' }),
@@ -370,6 +373,26 @@ const metricsSchema = z.strictObject({
   port: whole(0, 65_535).meta({ description: 'Port of the metrics listener; 0 takes a free port.' }),
 });
 
+const consoleSchema = z.strictObject({
+  enabled: z.boolean().optional().meta({
+    description: 'Whether the console is served; default true in `sluice dev`, false in `sluice serve`.',
+  }),
+  host: text.default('127.0.0.1').meta({
+    description: 'Address of the console in `sluice serve`; `sluice dev` serves it on 127.0.0.1 only.',
+  }),
+  port: whole(0, 65_535).optional().meta({
+    description:
+      'Port of the console; 0 takes a free port. Default 8788, and in `sluice dev` a free port where that is taken.',
+  }),
+  publicUrl: z
+    .url({
+      protocol: /^https?$/,
+      error: 'must be an http or https address such as https://console.example.com',
+    })
+    .optional()
+    .meta({ description: 'Address that browsers use where a proxy stands in front of the console.' }),
+});
+
 const logSchema = z.strictObject({
   level: z
     .enum(['debug', 'info', 'warn', 'error'])
@@ -400,6 +423,9 @@ export const configSchema = z.strictObject({
   metrics: metricsSchema
     .optional()
     .meta({ description: 'A separate listener for /metrics; without this block there is none.' }),
+  console: consoleSchema
+    .prefault({})
+    .meta({ description: 'The web page that shows what came in and what became of it.' }),
   log: logSchema.prefault({}).meta({ description: 'The service log.' }),
 });
 

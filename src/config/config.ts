@@ -16,6 +16,7 @@ export type {
   ServerSettings,
   Settings,
   KeepRequests,
+  ConsoleSettings,
   StorageSettings,
 } from './settings.ts';
 export { hideValues } from './hide-values.ts';

@@ -21,6 +21,7 @@ export interface Settings {
   readonly plugins: readonly string[];
   readonly storage: StorageSettings;
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  readonly console: ConsoleSettings;
   /** `json` for `serve`, `pretty` for `dev`, unless the file says otherwise. */
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format?: 'json' | 'pretty' };
 }
@@ -228,9 +229,18 @@ export interface StorageSettings {
   readonly url: string;
   /** Of a process that shares the store. */
   readonly leaseSeconds: number;
-  readonly keep: { readonly days: number; readonly rows: number };
+  readonly keep: { readonly days: number; readonly rows: number; readonly decisions: number };
   readonly keepRequests: KeepRequests;
   readonly maxBacklog: { readonly runs: number; readonly bytes: number };
+}
+
+/** Where and whether the console is served; what is absent depends on the command that serves. */
+export interface ConsoleSettings {
+  readonly enabled?: boolean;
+  readonly host: string;
+  readonly port?: number;
+  /** The address browsers use, where a proxy stands in front. */
+  readonly publicUrl?: string;
 }
 
 /** Which requests are kept with their bodies; what is absent depends on the command that serves. */

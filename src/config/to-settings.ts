@@ -9,6 +9,7 @@ import { resolveModels } from './models.ts';
 import type { Reporter } from './reporter.ts';
 import { resolveRunners } from './resolve-runners.ts';
 import {
+  type ConsoleSettings,
   type StorageSettings,
   DEFAULT_PORT,
   type GatewaySettings,
@@ -71,6 +72,7 @@ export function toSettings(file: ConfigFile, context: SettingsContext): Settings
       maxBacklog: file.storage.maxBacklog,
     },
     metrics: file.metrics,
+    console: consoleSettings(file, context.reporter),
     log: {
       level: file.log.level,
       ...(file.log.format === undefined ? {} : { format: file.log.format }),
@@ -284,6 +286,23 @@ function callbackSecret(secret: string | undefined, reporter: Reporter): string 
     });
   }
   return secret;
+}
+
+function consoleSettings({ console: written }: ConfigFile, reporter: Reporter): ConsoleSettings {
+  const { enabled, host, port, publicUrl } = written;
+  if (enabled === true && !isLoopback(host) && publicUrl === undefined) {
+    reporter.report('EXPOSED_LISTENER', ['console', 'host'], {
+      severity: 'warning',
+      message: `the console on ${host.slice(0, 80)} can be reached from other machines without TLS`,
+      hint: 'listen on 127.0.0.1 and use an SSH tunnel, or put a proxy with TLS in front of it and name its address in console.publicUrl',
+    });
+  }
+  return {
+    host,
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(port === undefined ? {} : { port }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+  };
 }
 
 function withoutUndefined(keep: ConfigFile['storage']['keepRequests']): StorageSettings['keepRequests'] {

@@ -197,6 +197,7 @@ const READ_AT_START: Readonly<Record<string, (settings: Settings) => unknown>> =
   'storage.maxBacklog': ({ storage }) => storage.maxBacklog,
   'gateway.events.maxPending': ({ gateway }) => gateway.events.maxPending,
   metrics: ({ metrics }) => metrics,
+  console: (settings) => settings.console,
 };
 
 /** Calls one after the other, whatever becomes of the one before. */

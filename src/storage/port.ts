@@ -157,8 +157,8 @@ export interface Storage extends MailStorage {
   prune(limits: RetentionLimits, nowMs: number): Promise<PruneResult>;
 
   // --- decisions and failed requests --------------------------------------------------------------------------------
-  /** Keeps the decision for `sluice requests` (the last 1,000); batched, lost at most by a crash. */
-  recordDecision(decision: DecisionRecord): void;
+  /** Keeps the decision for `sluice requests`: the newest `keep` (default 10,000); batched, lost at most by a crash. */
+  recordDecision(decision: DecisionRecord, keep?: number): void;
   /**
    * The same for a request that proved nothing (the last 200, in a ring of their own): gathered in memory and written
    * at most once a second, so that strangers neither flush the decisions on others nor keep the disk busy.
@@ -169,6 +169,8 @@ export interface Storage extends MailStorage {
   /** Keeps a request, so that it can be explained and replayed: the newest within the limits (default `KEPT_LIMITS`). */
   keepRequest(request: KeptRequest, limits?: KeptLimits): void;
   findKeptRequest(requestId: string): Promise<KeptRequest | undefined>;
+  /** The newest kept requests, newest first. */
+  listKeptRequests(limit: number): Promise<readonly KeptRequest[]>;
 
   /** Under which this process performs from a store that others share; absent where it has the store for itself. */
   readonly lease?: Lease;

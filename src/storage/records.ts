@@ -433,6 +433,9 @@ export interface KeptLimits {
 /** What applies where nobody says otherwise. */
 export const KEPT_LIMITS: KeptLimits = { count: 100, bytes: 16 * 1024 * 1024 };
 
+/** Decisions kept where nobody says otherwise. */
+export const KEPT_DECISIONS = 10_000;
+
 export interface KeptRequest {
   readonly requestId: string;
   readonly receivedAt: number;

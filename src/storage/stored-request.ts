@@ -3,7 +3,7 @@ import type { DecisionRecord, EventRecord, KeptRequest, OutboxRecord, RunRecord 
 
 /** What the store knows of one request: its decision, the request itself, and the work that came of it. */
 export interface StoredRequest {
-  /** Absent where it is older than the last 1,000 decisions. */
+  /** Absent where it is older than the decisions that are kept. */
   readonly decision?: DecisionRecord;
   readonly kept?: KeptRequest;
   readonly runs: readonly StoredRun[];

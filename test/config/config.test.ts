@@ -112,9 +112,10 @@ channels:
 plugins: [./plugins/pager.js, sluice-channel-extra]
 storage:
   url: sqlite:data/hooks.db
-  keep: {days: 7, rows: 10}
+  keep: {days: 7, rows: 10, decisions: 500}
   maxBacklog: {runs: 5, bytes: 6}
 metrics: {port: 9090}
+console: {enabled: true, port: 9091, publicUrl: 'https://console.example.com'}
 log: {level: debug, format: json}
 `;
 
@@ -259,11 +260,17 @@ test('a file with every key becomes exactly these settings', async () => {
     storage: {
       url: `sqlite:${join(folder, 'data/hooks.db')}`,
       leaseSeconds: 20,
-      keep: { days: 7, rows: 10 },
+      keep: { days: 7, rows: 10, decisions: 500 },
       keepRequests: {},
       maxBacklog: { runs: 5, bytes: 6 },
     },
     metrics: { host: '127.0.0.1', port: 9090 },
+    console: {
+      enabled: true,
+      host: '127.0.0.1',
+      port: 9091,
+      publicUrl: 'https://console.example.com',
+    },
     log: { level: 'debug', format: 'json' },
   };
   expect(config?.settings).toEqual(expected);
@@ -286,7 +293,8 @@ test('a file with every key becomes exactly these settings', async () => {
 
 test('the shortest file that serves has these defaults', async () => {
   const { config, folder } = await load({ 'sluice.json': '{"hooks": {"enabled": true, "token": "t0ken"}}' });
-  const { hooks, server, gateway, agents, storage, metrics, log } = config?.settings ?? ({} as Settings);
+  const { hooks, server, gateway, agents, storage, metrics, console, log } =
+    config?.settings ?? ({} as Settings);
   expect(hooks).toEqual({
     enabled: true,
     token: 't0ken',
@@ -325,12 +333,12 @@ test('the shortest file that serves has these defaults', async () => {
   expect(agents.defaults).toEqual({ aliases: {}, timeoutSeconds: 600 });
   expect(storage).toEqual({
     url: `sqlite:${join(folder, '.sluice/sluice.db')}`,
-    keep: { days: 30, rows: 1_000_000 },
+    keep: { days: 30, rows: 1_000_000, decisions: 10_000 },
     keepRequests: {},
     leaseSeconds: 20,
     maxBacklog: { runs: 100_000, bytes: 1_073_741_824 },
   });
-  expect([metrics, log]).toEqual([undefined, { level: 'info' }]);
+  expect([metrics, console, log]).toEqual([undefined, { host: '127.0.0.1' }, { level: 'info' }]);
 });
 
 const openClaw = `// as its users write it

@@ -141,11 +141,12 @@ const FULL = {
   storage: {
     url: 'sqlite:hooks.db',
     leaseSeconds: 7,
-    keep: { days: 3, rows: 10 },
+    keep: { days: 3, rows: 10, decisions: 5 },
     keepRequests: { which: 'failed', count: 5, bytes: 1000, days: 2 },
     maxBacklog: { runs: 5, bytes: 6 },
   },
   metrics: { host: '127.0.0.2', port: 9090 },
+  console: { enabled: true, host: '127.0.0.2', port: 9091, publicUrl: 'https://console.example.com' },
   log: { level: 'debug', format: 'pretty' },
 } as const;
 

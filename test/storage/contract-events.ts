@@ -139,7 +139,7 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findRun(randomUUID())).toBeUndefined();
     });
 
-    test('remembers the last 1,000 decisions and the last 100 requests, at most 16 MB', async () => {
+    test('remembers as many decisions as it is told to, and the last 100 requests, at most 16 MB', async () => {
       const store = await fresh();
       const decision = (index: number) => ({
         requestId: `request-${index}`,
@@ -154,9 +154,9 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
         tookMs: 0.5,
         bodyBytes: 12,
       });
-      for (let index = 0; index < 700; index += 1) store.storage.recordDecision(decision(index));
+      for (let index = 0; index < 700; index += 1) store.storage.recordDecision(decision(index), 1000);
       await store.storage.flush();
-      for (let index = 700; index < 1500; index += 1) store.storage.recordDecision(decision(index));
+      for (let index = 700; index < 1500; index += 1) store.storage.recordDecision(decision(index), 1000);
       const storage = await again(store);
       const listed = await storage.listDecisions({ limit: 5000 });
       expect(listed).toHaveLength(1000);
@@ -196,6 +196,8 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findKeptRequest('kept-201')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-300')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-301')).toEqual(kept(301));
+      expect(await storage.listKeptRequests(5)).toEqual([kept(302), kept(301)]);
+      expect(await storage.listKeptRequests(1)).toEqual([kept(302)]);
       storage.keepRequest({ ...kept(400), receivedAt: NOW + 61_000 }, { ...limits, count: 9 });
       expect(await storage.findKeptRequest('kept-301')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-400')).toMatchObject({ requestId: 'kept-400' });

@@ -1,5 +1,11 @@
-import { KEPT_LIMITS, type DecisionRecord, type KeptLimits, type KeptRequest } from '../records.ts';
-import { type DecisionRow, type KeptRow, MAX_DECISIONS, MAX_STRANGERS } from '../engine/journal.ts';
+import {
+  KEPT_DECISIONS,
+  KEPT_LIMITS,
+  type DecisionRecord,
+  type KeptLimits,
+  type KeptRequest,
+} from '../records.ts';
+import { type DecisionRow, type KeptRow, MAX_DECISIONS_PER_WRITE, MAX_STRANGERS } from '../engine/journal.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
 
 /** Decisions gather this long, then join the next commit: a burst of them costs no commit of its own. */
@@ -12,7 +18,7 @@ const STRANGERS_PAUSE_MS = 1_000;
 const MAX_DECISION_LENGTH = 32 * 1024;
 
 export interface JournalBuffer {
-  recordDecision(decision: DecisionRecord): void;
+  recordDecision(decision: DecisionRecord, keep?: number): void;
   /** A request that proved nothing: gathered in memory, written at most once a second. */
   recordStranger(decision: DecisionRecord): void;
   keepRequest(request: KeptRequest, limits?: KeptLimits): void;
@@ -30,6 +36,7 @@ export function openJournalBuffer(
   let kept: KeptRow[] = [];
   let keptBytes = 0;
   let keptLimits = KEPT_LIMITS;
+  let keepDecisions = KEPT_DECISIONS;
   let timer: NodeJS.Timeout | undefined;
   let writtenAt = -Infinity;
   let strangers: DecisionRecord[] = [];
@@ -45,21 +52,28 @@ export function openJournalBuffer(
     strangers = [];
   }
 
-  function write(): void {
+  function writeDecisions(most: number): void {
+    const rows = decisions.splice(0, most).map(toDecisionRow);
+    if (rows.length > 0) operations.recordDecisions(rows, keepDecisions).catch(ignore);
+  }
+
+  /** Hands over what has gathered: all of it, or, from the timer, what one write may hold. */
+  function write(mostDecisions = Infinity): void {
     clearTimeout(timer);
     timer = undefined;
     writtenAt = performance.now();
-    if (decisions.length > 0) {
-      operations.recordDecisions(decisions.slice(-MAX_DECISIONS).map(toDecisionRow)).catch(ignore);
-    }
+    writeDecisions(mostDecisions);
     if (kept.length > 0) operations.keepRequests(kept, keptLimits).catch(ignore);
-    decisions = [];
     kept = [];
     keptBytes = 0;
+    if (decisions.length > 0) schedule();
   }
 
   function schedule(): void {
-    timer ??= setTimeout(write, Math.max(GATHER_MS, writtenAt + PAUSE_MS - performance.now()));
+    timer ??= setTimeout(
+      () => write(MAX_DECISIONS_PER_WRITE),
+      Math.max(GATHER_MS, writtenAt + PAUSE_MS - performance.now()),
+    );
   }
 
   function writeAll(): void {
@@ -73,9 +87,10 @@ export function openJournalBuffer(
       if (strangers.length >= 2 * MAX_STRANGERS) strangers = strangers.slice(-MAX_STRANGERS);
       strangersTimer ??= setTimeout(writeStrangers, STRANGERS_PAUSE_MS);
     },
-    recordDecision(decision) {
+    recordDecision(decision, keep = KEPT_DECISIONS) {
+      keepDecisions = keep;
       decisions.push(decision);
-      if (decisions.length >= 2 * MAX_DECISIONS) decisions = decisions.slice(-MAX_DECISIONS);
+      if (decisions.length >= keep + MAX_DECISIONS_PER_WRITE) decisions = decisions.slice(-keep);
       schedule();
     },
     keepRequest({ requestId, receivedAt, json }, limits = KEPT_LIMITS) {

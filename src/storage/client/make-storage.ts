@@ -46,7 +46,7 @@ export function makeStorage(
       const at = await operations.findHeartbeatAt();
       return at !== null && at <= nowMs;
     },
-    recordDecision: (decision) => journal.recordDecision(decision),
+    recordDecision: (decision, keep) => journal.recordDecision(decision, keep),
     recordStranger: (decision) => journal.recordStranger(decision),
     keepRequest: (request, limits) => journal.keepRequest(request, limits),
     health: () => client.health,
@@ -107,6 +107,10 @@ function readTexts(operations: RemoteOperations, journal: JournalBuffer) {
     findKeptRequest: (requestId) => {
       journal.write();
       return operations.findKeptRequest(requestId);
+    },
+    listKeptRequests: (limit) => {
+      journal.write();
+      return operations.listKeptRequests(limit);
     },
   } satisfies Partial<Storage>;
 }

@@ -1,5 +1,5 @@
 import type { KeptLimits } from '../records.ts';
-import { type DecisionRow, type KeptRow, MAX_DECISIONS, MAX_STRANGERS, STRANGER } from './journal.ts';
+import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from './journal.ts';
 import type { Store } from './store.ts';
 
 const DECIDE = 'INSERT INTO decisions (request_id, mapping_id, outcome, decision) VALUES (?, ?, ?, ?)';
@@ -15,11 +15,11 @@ const KEPT = 'SELECT seq, bytes FROM kept_requests ORDER BY seq DESC';
 const FORGET_KEPT = 'DELETE FROM kept_requests WHERE seq <= ?';
 const FORGET_OLD = 'DELETE FROM kept_requests WHERE received_at < ?';
 
-export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[]): void {
+export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[], keep: number): void {
   for (const { requestId, mappingId, outcome, json } of decisions) {
     sql.run(DECIDE, requestId, mappingId, outcome, json);
   }
-  sql.run(FORGET_DECISIONS, MAX_DECISIONS);
+  sql.run(FORGET_DECISIONS, keep);
 }
 
 /** The same for requests that proved nothing, in a ring of their own. */

@@ -2,6 +2,7 @@ import type {
   Backlog,
   Conversation,
   HeldRunner,
+  KeptRequest,
   ListQuery,
   QueueSelection,
   RunnerHold,
@@ -39,6 +40,8 @@ const DECISIONS = `SELECT decision FROM decisions WHERE (?1 IS NULL OR mapping_i
 const DECISION = 'SELECT decision FROM decisions WHERE request_id = ? ORDER BY seq DESC LIMIT 1';
 const KEPT = `SELECT request_id AS requestId, received_at AS receivedAt, request AS json FROM kept_requests
   WHERE request_id = ? ORDER BY seq DESC LIMIT 1`;
+const NEWEST_KEPT = `SELECT request_id AS requestId, received_at AS receivedAt, request AS json FROM kept_requests
+  ORDER BY seq DESC LIMIT ?`;
 const NEXT_DUE = `SELECT min(at) AS at FROM (
   SELECT (SELECT 0 FROM runs INDEXED BY runs_ready_in_order WHERE state = ${RUN.ready} LIMIT 1) AS at
   UNION ALL SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting})
@@ -136,11 +139,12 @@ export function findDecision({ sql }: Store, requestId: string): string | undefi
   return sql.find<{ decision: string }>(DECISION, requestId)?.decision;
 }
 
-export function findKeptRequest(
-  { sql }: Store,
-  requestId: string,
-): { readonly requestId: string; readonly receivedAt: number; readonly json: string } | undefined {
+export function findKeptRequest({ sql }: Store, requestId: string): KeptRequest | undefined {
   return sql.find(KEPT, requestId);
+}
+
+export function listKeptRequests({ sql }: Store, limit: number): KeptRequest[] {
+  return sql.all(NEWEST_KEPT, limit);
 }
 
 /** What `retryRows` would change next. */
