@@ -5,6 +5,7 @@ import { NeutralisedTexts } from './neutralised-texts.ts';
 
 export { cutText, isPrintable, oneLine } from './lines.ts';
 export { NeutralisedTexts } from './neutralised-texts.ts';
+export { splitPrompt, type PromptParts } from './split-prompt.ts';
 
 /** Longest value of one line in a metadata header, in UTF-16 units. */
 const MAX_HEADER_CHARS = 200;

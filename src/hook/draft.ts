@@ -31,7 +31,7 @@ export function createRender(
   { templates, full }: { readonly templates: RenderedTemplate[]; readonly full: boolean },
 ): Render {
   return (field, template, scope) => {
-    const trace: RenderTrace = { empty: [], branches: [], ...(full ? { pieces: [] } : {}) };
+    const trace: RenderTrace = { empty: [], branches: [] };
     let rendered: { readonly text?: string } = {};
     try {
       const text = template.render(scope, trace);
@@ -46,10 +46,16 @@ export function createRender(
     } finally {
       if (full || trace.empty.length > 0) {
         const index = scope.index === undefined ? {} : { index: scope.index };
-        templates.push({ field, at: template.at, ...trace, ...rendered, ...index });
+        const source = full ? { source: { template, scope: withoutWork(scope) } } : {};
+        templates.push({ field, at: template.at, ...trace, ...rendered, ...index, ...source });
       }
     }
   };
+}
+
+/** Asking costs the request nothing. */
+function withoutWork({ work: _work, ...scope }: Scope): Scope {
+  return scope;
 }
 
 /** Fills a mapping's templates. Without text template and transform the payload's own text is the text. */

@@ -1,7 +1,13 @@
 import type { Action } from '../action.ts';
 import { formatPlace } from '../document/document.ts';
 import type { HookError, HookErrorItem } from '../errors.ts';
-import type { ConditionTrace, ConsideredMapping } from '../mapping/mapping.ts';
+import type {
+  CompiledMapping,
+  CompiledTemplate,
+  ConditionTrace,
+  ConsideredMapping,
+  Scope,
+} from '../mapping/mapping.ts';
 import type { JsonValue } from '../request.ts';
 import type { TransformReply } from '../sandbox/sandbox.ts';
 import type { Evaluation, RenderedTemplate } from './evaluation.ts';
@@ -43,7 +49,17 @@ export interface TemplateJson {
   readonly at: string;
   readonly index?: number;
   readonly text?: string;
-  readonly pieces: readonly { readonly expression: string; readonly at: string; readonly text: string }[];
+  readonly pieces: readonly {
+    readonly expression: string;
+    readonly at: string;
+    /** At most 500 characters of what it printed. */
+    readonly text: string;
+    /** Where in the whole text it stands. */
+    readonly start: number;
+    readonly end: number;
+    /** Where the value stands in the request; absent where that cannot be said. */
+    readonly path?: string;
+  }[];
 }
 
 /** A part of a condition with what it found; parts that were not asked any more are absent. */
@@ -90,7 +106,7 @@ export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
     empty: trace.templates.flatMap(({ field, empty, index }) =>
       empty.map(({ expression, at }) => ({ field, expression, at: formatPlace(at), ...indexed(index) })),
     ),
-    templates: trace.templates.flatMap(templateToJson),
+    templates: trace.templates.flatMap((template) => templateToJson(template, mapping)),
     transforms: trace.transforms.map(({ call, reply, at, index, problem }) => ({
       module: call.ref.module,
       at: formatPlace(at),
@@ -105,9 +121,17 @@ function pickError({ status, code, detail, errors }: HookError): NonNullable<Eva
   return { status, code, detail, errors };
 }
 
-function templateToJson({ field, at, index, text, pieces }: RenderedTemplate): readonly TemplateJson[] {
-  if (pieces === undefined) return [];
-  const printed = pieces.map((piece) => ({ ...piece, at: formatPlace(piece.at) }));
+/** Pieces told of one rendering: a loop over a long list prints without end. */
+const MAX_PIECES = 200;
+/** UTF-16 units of a piece that are told. */
+const MAX_PIECE_CHARS = 500;
+
+function templateToJson(
+  { field, at, index, text, source }: RenderedTemplate,
+  mapping: CompiledMapping | undefined,
+): readonly TemplateJson[] {
+  if (source === undefined) return [];
+  const printed = piecesToJson(source, (path) => ofElement(path, index, mapping));
   return [
     {
       field,
@@ -117,6 +141,44 @@ function templateToJson({ field, at, index, text, pieces }: RenderedTemplate): r
       pieces: printed,
     },
   ];
+}
+
+function piecesToJson(
+  { template, scope }: NonNullable<RenderedTemplate['source']>,
+  pathOf: (path: string) => string,
+): TemplateJson['pieces'] {
+  const found: TemplateJson['pieces'][number][] = [];
+  let end = 0;
+  for (const { text, expression, at, path } of piecesOf(template, scope)) {
+    const start = end;
+    end += text.length;
+    if (expression === undefined || at === undefined || found.length >= MAX_PIECES) continue;
+    const where = path === undefined ? {} : { path: pathOf(path) };
+    found.push({
+      expression,
+      at: formatPlace(at),
+      text: text.slice(0, MAX_PIECE_CHARS),
+      start,
+      end,
+      ...where,
+    });
+  }
+  return found;
+}
+
+function piecesOf(template: CompiledTemplate, scope: Scope): ReturnType<CompiledTemplate['pieces']> {
+  try {
+    return template.pieces(scope);
+  } catch {
+    // A template that prints too much has no pieces; the error is the evaluation's.
+    return [];
+  }
+}
+
+/** `item.x` of a batch as the path in the payload. */
+function ofElement(path: string, index: number | undefined, mapping: CompiledMapping | undefined): string {
+  if (index === undefined || mapping?.forEach === undefined || !/^item(?:\.|$)/.test(path)) return path;
+  return ['payload', ...mapping.forEach.keys, index].join('.') + path.slice('item'.length);
 }
 
 interface OpenCondition extends ConditionJson {

@@ -1,7 +1,13 @@
 import type { Action, Warning } from '../action.ts';
 import type { Place } from '../document/document.ts';
 import type { HookError } from '../errors.ts';
-import type { CompiledMapping, ConsideredMapping, RenderTrace } from '../mapping/mapping.ts';
+import type {
+  CompiledMapping,
+  ConsideredMapping,
+  RenderTrace,
+  CompiledTemplate,
+  Scope,
+} from '../mapping/mapping.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 
 /** What a request becomes. */
@@ -29,11 +35,11 @@ export interface RenderedTemplate {
   readonly at: Place;
   readonly empty: RenderTrace['empty'];
   readonly branches: RenderTrace['branches'];
-  /** What each expression printed; absent where only what the decision log needs was recorded. */
-  readonly pieces?: RenderTrace['pieces'];
-  /** At most 20,000 characters of the whole; absent as the pieces are, and where the rendering failed. */
+  /** At most 20,000 characters of the whole; absent where not everything is recorded, and where the rendering failed. */
   readonly text?: string;
   readonly index?: number;
+  /** What was rendered with what; present where everything is recorded, for who asks what the text is made of. */
+  readonly source?: { readonly template: CompiledTemplate; readonly scope: Scope };
 }
 
 /**

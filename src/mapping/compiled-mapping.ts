@@ -31,20 +31,22 @@ export interface CompiledTemplate {
   /** First names of all paths it reads, e.g. `headers`, `repository`. */
   readonly reads: readonly string[];
   render(scope: Scope, trace?: RenderTrace): string;
+  /** Renders once more, for people who ask: what each piece of the text came from. @throws as `render` does */
+  pieces(scope: Scope): readonly TemplatePiece[];
 }
 
-/** What one expression of a template printed; in a loop the first turns only. */
-export interface RenderedPiece {
-  readonly expression: string;
-  readonly at: Place;
-  /** At most 500 characters of it. Payload-derived. */
+/** A piece of a rendered text: the template's own words, or what an expression printed. */
+export interface TemplatePiece {
   readonly text: string;
+  /** As written, e.g. `truncate pull_request.body 200`; absent for the template's own words. */
+  readonly expression?: string;
+  readonly at?: Place;
+  /** Where the value stands in the request, e.g. `payload.pull_request.body`; absent where that cannot be said. */
+  readonly path?: string;
 }
 
 /** What a rendering left empty, and which block branches it took (for coverage). */
 export interface RenderTrace {
-  /** What each expression printed, in order; recorded only where the list is given. */
-  readonly pieces?: RenderedPiece[];
   readonly empty: { readonly expression: string; readonly at: Place }[];
   readonly branches: { readonly at: Place; readonly taken: 'main' | 'inverse' }[];
 }

@@ -2,6 +2,7 @@ export type {
   Scope,
   CompiledTemplate,
   RenderTrace,
+  TemplatePiece,
   ConditionTrace,
   Equality,
   CompiledCondition,

@@ -22,7 +22,14 @@ export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
 export { type ShadowedExchange, type ShadowListener, startShadowListener } from './shadow-listener.ts';
 export { listenForRedirect } from './redirect-listener.ts';
-export { type MetricsListenerOptions, type SideListener, startMetricsListener } from './side-listener.ts';
+export {
+  type ListenerRequest,
+  type ListenerResponse,
+  type MetricsListenerOptions,
+  type SideListener,
+  startHandlerListener,
+  startMetricsListener,
+} from './side-listener.ts';
 
 /** A server that listens. */
 export interface RunningServer extends ListeningAddress {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Answer } from './exchange.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 
@@ -18,6 +18,15 @@ export interface SideListenerOptions {
   readonly routes: Readonly<Record<string, (req: IncomingMessage) => Answer | Promise<Answer>>>;
 }
 
+/** What a handler gets: node's own, so that it can write an answer piece by piece. */
+export type ListenerRequest = IncomingMessage;
+export type ListenerResponse = ServerResponse;
+
+export interface HandlerListenerOptions extends Pick<SideListenerOptions, 'host' | 'port' | 'setting'> {
+  /** Answers every request; must not throw. */
+  handle(req: ListenerRequest, res: ListenerResponse): void;
+}
+
 const MAX_CONNECTIONS = 50;
 const TIMEOUT_MS = 10_000;
 
@@ -25,12 +34,25 @@ const TIMEOUT_MS = 10_000;
  * Serves the routes; anything else is 404.
  * @throws Error naming the setting where the address cannot be listened on
  */
-export async function startSideListener(options: SideListenerOptions): Promise<SideListener> {
-  const http = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (req, res) => {
-    void answerOf(options, req).then(({ status, body, contentType, headers = [] }) => {
-      res.writeHead(status, ['content-type', contentType ?? 'application/json', ...headers]).end(body);
-    });
+export function startSideListener(options: SideListenerOptions): Promise<SideListener> {
+  return startHandlerListener({
+    ...options,
+    handle: (req, res) => {
+      void answerOf(options, req).then(({ status, body, contentType, headers = [] }) => {
+        res.writeHead(status, ['content-type', contentType ?? 'application/json', ...headers]).end(body);
+      });
+    },
   });
+}
+
+/**
+ * Serves whatever the handler answers.
+ * @throws Error naming the setting where the address cannot be listened on
+ */
+export async function startHandlerListener(options: HandlerListenerOptions): Promise<SideListener> {
+  const http = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (req, res) =>
+    options.handle(req, res),
+  );
   http.maxConnections = MAX_CONNECTIONS;
   await listen(http, options, options.setting);
   let stopped: Promise<void> | undefined;

@@ -6,10 +6,9 @@
 import type { LocatedValue } from '../../document/document.ts';
 import { placeWithin } from '../../document/document.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
-import type { CompiledTemplate, RenderTrace, Scope } from '../compiled-mapping.ts';
+import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
 import { ownValue, type Reader } from '../scope.ts';
 import { textOf } from './json-text.ts';
-import { notePiece } from './rendered-piece.ts';
 import { checkOutput } from './template-budget.ts';
 
 const EXPRESSION = /\{\{\s*([^}]+)\s*\}\}/g;
@@ -30,7 +29,15 @@ export function compileOpenClawTemplate(located: LocatedValue): CompiledTemplate
     return { text, read: readerOf(text), start: match.index, end: match.index + match[0].length };
   });
   if (expressions.length === 0) {
-    return { source, at, blocks: [], literal: source, reads: [], render: () => source };
+    return {
+      source,
+      at,
+      blocks: [],
+      literal: source,
+      reads: [],
+      render: () => source,
+      pieces: () => [{ text: source }],
+    };
   }
   const reads = [...new Set(expressions.map(({ text }) => text.split('.', 1)[0] ?? ''))];
   return {
@@ -43,22 +50,38 @@ export function compileOpenClawTemplate(located: LocatedValue): CompiledTemplate
       let end = 0;
       for (const expression of expressions) {
         const value = expression.read(scope);
-        const printed = textOf(value);
-        text += source.slice(end, expression.start) + printed;
-        if (trace?.pieces !== undefined) {
-          const { start } = expression;
-          notePiece(
-            trace,
-            { text: expression.text, at: placeWithin(located, [], start, expression.end) },
-            printed,
-          );
-        }
+        text += source.slice(end, expression.start) + textOf(value);
         end = expression.end;
         if (value === undefined || value === null) noteEmpty(trace, expression, located);
       }
       return checkOutput(text + source.slice(end));
     },
+    pieces: (scope) => piecesOf(source, expressions, { scope, located }),
   };
+}
+
+function piecesOf(
+  source: string,
+  expressions: readonly Expression[],
+  { scope, located }: { readonly scope: Scope; readonly located: LocatedValue },
+): readonly TemplatePiece[] {
+  const pieces: TemplatePiece[] = [];
+  let from = 0;
+  for (const { text: expression, read, start, end } of expressions) {
+    if (start > from) pieces.push({ text: source.slice(from, start) });
+    const at = placeWithin(located, [], start, end);
+    const path = /^(?:path|now|headers\..*|query\..*|payload\..*)$/s.test(expression)
+      ? expression
+      : `payload.${expression}`;
+    pieces.push({
+      text: textOf(read(scope)),
+      expression,
+      at,
+      path: path.replaceAll(/\[(\d+)\]/g, '.$1'),
+    });
+    from = end;
+  }
+  return from < source.length ? [...pieces, { text: source.slice(from) }] : pieces;
 }
 
 function noteEmpty(

@@ -3,13 +3,13 @@ import Handlebars from 'handlebars';
 import type { Place } from '../../document/document.ts';
 import { exactNumber, type JsonObject, type JsonValue } from '../../json.ts';
 import { textOf } from './json-text.ts';
-import { notePiece } from './rendered-piece.ts';
 import type { RenderTrace, Scope } from '../compiled-mapping.ts';
 import { ownValue, readRoot } from '../scope.ts';
 import { CALL, checkOutput, KEY, RenderBudget } from './template-budget.ts';
 import { HELPERS, holds, type Argument, type Helper } from './template-helpers.ts';
 import { EXACT, OUT, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import type { Located } from './template-checks.ts';
+import type { PieceRecorder } from './template-pieces.ts';
 
 /** One rendering under way: what the helpers called by Handlebars need besides their arguments. */
 export interface Rendering {
@@ -20,6 +20,8 @@ export interface Rendering {
   readonly trace: RenderTrace | undefined;
   /** What was noted already: loops come by the same place many times. */
   readonly noted: Set<string>;
+  /** Where somebody asks what each piece came from. */
+  readonly recorder?: PieceRecorder;
 }
 
 export function newRendering(
@@ -59,15 +61,33 @@ function out(...[value, index, options]: unknown[]): string {
   const expression = rendering.expressions[index as number];
   const { trace } = rendering;
   if (value === undefined || value === null) {
-    notePiece(trace, expression, '');
     if (trace !== undefined && expression !== undefined && isNew(rendering, `empty ${String(index)}`)) {
       trace.empty.push({ expression: expression.text, at: expression.at });
     }
-    return '';
+    return marked(rendering, index, '');
   }
   const text = textOf(value as JsonValue);
   rendering.budget.spend(CALL + text.length);
-  notePiece(trace, expression, text);
+  return marked(rendering, index, text);
+}
+
+function marked({ recorder, expressions }: Rendering, index: unknown, text: string): string {
+  const expression = expressions[index as number];
+  return recorder === undefined || expression === undefined ? text : recorder.mark(expression, text);
+}
+
+/** Runs the content of a block whose paths start at an element. */
+function within(
+  rendering: Rendering,
+  element: { index: unknown; key?: string | number },
+  run: () => string,
+): string {
+  const { recorder, blocks } = rendering;
+  const at = blocks[element.index as number];
+  if (recorder === undefined || at === undefined) return run();
+  recorder.enter(at.source.text.slice(at.start, at.end), element.key);
+  const text = run();
+  recorder.leave();
   return text;
 }
 
@@ -146,11 +166,14 @@ const BLOCKS: Readonly<Record<string, RuntimeHelper>> = {
     const { fn, inverse, data } = options as CallOptions;
     const taken = holds(value as Argument, true);
     noteBranch(data.rendering, index, taken ? 'main' : 'inverse');
-    return taken ? fn(asContext(value as Argument), { data, blockParams: [value] }) : inverse(this);
+    if (!taken) return inverse(this);
+    return within(data.rendering, { index }, () =>
+      fn(asContext(value as Argument), { data, blockParams: [value] }),
+    );
   },
   each(...[index, value, options]) {
     const { data, inverse } = options as CallOptions;
-    const text = loop(value as Argument, options as CallOptions);
+    const text = loop(value as Argument, index, options as CallOptions);
     noteBranch(data.rendering, index, text === undefined ? 'inverse' : 'main');
     return text ?? inverse(this);
   },
@@ -169,7 +192,7 @@ function branch(
 }
 
 /** The block once for each element of a list or member of an object; undefined where there is none. */
-function loop(value: Argument, { fn, data }: CallOptions): string | undefined {
+function loop(value: Argument, block: unknown, { fn, data }: CallOptions): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const list = Array.isArray(value) ? (value as readonly JsonValue[]) : undefined;
   const keys = list === undefined ? keysOf(value, data.rendering.budget) : undefined;
@@ -185,7 +208,12 @@ function loop(value: Argument, { fn, data }: CallOptions): string | undefined {
     frame['index'] = index;
     frame['first'] = index === 0;
     frame['last'] = index === count - 1;
-    text = checkOutput(text + fn(asContext(element), { data: frame, blockParams: [element, key] }));
+    text = checkOutput(
+      text +
+        within(data.rendering, { index: block, key }, () =>
+          fn(asContext(element), { data: frame, blockParams: [element, key] }),
+        ),
+    );
   }
   return text;
 }

@@ -9,10 +9,11 @@ import { type Diagnostic, type LocatedValue, type Place, placeWithin } from '../
 import { HookError } from '../../errors.ts';
 import type { HookRequest, JsonObject, JsonValue } from '../../request.ts';
 import { textOf } from './json-text.ts';
-import type { CompiledTemplate, RenderTrace, Scope } from '../compiled-mapping.ts';
+import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
 import { compileReader, readRoot, RESERVED_NAMES, type Reader } from '../scope.ts';
 import { checkOutput } from './template-budget.ts';
-import { makeHelpers, newRendering, type RuntimeHelper } from './template-runtime.ts';
+import { makeHelpers, newRendering, type Rendering, type RuntimeHelper } from './template-runtime.ts';
+import { pieceOf, PieceRecorder } from './template-pieces.ts';
 import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
 import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
@@ -82,8 +83,8 @@ function compileTemplate(
   const { diagnostics, blocks, names } = tree;
   if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
   const plain = form === 'full' ? undefined : compilePlain(handlebars.parse(text.text), tree);
-  const render = plain ?? compileFull(handlebars, tree, helpers);
-  return { template: { source, at, blocks, reads: [...names], render }, diagnostics };
+  const runs = plain ?? compileFull(handlebars, tree, helpers);
+  return { template: { source, at, blocks, reads: [...names], ...runs }, diagnostics };
 }
 
 function findTooLong(source: string, { expressions }: TemplateSource): string | undefined {
@@ -93,9 +94,19 @@ function findTooLong(source: string, { expressions }: TemplateSource): string | 
 }
 
 function literalTemplate(source: string, at: Place): CompiledTemplate {
-  return { source, at, blocks: [], literal: source, reads: [], render: () => source };
+  return {
+    source,
+    at,
+    blocks: [],
+    literal: source,
+    reads: [],
+    render: () => source,
+    pieces: () => [{ text: source }],
+  };
 }
 
+/** The two ways to run a template. */
+type Runs = Pick<CompiledTemplate, 'render' | 'pieces'>;
 type Render = CompiledTemplate['render'];
 type Environment = ReturnType<typeof Handlebars.create>;
 
@@ -124,7 +135,7 @@ function locateIn(
 /** One piece of a plain template: text, or what a path reads. */
 type Piece = string | { readonly read: Reader; readonly index: number };
 
-function compilePlain(program: hbs.AST.Program, { expressions }: PreparedTree): Render | undefined {
+function compilePlain(program: hbs.AST.Program, { expressions }: PreparedTree): Runs | undefined {
   const pieces: Piece[] = [];
   let index = 0;
   for (const statement of program.body) {
@@ -136,7 +147,7 @@ function compilePlain(program: hbs.AST.Program, { expressions }: PreparedTree): 
       index += 1;
     } else if (statement.type !== 'CommentStatement') return undefined;
   }
-  return (scope, trace) => {
+  const render: Render = (scope, trace) => {
     let text = '';
     for (const piece of pieces) {
       if (typeof piece === 'string') text += piece;
@@ -148,6 +159,15 @@ function compilePlain(program: hbs.AST.Program, { expressions }: PreparedTree): 
     }
     return checkOutput(text);
   };
+  return { render, pieces: (scope) => pieces.map((piece) => plainPiece(piece, expressions, scope)) };
+}
+
+function plainPiece(piece: Piece, expressions: readonly Located[], scope: Scope): TemplatePiece {
+  if (typeof piece === 'string') return { text: piece };
+  const value = piece.read(scope);
+  const expression = expressions[piece.index];
+  const text = value === undefined || value === null ? '' : textOf(value);
+  return expression === undefined ? { text } : pieceOf(expression, text);
 }
 
 /** Reads what a lone path prints; undefined for anything else. */
@@ -169,7 +189,7 @@ function compileFull(
   handlebars: Environment,
   tree: PreparedTree,
   all: Readonly<Record<string, RuntimeHelper>>,
-): Render {
+): Runs {
   const used = [OUT, ROOT, THIS, EXACT, ...tree.helpers].flatMap((name) => {
     const helper = all[name];
     return helper === undefined ? [] : [[name, helper] as const];
@@ -177,9 +197,8 @@ function compileFull(
   const helpers = Object.fromEntries(used);
   const knownHelpers = Object.fromEntries(used.map(([name]) => [name, true]));
   const run = handlebars.compile(tree.program, { noEscape: true, knownHelpersOnly: true, knownHelpers });
-  const render: Render = (scope, trace) => {
-    const rendering = newRendering(scope, tree, trace);
-    return checkOutput(
+  const start = (scope: Scope, rendering: Rendering): string =>
+    checkOutput(
       run(rootOf(scope, tree), {
         helpers,
         data: { rendering },
@@ -187,9 +206,15 @@ function compileFull(
         allowProtoMethodsByDefault: false,
       }),
     );
-  };
+  const render: Render = (scope, trace) => start(scope, newRendering(scope, tree, trace));
   warmUp(render);
-  return render;
+  return {
+    render,
+    pieces: (scope) => {
+      const recorder = new PieceRecorder();
+      return recorder.pieces(start(scope, { ...newRendering(scope, tree, undefined), recorder }));
+    },
+  };
 }
 
 /** Handlebars compiles on the first call: now, and not while the first sender waits. */
