@@ -75,6 +75,34 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
   },
   analysis: { imports: ['mapping', 'hook', 'document', 'request'] },
   explanation: { imports: ['analysis', 'mapping', 'hook', 'document', 'storage', 'request'] },
+  console: {
+    imports: [
+      'explanation',
+      'boundary',
+      'hook',
+      'golden',
+      'storage',
+      'server',
+      'config',
+      'mapping',
+      'document',
+      'request',
+    ],
+    owns: [
+      'preact',
+      '@preact/signals',
+      'codemirror',
+      '@codemirror/autocomplete',
+      '@codemirror/lang-javascript',
+      '@codemirror/lang-json',
+      '@codemirror/lang-yaml',
+      '@codemirror/language',
+      '@codemirror/lint',
+      '@codemirror/state',
+      '@codemirror/view',
+      '@lezer/highlight',
+    ],
+  },
   golden: {
     imports: ['hook', 'mapping', 'document', 'payload', 'storage', 'request', 'action', 'errors'],
     types: ['sandbox'],
@@ -148,7 +176,7 @@ function packageProblem({ specifier }: Import, room: string): string | undefined
 }
 
 function allImports(): readonly Import[] {
-  return globSync('**/*.ts', { cwd: SOURCE })
+  return globSync('**/*.{ts,tsx}', { cwd: SOURCE })
     .toSorted()
     .flatMap((name) => importsOf(join(SOURCE, name), readFileSync(join(SOURCE, name), 'utf8')));
 }

@@ -11,6 +11,7 @@ import { startService, type Service } from '../service/service.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
+import { openConsole } from './serve-console.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from './recorder.ts';
 import { devTokenFile } from './send.ts';
@@ -50,6 +51,7 @@ interface Authoring extends DevFlags {
 async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void> {
   const { configFile, recorder } = flags;
   const log = createLogger({ format: 'pretty' });
+  const opened: { link?: string } = {};
   const service: Service = await startService({
     ...recorder?.serviceOptions,
     configFile,
@@ -68,12 +70,17 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
       if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
     },
     onReload: (result) => sayReloaded(terminal, result),
+    openConsole: async (parts) => {
+      const console = await openConsole({ mode: 'dev', configFile, env: terminal.env, log }, parts);
+      if (console !== undefined) opened.link = console.link;
+      return console;
+    },
   });
   try {
     const watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
     // Who reads the welcome may save a file at once.
     await once(watcher, 'ready');
-    printWelcome(terminal, service, flags);
+    printWelcome(terminal, service, { ...flags, consoleLink: opened.link });
     const reloadSoon = debounce(100, () => reload(service, watcher));
     watcher.on('all', reloadSoon);
     await untilStopped(service, (signal, grace) => {
@@ -127,7 +134,13 @@ function makeDevToken(configFile: string, host: string): string {
   return token;
 }
 
-function printWelcome(terminal: Terminal, service: Service, { configFile, ...flags }: Authoring): void {
+/** What the welcome says besides the address. */
+interface Welcome extends Authoring {
+  /** Address of the console with its key. */
+  readonly consoleLink: string | undefined;
+}
+
+function printWelcome(terminal: Terminal, service: Service, { configFile, ...flags }: Welcome): void {
   const { settings } = service.generation.config;
   const count = service.generation.table.mappings.length;
   const tokenFile = relative(terminal.cwd, devTokenFile(configFile));
@@ -143,6 +156,9 @@ function printWelcome(terminal: Terminal, service: Service, { configFile, ...fla
         : [
             `For a sender that sends no header of yours: ${service.url}${settings.hooks.path}/NAME?token=${token}`,
           ]),
+      ...(flags.consoleLink === undefined
+        ? []
+        : ['', `Watch requests arrive and try changes: ${flags.consoleLink}`]),
       '',
       'Send the first hook:',
       '',

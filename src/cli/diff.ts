@@ -39,11 +39,9 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
     try {
       const after = await openWorkbench(terminal, { config });
       try {
-        const report = await compareOutcomes(
-          cases,
-          createGoldenEngine(before.generation),
-          createGoldenEngine(after.generation),
-        );
+        const report = await compareOutcomes(cases, createGoldenEngine(before.generation), {
+          after: createGoldenEngine(after.generation),
+        });
         terminal.out(flags.json === true ? JSON.stringify(report) : formatImpact(report, terminal.color));
         if (flags.exitCode === true && report.changes.length > 0) cli.setExitCode(1);
       } finally {

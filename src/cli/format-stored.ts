@@ -10,7 +10,7 @@ import type {
   StoredRun,
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
-import { remedyOf } from './refusal-remedy.ts';
+import { remedyOf } from '../hook/hook.ts';
 import { formatBytes, formatSpan } from './terminal.ts';
 
 const MAX_MISSED = 10;

@@ -3,6 +3,7 @@ import { startService, type Service, type ServiceRole } from '../service/service
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
+import { consoleKeyFile, openConsole } from './serve-console.ts';
 import { CliError } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -32,14 +33,21 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
 
 async function run({ terminal }: Cli, flags: ServeFlags, log: Log): Promise<void> {
   let isRunning = false;
+  const configFile = findConfigFile(terminal, flags);
   const service = await startService({
-    configFile: findConfigFile(terminal, flags),
+    configFile,
     env: terminal.env,
     log,
     listen: flags,
     readMail: true,
     version,
     ...(flags.role === undefined ? {} : { role: flags.role }),
+    openConsole: async (parts) => {
+      const console = await openConsole({ mode: 'serve', configFile, env: terminal.env, log }, parts);
+      if (console === undefined) return undefined;
+      log.info({ consoleUrl: console.url, keyFile: consoleKeyFile(configFile) }, 'the console is served');
+      return console;
+    },
     onDiagnostics: (diagnostics, isLoaded) => {
       if (!isRunning && !isLoaded && terminal.interactive) {
         terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));

@@ -61,6 +61,10 @@ export interface GenerationOptions {
   readonly sandbox: Sandbox;
   /** Runs transforms with coverage. */
   readonly coverage?: boolean;
+  /** Folders that stand in for those of the configuration, and what names of their files are relative to. */
+  readonly folders?: { readonly mappingsDir?: string; readonly transformsDir?: string; readonly cwd: string };
+  /** Its loaded transforms are taken where the mappings name the same ones with the same settings. */
+  readonly reuse?: Pick<Generation, 'table' | 'transforms'>;
 }
 
 export interface LoadedGeneration {
@@ -87,11 +91,17 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   }
   const channelCatalog = await loadChannelCatalog(config.settings.plugins, dirname(config.file));
   const references = createReferenceReader({ env: options.env, directory: dirname(config.file) });
-  const mappings = await compile(config, channelCatalog, options.needSecrets ? references : undefined);
-  const { transformsDir } = config.settings.hooks;
-  const transforms = await options.sandbox.loadTransforms(transformsDir, mappings.transforms, {
-    coverage: options.coverage === true,
+  const mappings = await compile(config, channelCatalog, {
+    ...options,
+    references: options.needSecrets ? references : undefined,
   });
+  const transformsDir = options.folders?.transformsDir ?? config.settings.hooks.transformsDir;
+  const transforms =
+    reusable(options, mappings.transforms) ??
+    (await options.sandbox.loadTransforms(transformsDir, mappings.transforms, {
+      coverage: options.coverage === true,
+      ...(options.folders?.transformsDir === undefined ? {} : { cwd: options.folders.cwd }),
+    }));
   const found = [
     ...diagnostics,
     ...findGatewayProblems(config, channelCatalog, {
@@ -167,12 +177,16 @@ const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'er
 function compile(
   config: LoadedConfig,
   catalog: ChannelCatalog,
-  references: ReferenceReader | undefined,
+  {
+    folders,
+    references,
+  }: Pick<GenerationOptions, 'folders'> & { readonly references: ReferenceReader | undefined },
 ): ReturnType<typeof loadMappings> {
   const { hooks, agents, gateway } = config.settings;
   return loadMappings({
     inline: config.inlineMappings,
-    mappingsDir: hooks.mappingsDir,
+    mappingsDir: folders?.mappingsDir ?? hooks.mappingsDir,
+    ...(folders?.mappingsDir === undefined ? {} : { cwd: folders.cwd }),
     presets: hooks.presets,
     hooksPath: hooks.path,
     lenient: hooks.lenient,
@@ -184,6 +198,19 @@ function compile(
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
     ...(references === undefined ? {} : { resolveReference: references.read }),
   });
+}
+
+/** Transforms of another generation that are just what these mappings name. */
+function reusable(
+  { reuse, folders }: GenerationOptions,
+  refs: readonly TransformRef[],
+): Transforms | undefined {
+  if (reuse === undefined || folders?.transformsDir !== undefined) return undefined;
+  const nameOf = ({ at: _at, ...ref }: TransformRef): string => JSON.stringify(ref);
+  const there = new Set(
+    reuse.table.mappings.flatMap(({ transform }) => (transform === undefined ? [] : [nameOf(transform)])),
+  );
+  return refs.every((ref) => there.has(nameOf(ref))) ? reuse.transforms : undefined;
 }
 
 type Parts = Pick<Generation, 'config' | 'channelCatalog' | 'table' | 'transforms'>;

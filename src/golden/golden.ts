@@ -16,8 +16,8 @@ export {
 } from './collect-coverage.ts';
 export type { AcceptedAs } from './expectation.ts';
 export { createGoldenEngine } from './golden-engine.ts';
-export { compareOutcomes, formatImpact, type ImpactReport } from './impact.ts';
-export { caseFileOf, maskProblem, recordCase, type RecordOptions } from './record.ts';
+export { caseOfRequest, compareOutcomes, formatImpact, type ImpactReport } from './impact.ts';
+export { caseFileOf, caseGroup, maskProblem, recordCase, type RecordOptions } from './record.ts';
 export { explainFailure, formatReport, REPORTERS, type ReporterName } from './reporters.ts';
 export {
   applyPolicy,

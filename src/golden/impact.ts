@@ -1,3 +1,5 @@
+import { setImmediate as immediate } from 'node:timers/promises';
+import type { HookRequest } from '../request.ts';
 import type { GoldenCase } from './case-file.ts';
 import { formatDifference } from './reporters.ts';
 import { runCase, type GoldenEngine } from './run-cases.ts';
@@ -7,6 +9,23 @@ interface OutcomeChange {
   readonly name: string;
   readonly before: string;
   readonly after: string;
+  /** Line by line, for people. */
+  readonly difference: string;
+}
+
+export interface CompareOptions {
+  readonly after: GoldenEngine;
+  /** Ends the comparison with its reason. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number) => void;
+}
+
+/** A request that is not in a file, as a case without expectation. */
+export function caseOfRequest(request: HookRequest): GoldenCase {
+  const { id: name, payload } = request;
+  const delivery = { request, isTimed: true, bodyText: JSON.stringify(payload) };
+  const at = { source: { file: name, text: '' }, start: 0, end: 0 };
+  return { name, requestFile: '', expectedFile: '', deliveries: [delivery], several: false, at, files: [] };
 }
 
 export interface ImpactReport {
@@ -21,14 +40,22 @@ export interface ImpactReport {
 export async function compareOutcomes(
   cases: readonly GoldenCase[],
   before: GoldenEngine,
-  after: GoldenEngine,
-  onProgress?: (done: number) => void,
+  { after, signal, onProgress }: CompareOptions,
 ): Promise<ImpactReport> {
   const changes: OutcomeChange[] = [];
   for (const [index, golden] of cases.entries()) {
+    signal?.throwIfAborted();
+    // Whoever else works in this process gets a turn.
+    await immediate();
     const [old, current] = [await runCase(golden, before), await runCase(golden, after)];
     if (old.actualText !== current.actualText) {
-      changes.push({ name: golden.name, before: old.actualText, after: current.actualText });
+      const [from, to] = [old.actualText, current.actualText];
+      changes.push({
+        name: golden.name,
+        before: from,
+        after: to,
+        difference: formatDifference(from, to, false),
+      });
     }
     onProgress?.(index + 1);
   }

@@ -44,8 +44,7 @@ export interface RecordedCase {
 export async function recordCase(request: HookRequest, options: RecordOptions): Promise<RecordedCase> {
   const stamp = new Date(request.receivedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const base = options.name ?? `${stamp}-${request.id.slice(0, 8)}`;
-  // No name leads out of the folder: a hook called ".." is one of dots.
-  const group = request.path.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'root';
+  const group = caseGroup(request.path);
   const masks = options.masks.map((mask) => splitPath(mask));
   const plain = caseFileOf(request);
   const masked = masks.reduce((value, keys) => maskPath(value, keys) as JsonObject, plain);
@@ -77,6 +76,11 @@ const SCHEMA = fileURLToPath(new URL('../../schemas/request.schema.json', import
 /** Tells editors the form of the file. */
 function schemaLine(file: string): string {
   return `# yaml-language-server: $schema=${relative(dirname(file), SCHEMA)}\n`;
+}
+
+/** The folder of a hook name's cases. No name leads out of the folder above: a hook called ".." is one of dots. */
+export function caseGroup(path: string): string {
+  return path.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'root';
 }
 
 /** A request as the content of a case file: credentials and headers of the transport left out. */

@@ -26,3 +26,4 @@ export {
 } from './evaluation-json.ts';
 export { formatEvaluation, type EvaluationAdvice, type ExplainOptions } from './format-evaluation.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';
+export { remedyOf } from './refusal-remedy.ts';

@@ -23,3 +23,5 @@ export { mappingJsonSchema } from './mapping-schema.ts';
 export { takesRequest } from './routing/routing-table.ts';
 export { WORK_LIMITS, WorkBudget, type WorkLimits } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
+export { CONDITION_OPERATORS } from './condition/condition-check.ts';
+export { listHelpers } from './template/template-helpers.ts';

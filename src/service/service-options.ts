@@ -2,6 +2,7 @@ import type { KeepRequests } from '../config/config.ts';
 import type { LiveOptions } from '../generation/generation.ts';
 import type { SeenRequest } from '../server/server.ts';
 import type { Log } from '../telemetry/telemetry.ts';
+import type { ConsoleParts, Onlooker } from './onlooker.ts';
 
 export interface ServiceOptions extends LiveOptions {
   /** Where the line per request goes; default `log`. */
@@ -16,6 +17,8 @@ export interface ServiceOptions extends LiveOptions {
    * no run, no turn of the main session, no delivery, and nothing is removed.
    */
   readonly recording?: { readonly performs: boolean };
+  /** Opens what looks on: the console. It is told of every decision and every replaced generation, and stopped first. */
+  readonly openConsole?: (parts: ConsoleParts) => Promise<Onlooker | undefined>;
   /** Of Sluice, for those who ask which services use a store. */
   readonly version?: string;
   /** What this service does of the work of its store; default all. */

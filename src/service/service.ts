@@ -13,12 +13,14 @@ import { type RunningServer, startServer } from '../server/server.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
 import { createHealth, type Health, type MailboxFigures } from '../telemetry/telemetry.ts';
 import { logSandboxEvent, sayMissingWalls } from './log-sandbox.ts';
+import { type Looking, type Onlooker, watchedStorage } from './onlooker.ts';
 import { keepPruning } from './pruning.ts';
 import { servedGeneration } from './served-generation.ts';
 import { type ServedMetrics, startMetrics } from './served-metrics.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { sayMissingSecrets, watchHealth } from './watch-health.ts';
 
+export type { ConsoleParts, Onlooker } from './onlooker.ts';
 export type { ServiceOptions, ServiceRole } from './service-options.ts';
 
 /** The running service: one server, one store, one gateway, and the generation that is live. */
@@ -74,6 +76,7 @@ interface Parts extends Wiring {
   readonly sandbox: Sandbox;
   readonly server: RunningServer;
   readonly mail: LiveMail;
+  readonly onlooker: Onlooker | undefined;
   readonly failed: Promise<Error>;
   readonly stopWatching: () => void;
   readonly stopPruning: () => void;
@@ -104,13 +107,16 @@ async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Pa
   opened.push(() => Promise.resolve(stopWatching()));
   const wiring = { live, storage, gateway, health, metrics };
   const onNotice = (): void => reading.mail?.wake();
-  const server = await listen(options, { ...wiring, onNotice });
+  const looking: Looking = {};
+  const server = await listen(options, { ...wiring, onNotice, looking });
   opened.push(() => server.stop());
-  const mail = followReloads(options, { ...wiring, server });
+  const onlooker = await openOnlooker(options, { ...wiring, server, looking });
+  opened.push(async () => onlooker?.stop());
+  const mail = followReloads(options, { ...wiring, server, looking });
   reading.mail = mail;
   opened.push(() => mail.stop());
   const stopPruning = performs ? keepPruning(storage, live, options) : (): void => undefined;
-  return { ...wiring, sandbox, server, mail, failed, stopWatching, stopPruning };
+  return { ...wiring, sandbox, server, mail, onlooker, failed, stopWatching, stopPruning };
 }
 
 async function stopParts(parts: Parts): Promise<void> {
@@ -118,6 +124,7 @@ async function stopParts(parts: Parts): Promise<void> {
   parts.stopPruning();
   parts.stopWatching();
   const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
+  await parts.onlooker?.stop();
   await mail.stop();
   // Side by side: a sender that waits for its run keeps its connection for as long as the run may go on.
   await Promise.all([server.stop(), gateway.stop(graceMs)]);
@@ -125,6 +132,27 @@ async function stopParts(parts: Parts): Promise<void> {
   await live.effects.channels.stop();
   await sandbox.stop();
   await storage.close();
+}
+
+async function openOnlooker(
+  { openConsole }: ServiceOptions,
+  {
+    live,
+    storage,
+    gateway,
+    server,
+    looking,
+  }: Wiring & { readonly server: RunningServer; readonly looking: Looking },
+): Promise<Onlooker | undefined> {
+  const onlooker = await openConsole?.({
+    url: server.url,
+    storage,
+    live: () => live.generation,
+    reload: () => live.reload(),
+    notify: () => gateway.notify(),
+  });
+  if (onlooker !== undefined) looking.onlooker = onlooker;
+  return onlooker;
 }
 
 function openGateway(
@@ -168,7 +196,7 @@ function openStore(
 /** Lets gateway and mailbox follow the live configuration; mail takes the way every request goes. */
 function followReloads(
   { log, role, readMail: isWanted = false }: ServiceOptions,
-  wiring: Omit<Wiring, 'metrics'> & { readonly server: RunningServer },
+  wiring: Omit<Wiring, 'metrics'> & { readonly server: RunningServer; readonly looking: Looking },
 ): LiveMail {
   const { live, storage, gateway, server, health } = wiring;
   // A worker takes no hooks, and so no mail.
@@ -180,6 +208,7 @@ function followReloads(
   live.onReplaced(() => {
     gateway.reconfigure(live.effects);
     sayMissingSecrets(health, live.generation);
+    wiring.looking.onlooker?.replaced();
     apply();
   });
   apply();
@@ -196,12 +225,20 @@ interface Wiring {
 
 function listen(
   options: ServiceOptions,
-  { live, storage, gateway, health, metrics, onNotice }: Wiring & { readonly onNotice: () => void },
+  {
+    live,
+    storage,
+    gateway,
+    health,
+    metrics,
+    onNotice,
+    looking,
+  }: Wiring & { readonly onNotice: () => void; readonly looking: Looking },
 ): Promise<RunningServer> {
   return startServer({
     server: live.generation.config.settings.server,
     generation: servedGeneration(live, options),
-    storage,
+    storage: { ...storage, ...watchedStorage(storage, live, looking) },
     log: options.requestLog ?? options.log,
     health,
     onAccepted: () => gateway.notify(),

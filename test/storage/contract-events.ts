@@ -167,7 +167,7 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       // Strangers have a ring of their own: however many they are, no decision on others goes.
       for (let index = 2000; index < 2500; index += 1) storage.recordStranger(decision(index));
       await storage.flush();
-      storage.recordDecision(decision(1500));
+      storage.recordDecision(decision(1500), 1000);
       const both = await storage.listDecisions({ limit: 5000 });
       expect(both).toHaveLength(1200);
       expect(both[0]).toEqual(decision(1500));

@@ -50,6 +50,9 @@ export const OPERATORS: ReadonlyMap<string, Arity> = new Map([
   ['reduce', TWO_OR_THREE],
 ]);
 
+/** Names of all operators, for completion. */
+export const CONDITION_OPERATORS: readonly string[] = [...OPERATORS.keys()];
+
 /** What other languages call an operator. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   '=': '===',

@@ -106,6 +106,12 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
 /** Block helpers: each takes one value. */
 export const BLOCK_HELPERS = ['if', 'unless', 'each', 'with'] as const;
 
+/** All helpers with how each is written, for completion. */
+export function listHelpers(): readonly { readonly name: string; readonly usage: string }[] {
+  const blocks = BLOCK_HELPERS.map((name) => ({ name, usage: `{{#${name} value}}…{{/${name}}}` }));
+  return [...Object.entries(HELPERS).map(([name, { usage }]) => ({ name, usage })), ...blocks];
+}
+
 /** Handlebars' truth: false, nothing, null, "", 0 and an empty list do not hold. */
 export function holds(value: Argument, includeZero = false): boolean {
   if (value === 0) return includeZero;

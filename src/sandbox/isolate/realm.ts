@@ -10,7 +10,7 @@
  * up later: a promise that is still pending will stay so.
  */
 import { decodeBase64, encodeBase64 } from './base64.ts';
-import { makeConsole } from './console.ts';
+import { makeConsole } from './console-output.ts';
 import type { CallSettings, CurrentCall } from './current-call.ts';
 import { freezeRealm } from './freeze-realm.ts';
 import { installGlobal, removeGlobals } from './global-scope.ts';

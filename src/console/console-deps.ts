@@ -1,0 +1,67 @@
+import type { LoadedConfig } from '../config/config.ts';
+import type { Diagnostic } from '../document/document.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Log } from '../telemetry/telemetry.ts';
+
+/** Configuration, mappings and transforms, as far as the console looks at them. */
+export interface ConsoleGeneration {
+  readonly id: string;
+  readonly config: LoadedConfig;
+  readonly table: RoutingTable;
+  evaluate(request: HookRequest, detail?: 'brief' | 'full'): Evaluation | Promise<Evaluation>;
+}
+
+/** Folders that stand in for those of the configuration: a draft of one file lies in a copy. */
+export interface DraftFolders {
+  readonly mappingsDir?: string;
+  readonly transformsDir?: string;
+  /** Directory that names of files in findings are relative to. */
+  readonly cwd: string;
+}
+
+/** A generation beside the one that is live, with all that was found in it. */
+export interface LoadedWork {
+  /** Absent where there is any error. */
+  readonly generation?: ConsoleGeneration;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Frees what it holds. */
+  release(): void;
+}
+
+/** Loads generations that never go live, with processes of their own for transforms. */
+export interface Workshop {
+  load(folders?: DraftFolders): Promise<LoadedWork>;
+  /** What the type checker says of the transforms of a folder. */
+  checkTypes(transformsDir: string): Promise<readonly Diagnostic[]>;
+  stop(): Promise<void>;
+}
+
+/** Everything the console works with; nothing is reached by any other way. */
+export interface ConsoleDeps {
+  /** `serve` changes nothing. */
+  readonly mode: 'dev' | 'serve';
+  readonly listen: {
+    readonly host: string;
+    readonly port: number;
+    /** Taken where `port` is in use: 0 is a free one. */
+    readonly otherPort?: number;
+  };
+  readonly publicUrl?: string;
+  readonly keyFile: string;
+  readonly storage: Storage;
+  readonly log: Pick<Log, 'error'>;
+  /** Address that hooks are sent to. */
+  readonly hooksUrl: string;
+  /** `test/golden` next to the configuration. */
+  readonly goldenDir: string;
+  readonly live: () => ConsoleGeneration;
+  readonly openWorkshop: () => Workshop;
+  /** Takes the files as they are into service. */
+  readonly reload: () => Promise<unknown>;
+  /** The queue as the command line changes it; resolves to how many entries changed. */
+  readonly retry: (id: string) => Promise<number>;
+  readonly drop: (id: string) => Promise<number>;
+}

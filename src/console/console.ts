@@ -1,0 +1,271 @@
+/*
+ * The console: a web page on a listener of its own, over what the other rooms know. It decides nothing and evaluates
+ * nothing by itself. `dev` lets authors try and save changes; `serve` only shows.
+ */
+import { randomBytes } from 'node:crypto';
+import { ZodError } from 'zod';
+import { startHandlerListener, type ListenerRequest, type ListenerResponse } from '../server/server.ts';
+import type { DecisionRecord } from '../storage/storage.ts';
+import { Access, readOrMakeKey, type Visitor } from './access.ts';
+import { loadAssets, type Assets } from './assets.ts';
+import type { ConsoleDeps } from './console-deps.ts';
+import { Drafts } from './drafts.ts';
+import { Judge } from './judge.ts';
+import { LiveFeed } from './live-feed.ts';
+import { contentSecurityPolicy, mainDocument, signInDocument } from './page-html.ts';
+import { AUTHORING, CHANGING, READING, stateOf, type RouteContext } from './routes.ts';
+
+export type { ConsoleDeps, ConsoleGeneration, DraftFolders, LoadedWork, Workshop } from './console-deps.ts';
+
+/** A console that is served. */
+export interface RunningConsole {
+  /** Without the key. */
+  readonly url: string;
+  /** The address that signs a browser in; the key stands behind `#`, which browsers send to nobody. */
+  readonly link: string;
+  /** Takes a decision the moment it is made. */
+  see(decision: DecisionRecord): void;
+  /** Another generation is live. */
+  replaced(): void;
+  /** Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Bytes of a body: a mapping file may have four megabytes. */
+const MAX_BODY_BYTES = 6 * 1024 * 1024;
+const HEADERS: readonly string[] = [
+  'x-content-type-options',
+  'nosniff',
+  'referrer-policy',
+  'no-referrer',
+  'cross-origin-opener-policy',
+  'same-origin',
+  'cross-origin-resource-policy',
+  'same-origin',
+  'cache-control',
+  'no-store',
+];
+
+/**
+ * Serves the console.
+ * @throws Error naming the setting where the address cannot be listened on
+ */
+export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
+  const key = readOrMakeKey(deps.keyFile);
+  const feed = new LiveFeed();
+  const judge = new Judge(deps);
+  const context: RouteContext = { deps, feed, judge, drafts: new Drafts(judge) };
+  // The port is known once it is listened on; nothing can be asked before that.
+  const front: { site?: Site } = {};
+  const handle = (req: ListenerRequest, res: ListenerResponse): void => {
+    if (front.site === undefined) res.writeHead(503).end();
+    else void front.site.answer(req, res);
+  };
+  const listener = await listen(deps, handle);
+  const { host, port, url } = listener;
+  const access = new Access({
+    key,
+    host,
+    port,
+    ...(deps.publicUrl === undefined ? {} : { publicUrl: deps.publicUrl }),
+  });
+  front.site = new Site(context, access);
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    feed.stop();
+    await listener.stop();
+    await judge.stop();
+  };
+  return {
+    url: deps.publicUrl ?? url,
+    link: `${deps.publicUrl ?? url}/#key=${key}`,
+    see: (decision) => feed.see(decision),
+    replaced: () => {
+      context.drafts.forget();
+      feed.tell('generation', stateOf(deps));
+    },
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+async function listen(
+  { listen: { host, port, otherPort } }: ConsoleDeps,
+  handle: (req: ListenerRequest, res: ListenerResponse) => void,
+): ReturnType<typeof startHandlerListener> {
+  const options = { host, port, setting: 'console', handle };
+  try {
+    return await startHandlerListener(options);
+  } catch (error) {
+    if (otherPort === undefined || !isInUse(error)) throw error;
+    return startHandlerListener({ ...options, port: otherPort });
+  }
+}
+
+function isInUse(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+  return cause?.code === 'EADDRINUSE';
+}
+
+/** Answers every request of a browser. */
+class Site {
+  readonly #context: RouteContext;
+  readonly #access: Access;
+  #assets: Promise<Assets> | undefined;
+
+  constructor(context: RouteContext, access: Access) {
+    this.#context = context;
+    this.#access = access;
+  }
+
+  async answer(req: ListenerRequest, res: ListenerResponse): Promise<void> {
+    try {
+      await this.#route(req, res);
+    } catch (error) {
+      this.#fail(res, error);
+    }
+  }
+
+  #fail(res: ListenerResponse, error: unknown): void {
+    if (res.headersSent || res.destroyed) {
+      res.destroy();
+      return;
+    }
+    if (error instanceof ZodError || error instanceof SyntaxError)
+      return sendText(res, 400, 'the page asked for something unknown');
+    if (error instanceof BodyTooLarge) return sendText(res, 413, 'the text is too large');
+    this.#context.deps.log.error(
+      { fault: error instanceof Error ? error.name : typeof error },
+      'the console could not answer',
+    );
+    sendText(res, 500, error instanceof Error ? error.message : 'the console could not answer');
+  }
+
+  async #route(req: ListenerRequest, res: ListenerResponse): Promise<void> {
+    const visitor = visitorOf(req);
+    const problem = this.#access.problemOf(visitor);
+    if (problem !== undefined) return sendText(res, 403, problem);
+    const url = new URL(req.url ?? '/', 'http://console');
+    const path = url.pathname;
+    if (path.startsWith('/assets/')) return this.#sendAsset(req, res, path.slice('/assets/'.length));
+    if (path === '/session' && req.method === 'POST') return this.#signIn(req, res);
+    const isKnown = this.#access.hasCookie(visitor);
+    if (path.startsWith('/api/')) {
+      if (!isKnown) return sendText(res, 401, 'sign in with the key of the console');
+      return this.#callApi(req, res, url);
+    }
+    if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(res, 405, 'only GET is served here');
+    const nonce = randomBytes(16).toString('base64');
+    res
+      .writeHead(200, [
+        ...HEADERS,
+        'content-type',
+        'text/html; charset=utf-8',
+        'content-security-policy',
+        contentSecurityPolicy(nonce),
+      ])
+      .end(isKnown ? mainDocument(nonce) : signInDocument());
+  }
+
+  async #signIn(req: ListenerRequest, res: ListenerResponse): Promise<void> {
+    const body = (await readBody(req)) as { readonly key?: unknown } | null;
+    const key = body?.key;
+    const result = this.#access.exchange(typeof key === 'string' ? key : '');
+    if (result.kind === 'cookie') {
+      res.writeHead(204, [...HEADERS, 'set-cookie', result.cookie]).end();
+    } else if (result.kind === 'too-many') {
+      sendText(res, 429, 'too many wrong keys; wait a minute');
+    } else sendText(res, 401, 'this is not the key of this console');
+  }
+
+  async #sendAsset(req: ListenerRequest, res: ListenerResponse, name: string): Promise<void> {
+    this.#assets ??= loadAssets();
+    const asset = (await this.#assets).get(name);
+    if (asset === undefined) return sendText(res, 404, 'there is no such file');
+    const isCompressed = /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
+    const encoding = isCompressed ? ['content-encoding', 'gzip'] : [];
+    const { contentType, compressed, bytes } = asset;
+    res.writeHead(200, [...HEADERS, 'content-type', contentType, 'vary', 'accept-encoding', ...encoding]);
+    res.end(isCompressed ? compressed : bytes);
+  }
+
+  async #callApi(req: ListenerRequest, res: ListenerResponse, url: URL): Promise<void> {
+    const { mode } = this.#context.deps;
+    const path = url.pathname;
+    if (path === '/api/feed') return this.#openFeed(req, res, url);
+    const reading = mode === 'dev' ? { ...READING, ...AUTHORING } : READING;
+    const routes = req.method === 'POST' ? (mode === 'dev' ? CHANGING : {}) : reading;
+    const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    if (route === undefined)
+      return sendText(
+        res,
+        404,
+        mode === 'dev' ? 'there is no such thing' : 'the console of sluice serve only shows',
+      );
+    const leaving = new AbortController();
+    res.once('close', () => leaving.abort());
+    const body = req.method === 'POST' ? await readBody(req) : undefined;
+    const asked = { query: url.searchParams, body, signal: leaving.signal };
+    const answer = await route(this.#context, asked);
+    if (answer === undefined) return sendText(res, 404, 'it is not there, or not any more');
+    const text = JSON.stringify(answer);
+    // The operator's own file is shown as it is: what would be left out would be saved.
+    const shown =
+      path === '/api/file' ? text : withoutSecrets(text, this.#context.deps.live().config.secrets);
+    res.writeHead(200, [...HEADERS, 'content-type', 'application/json; charset=utf-8']).end(shown);
+  }
+
+  #openFeed(req: ListenerRequest, res: ListenerResponse, url: URL): void {
+    const cursor = String(req.headers['last-event-id'] ?? url.searchParams.get('after') ?? '');
+    res.writeHead(200, [...HEADERS, 'content-type', 'text/event-stream', 'x-accel-buffering', 'no']);
+    res.flushHeaders();
+    const close = this.#context.feed.open(
+      {
+        write: (text) => void res.write(text),
+        end: () => void res.end(),
+        get writableLength() {
+          return res.writableLength;
+        },
+      },
+      cursor,
+    );
+    if (close === undefined) res.end('event: full\ndata: {}\n\n');
+    else res.once('close', close);
+  }
+}
+
+function visitorOf({ method = 'GET', headers }: ListenerRequest): Visitor {
+  const site = headers['sec-fetch-site'];
+  return {
+    method,
+    host: headers.host,
+    origin: headers.origin,
+    fetchSite: typeof site === 'string' ? site : undefined,
+    cookie: headers.cookie,
+  };
+}
+
+class BodyTooLarge extends Error {}
+
+/** Reads a JSON body. */
+async function readBody(req: ListenerRequest): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw new BodyTooLarge();
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+}
+
+/** Values of the configuration that are secrets stay out, wherever a command or a platform repeated them. */
+function withoutSecrets(json: string, secrets: readonly string[]): string {
+  return secrets.reduce((safe, secret) => {
+    if (secret.length < 6) return safe;
+    return safe.replaceAll(JSON.stringify(secret).slice(1, -1), '[removed]');
+  }, json);
+}
+
+function sendText(res: ListenerResponse, status: number, text: string): void {
+  res.writeHead(status, [...HEADERS, 'content-type', 'text/plain; charset=utf-8']).end(`${text}\n`);
+}

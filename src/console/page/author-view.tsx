@@ -1,0 +1,5 @@
+import type { JSX } from 'preact';
+
+export function AuthorView(): JSX.Element {
+  return <p class="empty">Author</p>;
+}

@@ -1,0 +1,49 @@
+/** JSON with numbers exactly as they were sent. */
+
+/** A number that a double cannot hold, as its text. */
+export class ExactText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type Value =
+  null | boolean | number | string | ExactText | readonly Value[] | { readonly [key: string]: Value };
+
+/** Browsers tell what a number was written as since 2024; an older one shows the nearest double. */
+export function parseExact(text: string): Value {
+  return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) => {
+    if (typeof value !== 'number' || context?.source === undefined) return value;
+    return String(value) === context.source || Number.isSafeInteger(value)
+      ? value
+      : exact(value, context.source);
+  }) as Value;
+}
+
+function exact(value: number, source: string): number | ExactText {
+  // 1.50 and 1.5e0 are the same number; more digits than a double has are not.
+  return source.replaceAll(/\D/g, '').length <= 15 ? value : new ExactText(source);
+}
+
+export type Kind = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
+
+export function kindOf(value: Value): Kind {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'list';
+  if (value instanceof ExactText) return 'number';
+  if (typeof value === 'object') return 'object';
+  return typeof value === 'string' ? 'text' : typeof value === 'number' ? 'number' : 'boolean';
+}
+
+/** Keys and values of what holds others; none for anything else. */
+export function entriesOf(value: Value): readonly (readonly [string, Value])[] {
+  if (typeof value !== 'object' || value === null || value instanceof ExactText) return [];
+  return Object.entries(value);
+}
+
+/** How many there are, without listing them. */
+export function sizeOf(value: Value): number {
+  return Array.isArray(value) ? value.length : entriesOf(value).length;
+}

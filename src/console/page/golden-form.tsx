@@ -1,0 +1,54 @@
+/** Keeps a request as a golden case, with places masked. */
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { GoldenAnswer } from '../protocol.ts';
+import { messageOf, postJson } from './api.ts';
+
+export function GoldenForm({ id }: { readonly id: string }): JSX.Element {
+  const isOpen = useSignal(false);
+  const masks = useSignal('');
+  const result = useSignal('');
+  const keep = async (): Promise<void> => {
+    const places = masks.value.split(/[\s,]+/).filter(Boolean);
+    try {
+      const answer = await postJson<GoldenAnswer>('/api/golden', { request: id, masks: places });
+      if (answer.kind === 'refused') {
+        result.value = answer.problem;
+        return;
+      }
+      const unused = answer.unused.length === 0 ? '' : `; nothing to mask at ${answer.unused.join(', ')}`;
+      result.value = `kept: ${answer.files.join(', ')}${unused}`;
+      isOpen.value = false;
+    } catch (error) {
+      result.value = messageOf(error);
+    }
+  };
+  return (
+    <>
+      <button type="button" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+        Keep as golden case
+      </button>
+      {isOpen.value && (
+        <form
+          class="golden"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void keep();
+          }}
+        >
+          <label>
+            Mask the values at
+            <input
+              type="text"
+              placeholder="payload.email, payload.users[].name"
+              value={masks.value}
+              onInput={(event) => (masks.value = event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit">Keep this request as a golden case</button>
+        </form>
+      )}
+      <span role="status">{result.value}</span>
+    </>
+  );
+}

@@ -1,0 +1,129 @@
+/** The rows of the inbox and the feed that brings new ones. */
+import { computed, signal } from '@preact/signals';
+import type { ConsoleState, InboxPage, InboxRow } from '../protocol.ts';
+import { getJson, messageOf } from './api.ts';
+
+/** `storage.keep.decisions` may be more; a page stays smooth. */
+const MAX_ROWS = 10_000;
+/** Shown at once; the others follow. */
+const FIRST_ROWS = 300;
+/** After a burst the list is read again, when it is over. */
+const RELOAD_MS = 1_500;
+
+export interface Filters {
+  readonly outcome: string;
+  readonly mapping: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+export const NO_FILTERS: Filters = { outcome: '', mapping: '', path: '', text: '' };
+
+export const rows = signal<readonly InboxRow[]>([]);
+export const state = signal<ConsoleState | undefined>(undefined);
+export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
+export const loadProblem = signal('');
+export const isLoaded = signal(false);
+export const filters = signal<Filters>(NO_FILTERS);
+/** Rows that came while this page is open: they are marked for a moment. */
+export const fresh = new Set<string>();
+
+export const hookNames = computed(() => [...new Set(rows.value.map(({ path }) => path))].toSorted());
+export const mappingNames = computed(() => {
+  const seen = rows.value.flatMap(({ mapping }) => mapping ?? []);
+  return [...new Set([...seen, ...(state.value?.mappings ?? [])])].toSorted();
+});
+
+export const shownRows = computed(() => {
+  const { outcome, mapping, path, text } = filters.value;
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (outcome === '' && mapping === '' && path === '' && words.length === 0) return rows.value;
+  return rows.value.filter(
+    (row) =>
+      (outcome === '' || row.outcome === outcome) &&
+      (mapping === '' || row.mapping === mapping) &&
+      (path === '' || row.path === path) &&
+      words.every((word) => textOf(row).includes(word)),
+  );
+});
+
+function textOf({ id, path, status, outcome, code = '', mapping = '', note = '' }: InboxRow): string {
+  return `${id} ${path} ${status} ${outcome} ${code} ${mapping} ${note}`.toLowerCase();
+}
+
+let cursor = '';
+let source: EventSource | undefined;
+let reloading: ReturnType<typeof setTimeout> | undefined;
+
+/** Reads the list and opens the feed behind it. */
+export async function startInbox(): Promise<void> {
+  document.addEventListener('visibilitychange', () => {
+    // A browser gives one address six connections: a page that nobody sees leaves its own to others.
+    if (document.hidden) closeFeed();
+    else openFeed();
+  });
+  await reload(FIRST_ROWS);
+  openFeed();
+  if (rows.value.length === FIRST_ROWS) await reload(MAX_ROWS);
+}
+
+async function reload(limit: number): Promise<void> {
+  try {
+    const page = await getJson<InboxPage>(`/api/inbox?limit=${limit}`);
+    state.value = page.state;
+    if (cursor === '') ({ cursor } = page);
+    merge(page.rows, false);
+    loadProblem.value = '';
+    isLoaded.value = true;
+  } catch (error) {
+    loadProblem.value = messageOf(error);
+  }
+}
+
+/** Newest first, each once; the text of a row does not change. */
+function merge(more: readonly InboxRow[], areNew: boolean): void {
+  const known = new Set(rows.value.map(({ id }) => id));
+  const added = more.filter(({ id }) => !known.has(id));
+  if (added.length === 0) return;
+  if (areNew) for (const { id } of added) fresh.add(id);
+  rows.value = [...added, ...rows.value].toSorted((a, b) => b.at - a.at).slice(0, MAX_ROWS);
+}
+
+function openFeed(): void {
+  if (source !== undefined || document.hidden) return;
+  const feed = new EventSource(`/api/feed?after=${encodeURIComponent(cursor)}`);
+  source = feed;
+  feed.addEventListener('open', () => {
+    connection.value = 'live';
+  });
+  feed.addEventListener('rows', (event) => {
+    const { rows: came, more } = JSON.parse(event.data as string) as { rows: InboxRow[]; more: number };
+    cursor = event.lastEventId;
+    merge(came, true);
+    if (more > 0) reloadSoon();
+  });
+  feed.addEventListener('restart', (event) => {
+    cursor = event.lastEventId;
+    reloadSoon(0);
+  });
+  feed.addEventListener('generation', (event) => {
+    state.value = JSON.parse(event.data as string) as ConsoleState;
+  });
+  feed.addEventListener('error', () => {
+    connection.value = 'lost';
+    // The browser tries again by itself, unless it was refused: then the cookie may have ended.
+    if (feed.readyState !== EventSource.CLOSED) return;
+    closeFeed();
+    setTimeout(openFeed, 2_000);
+  });
+}
+
+function closeFeed(): void {
+  source?.close();
+  source = undefined;
+}
+
+function reloadSoon(ms = RELOAD_MS): void {
+  clearTimeout(reloading);
+  reloading = setTimeout(() => void reload(MAX_ROWS), ms);
+}

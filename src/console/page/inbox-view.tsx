@@ -1,0 +1,230 @@
+/** The list of requests: only the rows in sight are made, so that ten thousand cost what fifty do. */
+import { signal, useComputed, useSignalEffect } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { InboxRow } from '../protocol.ts';
+import { formatBytes, formatMs, formatTime } from './format.ts';
+import {
+  filters,
+  fresh,
+  hookNames,
+  isLoaded,
+  loadProblem,
+  mappingNames,
+  NO_FILTERS,
+  rows,
+  shownRows,
+  state,
+  type Filters,
+} from './inbox-store.ts';
+import { goTo, place } from './navigation.ts';
+import { OutcomeLabel } from './outcome-label.tsx';
+import { plainText, ShownText } from './shown-text.tsx';
+
+const scrollTop = signal(0);
+const viewHeight = signal(800);
+const rowHeight = signal(44);
+/** Rows made above and below those in sight. */
+const MARGIN = 12;
+
+/** Id of the request that is open. */
+export function openId(): string {
+  return /^\/request\/([^/]+)$/.exec(place.value.path)?.[1] ?? '';
+}
+
+/** Opens the neighbour of the request that is open. */
+export function step(by: 1 | -1): void {
+  const list = shownRows.value;
+  const at = list.findIndex(({ id }) => id === openId());
+  const next = list[at === -1 ? 0 : Math.min(Math.max(at + by, 0), list.length - 1)];
+  if (next !== undefined) goTo(`/request/${next.id}`, { replace: at !== -1 });
+}
+
+export function InboxView(): JSX.Element {
+  return (
+    <section class="inbox" aria-label="Inbox">
+      <FilterBar />
+      {rows.value.length === 0 ? <EmptyInbox /> : <RowList />}
+    </section>
+  );
+}
+
+function FilterBar(): JSX.Element {
+  const set = (part: Partial<Filters>): void => {
+    filters.value = { ...filters.value, ...part };
+  };
+  const { outcome, mapping, path, text } = filters.value;
+  const isFiltered = [outcome, mapping, path, text].some((value) => value !== '');
+  return (
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <input
+        id="search"
+        type="search"
+        placeholder="Search  /"
+        aria-label="Search the inbox"
+        value={text}
+        onInput={(event) => set({ text: event.currentTarget.value })}
+      />
+      <Choice
+        label="Outcome"
+        value={outcome}
+        names={['accepted', 'skipped', 'rejected']}
+        onChange={(value) => set({ outcome: value })}
+      />
+      <Choice label="Hook" value={path} names={hookNames.value} onChange={(value) => set({ path: value })} />
+      <Choice
+        label="Mapping"
+        value={mapping}
+        names={mappingNames.value}
+        onChange={(value) => set({ mapping: value })}
+      />
+      <p class="count" aria-live="polite">
+        {isFiltered
+          ? `${shownRows.value.length.toLocaleString('en')} of ${rows.value.length.toLocaleString('en')}`
+          : `${rows.value.length.toLocaleString('en')} requests`}
+        {isFiltered && (
+          <button type="button" class="link" onClick={() => (filters.value = NO_FILTERS)}>
+            Clear
+          </button>
+        )}
+      </p>
+    </form>
+  );
+}
+
+function Choice(props: {
+  readonly label: string;
+  readonly value: string;
+  readonly names: readonly string[];
+  readonly onChange: (value: string) => void;
+}): JSX.Element {
+  return (
+    <select
+      aria-label={props.label}
+      class={props.value === '' ? '' : 'chosen'}
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    >
+      <option value="">{props.label}: all</option>
+      {props.names.map((name) => (
+        <option key={name} value={name}>
+          {plainText(name, 60)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function RowList(): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const slice = useComputed(() => {
+    const list = shownRows.value;
+    const first = Math.max(0, Math.floor(scrollTop.value / rowHeight.value) - MARGIN);
+    const last = Math.min(list.length, first + Math.ceil(viewHeight.value / rowHeight.value) + 2 * MARGIN);
+    return { first, list: list.slice(first, last), all: list.length };
+  });
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const measure = (): void => {
+      viewHeight.value = element.clientHeight;
+      rowHeight.value = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row')) || 44;
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    element.scrollTop = scrollTop.peek();
+    return () => observer.disconnect();
+  }, []);
+  useSignalEffect(() => {
+    const at = shownRows.value.findIndex(({ id }) => id === openId());
+    const element = box.current;
+    if (at === -1 || element === null) return;
+    const top = at * rowHeight.value;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + rowHeight.value > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + rowHeight.value - element.clientHeight;
+  });
+  const { first, list, all } = slice.value;
+  const open = openId();
+  return (
+    <div
+      class="rows"
+      ref={box}
+      role="listbox"
+      tabIndex={0}
+      aria-label={`Requests, newest first: ${all}`}
+      aria-activedescendant={open === '' ? undefined : `row-${open}`}
+      onScroll={(event) => (scrollTop.value = event.currentTarget.scrollTop)}
+      onKeyDown={moveByKey}
+    >
+      <div class="spacer" role="presentation" style={{ height: `${all * rowHeight.value}px` }}>
+        <div role="presentation" style={{ transform: `translateY(${first * rowHeight.value}px)` }}>
+          {list.map((row, index) => (
+            <Row key={row.id} row={row} isOpen={row.id === open} position={first + index + 1} all={all} />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function moveByKey(event: KeyboardEvent): void {
+  if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+    event.preventDefault();
+    step(event.key === 'ArrowDown' ? 1 : -1);
+  } else if (event.key === 'Enter') document.querySelector<HTMLElement>('#detail h1')?.focus();
+}
+
+interface RowProps {
+  readonly row: InboxRow;
+  readonly isOpen: boolean;
+  readonly position: number;
+  readonly all: number;
+}
+
+function Row({ row, isOpen, position, all }: RowProps): JSX.Element {
+  return (
+    <div
+      id={`row-${row.id}`}
+      class={`row${isOpen ? ' open' : ''}${fresh.has(row.id) ? ' fresh' : ''}`}
+      role="option"
+      aria-selected={isOpen}
+      aria-posinset={position}
+      aria-setsize={all}
+      onClick={() => goTo(`/request/${row.id}`)}
+    >
+      <span class="path">
+        <ShownText text={row.path === '' ? '(no name)' : row.path} />
+      </span>
+      <OutcomeLabel row={row} />
+      <time dateTime={new Date(row.at).toISOString()}>{formatTime(row.at)}</time>
+      <span class="what">
+        <ShownText text={whatBecame(row)} />
+      </span>
+      <span class="cost">
+        {formatBytes(row.bytes)} · {formatMs(row.tookMs)}
+      </span>
+    </div>
+  );
+}
+
+/** Mapping or error, and the remark. */
+function whatBecame({ mapping, code, note }: InboxRow): string {
+  return [mapping, code, note].filter((part) => part !== undefined).join(' · ');
+}
+
+function EmptyInbox(): JSX.Element {
+  if (loadProblem.value !== '') return <p class="empty">{loadProblem.value}</p>;
+  if (!isLoaded.value) return <p class="empty quiet">Loading…</p>;
+  return (
+    <div class="empty">
+      <h2>No requests yet</h2>
+      <p>Send one, and it appears here:</p>
+      <pre>
+        <code>sluice send test/golden/wake/now.request.yaml</code>
+      </pre>
+      <p class="quiet">Hooks are taken at {state.value?.hooksUrl}</p>
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+import { signal } from '@preact/signals';
+import { render, type JSX } from 'preact';
+import { lazyView } from './lazy-view.tsx';
+import { connection, startInbox, state } from './inbox-store.ts';
+import { InboxView, openId, step } from './inbox-view.tsx';
+import { followLink, goTo, place } from './navigation.ts';
+import { RequestView, toast } from './request-view.tsx';
+
+/** The editor is large, and loaded when it is opened. */
+const AuthorView = lazyView(async () => (await import('./author-view.tsx')).AuthorView);
+const isHelpOpen = signal(false);
+
+function App(): JSX.Element {
+  const isAuthor = place.value.path === '/author';
+  const id = openId();
+  return (
+    <div class={`app${isAuthor ? ' author-app' : id === '' ? '' : ' with-detail'}`} onClick={followLink}>
+      <TopBar isAuthor={isAuthor} />
+      {isAuthor ? (
+        <main id="main">
+          <AuthorView />
+        </main>
+      ) : (
+        <main id="main" class="split">
+          <InboxView />
+          <section id="detail" class="detail" aria-label="Request" tabIndex={0}>
+            {id === '' ? <p class="empty quiet">Choose a request.</p> : <RequestView id={id} key={id} />}
+          </section>
+        </main>
+      )}
+      {isHelpOpen.value && <Help />}
+      <p class="toast" role="status">
+        {toast.value}
+      </p>
+    </div>
+  );
+}
+
+function TopBar({ isAuthor }: { readonly isAuthor: boolean }): JSX.Element {
+  const mode = state.value?.mode;
+  return (
+    <header class="top">
+      <a class="brand" href="/">
+        <img src="/assets/icon.svg" alt="" width="22" height="22" /> Sluice
+      </a>
+      <nav aria-label="Views">
+        <a href="/" aria-current={isAuthor ? undefined : 'page'}>
+          Inbox
+        </a>
+        {mode === 'dev' && (
+          <a href="/author" aria-current={isAuthor ? 'page' : undefined}>
+            Author
+          </a>
+        )}
+      </nav>
+      <p class="status">
+        {mode === 'serve' && <span class="badge">read only</span>}
+        <span class={`live ${connection.value}`}>
+          <span class="dot" aria-hidden="true" />
+          {CONNECTIONS[connection.value]}
+        </span>
+        <span class="generation quiet" title="The generation of files that is live">
+          {state.value?.generation}
+        </span>
+        <button
+          type="button"
+          class="link"
+          aria-label="Keys"
+          onClick={() => (isHelpOpen.value = !isHelpOpen.value)}
+        >
+          ?
+        </button>
+      </p>
+    </header>
+  );
+}
+
+const CONNECTIONS = { connecting: 'connecting', live: 'live', lost: 'reconnecting' } as const;
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['j, k', 'next and previous request'],
+  ['Enter', 'read the open request'],
+  ['/', 'search'],
+  ['g i', 'inbox'],
+  ['g a', 'author'],
+  ['Esc', 'back to the list'],
+  ['Ctrl S', 'save the file in the editor'],
+  ['?', 'these keys'],
+];
+
+function Help(): JSX.Element {
+  return (
+    <dialog class="help" open aria-label="Keys">
+      <h2>Keys</h2>
+      <dl>
+        {KEYS.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <button type="button" onClick={() => (isHelpOpen.value = false)}>
+        Close
+      </button>
+    </dialog>
+  );
+}
+
+let before = '';
+
+function onKey(event: KeyboardEvent): void {
+  const target = event.target as HTMLElement;
+  const isWriting = target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  if (event.key === 'Escape') {
+    leave(target, isWriting);
+    return;
+  }
+  if (isWriting || event.metaKey || event.ctrlKey || event.altKey) return;
+  const keys = `${before}${event.key}`;
+  before = event.key === 'g' ? 'g ' : '';
+  const act = ACTIONS[keys] ?? ACTIONS[event.key];
+  if (act === undefined) return;
+  event.preventDefault();
+  act();
+}
+
+function leave(target: HTMLElement, isWriting: boolean): void {
+  if (isHelpOpen.value) isHelpOpen.value = false;
+  else if (isWriting && target.closest('.cm-editor') === null) target.blur();
+  else if (openId() !== '' && place.value.path !== '/author') goTo('/');
+}
+
+const ACTIONS: Readonly<Record<string, () => void>> = {
+  j: () => step(1),
+  k: () => step(-1),
+  '/': () => document.querySelector<HTMLInputElement>('#search')?.focus(),
+  'g i': () => goTo('/'),
+  'g a': () => {
+    if (state.value?.mode === 'dev') goTo('/author');
+  },
+  '?': () => {
+    isHelpOpen.value = !isHelpOpen.value;
+  },
+};
+
+addEventListener('keydown', onKey);
+const root = document.querySelector('#app');
+if (root !== null) render(<App />, root);
+void startInbox();

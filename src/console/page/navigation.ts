@@ -1,0 +1,41 @@
+import { signal } from '@preact/signals';
+
+/** Where the page is: `/`, `/request/<id>`, `/author`. */
+export interface Place {
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+export const place = signal<Place>(read());
+
+function read(): Place {
+  return { path: location.pathname, query: new URLSearchParams(location.search) };
+}
+
+export function goTo(address: string, options: { readonly replace?: boolean } = {}): void {
+  if (options.replace === true) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  place.value = read();
+}
+
+addEventListener('popstate', () => {
+  dropKey();
+  place.value = read();
+});
+
+/** Who opens the printed link again is signed in already: the key leaves the address. */
+function dropKey(): void {
+  if (location.hash.startsWith('#key=')) history.replaceState(null, '', location.pathname + location.search);
+}
+
+dropKey();
+
+/** Lets links inside the page go without loading it again. */
+export function followLink(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey)
+    return;
+  const link = (event.target as Element).closest('a');
+  if (link === null || link.origin !== location.origin || link.target !== '') return;
+  event.preventDefault();
+  goTo(link.pathname + link.search);
+}

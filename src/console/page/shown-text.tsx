@@ -1,0 +1,41 @@
+/*
+ * Text from outside. It is set as text and never as markup; what would make it read differently from what it is
+ * (direction marks, control and zero-width characters) is drawn as a small sign with its name.
+ */
+import type { JSX } from 'preact';
+
+// The same characters that the command line removes, without tab and line feed.
+const HIDDEN = /(?![\n\t])[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u;
+const EACH = new RegExp(`(${HIDDEN.source})`, 'u');
+/** Signs drawn at most in one text. */
+const MAX_SIGNS = 500;
+
+export function ShownText({ text }: { readonly text: string }): JSX.Element {
+  if (!HIDDEN.test(text)) return <bdi>{text}</bdi>;
+  const parts = text.split(EACH, MAX_SIGNS * 2);
+  const rest = text.slice(parts.join('').length);
+  return (
+    <bdi>
+      {parts.map((part, index) =>
+        index % 2 === 0 ? (
+          part
+        ) : (
+          <span class="sign" title="a character that cannot be seen">
+            {nameOf(part)}
+          </span>
+        ),
+      )}
+      {rest.replaceAll(new RegExp(HIDDEN.source, 'gu'), '�')}
+    </bdi>
+  );
+}
+
+function nameOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** The same for attributes, where no signs can be drawn. */
+export function plainText(text: string, most = 200): string {
+  const cut = text.length > most ? `${text.slice(0, most)}…` : text;
+  return cut.replaceAll(new RegExp(HIDDEN.source, 'gu'), '�');
+}

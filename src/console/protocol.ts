@@ -1,0 +1,159 @@
+/** What the console's service and its page say to each other: plain data, and nothing but types. */
+import type { PromptParts } from '../boundary/boundary.ts';
+import type { ExplanationJson, StoredJson } from '../explanation/explanation.ts';
+
+/** One request in the inbox. Without any value of a payload, as decisions are. */
+export interface InboxRow {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly path: string;
+  readonly status: number;
+  readonly outcome: 'accepted' | 'skipped' | 'rejected';
+  readonly code?: string;
+  readonly mapping?: string;
+  /** Why it missed, or what is odd about it, in a line. */
+  readonly note?: string;
+  readonly tookMs: number;
+  readonly bytes: number;
+}
+
+/** What the page has to know before it shows anything. */
+export interface ConsoleState {
+  /** `serve` shows and changes nothing. */
+  readonly mode: 'dev' | 'serve';
+  readonly generation: string;
+  readonly mappings: readonly string[];
+  /** Address that hooks are sent to. */
+  readonly hooksUrl: string;
+}
+
+export interface InboxPage {
+  /** Newest first. */
+  readonly rows: readonly InboxRow[];
+  /** Where the feed goes on after these rows. */
+  readonly cursor: string;
+  readonly state: ConsoleState;
+}
+
+/** What explain says of a request with the files as they are; its content is told apart, with exact numbers. */
+export interface Judgement extends Omit<ExplanationJson, 'request'> {
+  /** Of each agent action, in order. */
+  readonly prompts: readonly PromptParts[];
+}
+
+/** A request that was kept, with its exact payload. */
+export interface KeptContent {
+  readonly url: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  /** JSON text: the page reads its numbers exactly. */
+  readonly payload: string;
+}
+
+/** A run, an event or what is sent, as `--json` of the command line has it. */
+export type WorkJson = Readonly<Record<string, unknown>> & { readonly outbox?: readonly WorkJson[] };
+
+/** Everything about one request. */
+export interface RequestPage {
+  readonly id: string;
+  readonly row?: InboxRow;
+  /** Decision, runs and events as `sluice explain ID --json` has them, and how it was judged when it came. */
+  readonly stored: StoredJson;
+  /** What to change about a request that was refused before any mapping saw it. */
+  readonly remedy?: string;
+  readonly kept?: KeptContent;
+  /** Why there is no content, and what to set. */
+  readonly notKept?: string;
+  /** Names of headers and parameters whose values were removed as secrets. */
+  readonly removed: readonly string[];
+  /** As it would be judged now; absent where it was not kept. */
+  readonly now?: Judgement;
+  /** Why it cannot be judged now: the files have errors. */
+  readonly nowProblem?: string;
+}
+
+/** A mapping or transform file. */
+export interface AuthorFile {
+  /** From the working directory, as findings name it. */
+  readonly name: string;
+  readonly kind: 'mapping' | 'transform';
+}
+
+export interface AuthorFiles {
+  readonly files: readonly AuthorFile[];
+  /** Folders that may be written into, for people. */
+  readonly folders: Readonly<Record<'mappings' | 'transforms' | 'golden', string>>;
+}
+
+export interface FileContent {
+  readonly name: string;
+  readonly text: string;
+  /** Names the content on disk; a save that names another is refused. */
+  readonly version: string;
+}
+
+/** A finding of `sluice check`. */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  /** Absent where it belongs to no file. */
+  readonly file?: string;
+  readonly place?: string;
+  /** Offsets into the file's text. */
+  readonly from: number;
+  readonly to: number;
+  readonly edit?: { readonly from: number; readonly to: number; readonly text: string };
+}
+
+/** A draft: a file as it would be saved. */
+export interface DraftBody {
+  readonly file: string;
+  readonly text: string;
+  /** The chosen request. */
+  readonly request?: string;
+}
+
+/** What a draft means for the chosen request. */
+export interface DraftAnswer {
+  readonly findings: readonly Finding[];
+  /** Absent where the draft has errors or no request is chosen. */
+  readonly judgement?: Judgement;
+}
+
+/** What a draft means for all requests that are at hand. */
+export interface ImpactAnswer {
+  readonly kept: number;
+  readonly golden: number;
+  readonly changes: readonly {
+    readonly name: string;
+    readonly kind: 'kept' | 'golden';
+    /** Lines that begin with `+ `, `- ` or two spaces. */
+    readonly difference: string;
+  }[];
+}
+
+export type SaveAnswer =
+  | { readonly kind: 'saved'; readonly version: string }
+  /** The file on disk is another than the one that was opened. */
+  | { readonly kind: 'changed'; readonly version: string };
+
+/** What the editor completes besides paths of the chosen request. */
+export interface Vocabulary {
+  readonly helpers: readonly { readonly name: string; readonly usage: string }[];
+  readonly operators: readonly string[];
+  /** JSON Schema of one mapping. */
+  readonly mapping: unknown;
+}
+
+export type GoldenAnswer =
+  | {
+      readonly kind: 'kept';
+      readonly files: readonly string[];
+      /** Places to mask that fitted nothing. */
+      readonly unused: readonly string[];
+    }
+  | { readonly kind: 'refused'; readonly problem: string };

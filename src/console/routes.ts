@@ -1,0 +1,186 @@
+/** What the page asks, and the modules that answer: the ones the command line calls. */
+import { z } from 'zod';
+import { CONDITION_OPERATORS, listHelpers, mappingJsonSchema } from '../mapping/mapping.ts';
+import { parseKeptRequest } from '../hook/hook.ts';
+import type { HookRequest } from '../request.ts';
+import { displayName } from '../document/document.ts';
+import {
+  findAuthorFile,
+  findAuthorFiles,
+  readAuthorFile,
+  saveAuthorFile,
+  type AuthorFolders,
+} from './author-files.ts';
+import type { ConsoleDeps } from './console-deps.ts';
+import type { Drafts, LoadedDraft } from './drafts.ts';
+import type { Judge } from './judge.ts';
+import { keepAsGolden } from './keep-golden.ts';
+import { rowOf, type LiveFeed } from './live-feed.ts';
+import type {
+  AuthorFiles,
+  ConsoleState,
+  DraftAnswer,
+  GoldenAnswer,
+  ImpactAnswer,
+  InboxPage,
+  Vocabulary,
+} from './protocol.ts';
+import { requestPage } from './request-page.ts';
+
+/** What a route works with. */
+export interface RouteContext {
+  readonly deps: ConsoleDeps;
+  readonly feed: LiveFeed;
+  readonly judge: Judge;
+  readonly drafts: Drafts;
+}
+
+export interface Asked {
+  readonly query: URLSearchParams;
+  /** The parsed JSON body; undefined for GET. */
+  readonly body: unknown;
+  /** Fires when the page does not wait any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Undefined: there is no such thing. */
+type Route = (context: RouteContext, asked: Asked) => Promise<object | undefined>;
+
+/** What is asked with GET, in `serve` too. */
+export const READING: Readonly<Record<string, Route>> = {
+  '/api/inbox': inbox,
+  '/api/request': ({ deps, judge }, { query }) => requestPage(deps, judge, query.get('id') ?? ''),
+};
+
+/** What only `dev` answers with GET. */
+export const AUTHORING: Readonly<Record<string, Route>> = {
+  '/api/files': authorFiles,
+  '/api/file': async ({ deps }, { query }) => {
+    const file = await findAuthorFile(foldersOf(deps), query.get('name') ?? '');
+    return file && readAuthorFile(file);
+  },
+  '/api/vocabulary': async () => VOCABULARY,
+};
+
+/** What changes something, or costs something; `dev` only, with POST. */
+export const CHANGING: Readonly<Record<string, Route>> = {
+  '/api/draft': draft,
+  '/api/impact': impact,
+  '/api/save': save,
+  '/api/golden': golden,
+  '/api/retry': async ({ deps }, { body }) => ({ changed: await deps.retry(Chosen.parse(body).id) }),
+  '/api/drop': async ({ deps }, { body }) => ({ changed: await deps.drop(Chosen.parse(body).id) }),
+};
+
+const Chosen = z.strictObject({ id: z.string().max(100) });
+const Draft = z.strictObject({
+  file: z.string().max(4096),
+  text: z.string(),
+  request: z.string().max(100).optional(),
+});
+const Save = z.strictObject({ file: z.string().max(4096), text: z.string(), version: z.string().max(100) });
+const Golden = z.strictObject({
+  request: z.string().max(100),
+  masks: z.array(z.string().max(1000)).max(100),
+});
+
+const VOCABULARY: Vocabulary = {
+  helpers: listHelpers(),
+  operators: CONDITION_OPERATORS,
+  mapping: mappingJsonSchema(),
+};
+
+function foldersOf({ live }: ConsoleDeps): AuthorFolders {
+  return live().config.settings.hooks;
+}
+
+export function stateOf({ mode, live, hooksUrl }: ConsoleDeps): ConsoleState {
+  const { id, table } = live();
+  return { mode, generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
+}
+
+async function inbox({ deps, feed, judge }: RouteContext, { query }: Asked): Promise<InboxPage> {
+  const asked = Number(query.get('limit') ?? Number.NaN);
+  const { decisions } = deps.live().config.settings.storage.keep;
+  const limit = Math.min(Number.isInteger(asked) && asked > 0 ? asked : decisions, decisions, 10_000);
+  // Whoever looks at the list opens a request next.
+  void judge.base().catch(() => undefined);
+  // Before the list is read: what is decided meanwhile comes twice rather than never.
+  const { cursor } = feed;
+  const rows = (await deps.storage.listDecisions({ limit })).map(rowOf);
+  return { rows, cursor, state: stateOf(deps) };
+}
+
+async function authorFiles({ deps }: RouteContext): Promise<AuthorFiles> {
+  const folders = foldersOf(deps);
+  const files = (await findAuthorFiles(folders)).map(({ name, kind }) => ({ name, kind }));
+  return {
+    files,
+    folders: {
+      mappings: displayName(folders.mappingsDir),
+      transforms: displayName(folders.transformsDir),
+      golden: displayName(deps.goldenDir),
+    },
+  };
+}
+
+async function loadDraft(
+  { deps, drafts }: RouteContext,
+  name: string,
+  text: string,
+): Promise<LoadedDraft | undefined> {
+  const folders = foldersOf(deps);
+  const file = await findAuthorFile(folders, name);
+  return file && drafts.load(folders, file, text);
+}
+
+async function draft(context: RouteContext, { body, signal }: Asked): Promise<DraftAnswer | undefined> {
+  const { file, text, request: id } = Draft.parse(body);
+  const loaded = await loadDraft(context, file, text);
+  if (loaded === undefined) return undefined;
+  signal.throwIfAborted();
+  const { findings, generation, diagnostics } = loaded;
+  const request = id === undefined ? undefined : await findKept(context.deps, id);
+  if (generation === undefined || request === undefined) return { findings };
+  return { findings, judgement: await context.judge.judge(request, { generation, diagnostics }) };
+}
+
+async function impact(
+  context: RouteContext,
+  { body, signal }: Asked,
+): Promise<ImpactAnswer | object | undefined> {
+  const { file, text } = Draft.parse(body);
+  const loaded = await loadDraft(context, file, text);
+  if (loaded === undefined) return undefined;
+  if (loaded.generation === undefined) return {};
+  return (await context.judge.impact(loaded.generation, signal)) ?? {};
+}
+
+async function save({ deps, drafts }: RouteContext, { body }: Asked): Promise<object | undefined> {
+  const { file: name, text, version } = Save.parse(body);
+  const file = await findAuthorFile(foldersOf(deps), name);
+  if (file === undefined) return undefined;
+  const answer = await saveAuthorFile(file, { text, version });
+  if (answer.kind === 'saved') {
+    drafts.forget();
+    await deps.reload();
+  }
+  return answer;
+}
+
+async function golden({ deps, judge }: RouteContext, { body }: Asked): Promise<GoldenAnswer | undefined> {
+  const { request: id, masks } = Golden.parse(body);
+  const request = await findKept(deps, id);
+  if (request === undefined) return undefined;
+  const { generation } = await judge.base();
+  const answer = await keepAsGolden(request, { dir: deps.goldenDir, masks, generation });
+  judge.forgetCases();
+  return answer;
+}
+
+async function findKept({ storage }: ConsoleDeps, id: string): Promise<HookRequest | undefined> {
+  const kept = await storage.findKeptRequest(id);
+  if (kept === undefined) return undefined;
+  const { judged: _judged, ...request } = parseKeptRequest(kept);
+  return request;
+}

@@ -1,0 +1,42 @@
+import type { Generation, LiveGeneration, ReloadResult } from '../generation/generation.ts';
+import type { DecisionRecord, Storage } from '../storage/storage.ts';
+
+/** What the service hands to its console. */
+export interface ConsoleParts {
+  readonly url: string;
+  readonly storage: Storage;
+  readonly live: () => Generation;
+  readonly reload: () => Promise<ReloadResult>;
+  /** Wakes who performs work: the queue was changed. */
+  readonly notify: () => void;
+}
+
+/** Somebody who looks on. */
+export interface Onlooker {
+  see(decision: DecisionRecord): void;
+  replaced(): void;
+  stop(): Promise<void>;
+}
+
+/** Nobody yet; filled when somebody looks on, as the server that is looked at has to be there first. */
+export interface Looking {
+  onlooker?: Onlooker;
+}
+
+/** The store as the server writes into it: each decision is kept as the configuration says, and shown. */
+export function watchedStorage(
+  storage: Storage,
+  live: LiveGeneration,
+  looking: Looking,
+): Pick<Storage, 'recordDecision' | 'recordStranger'> {
+  return {
+    recordDecision: (decision) => {
+      storage.recordDecision(decision, live.generation.config.settings.storage.keep.decisions);
+      looking.onlooker?.see(decision);
+    },
+    recordStranger: (decision) => {
+      storage.recordStranger(decision);
+      looking.onlooker?.see(decision);
+    },
+  };
+}
