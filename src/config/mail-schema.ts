@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { secretSchema } from './runner-schema.ts';
-
-const text = z.string().min(1);
+import { text } from './schema-values.ts';
 
 /** Name and domain of an address are at most 64 and 255 characters long (RFC 5321, section 4.5.3.1). */
 const account = z.string().min(1).max(320).meta({ description: 'The address of the mailbox.' });

@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { text } from './schema-values.ts';
 
 /** Coding agents whose command line is known. */
 const AGENT_KINDS = ['claude', 'codex', 'gemini', 'opencode'] as const;
 export type AgentKind = (typeof AGENT_KINDS)[number];
-
-const text = z.string().min(1);
 
 /** A secret: literal, `${NAME}` from the environment, or the content of a file. References are resolved before. */
 export const secretSchema = z

@@ -1,0 +1,94 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { text, whole } from './schema-values.ts';
+
+const proxySchema = z.string().refine(isAddressOrRange, {
+  error: 'must be an IP address or a range such as 10.0.0.0/8',
+});
+
+export const serverSchema = z.strictObject({
+  host: text.default('127.0.0.1').meta({ description: 'Address to listen on.' }),
+  port: whole(0, 65_535)
+    .optional()
+    .meta({ description: 'Port to listen on; default 8787. 0 takes a free port.' }),
+  stopGraceSeconds: z
+    .number()
+    .min(0)
+    .max(3600)
+    .default(20)
+    .meta({ description: 'Seconds that requests and runs get to finish when the service stops.' }),
+  trustedProxies: z
+    .array(proxySchema)
+    .max(100)
+    .default([])
+    .meta({ description: 'Addresses of proxies whose X-Forwarded-For header is trusted.' }),
+  limits: z
+    .strictObject({
+      connections: whole(1, 1_000_000)
+        .default(2_000)
+        .meta({ description: 'Open connections at most; the idlest has to go for a new one.' }),
+      perAddress: whole(1, 1_000_000).default(500).meta({
+        description: 'Of one address (IPv6: /64) at most; proxies in trustedProxies have no limit.',
+      }),
+      idleSeconds: z
+        .number()
+        .min(1)
+        .max(3600)
+        .default(75)
+        .meta({ description: 'Seconds a connection stays open between two requests.' }),
+      strangerSeconds: z
+        .number()
+        .min(1)
+        .max(3600)
+        .default(10)
+        .meta({ description: 'The same for a connection on which no sender has proved itself.' }),
+    })
+    .prefault({})
+    .meta({ description: 'Limits on connections.' }),
+  health: z
+    .strictObject({
+      host: text.default('127.0.0.1').meta({ description: 'Address of the health listener.' }),
+      port: whole(0, 65_535).meta({ description: 'Port of the health listener; 0 takes a free port.' }),
+    })
+    .optional()
+    .meta({ description: 'A separate listener for /healthz and /readyz; without this block there is none.' }),
+  publicUrl: z
+    .url({
+      protocol: /^https?$/,
+      error: 'must be an http or https address such as https://hooks.example.com',
+    })
+    .optional()
+    .meta({ description: 'Address that senders call; some of them sign it.' }),
+});
+
+export const metricsSchema = z.strictObject({
+  host: text.default('127.0.0.1').meta({ description: 'Address of the metrics listener.' }),
+  port: whole(0, 65_535).meta({ description: 'Port of the metrics listener; 0 takes a free port.' }),
+});
+
+export const consoleSchema = z.strictObject({
+  enabled: z.boolean().optional().meta({
+    description: 'Whether the console is served; default true in `sluice dev`, false in `sluice serve`.',
+  }),
+  host: text.default('127.0.0.1').meta({
+    description: 'Address of the console in `sluice serve`; `sluice dev` serves it on 127.0.0.1 only.',
+  }),
+  port: whole(0, 65_535).optional().meta({
+    description:
+      'Port of the console; 0 takes a free port. Default 8788, and in `sluice dev` a free port where that is taken.',
+  }),
+  publicUrl: z
+    .url({
+      protocol: /^https?$/,
+      error: 'must be an http or https address such as https://console.example.com',
+    })
+    .optional()
+    .meta({ description: 'Address that browsers use where a proxy stands in front of the console.' }),
+});
+
+function isAddressOrRange(value: string): boolean {
+  const [address = '', bits, rest] = value.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest !== undefined) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}

@@ -1,0 +1,51 @@
+import type { ActionOrigin } from '../action.ts';
+import type { NewDelivery } from './outbox-records.ts';
+import type { AgentRun, RunCompletion } from './run-records.ts';
+
+/** A summary line for the main session. */
+export interface SummaryEvent {
+  readonly text: string;
+  readonly origin: ActionOrigin;
+  readonly requestHeartbeat: boolean;
+}
+
+export type EventState = 'pending' | 'claimed' | 'consumed' | 'dead';
+
+export interface EventRecord {
+  readonly id: string;
+  readonly kind: 'wake' | 'summary';
+  readonly text: string;
+  readonly origin: ActionOrigin;
+  readonly mode: 'now' | 'next-heartbeat';
+  readonly state: EventState;
+  readonly attempts: number;
+  readonly turnId?: string;
+  /** Of a run's summary. */
+  readonly runId?: string;
+  readonly lastError?: { readonly code: string; readonly message: string };
+  readonly createdAt: number;
+  /** When it was consumed, or parked as dead. */
+  readonly consumedAt?: number;
+}
+
+export interface ClaimEventsOptions {
+  readonly turnId: string;
+  readonly nowMs: number;
+  readonly maxEvents: number;
+  readonly maxBytes: number;
+}
+
+export interface EventClaim {
+  readonly turnId: string;
+  readonly events: readonly EventRecord[];
+}
+
+/** A heartbeat turn that completed: stored as a run of kind `heartbeat`, with the main session's own delivery. */
+export interface HeartbeatResult {
+  /** Absent where the events are consumed without a turn. */
+  readonly run?: AgentRun;
+  /** Turns to append to the main session's history. */
+  readonly history?: RunCompletion['history'];
+  readonly delivery?: NewDelivery;
+  readonly nowMs: number;
+}

@@ -1,0 +1,64 @@
+import type { DeliveryTarget } from '../action.ts';
+import type { SummaryEvent } from './event-records.ts';
+
+export interface ClaimOutboxOptions {
+  readonly nowMs: number;
+  readonly limit: number;
+  /** Only entries of this kind; default all. */
+  readonly kind?: 'callback';
+}
+
+export interface NewDelivery extends DeliveryTarget {
+  readonly text: string;
+  readonly fallback?: DeliveryTarget;
+  /** The main session's own deliveries move `last`; a hook's never do. */
+  readonly fromMain: boolean;
+  /** True where nothing in the text is formatting: it is sent without any, and shows as it is. */
+  readonly plain?: true;
+}
+
+export interface NewCallback {
+  readonly url: string;
+  /** The JSON text to be posted. */
+  readonly body: string;
+  /** The trace of the request, sent as a header. */
+  readonly traceparent?: string;
+}
+
+export type OutboxState = 'queued' | 'active' | 'completed' | 'dead' | 'skipped';
+
+export interface OutboxRecord {
+  readonly id: string;
+  readonly kind: 'delivery' | 'callback';
+  readonly runId: string;
+  readonly state: OutboxState;
+  readonly attempts: number;
+  readonly delivery?: NewDelivery;
+  readonly callback?: NewCallback;
+  readonly chunksSent: number;
+  /** Where it went, once it has ended. */
+  readonly target?: DeliveryTarget;
+  readonly lastError?: { readonly code: string; readonly message: string };
+  readonly createdAt: number;
+  readonly dueAt: number;
+  readonly endedAt?: number;
+}
+
+export interface OutboxResult {
+  readonly state: 'completed' | 'skipped';
+  /** Why it was skipped, or a remark such as `plain_text`; stored as lastError. */
+  readonly note?: { readonly code: string; readonly message: string };
+  /** Where it went, `last` resolved. */
+  readonly target?: DeliveryTarget;
+  /** Set for the main session's own deliveries. */
+  readonly lastTarget?: DeliveryTarget;
+  readonly nowMs: number;
+}
+
+export interface OutboxDeadLetter {
+  readonly error: { readonly code: string; readonly message: string };
+  /** Absent where none is posted. */
+  readonly summary?: SummaryEvent;
+  readonly fallback?: NewDelivery;
+  readonly nowMs: number;
+}

@@ -1,0 +1,65 @@
+/** Why a mapping did not take a request: the words of the operator's own file, and never a value. */
+export interface MissedMapping {
+  readonly mappingId: string;
+  readonly part: string;
+  readonly place?: string;
+  /** The condition's failing leaf, as written. */
+  readonly leaf?: string;
+  /** `missing`: a variable was not sent; `unknown`: it could not be judged; `different`: another value was found. */
+  readonly why?: 'missing' | 'unknown' | 'different';
+  /** The variable that was missing. */
+  readonly variable?: string;
+}
+
+/** One decision, without any value of the payload. */
+export interface DecisionRecord {
+  readonly requestId: string;
+  readonly receivedAt: number;
+  /** Of a stranger only a name that mappings take, else empty. */
+  readonly path: string;
+  /** Where it is not POST. */
+  readonly method?: string;
+  readonly status: number;
+  readonly outcome: 'accepted' | 'skipped' | 'rejected';
+  readonly code?: string;
+  /** What only the operator is told of the error, e.g. which key set a limit. */
+  readonly note?: string;
+  /** What the sender was told of the error; nothing of the payload. */
+  readonly detail?: string;
+  readonly mappingId?: string;
+  readonly actionIds: readonly string[];
+  /** Per considered mapping where none matched: its id and its first failing part. */
+  readonly missed?: readonly MissedMapping[];
+  /** Template paths that rendered empty, as the mapping writes them. */
+  readonly empty?: readonly { readonly field: string; readonly expression: string; readonly place: string }[];
+  /** Codes of warnings, e.g. `blank_dedupe_key`. */
+  readonly warnings?: readonly string[];
+  readonly generation: string;
+  readonly tookMs: number;
+  readonly bodyBytes: number;
+  /** Why the proof of a sender failed, as the doctor says it. */
+  readonly refusal?: { readonly scheme: string; readonly code: string; readonly text: string };
+  /** What transforms did, by kind and place; their texts are only in a kept request. */
+  readonly transformNotes?: readonly string[];
+}
+
+/** How many requests are kept, how large they may be together, and for how long. */
+export interface KeptLimits {
+  readonly count: number;
+  readonly bytes: number;
+  /** Absent: whatever their age. */
+  readonly maxAgeMs?: number;
+}
+
+/** What applies where nobody says otherwise. */
+export const KEPT_LIMITS: KeptLimits = { count: 100, bytes: 16 * 1024 * 1024 };
+
+/** Decisions kept where nobody says otherwise. */
+export const KEPT_DECISIONS = 10_000;
+
+export interface KeptRequest {
+  readonly requestId: string;
+  readonly receivedAt: number;
+  /** The hook request as JSON text, tokens already removed. */
+  readonly json: string;
+}

@@ -1,0 +1,100 @@
+import type { AgentAction, RunAction } from '../action.ts';
+import type { SummaryEvent } from './event-records.ts';
+import type { NewCallback, NewDelivery } from './outbox-records.ts';
+import type { Conversation, SessionTurn } from './session-records.ts';
+
+export type RunState = 'queued' | 'active' | 'completed' | 'dead';
+/** `forwarded`: another gateway took the turn and keeps its reply. */
+export type RunOutcome = 'ok' | 'error' | 'timeout' | 'forwarded';
+
+export interface ProcessMark {
+  readonly pgid: number;
+  /** Start time of the group leader as the kernel counts it (clock ticks since boot), against reused pids. */
+  readonly startTicks: string;
+}
+
+export interface AttemptFailure {
+  /** Stable lower_snake code, e.g. `spawn_failed`, `connection_refused`, `interrupted`. */
+  readonly code: string;
+  readonly message: string;
+  /** When the next attempt is due. */
+  readonly retryAt: number;
+  /** True where the attempt does not count: the agent is away, or the service stops in good order. */
+  readonly isHeld?: boolean;
+  readonly nowMs: number;
+}
+
+export interface RunRecord<Kind extends RunAction = RunAction> {
+  readonly id: string;
+  readonly kind: 'hook' | 'heartbeat';
+  /** A notification is stored as a run that has ended: what is left of it is its delivery. */
+  readonly action: Kind;
+  readonly state: RunState;
+  readonly outcome?: RunOutcome;
+  readonly reply?: string;
+  readonly attempts: number;
+  /** The first line of the message is the service's; what may follow is the end of a command's stderr. */
+  readonly lastError?: { readonly code: string; readonly message: string };
+  readonly process?: ProcessMark;
+  readonly usage?: TokenUsage;
+  readonly acceptedAt: number;
+  readonly dueAt: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+}
+
+export interface TokenUsage {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+}
+
+/** A run that an agent takes a turn for. */
+export type AgentRun = RunRecord<AgentAction>;
+
+export interface ClaimRunsOptions {
+  readonly nowMs: number;
+  readonly limit: number;
+  /** Runs active at most of any one mapping id; runs of the built-in routes have none and are not limited by it. */
+  readonly maxPerMapping?: number;
+  /** Runs active at most per runner name. */
+  readonly maxPerRunner?: ReadonlyMap<string, number>;
+  /** The name that runs without one count under. */
+  readonly defaultRunner?: string;
+}
+
+export interface RunCompletion {
+  readonly runId: string;
+  readonly outcome: RunOutcome;
+  readonly reply: string;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly usage?: TokenUsage;
+  /** Turns to append to the session's history; absent for one-shot sessions. */
+  readonly history?: {
+    readonly conversation: Conversation;
+    readonly turns: readonly SessionTurn[];
+    readonly maxTurns: number;
+  };
+  /** Absent where none is posted. */
+  readonly summary?: SummaryEvent;
+  readonly delivery?: NewDelivery;
+  readonly callback?: NewCallback;
+  readonly nowMs: number;
+}
+
+/** The error of work that an operator dropped. */
+export const DROPPED = { code: 'dropped', message: 'removed from the queue by the operator' } as const;
+
+/** What dropping a run posts. */
+export interface DropEnding {
+  /** Absent where none is posted. */
+  readonly summary?: SummaryEvent;
+  readonly callback?: NewCallback;
+}
+
+export interface RunDeadLetter {
+  readonly error: { readonly code: string; readonly message: string };
+  /** Absent where none is posted. */
+  readonly summary?: SummaryEvent;
+  readonly callback?: NewCallback;
+  readonly nowMs: number;
+}
