@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { MailBlock } from '../config/config.ts';
 
 /**
  * What makes two messages the same: the place the server keeps a message at, never a header, which its sender chose.
@@ -53,4 +54,9 @@ function trimEnd(header: Buffer): Buffer {
   let end = header.length;
   while (end > 0 && (header[end - 1] === 10 || header[end - 1] === 13)) end -= 1;
   return header.subarray(0, end);
+}
+
+/** Account and folder: one position each. */
+export function mailboxName(mail: Pick<MailBlock, 'account' | 'kind'>, folder: string): string {
+  return `${mail.kind}:${mail.account}/${folder}`;
 }

@@ -6,7 +6,8 @@ import { pause } from '../timers/timers.ts';
 import { type Door, judge } from './door.ts';
 import { type MailboxStatus, reportHealth } from './mailbox-health.ts';
 import { newHolder } from './holder.ts';
-import { MailboxReader, mailboxName } from './mailbox-reader.ts';
+import { mailboxName } from './identity.ts';
+import { MailboxReader } from './mailbox-reader.ts';
 import { folderOpener, readerFolders, type OpenOptions } from './open-source.ts';
 import type { ReaderTimes } from './reader-times.ts';
 import { readState } from './stored-status.ts';
@@ -29,6 +30,8 @@ export interface MailService {
   readonly statuses: readonly MailboxStatus[];
   /** Looks at the mailbox at once. */
   wake(): void;
+  /** Looks at once whether a retry was asked for. */
+  lookAtStore(): void;
   /** Idempotent. */
   stop(): Promise<void>;
 }
@@ -70,6 +73,9 @@ export function startMail(options: MailServiceOptions): MailService {
     },
     wake: () => {
       for (const reader of readers) reader.wake();
+    },
+    lookAtStore: () => {
+      for (const reader of readers) reader.lookAtStore();
     },
     stop: async () => {
       stopping.abort();
@@ -155,6 +161,11 @@ export class LiveMail {
   /** Looks at the mailbox at once, where it is read here. */
   wake(): void {
     this.#service?.wake();
+  }
+
+  /** Looks at once whether a retry was asked for. */
+  lookAtStore(): void {
+    this.#service?.lookAtStore();
   }
 
   /** Reads this mailbox from now on; none where the block is absent or says `run: false`. */

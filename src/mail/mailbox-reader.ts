@@ -1,19 +1,20 @@
 import type { MailBlock } from '../config/config.ts';
-import type { MailStorage, PassedMail, SetAsideMail } from '../storage/storage.ts';
+import type { MailStorage, SetAsideMail } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import { deliverMessage, type DeliveryOptions } from './offer-message.ts';
 import type { Door } from './door.ts';
 import { filterReason } from './filter.ts';
 import { logHealth, type MailFigures, type MailHealth, type MailboxStatus } from './mailbox-health.ts';
+import { mailboxName } from './identity.ts';
 import { HeldMailbox, LostMailbox } from './held-mailbox.ts';
 import { toMailFailure } from './mail-failure.ts';
 import { type MailMessage, toMessage } from './message-payload.ts';
 import { READER_TIMES, type ReaderTimes } from './reader-times.ts';
 import { Reconnection } from './reconnection.ts';
-import { goneMail, refusedMail, unreadableMail } from './set-aside.ts';
+import { goneMail, logRefused, refusedMail, unreadableMail } from './set-aside.ts';
 import type { StoredState } from './stored-status.ts';
-import type { Candidate, FetchedMail, MailSource } from './source.ts';
+import { passedRow, type Candidate, type FetchedMail, type MailSource } from './source.ts';
 
 /** Fetches of one message that end with the connection: so many in a row are no accident of the line. */
 const FETCHES_UNTIL_SET_ASIDE = 20;
@@ -51,6 +52,7 @@ export class MailboxReader {
   #health: MailHealth;
   #figures: MailFigures = { delivered: 0, setAside: 0, filtered: 0 };
   #isWoken = false;
+  #isHolding = false;
   /** Ends the wait for mail early. */
   #wakeUp: AbortController | undefined;
   #fetching: { readonly identity: string; attempts: number } | undefined;
@@ -72,7 +74,7 @@ export class MailboxReader {
       times,
       clock,
       stateJson: () => this.#stateJson(),
-      onNews: () => this.#wakeUp?.abort(),
+      onNews: () => this.wake(),
     });
     this.#held = held;
     this.#delivery = {
@@ -96,6 +98,11 @@ export class MailboxReader {
 
   start(): void {
     this.#running ??= this.#run();
+  }
+
+  /** Somebody else wrote into the store: a retry may have been asked for. */
+  lookAtStore(): void {
+    if (this.#isHolding) void this.#held.report();
   }
 
   /** Something may have arrived: the mailbox is looked at as soon as nothing else is under way. */
@@ -144,6 +151,7 @@ export class MailboxReader {
   async #hold(signal: AbortSignal): Promise<void> {
     const stopRenewing = this.#held.keepRenewing();
     this.#reconnection.restart();
+    this.#isHolding = true;
     try {
       while (!signal.aborted && !this.#held.isLost) {
         const delayMs = await this.#connectOnce(signal);
@@ -151,6 +159,7 @@ export class MailboxReader {
         await pause(delayMs, signal);
       }
     } finally {
+      this.#isHolding = false;
       stopRenewing();
     }
   }
@@ -187,9 +196,12 @@ export class MailboxReader {
       onOpen();
       this.#reconnection.succeeded();
       this.#become({ state: 'connected', since: this.#clock() });
+      let reported = this.#figures;
       while (!signal.aborted && !this.#held.isLost) {
-        const hasMore = await this.#step(source);
-        if (!hasMore) await this.#waitForMail(source, signal);
+        if (await this.#step(source)) continue;
+        if (this.#figures !== reported) void this.#held.report();
+        reported = this.#figures;
+        await this.#waitForMail(source, signal);
       }
       if (this.#held.isLost) throw new LostMailbox();
     } finally {
@@ -309,14 +321,7 @@ export class MailboxReader {
     const setAside = refusedMail({ mail, message, verdict, before }, mine);
     await this.#held.pass({ ...rest, setAside });
     this.#figures = { ...this.#figures, setAside: this.#figures.setAside + 1 };
-    this.#sayRefused(setAside);
-  }
-
-  #sayRefused({ id, status, code }: SetAsideMail): void {
-    this.#options.log.warn(
-      { mailbox: this.#mailbox, id, status, code },
-      'a message was refused and set aside; "sluice webhooks mail list" shows it',
-    );
+    logRefused(this.#options.log, setAside);
   }
 
   #beHeld(code: string, reason: string): void {
@@ -341,14 +346,4 @@ export class MailboxReader {
     this.#options.onHealth(this.status);
     if (health.state !== 'standby' && health.state !== 'stopped') void this.#held.report();
   }
-}
-
-/** Account and folder: one position each. */
-export function mailboxName(mail: Pick<MailBlock, 'account' | 'kind'>, folder: string): string {
-  return `${mail.kind}:${mail.account}/${folder}`;
-}
-
-function passedRow(mail: FetchedMail): PassedMail {
-  const { identity, fingerprint, receivedAt } = mail;
-  return { identity, receivedAt, ...(fingerprint === undefined ? {} : { fingerprint }) };
 }

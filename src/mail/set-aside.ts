@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { SetAsideMail } from '../storage/storage.ts';
+import type { Log } from '../telemetry/telemetry.ts';
 import type { MailMessage } from './message-payload.ts';
 import type { FetchedMail } from './source.ts';
 
@@ -41,6 +42,13 @@ export function refusedMail(
     setAsideAt: nowMs,
     attempts: (before?.attempts ?? 0) + 1,
   };
+}
+
+export function logRefused(log: Pick<Log, 'warn'>, { mailbox, id, status, code }: SetAsideMail): void {
+  log.warn(
+    { mailbox, id, status, code },
+    'a message was refused and set aside; "sluice webhooks mail list" shows it',
+  );
 }
 
 /** A message that the server has and never hands out. */

@@ -86,3 +86,9 @@ export interface MailAttachment {
   readonly type: string;
   readonly sizeBytes: number;
 }
+
+/** What is kept of a message that has been dealt with. */
+export function passedRow(mail: FetchedMail): PassedMail {
+  const { identity, fingerprint, receivedAt } = mail;
+  return { identity, receivedAt, ...(fingerprint === undefined ? {} : { fingerprint }) };
+}

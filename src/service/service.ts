@@ -99,6 +99,10 @@ async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Pa
   if (metrics !== undefined) opened.push(metrics.stop);
   const gateway = openGateway(options, { live, storage, health, metrics });
   opened.push(() => gateway.stop(0));
+  storage.onOutsideChange(() => {
+    gateway.notifyOutside();
+    reading.mail?.lookAtStore();
+  });
   const performs = options.recording?.performs !== false;
   if (performs) await gateway.start();
   sayMissingSecrets(health, live.generation);
@@ -167,7 +171,6 @@ function openGateway(
     performs: role !== 'front',
     ...(metrics === undefined ? {} : { metrics: metrics.metrics.gateway }),
   });
-  storage.onOutsideChange(() => gateway.notifyOutside());
   return gateway;
 }
 

@@ -7,11 +7,11 @@ import { tortureMail } from '../support/mail-torture.ts';
 
 const missing = dovecotMissing();
 
-test.skipIf(missing !== undefined)(
-  '1,000 mails, 100 cuts, 50 kills: each mail is one run, in order',
-  async () => {
-    const result = await tortureMail({ mails: 1_000, cuts: 100, kills: 50, seed: 1 });
-    process.stderr.write(`mail torture: ${JSON.stringify(result)}\n`);
+test.skipIf(missing !== undefined).each(['serve', 'run'] as const)(
+  '1,000 mails, 100 cuts, 50 kills of %s: each mail is one run, in order',
+  async (reader) => {
+    const result = await tortureMail({ mails: 1_000, cuts: 100, kills: 50, seed: 1, reader });
+    process.stderr.write(`mail torture of ${reader}: ${JSON.stringify(result)}\n`);
     expect(result).toMatchObject({ delivered: 1_000, lost: 0, doubled: 0, outOfOrder: 0 });
   },
   1_800_000,
@@ -20,7 +20,7 @@ test.skipIf(missing !== undefined)(
 test.skipIf(missing !== undefined)(
   'a mail is a run within seconds',
   async () => {
-    const result = await tortureMail({ mails: 100, cuts: 0, kills: 0, seed: 1 });
+    const result = await tortureMail({ mails: 100, cuts: 0, kills: 0, seed: 1, reader: 'serve' });
     process.stderr.write(`quiet mailbox: ${JSON.stringify(result)}\n`);
     expect(result).toMatchObject({ delivered: 100, lost: 0, doubled: 0, outOfOrder: 0 });
     expect(result.medianSeconds).toBeLessThan(5);

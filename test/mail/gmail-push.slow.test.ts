@@ -75,7 +75,9 @@ beforeAll(async () => {
         service.wake();
       },
       fetchJson: async (url) =>
-        url.endsWith('openid-configuration') ? { jwks_uri: 'https://keys.example/certs' } : keys,
+        url.endsWith('openid-configuration')
+          ? { issuer: 'https://accounts.google.com', jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs' }
+          : keys,
     },
   });
   await vi.waitFor(() => expect(service.statuses[0]?.health.state).toBe('connected'), { timeout: 20_000 });

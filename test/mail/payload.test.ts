@@ -144,6 +144,28 @@ describe('what breaks the rules', () => {
     }
   });
 
+  // The defects of real mail in the fixtures of mikel/mail (spec/fixtures/emails/error_emails, MIT), written anew.
+  test.each([
+    ['an encoded word in no charset', 'Subject: =?NONE?B?VEVTVA=?=\n\nkept', 'TEST', 'kept'],
+    [
+      'a misspelt parameter and an empty date',
+      'Subject: s\nDate: \nContent-Type: text/html   ; charest="us-ascii"\n\n<p>kept',
+      's',
+      'kept',
+    ],
+    ['an empty encoding', 'Subject: s\nContent-Transfer-Encoding: \n\nkept', 's', 'kept'],
+    ['an empty In-Reply-To', 'In-Reply-To: \nRecivied-SPF: (invalid) \nSubject: s\n\nkept', 's', 'kept'],
+    [
+      'a multipart that ends with its header',
+      'Subject: s\nContent-Type: multipart/mixed;\n\tboundary="b"\n\n\n',
+      's',
+      '',
+    ],
+    ['a time without an hour', 'Date: Wed, 15 Dec 2010    59:10 -0500\nSubject: s\n\nkept', 's', 'kept'],
+  ])('%s loses nothing that can be read', async (_, raw, subject, body) => {
+    expect(await read(raw)).toMatchObject({ subject, body });
+  });
+
   test.each([
     ['100,000 open elements', '<div>'.repeat(100_000)],
     ['20,000 tables in tables', '<table><tr><td>'.repeat(20_000)],

@@ -71,6 +71,7 @@ base_dir = ${folder}/run
 log_path = ${folder}/log
 ssl = no
 disable_plaintext_auth = no
+auth_failure_delay = 0
 auth_mechanisms = plain login
 mail_location = ${location}
 mail_max_userip_connections = 1000

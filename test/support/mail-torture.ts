@@ -5,13 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openStorage, type RunRecord } from '../../src/storage/storage.ts';
 import { startDovecot } from './dovecot.ts';
 import { cuttableLine, rawMail } from './mail-server.ts';
-import { startServiceProcess, type ServiceProcess } from './service-process.ts';
+import { startMailRunProcess, startServiceProcess, type LastingProcess } from './service-process.ts';
 
 export interface MailTorture {
   readonly mails: number;
   /** Times all connections to the mail server are cut. */
   readonly cuts: number;
-  /** Times the service is killed and started again. */
+  /** Who reads the mailbox and is killed: the service itself, or `mail run` beside it, over HTTP. */
+  readonly reader: 'serve' | 'run';
+  /** Times the reader is killed and started again. */
   readonly kills: number;
   readonly seed: number;
 }
@@ -30,17 +32,26 @@ export interface MailTortureResult {
  * Mails arrive at a real server while connections are cut and the service is killed at random. What the store then
  * holds is compared with what was sent.
  */
-export async function tortureMail({ mails, cuts, kills, seed }: MailTorture): Promise<MailTortureResult> {
+export async function tortureMail({
+  mails,
+  cuts,
+  kills,
+  seed,
+  reader: kind,
+}: MailTorture): Promise<MailTortureResult> {
   const dovecot = await startDovecot();
   const line = await cuttableLine(dovecot.port);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-mail-torture-'));
-  await writeFile(join(folder, 'sluice.yaml'), configuration(line.port));
+  await writeFile(join(folder, 'sluice.yaml'), configuration(line.port, kind));
   const random = seededRandom(seed);
-  let service = await startServiceProcess(folder, ENV);
+  const service = kind === 'run' ? await startServiceProcess(folder, ENV) : undefined;
+  const start = (): Promise<LastingProcess> =>
+    service === undefined ? startServiceProcess(folder, ENV) : startMailRunProcess(folder, service.port, ENV);
+  let reader = await start();
   const arrivedAt: number[] = [];
   const lengthMs = Math.max(2_000, kills * KILL_MS);
   try {
-    await untilConnected(service);
+    await untilConnected(reader);
     let isSending = true;
     const sending = sendMails(dovecot.append, { mails, arrivedAt, lengthMs }).finally(() => {
       isSending = false;
@@ -53,15 +64,23 @@ export async function tortureMail({ mails, cuts, kills, seed }: MailTorture): Pr
     })();
     for (let n = 0; n < kills; n += 1) {
       await pause(100 + random() * 1_000);
-      await service.end('SIGKILL');
-      service = await startServiceProcess(folder, ENV);
+      await reader.end('SIGKILL');
+      reader = await start();
     }
     await Promise.all([sending, cutting]);
     if (isSending) throw new Error('mails are still being sent');
-    const runs = await untilDelivered(join(folder, 'sluice.db'), mails);
-    return compare(runs, arrivedAt);
+    const file = join(folder, 'sluice.db');
+    await untilDelivered(file, mails);
+    // Mail is taken in order: once this one has a run, nothing of those before it is still to come.
+    await dovecot.append([rawMail(`mail ${mails}`)]);
+    const runs = await untilDelivered(file, mails + 1);
+    return compare(
+      runs.filter(({ action }) => numberOf(action.message) !== mails),
+      arrivedAt,
+    );
   } finally {
-    await service.end('SIGTERM');
+    await reader.end('SIGTERM');
+    await service?.end('SIGTERM');
     await line.stop();
     await dovecot.stop();
     await rm(folder, { recursive: true, force: true });
@@ -71,18 +90,25 @@ export async function tortureMail({ mails, cuts, kills, seed }: MailTorture): Pr
 /** Mails that arrive together. */
 const BATCH = 5;
 /** What a kill and the start after it take about: mails and cuts are spread over all of them. */
-const KILL_MS = 2_500;
+const KILL_MS = 1_500;
 const ENV = { MAIL_TORTURE_TOKEN: 'mail-torture-token-0123456789' };
 
-function configuration(port: number): string {
+/** The mapping asks for another proof than the hook token, which `mail run` has all the same. */
+function configuration(port: number, reader: MailTorture['reader']): string {
   return `hooks:
   enabled: true
   token: \${MAIL_TORTURE_TOKEN}
-  presets: [mail]
+  mappings:
+    - id: mail
+      match: {path: mail}
+      verify: {scheme: github, secrets: ['\${MAIL_TORTURE_TOKEN}']}
+      sessionKey: 'hook:mail:{{messages.0.id}}'
+      messageTemplate: 'Subject: {{messages.0.subject}}'
   mail:
     version: 1
     kind: imap
     account: testuser
+    run: ${reader === 'serve'}
     host: 127.0.0.1
     port: ${port}
     security: none
@@ -93,7 +119,7 @@ storage: {url: 'sqlite:./sluice.db'}
 }
 
 /** The first position is now: what is sent before the reader has one would rightly start nothing. */
-async function untilConnected(service: ServiceProcess): Promise<void> {
+async function untilConnected(service: LastingProcess): Promise<void> {
   for (let tries = 0; tries < 600; tries += 1) {
     if (service.log.some((line) => line.includes('"state":"connected"'))) return;
     await pause(50);
@@ -116,9 +142,6 @@ async function sendMails(
   }
 }
 
-/** A few seconds longer than the last mail needs, so that a double would be seen, too. */
-const SETTLE_MS = 2_000;
-
 async function untilDelivered(file: string, mails: number): Promise<readonly RunRecord[]> {
   const storage = await openStorage(`sqlite:${file}`, { mode: 'attached' });
   try {
@@ -131,7 +154,6 @@ async function untilDelivered(file: string, mails: number): Promise<readonly Run
       count = runs.length;
       await pause(100);
     }
-    await pause(SETTLE_MS);
     return await hookRuns(storage);
   } finally {
     await storage.close();
@@ -143,8 +165,12 @@ async function hookRuns(storage: Awaited<ReturnType<typeof openStorage>>): Promi
   return runs.filter(({ kind }) => kind === 'hook').toReversed();
 }
 
+function numberOf(message: string): number {
+  return Number(/Subject: mail (\d+)/.exec(message)?.[1] ?? -1);
+}
+
 function compare(runs: readonly RunRecord[], arrivedAt: readonly number[]): MailTortureResult {
-  const numbers = runs.map(({ action }) => Number(/Subject: mail (\d+)/.exec(action.message)?.[1] ?? -1));
+  const numbers = runs.map(({ action }) => numberOf(action.message));
   const first = new Map<number, RunRecord>();
   let outOfOrder = 0;
   let last = -1;

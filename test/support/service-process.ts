@@ -8,10 +8,9 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** No service outlives its test by more than this. */
 const LIFE_MS = 10 * 60_000;
 
-/** The real service in a process of its own, started as an operator would. */
-export interface ServiceProcess {
+/** A command of the CLI that goes on until it is ended. */
+export interface LastingProcess {
   readonly child: ChildProcess;
-  readonly port: number;
   /** Lines of its log so far. */
   readonly log: readonly string[];
   /** Sends a signal and resolves to how the process ended. */
@@ -20,13 +19,41 @@ export interface ServiceProcess {
   ): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
+/** The real service in a process of its own, started as an operator would. */
+export interface ServiceProcess extends LastingProcess {
+  readonly port: number;
+}
+
 /** Starts `sluice serve` on the configuration in `folder` and waits until it listens on a free port. */
 export async function startServiceProcess(
   folder: string,
   env: NodeJS.ProcessEnv = {},
 ): Promise<ServiceProcess> {
-  const args = [MAIN, 'serve', '-c', join(folder, 'sluice.yaml'), '--port', '0'];
-  const child = spawn(process.execPath, args, {
+  const args = ['serve', '-c', join(folder, 'sluice.yaml'), '--port', '0'];
+  const [started, port] = await startLasting(folder, args, {
+    env,
+    ready: /"url":"http:\/\/127\.0\.0\.1:(\d+)"/,
+  });
+  return { ...started, port: Number(port) };
+}
+
+/** Starts `sluice webhooks mail run` beside a service on `port`. */
+export async function startMailRunProcess(
+  folder: string,
+  port: number,
+  env: NodeJS.ProcessEnv = {},
+): Promise<LastingProcess> {
+  const args = ['webhooks', 'mail', 'run', '-c', 'sluice.yaml', '--against', `http://127.0.0.1:${port}`];
+  return (await startLasting(folder, args, { env, ready: /"msg":"(reading mail)"/ }))[0];
+}
+
+/** Starts a command and waits for a line of its log; what stands in its brackets comes back. */
+async function startLasting(
+  folder: string,
+  args: readonly string[],
+  { env, ready }: { readonly env: NodeJS.ProcessEnv; readonly ready: RegExp },
+): Promise<readonly [LastingProcess, string]> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...env },
@@ -36,24 +63,22 @@ export async function startServiceProcess(
   void exited.then(() => clearTimeout(timer));
   const log: string[] = [];
   const lines = createInterface({ input: child.stderr });
-  const port = await new Promise<number>((resolve, reject) => {
+  const found = await new Promise<string>((resolve, reject) => {
     lines.on('line', (line) => {
       log.push(line);
-      const found = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(line)?.[1];
-      if (found !== undefined) resolve(Number(found));
+      const match = ready.exec(line)?.[1];
+      if (match !== undefined) resolve(match);
     });
-    lines.once('close', () => reject(new Error(`the service did not start:\n${log.slice(-20).join('\n')}`)));
+    lines.once('close', () =>
+      reject(new Error(`${args.join(' ')} did not start:\n${log.slice(-20).join('\n')}`)),
+    );
   });
-  return {
-    child,
-    port,
-    log,
-    end: async (signal) => {
-      child.kill(signal);
-      const [code, by] = await exited;
-      return { code, signal: by };
-    },
+  const end = async (signal: NodeJS.Signals): ReturnType<LastingProcess['end']> => {
+    child.kill(signal);
+    const [code, by] = await exited;
+    return { code, signal: by };
   };
+  return [{ child, log, end }, found];
 }
 
 /** Runs one command of the CLI in a process of its own. */
