@@ -194,6 +194,13 @@ function addStorage(program: Command, cli: Cli): void {
     .action(async (file: string, flags: { config?: string }) => {
       await (await import('./store-tasks.ts')).backupStore(cli, file, flags);
     });
+  storage
+    .command('copy <from> <to>')
+    .description('copy all work into an empty store of either kind, while no service uses one of them')
+    .option('--json', 'a JSON object on stdout')
+    .action(async (from: string, to: string, flags: { json?: boolean }) => {
+      await (await import('./storage-copy.ts')).copyStore(cli, from, to, flags);
+    });
   cli
     .withConfig(
       storage

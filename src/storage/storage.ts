@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import type { CopySide } from './copy/copied-tables.ts';
+import type { CopyOptions, CopyReport } from './copy/copy-store.ts';
 import type { Storage } from './port.ts';
 import type { RetentionLimits } from './records.ts';
 import type { RestoreReport } from './sqlite/restore-store.ts';
@@ -91,6 +93,31 @@ export async function restoreStorage(url: string, copy: string): Promise<Restore
   }
   const { restoreStore } = await import('./sqlite/restore-store.ts');
   return restoreStore(fileOf(url), copy, Date.now());
+}
+
+/**
+ * Copies all work of a store into an empty one, of either kind; what was under way is taken up there as after a crash. It
+ * goes on where an interrupted one stopped.
+ * @throws StorageError where a service holds either store
+ */
+export async function copyStorage(from: string, to: string, options: CopyOptions = {}): Promise<CopyReport> {
+  const { copyBetween } = await import('./copy/copy-store.ts');
+  const source = await openSide(from, 'source');
+  try {
+    const target = await openSide(to, 'target');
+    try {
+      return await copyBetween(source, target, options);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function openSide(url: string, role: 'source' | 'target'): Promise<CopySide> {
+  if (isPostgres(url)) return (await import('./copy/postgres-side.ts')).openPostgresSide(url, role);
+  return (await import('./copy/sqlite-side.ts')).openSqliteSide(fileOf(url), role);
 }
 
 /** Looks at a store without using it: where it is, how old its schema, who has it in use. */

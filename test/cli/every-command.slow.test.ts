@@ -222,6 +222,10 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   fine(await bench.run(['storage', 'backup', 'copy.db']));
   expect(readFileSync(join(bench.folder, 'copy.db')).subarray(0, 15).toString()).toBe('SQLite format 3');
   expect(fine(await bench.run(['storage', 'verify'])).out).toBe('the store is intact\n');
+  expect(fine(await bench.run(['storage'])).out).toContain('up to date\nservices  none\n');
+  expect(fine(await bench.run(['storage', 'migrate'])).out).toContain('already up to date');
+  const moved = fine(await bench.run(['storage', 'copy', 'sqlite:copy.db', 'sqlite:moved.db', '--json']));
+  expect(JSON.parse(moved.out)).toMatchObject({ wasResumed: false, rows: { counters: 1 } });
   expect(await bench.run(['storage', 'restore', 'copy.db'])).toMatchObject({
     exitCode: 1,
     err: expect.stringContaining('another Sluice service is using this store; stop it first'),

@@ -78,6 +78,8 @@ export class ReplicaLease implements Lease {
     const lease = new ReplicaLease(options);
     try {
       await lease.#adopt(options.first);
+      // Tells a copy of the store that it was in use since.
+      await options.first.query('UPDATE counters SET opened = opened + 1');
       await lease.#renew();
     } catch (error) {
       lease.#drop();

@@ -10,6 +10,8 @@ export interface SetUpOptions {
   readonly place: string;
   /** Only a performer brings the schema up to date. */
   readonly isPerformer: boolean;
+  /** True where the target of a copy is meant. */
+  readonly mayBeCopy?: boolean;
 }
 
 /**
@@ -17,17 +19,20 @@ export interface SetUpOptions {
  * @throws StorageError for a schema that is missing, newer, in use by older services, or the target of a copy that has
  * not ended
  */
-export async function setUpSchema(client: Client, { place, isPerformer }: SetUpOptions): Promise<void> {
+export async function setUpSchema(
+  client: Client,
+  { place, isPerformer, mayBeCopy = false }: SetUpOptions,
+): Promise<void> {
   const version = await schemaVersion(client);
   refuseNewer(place, version);
   if (version < NEWEST && !isPerformer) {
     throw new StorageError(
       'not_found',
-      `${place}: the store is ${version === 0 ? 'empty' : 'of an older version'}; start the service once, it sets the store up`,
+      `${place}: the store is ${version === 0 ? 'empty' : 'of an older version'}; start the service once, or run "sluice storage migrate"; they set the store up`,
     );
   }
   if (version < NEWEST) await migrate(client, place);
-  if (isPerformer) await refuseHalfCopy(client, place);
+  if (isPerformer && !mayBeCopy) await refuseHalfCopy(client, place);
 }
 
 /** Once: who comes at the same time waits for the lock and then finds it done. */
@@ -83,6 +88,6 @@ async function refuseHalfCopy(client: Client, place: string): Promise<void> {
   if (copy === undefined) return;
   throw new StorageError(
     'unfinished_copy',
-    `${place}: the copy of ${copy.source} into this store has not ended; run the copy again, it goes on where it stopped`,
+    `${place}: the copy of ${copy.source} into this store has not ended; run "sluice storage copy" again, it goes on where it stopped`,
   );
 }

@@ -86,7 +86,7 @@ function start(database: DatabaseSync, file: string): void {
   if (copy !== undefined) {
     throw new StorageError(
       'unfinished_copy',
-      `${file}: the copy of ${String(copy['source'])} into this store has not ended; run the copy again, it goes on where it stopped`,
+      `${file}: the copy of ${String(copy['source'])} into this store has not ended; run "sluice storage copy" again, it goes on where it stopped`,
     );
   }
   database.exec('UPDATE counters SET opened = opened + 1');

@@ -1,0 +1,60 @@
+import type { SqlValue } from '../engine/statements.ts';
+
+/**
+ * Every table with what makes a row of it unique, in the order they are copied: the copy goes on behind the last row
+ * that it wrote. What says who uses a store is not copied.
+ */
+export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
+  counters: ['one'],
+  last_target: ['one'],
+  runs: ['seq'],
+  run_actions: ['seq'],
+  outbox: ['seq'],
+  events: ['seq'],
+  idempotency: ['scope', 'key'],
+  sessions: ['owner', 'key'],
+  session_turns: ['seq'],
+  decisions: ['seq'],
+  kept_requests: ['seq'],
+  runner_holds: ['runner', 'model'],
+  mailboxes: ['mailbox'],
+  mail_passed: ['mailbox', 'identity'],
+  mail_set_aside: ['seq'],
+};
+
+export const UNCOPIED_TABLES = ['replicas', 'leaders', 'store_copy', 'sluice_schema'] as const;
+
+export type CopiedRow = Readonly<Record<string, SqlValue>>;
+
+/** How far a copy has come. */
+export interface CopyPosition {
+  /** The source as it was when the copy began; another one is copied from the beginning. */
+  readonly source: string;
+  readonly table: string;
+  /** Of the last row that was written; absent before the first. */
+  readonly after?: readonly SqlValue[];
+}
+
+/** One of the two stores, locked for as long as it is open. */
+export interface CopySide {
+  readonly place: string;
+  /** Rows of a table behind one, in the order of their keys. */
+  read(table: string, after: readonly SqlValue[] | undefined, limit: number): Promise<readonly CopiedRow[]>;
+  count(table: string): Promise<number>;
+  /** The copy into this store that has not ended. */
+  findCopy(): Promise<{ readonly source: string; readonly position: CopyPosition } | undefined>;
+  /** Empties the store and begins a copy. */
+  begin(source: string, position: CopyPosition): Promise<void>;
+  /** Writes rows, and how far the copy has come, in one transaction. */
+  write(table: string, rows: readonly CopiedRow[], position: CopyPosition): Promise<void>;
+  /** What does not fit together; empty where all is well. */
+  verify(): Promise<readonly string[]>;
+  /** Takes the mark away: a service may start on the store. */
+  finish(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Nobody holds what was under way: whoever starts on the copy takes it over, as after a crash. */
+export function withoutHolder(row: CopiedRow): CopiedRow {
+  return 'holder' in row ? { ...row, holder: null } : row;
+}
