@@ -1,37 +1,29 @@
-import { constants, statfsSync, type Stats } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { formatDiagnostics } from '../document/document.ts';
-import { checkGeneration } from '../generation/generation.ts';
+import { type Diagnostic, formatDiagnostics } from '../document/document.ts';
+import { checkGeneration, type Generation } from '../generation/generation.ts';
+import { MailFailure, tryMailbox } from '../mail/mail.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import { tryChannels } from './channel-tasks.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile, loadSettings } from './config-file.ts';
+import { findConfigFile } from './config-file.ts';
+import { type Finding, machineFindings } from './doctor-machine.ts';
+import { senderFindings } from './doctor-senders.ts';
 
 export interface DoctorFlags {
   readonly config?: string;
   readonly json?: boolean;
 }
 
-/** One look at the set-up. */
-interface Finding {
-  readonly area: string;
-  readonly ok: boolean;
-  readonly text: string;
-}
-
-/** Less than this and the store may soon take nothing more. */
-const MIN_FREE_BYTES = 500_000_000;
 /** One question to a platform. */
 const CHANNEL_TIMEOUT_MS = 10_000;
-/** A file that is newer than now by more says that the clock is behind. */
-const CLOCK_SLACK_MS = 60_000;
+/** Connecting to a mail server and opening its folders. */
+const MAIL_TIMEOUT_MS = 15_000;
 
 /**
  * Looks at the whole set-up on this machine: everything that loading finds with the secrets as they are (tokens, their
- * strength and reuse, runners, models, channels, senders, mail), and what no file shows: modes, disk, clock.
+ * strength and reuse, runners, models, channels, senders, mail), and what no file shows: modes, disk, clock, the logins
+ * of channels and mailbox.
  */
 export async function doctor(cli: Cli, flags: DoctorFlags): Promise<void> {
   const { terminal } = cli;
@@ -39,17 +31,10 @@ export async function doctor(cli: Cli, flags: DoctorFlags): Promise<void> {
   const sandbox = new Sandbox();
   try {
     const options = { env: terminal.env, needSecrets: true, sandbox };
-    const { diagnostics, summary, proofs } = await checkGeneration(file, options);
-    const config = await loadSettings(terminal, flags);
+    const { diagnostics, summary, proofs, generation } = await checkGeneration(file, options);
     const findings = [
-      configurationFinding(diagnostics.length, summary),
-      ...(await findFileModes(config)),
-      listenerFinding(config),
-      await findClock(config),
-      await findDisk(config),
-      ...(await channelFindings(cli, flags, config)),
-      runnerFinding(config),
-      mailFinding(config),
+      configurationFinding(diagnostics, summary),
+      ...(generation === undefined ? [] : await furtherFindings(cli, flags, generation)),
     ];
     if (flags.json === true)
       terminal.out(
@@ -70,75 +55,32 @@ export async function doctor(cli: Cli, flags: DoctorFlags): Promise<void> {
   }
 }
 
-function configurationFinding(count: number, summary: string): Finding {
-  const text =
-    count === 0 ? `no findings: ${summary}` : `${String(count)} findings, listed above; ${summary}`;
-  return { area: 'configuration', ok: count === 0, text };
-}
-
-/** Files with secrets that others on this machine can read, and a configuration that others can write. */
-async function findFileModes({ file, files }: LoadedConfig): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
-  for (const path of files) {
-    const stats = await stat(path).catch(() => undefined);
-    const problem = stats === undefined ? 'it cannot be read' : modeProblem(stats, path === file);
-    if (problem !== undefined) findings.push({ area: 'files', ok: false, text: `${path}: ${problem}` });
-  }
-  const text = `${String(files.length)} files of configuration and secrets are closed to others`;
-  return findings.length > 0 ? findings : [{ area: 'files', ok: true, text }];
-}
-
-function modeProblem({ mode }: Stats, isConfiguration: boolean): string | undefined {
-  if (isConfiguration) return (mode & 0o022) === 0 ? undefined : 'others can write it; run chmod go-w on it';
-  return (mode & 0o077) === 0 ? undefined : 'it holds a secret and others can read it; run chmod 600 on it';
-}
-
-function listenerFinding({ settings: { server } }: LoadedConfig): Finding {
-  const proxies = server.trustedProxies.length;
-  const parts = [
-    `listens on ${server.host} port ${String(server.port)}`,
-    proxies === 0 ? 'trusts no proxy' : `trusts ${String(proxies)} proxies`,
-    server.publicUrl === undefined ? 'no publicUrl' : `senders call ${server.publicUrl}`,
+/** What needs a configuration without errors. */
+async function furtherFindings(
+  cli: Cli,
+  flags: DoctorFlags,
+  generation: Generation,
+): Promise<readonly Finding[]> {
+  const { config } = generation;
+  const [channels, mail] = await Promise.all([channelFindings(cli, flags, config), mailFinding(config)]);
+  return [
+    ...(await machineFindings(config)),
+    ...senderFindings(generation),
+    ...channels,
+    runnerFinding(config),
+    mail,
   ];
-  return { area: 'listener', ok: true, text: parts.join(', ') };
 }
 
-/** Signed times are compared with this clock. */
-async function findClock({ file }: LoadedConfig): Promise<Finding> {
-  const { mtimeMs } = await stat(file);
-  const aheadMs = mtimeMs - Date.now();
-  const ok = aheadMs <= CLOCK_SLACK_MS;
-  const text = ok
-    ? `it is ${new Date().toISOString()} here; signed times are compared with that`
-    : `the clock is at least ${String(Math.round(aheadMs / 1000))} s behind: the configuration was written later than now; set the clock`;
-  return { area: 'clock', ok, text };
-}
-
-async function findDisk({ settings: { storage } }: LoadedConfig): Promise<Finding> {
-  if (!storage.url.startsWith('sqlite:'))
-    return { area: 'disk', ok: true, text: 'the store is on another machine' };
-  const folder = dirname(storage.url.slice('sqlite:'.length));
-  try {
-    await access(folder, constants.W_OK);
-    const { bavail, bsize } = statfsSync(folder);
-    const free = bavail * bsize;
-    const text = `${String(Math.round(free / 1_000_000))} MB are free in ${folder}`;
-    const ok = free >= MIN_FREE_BYTES;
-    return {
-      area: 'disk',
-      ok,
-      text: ok ? text : `${text}; the store needs room: free some, or move it (storage.url)`,
-    };
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    // A folder that is not there yet is made at the first start.
-    if (code === 'ENOENT') return { area: 'disk', ok: true, text: `${folder} is made at the first start` };
-    return {
-      area: 'disk',
-      ok: false,
-      text: `the store cannot be written in ${folder} (${code}); allow the user that Sluice runs as`,
-    };
-  }
+function configurationFinding(diagnostics: readonly Diagnostic[], summary: string): Finding {
+  const count = diagnostics.length;
+  const listed = `${String(count)} finding${count === 1 ? '' : 's'}, listed above`;
+  if (count === 0) return { area: 'configuration', ok: true, text: `no findings: ${summary}` };
+  const isBroken = diagnostics.some(({ severity }) => severity === 'error');
+  const text = isBroken
+    ? `${listed}; mend the errors, then ask again: the rest was not looked at`
+    : `${listed}; ${summary}`;
+  return { area: 'configuration', ok: false, text };
 }
 
 /** Asks each platform whether the credentials hold; nothing is sent to anybody. */
@@ -165,14 +107,30 @@ function runnerFinding({ settings: { gateway } }: LoadedConfig): Finding {
   return {
     area: 'runner',
     ok: kind !== 'echo',
-    text: kind === 'echo' ? 'echo: no agent runs; set gateway.runner' : `${gateway.runner} (${kind})`,
+    text:
+      kind === 'echo'
+        ? 'echo: no agent runs; set gateway.runner'
+        : `${gateway.runner} (${kind}); "sluice runners check" tries each of them with a turn`,
   };
 }
 
-function mailFinding({ settings: { hooks } }: LoadedConfig): Finding {
-  return {
-    area: 'mail',
-    ok: true,
-    text: hooks.mail === undefined ? 'no mailbox is read' : `reads a mailbox (${hooks.mail.kind})`,
-  };
+/** Logs in to the mailbox as its reader does. */
+async function mailFinding({ settings: { hooks } }: LoadedConfig): Promise<Finding> {
+  const { mail } = hooks;
+  if (mail === undefined) return { area: 'mail', ok: true, text: 'no mailbox is read' };
+  const what = `the mailbox ${mail.account} (${mail.kind})`;
+  try {
+    const folders = await tryMailbox(mail, MAIL_TIMEOUT_MS);
+    return { area: 'mail', ok: true, text: `${what} takes the login and opens ${folders.join(', ')}` };
+  } catch (error) {
+    if (!(error instanceof MailFailure)) throw error;
+    const text = clearControl(`${what}: ${error.message}; ${MAIL_REMEDIES[error.kind]}`, { oneLine: true });
+    return { area: 'mail', ok: false, text };
+  }
 }
+
+const MAIL_REMEDIES: Readonly<Record<MailFailure['kind'], string>> = {
+  authentication: 'run "sluice webhooks mail setup" to log in again',
+  settings: 'correct hooks.mail',
+  connection: 'look whether this machine reaches the server, and at hooks.mail.host, port and security',
+};

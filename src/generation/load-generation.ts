@@ -265,6 +265,8 @@ export interface Check {
   /** Who may write into which conversation; for people. */
   readonly conversations: readonly string[];
   readonly proofs: readonly string[];
+  /** What was loaded; absent where there are errors. */
+  readonly generation?: Generation;
   /** What the store does not promise; for people. */
   readonly notes: readonly string[];
   /** The compiler that checked the types of transforms. */
@@ -300,6 +302,7 @@ export async function checkGeneration(file: string, options: GenerationOptions):
       generation === undefined ? [] : listConversations(generation.config, generation.table.mappings),
     ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
     proofs: generation === undefined ? [] : proofsOf(generation, options),
+    ...(generation === undefined ? {} : { generation }),
     notes: generation === undefined ? [] : storeNotes(generation),
   };
 }

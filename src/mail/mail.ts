@@ -18,3 +18,4 @@ export {
   type MailboxCheck,
   type SetupAnswers,
 } from './setup.ts';
+export { tryMailbox } from './try-mailbox.ts';

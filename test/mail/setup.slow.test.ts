@@ -227,3 +227,22 @@ function serve(): Promise<Service> {
   const log = createLogger({ destination: { write: () => true } });
   return startService({ configFile: join(folder, 'sluice.yaml'), env, log, readMail: true });
 }
+
+test('doctor logs in to the mailbox, and shows no secret where that fails', async () => {
+  const block = (password: string, more = ''): string =>
+    `  mail: {version: 1, kind: imap, account: testuser, host: 127.0.0.1, port: ${server.port}, security: none, auth: {kind: password, password: "\${${password}}"}${more}}\n`;
+  const look = async (mailBlock: string): Promise<string> => {
+    await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace('server:', `${mailBlock}server:`));
+    const secrets = { RIGHT: 'testpass', WRONG: 'wrong-password-0123456789' };
+    const { out, err } = await cli(['doctor'], { cwd: folder, env: { ...env, ...secrets } });
+    for (const secret of [...Object.values(secrets), env.TOKEN]) expect(out + err).not.toContain(secret);
+    return out.split('\n').find((line) => line.includes(' mail ')) ?? out + err;
+  };
+  expect(await look(block('RIGHT'))).toMatch(
+    /^ok +mail +the mailbox testuser \(imap\) takes the login and opens INBOX$/,
+  );
+  const wrong = await look(block('WRONG'));
+  expect(wrong).toMatch(/^problem/);
+  expect(wrong).toContain('run "sluice webhooks mail setup" to log in again');
+  expect(await look(block('RIGHT', ', folders: [Nowhere]'))).toMatch(/^problem.*Nowhere/);
+});

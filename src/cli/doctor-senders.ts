@@ -1,0 +1,66 @@
+import type { Generation } from '../generation/generation.ts';
+import type { Finding } from './doctor-machine.ts';
+
+/** A shared secret with fewer characters can be guessed from one signed request, away from this service. */
+const MIN_SECRET_CHARS = 16;
+
+/** The secrets of senders as they are here: whether they are there, long enough, and used in one place only. */
+export function senderFindings({ config, table }: Generation): readonly Finding[] {
+  const paths = new Set(table.mappings.flatMap(({ match }) => match.path ?? []));
+  const { hooks, gateway } = config.settings;
+  const owners = new Map<string, string>();
+  for (const token of [hooks.token, ...hooks.previousTokens])
+    if (token !== undefined) owners.set(token, 'hooks.token');
+  if (gateway.token !== undefined) owners.set(gateway.token, 'gateway.token');
+  const findings: Finding[] = [];
+  let count = 0;
+  for (const path of paths) {
+    const { verify } = table.settingsOf(path);
+    if (verify === undefined) continue;
+    count += 1;
+    // Providers' public keys are no secrets.
+    if (!PUBLIC_KEYS.has(verify.settings.scheme)) {
+      findings.push(
+        ...secretProblems(path, { scheme: verify.settings.scheme, secrets: verify.secrets, owners }),
+      );
+    }
+  }
+  if (findings.length > 0) return findings;
+  const text =
+    count === 0 ? 'no path has a proof of its own' : `${String(count)} paths have a proof of their own`;
+  return [{ area: 'senders', ok: true, text }];
+}
+
+const PUBLIC_KEYS: ReadonlySet<string> = new Set(['ed25519', 'ecdsa', 'discord', 'sendgrid', 'oidc']);
+
+interface PathSecrets {
+  readonly scheme: string;
+  readonly secrets: readonly string[];
+  /** Where each secret was met first. */
+  readonly owners: Map<string, string>;
+}
+
+function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets): readonly Finding[] {
+  return secrets.flatMap((secret, index) => {
+    const which = `/${path} (${scheme}), secret ${String(index + 1)}`;
+    if (secret === '') return [problem(`${which} is not set here: "sluice check" names its reference`)];
+    const owner = owners.get(secret);
+    owners.set(secret, owner ?? `/${path}`);
+    return [
+      ...(secret.length < MIN_SECRET_CHARS
+        ? [
+            problem(
+              `${which} has fewer than ${String(MIN_SECRET_CHARS)} characters and can be guessed; make a longer one and set it at the sender, too`,
+            ),
+          ]
+        : []),
+      ...(owner === undefined || owner === `/${path}`
+        ? []
+        : [problem(`${which} is the same as that of ${owner}: who knows one opens both; give each its own`)]),
+    ];
+  });
+}
+
+function problem(text: string): Finding {
+  return { area: 'senders', ok: false, text };
+}

@@ -1,0 +1,33 @@
+import type { MailBlock } from '../config/config.ts';
+import { MailFailure } from './mail-failure.ts';
+import { folderOpener, readerFolders } from './open-source.ts';
+
+/**
+ * Connects to the mailbox of a configuration, logs in and opens each folder, as its reader does, and leaves again; no
+ * message is read or marked.
+ * @throws MailFailure that says what the server did not take; its message holds no secret
+ */
+export async function tryMailbox(mail: MailBlock, timeoutMs: number): Promise<readonly string[]> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const late = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(new MailFailure('connection', `no answer within ${timeoutMs / 1000} s`));
+    });
+  });
+  const open = folderOpener(mail, { imapTimes: { connectMs: timeoutMs, callMs: timeoutMs } });
+  const folders = readerFolders(mail);
+  for (const folder of folders) {
+    const opening = open(folder, signal);
+    // One that opens after all is not left open.
+    void opening.then(
+      (source) => {
+        if (signal.aborted) source.close();
+      },
+      () => undefined,
+    );
+    // oxlint-disable-next-line no-await-in-loop -- one connection at a time: servers limit them
+    const source = await Promise.race([opening, late]);
+    source.close();
+  }
+  return folders;
+}
