@@ -1,12 +1,17 @@
 import { styleText } from 'node:util';
 import type { Action } from '../action.ts';
+import { formatPlace } from '../document/document.ts';
+import { nearestMiss } from '../hook/hook.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import { clearControl, type LogFields } from '../telemetry/telemetry.ts';
 import { formatOneLine } from './terminal.ts';
 
 /** What a hook became, in one line for the terminal of `sluice dev`; transform output follows on lines of its own. */
-export function formatDecisionLine(decision: SeenRequest, color: boolean): string {
+export function formatDecisionLine(
+  decision: SeenRequest,
+  { color, explain }: { readonly color: boolean; readonly explain: string },
+): string {
   const { request, evaluation, status, tookMs } = decision;
   const head = headOf(request.receivedAt, status, request.path);
   const line = `${head}  ${describe(decision)}  (${tookMs.toFixed(1)} ms, ${request.id})`;
@@ -14,8 +19,27 @@ export function formatDecisionLine(decision: SeenRequest, color: boolean): strin
     ...reply.logs.map((entry) => `  | ${entry.level}: ${formatOneLine(entry.text, 200)}`),
     ...(reply.kind === 'failed' ? [`  ! ${reply.failure}: ${reply.stack ?? reply.message}`] : []),
   ]);
-  return [toned(line, status, color), ...notes.map((note) => clearControl(note))].join('\n');
+  const all = [...whyLines(decision, explain), ...notes];
+  return [toned(line, status, color), ...all.map((note) => clearControl(note))].join('\n');
 }
+
+/** Why no mapping took it, what rendered empty, and what else is odd; with the command that tells all of it. */
+function whyLines({ evaluation, status }: SeenRequest, explain: string): readonly string[] {
+  const { mapping, trace, warnings } = evaluation;
+  const miss = mapping === undefined ? nearestMiss(trace.considered) : undefined;
+  const empty = trace.templates.flatMap(({ field, empty }) =>
+    empty.map(({ expression, at }) => `  · empty: ${field}: ${oneLine(expression)}  ${formatPlace(at)}`),
+  );
+  const lines = [
+    ...(miss === undefined ? [] : [`  ✗ ${oneLine(miss)}`]),
+    ...empty.slice(0, MAX_EMPTY),
+    ...warnings.map(({ message }) => `  ! ${oneLine(message)}`),
+  ];
+  return lines.length === 0 && status < 400 ? [] : [...lines, `  why: ${explain}`];
+}
+
+const MAX_EMPTY = 5;
+const oneLine = (text: string): string => formatOneLine(text, 200);
 
 /** A request that was answered without an evaluation, in the same form; `fields` are those of its log line. */
 export function formatRefusalLine(fields: LogFields, color: boolean): string {
@@ -56,9 +80,9 @@ function describeAction(action: Action): string {
   }
 }
 
-function describe({ evaluation }: SeenRequest): string {
+function describe({ evaluation, result }: SeenRequest): string {
   const { outcome, mapping } = evaluation;
-  const by = mapping === undefined ? '' : `${mapping.id} → `;
+  const by = `${mapping === undefined ? '' : `${mapping.id} → `}${result?.duplicate === true ? 'repeat, nothing new: ' : ''}`;
   switch (outcome.kind) {
     case 'accepted':
       return outcome.actions
@@ -69,6 +93,6 @@ function describe({ evaluation }: SeenRequest): string {
     case 'skipped':
       return `${by}skipped by ${outcome.by}`;
     case 'rejected':
-      return `${by}${outcome.error.code}: ${outcome.error.detail}`;
+      return `${by}${outcome.error.code}: ${outcome.error.detail.replace(/; sluice explain .*$/, '')}`;
   }
 }

@@ -14,6 +14,7 @@ import { findConfigFile } from './config-file.ts';
 import { openConsole } from './serve-console.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from './recorder.ts';
+import { catFile, commandLine, tokenInShell } from './next-steps.ts';
 import { devTokenFile } from './send.ts';
 import { untilStopped, type ServeFlags } from './serve.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -63,7 +64,12 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
     keepRequests: { which: 'all', count: 1_000, bytes: 67_108_864, days: 1 },
     makeToken: (host) => makeDevToken(configFile, host),
     onDecision: (decision) => {
-      terminal.err(formatDecisionLine(decision, terminal.color));
+      terminal.err(
+        formatDecisionLine(decision, {
+          color: terminal.color,
+          explain: commandLine(terminal, configFile, `explain ${decision.request.id}`),
+        }),
+      );
       void recorder?.record(decision.request, (path) => service.generation.table.settingsOf(path).bodyFormat);
     },
     onDiagnostics: (diagnostics) => {
@@ -141,32 +147,38 @@ interface Welcome extends Authoring {
 }
 
 function printWelcome(terminal: Terminal, service: Service, { configFile, ...flags }: Welcome): void {
-  const { settings } = service.generation.config;
+  const { config } = service.generation;
+  const { settings } = config;
   const count = service.generation.table.mappings.length;
-  const tokenFile = relative(terminal.cwd, devTokenFile(configFile));
-  const token = service.tokenWasMade ? `$(cat ${tokenFile})` : '$SLUICE_TOKEN';
+  const token = service.tokenWasMade
+    ? catFile(devTokenFile(configFile), terminal.cwd)
+    : tokenInShell(config, terminal);
+  const next = (command: string): string => commandLine(terminal, configFile, command);
+  const hooks = `${service.url}${settings.hooks.path}`;
+  const first =
+    token === undefined
+      ? `echo '{"path":"wake","body":{"text":"Hello from a hook"}}' > hello.json && ${next(`send hello.json --against ${service.url}`)}`
+      : `curl -sS ${hooks}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`;
   terminal.err(
     [
       '',
-      `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mapping${count === 1 ? '' : 's'} on ${service.url}${settings.hooks.path}`,
+      `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mapping${count === 1 ? '' : 's'} on ${hooks}`,
       ...(settings.hooks.enabled ? [] : ['hooks.enabled is false: every hook is answered 404']),
       ...(flags.recorder?.welcome ?? []),
       ...(flags.recorder === undefined
         ? []
-        : [
-            `For a sender that sends no header of yours: ${service.url}${settings.hooks.path}/NAME?token=${token}`,
-          ]),
+        : [`For a sender that sends no header of yours: ${hooks}/NAME?token=${token ?? 'TOKEN'}`]),
       ...(flags.consoleLink === undefined
         ? []
         : ['', `Watch requests arrive and try changes: ${flags.consoleLink}`]),
       '',
       'Send the first hook:',
       '',
-      `  curl -sS ${service.url}${settings.hooks.path}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`,
+      `  ${first}`,
       '',
       flags.perform === false
         ? 'Ctrl-C stops.'
-        : 'Then look: npx sluice events · npx sluice runs · npx sluice requests. Ctrl-C stops.',
+        : `Then look: ${['events', 'runs', 'requests'].map(next).join(' · ')}. Ctrl-C stops.`,
       '',
     ].join('\n'),
   );

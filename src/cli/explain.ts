@@ -26,6 +26,7 @@ import {
 import type { Cli } from './command-line.ts';
 import { loadSettings } from './config-file.ts';
 import { answerLines, reasonLines, workLines } from './format-stored.ts';
+import { commandLine } from './next-steps.ts';
 import { readRequests } from './request-file.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
@@ -72,7 +73,11 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
   if (decision !== undefined && request === undefined) print(reasonLines(decision));
   if (request === undefined) await explainUnkept(cli, decision, { ...flags, settings: config });
   else await explainKept(cli, { request, judged }, flags);
-  const work = workLines(stored, config.settings.gateway, Date.now());
+  const work = workLines(stored, {
+    gateway: config.settings.gateway,
+    now: Date.now(),
+    command: (command) => commandLine(cli.terminal, config.file, command),
+  });
   if (work.length > 0) print(['', 'What became of it:', ...work]);
 }
 

@@ -77,17 +77,21 @@ const WHY = {
 } as const;
 
 /** What became of the request: its runs with their deliveries, and its system events. */
-export function workLines(
-  { runs, events }: StoredRequest,
-  gateway: GatewaySettings,
-  now: number,
-): readonly string[] {
-  return [...runs.flatMap((run) => runLines(run, gateway, now)), ...events.flatMap(eventLines)];
+export function workLines({ runs, events }: StoredRequest, context: WorkContext): readonly string[] {
+  return [...runs.flatMap((run) => runLines(run, context)), ...events.flatMap(eventLines)];
 }
 
-function runLines({ run, outbox }: StoredRun, gateway: GatewaySettings, now: number): readonly string[] {
+interface WorkContext {
+  readonly gateway: GatewaySettings;
+  readonly now: number;
+  /** A command of ours as it works where it is pasted. */
+  readonly command: (command: string) => string;
+}
+
+function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly string[] {
+  const { gateway, now, command } = context;
   const { action } = run;
-  if (action.kind === 'notify') return notificationLines(action, outbox, now);
+  if (action.kind === 'notify') return notificationLines(action, outbox, context);
   const { state, outcome, attempts, lastError, usage } = run;
   const name = action.runner ?? gateway.runner;
   const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
@@ -103,24 +107,26 @@ function runLines({ run, outbox }: StoredRun, gateway: GatewaySettings, now: num
     ...(lastError === undefined ? [] : [`  error ${line(lastError.code)}: ${line(error ?? '')}`]),
     ...(stderr.length === 0 ? [] : ['  end of stderr', ...indent(stderr.join('\n').trim())]),
     ...(run.reply === undefined || run.reply === '' ? [] : ['  reply', ...indent(run.reply)]),
-    ...outbox.flatMap((entry) => outboxLines(entry, now)),
+    ...outbox.flatMap((entry) => outboxLines(entry, context)),
     ...(outbox.length === 0 && run.state === 'completed'
       ? [`  delivery none: ${action.deliver ? whyNoDelivery(run) : 'deliver is false'}`]
       : []),
-    ...(state === 'dead' || outcome === 'error' ? [`  try it again: sluice queue retry ${run.id}`] : []),
+    ...(state === 'dead' || outcome === 'error'
+      ? [`  try it again: ${command(`queue retry ${run.id}`)}`]
+      : []),
   ];
 }
 
 function notificationLines(
   { id, name, message }: NotifyAction,
   outbox: StoredRun['outbox'],
-  now: number,
+  context: WorkContext,
 ): readonly string[] {
   return [
     `notification ${id}  ${line(name)}`,
     '  message',
     ...indent(message),
-    ...outbox.flatMap((entry) => outboxLines(entry, now)),
+    ...outbox.flatMap((entry) => outboxLines(entry, context)),
     ...(outbox.length === 0 ? ['  its delivery is no longer kept'] : []),
   ];
 }
@@ -158,7 +164,7 @@ function describeRunner(runner: RunnerSettings): string {
   }
 }
 
-function outboxLines(entry: OutboxRecord, now: number): readonly string[] {
+function outboxLines(entry: OutboxRecord, { now, command }: WorkContext): readonly string[] {
   const { kind, delivery, callback, state, attempts, chunksSent, lastError } = entry;
   const channel = entry.target?.channel ?? delivery?.channel;
   const to = entry.target?.to ?? delivery?.to;
@@ -171,7 +177,7 @@ function outboxLines(entry: OutboxRecord, now: number): readonly string[] {
   return [
     `  ${kind} ${where}: ${state} after ${attempts} attempt${attempts === 1 ? '' : 's'}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
     ...(lastError === undefined ? [] : [`    ${line(lastError.code)}: ${line(lastError.message)}`]),
-    ...(state === 'dead' ? [`    try it again: sluice queue retry ${entry.id}`] : []),
+    ...(state === 'dead' ? [`    try it again: ${command(`queue retry ${entry.id}`)}`] : []),
   ];
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../document/document.ts';
 import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
+import { CONFIG_ADVICE } from './meant-settings.ts';
 import { configSchema } from './config-schema.ts';
 import { hideValues } from './hide-values.ts';
 import { importOpenClawFile as readAndImport, readConfig, type ReadConfig } from './read-config.ts';
@@ -148,7 +149,7 @@ async function build({ read: { root, dialect, env, reserved: also }, path, optio
   const secrets = [...resolved.secrets, ...reserved.flatMap((r) => r.secrets), ...tokens];
   const files = resolved.files;
   if (!parsed.success) {
-    diagnostics.push(...fromZodError(parsed.error, root, configSchema));
+    diagnostics.push(...fromZodError(parsed.error, root, configSchema, CONFIG_ADVICE));
     const known = withoutUnknown(diagnostics, root, resolved.unknown);
     // A required value that is not known yet may be all that is wrong: then that is what is said.
     const isExplained = known.some(({ severity }) => severity === 'error');

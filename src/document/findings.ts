@@ -156,8 +156,11 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
             ]
           : fromIssue(inner, { ...context, base: path }),
       );
-    case 'custom':
+    case 'custom': {
+      const meant = adviceOn(context, path);
+      if (meant !== undefined) return invalidAs(meant, issue.message.replace(/^must be /, ''));
       return [finding('INVALID_VALUE', `${name} ${issue.message}, found ${found}`, root.place(path), remedy)];
+    }
   }
 }
 

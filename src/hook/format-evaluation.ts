@@ -161,6 +161,16 @@ function missedLines(
   ];
 }
 
+/** The nearest miss in one line: the part that failed, and with what; undefined where no mapping has the hook name. */
+export function nearestMiss(considered: readonly ConsideredMapping[]): string | undefined {
+  const [nearest] = considered
+    .filter(({ matched, failed }) => !matched && failed !== undefined && failed.part !== 'path')
+    .toSorted(byNearness);
+  if (nearest?.failed === undefined) return undefined;
+  const [, ...why] = missLines(nearest, undefined, (_style, text) => text);
+  return `${nearest.mapping.id}: ${why.map((each) => each.trim()).join('; ')}`;
+}
+
 function missLines(
   { mapping, failed }: ConsideredMapping,
   advice: EvaluationAdvice | undefined,
@@ -181,12 +191,14 @@ function missLines(
       ? `is ${result}${found === undefined ? '' : `: found ${value(found)}`}` +
         (expected === undefined ? '' : `, expected ${wanted}${value(expected)}`)
       : `is ${result}: ${line(missing)} is missing`;
-  const near = missing === undefined ? undefined : advice?.instead.get(missing);
+  const values = elsewhere(expected, advice);
+  // Where the text that was asked for is found, the variable that was meant is known better than by its name.
+  const near = missing === undefined || values.length > 0 ? undefined : advice?.instead.get(missing);
   return [
     head,
     `      when ${line(node.expression)} ${why}  ${paint('cyan', formatPlace(node.at))}`,
     ...(near === undefined ? [] : [`      the request has ${line(near)}: did you mean that?`]),
-    ...elsewhere(expected, advice),
+    ...values,
   ];
 }
 

@@ -24,6 +24,11 @@ export {
   type EvaluationJson,
   type TemplateJson,
 } from './evaluation-json.ts';
-export { formatEvaluation, type EvaluationAdvice, type ExplainOptions } from './format-evaluation.ts';
+export {
+  formatEvaluation,
+  nearestMiss,
+  type EvaluationAdvice,
+  type ExplainOptions,
+} from './format-evaluation.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';
 export { remedyOf } from './refusal-remedy.ts';

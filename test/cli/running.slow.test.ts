@@ -1,13 +1,17 @@
 /** What people read while `sluice dev` and `sluice serve` run. */
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { openBench, type Running, startBench as run, TOKEN, waitFor } from '../support/cli-service.ts';
+import { MAIN, openBench, type Running, startBench as run, TOKEN, waitFor } from '../support/cli-service.ts';
 import { runCommand } from '../support/service-process.ts';
 
 const mapping = (text: string): string =>
   `- {id: a, match: {path: a}, messageTemplate: "${text}", deliver: false}\n`;
 const config = (rest = ''): string => `hooks: {enabled: true}\nserver: {port: 0}\n${rest}`;
+
+const strict = (rest: string): string => config(rest).replace('true}', 'true, token: "${T}"}');
 
 async function post(
   running: Running,
@@ -46,6 +50,64 @@ test('dev says of every hook in one line what it became, of those refused at the
   expect(await dev.end()).toBe(0);
 });
 
+/** How a configuration may hold its token, and whether the shell of who pastes can tell it. */
+const TOKENS = {
+  'made by dev': '',
+  'in a variable': ', token: "${MY_OWN_NAME}"',
+  'in a file': ', token: {file: "secret dir/token"}',
+  'in the configuration': `, token: ${TOKEN}`,
+};
+
+test.each(Object.entries(TOKENS))(
+  'the first step that dev prints works when it is pasted: token %s',
+  async (_how, token) => {
+    const bench = openBench({
+      'other.yaml': config().replace('true}', `true${token}}`),
+      'secret dir/token': TOKEN,
+      'mappings/a.yaml': mapping('x'),
+    });
+    const env = { MY_OWN_NAME: TOKEN };
+    const dev = await run(bench, ['dev', '-c', 'other.yaml'], env);
+    const [, step = ''] = /Send the first hook:\n\n {2}(.+)\n/.exec(dev.err()) ?? [];
+    expect(await paste(bench.folder, step, env)).toMatch(/"ok": ?true/);
+    const [, look = ''] = /Then look: (.+?) ·/.exec(dev.err()) ?? [];
+    expect(await paste(bench.folder, look, env)).toMatch(/wake/);
+    expect(await post(dev, 'gone', TOKEN)).toBeOneOf([401, 404]);
+    await dev.end();
+  },
+);
+
+/** Runs a line as a shell would; `npx` stands for this program. */
+async function paste(folder: string, line: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const script = `npx() { shift; "${process.execPath}" "${MAIN}" "$@"; }\n${line}`;
+  const { stdout } = await promisify(execFile)('sh', ['-c', script], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+  });
+  return stdout;
+}
+
+test('dev says of a miss why, of what rendered empty where, and of a repeat that it is one', async () => {
+  const bench = openBench({
+    'sluice.yaml': strict(''),
+    'mappings/a.yaml': `- id: a
+  match: {path: a, when: {'===': [{var: x}, 1]}}
+  messageTemplate: 'one {{gone}}'
+  dedupe: body
+  deliver: false
+`,
+  });
+  const dev = await run(bench, ['dev'], { T: TOKEN });
+  const said = (pattern: RegExp): Promise<unknown> => waitFor(() => dev.err().match(pattern) ?? undefined);
+  await post(dev, 'a', TOKEN, '{"x":2}');
+  await said(/✗ a: when .* is false: found 2, expected 1 .*\n {2}why: npx sluice explain [\w-]{36}\n/);
+  await post(dev, 'a', TOKEN);
+  await said(/· empty: messageTemplate: gone {2}mappings\/a\.yaml:3:\d+\n/);
+  await post(dev, 'a', TOKEN);
+  await said(/a → repeat, nothing new: agent Hook/);
+  await dev.end();
+});
+
 test('dev says once what became of a reload, and compares with what it was started with', async () => {
   const bench = openBench({ 'sluice.yaml': config(), 'mappings/a.yaml': mapping('one') });
   const dev = await run(bench, ['dev']);
@@ -63,7 +125,6 @@ test('dev says once what became of a reload, and compares with what it was start
   expect(await dev.end()).toBe(0);
 });
 
-const strict = (rest: string): string => config(rest).replace('true}', 'true, token: "${T}"}');
 const jsonLines = (text: string): readonly Record<string, unknown>[] =>
   text
     .trimEnd()

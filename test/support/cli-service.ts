@@ -8,7 +8,7 @@ import { type Service, startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli, type CliOptions, type CliRun } from './cli-terminal.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 export const TOKEN = 'a-hook-token-0123456789';
 
 /** A folder that goes with the test, with files in it, and command lines that run in it. */

@@ -1,4 +1,11 @@
-import { didYouMean, replaceWithin, withEdit, type Diagnostic, type Place } from '../../document/document.ts';
+import {
+  didYouMean,
+  meantTimeZone,
+  replaceWithin,
+  withEdit,
+  type Diagnostic,
+  type Place,
+} from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from '../condition/empty-path.ts';
 import type { Finding } from '../mapping-codes.ts';
 import { isTimeZone } from './template-date.ts';
@@ -139,24 +146,20 @@ export function checkNamed(
     if (message === undefined) continue;
     const near = didYouMean(pair.key, known);
     const hint = known.includes(pair.key)
-      ? zoneHint(value ?? '')
+      ? zoneHint(meantTimeZone(value ?? ''))
       : near !== undefined
         ? `did you mean "${near}="?`
         : known.length === 0
           ? 'remove it'
           : `its arguments are: ${known.map((one) => `${one}=`).join(' ')}`;
-    report(state, pair.loc, { code: 'TEMPLATE_HELPER_USAGE', message, hint });
+    const zone = known.includes(pair.key) ? meantTimeZone(value ?? '') : undefined;
+    const replace = zone === undefined ? {} : { replace: { from: value ?? '', to: zone } };
+    report(state, pair.loc, { code: 'TEMPLATE_HELPER_USAGE', message, hint, ...replace });
   }
 }
 
-/** A zone that was probably meant: its city, or a near name. */
-function zoneHint(written: string): string {
-  const zones = Intl.supportedValuesOf('timeZone');
-  const city = written.split('/').at(-1)?.toLowerCase().replaceAll(/[\s_]/g, '') ?? '';
-  const found =
-    zones.find((zone) => zone.split('/').at(-1)?.toLowerCase().replaceAll('_', '') === city) ??
-    didYouMean(written, zones);
-  return found === undefined ? 'write a zone such as tz="Europe/Berlin"' : `did you mean tz="${found}"?`;
+function zoneHint(meant: string | undefined): string {
+  return meant === undefined ? 'write a zone such as tz="Europe/Berlin"' : `did you mean tz="${meant}"?`;
 }
 
 /** A path from the root that finds nothing, whatever is sent. */

@@ -1,0 +1,36 @@
+import { dirname, relative, resolve } from 'node:path';
+import { DEFAULT_CONFIG_FILES, type LoadedConfig } from '../config/config.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A command of ours as it works where it is pasted: with the configuration, where that is not found by itself. */
+export function commandLine({ cwd }: Pick<Terminal, 'cwd'>, configFile: string, command: string): string {
+  const file = relative(cwd, configFile);
+  const option = (DEFAULT_CONFIG_FILES as readonly string[]).includes(file) ? '' : ` -c ${inShell(file)}`;
+  return `npx sluice ${command}${option}`;
+}
+
+/** A word as a shell takes it. */
+export function inShell(word: string): string {
+  return /^[\w./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * The hook token as a shell fills it in from where the configuration has it; undefined where it stands in the
+ * configuration itself, which is no place to print it from.
+ */
+export function tokenInShell(
+  { root, file }: Pick<LoadedConfig, 'root' | 'file'>,
+  { cwd }: Pick<Terminal, 'cwd'>,
+): string | undefined {
+  const { value } = root.at(['hooks', 'token']);
+  const [, name] = typeof value === 'string' ? (/^\$\{([A-Za-z_]\w*)\}$/.exec(value) ?? []) : [];
+  if (name !== undefined) return `$${name}`;
+  const path: unknown =
+    typeof value === 'object' && value !== null && 'file' in value ? value.file : undefined;
+  return typeof path === 'string' ? catFile(resolve(dirname(file), path), cwd) : undefined;
+}
+
+/** What a shell prints of a file. */
+export function catFile(file: string, cwd: string): string {
+  return `$(cat ${inShell(relative(cwd, file))})`;
+}
