@@ -1,6 +1,10 @@
 /** A reader against an IMAP server in this process. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { MailFailure } from '../../src/mail/mail-failure.ts';
+import { MailboxReader } from '../../src/mail/mailbox-reader.ts';
 import type { MailPayload } from '../../src/mail/message-payload.ts';
+import type { MailSource } from '../../src/mail/source.ts';
+import { pause } from '../../src/timers/timers.ts';
 import { imapBlock, mailFixture, testDoor, TEST_TIMES, type MailFixture } from '../support/mail-fixture.ts';
 import { cuttableLine, rawMail, startMailServer, type MailServer } from '../support/mail-server.ts';
 
@@ -285,4 +289,61 @@ test('after a change of UIDVALIDITY only what is unknown is delivered', async ()
   server.deliver(rawMail('afterwards'));
   await until(() => expect(subjects).toEqual(['mail 1', 'mail 2', 'mail 3', 'while away', 'afterwards']));
   await again.stop();
+});
+
+/** A mailbox in which one message ends every connection that asks for it. */
+function brokenSource(names: readonly string[]): MailSource {
+  return {
+    begin: async () => ({ position: '0', floorAt: 0, known: [] }),
+    next: async (from) => {
+      const candidates = names
+        .map((identity, index) => ({ identity, position: String(index + 1) }))
+        .slice(Number(from));
+      return { candidates, position: candidates.at(-1)?.position ?? from };
+    },
+    fetch: async (identity) => {
+      if (identity === 'bad') throw new MailFailure('connection', 'the server ended the connection');
+      const source = Buffer.from(rawMail(identity));
+      const content = { kind: 'raw', source, truncated: false } as const;
+      return { identity, id: identity, receivedAt: 0, sizeBytes: source.length, content };
+    },
+    wait: pause,
+    close: () => undefined,
+  };
+}
+
+test('a message that the server never hands out is set aside, and another try of it stops nothing either', async () => {
+  const { door, subjects } = testDoor();
+  const names = ['bad', 'after it'];
+  const ignore = (): void => undefined;
+  const reader = new MailboxReader({
+    mail: imapBlock(1),
+    folder: 'INBOX',
+    holder: 'test',
+    open: async () => brokenSource(names),
+    store: fixture.storage,
+    door,
+    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    onHealth: ignore,
+    times: { ...TEST_TIMES, maxRetryMs: 10 },
+  });
+  reader.start();
+  try {
+    await until(() => expect(subjects).toEqual(['after it']));
+    const [row] = await fixture.storage.listSetAsideMail({ limit: 10 });
+    expect(row).toMatchObject({ identity: 'bad', code: 'unreadable', state: 'set-aside', attempts: 1 });
+    await fixture.storage.retrySetAsideMail({ kind: 'all' });
+    await vi.waitFor(
+      async () =>
+        expect(await fixture.storage.listSetAsideMail({ limit: 10 })).toMatchObject([
+          { code: 'unreadable', state: 'set-aside', attempts: 2 },
+        ]),
+      { timeout: 20_000 },
+    );
+    names.push('still read');
+    reader.wake();
+    await until(() => expect(subjects).toEqual(['after it', 'still read']));
+  } finally {
+    await reader.stop();
+  }
 });
