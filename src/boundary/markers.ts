@@ -1,12 +1,10 @@
 /** Finds what imitates the markers of the boundary. */
-import { foldWord } from './fold.ts';
-import type { Finding } from './neutralise.ts';
+import type { Finding } from './finding.ts';
 import type { Skeleton } from './skeleton.ts';
+import { GAP, spaced } from './spaced-words.ts';
 
 const MARKER_REMARK = '[marker removed]';
 
-/** What may stand between the letters of a word, and between words. */
-const GAP = '[ _.\\-]{0,4}';
 const MARKER = new RegExp(
   [spaced('external'), `(?:${GAP}${spaced('untrusted')})?`, spaced('content')].join(GAP),
   'g',
@@ -178,8 +176,4 @@ function isSign(text: string, { folded, startOf, endOf }: Skeleton, at: number):
   const character = folded[at] ?? '';
   if (/[a-z0-9]/.test(character)) return false;
   return character < '\x7f' || !/[\p{L}\p{N}]/u.test(text.slice(startOf(at), endOf(at)));
-}
-
-export function spaced(word: string): string {
-  return foldWord(word).split('').join(GAP);
 }

@@ -1,18 +1,13 @@
-import { SUSPICIOUS } from './gate.ts';
-import { findMarkers } from './markers.ts';
-import { foldText, type Skeleton } from './skeleton.ts';
-import { findTokens } from './tokens.ts';
-
 /**
  * Spoofed markers and control tokens are looked for in a skeleton of the text and replaced in the text itself. A
  * replacement leaves a visible remark instead of nothing: the two halves round a removed token must not become another
  * one. Time is linear: the skeleton is built in one pass, and every pattern is bounded from a fixed first character.
  */
-export interface Finding {
-  readonly start: number;
-  readonly end: number;
-  readonly remark: string;
-}
+import { SUSPICIOUS } from './gate.ts';
+import { findMarkers } from './markers.ts';
+import { foldText, type Skeleton } from './skeleton.ts';
+import { findTokens } from './tokens.ts';
+import type { Finding } from './finding.ts';
 
 /** Unicode's tag characters, invisible doubles of printable ASCII. */
 const TAGS = /[\u{E0021}-\u{E007E}]/u;

@@ -9,8 +9,8 @@
  * and `[MASK]` (usage lines). `<s>` and `</s>` count, although HTML strikes text through with them.
  */
 import { foldWord, squeeze } from './fold.ts';
-import { spaced } from './markers.ts';
-import type { Finding } from './neutralise.ts';
+import { spaced } from './spaced-words.ts';
+import type { Finding } from './finding.ts';
 import type { Skeleton } from './skeleton.ts';
 
 const TOKEN_REMARK = '[control token removed]';

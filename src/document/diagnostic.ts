@@ -1,5 +1,3 @@
-import type { TextEdit } from './text-edit.ts';
-
 /**
  * A finding in an operator's file, as data: collected, never thrown. Positions are offsets into the source text;
  * line and column are computed when it is printed.
@@ -56,4 +54,10 @@ export interface LocatedValue {
    * through quotes, escapes, indentation and line folding. The start of the nearest part where there is no text.
    */
   scalarOffset(path: Path, offsetInValue: number): number;
+}
+
+/** A change of a file that mends a finding: the text at a place becomes another. */
+export interface TextEdit {
+  readonly at: Place;
+  readonly text: string;
 }

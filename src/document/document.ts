@@ -15,5 +15,6 @@ export { printYaml } from './print-yaml.ts';
 export { displayName, readBounded, readDocument, readSource } from './read-document.ts';
 export type { ReadOptions } from './read-document.ts';
 export { kindsAt, knownKeys } from './schema-keys.ts';
-export { applyEdits, replaceWithin, withEdit, type TextEdit } from './text-edit.ts';
+export type { TextEdit } from './diagnostic.ts';
+export { applyEdits, replaceWithin, withEdit } from './text-edit.ts';
 export { placeWithin } from './tree.ts';

@@ -1,10 +1,4 @@
-import type { Diagnostic, Place } from './diagnostic.ts';
-
-/** A change of a file that mends a finding: the text at a place becomes another. */
-export interface TextEdit {
-  readonly at: Place;
-  readonly text: string;
-}
+import type { Diagnostic, Place, TextEdit } from './diagnostic.ts';
 
 /**
  * The edit that replaces the first `from` inside a place; quotes and all else around it stay. Undefined where the file

@@ -1,6 +1,6 @@
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { Place, SourceText } from './diagnostic.ts';
-import type { TextEdit } from './text-edit.ts';
+import type { TextEdit } from './diagnostic.ts';
 
 /** A plain text that YAML reads as something else, and how to write it. */
 export interface YamlSlip {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SUMMARY_MODES, WAKE_MODES } from '../action.ts';
 import { conditionDefinitions } from './condition/condition-schema.ts';
-import { pathSettingsShape } from './path-settings.ts';
+import { pathSettingsShape } from './path-settings-schema.ts';
 
 /** A reference would bring a secret into code that only handles what came from outside. */
 const LiteralSchema = z

@@ -3,7 +3,7 @@ import { HookError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { formatOf, mediaType } from './formats.ts';
 import { parseJsonBody } from './json-body.ts';
-import type { ReceivedBody } from './payload.ts';
+import type { ReceivedBody } from './received-body.ts';
 import { decodeUtf8 } from './text.ts';
 
 /** Every event has these (CloudEvents 1.0, section 3.1). */

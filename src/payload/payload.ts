@@ -10,9 +10,11 @@ import { announcedFormat, type BodyFormat, formatOf, mismatch } from './formats.
 import { parseForm } from './form.ts';
 import { parseJsonBody } from './json-body.ts';
 import { decodeUtf8 } from './text.ts';
+import type { ReceivedBody } from './received-body.ts';
 import { parseXml } from './xml.ts';
 
 export { announcedFormat, BODY_FORMATS, type BodyFormat } from './formats.ts';
+export type { ReceivedBody } from './received-body.ts';
 export { checkEncoding, inflateBody } from './inflate.ts';
 
 /**
@@ -29,13 +31,6 @@ export function parseAnyPayload(body: ReceivedBody, format: BodyFormat, decoder:
     }
   }
   return parsePayload(body, 'text', decoder);
-}
-
-/** A body with what its headers say of it. */
-export interface ReceivedBody {
-  readonly bytes: Buffer;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /**

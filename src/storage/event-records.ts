@@ -1,6 +1,4 @@
 import type { ActionOrigin } from '../action.ts';
-import type { NewDelivery } from './outbox-records.ts';
-import type { AgentRun, RunCompletion } from './run-records.ts';
 
 /** A summary line for the main session. */
 export interface SummaryEvent {
@@ -38,14 +36,4 @@ export interface ClaimEventsOptions {
 export interface EventClaim {
   readonly turnId: string;
   readonly events: readonly EventRecord[];
-}
-
-/** A heartbeat turn that completed: stored as a run of kind `heartbeat`, with the main session's own delivery. */
-export interface HeartbeatResult {
-  /** Absent where the events are consumed without a turn. */
-  readonly run?: AgentRun;
-  /** Turns to append to the main session's history. */
-  readonly history?: RunCompletion['history'];
-  readonly delivery?: NewDelivery;
-  readonly nowMs: number;
 }

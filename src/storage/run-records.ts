@@ -98,3 +98,13 @@ export interface RunDeadLetter {
   readonly callback?: NewCallback;
   readonly nowMs: number;
 }
+
+/** A heartbeat turn that completed: stored as a run of kind `heartbeat`, with the main session's own delivery. */
+export interface HeartbeatResult {
+  /** Absent where the events are consumed without a turn. */
+  readonly run?: AgentRun;
+  /** Turns to append to the main session's history. */
+  readonly history?: RunCompletion['history'];
+  readonly delivery?: NewDelivery;
+  readonly nowMs: number;
+}

@@ -1,0 +1,80 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { z } from 'zod';
+import { BODY_FORMATS } from '../payload/payload.ts';
+import { ChallengeSettings, VerifySettings } from '../verify/verify.ts';
+
+const Range = z.string().refine(isAddressOrRange, {
+  error: 'must be an IP address or a range such as 10.0.0.0/8',
+});
+
+const AnswerSchema = z.strictObject({
+  status: z.int().min(200).max(299).optional().describe('Default 200.'),
+  body: z.string().max(65_536).describe('Literal text of the answer.'),
+  contentType: z
+    .string()
+    .regex(/^[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,60}(?:; ?charset=[\w-]{1,20})?$/, {
+      error: 'must be a media type such as text/xml',
+    })
+    .optional()
+    .describe('Default text/plain.'),
+});
+
+const RateSchema = z.strictObject({
+  perMinute: z.number().positive().max(1_000_000).describe('Requests a minute in the long run.'),
+  burst: z.int().min(1).max(1_000_000).optional().describe('Requests at once; default perMinute.'),
+});
+
+/** Keys of a mapping that hold for its whole path: they are needed before a mapping is chosen. */
+export const pathSettingsShape = {
+  verify: VerifySettings.optional().describe(
+    'How the sender proves itself; stands in place of the hook token.',
+  ),
+  requireToken: z
+    .boolean()
+    .optional()
+    .describe('Whether the hook token is required in addition to verify; default false.'),
+  allowFrom: z
+    .array(Range)
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('Addresses that may send; ranges as 10.0.0.0/8.'),
+  bodyFormat: z.enum(BODY_FORMATS).optional().describe('What the body is; default json.'),
+  method: z.enum(['POST', 'GET']).optional().describe('Default POST; of a GET the query is the payload.'),
+  challenge: ChallengeSettings.optional().describe(
+    'Question of a provider that is answered without a proof.',
+  ),
+  answer: AnswerSchema.optional().describe('Answer to what was accepted, for senders that want their own.'),
+  rate: RateSchema.optional().describe('Limit of proved requests.'),
+  otherwise: z
+    .enum(['reject', 'skip'])
+    .optional()
+    .describe(
+      'What a request of the path is answered that none of its mappings takes: 404, or 204 and nothing is done; default hooks.unmatched.',
+    ),
+  keepRequests: z
+    .literal('none')
+    .optional()
+    .describe('Keeps no request of the path with its body, whatever storage.keepRequests says.'),
+  maxBodyBytes: z
+    .int()
+    .min(1)
+    .max(67_108_864)
+    .optional()
+    .describe('Bytes, for every mapping of the path; default hooks.maxBodyBytes.'),
+} as const;
+
+export type PathKey = keyof typeof pathSettingsShape;
+
+function isAddressOrRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  if (rest.length > 0 || isIP(address) === 0) return false;
+  if (prefix === undefined) return true;
+  if (!/^\d{1,3}$/.test(prefix)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6');
+    return true;
+  } catch {
+    return false;
+  }
+}
