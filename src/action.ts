@@ -172,6 +172,8 @@ export interface AgentAction {
   readonly timeoutSeconds?: number;
   /** Name of the runner; absent: `gateway.runner`. */
   readonly runner?: string;
+  /** Name of a folder of `gateway.workFolders`; absent: the runner's own. */
+  readonly cwd?: string;
   readonly fallback?: DeliveryTarget;
   /** Literal URL from the mapping to which the outcome is posted. */
   readonly callbackUrl?: string;

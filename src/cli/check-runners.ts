@@ -7,6 +7,7 @@ import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
 import { CliError, formatSpan, formatTable } from './terminal.ts';
+import { proveWrite, type ProofOptions, type WriteProof } from './write-proof.ts';
 
 const PROMPT = 'Reply with the single word PONG and do nothing else.';
 const MAX_REPLY_CHARS = 80;
@@ -23,6 +24,8 @@ interface CheckedRunner {
   /** The reply, or code and reason. */
   readonly said: string;
   readonly tookMs: number;
+  /** Of a coding agent that answered: whether it is kept from writing. */
+  readonly write?: WriteProof;
 }
 
 /** Starts the runners, or those named, with a one-word prompt, and says what came back. */
@@ -41,29 +44,43 @@ export async function checkRunners(cli: Cli, names: readonly string[], flags: Ru
   );
   const rows: CheckedRunner[] = [];
   // One after the other: two agents at once would share the machine and the limits of their accounts.
-  for (const [name, runner] of chosen) rows.push(await checkRunner(name, runner, { settings, flags }));
+  for (const [name, runner] of chosen)
+    rows.push(await checkRunner(name, runner, { settings, flags, env: cli.terminal.env }));
   print(cli, rows, flags);
-  if (rows.some((row) => !row.ok)) cli.setExitCode(1);
+  if (rows.some(({ ok, write }) => !ok || write?.kind === 'wrote')) cli.setExitCode(1);
 }
 
 async function checkRunner(
   name: string,
   runner: Runner,
-  { settings, flags }: { readonly settings: Settings; readonly flags: RunnersFlags },
+  {
+    settings,
+    flags,
+    env,
+  }: { readonly settings: Settings; readonly flags: RunnersFlags; readonly env: NodeJS.ProcessEnv },
 ): Promise<CheckedRunner> {
+  const own = settings.gateway.runners[name];
+  const model = defaultModelOf(own, settings.agents.defaults.model);
+  const takeTurn: ProofOptions['takeTurn'] = async (taker, parts) => {
+    const signal = AbortSignal.timeout(flags.timeout * 1000 + 5_000);
+    return taker.run(makeTurn(parts, { model, timeoutSeconds: flags.timeout }), {
+      signal,
+      onProcess: async () => {},
+    });
+  };
   const startedAt = performance.now();
-  const turn = makeTurn(
-    defaultModelOf(settings.gateway.runners[name], settings.agents.defaults.model),
-    flags.timeout,
-  );
-  const signal = AbortSignal.timeout(flags.timeout * 1000 + 5_000);
-  const result = await runner.run(turn, { signal, onProcess: async () => {} });
-  const ok = result.kind === 'completed' && result.outcome === 'ok';
+  const result = await takeTurn(runner, { message: PROMPT, isOneShot: true });
   const tookMs = Math.round(performance.now() - startedAt);
-  return { runner: name, kind: runner.kind, ok, said: saidBy(result), tookMs };
+  const ok = result.kind === 'completed' && result.outcome === 'ok';
+  const checked = { runner: name, kind: runner.kind, ok, said: saidBy(result), tookMs };
+  if (!ok || own?.kind !== 'agent') return checked;
+  return { ...checked, write: await proveWrite(own, { settings, env, takeTurn }) };
 }
 
-function makeTurn(model: string | undefined, timeoutSeconds: number): Turn {
+function makeTurn(
+  { message, ...parts }: Pick<Turn, 'message' | 'cwd' | 'isOneShot'>,
+  { model, timeoutSeconds }: { readonly model: string | undefined; readonly timeoutSeconds: number },
+): Turn {
   const id = randomUUID();
   const origin = { requestId: id, path: 'check', trusted: true };
   return {
@@ -73,12 +90,12 @@ function makeTurn(model: string | undefined, timeoutSeconds: number): Turn {
     sessionKey: `check:${id}`,
     sessionId: id,
     name: 'Check',
-    prompt: buildAgentPrompt({ message: PROMPT, origin, nonce: id }),
-    message: PROMPT,
+    prompt: buildAgentPrompt({ message, origin, nonce: id }),
+    message,
     ...(model === undefined ? {} : { model }),
     timeoutSeconds,
-    isOneShot: true,
     history: [],
+    ...parts,
   };
 }
 
@@ -102,12 +119,26 @@ function print(cli: Cli, rows: readonly CheckedRunner[], { json }: RunnersFlags)
     cli.terminal.out('no runner but echo is configured: no agent runs');
     return;
   }
-  const cells = rows.map(({ runner, kind, ok, said, tookMs }) => [
+  const cells = rows.map(({ runner, kind, ok, said, tookMs, write }) => [
     runner,
     kind,
     ok ? 'ok' : 'failed',
     formatSpan(tookMs),
+    write === undefined ? '' : describeWrite(write),
     clearControl(said.replaceAll('\n', ' '), { oneLine: true }),
   ]);
-  cli.terminal.out(formatTable(['runner', 'kind', 'state', 'took', ''], cells));
+  cli.terminal.out(formatTable(['runner', 'kind', 'state', 'took', 'writing', ''], cells));
+}
+
+function describeWrite(proof: WriteProof): string {
+  switch (proof.kind) {
+    case 'refused':
+      return 'refused (tried)';
+    case 'allowed':
+      return `allowed (access: ${proof.access})`;
+    case 'wrote':
+      return 'NOT REFUSED: it wrote a file, although its access is read';
+    case 'unproved':
+      return `not proved: ${proof.why}`;
+  }
 }

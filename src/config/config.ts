@@ -1,5 +1,5 @@
 export { CONFIG_CODES } from './config-codes.ts';
-export type { AgentKind } from './runner-schema.ts';
+export type { AgentAccess, AgentKind } from './runner-schema.ts';
 export { configJsonSchema } from './config-schema.ts';
 export { DEFAULT_CONFIG_FILES, importOpenClawFile, loadConfig } from './load-config.ts';
 export type { ImportedConfig } from './openclaw/import.ts';

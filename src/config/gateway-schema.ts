@@ -43,6 +43,13 @@ export const gatewaySchema = z.strictObject({
   maxRunsPerMapping: whole(1, 1000)
     .optional()
     .meta({ description: 'Most runs of one mapping at the same time; default no separate limit.' }),
+  workFolders: z
+    .record(
+      z.string().regex(/^[\w.-]{1,64}$/, { error: 'a name has letters, digits, and . _ -, at most 64' }),
+      text,
+    )
+    .default({})
+    .meta({ description: 'Folders that a mapping may name with `cwd`, by name.' }),
   holdHours: z
     .number()
     .min(0)

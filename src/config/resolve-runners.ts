@@ -208,12 +208,13 @@ function agentSettings(
   runner: Extract<RunnerFile, { kind: 'claude' | 'codex' | 'gemini' | 'opencode' }>,
   context: Named,
 ): Extract<RunnerSettings, { kind: 'agent' }> {
-  const { kind, argv, env, passEnv, maxReplyBytes, model } = runner;
+  const { kind, access, argv, env, passEnv, maxReplyBytes, model } = runner;
   return {
     kind: 'agent',
     agent: kind,
     command: programPath(runner.command ?? kind, context.directory),
     sessions: stateFolder('sessions', context),
+    access,
     argv,
     env,
     passEnv,

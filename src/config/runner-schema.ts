@@ -4,6 +4,9 @@ import { text } from './schema-values.ts';
 /** Coding agents whose command line is known. */
 const AGENT_KINDS = ['claude', 'codex', 'gemini', 'opencode'] as const;
 export type AgentKind = (typeof AGENT_KINDS)[number];
+/** What a coding agent may do: read its folder, change files in it, or everything that its user may. */
+const AGENT_ACCESS = ['read', 'edit', 'full'] as const;
+export type AgentAccess = (typeof AGENT_ACCESS)[number];
 
 /** A secret: literal, `${NAME}` from the environment, or the content of a file. References are resolved before. */
 export const secretSchema = z
@@ -75,6 +78,10 @@ const agentSchema = z.strictObject({
     .max(1000)
     .default([])
     .meta({ description: "Further arguments of the agent's command, before the prompt." }),
+  access: z.enum(AGENT_ACCESS).default('read').meta({
+    description:
+      'What the agent may do, by its own permission flags: read files of its folder (default), edit them too, or everything.',
+  }),
   command: text.optional().meta({ description: 'The program, where it is not on PATH under its name.' }),
   ...placeAndEnvironment,
   model,

@@ -1,7 +1,7 @@
 import type { SummaryMode, WakeMode } from '../action.ts';
 import type { LocatedValue } from '../document/document.ts';
 import type { MailBlock } from './mail-schema.ts';
-import type { AgentKind } from './runner-schema.ts';
+import type { AgentAccess, AgentKind } from './runner-schema.ts';
 
 /** Where hooks are taken unless the file says otherwise. */
 export const DEFAULT_PORT = 8787;
@@ -112,6 +112,8 @@ export interface GatewaySettings {
   readonly maxRuns: number;
   /** Runs in parallel at most per mapping id. Default: no limit of its own. */
   readonly maxRunsPerMapping: number | undefined;
+  /** Folders that a mapping may name with `cwd`, absolute. */
+  readonly workFolders: Readonly<Record<string, string>>;
   /** Hours for which the runs of an agent that is away wait; 0: three attempts, as for any other failure to start. */
   readonly holdHours: number;
   readonly heartbeat: {
@@ -143,6 +145,8 @@ export type RunnerSettings =
       readonly sessions: string;
       /** The program; default the agent's name. */
       readonly command: string;
+      /** What the agent may do in its folder, by its own permission flags. */
+      readonly access: AgentAccess;
       /** Further arguments. */
       readonly argv: readonly string[];
       readonly cwd?: string;

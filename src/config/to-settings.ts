@@ -236,6 +236,9 @@ function gatewaySettings(
     ...runners,
     maxRuns: gateway.maxRuns,
     maxRunsPerMapping: gateway.maxRunsPerMapping,
+    workFolders: Object.fromEntries(
+      Object.entries(gateway.workFolders).map(([name, folder]) => [name, resolve(context.directory, folder)]),
+    ),
     holdHours: gateway.holdHours,
     heartbeat: {
       everySeconds: heartbeat.everySeconds,

@@ -119,6 +119,11 @@ export class RunAttempts {
       const message = `runner ${name} is not configured: add gateway.runners.${name}`;
       return { kind: 'not-started', code: 'not_configured', message, final: false };
     }
+    const folder = run.action.cwd;
+    if (folder !== undefined && settings.gateway.workFolders[folder] === undefined) {
+      const message = `the folder ${folder} is not in gateway.workFolders`;
+      return { kind: 'not-started', code: 'not_configured', message, final: false };
+    }
     try {
       return await takeTurn(runner, await this.#makeTurn(run, settings), options);
     } catch (error) {
@@ -135,6 +140,7 @@ export class RunAttempts {
       ? { turns: [], hasKeyOnlyId: false }
       : await this.#context.storage.findConversation(conversation);
     const { model } = targetOf(action, settings);
+    const cwd = action.cwd === undefined ? undefined : settings.gateway.workFolders[action.cwd];
     return {
       runId: run.id,
       kind: 'hook',
@@ -146,6 +152,7 @@ export class RunAttempts {
       message: action.message,
       ...(model === undefined ? {} : { model }),
       ...(action.thinking === undefined ? {} : { thinking: action.thinking }),
+      ...(cwd === undefined ? {} : { cwd }),
       isOneShot: action.oneShot,
       timeoutSeconds: action.timeoutSeconds ?? settings.agents.defaults.timeoutSeconds,
       history: boundHistory(turns, settings.gateway.sessions),

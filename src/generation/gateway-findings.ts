@@ -7,7 +7,7 @@ import { CHANNEL_ALIASES, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { didYouMean, displayName, type Diagnostic } from '../document/document.ts';
 import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
-import { commandProblems, modelProblems } from '../runners/runners.ts';
+import { commandProblems, isWithin, modelProblems } from '../runners/runners.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 
 type Place = NonNullable<Diagnostic['at']>;
@@ -24,6 +24,7 @@ export function findGatewayProblems(
     ...findRunnerProblems(config, mappings),
     ...findForwardedInstructions(config, mappings),
     ...findCommandProblems(config, env),
+    ...findFolderProblems(config),
   ];
 }
 
@@ -225,6 +226,20 @@ function findCommandProblems(
       hint,
     }));
   });
+}
+
+/** An agent in the folder of the configuration could change what it is allowed to do. */
+function findFolderProblems({ settings, root, file }: LoadedConfig): readonly Diagnostic[] {
+  return Object.entries(settings.gateway.workFolders)
+    .filter(([, folder]) => isWithin(dirname(file), folder))
+    .map(([name]) => ({
+      severity: 'warning',
+      code: 'RUNNER_FOLDER',
+      message:
+        'this folder holds the configuration: an agent with text from outside in hand can read and change it there',
+      at: root.place(['gateway', 'workFolders', name]),
+      hint: 'name a folder outside of it, such as a checkout of its own',
+    }));
 }
 
 function providerHint(runner: string, key: string | undefined): string {

@@ -194,6 +194,7 @@ function compile(
     aliases: agents.defaults.aliases,
     channels: catalog.modules.keys(),
     runners: Object.keys(gateway.runners),
+    workFolders: Object.keys(gateway.workFolders),
     agents: Object.keys(hooks.agents.runners),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
     ...(references === undefined ? {} : { resolveReference: references.read }),

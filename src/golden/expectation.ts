@@ -97,6 +97,7 @@ function describeAction(action: Action): Record<string, unknown> {
     timeoutSeconds,
     summary: action.summary,
     runner,
+    cwd: action.cwd,
     fallback,
     callbackUrl,
     dedupe: dedupe?.key,

@@ -146,9 +146,10 @@ function warnOfGeneratedId({ warnings }: EvaluationState, { id, owner }: Compile
 }
 
 function operatorSettings(mapping: CompiledMapping): Partial<PreparedAgentAction> {
-  const { runner, fallback, callbackUrl } = mapping;
+  const { runner, cwd, fallback, callbackUrl } = mapping;
   return {
     ...(runner === undefined ? {} : { runner }),
+    ...(cwd === undefined ? {} : { cwd }),
     ...(fallback === undefined ? {} : { fallback }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   };

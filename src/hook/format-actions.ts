@@ -45,6 +45,7 @@ function agentSettings(action: AgentAction): string[] {
     ['thinking', action.thinking],
     ['timeout', action.timeoutSeconds === undefined ? undefined : `${action.timeoutSeconds} s`],
     ['runner', action.runner],
+    ['folder', action.cwd],
     ['callback', action.callbackUrl === undefined ? undefined : 'yes'],
   ]);
 }

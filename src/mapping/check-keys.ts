@@ -14,6 +14,7 @@ const AGENT_KEYS = [
   'thinking',
   'timeoutSeconds',
   'runner',
+  'cwd',
   'fallback',
   'summary',
   'callbackUrl',

@@ -141,6 +141,24 @@ export function checkThinking({ reporter }: Pick<Checked, 'reporter'>, level: st
   });
 }
 
+/** A mapping names a folder of the configuration's list, never a path of its own. */
+export function checkWorkFolder({ source, reporter, options }: Checked): void {
+  const { cwd } = source;
+  const { workFolders } = options;
+  if (cwd === undefined || workFolders === undefined || workFolders.includes(cwd)) return;
+  const near = didYouMean(cwd, workFolders);
+  const known = workFolders.length === 0 ? 'it is empty' : `the names are: ${workFolders.join(' ')}`;
+  reporter.report(['cwd'], {
+    code: 'UNKNOWN_WORK_FOLDER',
+    message: `there is no folder ${quote(cwd)} in gateway.workFolders`,
+    hint:
+      near === undefined
+        ? `${known}; add the folder there, and write its name here: an agent works only in folders of that list`
+        : `did you mean "${near}"?`,
+    ...replacing(cwd, near),
+  });
+}
+
 /** A runner is a key of `gateway.runners`. */
 export function checkRunner({ source, reporter, options }: Checked, runners = options.runners): void {
   const { runner } = source;

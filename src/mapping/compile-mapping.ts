@@ -16,6 +16,7 @@ import {
   checkConversationOwner,
   checkSessionKey,
   checkThinking,
+  checkWorkFolder,
 } from './check-names.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { MAPPING_ADVICE } from './foreign-keys.ts';
@@ -177,6 +178,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
   const dedupe = compileDedupe(compiling);
   const fallback = compileFallback(compiling);
   checkRunner(compiling, options.runners);
+  checkWorkFolder(compiling);
   const sessionKey = template(compiling, 'sessionKey');
   const thinking = template(compiling, 'thinking');
   if (sessionKey !== undefined) checkConversationOwner(compiling, `mapping-${order + 1}`);
@@ -208,6 +210,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
     ...present('transform', transform),
     ...present('forEach', forEach),
     ...present('runner', source.runner),
+    ...present('cwd', source.cwd),
     ...present('agentId', agentOf(compiling)),
     ...present('fallback', fallback),
     ...present('callbackUrl', callbackUrl),

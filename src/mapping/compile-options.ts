@@ -23,6 +23,8 @@ export interface CompileOptions {
   readonly agents?: readonly string[];
   /** Keys of `gateway.runners`. */
   readonly runners?: readonly string[];
+  /** Keys of `gateway.workFolders`. */
+  readonly workFolders?: readonly string[];
   /** `hooks.lenient`: keys of the main session are put under `hook:`; default as the dialect of the mapping has it. */
   readonly lenient?: boolean;
   /** What is wrong with a recipient on a channel, in words; undefined where it will do. */

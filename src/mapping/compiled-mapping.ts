@@ -177,6 +177,8 @@ export interface CompiledMapping {
   /** A payload path, split into keys; `text` is the path as written. */
   readonly forEach?: { readonly keys: readonly string[]; readonly text: string; readonly at: Place };
   readonly runner?: string;
+  /** A name from `gateway.workFolders`. */
+  readonly cwd?: string;
   readonly fallback?: DeliveryTarget;
   readonly callbackUrl?: string;
   readonly dedupe?: DedupeSettings;

@@ -175,6 +175,13 @@ export const MappingSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('Runner of this mapping, a name from gateway.runners; default gateway.runner.'),
+  cwd: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Folder in which the agent works, a name from gateway.workFolders; default that of the runner.',
+    ),
   fallback: FallbackSchema.optional().describe(
     'Channel that is tried when delivery on the first channel has failed for good.',
   ),

@@ -1,4 +1,5 @@
 import { field, textField } from '../outgoing/outgoing.ts';
+import type { AgentAccess } from '../config/config.ts';
 import type { TokenUsage } from '../storage/storage.ts';
 
 /** A conversation as the agent's own command line names it. */
@@ -28,12 +29,20 @@ export interface AgentReport {
   readonly sessionId?: string | undefined;
 }
 
+/** An access in an agent's own words. */
+export interface Permission {
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** How one agent's command line is used without a terminal. The prompt goes to its standard input. */
 export interface AgentProfile {
   /** Variables with its keys, its server and its folders; passed on where they are set. */
   readonly variables: readonly string[];
   /** Those of them that hold a key. */
   readonly keys: readonly string[];
+  /** What makes the agent keep to an access, before the operator's own arguments and variables. */
+  readonly access: Readonly<Record<AgentAccess, Permission>>;
   /** Whether Sluice names conversations, or the agent does. */
   readonly namesSessions: boolean;
   argv(options: AgentArguments): readonly string[];
@@ -50,11 +59,36 @@ const GOOGLE_KEYS = ['GEMINI_API_KEY', 'GOOGLE_API_KEY'];
 
 const OPENCODE_KEYS = [...ANTHROPIC_KEYS, 'OPENAI_API_KEY', ...GOOGLE_KEYS, 'OPENROUTER_API_KEY'];
 
+const OPENCODE_READ = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow' };
+
+function opencodePermission(rules: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return { OPENCODE_PERMISSION: JSON.stringify(rules) };
+}
+
+/** As settings, because `exec resume` takes no `--sandbox`. What is not allowed is refused, as nobody can be asked. */
+function codexSandbox(mode: string): readonly string[] {
+  return ['-c', `sandbox_mode="${mode}"`, '-c', 'approval_policy="never"'];
+}
+
 /** Tried with claude 2.1.330, codex 0.169.0, gemini 0.61.0 and opencode 1.18.33 (2026-11). */
 export const AGENT_PROFILES = {
   claude: {
     keys: ANTHROPIC_KEYS,
     variables: [...ANTHROPIC_KEYS, 'ANTHROPIC_BASE_URL', 'CLAUDE_CONFIG_DIR'],
+    // Tools that are not there cannot be allowed by settings of the user; nor can those of other servers.
+    access: {
+      read: { argv: ['--permission-mode', 'default', '--strict-mcp-config', '--tools', 'Read,Glob,Grep'] },
+      edit: {
+        argv: [
+          '--permission-mode',
+          'acceptEdits',
+          '--strict-mcp-config',
+          '--tools',
+          'Read,Glob,Grep,Edit,Write',
+        ],
+      },
+      full: { argv: ['--dangerously-skip-permissions'] },
+    },
     namesSessions: true,
     argv: ({ session, model, thinking, extra }) => [
       '-p',
@@ -73,6 +107,11 @@ export const AGENT_PROFILES = {
   codex: {
     keys: OPENAI_KEYS,
     variables: [...OPENAI_KEYS, 'CODEX_HOME'],
+    access: {
+      read: { argv: codexSandbox('read-only') },
+      edit: { argv: codexSandbox('workspace-write') },
+      full: { argv: codexSandbox('danger-full-access') },
+    },
     namesSessions: false,
     argv: ({ session, model, thinking, extra }) => [
       ...(session.isNew ? ['exec'] : ['exec', 'resume']),
@@ -99,6 +138,11 @@ export const AGENT_PROFILES = {
       'GOOGLE_GENAI_USE_VERTEXAI',
       'GEMINI_CLI_HOME',
     ],
+    access: {
+      read: { argv: ['--approval-mode', 'plan'] },
+      edit: { argv: ['--approval-mode', 'auto_edit'] },
+      full: { argv: ['--approval-mode', 'yolo'] },
+    },
     namesSessions: true,
     argv: ({ session, model, extra }) => [
       // The folder is new and empty: there is nothing in it that could be mistrusted.
@@ -125,6 +169,12 @@ export const AGENT_PROFILES = {
       'XDG_CACHE_HOME',
       'XDG_STATE_HOME',
     ],
+    // Without a word it allows everything.
+    access: {
+      read: { argv: [], env: opencodePermission({ '*': 'deny', ...OPENCODE_READ }) },
+      edit: { argv: [], env: opencodePermission({ '*': 'deny', ...OPENCODE_READ, edit: 'allow' }) },
+      full: { argv: [], env: opencodePermission({ '*': 'allow' }) },
+    },
     namesSessions: false,
     argv: ({ session, model, thinking, extra }) => [
       'run',

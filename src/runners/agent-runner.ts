@@ -9,7 +9,13 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RunnerSettings } from '../config/config.ts';
 import { describe } from '../outgoing/outgoing.ts';
-import { AGENT_PROFILES, type AgentProfile, type AgentReport, type AgentSession } from './agent-profiles.ts';
+import {
+  AGENT_PROFILES,
+  type AgentProfile,
+  type AgentReport,
+  type AgentSession,
+  type Permission,
+} from './agent-profiles.ts';
 import { createCommandRunner, type HostEnvironment } from './command-runner.ts';
 import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
 
@@ -88,13 +94,26 @@ class AgentTurn {
   }
 
   #run(session: AgentSession): Promise<TurnResult> {
-    const { command, argv, agent: _, sessions: _sessions, model: _model, ...settings } = this.#settings;
+    const {
+      command,
+      argv,
+      agent: _,
+      sessions: _sessions,
+      model: _model,
+      access,
+      ...settings
+    } = this.#settings;
+    const permission: Permission = this.#profile.access[access];
     const { model, thinking } = this.#turn;
     const runner = createCommandRunner(
       {
         ...settings,
         kind: 'command',
-        argv: [command, ...this.#profile.argv({ session, model, thinking, extra: argv })],
+        argv: [
+          command,
+          ...this.#profile.argv({ session, model, thinking, extra: [...permission.argv, ...argv] }),
+        ],
+        env: { ...permission.env, ...settings.env },
         prompt: 'stdin',
         passEnv: [...this.#profile.variables, ...settings.passEnv],
         retryExitCodes: [],

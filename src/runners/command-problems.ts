@@ -8,7 +8,7 @@ import { isWithin, workRootProblem } from './work-folder.ts';
 /** A finding about a runner that starts a command. */
 export interface CommandProblem {
   readonly severity: 'error' | 'warning';
-  readonly code: 'RUNNER_FOLDER' | 'RUNNER_ENVIRONMENT' | 'COMMAND_NOT_FOUND';
+  readonly code: 'RUNNER_FOLDER' | 'RUNNER_ENVIRONMENT' | 'RUNNER_ACCESS' | 'COMMAND_NOT_FOUND';
   /** The key below the runner it is about; absent where that is not written. */
   readonly key?: string;
   readonly message: string;
@@ -28,7 +28,12 @@ export interface CommandPlace {
 
 /** Where a command would work, whether it is there, and keys that would not reach it. Looks at the disk. */
 export function commandProblems(runner: CommandRunner, place: CommandPlace): readonly CommandProblem[] {
-  return [...folderProblems(runner, place), ...programProblems(runner, place), ...keyProblems(runner, place)];
+  return [
+    ...folderProblems(runner, place),
+    ...accessProblems(runner, place),
+    ...programProblems(runner, place),
+    ...keyProblems(runner, place),
+  ];
 }
 
 function folderProblems(
@@ -52,6 +57,37 @@ function folderProblems(
         'the command works in a folder that holds the configuration: ' +
         'an agent with text from outside in hand can read and change it there',
       hint: `${hasCwd ? 'write' : 'add'} cwd: private ${hasCwd ? 'at' : 'to'} ${at}${hasCwd ? '.cwd' : ''}${kind === 'agent' ? ', or leave cwd out' : ''}`,
+    },
+  ];
+}
+
+/** Arguments that say something else about permissions than `access` does. */
+const PERMISSION_OPTIONS =
+  /^(?:--(?:dangerously-[\w-]+|allow-dangerously-[\w-]+|permission-mode|yolo|approval-mode|sandbox|full-auto|auto)(?:=|$)|-[ys]$|(?:sandbox_mode|approval_policy)=)/;
+
+/** What loosens the access of an agent that reads what senders wrote. */
+function accessProblems(runner: CommandRunner, { at }: CommandPlace): readonly CommandProblem[] {
+  if (runner.kind !== 'agent') return [];
+  if (runner.access === 'full') {
+    return [
+      {
+        severity: 'warning',
+        code: 'RUNNER_ACCESS',
+        key: 'access',
+        message: `${runner.agent} may do everything that the user of the service may, with text from outside in hand`,
+        hint: 'write access: read, or edit; or run the service in a container of its own',
+      },
+    ];
+  }
+  const option = runner.argv.find((argument) => PERMISSION_OPTIONS.test(argument));
+  if (option === undefined) return [];
+  return [
+    {
+      severity: 'warning',
+      code: 'RUNNER_ACCESS',
+      key: 'argv',
+      message: `${option.slice(0, 80)} stands behind what access: ${runner.access} says, and may loosen it`,
+      hint: `remove it from ${at}.argv, and write access: read, edit or full`,
     },
   ];
 }

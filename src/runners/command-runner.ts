@@ -62,7 +62,8 @@ async function openPlace(
   needsFile: boolean,
 ): Promise<Pick<CommandContext, 'workspace' | 'cwd'> | TurnResult> {
   try {
-    const folder = privateFolders === undefined ? cwd : await openWorkFolder(privateFolders, turn.sessionId);
+    const folder =
+      turn.cwd ?? (privateFolders === undefined ? cwd : await openWorkFolder(privateFolders, turn.sessionId));
     return { workspace: await openWorkspace(turn, needsFile), cwd: folder };
   } catch (error) {
     const why = error instanceof WorkFolderError ? error.message : codeOf(error);

@@ -20,6 +20,8 @@ export interface Turn {
   readonly model?: string;
   readonly thinking?: string;
   readonly timeoutSeconds: number;
+  /** The folder to work in, absolute, in place of the runner's; only what the configuration lists. */
+  readonly cwd?: string;
   /** True where the conversation ends with this turn, so that nothing of it is kept. */
   readonly isOneShot?: boolean;
   /** Earlier turns of the session, oldest first; empty for a new one. */

@@ -8,6 +8,7 @@ import { createOpenClawRunner } from './openclaw-runner.ts';
 import type { Runner } from './runner.ts';
 
 export { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
+export { isWithin } from './work-folder.ts';
 export { commandProblems, type CommandProblem } from './command-problems.ts';
 export { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
 export { removeWorkspaces } from './command-workspace.ts';

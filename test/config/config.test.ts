@@ -193,6 +193,7 @@ test('a file with every key becomes exactly these settings', async () => {
     },
     gateway: {
       token: 'gateway-secret',
+      workFolders: {},
       runner: 'default',
       runners: {
         echo: { kind: 'echo' },

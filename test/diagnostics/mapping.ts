@@ -33,6 +33,7 @@ async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
     models: ['anthropic/claude-opus-4-8', 'openai/gpt-6'],
     aliases: { opus: 'anthropic/claude-opus-4-8' },
     runners: ['echo', 'claude'],
+    workFolders: ['web', 'api'],
     agents: ['main', 'ops'],
     ...(basename(folder) === 'VERIFY_SECRET' ? { resolveReference: resolveForTest } : {}),
     recipientProblem: (channel, to) =>

@@ -104,6 +104,7 @@ const FULL = {
         maxReplyBytes: 1000,
         maxRuns: 6,
       },
+      coder: { kind: 'codex', access: 'edit' },
       other: {
         kind: 'forward',
         url: 'http://127.0.0.1:1/hooks',
@@ -112,6 +113,7 @@ const FULL = {
         maxRuns: 5,
       },
     },
+    workFolders: { web: '/srv/web' },
     holdHours: 2,
     maxRuns: 5,
     maxRunsPerMapping: 2,

@@ -49,6 +49,7 @@ const MAPPINGS = [
     },
     forEach: 'items',
     runner: 'agent',
+    cwd: 'web',
     fallback: { channel: 'discord', to: '123456789012345678' },
     callbackUrl: 'https://example.org/done',
     dedupe: { key: '{{id}}', ttlSeconds: 60 },

@@ -21,7 +21,7 @@ import { createRunners, type Turn, type TurnResult } from '../../src/runners/run
  * its key, and replies with the prompt and how often it was asked in this conversation.
  */
 const COMMON = `#!/bin/sh
-args="$*"; prompt=$(cat); echo "$PWD $KEY $args" >> "$HOME/calls"
+args="$*"; prompt=$(cat); echo "$PWD $KEY $args $OPENCODE_PERMISSION" >> "$HOME/calls"
 known() { [ -f "$HOME/sessions/$1" ]; }
 ask() { mkdir -p "$HOME/sessions"; echo x >> "$HOME/sessions/$1"; n=$(grep -c x "$HOME/sessions/$1"); }
 [ "$prompt" = fail ] && { echo "it broke" >&2; exit 3; }
@@ -75,6 +75,30 @@ echo '{"type":"text","sessionID":"'$id'","part":{"type":"text","text":"'"$prompt
 echo '{"type":"step_finish","sessionID":"'$id'","part":{"type":"step-finish","tokens":{"input":5,"output":3}}}'
 `,
   },
+};
+
+/** What tells each access in a call: read, edit, full; the operator's own arguments stand behind it. */
+const ACCESS: Readonly<Record<string, readonly [RegExp, RegExp, RegExp]>> = {
+  claude: [
+    /--permission-mode default --strict-mcp-config --tools Read,Glob,Grep --extra/,
+    /--permission-mode acceptEdits --strict-mcp-config --tools Read,Glob,Grep,Edit,Write --extra/,
+    /--dangerously-skip-permissions --extra/,
+  ],
+  codex: [
+    /sandbox_mode="read-only" -c approval_policy="never" --extra/,
+    /sandbox_mode="workspace-write" -c approval_policy="never" --extra/,
+    /sandbox_mode="danger-full-access" -c approval_policy="never" --extra/,
+  ],
+  gemini: [
+    /--approval-mode plan --extra/,
+    /--approval-mode auto_edit --extra/,
+    /--approval-mode yolo --extra/,
+  ],
+  opencode: [
+    /--extra \{"\*":"deny","read":"allow","glob":"allow","grep":"allow","list":"allow"\}/,
+    /--extra \{"\*":"deny",.*"list":"allow","edit":"allow"\}/,
+    /--extra \{"\*":"allow"\}/,
+  ],
 };
 
 interface Opened {
@@ -161,6 +185,19 @@ describe.each(Object.keys(AGENTS))('the agent %s', (name) => {
       error: { code: 'exit_3', message: 'the command exited with code 3\nit broke' },
     });
     expect(agent.calls()).toHaveLength(2);
+  });
+
+  test('may only read unless it is said otherwise, and works in a folder of the list', async () => {
+    const patterns = ACCESS[name]!;
+    for (const [index, access] of ['', 'access: edit', 'access: full'].entries()) {
+      const agent = await openAgent(name, `${access}${access === '' ? '' : ', '}argv: [--extra]`);
+      const folder = join(agent.home, 'config');
+      await agent.run({ cwd: folder });
+      const [call = ''] = agent.calls();
+      expect(call.split(' ')[0]).toBe(folder);
+      expect(call).toMatch(patterns[index]!);
+      for (const other of patterns.filter((_, at) => at !== index)) expect(call).not.toMatch(other);
+    }
   });
 
   test('gets a model and further arguments, and no model that looks like an option', async () => {

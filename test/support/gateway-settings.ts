@@ -4,6 +4,7 @@ import type { GatewaySettings } from '../../src/config/config.ts';
 export function gatewaySettings(change: Partial<GatewaySettings> = {}): GatewaySettings {
   return {
     token: undefined,
+    workFolders: {},
     runner: 'default',
     runners: {},
     maxRuns: 4,
