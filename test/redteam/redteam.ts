@@ -11,6 +11,8 @@ import { countMissed, type Part, runParts } from '../support/parts.ts';
 const PARTS: readonly (() => Promise<Part>)[] = [
   async () => (await import('./strangers-part.ts')).strangersPart,
   async () => (await import('./work-part.ts')).workPart,
+  async () => (await import('./boundary-part.ts')).boundaryPart,
+  async () => (await import('./vectors-part.ts')).vectorsPart,
   async () => (await import('./limiter-part.ts')).limiterPart,
 ];
 
