@@ -4,6 +4,7 @@ import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
 import { consoleKeyFile, openConsole } from './serve-console.ts';
+import { untilStopSignal } from './stop-signals.ts';
 import { CliError } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -97,17 +98,8 @@ export async function untilStopped(
   service: Service,
   say: (signal: NodeJS.Signals, graceSeconds: number) => void,
 ): Promise<void> {
-  const signal = await Promise.race([
-    new Promise<NodeJS.Signals>((done) => {
-      process.once('SIGINT', done);
-      process.once('SIGTERM', done);
-    }),
-    service.failed,
-  ]);
+  const signal = await Promise.race([untilStopSignal(), service.failed]);
   if (signal instanceof Error)
     throw new CliError(`the store failed: ${signal.message}; start the service again`);
   say(signal, service.generation.config.settings.server.stopGraceSeconds);
-  const endNow = (): never => process.exit(1);
-  process.once('SIGINT', endNow);
-  process.once('SIGTERM', endNow);
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { recordCase } from '../golden/golden.ts';
 import { createHookRequest, formatEvaluation, type Evaluation } from '../hook/hook.ts';
@@ -57,7 +56,7 @@ export async function shadow(cli: Cli, flags: ShadowFlags): Promise<void> {
     `passes hooks on from ${listener.url}${settings.hooks.path} to ${upstream.origin}; nothing is performed here`,
   );
   try {
-    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+    await terminal.untilInterrupted();
   } finally {
     await listener.stop();
     await bench.close();

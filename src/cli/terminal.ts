@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { untilStopSignal } from './stop-signals.ts';
 
 /** Where a command writes and what it may ask; handed to every command so that none touches the process itself. */
 export interface Terminal {
@@ -58,11 +59,7 @@ export function processTerminal(): Terminal {
     interactive,
     env: process.env,
     cwd: process.cwd(),
-    untilInterrupted: () =>
-      new Promise((done) => {
-        process.once('SIGINT', () => done());
-        process.once('SIGTERM', () => done());
-      }),
+    untilInterrupted: async () => void (await untilStopSignal()),
     confirm: async (question) => ['y', 'yes'].includes((await ask(`${question} [y/N] `)) ?? ''),
     choose: async (question, choices) => {
       for (;;) {

@@ -92,6 +92,26 @@ test(
   },
 );
 
+test(
+  'three deploys while an agent works: each stop is orderly, and the run is neither counted nor given up',
+  { timeout: 60_000 },
+  async () => {
+    const mark = join(folder, 'started');
+    const agent = `{kind: command, argv: [sh, -c, "echo x >> ${mark}; sleep 60"], cwd: private}`;
+    const quick = CONFIG.replace('stopGraceSeconds: 5', 'stopGraceSeconds: 0.2');
+    await writeFile(join(folder, 'sluice.yaml'), quick.replace('gateway: {', `gateway: {runner: ${agent}, `));
+    const starts = (): number => (existsSync(mark) ? readFileSync(mark, 'utf8').length / 2 : 0);
+    for (let deploy = 1; deploy <= 3; deploy += 1) {
+      const service = await start();
+      if (deploy === 1) expect((await post(service, 'agent', { message: 'long' })).status).toBe(202);
+      await until(`start ${deploy} of the agent`, () => (starts() === deploy ? true : undefined));
+      expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
+      const [run] = JSON.parse((await runCommand(folder, ['queue', '--json'])).out) as object[];
+      expect(run).toMatchObject({ state: 'queued', attempts: 0 });
+    }
+  },
+);
+
 describe('reload', () => {
   test(
     'SIGHUP makes a new generation live; a broken one never replaces it, and readyz says so until one goes live',
