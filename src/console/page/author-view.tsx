@@ -1,5 +1,314 @@
+/** Changing mappings and transforms, and seeing at once what the change would do. */
+import { effect, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { FileContent, Finding } from '../protocol.ts';
+import {
+  busy,
+  changed,
+  chooseRequest,
+  choices,
+  files,
+  findings,
+  impact,
+  isChangedOutside,
+  isDirty,
+  judgement,
+  opened,
+  openFile,
+  payload,
+  problem,
+  request,
+  requestId,
+  save,
+  startAuthor,
+  text,
+  wantedLine,
+  vocabulary,
+} from './author-store.ts';
+import { createEditor, type Editor } from './editor.ts';
+import { count, formatTime } from './format.ts';
+import { ImpactView } from './impact-view.tsx';
+import { place } from './navigation.ts';
+import { PayloadTree } from './payload-tree.tsx';
+import { PromptView } from './prompt-view.tsx';
+import { plainText, ShownText } from './shown-text.tsx';
+import { say } from './toast.ts';
+import { TemplateView, TransformView, WhyView } from './trace-view.tsx';
+
+async function saveFile(): Promise<void> {
+  const name = opened.value?.name;
+  if (await save()) say(`saved ${name ?? ''}`);
+}
 
 export function AuthorView(): JSX.Element {
-  return <p class="empty">Author</p>;
+  const editor = useRef<Editor | undefined>(undefined);
+  useEffect(() => {
+    const { query } = place.peek();
+    return startAuthor({ id: query.get('request') ?? '', at: query.get('at') ?? '' });
+  }, []);
+  return (
+    <div class="author">
+      <section class="file" aria-label="File">
+        <FileBar />
+        {isChangedOutside.value && <ChangedOutside />}
+        {problem.value !== '' && (
+          <p class="problem" role="alert">
+            {problem.value}
+          </p>
+        )}
+        <EditorBox editor={editor} />
+        <Findings onChoose={(finding) => editor.current?.goTo(finding.from)} />
+      </section>
+      <Side onInsert={(path) => editor.current?.insertPath(path)} />
+    </div>
+  );
+}
+
+function FileBar(): JSX.Element {
+  const kinds = ['mapping', 'transform'] as const;
+  return (
+    <p class="bar">
+      <select
+        aria-label="File"
+        value={opened.value?.name ?? ''}
+        disabled={isDirty.value}
+        title={isDirty.value ? 'Save or discard the change first' : 'File'}
+        onChange={(event) => void openFile(event.currentTarget.value)}
+      >
+        {kinds.map((kind) => (
+          <optgroup key={kind} label={`${kind}s`}>
+            {files.value
+              .filter((file) => file.kind === kind)
+              .map(({ name }) => (
+                <option key={name} value={name}>
+                  {plainText(name)}
+                </option>
+              ))}
+          </optgroup>
+        ))}
+      </select>
+      <button type="button" class="primary" disabled={!isDirty.value} onClick={() => void saveFile()}>
+        Save
+      </button>
+      <button
+        type="button"
+        disabled={!isDirty.value}
+        onClick={() => void (opened.value && openFile(opened.value.name))}
+      >
+        Discard
+      </button>
+      <span class="quiet small" role="status">
+        {isDirty.value ? 'not saved; the live mappings are as they were' : ''}
+      </span>
+    </p>
+  );
+}
+
+/** Two people, or two programs, write the same file: neither loses what it wrote. */
+function ChangedOutside(): JSX.Element {
+  return (
+    <p class="note" role="alert">
+      The file on the disk was changed meanwhile, so this text was not written over it. Copy what you need,
+      then{' '}
+      <button type="button" class="link" onClick={() => void (opened.value && openFile(opened.value.name))}>
+        read the file again
+      </button>
+      .
+    </p>
+  );
+}
+
+function EditorBox({ editor }: { readonly editor: { current?: Editor | undefined } }): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (box.current === null) return undefined;
+    const made = createEditor({
+      parent: box.current,
+      onChange: changed,
+      onSave: () => void saveFile(),
+      vocabulary: () => vocabulary.peek(),
+      payload: () => payload.peek(),
+      headers: () => request.peek()?.kept?.headers ?? {},
+    });
+    editor.current = made;
+    let shown: FileContent | undefined;
+    const stops = [
+      effect(() => {
+        const file = opened.value;
+        if (file === undefined) return;
+        // What was saved is in the editor already.
+        const isSaved = shown?.name === file.name && text.peek() === file.text;
+        if (!isSaved || shown === undefined) made.open(file.name, file.text);
+        if (wantedLine.peek() > 0) made.goToLine(wantedLine.peek());
+        wantedLine.value = 0;
+        shown = file;
+      }),
+      effect(() => made.show(findings.value)),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+      made.destroy();
+      editor.current = undefined;
+    };
+  }, []);
+  return <div class="editor" ref={box} />;
+}
+
+function Findings({ onChoose }: { readonly onChoose: (finding: Finding) => void }): JSX.Element {
+  const name = opened.value?.name;
+  const own = findings.value.filter(({ file }) => file === name);
+  const others = findings.value.filter(({ file }) => file !== name);
+  return (
+    <div class="findings" aria-live="polite" aria-label="Findings">
+      {findings.value.length === 0 && (
+        <p class="quiet small">{busy.value === 'draft' ? 'checking…' : 'no findings'}</p>
+      )}
+      {[...own, ...others].map((finding, index) => (
+        <button
+          key={index}
+          type="button"
+          class={`finding ${finding.severity}`}
+          disabled={finding.file !== name}
+          onClick={() => onChoose(finding)}
+        >
+          <strong>
+            {finding.severity} {finding.code}
+          </strong>{' '}
+          <ShownText text={finding.message} /> <span class="place">{finding.place}</span>
+          {finding.hint !== undefined && (
+            <span class="hint">
+              {' '}
+              <ShownText text={finding.hint} />
+            </span>
+          )}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const TABS = ['Result', 'Payload', 'Changes'] as const;
+type Tab = (typeof TABS)[number];
+
+function Side({ onInsert }: { readonly onInsert: (path: string) => void }): JSX.Element {
+  const tab = useSignal<Tab>('Result');
+  return (
+    <section class="side" aria-label="What the change does">
+      <RequestChoice />
+      <div class="tabs" role="tablist" aria-label="What is shown" onKeyDown={(event) => moveTab(event, tab)}>
+        {TABS.map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`tab-${name}`}
+            aria-selected={tab.value === name}
+            aria-controls="tab-panel"
+            tabIndex={tab.value === name ? 0 : -1}
+            onClick={() => (tab.value = name)}
+          >
+            {name === 'Changes' ? <ChangeCount /> : name}
+          </button>
+        ))}
+      </div>
+      <div id="tab-panel" class="panel" role="tabpanel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
+        {tab.value === 'Result' && <Result />}
+        {tab.value === 'Payload' && <Payload onInsert={onInsert} />}
+        {tab.value === 'Changes' && <ImpactView />}
+      </div>
+    </section>
+  );
+}
+
+function moveTab(event: KeyboardEvent, tab: { value: Tab }): void {
+  const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+  const next = TABS[(TABS.indexOf(tab.value) + by + TABS.length) % TABS.length];
+  if (by === 0 || next === undefined) return;
+  tab.value = next;
+  document.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
+}
+
+function ChangeCount(): JSX.Element {
+  const found = impact.value;
+  if (found === undefined) return <>Changes{busy.value === '' ? '' : ' …'}</>;
+  const all = found.kept + found.golden;
+  return (
+    <span class={found.changes.length > 0 ? 'changed' : ''}>
+      {found.changes.length} of {all} would change{busy.value === '' ? '' : ' …'}
+    </span>
+  );
+}
+
+function RequestChoice(): JSX.Element {
+  const isListed = choices.value.some(({ id }) => id === requestId.value);
+  return (
+    <label class="bar">
+      <span class="quiet small">Request</span>
+      <select value={requestId.value} onChange={(event) => void chooseRequest(event.currentTarget.value)}>
+        <option value="">none</option>
+        {!isListed && requestId.value !== '' && <option value={requestId.value}>{requestId.value}</option>}
+        {choices.value.map(({ id, path, at, status, outcome }) => (
+          <option key={id} value={id}>
+            {formatTime(at)} {plainText(path, 40)} {status} {outcome}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Result(): JSX.Element {
+  const found = judgement.value;
+  if (requestId.value === '')
+    return <p class="quiet">Choose a request to see what it becomes while you type.</p>;
+  if (request.value !== undefined && request.value.kept === undefined)
+    return <p class="quiet">{request.value.notKept}</p>;
+  if (found === undefined)
+    return <p class="quiet">{busy.value === '' ? 'nothing to show yet' : 'working it out…'}</p>;
+  return (
+    <div class="result">
+      <p>
+        <span class={`outcome ${found.outcome}`}>
+          <span class="dot" aria-hidden="true" />
+          {found.outcome}
+        </span>{' '}
+        {found.mapping?.id}{' '}
+        {found.actions.length > 0 && <span class="quiet">{count(found.actions.length, 'action')}</span>}
+      </p>
+      <WhyView judgement={found} />
+      <TransformView judgement={found} />
+      {found.templates.map((template) => (
+        <TemplateView
+          key={`${template.field}${template.index ?? ''}`}
+          template={template}
+          advice={found.advice}
+        />
+      ))}
+      <PromptView judgement={found} />
+    </div>
+  );
+}
+
+function Payload({ onInsert }: { readonly onInsert: (path: string) => void }): JSX.Element {
+  if (payload.value === undefined) return <p class="quiet">The request was not kept.</p>;
+  return (
+    <>
+      <p class="quiet small">Choose a value to put its path into the file.</p>
+      <PayloadTree
+        root="payload"
+        value={payload.value}
+        label="payload"
+        action="Insert the path"
+        onChoose={onInsert}
+      />
+      <PayloadTree
+        root="headers"
+        value={request.value?.kept?.headers ?? {}}
+        label="headers"
+        action="Insert the path"
+        onChoose={onInsert}
+      />
+    </>
+  );
 }

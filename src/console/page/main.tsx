@@ -4,7 +4,8 @@ import { lazyView } from './lazy-view.tsx';
 import { connection, startInbox, state } from './inbox-store.ts';
 import { InboxView, openId, step } from './inbox-view.tsx';
 import { followLink, goTo, place } from './navigation.ts';
-import { RequestView, toast } from './request-view.tsx';
+import { RequestView } from './request-view.tsx';
+import { toast } from './toast.ts';
 
 /** The editor is large, and loaded when it is opened. */
 const AuthorView = lazyView(async () => (await import('./author-view.tsx')).AuthorView);

@@ -1,5 +1,5 @@
 /** One request: what it was, why it became what it is, and what became of it. */
-import { signal, useSignal, type Signal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { EvaluationJson, KeptTrace } from '../../hook/hook.ts';
@@ -13,28 +13,12 @@ import { OutcomeLabel } from './outcome-label.tsx';
 import { PayloadTree, pointedPath } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { ShownText } from './shown-text.tsx';
+import { copy } from './toast.ts';
 import { Place, TemplateView, TransformView, WhyView } from './trace-view.tsx';
 import { isUnderWay, WorkView } from './work-view.tsx';
 
 /** How often a request whose work goes on is looked at again. */
 const LOOK_AGAIN_MS = 1_500;
-
-/** Says shortly what was done; read out by screen readers. */
-export const toast = signal('');
-let toastTimer: ReturnType<typeof setTimeout> | undefined;
-
-export function say(text: string): void {
-  toast.value = text;
-  clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => (toast.value = ''), 4_000);
-}
-
-export function copy(text: string): void {
-  navigator.clipboard.writeText(text).then(
-    () => say(`copied ${text}`),
-    () => say(`could not copy ${text}`),
-  );
-}
 
 export function RequestView({ id }: { readonly id: string }): JSX.Element {
   const page = useSignal<RequestPage | undefined>(undefined);
@@ -173,7 +157,7 @@ function RequestHead({ page, isDev }: { readonly page: RequestPage; readonly isD
   );
 }
 
-export function Section(props: {
+function Section(props: {
   readonly title: string;
   readonly remark?: string;
   readonly children: unknown;

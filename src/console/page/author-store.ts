@@ -1,0 +1,189 @@
+/** A file as it is being changed, and what the change would do. */
+import { computed, effect, signal } from '@preact/signals';
+import type {
+  AuthorFile,
+  AuthorFiles,
+  DraftAnswer,
+  FileContent,
+  Finding,
+  ImpactAnswer,
+  Judgement,
+  RequestPage,
+  SaveAnswer,
+  Vocabulary,
+} from '../protocol.ts';
+import { getJson, isAborted, messageOf, postJson } from './api.ts';
+import { parseExact, type Value } from './exact-json.ts';
+import { rows, state } from './inbox-store.ts';
+
+/** A pause in typing. */
+const PAUSE_MS = 250;
+/** Requests that can be chosen. */
+const MAX_CHOICES = 100;
+
+export const files = signal<readonly AuthorFile[]>([]);
+export const vocabulary = signal<Vocabulary | undefined>(undefined);
+/** The file as it was read. */
+export const opened = signal<FileContent | undefined>(undefined);
+export const text = signal('');
+export const findings = signal<readonly Finding[]>([]);
+export const judgement = signal<Judgement | undefined>(undefined);
+export const impact = signal<ImpactAnswer | undefined>(undefined);
+/** What is being worked out. */
+export const busy = signal<'' | 'draft' | 'impact'>('');
+export const problem = signal('');
+/** The file on the disk is another than the one that was opened. */
+export const isChangedOutside = signal(false);
+export const requestId = signal('');
+export const request = signal<RequestPage | undefined>(undefined);
+
+/** Line of the mapping that was asked for; taken once. */
+export const wantedLine = signal(0);
+
+export const isDirty = computed(() => opened.value !== undefined && opened.value.text !== text.value);
+export const payload = computed<Value | undefined>(() => {
+  const kept = request.value?.kept;
+  return kept === undefined ? undefined : parseExact(kept.payload);
+});
+export const choices = computed(() => rows.value.slice(0, MAX_CHOICES));
+
+let round = new AbortController();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+async function loadFiles(): Promise<void> {
+  try {
+    const found = await getJson<AuthorFiles>('/api/files');
+    files.value = found.files;
+    vocabulary.value ??= await getJson<Vocabulary>('/api/vocabulary');
+  } catch (error) {
+    problem.value = messageOf(error);
+  }
+}
+
+export async function openFile(name: string): Promise<void> {
+  try {
+    const content = await getJson<FileContent>(`/api/file?name=${encodeURIComponent(name)}`);
+    opened.value = content;
+    text.value = content.text;
+    isChangedOutside.value = false;
+    findings.value = [];
+    impact.value = undefined;
+    problem.value = '';
+    changed(content.text, 0);
+  } catch (error) {
+    problem.value = messageOf(error);
+  }
+}
+
+export async function chooseRequest(id: string): Promise<void> {
+  requestId.value = id;
+  request.value = undefined;
+  judgement.value = undefined;
+  if (id === '') return;
+  try {
+    const page = await getJson<RequestPage>(`/api/request?id=${encodeURIComponent(id)}`);
+    if (requestId.value !== id) return;
+    request.value = page;
+    judgement.value = page.now;
+    if (opened.value !== undefined) changed(text.value, 0);
+  } catch (error) {
+    problem.value = messageOf(error);
+  }
+}
+
+/** The text has changed: after a pause it is checked and tried; a round that is under way ends. */
+export function changed(next: string, pauseMs = PAUSE_MS): void {
+  text.value = next;
+  round.abort();
+  clearTimeout(timer);
+  timer = setTimeout(() => void tryDraft(), pauseMs);
+}
+
+async function tryDraft(): Promise<void> {
+  const file = opened.value?.name;
+  if (file === undefined) return;
+  round = new AbortController();
+  const { signal: isOver } = round;
+  const tried = text.value;
+  const chosen = requestId.value === '' ? {} : { request: requestId.value };
+  try {
+    busy.value = 'draft';
+    const answer = await postJson<DraftAnswer>('/api/draft', { file, text: tried, ...chosen }, isOver);
+    findings.value = answer.findings;
+    if (answer.judgement !== undefined) judgement.value = answer.judgement;
+    if (answer.findings.some(({ severity }) => severity === 'error')) impact.value = undefined;
+    else {
+      busy.value = 'impact';
+      const found = await postJson<Partial<ImpactAnswer>>('/api/impact', { file, text: tried }, isOver);
+      impact.value = found.changes === undefined ? undefined : (found as ImpactAnswer);
+    }
+    problem.value = '';
+    busy.value = '';
+  } catch (error) {
+    if (isAborted(error)) return;
+    busy.value = '';
+    problem.value = messageOf(error);
+  }
+}
+
+/** Resolves to whether the file was written. */
+export async function save(): Promise<boolean> {
+  const file = opened.value;
+  if (file === undefined || !isDirty.value) return false;
+  const written = text.value;
+  try {
+    const { name, version } = file;
+    const answer = await postJson<SaveAnswer>('/api/save', { file: name, text: written, version });
+    if (answer.kind === 'changed') {
+      isChangedOutside.value = true;
+      return false;
+    }
+    opened.value = { name, text: written, version: answer.version };
+    isChangedOutside.value = false;
+    changed(text.value, 0);
+    return true;
+  } catch (error) {
+    problem.value = messageOf(error);
+    return false;
+  }
+}
+
+/** Looks whether the file on the disk has changed; one that is not being changed here is read again. */
+async function lookAtDisk(): Promise<void> {
+  const file = opened.value;
+  void loadFiles();
+  if (file === undefined) return;
+  try {
+    const { version } = await getJson<FileContent>(`/api/file?name=${encodeURIComponent(file.name)}`);
+    if (version === opened.value?.version) return;
+    if (isDirty.value) isChangedOutside.value = true;
+    else await openFile(file.name);
+  } catch (error) {
+    if (!isAborted(error)) problem.value = messageOf(error);
+  }
+}
+
+/** Begins to work; returns how to end. `place` is where the chosen request's mapping stands. */
+export function startAuthor({ id, at }: { readonly id: string; readonly at: string }): () => void {
+  void loadFiles().then(() => {
+    const name = at.replace(/:\d+:\d+$/, '');
+    wantedLine.value = Number(/:(\d+):\d+$/.exec(at)?.[1] ?? 0);
+    const first = files.value.find((file) => file.name === name) ?? files.value[0];
+    if (opened.value === undefined || name !== '') void (first && openFile(first.name));
+  });
+  if (id !== '' && id !== requestId.value) void chooseRequest(id);
+  const stopChoosing = effect(() => {
+    const newest = rows.value[0];
+    if (newest !== undefined && requestId.peek() === '') void chooseRequest(newest.id);
+  });
+  let known = state.peek()?.generation;
+  const stopWatching = effect(() => {
+    const now = state.value?.generation;
+    if (known !== undefined && now !== known) void lookAtDisk();
+    known = now;
+  });
+  return () => {
+    stopChoosing();
+    stopWatching();
+  };
+}

@@ -1,0 +1,153 @@
+/** The editor: CodeMirror with the findings of the service, and completion of what the service knows. */
+import { autocompletion } from '@codemirror/autocomplete';
+import { javascript } from '@codemirror/lang-javascript';
+import { json } from '@codemirror/lang-json';
+import { yaml } from '@codemirror/lang-yaml';
+import { syntaxHighlighting } from '@codemirror/language';
+import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { EditorView, keymap } from '@codemirror/view';
+import { classHighlighter } from '@lezer/highlight';
+import { basicSetup } from 'codemirror';
+import type { Finding } from '../protocol.ts';
+import { complete, type Completing } from './complete-text.ts';
+
+export interface EditorOptions extends Completing {
+  readonly parent: HTMLElement;
+  readonly onChange: (text: string) => void;
+  readonly onSave: () => void;
+}
+
+export interface Editor {
+  /** Shows a file. */
+  open(name: string, text: string): void;
+  show(findings: readonly Finding[]): void;
+  /** Puts a path of the request in at the cursor, as the place wants it. */
+  insertPath(path: string): void;
+  goTo(offset: number): void;
+  /** Brings a 1-based line to the top. */
+  goToLine(line: number): void;
+  destroy(): void;
+}
+
+const THEME = EditorView.theme({
+  '&': { height: '100%', backgroundColor: 'var(--panel)', color: 'var(--text)', fontSize: '13px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6' },
+  '.cm-content': { caretColor: 'var(--accent)' },
+  '.cm-cursor': { borderLeftColor: 'var(--accent)', borderLeftWidth: '2px' },
+  '.cm-gutters': { backgroundColor: 'var(--panel)', color: 'var(--quiet)', border: '0' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--raised)' },
+  '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--accent-soft) !important',
+  },
+  '.cm-tooltip, .cm-panels': {
+    backgroundColor: 'var(--panel)',
+    color: 'var(--text)',
+    border: '1px solid var(--line)',
+  },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': {
+    backgroundColor: 'var(--accent)',
+    color: 'var(--on-accent)',
+  },
+  '.cm-matchingBracket': { backgroundColor: 'var(--accent-soft) !important' },
+});
+
+export function createEditor({ parent, onChange, onSave, ...completing }: EditorOptions): Editor {
+  const language = new Compartment();
+  const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
+  let fileName = '';
+  const extensions: Extension[] = [
+    EditorView.cspNonce.of(nonce),
+    keymap.of([{ key: 'Mod-s', preventDefault: true, run: () => (onSave(), true) }]),
+    basicSetup,
+    syntaxHighlighting(classHighlighter),
+    language.of([]),
+    lintGutter(),
+    autocompletion({ override: [(context) => complete(context, { fileName, ...completing })] }),
+    EditorView.lineWrapping,
+    EditorView.contentAttributes.of({ 'aria-label': 'The file' }),
+    THEME,
+    EditorView.updateListener.of((update) => {
+      if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('sluice.open')))
+        onChange(update.state.doc.toString());
+    }),
+  ];
+  const view = new EditorView({ parent, state: EditorState.create({ extensions }) });
+  return {
+    open(name, text) {
+      fileName = name;
+      view.setState(EditorState.create({ doc: text, extensions }));
+      view.dispatch({ effects: language.reconfigure(languageOf(name)) });
+    },
+    show: (findings) => view.dispatch(setDiagnostics(view.state, toDiagnostics(view, fileName, findings))),
+    insertPath(path) {
+      const { from, to } = view.state.selection.main;
+      const line = view.state.doc.lineAt(from);
+      const insert = pathAs(path, line.text.slice(0, from - line.from), fileName);
+      view.dispatch({
+        changes: { from, to, insert },
+        selection: { anchor: from + insert.length },
+        scrollIntoView: true,
+      });
+      view.focus();
+    },
+    goTo(offset) {
+      const anchor = Math.min(offset, view.state.doc.length);
+      view.dispatch({ selection: { anchor }, scrollIntoView: true });
+      view.focus();
+    },
+    goToLine(line) {
+      const { from } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
+      view.dispatch({
+        selection: { anchor: from },
+        effects: EditorView.scrollIntoView(from, { y: 'start', yMargin: 20 }),
+      });
+    },
+    destroy: () => view.destroy(),
+  };
+}
+
+function languageOf(name: string): Extension {
+  if (/\.ya?ml$/i.test(name)) return yaml();
+  return /\.json$/i.test(name) ? json() : javascript({ typescript: /\.[mc]?ts$/i.test(name) });
+}
+
+/** Findings of other files are listed beside the editor. */
+function toDiagnostics(view: EditorView, fileName: string, findings: readonly Finding[]): Diagnostic[] {
+  const { length } = view.state.doc;
+  return findings
+    .filter(({ file }) => file === fileName)
+    .map(({ from, to, severity, code, message, hint, edit }) => ({
+      from: Math.min(from, length),
+      to: Math.min(Math.max(to, from), length),
+      severity,
+      source: code,
+      message: hint === undefined ? message : `${message}\n${hint}`,
+      ...(edit === undefined
+        ? {}
+        : {
+            actions: [
+              {
+                name: 'Fix',
+                apply: (target: EditorView) =>
+                  target.dispatch({ changes: { from: edit.from, to: edit.to, insert: edit.text } }),
+              },
+            ],
+          }),
+    }));
+}
+
+/** A path as the text before the cursor wants it: inside `{{…}}`, as a variable of a condition, or as code. */
+function pathAs(path: string, before: string, fileName: string): string {
+  const keys = path.split('.');
+  if (/\.[mc]?[jt]s$/i.test(fileName)) return keys.reduce(memberOf);
+  if (/var["']?\s*:\s*["']?[\w.-]*$/.test(before)) return path;
+  const short = keys[0] === 'payload' ? keys.slice(1) : keys;
+  const written = short.map((key) => (/^[\w$-]+$/.test(key) ? key : `[${key}]`)).join('.') || 'payload';
+  return before.lastIndexOf('{{') > before.lastIndexOf('}}') ? written : `{{${written}}}`;
+}
+
+function memberOf(object: string, key: string): string {
+  if (/^\d+$/.test(key)) return `${object}[${key}]`;
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `${object}.${key}` : `${object}[${JSON.stringify(key)}]`;
+}

@@ -1,0 +1,100 @@
+/** What an author may read and write: files of the two folders, and nothing a link leads to outside of them. */
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  chmodSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  findAuthorFile,
+  findAuthorFiles,
+  readAuthorFile,
+  saveAuthorFile,
+} from '../../src/console/author-files.ts';
+import { keepAsGolden } from '../../src/console/keep-golden.ts';
+import { createHookRequest } from '../../src/hook/hook.ts';
+import { makeConsoleFolder } from '../support/console-fixture.ts';
+
+function open(more: Readonly<Record<string, string>> = {}) {
+  const folder = makeConsoleFolder({ 'secret/keys.yaml': 'key: 1\n', 'secret/in.yaml': 'key: 2\n', ...more });
+  onTestFinished(() => folder.remove());
+  const at = (name: string): string => join(folder.path, name);
+  return { at, folders: { mappingsDir: at('mappings'), transformsDir: at('transforms') } };
+}
+
+const names = async (folders: Parameters<typeof findAuthorFiles>[0]): Promise<readonly string[]> =>
+  (await findAuthorFiles(folders)).map(({ name }) => name.replace(/^.*?(?=(?:mappings|transforms)\/)/, ''));
+
+test('lists mapping files and the files of transforms, and no others', async () => {
+  const { folders } = open({
+    'mappings/.hidden.yaml': '',
+    'mappings/notes.txt': '',
+    'mappings/more/deep.yaml': '',
+    'transforms/lib/help.ts': '',
+    'transforms/node_modules/x/index.js': '',
+    'transforms/readme.md': '',
+  });
+  expect(await names(folders)).toEqual([
+    'mappings/order.yaml',
+    'transforms/lib/help.ts',
+    'transforms/shout.ts',
+  ]);
+});
+
+test('follows links first: one that leads out of the folder does not exist here', async () => {
+  const { at, folders } = open();
+  symlinkSync(at('secret/keys.yaml'), at('mappings/keys.yaml'));
+  symlinkSync(at('secret'), at('transforms/secret'));
+  symlinkSync(at('mappings/order.yaml'), at('mappings/same.yaml'));
+  expect(await names(folders)).toEqual(['mappings/order.yaml', 'mappings/same.yaml', 'transforms/shout.ts']);
+  for (const name of ['../secret/keys.yaml', at('secret/keys.yaml'), 'mappings/../secret/keys.yaml', ''])
+    expect(await findAuthorFile(folders, name), name).toBeUndefined();
+});
+
+test('writes the text as it is and keeps comments, line ends, byte order mark and mode', async () => {
+  const { at, folders } = open({ 'mappings/crlf.yaml': '\uFEFF# why\r\nid: a\r\n' });
+  chmodSync(at('mappings/crlf.yaml'), 0o640);
+  const file = (await findAuthorFiles(folders)).find(({ name }) => name.endsWith('crlf.yaml'));
+  if (file === undefined) throw new Error('no file');
+  const { text, version } = await readAuthorFile(file);
+  expect(text).toBe('# why\nid: a\n');
+  const saved = await saveAuthorFile(file, { text: text.replace('a', 'b'), version });
+  expect(saved.kind).toBe('saved');
+  expect(readFileSync(at('mappings/crlf.yaml'), 'utf8')).toBe('\uFEFF# why\r\nid: b\r\n');
+  expect(statSync(at('mappings/crlf.yaml')).mode & 0o777).toBe(0o640);
+});
+
+test('does not write over a file that was changed meanwhile', async () => {
+  const { at, folders } = open();
+  const [file] = await findAuthorFiles(folders);
+  if (file === undefined) throw new Error('no file');
+  const { version } = await readAuthorFile(file);
+  writeFileSync(at('mappings/order.yaml'), '# by somebody else\n');
+  const answer = await saveAuthorFile(file, { text: 'mine', version });
+  expect(answer.kind).toBe('changed');
+  expect(readFileSync(at('mappings/order.yaml'), 'utf8')).toBe('# by somebody else\n');
+});
+
+test('keeps no golden case through a link that leads out of the golden folder', async () => {
+  const { at } = open();
+  mkdirSync(at('elsewhere'));
+  symlinkSync(at('elsewhere'), at('test/golden/stolen'));
+  const request = createHookRequest({ path: 'stolen', headers: {}, query: {}, payload: {}, receivedAt: 0 });
+  const answer = await keepAsGolden(request, { dir: at('test/golden'), masks: [], generation: undefined });
+  expect(answer).toMatchObject({ kind: 'refused', problem: expect.stringContaining('link') as string });
+  const masked = await keepAsGolden(request, {
+    dir: at('test/golden'),
+    masks: ['email'],
+    generation: undefined,
+  });
+  expect(masked).toMatchObject({
+    kind: 'refused',
+    problem: expect.stringContaining('payload.email') as string,
+  });
+  expect(existsSync(at('elsewhere/x'))).toBe(false);
+});

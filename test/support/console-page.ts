@@ -1,0 +1,61 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { makeConsoleFolder, startConsoleService, type ConsoleService } from './console-fixture.ts';
+
+/** A browser that is signed in to a console: one for a file of tests. */
+export interface ConsolePages {
+  readonly browser: Browser;
+  readonly context: BrowserContext;
+  readonly running: ConsoleService;
+  readonly folder: string;
+  /** Opens a view and waits until it is there. */
+  open(path?: string): Promise<Page>;
+}
+
+/** Opens it before the tests and closes all of it after them. */
+export function useConsole(options: { readonly mode?: 'dev' | 'serve' } = {}): ConsolePages {
+  const held: { browser?: Browser; context?: BrowserContext; running?: ConsoleService } = {};
+  let folder: ReturnType<typeof makeConsoleFolder> | undefined;
+  beforeAll(async () => {
+    folder = makeConsoleFolder();
+    [held.browser, held.running] = await Promise.all([
+      openBrowser(),
+      startConsoleService(folder.path, options),
+    ]);
+    held.context = await held.browser.newContext();
+    const page = await held.context.newPage();
+    await page.goto(held.running.link);
+    await page.waitForSelector('.app');
+    await page.close();
+  });
+  afterAll(async () => {
+    await held.browser?.close();
+    await held.running?.stop();
+    folder?.remove();
+  });
+  const get = <Value>(value: Value | undefined): Value => {
+    if (value === undefined) throw new Error('the console has not started');
+    return value;
+  };
+  return {
+    get browser() {
+      return get(held.browser);
+    },
+    get context() {
+      return get(held.context);
+    },
+    get running() {
+      return get(held.running);
+    },
+    get folder() {
+      return get(folder).path;
+    },
+    open: async (path = '/') => {
+      const page = await get(held.context).newPage();
+      await page.goto(get(held.running).url + path);
+      await page.waitForSelector('.app');
+      return page;
+    },
+  };
+}
