@@ -50,14 +50,25 @@ export function reasonLines(decision: DecisionRecord): readonly string[] {
     ...(missed.length > seen.length ? [`  and ${missed.length - seen.length} more`] : []),
     ...(empty.length === 0 ? [] : ['rendered empty:']),
     ...empty.map(({ field, expression, place }) => `  ${field}: ${line(expression)}  ${place}`),
-    ...warnings.map((warning) => `warning ${line(warning)}`),
+    ...warnings.map(
+      (warning) =>
+        `warning ${line(warning)}${Object.hasOwn(WARNINGS, warning) ? `: ${WARNINGS[warning]}` : ''}`,
+    ),
     ...transformNotes.flatMap((note) => indent(note)),
   ];
 }
 
 const PROOFS: Readonly<Record<string, string>> = { token: 'hook token' };
 
-function missLines({ mappingId, part, place, leaf, why, variable }: MissedMapping): readonly string[] {
+/** What a warning of a decision means; its own sentence is only in a kept request. */
+const WARNINGS: Readonly<Record<string, string>> = {
+  blank_dedupe_key: 'the dedupe key was blank, so a repeat of this request is not recognised',
+  class_instance: 'the transform returned an instance of a class; return a plain object',
+  helper_argument:
+    'a helper of a template got what is of no use to it; "sluice explain" of a kept request says which',
+};
+
+function missLines({ mappingId, part, place, leaf, why, variable, how }: MissedMapping): readonly string[] {
   const head = `  ✗ ${line(mappingId)}${place === undefined ? '' : `  ${place}`}`;
   if (leaf === undefined) return [head, `      ${part} did not hold`];
   if (part !== 'when') {
@@ -67,6 +78,7 @@ function missLines({ mappingId, part, place, leaf, why, variable }: MissedMappin
   return [
     head,
     `      when ${line(leaf)} ${WHY[why ?? 'different']}${why === 'missing' ? `${line(variable ?? '')} was not sent` : ''}`,
+    ...(how === undefined ? [] : [`      ${line(how)}`]),
   ];
 }
 

@@ -1,3 +1,4 @@
+import type { Warning } from '../action.ts';
 import { HookError } from '../errors.ts';
 import type {
   CompiledMapping,
@@ -8,7 +9,7 @@ import type {
 } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { RenderedTemplate } from './evaluation.ts';
-import type { RawFields } from './action-fields.ts';
+import { warn, type RawFields } from './action-fields.ts';
 
 /** What a draft is to become. A notification has the fields of a run, as far as they concern its delivery. */
 export type DraftKind = 'wake' | 'agent' | 'notify';
@@ -28,10 +29,15 @@ const MAX_TEXT_CHARS = 20_000;
 /** Makes the function that renders, counts, and records what rendered empty; with `full` everything. */
 export function createRender(
   work: WorkBudget,
-  { templates, full }: { readonly templates: RenderedTemplate[]; readonly full: boolean },
+  {
+    templates,
+    warnings,
+    full,
+  }: { readonly templates: RenderedTemplate[]; readonly warnings: Warning[]; readonly full: boolean },
 ): Render {
   return (field, template, scope) => {
-    const trace: RenderTrace = { empty: [], branches: [] };
+    const unfit: string[] = [];
+    const trace: RenderTrace = { empty: [], branches: [], unfit };
     let rendered: { readonly text?: string } = {};
     try {
       const text = template.render(scope, trace);
@@ -44,6 +50,7 @@ export function createRender(
         cause: error,
       });
     } finally {
+      if (unfit.length > 0) warn(warnings, { code: 'helper_argument', field, message: unfit.join('; ') });
       if (full || trace.empty.length > 0) {
         const index = scope.index === undefined ? {} : { index: scope.index };
         const source = full ? { source: { template, scope: withoutWork(scope) } } : {};

@@ -36,16 +36,17 @@ export function startEvaluation(
   full: boolean,
 ): EvaluationState {
   const templates: RenderedTemplate[] = [];
+  const warnings: Warning[] = [];
   const work = new WorkBudget(settings.limits);
   return {
     request,
     settings,
     full,
-    warnings: [],
+    warnings,
     considered: [],
     templates,
     transforms: [],
-    render: createRender(work, { templates, full }),
+    render: createRender(work, { templates, warnings, full }),
     work,
     scope: { request, work },
     neutralised: new NeutralisedTexts(),

@@ -3,6 +3,7 @@ import { didYouMean, formatPlace } from '../document/document.ts';
 import type { HookError, HookErrorCode } from '../errors.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
+import { howDifferent } from './difference.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines } from './format-actions.ts';
 import { indent, line, type Paint } from './format-lines.ts';
@@ -193,11 +194,14 @@ function missLines(
       : `is ${result}: ${line(missing)} is missing`;
   const values = elsewhere(expected, advice);
   // Where the text that was asked for is found, the variable that was meant is known better than by its name.
+  const how =
+    result === 'false' && node.expression.startsWith('{"==') ? howDifferent(found, expected) : undefined;
   const near = missing === undefined || values.length > 0 ? undefined : advice?.instead.get(missing);
   return [
     head,
     `      when ${line(node.expression)} ${why}  ${paint('cyan', formatPlace(node.at))}`,
     ...(near === undefined ? [] : [`      the request has ${line(near)}: did you mean that?`]),
+    ...(how === undefined ? [] : [`      ${how}`]),
     ...values,
   ];
 }
@@ -247,7 +251,7 @@ function emptyLines({ trace }: Evaluation, advice: EvaluationAdvice | undefined,
 /** What to do about an error of evaluation; the others never come out of one. */
 const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
   no_mapping_matched:
-    'send it to another hook name, or change the condition shown above; "otherwise: skip" in a mapping of its path answers 204 to what nobody wants (GitLab and Shopify switch a webhook off after a few 404s)',
+    'change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to what nobody wants (GitLab and Shopify switch a webhook off after a few 404s)',
   mapping_requires_message:
     'give the mapping a messageTemplate whose values are in the payload, or a transform',
   mapping_requires_text: 'give the mapping a textTemplate whose values are in the payload, or a transform',

@@ -24,6 +24,7 @@ export {
   type EvaluationJson,
   type TemplateJson,
 } from './evaluation-json.ts';
+export { howDifferent } from './difference.ts';
 export {
   formatEvaluation,
   nearestMiss,

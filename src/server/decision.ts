@@ -1,5 +1,5 @@
 import type { HookError } from '../errors.ts';
-import type { Evaluation, TransformTrace } from '../hook/hook.ts';
+import { howDifferent, type Evaluation, type TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import type { Ending } from './ending.ts';
 import type { Exchange, RequestFacts } from './exchange.ts';
@@ -115,15 +115,19 @@ function missedBy(evaluation: Evaluation): readonly MissedMapping[] | undefined 
 
 type FailedPart = NonNullable<Evaluation['trace']['considered'][number]['failed']>;
 
+const isEquality = (expression: string): boolean => expression.startsWith('{"==');
+
 /** The failing part in the operator's own words; what was found stays out. */
-function reasonOf(failed: FailedPart): Pick<MissedMapping, 'leaf' | 'why' | 'variable'> {
+function reasonOf(failed: FailedPart): Pick<MissedMapping, 'leaf' | 'why' | 'variable' | 'how'> {
   if (failed.part !== 'when') {
     const isMissing = failed.part === 'source' && failed.found === undefined;
     return { leaf: failed.expected.slice(0, MAX_NAME_CHARS), why: isMissing ? 'missing' : 'different' };
   }
   const { expression, missing, result } = failed.node;
   if (missing !== undefined) return { leaf: expression, why: 'missing', variable: missing };
-  return { leaf: expression, why: result === 'unknown' ? 'unknown' : 'different' };
+  if (result === 'unknown') return { leaf: expression, why: 'unknown' };
+  const how = isEquality(expression) ? howDifferent(failed.node.found, failed.node.expected) : undefined;
+  return { leaf: expression, why: 'different', ...(how === undefined ? {} : { how }) };
 }
 
 /** What rendered empty, as the mapping writes it. */

@@ -9,6 +9,8 @@ export interface MissedMapping {
   readonly why?: 'missing' | 'unknown' | 'different';
   /** The variable that was missing. */
   readonly variable?: string;
+  /** What the two values have in common, in words that tell neither. */
+  readonly how?: string;
 }
 
 /** One decision, without any value of the payload. */

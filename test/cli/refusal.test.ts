@@ -23,7 +23,9 @@ test('a refusal is explained with why and what to change', () => {
   const text = formatDecision(DECISION);
   expect(text).toContain('405 method_not_allowed');
   expect(text).toContain('  why: this path takes only POST, found GET\n');
-  expect(text).toContain('  hint: set the method in the settings of the sender, or name it at the mapping');
+  expect(text).toContain(
+    '  hint: set the method of the sender to the one this path takes; a sender that can only send GET needs "method: GET"',
+  );
 });
 
 test('a mapping that was taken explains itself: no hint about the request is added', () => {

@@ -6,6 +6,7 @@ import { textOf } from './json-text.ts';
 import type { RenderTrace, Scope } from '../compiled-mapping.ts';
 import { ownValue, readRoot } from '../scope.ts';
 import { CALL, checkOutput, KEY, RenderBudget } from './template-budget.ts';
+import { findUnfit } from './unfit-arguments.ts';
 import { HELPERS, holds, type Argument, type Helper } from './template-helpers.ts';
 import { EXACT, OUT, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import type { Located } from './template-checks.ts';
@@ -44,7 +45,7 @@ export type RuntimeHelper = (this: unknown, ...args: unknown[]) => unknown;
 
 /** All helpers in the form Handlebars calls them. */
 export function makeHelpers(): Readonly<Record<string, RuntimeHelper>> {
-  const values = Object.entries(HELPERS).map(([name, helper]) => [name, valueHelper(helper)] as const);
+  const values = Object.entries(HELPERS).map(([name, helper]) => [name, valueHelper(name, helper)] as const);
   return {
     ...Object.fromEntries(values),
     ...BLOCKS,
@@ -114,12 +115,15 @@ function asContext(value: Argument): unknown {
   return value === null || value === undefined ? value : Object(value);
 }
 
-function valueHelper(helper: Helper): RuntimeHelper {
+function valueHelper(name: string, helper: Helper): RuntimeHelper {
   return (...all) => {
     const { hash, data } = all.at(-1) as CallOptions;
     const { budget } = data.rendering;
     const args = all.slice(0, -1) as Argument[];
     const [first] = args;
+    const unfit = data.rendering.trace?.unfit;
+    const problem = unfit === undefined ? undefined : findUnfit(name, args);
+    if (problem !== undefined && unfit?.includes(problem) === false) unfit.push(problem);
     if (helper.text === true && typeof first === 'object' && first !== null) args[0] = textOf(first);
     budget.spend(args.reduce<number>((sum, arg) => sum + sizeOf(arg), helper.cost ?? CALL));
     const result = helper.run(args, hash);

@@ -87,7 +87,7 @@ function failureWords(answer: Answer, context: ReplyContext): Words {
       return {
         failure: 'pending-promise',
         ...placed(
-          'it waits for a promise that can never settle, a transform has no timers and no network to wait for',
+          'it waits for a promise that can never settle, a transform has no timers and no network to wait for; what needs them belongs to the agent that runs',
           context.mapper.map(answer.value, { first: /\bawait\b/ }),
         ),
       };

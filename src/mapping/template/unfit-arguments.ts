@@ -1,0 +1,38 @@
+import { isJsonObject, isNumeric } from '../../json.ts';
+import { textOf } from './json-text.ts';
+import type { Argument } from './template-helpers.ts';
+
+/** Elements of a list that are looked at. */
+const MAX_LOOKED_AT = 100;
+
+/** Helpers that work on a text. */
+const ON_TEXTS: ReadonlySet<string> = new Set(['truncate', 'lower', 'upper', 'trim', 'lines', 'date']);
+
+/**
+ * Why arguments are of no use to a helper: it prints something all the same, and nobody is told. Names the helper and the
+ * kind of what it got, nothing of the payload.
+ */
+export function findUnfit(name: string, [first, , field]: readonly Argument[]): string | undefined {
+  if (first === undefined || first === null) return undefined;
+  if (name === 'join') return unfitList(first, field);
+  if (ON_TEXTS.has(name) && (Array.isArray(first) || isJsonObject(first))) {
+    return `{{${name}}} takes a text and got ${Array.isArray(first) ? 'a list' : 'an object'}, whose JSON it takes: name one of its fields`;
+  }
+  if (name === 'length' && (isNumeric(first) || typeof first === 'boolean')) {
+    return '{{length}} counts elements, fields or characters, and got a number or boolean';
+  }
+  return undefined;
+}
+
+function unfitList(list: NonNullable<Argument>, field: Argument): string | undefined {
+  if (!Array.isArray(list)) return '{{join}} takes a list, and got none';
+  const objects = (list as readonly Argument[])
+    .slice(0, MAX_LOOKED_AT)
+    .filter((element) => isJsonObject(element));
+  if (objects.length === 0) return undefined;
+  if (field === undefined) {
+    return '{{join}} got a list of objects and prints each as JSON: name the field to print, {{join list ", " "name"}}';
+  }
+  const hasField = objects.some((element) => isJsonObject(element) && Object.hasOwn(element, textOf(field)));
+  return hasField ? undefined : '{{join}} got a list of objects, and none has the field that it is to print';
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { howDifferent } from '../../src/hook/hook.ts';
+
+test.each([
+  [true, 'true', /^a boolean was sent, and a text is asked for/],
+  ['5', 5, /^a text was sent, and a number/],
+  ['orders/create', 'orders.create', /the same but for its punctuation/],
+  ['Done', 'done', /upper and lower case/],
+  [' main', 'main', /white space/],
+  ['opened', 'open', /begins with it and goes on/],
+  ['open', 'opened', /is the beginning of it/],
+] as const)('%j and %j', (found, expected, text) => {
+  expect(howDifferent(found, expected)).toMatch(text);
+  // It may be kept where values may not.
+  if (typeof found === 'string' && found.length > 5)
+    expect(howDifferent(found, expected)).not.toContain(found);
+});
+
+test('two values that have nothing in common are only different', () => {
+  expect(howDifferent('push', 'release')).toBeUndefined();
+  expect(howDifferent(1, 2)).toBeUndefined();
+  expect(howDifferent(undefined, 'x')).toBeUndefined();
+});

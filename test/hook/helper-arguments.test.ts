@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import type { JsonValue } from '../../src/request.ts';
+import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
+
+const SECRET = 'words-of-the-payload';
+
+function warningsOf(template: string, payload: JsonValue): readonly string[] {
+  const table = `[{id: m, match: {path: h}, messageTemplate: 'x ${template}'}]`;
+  const { evaluation } = evaluateHook({ payload }, settingsWith({ table }));
+  expect(evaluation.outcome.kind).toBe('accepted');
+  expect(
+    evaluation.warnings.every(({ code, field }) => code === 'helper_argument' && field === 'messageTemplate'),
+  ).toBe(true);
+  return evaluation.warnings.map(({ message }) => message);
+}
+
+test.each([
+  ['{{join list}}', { list: [{ name: SECRET }] }, /a list of objects .* name the field to print/],
+  ['{{join list ", " "nam"}}', { list: [{ name: SECRET }] }, /none has the field/],
+  ['{{join list}}', { list: SECRET }, /takes a list, and got none/],
+  ['{{upper list}}', { list: { name: SECRET } }, /\{\{upper\}\} takes a text and got an object/],
+  ['{{date list}}', { list: [SECRET] }, /\{\{date\}\} takes a text and got a list/],
+  ['{{length list}}', { list: 5 }, /counts elements, fields or characters/],
+])('%s over %j is said, without a word of the payload', (template, payload, text) => {
+  const warnings = warningsOf(template, payload);
+  expect(warnings).toEqual([expect.stringMatching(text)]);
+  expect(JSON.stringify(warnings)).not.toContain(SECRET);
+});
+
+test.each([
+  ['{{join list}}', { list: ['a', 1] }],
+  ['{{join list ", " "name"}}', { list: [{ name: 'a' }] }],
+  ['{{join list}}', {}],
+  ['{{upper list}}', { list: 5 }],
+  ['{{date list "yyyy"}}', { list: 1_700_000_000 }],
+  ['{{length list}}', { list: { a: 1 } }],
+])('%s over %j is as it was meant', (template, payload) => {
+  expect(warningsOf(template, payload)).toEqual([]);
+});
