@@ -2,6 +2,7 @@ import {
   type DecisionRecord,
   type EventRecord,
   type OutboxRecord,
+  type RunnerHold,
   type RunRecord,
   type SessionRecord,
   type Storage,
@@ -140,7 +141,7 @@ export const eventsListing: Listing<EventRecord> = {
 };
 
 /** Work that waits, is under way, or was given up: runs, what they send, and system events that were parked. */
-export const queueListing: Listing<RunRecord | OutboxRecord | EventRecord> = {
+const waitingListing: Listing<RunRecord | OutboxRecord | EventRecord> = {
   title: 'work in the queue',
   heading: ['id', 'kind', 'mapping', 'state', 'tries', 'age', 'next try', 'last error'],
   fetch: async (storage, options) => {
@@ -182,6 +183,26 @@ export const queueListing: Listing<RunRecord | OutboxRecord | EventRecord> = {
     ];
   },
 };
+
+/** The same with the agents that cannot take runs: their runs wait for them, however long they have been due. */
+export function queueListing(
+  holds: readonly RunnerHold[],
+  defaultRunner: string,
+): Listing<RunRecord | OutboxRecord | EventRecord> {
+  const isHeld = ({ action }: RunRecord): boolean =>
+    action.kind === 'agent' &&
+    holds.some(({ runner, model }) => model === undefined && runner === (action.runner ?? defaultRunner));
+  return {
+    ...waitingListing,
+    toCells: (entry, now) => {
+      const cells = waitingListing.toCells(entry, now);
+      if (!isRun(entry) || entry.state !== 'queued' || !isHeld(entry)) return cells;
+      return cells.map((cell, column) =>
+        waitingListing.heading[column] === 'next try' ? 'agent away' : cell,
+      );
+    },
+  };
+}
 
 const storedAt = (entry: RunRecord | OutboxRecord | EventRecord): number =>
   isRun(entry) ? entry.acceptedAt : entry.createdAt;

@@ -20,13 +20,20 @@ export async function restore(
   else terminal.out(describe(file, report));
 }
 
-function describe(file: string, { schema, waiting, before }: RestoreReport): string {
+function describe(file: string, { schema, newestSchema, waiting, before }: RestoreReport): string {
+  const isOlder = schema < newestSchema;
+  const remover = isOlder ? 'The "sluice queue drop" of the older Sluice' : '"sluice queue drop"';
   return [
     `restored ${file} (schema ${schema})`,
     ...describeBefore(before),
+    ...(isOlder
+      ? [
+          `It is of an older schema: start the Sluice that wrote it, or this one, which brings it to ${newestSchema}.`,
+        ]
+      : []),
     waiting.length === 0
       ? 'Nothing waits in the restored store.'
-      : `When the service starts, it performs what waits in the restored store, also what was done since the copy was made. "sluice queue drop" removes it first, if need be:\n${listWork(waiting)}`,
+      : `When the service starts, it performs what waits in the restored store, also what was done since the copy was made. ${remover} removes it first, if need be:\n${listWork(waiting)}`,
   ].join('\n');
 }
 
@@ -41,9 +48,15 @@ function describeBefore(before: RestoreReport['before']): readonly string[] {
 
 function listWork(work: readonly OpenWork[]): string {
   const nowMs = Date.now();
-  const rows = work.slice(0, MAX_NAMED).map(({ kind, state, id, mappingId, since }) => {
+  const rows = work.slice(0, MAX_NAMED).map(({ kind, state, id, mappingId, since, endedSince }) => {
     const mapping = mappingId === '' ? '-' : clearControl(mappingId, { oneLine: true });
-    return [`  ${KINDS[kind]}`, state, id, mapping, formatSpan(nowMs - since)];
+    return [
+      `  ${KINDS[kind]}`,
+      endedSince === true ? 'done since' : state,
+      id,
+      mapping,
+      formatSpan(nowMs - since),
+    ];
   });
   const more = work.length - rows.length;
   const table = formatTable(['  kind', 'state', 'id', 'mapping', 'age'], rows);

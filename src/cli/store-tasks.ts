@@ -51,7 +51,8 @@ export async function list<Row>(cli: Cli, flags: ListFlags, listing: Listing<Row
 export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
   await withStore(cli, flags, async (storage, { gateway }) => {
     const options = { ...flags, json: flags.json === true, text: flags.text !== false };
-    await printListing(queueListing, storage, cli.terminal, options);
+    const holds = await storage.listHolds(gateway.runner);
+    await printListing(queueListing(holds, gateway.runner), storage, cli.terminal, options);
     if (!options.json) await printHolds(storage, cli.terminal, gateway.runner);
   });
 }

@@ -47,7 +47,7 @@ export function toSettings(file: ConfigFile, context: SettingsContext): Settings
     context.reporter.report('ECHO_RUNNER', ['gateway', 'runner'], {
       severity: 'warning',
       message: 'the runner is echo, which answers with the message itself: no agent runs',
-      hint: 'set gateway.runner to {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}',
+      hint: 'set gateway.runner to {kind: claude} (or codex, gemini, opencode), {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}',
     });
   }
   return {

@@ -6,7 +6,7 @@ import type { Service } from '../../src/service/service.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { type Bench, openBench, serveBench, TOKEN, waitFor } from '../support/cli-service.ts';
 import type { CliRun } from '../support/cli-terminal.ts';
-import { failure, NOW, wake, work } from '../support/storage-builders.ts';
+import { agent, failure, NOW, wake, work } from '../support/storage-builders.ts';
 
 const CONFIG = `
 hooks:
@@ -301,6 +301,25 @@ test('the queue shows dead work, tries it again, and drops it after asking', asy
   expect(summary).toMatchObject({ text: expect.stringContaining('(dropped)') });
   expect(await bench.run(['queue', 'retry', id])).toMatchObject({ exitCode: 1 });
   expect((await bench.run(['queue', 'prune', '--json'])).out).toMatch(/^\{.*\}\n$/);
+});
+
+test('the queue says which runs wait for an agent that is away, and tries it when asked', async () => {
+  const bench = openBench({ 'sluice.yaml': CONFIG });
+  const storage = await openStorage(`sqlite:${join(bench.folder, '.sluice/sluice.db')}`);
+  const run = agent();
+  await storage.accept(work([run]));
+  const reason = { code: 'spawn_failed', message: 'no such command' };
+  const retryAt = Date.now() + 60_000;
+  await storage.saveHold({ runner: 'default', since: NOW, ...reason, retryAt, tries: 1 });
+  const queue = await bench.run(['queue']);
+  expect(queue.out).toMatch(new RegExp(`^${run.id} .*queued +0 .* agent away`, 'm'));
+  expect(queue.err).toMatch(
+    /^agent default is away since 20.* \(spawn_failed: no such command\), 1 run waits$/m,
+  );
+  expect(await bench.run(['queue', 'retry', run.id])).toMatchObject({ exitCode: 0, out: '1 due now\n' });
+  const [hold] = await storage.listHolds('default');
+  expect(hold?.retryAt).toBeLessThan(retryAt);
+  await storage.close();
 });
 
 test('the queue shows system events that were parked, and brings them back', async () => {

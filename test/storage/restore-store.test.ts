@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/storage/sqlite/worker/database-file.ts';
 import { MIGRATIONS } from '../../src/storage/sqlite/worker/migrations.ts';
 import { openStorage, restoreStorage, type Storage } from '../../src/storage/storage.ts';
-import { agent, agentOf, NOW, summary, work } from '../support/storage-builders.ts';
+import { agent, agentOf, completion, NOW, summary, work } from '../support/storage-builders.ts';
 import { claim } from '../support/storage-harness.ts';
 
 let folder: string;
@@ -72,6 +72,24 @@ test('a store that is damaged makes way, too, with its log', async () => {
   expect(before).not.toHaveProperty('unfinished');
   expect(existsSync(`${before?.file ?? ''}-wal`)).toBe(true);
   expect(await runIds()).toEqual([first]);
+});
+
+test('work that was done since the copy was made is marked, as it would be done twice', async () => {
+  const storage = await open();
+  const [done, waiting] = [agent(), agent()];
+  await storage.accept(work([done, waiting]));
+  await storage.backup(at('copy.db'));
+  await claim(storage);
+  await storage.completeRun(completion(done.id));
+  await storage.close();
+  const report = await restore('copy.db');
+  const marked = report.waiting.map(({ id, endedSince = false }) => [id, endedSince]);
+  expect(new Set(marked)).toEqual(
+    new Set([
+      [done.id, true],
+      [waiting.id, false],
+    ]),
+  );
 });
 
 test.each([

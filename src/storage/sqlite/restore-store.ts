@@ -5,6 +5,7 @@ import { EVENT, OUTBOX, RUN } from '../engine/states.ts';
 import { StorageError } from '../storage-error.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
 import { checkPages, examineFile, makeFolder } from './worker/database-file.ts';
+import { MIGRATIONS } from './worker/migrations.ts';
 import { takePerformerLock } from './worker/performer-lock.ts';
 import { fileTime, syncPath, writeVerifiedCopy } from './worker/verified-copy.ts';
 
@@ -22,11 +23,15 @@ export interface OpenWork {
   readonly mappingId: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
+  /** It waits in the restored store, and has ended in the one before: it would be done twice. */
+  readonly endedSince?: true;
 }
 
 export interface RestoreReport {
   /** Schema of the restored store; an older one is migrated when the service starts. */
   readonly schema: number;
+  /** What this Sluice works with. */
+  readonly newestSchema: number;
   /** What the service performs when it starts on the restored store. */
   readonly waiting: readonly OpenWork[];
   /** The store that was here, where there was one. */
@@ -49,11 +54,21 @@ export function restoreStore(file: string, copy: string, nowMs: number): Restore
   try {
     const restored = `${file}.restored`;
     const { schema, work } = takeCopy(copy, restored);
+    const waiting = work.filter(({ state }) => state !== 'dead');
+    const found = readStore(file, waiting);
     const before = setAside(file, `${file}.before-restore-${fileTime(nowMs)}`);
     renameSync(restored, file);
     syncPath(dirname(file));
-    const waiting = work.filter(({ state }) => state !== 'dead');
-    return { schema, waiting, ...(before === undefined ? {} : { before }) };
+    return {
+      schema,
+      newestSchema: MIGRATIONS.length,
+      waiting: waiting.map((each) =>
+        found?.ended.has(each.id) === true ? { ...each, endedSince: true } : each,
+      ),
+      ...(before === undefined
+        ? {}
+        : { before: { file: before, ...(found && { unfinished: found.unfinished }) } }),
+    };
   } catch (error) {
     throw explainSqliteError(error, file);
   } finally {
@@ -92,24 +107,38 @@ function takeCopy(
 }
 
 /** Gives the store another name. It keeps the old one, too, until the copy takes its place. */
-function setAside(file: string, target: string): RestoreReport['before'] {
+function setAside(file: string, target: string): string | undefined {
   if (!existsSync(file)) return undefined;
-  const unfinished = readAndCheckpoint(file);
   linkSync(file, target);
   for (const suffix of ['-wal', '-shm', '-journal']) {
     if (existsSync(file + suffix)) renameSync(file + suffix, target + suffix);
   }
   syncPath(dirname(file));
-  return { file: target, ...(unfinished === undefined ? {} : { unfinished }) };
+  return target;
 }
 
-/** The log is played in first, so that the file alone is the store; one that is damaged keeps it beside it. */
-function readAndCheckpoint(file: string): readonly OpenWork[] | undefined {
+interface FoundStore {
+  readonly unfinished: readonly OpenWork[];
+  /** Which of the work asked for has ended here. */
+  readonly ended: ReadonlySet<string>;
+}
+
+/**
+ * Reads the store that makes way; undefined where there is none that can be read. Its log is played in, so that the
+ * file alone is the store; a damaged one keeps its log beside it.
+ */
+function readStore(file: string, waiting: readonly OpenWork[]): FoundStore | undefined {
+  if (!existsSync(file)) return undefined;
   try {
     const database = new DatabaseSync(file, { timeout: 5_000 });
     try {
       database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      return readOpenWork(database);
+      const ids = JSON.stringify(waiting.map(({ id }) => id));
+      const ended = database
+        .prepare(ENDED)
+        .all({ ids })
+        .map(({ id }) => String(id));
+      return { unfinished: readOpenWork(database), ended: new Set(ended) };
     } finally {
       database.close();
     }
@@ -130,6 +159,12 @@ UNION ALL SELECT 'event', id, mapping_id, created_at, CASE state WHEN ${EVENT.de
   WHEN ${EVENT.claimed} THEN 'active' ELSE 'waiting' END FROM events
   WHERE state <= ${EVENT.claimed} OR state = ${EVENT.dead}
 ORDER BY 4, 2`;
+
+const ENDED = `
+WITH asked AS (SELECT value AS id FROM json_each(:ids))
+SELECT id FROM runs WHERE id IN asked AND state = ${RUN.completed}
+UNION ALL SELECT id FROM outbox WHERE id IN asked AND state IN (${OUTBOX.completed}, ${OUTBOX.skipped})
+UNION ALL SELECT id FROM events WHERE id IN asked AND state = ${EVENT.consumed}`;
 
 function readOpenWork(database: DatabaseSync): readonly OpenWork[] {
   return database.prepare(OPEN_WORK).all() as unknown as readonly OpenWork[];
