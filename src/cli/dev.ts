@@ -11,6 +11,7 @@ import { startService, type Service } from '../service/service.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
+import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
 import { openConsole } from './serve-console.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from './recorder.ts';
@@ -18,6 +19,7 @@ import { catFile, commandLine, tokenInShell } from './next-steps.ts';
 import { devTokenFile } from './send.ts';
 import { untilStopped, type ServeFlags } from './serve.ts';
 import { CliError, type Terminal } from './terminal.ts';
+import type { TunnelTool } from './tunnel.ts';
 
 export interface DevFlags extends ServeFlags {
   readonly record?: string;
@@ -26,6 +28,8 @@ export interface DevFlags extends ServeFlags {
   /** Read the mailbox, too. */
   readonly mail?: boolean;
   readonly mask: readonly string[];
+  /** Opens a tunnel from the internet to the hooks, with the tool named, or with one that is installed. */
+  readonly tunnel?: TunnelTool | true;
 }
 
 /** Runs the service for authors: readable log, reload on change, a generated token where none is set. */
@@ -52,7 +56,7 @@ interface Authoring extends DevFlags {
 async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void> {
   const { configFile, recorder } = flags;
   const log = createLogger({ format: 'pretty' });
-  const opened: { link?: string } = {};
+  const opened: { link?: string; tunnel?: DevTunnel } = {};
   const service: Service = await startService({
     ...recorder?.serviceOptions,
     configFile,
@@ -87,6 +91,7 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
     // Who reads the welcome may save a file at once.
     await once(watcher, 'ready');
     printWelcome(terminal, service, { ...flags, consoleLink: opened.link });
+    if (flags.tunnel !== undefined) opened.tunnel = await openDevTunnel(terminal, service, flags.tunnel);
     const reloadSoon = debounce(100, () => reload(service, watcher));
     watcher.on('all', reloadSoon);
     await untilStopped(service, (signal, grace) => {
@@ -94,6 +99,7 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
     });
     await watcher.close();
   } finally {
+    await opened.tunnel?.stop();
     await service.stop();
   }
 }

@@ -5,7 +5,11 @@ import type { DevFlags } from './dev.ts';
 import type { DoctorFlags } from './doctor.ts';
 import type { SendFlags } from './send.ts';
 import type { ShadowFlags } from './shadow.ts';
+import type { TunnelTool } from './tunnel.ts';
 import type { VerifyFlags } from './verify-requests.ts';
+
+/** Written here too, since the command line starts without loading what it runs. */
+const TUNNEL_TOOLS = ['tailscale', 'cloudflared', 'ngrok'] as const satisfies readonly TunnelTool[];
 
 /** Commands that run the service or talk to a running one, in the order of the help. */
 export function addServiceCommands(program: Command, cli: Cli): void {
@@ -52,6 +56,12 @@ function addServing(program: Command, cli: Cli): void {
       [],
     )
     .option('--mail', 'read the mailbox of hooks.mail, too')
+    .addOption(
+      new Option(
+        '--tunnel [tool]',
+        'make the hooks reachable from the internet, by tailscale, cloudflared or ngrok',
+      ).choices(TUNNEL_TOOLS),
+    )
     .action(async (flags: DevFlags) => (await import('./dev.ts')).dev(cli, flags));
   program
     .command('demo')

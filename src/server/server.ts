@@ -20,6 +20,7 @@ import { ignoreUpgrades } from './upgrade.ts';
 export { type KnownTokens, knownTokens } from './mask-secrets.ts';
 export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
+export { type HookGate, openHookGate } from './hook-gate.ts';
 export { type ShadowedExchange, type ShadowListener, startShadowListener } from './shadow-listener.ts';
 export { listenForRedirect } from './redirect-listener.ts';
 export {

@@ -100,7 +100,7 @@ function passOn(options: ShadowOptions, req: IncomingMessage, res: ServerRespons
 }
 
 /** Name and value pairs without those that belong to one connection. */
-function endToEnd(raw: readonly string[]): string[] {
+export function endToEnd(raw: readonly string[]): string[] {
   const named = new Set(HOP_BY_HOP);
   for (let index = 0; index < raw.length; index += 2) {
     if (raw[index]?.toLowerCase() !== 'connection') continue;
