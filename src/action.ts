@@ -125,6 +125,18 @@ export interface DedupeKey {
   readonly ttlSeconds: number;
 }
 
+/** Which events become one run. From a mapping's `debounce`; rendered for one event. */
+export interface DebounceKey {
+  readonly key: string;
+  /** The run begins when no event of its key came for this long. */
+  readonly seconds: number;
+  /** It begins at the latest this long after its first event. */
+  readonly maxSeconds: number;
+  /** What the prompt of several events is built with, beside their messages. */
+  readonly instructions?: string;
+  readonly nonce: string;
+}
+
 /** A system event to be queued for the main session. Its text is raw; the heartbeat wraps what it drains. */
 export interface WakeAction {
   readonly kind: 'wake';
@@ -178,6 +190,8 @@ export interface AgentAction {
   /** Literal URL from the mapping to which the outcome is posted. */
   readonly callbackUrl?: string;
   readonly dedupe?: DedupeKey;
+  /** Absent: the run begins at once. */
+  readonly debounce?: DebounceKey;
   readonly origin: ActionOrigin;
 }
 

@@ -69,6 +69,17 @@ export function buildAgentPrompt({ message, instructions, origin, nonce, texts }
   return parts.join('\n\n') as SafeText;
 }
 
+/** What a run of several events is made of: the message of each, in the order in which they came. */
+export interface GatheredPrompt extends Omit<AgentPrompt, 'message' | 'texts'> {
+  readonly messages: readonly string[];
+}
+
+/** Builds what an agent reads where several events became one run: as `buildAgentPrompt` does, all in one block. */
+export function buildGatheredPrompt({ messages, ...prompt }: GatheredPrompt): SafeText {
+  const message = messages.map((text, at) => `Event ${at + 1} of ${messages.length}:\n${text}`).join('\n\n');
+  return buildAgentPrompt({ message, ...prompt });
+}
+
 /**
  * Builds the prompt of a heartbeat: instructions, events of trusted mappings, and all others in one block between
  * markers, summaries too, as their text derives from hooks.

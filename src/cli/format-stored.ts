@@ -111,6 +111,7 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
   return [
     `run ${run.id}  ${line(action.name)}  session ${line(action.sessionKey)}`,
     `  ${state}${outcome === undefined ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}${timing(run, now)}`,
+    ...eventLinesOf(run, now),
     `  runner ${line(name)}${runner === undefined ? ', which the configuration no longer has' : `: ${line(describeRunner(runner))}`}`,
     ...(action.model === undefined ? [] : [`  model ${line(action.model)}`]),
     ...(usage === undefined
@@ -126,6 +127,20 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
     ...(state === 'dead' || outcome === 'error'
       ? [`  try it again: ${command(`queue retry ${run.id}`)}`]
       : []),
+  ];
+}
+
+/** Of a run that several events became, or that still waits for more. */
+function eventLinesOf(run: StoredRun['run'], now: number): readonly string[] {
+  const { action, eventCount = 1, events = [], state, attempts, dueAt } = run;
+  const debounce = action.kind === 'agent' ? action.debounce : undefined;
+  if (debounce === undefined) return [];
+  const isOpen = state === 'queued' && attempts === 0 && dueAt > now;
+  const waits = isOpen ? `; it waits for more of the key ${line(debounce.key)}` : '';
+  const requests = [action, ...events].map(({ origin }) => `    request ${origin.requestId}`);
+  return [
+    `  reads ${eventCount === 1 ? 'one event' : `${eventCount} events`}${waits}`,
+    ...(eventCount === 1 ? [] : requests),
   ];
 }
 
@@ -150,11 +165,14 @@ function whyNoDelivery({ outcome, reply }: StoredRun['run']): string {
     : 'the reply was only an acknowledgement, or its delivery is no longer kept';
 }
 
-function timing({ acceptedAt, startedAt, endedAt, state, dueAt }: StoredRun['run'], now: number): string {
+function timing(run: StoredRun['run'], now: number): string {
+  const { acceptedAt, startedAt, endedAt, state, dueAt } = run;
   const parts = [`accepted ${new Date(acceptedAt).toISOString()}`];
   if (startedAt !== undefined) parts.push(`waited ${formatSpan(startedAt - acceptedAt)}`);
   if (startedAt !== undefined && endedAt !== undefined) parts.push(`ran ${formatSpan(endedAt - startedAt)}`);
-  if (state === 'queued' && dueAt > now) parts.push(`next try in ${formatSpan(dueAt - now)}`);
+  const isFirst = run.attempts === 0;
+  if (state === 'queued' && dueAt > now)
+    parts.push(`${isFirst ? 'begins' : 'next try'} in ${formatSpan(dueAt - now)}`);
   return `; ${parts.join(', ')}`;
 }
 

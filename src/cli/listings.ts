@@ -90,6 +90,9 @@ function tokensOf({ usage }: RunRecord): string {
   return usage === undefined ? '' : `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`;
 }
 
+const messageText = ({ action, eventCount }: RunRecord): string =>
+  eventCount === undefined ? formatBytes(Buffer.byteLength(action.message)) : `${eventCount} events`;
+
 export const runsListing: Listing<RunRecord> = {
   title: 'runs',
   heading: [
@@ -117,7 +120,7 @@ export const runsListing: Listing<RunRecord> = {
     run.state,
     run.outcome === 'ok' || run.lastError === undefined ? (run.outcome ?? '') : whyText(run),
     String(run.attempts),
-    formatBytes(Buffer.byteLength(run.action.message)),
+    messageText(run),
     run.reply === undefined ? '' : formatBytes(Buffer.byteLength(run.reply)),
     tokensOf(run),
     formatSpan(now - run.acceptedAt),

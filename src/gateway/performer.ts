@@ -1,5 +1,6 @@
 import { endProcessTree, removeWorkspaces } from '../runners/runners.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
+import { withJoinedEvents } from './gathered-run.ts';
 import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
 import { RUN_ENDED_BY_CRASH, RunAttempts, targetOf } from './run-attempts.ts';
 import { RunWaiters } from './run-waiters.ts';
@@ -123,7 +124,8 @@ export class Performer {
     await Promise.all([...this.#active.values()].map(({ done }) => done));
   }
 
-  #begin(run: AgentRun): void {
+  #begin(claimed: AgentRun): void {
+    const run = withJoinedEvents(claimed);
     const done = this.#attempts
       .perform(run)
       .catch((error: unknown) => {

@@ -123,9 +123,9 @@ function mappingItems(mapping: CompiledMapping, hits: Hits): readonly CoverageIt
 }
 
 function templatesOf(mapping: CompiledMapping): readonly CompiledTemplate[] {
-  const { name, sessionKey, text, channel, to, model, thinking, dedupe } = mapping;
+  const { name, sessionKey, text, channel, to, model, thinking, dedupe, debounce } = mapping;
   const key = dedupe === undefined || dedupe.key === 'body' ? undefined : dedupe.key;
-  return [name, sessionKey, text, channel, to, model, thinking, key].filter(
+  return [name, sessionKey, text, channel, to, model, thinking, key, debounce?.key].filter(
     (template) => template !== undefined,
   );
 }

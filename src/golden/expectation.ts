@@ -89,7 +89,7 @@ function describeAction(action: Action): Record<string, unknown> {
   }
   const { name, wakeMode, sessionKey, oneShot, deliver, channel, to, model, thinking, timeoutSeconds } =
     action;
-  const { runner, fallback, callbackUrl, dedupe, prompt } = action;
+  const { runner, fallback, callbackUrl, dedupe, debounce, prompt } = action;
   const settings = {
     to,
     model,
@@ -101,6 +101,7 @@ function describeAction(action: Action): Record<string, unknown> {
     fallback,
     callbackUrl,
     dedupe: dedupe?.key,
+    debounce: debounce && { key: debounce.key, seconds: debounce.seconds, maxSeconds: debounce.maxSeconds },
   };
   return {
     action: 'agent',

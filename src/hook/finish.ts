@@ -1,5 +1,12 @@
 import { hash } from 'node:crypto';
-import type { Action, ActionOrigin, ConversationOwner, DedupeKey, NotifyAction } from '../action.ts';
+import type {
+  Action,
+  ActionOrigin,
+  ConversationOwner,
+  DebounceKey,
+  DedupeKey,
+  NotifyAction,
+} from '../action.ts';
 import { oneLine, sealAgentAction, type PreparedAgentAction } from '../boundary/boundary.ts';
 import type { CompiledMapping, DedupeSettings, Scope } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
@@ -38,7 +45,12 @@ export function finish(
   const prepared = prepareAgent(state, draft, { id, origin });
   const instructions = mapping?.instructions;
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
-  const action = sealAgentAction(dedupe === undefined ? prepared : { ...prepared, dedupe }, {
+  const debounce = debounceKey(state, scope);
+  const keys = {
+    ...(dedupe === undefined ? {} : { dedupe }),
+    ...(debounce === undefined ? {} : { debounce }),
+  };
+  const action = sealAgentAction(Object.keys(keys).length === 0 ? prepared : { ...prepared, ...keys }, {
     ...(instructions === undefined ? {} : { instructions }),
     nonce: request.nonce,
     texts: state.neutralised,
@@ -202,4 +214,26 @@ function dedupeKey(state: EvaluationState, scope: Scope, part: number): DedupeKe
   const short = rendered.length > MAX_DEDUPE_CHARS ? hash('sha256', rendered) : rendered;
   // Several actions made of one scope are not repeats of each other.
   return { scope: mapping.id, key: part === 0 ? short : `${short}#${part}`, ttlSeconds: rule.ttlSeconds };
+}
+
+function debounceKey(state: EvaluationState, scope: Scope): DebounceKey | undefined {
+  const { mapping, request } = state;
+  const rule = mapping?.debounce;
+  if (mapping === undefined || rule === undefined) return undefined;
+  const rendered = (state.debounceKeys.get(scope) ?? state.render('debounce.key', rule.key, scope)).trim();
+  state.debounceKeys.set(scope, rendered);
+  if (rendered === '') {
+    const message = 'the debounce key was blank, so the run of this event begins at once';
+    field.warn(state.warnings, { code: 'blank_debounce_key', field: 'debounce.key', message });
+    return undefined;
+  }
+  const { seconds, maxSeconds } = rule;
+  const { instructions } = mapping;
+  return {
+    key: rendered.length > MAX_DEDUPE_CHARS ? hash('sha256', rendered) : rendered,
+    seconds,
+    maxSeconds,
+    ...(instructions === undefined ? {} : { instructions }),
+    nonce: request.nonce,
+  };
 }

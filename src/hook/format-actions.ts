@@ -22,7 +22,13 @@ function bodyLines(action: Action, shared: readonly string[]): string[] {
     case 'wake':
       return [`  mode ${action.mode}`, ...shared, '  text', ...indent(action.text)];
     case 'agent':
-      return [...agentSettings(action), ...shared, '  prompt', ...indent(action.prompt)];
+      return [
+        ...agentSettings(action),
+        ...debounceLines(action),
+        ...shared,
+        '  prompt',
+        ...indent(action.prompt),
+      ];
     case 'notify': {
       const settings = [
         ['name', line(action.name)],
@@ -32,6 +38,13 @@ function bodyLines(action: Action, shared: readonly string[]): string[] {
       return [...settingLines(settings), ...shared, '  message (plain text)', ...indent(action.message)];
     }
   }
+}
+
+function debounceLines({ debounce }: AgentAction): string[] {
+  if (debounce === undefined) return [];
+  const { key, seconds, maxSeconds } = debounce;
+  const when = `begins ${seconds} s after the last of its events, at most ${maxSeconds} s after the first`;
+  return [`  debounce ${line(key)}: ${when}`];
 }
 
 function agentSettings(action: AgentAction): string[] {

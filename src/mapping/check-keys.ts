@@ -18,6 +18,7 @@ const AGENT_KEYS = [
   'fallback',
   'summary',
   'callbackUrl',
+  'debounce',
 ] as const;
 /** Of these, the ones that concern the delivery alone. */
 const NOTIFY_KEYS: ReadonlySet<string> = new Set(['name', 'channel', 'to', 'fallback', 'summary']);

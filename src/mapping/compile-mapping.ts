@@ -23,6 +23,7 @@ import { MAPPING_ADVICE } from './foreign-keys.ts';
 import { compileMatch } from './routing/compile-match.ts';
 import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
+import { compileDebounce } from './compile-debounce.ts';
 import { compileForEach } from './compile-for-each.ts';
 import type { CompiledMapping, CompiledTemplate, DedupeSettings } from './compiled-mapping.ts';
 import { compilePathSettings } from './path-settings.ts';
@@ -176,6 +177,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
   const forEach = compileForEach(compiling);
   const callbackUrl = compileCallback(compiling);
   const dedupe = compileDedupe(compiling);
+  const debounce = compileDebounce(compiling, (path) => templateAt(compiling, path));
   const fallback = compileFallback(compiling);
   checkRunner(compiling, options.runners);
   checkWorkFolder(compiling);
@@ -215,6 +217,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
     ...present('fallback', fallback),
     ...present('callbackUrl', callbackUrl),
     ...present('dedupe', dedupe),
+    ...present('debounce', debounce),
   };
 }
 

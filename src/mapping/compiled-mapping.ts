@@ -131,6 +131,13 @@ export interface DedupeSettings {
   readonly ttlSeconds: number;
 }
 
+/** `debounce` of a mapping. Seconds. */
+export interface DebounceSettings {
+  readonly key: CompiledTemplate;
+  readonly seconds: number;
+  readonly maxSeconds: number;
+}
+
 /** A mapping, checked and compiled: immutable. */
 export interface CompiledMapping {
   /** Unique; default `mapping-<n>`, n 1-based over all mappings. */
@@ -184,6 +191,7 @@ export interface CompiledMapping {
   readonly fallback?: DeliveryTarget;
   readonly callbackUrl?: string;
   readonly dedupe?: DedupeSettings;
+  readonly debounce?: DebounceSettings;
   readonly settings: PathSettings;
   /** Where the mapping sets each of them. */
   readonly settingsAt?: { readonly [Key in keyof PathSettings]?: Place };

@@ -84,7 +84,6 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   route: { hint: 'the hook name is match.path: match: {path: name}' },
   endpoint: { hint: 'the hook name is match.path: match: {path: name}' },
   throttle: { hint: 'a repeat is recognised by dedupe: {key: "{{id}}", ttlSeconds: 60}' },
-  debounce: { hint: 'a repeat is recognised by dedupe: {key: "{{id}}", ttlSeconds: 60}' },
   rateLimit: { hint: 'the requests of a path are limited by rate: {perMinute: 60}' },
   prompt: rename('messageTemplate'),
   message: rename('messageTemplate'),

@@ -83,6 +83,24 @@ const DedupeSchema = z.union([
   }),
 ]);
 
+const DebounceSchema = z.strictObject({
+  key: z
+    .string()
+    .min(1)
+    .describe('Template: events of the same value become one run. A blank value lets its event run alone.'),
+  seconds: z
+    .number()
+    .min(1)
+    .max(86_400)
+    .describe('The run begins when no event of its key came for this many seconds.'),
+  maxSeconds: z
+    .number()
+    .min(1)
+    .max(86_400)
+    .optional()
+    .describe('It begins at the latest this many seconds after its first event; default ten times seconds.'),
+});
+
 const MatchSchema = z.strictObject({
   path: z
     .string()
@@ -194,6 +212,9 @@ export const MappingSchema = z.strictObject({
   callbackUrl: CallbackSchema.optional().describe('URL to which the outcome of the run is posted.'),
   dedupe: DedupeSchema.optional().describe(
     'How repeats of a request are recognised; a repeat gets the answer of the first.',
+  ),
+  debounce: DebounceSchema.optional().describe(
+    'Events that follow each other closely become one run, which reads them all; for agent mappings.',
   ),
   ...pathSettingsShape,
 });

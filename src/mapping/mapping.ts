@@ -7,6 +7,7 @@ export type {
   Equality,
   CompiledCondition,
   PathSettings,
+  DebounceSettings,
   DedupeSettings,
   CompiledMapping,
   ConsideredMapping,

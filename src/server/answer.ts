@@ -23,16 +23,18 @@ export function acceptedAnswer(result: AcceptResult): Answer {
     return { status, body: `{"ok":true,${body}${tail(result)}}` };
   }
   const ids: string[] = [];
-  const runIds: string[] = [];
+  // Events that joined the same run have its id.
+  const runIds = new Set<string>();
   const duplicates: string[] = [];
   for (const action of accepted) {
     if (action.duplicate && !result.duplicate) duplicates.push(action.id);
-    else (action.kind === 'wake' ? ids : runIds).push(action.id);
+    else if (action.kind === 'wake') ids.push(action.id);
+    else runIds.add(action.id);
   }
   const listed = duplicates.length === 0 ? '' : `,"duplicates":${JSON.stringify(duplicates)}`;
   return {
     status,
-    body: `{"ok":true,"ids":${JSON.stringify(ids)},"runIds":${JSON.stringify(runIds)}${listed}${tail(result)}}`,
+    body: `{"ok":true,"ids":${JSON.stringify(ids)},"runIds":${JSON.stringify([...runIds])}${listed}${tail(result)}}`,
   };
 }
 

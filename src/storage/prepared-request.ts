@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Action, NotifyAction, RunAction, Warning } from '../action.ts';
+import type { Action, AgentAction, NotifyAction, RunAction, Warning } from '../action.ts';
 import type { AcceptedWork, AcceptResult, NewDelivery } from './records.ts';
 
 /** An accepted request as an engine stores it: its parts already text, its times and sizes already numbers. */
@@ -20,9 +20,16 @@ export interface Reservation {
 
 export type PreparedAction = { readonly dedupe?: Reservation; readonly mode: 'now' | 'next-heartbeat' } & (
   | { readonly kind: 'wake'; readonly row: NewWake }
-  | { readonly kind: 'agent'; readonly row: NewRun }
+  | { readonly kind: 'agent'; readonly row: NewRun; readonly gather?: Gathering }
   | { readonly kind: 'notify'; readonly row: NewRun; readonly delivery: NewDelivery }
 );
+
+/** Which run an event joins, and when that run begins. Milliseconds since the epoch. */
+export interface Gathering {
+  readonly key: string;
+  readonly dueAt: number;
+  readonly until: number;
+}
 
 export interface NewWake {
   readonly id: string;
@@ -100,8 +107,20 @@ function prepareAction(action: Action, receivedAt: number): PreparedAction {
   }
   const prepared = { mode: action.wakeMode, row: runRow(action, receivedAt), ...(dedupe && { dedupe }) };
   return action.kind === 'agent'
-    ? { kind: 'agent', ...prepared }
+    ? { kind: 'agent', ...prepared, ...gatheringOf(action, receivedAt) }
     : { kind: 'notify', ...prepared, delivery: deliveryOf(action) };
+}
+
+function gatheringOf({ debounce }: AgentAction, receivedAt: number): { readonly gather?: Gathering } {
+  if (debounce === undefined) return {};
+  const { key, seconds, maxSeconds } = debounce;
+  return {
+    gather: {
+      key: storedKey(key),
+      dueAt: receivedAt + Math.round(seconds * 1000),
+      until: receivedAt + Math.round(maxSeconds * 1000),
+    },
+  };
 }
 
 function runRow(action: RunAction, acceptedAt: number): NewRun {
@@ -137,7 +156,8 @@ function expiry(receivedAt: number, ttlSeconds: number): number {
 export function findSoleRun({ actions, reservation }: PreparedRequest): NewRun | undefined {
   const [action] = actions;
   if (actions.length !== 1 || action?.kind !== 'agent') return undefined;
-  return action.dedupe === undefined && reservation === undefined ? action.row : undefined;
+  if (action.dedupe !== undefined || action.gather !== undefined) return undefined;
+  return reservation === undefined ? action.row : undefined;
 }
 
 /** About what a request costs while it waits. */

@@ -27,6 +27,7 @@ export function runToJson(run: RunRecord, text: boolean): Record<string, unknown
     state: run.state,
     outcome: run.outcome ?? null,
     ...(text ? { message: action.message, reply: run.reply ?? null } : {}),
+    ...(run.eventCount === undefined ? {} : { events: run.eventCount }),
     attempts: run.attempts,
     channel: action.channel,
     to: action.to ?? null,

@@ -41,6 +41,10 @@ export interface RunRecord<Kind extends RunAction = RunAction> {
   readonly dueAt: number;
   readonly startedAt?: number;
   readonly endedAt?: number;
+  /** Of a run that gathered events: how many it reads, its own among them. */
+  readonly eventCount?: number;
+  /** Its further events in the order in which they came; listings leave them out. */
+  readonly events?: readonly AgentAction[];
 }
 
 export interface TokenUsage {

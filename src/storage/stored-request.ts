@@ -53,7 +53,9 @@ async function gather(
   decision: DecisionRecord | undefined,
 ): Promise<StoredRequest> {
   const kept = await storage.findKeptRequest(requestId);
-  const found = await Promise.all(ids.slice(0, MAX_WORK).map((id) => findWork(storage, id)));
+  // Events that joined the same run have its id.
+  const unique = [...new Set(ids)].slice(0, MAX_WORK);
+  const found = await Promise.all(unique.map((id) => findWork(storage, id)));
   return {
     ...(decision === undefined ? {} : { decision }),
     ...(kept === undefined ? {} : { kept }),

@@ -53,6 +53,7 @@ const MAPPINGS = [
     fallback: { channel: 'discord', to: '123456789012345678' },
     callbackUrl: 'https://example.org/done',
     dedupe: { key: '{{id}}', ttlSeconds: 60 },
+    debounce: { key: '{{item.id}}', seconds: 30, maxSeconds: 60 },
     maxBodyBytes: 1000,
     otherwise: 'skip',
     keepRequests: 'none',

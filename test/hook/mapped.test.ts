@@ -369,3 +369,38 @@ test('otherwise of a path goes before hooks.unmatched, and explain names it wher
   expect(judge('other', 'reject', 'skip').outcome).toEqual({ kind: 'skipped', by: 'unmatched' });
   expect(formatEvaluation(judge('other', 'skip', 'reject'))).toMatch(/otherwise: skip.*GitLab and Shopify/);
 });
+
+describe('debounce', () => {
+  const yaml = `
+- id: alerts
+  match: {path: h}
+  forEach: alerts
+  instructions: Sum up.
+  messageTemplate: "{{item.name}}"
+  debounce: {key: "{{item.site}}", seconds: 30}
+`;
+
+  test('gives each action the key of its event', () => {
+    const payload = {
+      alerts: [
+        { name: 'a', site: 'one' },
+        { name: 'b', site: 'two' },
+      ],
+    };
+    const { evaluation } = evaluateHook({ payload }, settingsWith({ table: yaml }));
+    expect(actionsOf(evaluation)).toMatchObject([
+      { debounce: { key: 'one', seconds: 30, maxSeconds: 300, instructions: 'Sum up.' } },
+      { debounce: { key: 'two', seconds: 30, maxSeconds: 300 } },
+    ]);
+    expect(formatEvaluation(evaluation)).toContain(
+      'debounce one: begins 30 s after the last of its events, at most 300 s after the first',
+    );
+  });
+
+  test('lets an event with a blank key run alone, and says so', () => {
+    const payload = { alerts: [{ name: 'a' }] };
+    const { evaluation } = evaluateHook({ payload }, settingsWith({ table: yaml }));
+    expect(actionOf(evaluation)).not.toHaveProperty('debounce');
+    expect(evaluation.warnings).toMatchObject([{ code: 'blank_debounce_key', field: 'debounce.key' }]);
+  });
+});

@@ -1,5 +1,6 @@
 import { acceptContract } from './contract-accept.ts';
 import { eventsContract } from './contract-events.ts';
+import { gatheringContract } from './contract-gathering.ts';
 import { holdsContract } from './contract-holds.ts';
 import { lifeContract } from './contract-life.ts';
 import { mailContract } from './contract-mail.ts';
@@ -20,6 +21,7 @@ export function storageContract(
   runsContract(name, harness);
   queueContract(name, harness);
   eventsContract(name, harness);
+  gatheringContract(name, harness);
   holdsContract(name, harness);
   lifeContract(name, harness);
   mailContract(name, harness);

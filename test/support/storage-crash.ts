@@ -36,6 +36,8 @@ export async function accountFor(storage: Storage, said: readonly string[]): Pro
   );
   expect(half).toEqual([]);
 
+  await accountForGathered(storage, { stored, said });
+
   const completed = said.filter((line) => line.startsWith('completed ')).map((line) => line.slice(10));
   expect(completed.filter((id) => runs.get(id)?.state !== 'completed')).toEqual([]);
   expect(new Set(completed).size).toBe(completed.length);
@@ -45,4 +47,20 @@ export async function accountFor(storage: Storage, said: readonly string[]): Pro
   const callbacks = (await storage.listOutbox({ limit })).map(({ runId }) => runId);
   expect(callbacks.sort()).toEqual(ended);
   expect(await storage.verify()).toEqual([]);
+}
+
+/** Every event is in exactly one run, and none came to a run that was already being read. */
+async function accountForGathered(
+  storage: Storage,
+  { stored, said }: { readonly stored: ReadonlySet<string>; readonly said: readonly string[] },
+): Promise<void> {
+  const all = await storage.listRuns({ limit: 1_000_000 });
+  const gathering = all.filter(({ id }) => id.endsWith('-g')).map(({ id }) => id);
+  const runs = await Promise.all(gathering.map((id) => storage.findRun(id)));
+  const events = runs.flatMap((run) => [run?.id ?? '', ...(run?.events ?? []).map(({ id }) => id)]);
+  expect(new Set(events)).toEqual(new Set([...stored].map((id) => `${id}-g`)));
+  expect(events).toHaveLength(stored.size);
+  const counts = new Map(runs.map((run) => [run?.id, run?.eventCount ?? 1]));
+  const read = said.filter((line) => line.startsWith('gathered ')).map((line) => line.split(' '));
+  expect(read.filter(([, id, count]) => counts.get(id) !== Number(count))).toEqual([]);
 }

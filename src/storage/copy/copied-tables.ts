@@ -9,6 +9,7 @@ export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
   last_target: ['one'],
   runs: ['seq'],
   run_actions: ['seq'],
+  run_events: ['run_seq', 'position'],
   outbox: ['seq'],
   events: ['seq'],
   idempotency: ['scope', 'key'],

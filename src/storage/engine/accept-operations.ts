@@ -1,6 +1,7 @@
 import { HookError } from '../../errors.ts';
 import type { PreparedAction, PreparedRequest, Reservation } from '../prepared-request.ts';
 import type { AcceptedAction, AcceptResult } from '../records.ts';
+import { gather } from './gathering.ts';
 import { insertWake } from './event-rows.ts';
 import { insertNotification } from './notification-rows.ts';
 import { insertRun } from './session-queue.ts';
@@ -46,14 +47,18 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
   const repeats = findRepeats(store, request);
   const fresh = actions.filter((_, index) => repeats[index] === undefined);
   checkRoomFor(store, fresh);
-  for (const action of fresh) insertAction(store, action);
-  if (fresh.length === actions.length) {
+  const ids = new Map(fresh.map((action) => [action, insertAction(store, action)]));
+  const isPlain =
+    fresh.length === actions.length && fresh.every((action) => ids.get(action) === action.row.id);
+  if (isPlain) {
     if (reservation !== undefined) reserve(store, reservation, reservation);
     return null;
   }
-  const accepted = actions.map(({ kind, mode, row }, index) => {
+  const accepted = actions.map((action, index): AcceptedAction => {
     const repeated = repeats[index];
-    return repeated ? { ...repeated, duplicate: true } : { kind, id: row.id, mode, duplicate: false };
+    if (repeated !== undefined) return { ...repeated, duplicate: true };
+    const { kind, mode, row } = action;
+    return { kind, id: ids.get(action) ?? row.id, mode, duplicate: false };
   });
   const result = JSON.stringify({ accepted, warnings, duplicate: fresh.length === 0 });
   if (reservation !== undefined) reserve(store, reservation, { ...reservation, result });
@@ -105,12 +110,20 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
   checkRoom(store, wanted);
 }
 
-function insertAction(store: Store, action: PreparedAction): void {
+/** Returns the id under which the sender finds it: an event that joined a run has that run's. */
+function insertAction(store: Store, action: PreparedAction): string {
+  const id = insertRow(store, action);
+  const { dedupe, kind, mode } = action;
+  if (dedupe === undefined) return id;
+  const accepted: AcceptedAction = { kind, id, mode, duplicate: false };
+  reserve(store, dedupe, { bodySha256: '', result: JSON.stringify(accepted) });
+  return id;
+}
+
+function insertRow(store: Store, action: PreparedAction): string {
+  if (action.kind === 'agent' && action.gather !== undefined) return gather(store, action.row, action.gather);
   if (action.kind === 'wake') insertWake(store, action.row);
   else if (action.kind === 'agent') insertRun(store, action.row);
   else insertNotification(store, action.row, action.delivery);
-  const { dedupe, kind, mode, row } = action;
-  if (dedupe === undefined) return;
-  const accepted: AcceptedAction = { kind, id: row.id, mode, duplicate: false };
-  reserve(store, dedupe, { bodySha256: '', result: JSON.stringify(accepted) });
+  return action.row.id;
 }

@@ -38,6 +38,11 @@ const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
     'actions without a run',
     'SELECT count(*) AS broken FROM run_actions WHERE seq NOT IN (SELECT seq FROM runs)',
   ],
+  [
+    'gathered events without their run, or a wrong number of them',
+    `SELECT (SELECT count(*) FROM run_events WHERE run_seq NOT IN (SELECT seq FROM runs))
+       + (SELECT count(*) FROM runs WHERE gathered <> (SELECT count(*) FROM run_events WHERE run_seq = runs.seq)) AS broken`,
+  ],
   ...COUNTED.map(
     ([column, table, rows]) =>
       [

@@ -18,6 +18,7 @@ import {
   RUN_COLUMNS,
   type RunRow,
 } from './rows.ts';
+import { withEvents } from './gathering.ts';
 import { readCounters } from './counters.ts';
 import { findBroken } from './invariants.ts';
 import { STRANGER } from './journal.ts';
@@ -96,7 +97,8 @@ export function listHolds({ sql }: Store, defaultRunner: string): readonly HeldR
 }
 
 export function findRun({ sql }: Store, runId: string): RunRow | undefined {
-  return sql.find(RUN_BY_ID, runId);
+  const row = sql.find<RunRow>(RUN_BY_ID, runId);
+  return row && withEvents(sql, [row])[0];
 }
 
 /** Of these runs those that have ended. */

@@ -10,6 +10,7 @@ const OLDEST_RUN = `SELECT seq, state, ended_at AS endedAt FROM runs INDEXED BY 
   WHERE state >= ${RUN.completed} ORDER BY ended_at, seq LIMIT 1`;
 const REMOVE_RUN = 'DELETE FROM runs WHERE seq = ?';
 const REMOVE_ACTION = 'DELETE FROM run_actions WHERE seq = ?';
+const REMOVE_GATHERED = 'DELETE FROM run_events WHERE run_seq = ?';
 const OLDEST_ENTRY = `SELECT seq, state, ended_at AS endedAt FROM outbox INDEXED BY outbox_ended
   WHERE state >= ${OUTBOX.completed} ORDER BY ended_at, seq LIMIT 1`;
 const REMOVE_ENTRY = 'DELETE FROM outbox WHERE seq = ?';
@@ -89,6 +90,7 @@ function pruneRun(store: Store, slice: Slice): boolean {
   if (row === undefined) return false;
   sql.run(REMOVE_RUN, row.seq);
   sql.run(REMOVE_ACTION, row.seq);
+  sql.run(REMOVE_GATHERED, row.seq);
   counters.endedRuns -= 1;
   if (row.state === RUN.dead) counters.deadRuns -= 1;
   slice.removed.runs += 1;

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import type { ActionOrigin, ConversationOwner, DeliveryTarget, RunAction } from '../../action.ts';
+import type {
+  ActionOrigin,
+  AgentAction,
+  ConversationOwner,
+  DeliveryTarget,
+  RunAction,
+} from '../../action.ts';
 import type {
   AgentRun,
   EventRecord,
@@ -34,11 +40,14 @@ export interface RunRow {
   readonly dueAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  /** Events that joined it after its first, and where they were asked for, their actions. */
+  readonly gathered: number;
+  readonly events?: readonly string[];
 }
 
 export const RUN_COLUMNS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS errorCode,
   error_message AS errorMessage, usage, pgid, start_ticks AS startTicks, accepted_at AS acceptedAt,
-  due_at AS dueAt, started_at AS startedAt, ended_at AS endedAt
+  due_at AS dueAt, started_at AS startedAt, ended_at AS endedAt, gathered
   FROM runs JOIN run_actions ON run_actions.seq = runs.seq`;
 
 export interface OutboxRow {
@@ -125,6 +134,8 @@ export function toRun(row: RunRow): RunRecord {
     ...(row.usage !== null && { usage: JSON.parse(row.usage) as TokenUsage }),
     ...(row.startedAt !== null && { startedAt: row.startedAt }),
     ...(row.endedAt !== null && { endedAt: row.endedAt }),
+    ...(row.gathered > 0 && { eventCount: row.gathered + 1 }),
+    ...(row.events && { events: row.events.map((event) => JSON.parse(event) as AgentAction) }),
   };
 }
 

@@ -6,6 +6,7 @@ import type {
   RunDeadLetter,
 } from '../records.ts';
 import { RUN_COLUMNS, type RunRow } from './rows.ts';
+import { withEvents } from './gathering.ts';
 import { findClaimable } from './claimable-runs.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
 import { countRun, endRun, findRunHead, type RunHead } from './run-rows.ts';
@@ -18,7 +19,7 @@ import type { Store } from './store.ts';
 const PROMOTED_PER_CLAIM = 1000;
 
 const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
-  pgid = NULL, start_ticks = NULL WHERE seq IN (SELECT value FROM json_each(?))`;
+  gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN (SELECT value FROM json_each(?))`;
 const RECORDS = `SELECT ${RUN_COLUMNS} WHERE runs.seq IN (SELECT value FROM json_each(?)) ORDER BY runs.seq`;
 const PROCESS = `UPDATE runs SET pgid = ?, start_ticks = ? WHERE id = ? AND state = ${RUN.active} AND holder = ?`;
 const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?, due_at = ?, error_code = ?, error_message = ?, pgid = NULL,
@@ -33,7 +34,7 @@ export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
   sql.run(ACTIVATE, holder, Math.round(options.nowMs), seqs);
   counters.queuedRuns -= claimed.length;
   counters.activeRuns += claimed.length;
-  return sql.all<RunRow>(RECORDS, seqs);
+  return withEvents(sql, sql.all<RunRow>(RECORDS, seqs));
 }
 
 export function recordProcess({ sql, holder }: Store, runId: string, mark: ProcessMark): void {

@@ -1,4 +1,4 @@
-import type { NewRun } from '../prepared-request.ts';
+import type { Gathering, NewRun } from '../prepared-request.ts';
 import { RUN } from './states.ts';
 import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
@@ -6,8 +6,8 @@ import type { Store } from './store.ts';
 /** The queue of every conversation: who is ready, who is behind whom. `sqlite/worker/migrations.ts` explains the states. */
 
 const INSERT = `INSERT INTO runs (id, kind, state, session_key, owner, line, mapping_id, runner, bytes, accepted_at,
-    due_at)
-  VALUES (?, 'hook', ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    due_at, gather_key, gather_until)
+  VALUES (?, 'hook', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (?, ?)';
 const HEAD = `SELECT seq, state FROM runs INDEXED BY runs_in_line
   WHERE line = ? AND state IN (${RUN.ready}, ${RUN.active}) AND state <= ${RUN.active}`;
@@ -29,12 +29,13 @@ function queueOf(owner: string, sessionKey: string): string {
   return `${owner}\n${sessionKey}`;
 }
 
-/** Stores a new run at the end of its queue. */
-export function insertRun(store: Store, run: NewRun): void {
+/** Stores a new run at the end of its queue; one that gathers events waits until its time has come. */
+export function insertRun(store: Store, run: NewRun, gathering?: Gathering): void {
   const { sql, counters } = store;
   const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
   const queue = hasOwnKey(run) ? null : queueOf(owner, sessionKey);
-  const state = queue === null ? RUN.ready : join(store, run, queue);
+  const joined = queue === null ? RUN.ready : join(store, run, queue);
+  const state = gathering === undefined ? joined : RUN.waiting;
   const seq = sql.insert(
     INSERT,
     id,
@@ -46,7 +47,9 @@ export function insertRun(store: Store, run: NewRun): void {
     runner,
     bytes,
     acceptedAt,
-    acceptedAt,
+    gathering?.dueAt ?? acceptedAt,
+    gathering?.key ?? null,
+    gathering?.until ?? null,
   );
   sql.run(INSERT_ACTION, seq ?? null, action);
   counters.queuedRuns += 1;

@@ -230,5 +230,19 @@ CREATE TABLE store_copy (
 );
 `;
 
+/** Runs that gather events: version 6 of SQLite's, which explains it. */
+const VERSION_3 = `
+ALTER TABLE runs ADD COLUMN gather_key TEXT;
+ALTER TABLE runs ADD COLUMN gather_until BIGINT;
+ALTER TABLE runs ADD COLUMN gathered INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX runs_gathering ON runs (mapping_id, gather_key) WHERE state = 2 AND gather_key IS NOT NULL;
+CREATE TABLE run_events (
+  run_seq BIGINT NOT NULL,
+  position INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  PRIMARY KEY (run_seq, position)
+);
+`;
+
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
-export const POSTGRES_MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];
+export const POSTGRES_MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3];

@@ -256,8 +256,32 @@ CREATE TABLE store_copy (
 ) STRICT;
 `;
 
+/**
+ * Runs that gather events (`debounce` of a mapping): one that waits and has a `gather_key` takes further events of this
+ * key, `gathered` of them so far, at the latest until `gather_until`. Its own action is its first event's.
+ */
+const VERSION_6 = `
+ALTER TABLE runs ADD COLUMN gather_key TEXT;
+ALTER TABLE runs ADD COLUMN gather_until INTEGER;
+ALTER TABLE runs ADD COLUMN gathered INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX runs_gathering ON runs (mapping_id, gather_key) WHERE state = 2 AND gather_key IS NOT NULL;
+CREATE TABLE run_events (
+  run_seq INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  PRIMARY KEY (run_seq, position)
+) STRICT, WITHOUT ROWID;
+`;
+
 /** One step of the schema: SQL, or what runs it. */
 export type Migration = string | ((database: DatabaseSync, owners: KnownOwners) => void);
 
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
-export const MIGRATIONS: readonly Migration[] = [VERSION_1, VERSION_2, VERSION_3, addOwners, VERSION_5];
+export const MIGRATIONS: readonly Migration[] = [
+  VERSION_1,
+  VERSION_2,
+  VERSION_3,
+  addOwners,
+  VERSION_5,
+  VERSION_6,
+];

@@ -1,0 +1,31 @@
+import type { CompiledTemplate, DebounceSettings } from './compiled-mapping.ts';
+import type { Path } from '../document/document.ts';
+import type { Reporter } from './mapping-codes.ts';
+import type { MappingSource } from './mapping-schema.ts';
+
+/** Where it is not said how long the first event may wait at most. */
+const MAX_SECONDS_FACTOR = 10;
+
+interface DebouncedMapping {
+  readonly source: MappingSource;
+  readonly reporter: Reporter;
+}
+
+/** `debounce` of a mapping; undefined where it has none, or one that was reported. */
+export function compileDebounce(
+  { source, reporter }: DebouncedMapping,
+  templateAt: (path: Path) => CompiledTemplate | undefined,
+): DebounceSettings | undefined {
+  const { debounce } = source;
+  if (debounce === undefined) return undefined;
+  const { seconds, maxSeconds = seconds * MAX_SECONDS_FACTOR } = debounce;
+  if (maxSeconds < seconds) {
+    reporter.report(['debounce', 'maxSeconds'], {
+      code: 'INVALID_DEBOUNCE',
+      message: `debounce.maxSeconds must be at least debounce.seconds (${seconds}), found ${maxSeconds}`,
+      hint: `write maxSeconds: ${seconds} or more, or leave it out: it is then ${seconds * MAX_SECONDS_FACTOR}`,
+    });
+  }
+  const key = templateAt(['debounce', 'key']);
+  return key === undefined ? undefined : { key, seconds, maxSeconds };
+}
