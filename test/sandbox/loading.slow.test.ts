@@ -244,8 +244,8 @@ describe('what is refused, and where', () => {
     write({ 'github.js': 'export default () => 1;', 'stripe.ts': '' });
     const loaded = await load('github.ts', 'strip.ts', 'unlike.ts');
     expect(loaded.diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
-      ['TRANSFORM_NOT_FOUND', 'did you mean "github.js"?'],
-      ['TRANSFORM_NOT_FOUND', 'did you mean "stripe.ts"?'],
+      ['TRANSFORM_NOT_FOUND', 'did you mean "github.js"? the name is relative to hooks.transformsDir'],
+      ['TRANSFORM_NOT_FOUND', 'did you mean "stripe.ts"? the name is relative to hooks.transformsDir'],
       ['TRANSFORM_NOT_FOUND', 'create it, or check the name: it is relative to hooks.transformsDir'],
     ]);
   });
