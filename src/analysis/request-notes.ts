@@ -7,7 +7,7 @@ export function notesOn({ payload, headers }: HookRequest, settings: PathSetting
   const notes: string[] = [];
   if (Array.isArray(payload)) {
     notes.push(
-      'the body is a list: one run for each element is forEach: payload with {{item.name}}; its first element is {{payload.0.name}}',
+      'the body is a list: for one run per element write forEach: payload and {{item.name}}; a value of the first element is {{payload.0.name}}',
     );
   }
   const body = isJsonObject(payload) ? payload : {};

@@ -228,7 +228,7 @@ function needsAddress({ flags, settings }: Setting): readonly string[] {
   if ((flags.url ?? settings.server.publicUrl) !== undefined) return [];
   return [
     '',
-    'Set server.publicUrl, or run this again with --url https://YOUR-ADDRESS: without it no signature fits.',
+    'Set server.publicUrl, or run this again with --url https://YOUR-ADDRESS: without it no signature can be right.',
   ];
 }
 

@@ -56,7 +56,11 @@ function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets):
         : []),
       ...(owner === undefined || owner === `/${path}`
         ? []
-        : [problem(`${which} is the same as that of ${owner}: who knows one opens both; give each its own`)]),
+        : [
+            problem(
+              `${which} is the same as that of ${owner}: who knows one of them can use both; give each a secret of its own`,
+            ),
+          ]),
     ];
   });
 }

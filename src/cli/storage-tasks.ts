@@ -40,7 +40,9 @@ function statusLines(status: StoreStatus, backlog: Backlog | undefined): readonl
     ...(status.server === undefined ? [] : serverLines(status.server)),
     ...(copyOf === undefined
       ? []
-      : [`copy      ${copyOf} is copied into this store and has not ended; no service starts on it before`]),
+      : [
+          `copy      ${copyOf} is being copied into this store; no service starts on the store before that has ended`,
+        ]),
     ...(services.length === 0 ? ['services  none'] : services.map((user) => `service   ${userLine(user)}`)),
     ...(backlog === undefined
       ? []
@@ -109,7 +111,7 @@ export async function migrateStore(cli: Cli, flags: ConfigFlags): Promise<void> 
     cli.terminal.out(
       before.version === after.version
         ? `${after.place}: version ${after.version}, already up to date`
-        : `${after.place}: brought from version ${before.version} to ${after.version}`,
+        : `${after.place}: migrated from version ${before.version} to ${after.version}`,
     );
   } finally {
     await bench.close();

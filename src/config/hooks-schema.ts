@@ -72,7 +72,7 @@ export const hooksSchema = z.strictObject({
     .meta({ description: 'What runs do where neither the request nor the mapping says it.' }),
   unmatched: z.enum(['reject', 'skip']).default('reject').meta({
     description:
-      'What a request that no mapping takes is answered: 404 (reject), or 204 and nothing is done (skip).',
+      'The answer to a request that no mapping takes: 404 (reject), or 204, and nothing is done (skip).',
   }),
   lenient: z.boolean().optional().meta({
     description:

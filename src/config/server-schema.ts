@@ -24,11 +24,12 @@ export const serverSchema = z.strictObject({
     .meta({ description: 'Addresses of proxies whose X-Forwarded-For header is trusted.' }),
   limits: z
     .strictObject({
-      connections: whole(1, 1_000_000)
-        .default(2_000)
-        .meta({ description: 'Open connections at most; the idlest has to go for a new one.' }),
+      connections: whole(1, 1_000_000).default(2_000).meta({
+        description: 'Open connections at most; for a new one, the one that was idle longest is closed.',
+      }),
       perAddress: whole(1, 1_000_000).default(500).meta({
-        description: 'Of one address (IPv6: /64) at most; proxies in trustedProxies have no limit.',
+        description:
+          'Open connections of one address (IPv6: /64) at most; proxies in trustedProxies have no limit.',
       }),
       idleSeconds: z
         .number()
@@ -41,7 +42,7 @@ export const serverSchema = z.strictObject({
         .min(1)
         .max(3600)
         .default(10)
-        .meta({ description: 'The same for a connection on which no sender has proved itself.' }),
+        .meta({ description: 'Seconds an idle connection stays open on which no sender has proved itself.' }),
     })
     .prefault({})
     .meta({ description: 'Limits on connections.' }),

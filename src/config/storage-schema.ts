@@ -9,7 +9,7 @@ export const storageSchema = z.strictObject({
   }),
   leaseSeconds: z.number().min(1).max(3_600).default(20).meta({
     description:
-      'PostgreSQL only: a service that cannot reach the database ends its runs after three quarters of this time, and others take them over after all of it.',
+      'PostgreSQL only: a service that cannot reach the database ends its runs after three quarters of this time, and other services take them over when the whole time has passed.',
   }),
   keep: z
     .strictObject({

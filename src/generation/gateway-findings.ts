@@ -236,7 +236,7 @@ function findFolderProblems({ settings, root, file }: LoadedConfig): readonly Di
       severity: 'warning',
       code: 'RUNNER_FOLDER',
       message:
-        'this folder holds the configuration: an agent with text from outside in hand can read and change it there',
+        'this folder holds the configuration: an agent that works here on text from outside can read and change it',
       at: root.place(['gateway', 'workFolders', name]),
       hint: 'name a folder outside of it, such as a checkout of its own',
     }));

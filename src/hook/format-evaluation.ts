@@ -251,7 +251,7 @@ function emptyLines({ trace }: Evaluation, advice: EvaluationAdvice | undefined,
 /** What to do about an error of evaluation; the others never come out of one. */
 const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
   no_mapping_matched:
-    'change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to what nobody wants (GitLab and Shopify switch a webhook off after a few 404s)',
+    'change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)',
   mapping_requires_message:
     'give the mapping a messageTemplate whose values are in the payload, or a transform',
   mapping_requires_text: 'give the mapping a textTemplate whose values are in the payload, or a transform',

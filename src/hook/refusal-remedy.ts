@@ -15,7 +15,7 @@ const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
   invalid_body: 'send a JSON object to wake and agent; another shape needs a mapping of its own',
   idempotency_mismatch: 'the sender must use a new Idempotency-Key for a new request',
   no_mapping_matched:
-    'change the condition, or write "otherwise: skip" in a mapping of this path: it then answers 204 to what nobody wants (GitLab and Shopify switch a webhook off after a few 404s)',
+    'change the condition, or write "otherwise: skip" in a mapping of this path: it then answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)',
   stopping: 'send it again: the service was stopping',
 };
 

@@ -50,7 +50,7 @@ export const pathSettingsShape = {
     .enum(['reject', 'skip'])
     .optional()
     .describe(
-      'What a request of the path is answered that none of its mappings takes: 404, or 204 and nothing is done; default hooks.unmatched.',
+      'The answer to a request that no mapping of the path takes: 404 (reject), or 204, and nothing is done (skip); default hooks.unmatched.',
     ),
   keepRequests: z
     .literal('none')

@@ -55,7 +55,7 @@ function folderProblems(
       ...(hasCwd ? { key: 'cwd' } : {}),
       message:
         'the command works in a folder that holds the configuration: ' +
-        'an agent with text from outside in hand can read and change it there',
+        'an agent that works here on text from outside can read and change it',
       hint: `${hasCwd ? 'write' : 'add'} cwd: private ${hasCwd ? 'at' : 'to'} ${at}${hasCwd ? '.cwd' : ''}${kind === 'agent' ? ', or leave cwd out' : ''}`,
     },
   ];

@@ -156,7 +156,7 @@ function reportFull({ deps }: ServerContext): (what: 'closed' | 'refused') => vo
   const tally = new Tally(['closed', 'refused'], (counts) => {
     deps.log.warn(
       { ...counts, connections, perAddress },
-      'too many connections are open; the idlest were closed',
+      'too many connections are open; those that were idle longest were closed',
     );
   });
   return (what) => tally.count(what);

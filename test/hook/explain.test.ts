@@ -86,7 +86,7 @@ test('a miss shows the nearest mapping first, with what was found and expected',
       and 1 of other hook names
 
     no_mapping_matched: no mapping takes this request; sluice explain shows the nearest miss
-      remedy: change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to what nobody wants (GitLab and Shopify switch a webhook off after a few 404s)
+      remedy: change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)
     "
   `);
 });

@@ -72,7 +72,7 @@ function offsetOf(at: Date, timeZone: string): number {
   } catch {
     throw new HookError(
       'invalid_field',
-      'the template helper date needs a time zone, and the request gives it the name of none',
+      'the template helper date needs a time zone, and the text that the request gives it is no time zone',
     );
   }
   const match = /^GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(name ?? '');
