@@ -306,15 +306,15 @@ test('the queue shows dead work, tries it again, and drops it after asking', asy
 test('the queue says which runs wait for an agent that is away, and tries it when asked', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG });
   const storage = await openStorage(`sqlite:${join(bench.folder, '.sluice/sluice.db')}`);
-  const run = agent();
+  const run = agent({ runner: 'busy' });
   await storage.accept(work([run]));
   const reason = { code: 'spawn_failed', message: 'no such command' };
   const retryAt = Date.now() + 60_000;
-  await storage.saveHold({ runner: 'default', since: NOW, ...reason, retryAt, tries: 1 });
+  await storage.saveHold({ runner: 'busy', since: NOW, ...reason, retryAt, tries: 1 });
   const queue = await bench.run(['queue']);
   expect(queue.out).toMatch(new RegExp(`^${run.id} .*queued +0 .* agent away`, 'm'));
   expect(queue.err).toMatch(
-    /^agent default is away since 20.* \(spawn_failed: no such command\), 1 run waits$/m,
+    /^agent busy is away since 20.* \(spawn_failed: no such command\), 1 run waits$/m,
   );
   expect(await bench.run(['queue', 'retry', run.id])).toMatchObject({ exitCode: 0, out: '1 due now\n' });
   const [hold] = await storage.listHolds('default');
