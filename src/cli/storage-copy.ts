@@ -1,6 +1,7 @@
+import { resolve } from 'node:path';
 import { copyStorage } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
-import { CliError } from './terminal.ts';
+import { CliError, type Terminal } from './terminal.ts';
 
 /** Copies all work of one store into another. */
 export async function copyStore(
@@ -9,7 +10,7 @@ export async function copyStore(
   to: string,
   flags: { readonly json?: boolean },
 ): Promise<void> {
-  const report = await copyStorage(urlOf(from, terminal.env), urlOf(to, terminal.env), {
+  const report = await copyStorage(urlOf(from, terminal), urlOf(to, terminal), {
     onProgress: (table, rows) => {
       if (terminal.interactive) terminal.err(`${table}: ${rows}`);
     },
@@ -27,11 +28,10 @@ export async function copyStore(
 }
 
 /** A reference keeps the password out of the list of processes and of the shell's history. */
-function urlOf(text: string, env: Readonly<Record<string, string | undefined>>): string {
+function urlOf(text: string, { env, cwd }: Terminal): string {
   const name = /^\$\{(\w+)\}$/.exec(text)?.[1];
-  if (name === undefined) return text;
-  const value = env[name];
-  if (value === undefined || value === '')
-    throw new CliError(`the environment variable ${name} is not set`, 2);
-  return value;
+  const url = name === undefined ? text : (env[name] ?? '');
+  if (url === '') throw new CliError(`the environment variable ${name ?? ''} is not set`, 2);
+  const file = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
+  return file === undefined ? url : `sqlite:${resolve(cwd, file)}`;
 }
