@@ -41,15 +41,16 @@ export interface Account {
 }
 
 export interface Witnesses {
-  /** Where the store and the log of executions are. */
+  /** Where the log of executions is. */
   readonly folder: string;
+  readonly url: string;
   readonly sent: readonly Sent[];
   readonly received: readonly ReceivedRequest[];
 }
 
 /** Compares what senders and receivers saw with what the store holds. */
-export async function account({ folder, sent, received }: Witnesses): Promise<Account> {
-  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'attached' });
+export async function account({ folder, url, sent, received }: Witnesses): Promise<Account> {
+  const storage = await openStorage(url, { mode: 'attached' });
   try {
     const books = await readBooks(storage);
     const found = accountForRequests(books, sent);

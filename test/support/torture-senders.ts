@@ -44,10 +44,14 @@ export class Senders {
   #again: Sent[] = [];
   #running: Promise<unknown> = Promise.resolve();
   #active = false;
-  #counter = 0;
+  readonly #step: number;
+  #counter: number;
 
-  constructor(clients: number) {
+  /** `first` and `step` keep the numbers of several groups of clients apart. */
+  constructor(clients: number, { first = 0, step = 1 } = {}) {
     this.#clients = clients;
+    this.#counter = first;
+    this.#step = step;
   }
 
   /** Sends repeats of before the kill, then new requests, until `pause`. */
@@ -79,7 +83,8 @@ export class Senders {
   }
 
   #create(): Sent {
-    const number = this.#counter++;
+    const number = this.#counter;
+    this.#counter += this.#step;
     const id = `m${number}-`;
     const kind = MIX[number % MIX.length] ?? 'wake';
     const ids = kind === 'batch' ? [`${id}a`, `${id}b`, `${id}c`] : [id];

@@ -44,14 +44,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-torture-'));
   const random = createRandom(options.seed);
   const senders = new Senders(options.clients);
-  const platform = await startPlatform((request, index) => ({
-    status: 200,
-    // Slow now and then, so that some end falls between what is sent and its answer.
-    ...(index % 8 === 0 ? { after: wait(150) } : {}),
-    body: request.path.endsWith('/sendMessage')
-      ? { ok: true, result: { message_id: 1, date: 1, chat: { id: 1, type: 'private' } } }
-      : {},
-  }));
+  const platform = await startSlowPlatform();
   let service: ServiceProcess | undefined;
   const live = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     service = await startServiceProcess(folder);
@@ -62,7 +55,10 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   };
   let stops = 0;
   try {
-    await writeFile(join(folder, 'sluice.yaml'), tortureConfig(folder, platform));
+    await writeFile(
+      join(folder, 'sluice.yaml'),
+      tortureConfig(folder, platform, '{url: "sqlite:./store.db"}'),
+    );
     for (let kill = 1; kill <= options.kills; kill++) {
       await live('SIGKILL');
       options.onKill?.(kill);
@@ -72,7 +68,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     }
     service = await startServiceProcess(folder);
     await senders.finish(service.port);
-    await drain(folder);
+    await drain(`sqlite:${join(folder, 'store.db')}`);
     await service.end('SIGTERM');
     const { sent } = senders;
     return {
@@ -83,7 +79,12 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       answered: sent.filter(({ status = 0 }) => status >= 200 && status < 300).length,
       refused: sent.filter(({ status = 0 }) => status >= 300).length,
       unanswered: sent.filter(({ status }) => status === undefined).length,
-      ...(await account({ folder, sent, received: platform.requests })),
+      ...(await account({
+        folder,
+        url: `sqlite:${join(folder, 'store.db')}`,
+        sent,
+        received: platform.requests,
+      })),
     };
   } finally {
     await senders.pause();
@@ -93,8 +94,19 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   }
 }
 
+/** Takes every message and callback, some of them slowly: so that some end falls between what is sent and its answer. */
+export function startSlowPlatform(): Promise<PlatformServer> {
+  return startPlatform((request, index) => ({
+    status: 200,
+    ...(index % 8 === 0 ? { after: wait(150) } : {}),
+    body: request.path.endsWith('/sendMessage')
+      ? { ok: true, result: { message_id: 1, date: 1, chat: { id: 1, type: 'private' } } }
+      : {},
+  }));
+}
+
 /** mulberry32: a seed makes a run repeatable as far as timing allows. */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -108,7 +120,7 @@ function createRandom(seed: number): () => number {
  * Chats get two chunks, one with the first mark and one with the last. A command says that it runs, and holds a lock of
  * its session key while it does: the kernel frees it with the last process of the run.
  */
-function tortureConfig(folder: string, { url }: PlatformServer): string {
+export function tortureConfig(folder: string, { url }: PlatformServer, storage: string): string {
   const script = [
     `cd ${folder}`,
     'printf "%s\\n" "$SLUICE_RUN_ID" >> executions.log',
@@ -133,14 +145,14 @@ gateway:
   heartbeat: {everySeconds: 0}
 channels: {telegram: {botToken: "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw", baseUrl: ${JSON.stringify(url)}}}
 server: {stopGraceSeconds: 0.05}
-storage: {url: "sqlite:./store.db"}
+storage: ${storage}
 `;
 }
 
 /** Waits until nothing is queued or under way. */
-async function drain(folder: string): Promise<void> {
+export async function drain(url: string): Promise<void> {
   const deadline = performance.now() + DRAIN_MS;
-  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'attached' });
+  const storage = await openStorage(url, { mode: 'attached' });
   try {
     for (;;) {
       const { queuedRuns, activeRuns, queuedOutbox } = await storage.backlog();
