@@ -64,8 +64,12 @@ export class RunAttempts {
     const signal = this.#turnSignal();
     const result = await this.#followTurn(run, target, { configuration, signal });
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
-    // An orderly stop, or a lease that was lost, counts no attempt: it says nothing about the run.
-    if (signal.aborted && !isOk) return this.putBack(run, RUN_ENDED_BY_CRASH);
+    if (signal.aborted && !isOk) {
+      // An orderly stop counts no attempt: it says nothing about the run. Without its lease, though, this process is
+      // to the others as one that died, and what it began has to be seen.
+      const isCounted = !this.#signal.aborted && result.kind === 'completed';
+      return isCounted ? this.crashed(run) : this.putBack(run, RUN_ENDED_BY_CRASH);
+    }
     this.#tell(run, result, {
       runner: target.runner,
       tookMs: Math.round(performance.now() - startedAt),

@@ -22,6 +22,7 @@ const PARTS: readonly (() => Promise<Part>)[] = [
   async () => (await import('./golden-part.ts')).goldenPart,
   async () => (await import('./start-part.ts')).startPart,
   async () => (await import('./backlog-part.ts')).backlogPart,
+  async () => (await import('./fleet-part.ts')).fleetPart,
 ];
 
 const { values, positionals } = parseArgs({

@@ -129,6 +129,7 @@ test('a service that is cut off from the database ends its turns before another 
   performer!.held.finish('next');
   await ended(away.house, next.id);
   expect(await other.house.storage.findRun(action.id)).toMatchObject({ outcome: 'ok', reply: 're: long' });
+  expect((await other.house.storage.findRun(action.id))?.attempts).toBe(2);
   expect(await other.house.storage.verify()).toEqual([]);
 });
 
