@@ -298,6 +298,9 @@ export class Heartbeat {
     await this.#persist(claim, () => this.#context.storage.consumeEvents(claim.turnId, result));
     this.counters.turns += 1;
     this.#context.metrics?.observeHeartbeat('ok');
+    const { usage } = done.result;
+    const { runner } = targetOfTurn(done.turn, settings);
+    if (usage !== undefined) this.#context.metrics?.observeTokens({ runner, turn: 'heartbeat', usage });
     this.#failuresInARow = 0;
     this.#pausedUntil = 0;
     this.#failedTurnId = undefined;
@@ -307,6 +310,7 @@ export class Heartbeat {
   async #hold(claim: EventClaim, target: RunTarget, reason: HoldReason): Promise<void> {
     const { code, message } = reason;
     this.#failedTurnId = claim.turnId;
+    this.#context.metrics?.observeHeartbeat('held');
     const hold = await this.#context.holds.hold(target, reason);
     const nowMs = this.#context.now();
     this.#pausedUntil = performance.now() + Math.max(hold.retryAt - nowMs, 0);

@@ -206,6 +206,8 @@ export class RunAttempts {
       isWell ? 'run performed' : isTurn ? 'run failed' : 'run not started',
     );
     this.#context.metrics?.observeRun({ runner, mappingId, result: what, ...(isTurn ? { tookMs } : {}) });
+    const usage = isTurn ? result.usage : undefined;
+    if (usage !== undefined) this.#context.metrics?.observeTokens({ runner, turn: 'hook', usage });
     for (const subject of subjectsOf(runner, mappingId)) {
       if (isWell) this.#context.alerts.worked(subject);
       else this.#context.alerts.failed(subject, `${shown?.code ?? what}: ${shown?.message ?? 'no reason'}`);

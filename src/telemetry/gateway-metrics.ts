@@ -18,11 +18,20 @@ export interface ObservedDelivery {
   readonly result: string;
 }
 
+/** What a turn used, as its agent says it. */
+export interface ObservedTokens {
+  readonly runner: string;
+  /** Whose turn it was: of a hook's run, or of the main session. */
+  readonly turn: 'hook' | 'heartbeat';
+  readonly usage: { readonly inputTokens?: number; readonly outputTokens?: number };
+}
+
 /** What the gateway does, as it happens. */
 export interface GatewayMetrics {
   observeRun(run: ObservedRun): void;
   observeDelivery(delivery: ObservedDelivery): void;
   observeHeartbeat(result: 'ok' | 'failed' | 'held'): void;
+  observeTokens(tokens: ObservedTokens): void;
   /** Runners that are away now. */
   setAway(runners: readonly string[]): void;
 }
@@ -52,6 +61,11 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     'result',
   ]);
   const heartbeats = counter('sluice_heartbeats_total', 'Turns of the main session.', ['result']);
+  const tokens = counter('sluice_tokens_total', 'Tokens that turns used, where their agent says it.', [
+    'runner',
+    'turn',
+    'direction',
+  ]);
   const away = new Gauge({
     name: 'sluice_runner_away',
     help: '1 for a runner that cannot be reached, so that its runs wait.',
@@ -70,6 +84,10 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     },
     observeDelivery: (labels) => deliveries.inc({ ...labels }),
     observeHeartbeat: (result) => heartbeats.inc({ result }),
+    observeTokens({ runner, turn, usage: { inputTokens = 0, outputTokens = 0 } }) {
+      tokens.inc({ runner, turn, direction: 'input' }, inputTokens);
+      tokens.inc({ runner, turn, direction: 'output' }, outputTokens);
+    },
     setAway(runners) {
       away.reset();
       for (const runner of runners) away.set({ runner }, 1);
