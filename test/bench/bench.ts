@@ -23,6 +23,7 @@ const PARTS: readonly (() => Promise<Part>)[] = [
   async () => (await import('./start-part.ts')).startPart,
   async () => (await import('./backlog-part.ts')).backlogPart,
   async () => (await import('./fleet-part.ts')).fleetPart,
+  async () => (await import('./console-part.ts')).consolePart,
 ];
 
 const { values, positionals } = parseArgs({

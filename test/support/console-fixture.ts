@@ -64,7 +64,7 @@ export async function startConsoleService(
 
 /** Mappings, a transform and golden cases in a folder of their own. */
 const FILES: Readonly<Record<string, string>> = {
-  'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}
+  'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}", maxBodyBytes: 8000000}
 gateway: {heartbeat: {everySeconds: 0}}
 server: {stopGraceSeconds: 0.1}
 console: {enabled: true, port: 0}

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { makeConsoleFolder, startConsoleService, type ConsoleService } from './console-fixture.ts';
 
@@ -14,20 +14,21 @@ export interface ConsolePages {
 }
 
 /** Opens it before the tests and closes all of it after them. */
-export function useConsole(options: { readonly mode?: 'dev' | 'serve' } = {}): ConsolePages {
+export function useConsole(): ConsolePages {
   const held: { browser?: Browser; context?: BrowserContext; running?: ConsoleService } = {};
   let folder: ReturnType<typeof makeConsoleFolder> | undefined;
   beforeAll(async () => {
     folder = makeConsoleFolder();
-    [held.browser, held.running] = await Promise.all([
-      openBrowser(),
-      startConsoleService(folder.path, options),
-    ]);
+    [held.browser, held.running] = await Promise.all([openBrowser(), startConsoleService(folder.path)]);
     held.context = await held.browser.newContext();
     const page = await held.context.newPage();
     await page.goto(held.running.link);
     await page.waitForSelector('.app');
     await page.close();
+  });
+  // A browser gives one address six connections, and each page holds one: those of a test that failed, too.
+  afterEach(async () => {
+    await Promise.all(held.context?.pages().map((page) => page.close()) ?? []);
   });
   afterAll(async () => {
     await held.browser?.close();

@@ -50,6 +50,7 @@ export function AuthorView(): JSX.Element {
   return (
     <div class="author">
       <section class="file" aria-label="File">
+        <h1 class="unseen">Author</h1>
         <FileBar />
         {isChangedOutside.value && <ChangedOutside />}
         {problem.value !== '' && (
@@ -268,6 +269,7 @@ function Result(): JSX.Element {
     return <p class="quiet">{busy.value === '' ? 'nothing to show yet' : 'working it out…'}</p>;
   return (
     <div class="result">
+      <h2 class="unseen">Result</h2>
       <p>
         <span class={`outcome ${found.outcome}`}>
           <span class="dot" aria-hidden="true" />

@@ -37,13 +37,18 @@ export function kindOf(value: Value): Kind {
   return typeof value === 'string' ? 'text' : typeof value === 'number' ? 'number' : 'boolean';
 }
 
+/** Made once for each object: one with 100,000 keys is asked for them many times. */
+const known = new WeakMap<object, readonly (readonly [string, Value])[]>();
+
 /** Keys and values of what holds others; none for anything else. */
 export function entriesOf(value: Value): readonly (readonly [string, Value])[] {
   if (typeof value !== 'object' || value === null || value instanceof ExactText) return [];
-  return Object.entries(value);
+  const found = known.get(value) ?? Object.entries(value);
+  known.set(value, found);
+  return found;
 }
 
-/** How many there are, without listing them. */
+/** How many there are. */
 export function sizeOf(value: Value): number {
   return Array.isArray(value) ? value.length : entriesOf(value).length;
 }

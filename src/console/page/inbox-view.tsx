@@ -43,6 +43,7 @@ export function step(by: 1 | -1): void {
 export function InboxView(): JSX.Element {
   return (
     <section class="inbox" aria-label="Inbox">
+      <h1 class="unseen">Inbox</h1>
       <FilterBar />
       {rows.value.length === 0 ? <EmptyInbox /> : <RowList />}
     </section>

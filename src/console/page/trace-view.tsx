@@ -5,7 +5,7 @@ import type { Judgement } from '../protocol.ts';
 import { count, formatMs } from './format.ts';
 import { StateLabel } from './outcome-label.tsx';
 import { pointedPath } from './payload-tree.tsx';
-import { ShownText } from './shown-text.tsx';
+import { plainText, ShownText } from './shown-text.tsx';
 
 /** Misses that are shown opened out; the others can be opened. */
 const MAX_MISSES = 20;
@@ -132,8 +132,8 @@ function ConditionItem({
       <span class="node" onMouseEnter={() => point(path)} onMouseLeave={() => point('')}>
         <StateLabel state={result} />{' '}
         {isLeaf ? (
-          <code>
-            <ShownText text={expression} />
+          <code title={plainText(expression)}>
+            <ShownText text={asRead(expression)} />
           </code>
         ) : (
           <strong>{operatorOf(expression)}</strong>
@@ -180,6 +180,28 @@ function ConditionItem({
 
 function insteadOf(advice: Judgement['advice'], name: string): string | undefined {
   return advice.instead.find(({ missing }) => missing === name)?.found;
+}
+
+const INFIX = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in']);
+
+/** A comparison as people read one: the variable, the operator, the value. Anything else as it is written. */
+function asRead(expression: string): string {
+  try {
+    const [[operator, operands] = []] = Object.entries(JSON.parse(expression) as object);
+    if (operator === undefined || !INFIX.has(operator) || !Array.isArray(operands) || operands.length !== 2)
+      return expression;
+    const [left, right] = operands.map(operandAsRead);
+    return `${left} ${operator} ${right}`;
+  } catch {
+    // A long one was cut.
+    return expression;
+  }
+}
+
+function operandAsRead(operand: unknown): string {
+  const name =
+    typeof operand === 'object' && operand !== null ? (operand as { readonly var?: unknown }).var : undefined;
+  return typeof name === 'string' ? name : JSON.stringify(operand);
 }
 
 function operatorOf(expression: string): string {
