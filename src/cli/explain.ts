@@ -123,10 +123,19 @@ async function explainUnkept(
     cli.terminal.out('\nIt was refused before any mapping saw it, and such requests are never kept.');
     return;
   }
-  const { which } = settings.storage.keepRequests;
-  cli.terminal.out(
-    `\nThe request itself was not kept${which === undefined ? '' : ` (storage.keepRequests.which is ${which})`}: set storage.keepRequests.which to failed or all to keep the next one, and send it again.`,
-  );
+  cli.terminal.out(`\nThe request itself was not kept: ${howToKeep(decision, settings)}, and send it again.`);
+}
+
+/** The switch that keeps the next one. */
+function howToKeep(decision: DecisionRecord | undefined, { storage }: LoadedConfig['settings']): string {
+  if (decision?.keepRequests === 'none') {
+    return 'the mappings of its path say keepRequests: none; remove that to keep the next one';
+  }
+  const { which } = storage.keepRequests;
+  const now = which === undefined ? '' : `storage.keepRequests.which is ${which}; `;
+  // Those that were answered well are kept by "all" alone.
+  const wanted = decision !== undefined && decision.status < 400 ? 'all' : 'failed or all';
+  return `${now}set storage.keepRequests.which to ${wanted} to keep the next one`;
 }
 
 /** Which names the mappings have, and which was probably meant. */

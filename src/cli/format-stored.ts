@@ -10,7 +10,7 @@ import type {
   StoredRun,
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
-import { remedyOf } from '../hook/hook.ts';
+import { ownerText, remedyOf } from '../hook/hook.ts';
 import { formatBytes, formatSpan } from './terminal.ts';
 
 const MAX_MISSED = 10;
@@ -109,7 +109,7 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
   const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
   const [error, ...stderr] = lastError?.message.split('\n') ?? [];
   return [
-    `run ${run.id}  ${line(action.name)}  session ${line(action.sessionKey)}`,
+    `run ${run.id}  ${line(action.name)}  session ${line(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
     `  ${state}${outcome === undefined ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}${timing(run, now)}`,
     ...eventLinesOf(run, now),
     `  runner ${line(name)}${runner === undefined ? ', which the configuration no longer has' : `: ${line(describeRunner(runner))}`}`,

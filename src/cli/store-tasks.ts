@@ -122,6 +122,9 @@ export async function pruneStore(cli: Cli, flags: ConfigFlags & { json?: boolean
 export async function backupStore(cli: Cli, file: string, flags: ConfigFlags): Promise<void> {
   await withStore(cli, flags, (storage) => storage.backup(resolve(cli.terminal.cwd, file)));
   cli.terminal.out(file);
+  cli.terminal.err(
+    'the copy holds all that the store holds: prompts, replies, conversations, and requests with their bodies (storage.keepRequests); keep it as private',
+  );
 }
 
 /** Checks the store's integrity; findings end with 1. */

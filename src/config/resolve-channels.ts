@@ -56,5 +56,6 @@ function reportUnknown(
     key,
     message: `there is no channel "${name.slice(0, 80)}", and no plugin is configured that could add it`,
     hint: near === undefined ? `the channels are: ${known.join(', ')}` : `did you mean "${near}"?`,
+    replace: near === undefined ? undefined : { from: name, to: near },
   });
 }

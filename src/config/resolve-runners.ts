@@ -82,6 +82,7 @@ function checkName(
     message: `there is no runner "${name.slice(0, 80)}"`,
     hint:
       near === undefined ? `the runners are: ${Object.keys(runners).join(', ')}` : `did you mean "${near}"?`,
+    replace: near === undefined ? undefined : { from: name, to: near },
   });
 }
 

@@ -201,6 +201,7 @@ function presetNames(names: readonly string[], reporter: Reporter): readonly str
     reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
       message: `there is no preset "${name.slice(0, 80)}"`,
       hint: near === undefined ? `the presets are: ${PRESETS.join(', ')}` : `did you mean "${near}"?`,
+      replace: near === undefined ? undefined : { from: name, to: near },
     });
   }
   return [...new Set(names)];

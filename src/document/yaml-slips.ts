@@ -25,7 +25,9 @@ export function findYamlSlip(source: SourceText, offset: number): YamlSlip | und
   const lineStart = source.text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
   const newline = source.text.indexOf('\n', lineStart);
   const line = source.text.slice(lineStart, newline === -1 ? undefined : newline);
-  const [, head = '', key = '', value = ''] = LINE.exec(line) ?? [];
+  const [, head = '', key = '', rest = ''] = LINE.exec(line) ?? [];
+  // A comment behind the value is none of it.
+  const value = rest.replace(/\s+#.*$/, '');
   const reason = reasonOf(value);
   if (reason === undefined) return undefined;
   const start = lineStart + head.length;
@@ -47,7 +49,7 @@ function reasonOf(value: string): string | undefined {
   if (/^[@`]/.test(value)) return `begins with ${value.charAt(0)}, which YAML keeps for itself`;
   if (value.startsWith('%')) return 'begins with %, which YAML keeps for itself';
   if (/^[[{]/.test(value)) return undefined;
-  return /:(\s|$)/.test(value.replace(/ #.*$/, '')) ? 'has ": " in it, which makes a key in YAML' : undefined;
+  return /:(\s|$)/.test(value) ? 'has ": " in it, which makes a key in YAML' : undefined;
 }
 
 /** A value that YAML takes for a comment: `to: #alerts`. */

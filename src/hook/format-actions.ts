@@ -50,7 +50,10 @@ function debounceLines({ debounce }: AgentAction): string[] {
 function agentSettings(action: AgentAction): string[] {
   return settingLines([
     ['name', line(action.name)],
-    ['session', `${line(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : ''}`],
+    [
+      'session',
+      `${line(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : `, ${ownerText(action.owner)}`}`,
+    ],
     ['wakeMode', action.wakeMode],
     ['delivery', action.deliver ? deliveryOf(action) : 'none'],
     ['fallback', fallbackOf(action)],
@@ -61,6 +64,22 @@ function agentSettings(action: AgentAction): string[] {
     ['folder', action.cwd],
     ['callback', action.callbackUrl === undefined ? undefined : 'yes'],
   ]);
+}
+
+/** Whose conversation it is: a key alone does not name one. */
+export function ownerText(owner: AgentAction['owner']): string {
+  switch (owner) {
+    case 'main':
+      return 'the main session';
+    case 'mappings':
+      return 'a conversation of all mappings of the OpenClaw file';
+    case 'request':
+      return 'a conversation of the senders of /agent bodies';
+    case 'shared':
+      return 'a conversation of nobody, which others may join (hooks.sessionKeys.shared)';
+    default:
+      return `a conversation of ${line(owner.replace(':', ' '))}`;
+  }
 }
 
 function deliveryOf({ channel, to }: RunAction): string {

@@ -25,6 +25,7 @@ export {
   type TemplateJson,
 } from './evaluation-json.ts';
 export { howDifferent } from './difference.ts';
+export { ownerText } from './format-actions.ts';
 export {
   formatEvaluation,
   nearestMiss,

@@ -6,7 +6,7 @@ import {
   THINKING_LEVELS,
   thinkingLevel,
 } from '../action.ts';
-import { didYouMean, longerWord, type Path } from '../document/document.ts';
+import { didYouMean, longerWord, type Path, type Place, type TextEdit } from '../document/document.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { quote, type Finding, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -110,6 +110,18 @@ export function checkSessionKey(
   });
 }
 
+/** A key with its value before another key of the same object. */
+function keyBefore(at: Place, text: string): TextEdit {
+  const { source, start } = at;
+  const lineStart = source.text.lastIndexOf('\n', start - 1) + 1;
+  const before = source.text.slice(lineStart, start);
+  const isBlock = /^\s*(?:- +)?$/.test(before);
+  const isJson = source.text[start] === '"';
+  const between = isBlock ? `\n${' '.repeat(before.length)}` : ', ';
+  const written = isJson ? text.replace(/^(\w+): (.+)$/, '"$1": "$2"') : text;
+  return { at: { source, start, end: start }, text: written + (isJson ? ', ' : between) };
+}
+
 /** A conversation belongs to its mapping, by the id: an id made from the position would lose it to a moved mapping. */
 export function checkConversationOwner(
   { source, reporter, dialect }: Omit<Checked, 'options'> & { readonly dialect: MappingEntry['dialect'] },
@@ -122,6 +134,7 @@ export function checkConversationOwner(
       code: 'SESSION_KEY_WITHOUT_ID',
       message: 'a mapping with a sessionKey needs an id: its conversations belong to the mapping of that id',
       hint: `add the line "id: ${generatedId}": the id it has had so far, so conversations and dedupe keys stay`,
+      editAt: (at) => keyBefore(at, `id: ${generatedId}`),
     },
     'key',
   );

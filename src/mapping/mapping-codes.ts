@@ -5,6 +5,7 @@ import {
   type LocatedValue,
   type Path,
   type Place,
+  type TextEdit,
 } from '../document/document.ts';
 
 /** Every code this folder reports besides those of reading a file; each has a case under `test/diagnostics/mapping/`. */
@@ -73,6 +74,8 @@ export interface Finding {
   readonly labels?: readonly { readonly at: Place; readonly text: string }[];
   /** The hint as an edit at the place of the finding. */
   readonly replace?: { readonly from: string; readonly to: string };
+  /** The same, where it is more than another word at the place of the finding. */
+  readonly editAt?: (at: Place) => TextEdit | undefined;
 }
 
 /** Collects the findings of one mapping. */
@@ -86,9 +89,9 @@ export function createReporter(located: LocatedValue): Reporter {
   const diagnostics: Diagnostic[] = [];
   return {
     diagnostics,
-    report(path, { replace, ...finding }, what) {
+    report(path, { replace, editAt, ...finding }, what) {
       const at = located.place(path, what);
-      const edit = replace === undefined ? undefined : replaceWithin(at, replace.from, replace.to);
+      const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
       diagnostics.push(withEdit({ severity: 'error', ...finding, at }, edit));
     },
   };

@@ -28,6 +28,7 @@ export function decisionOf(exchange: Asked, ending: Ending): DecisionRecord {
     receivedAt: exchange.receivedAt,
     path: (ending.hookName ?? ownName(exchange) ?? '').slice(0, MAX_NAME_CHARS),
     ...methodOf(exchange),
+    ...keepingOf(exchange, ending),
     status,
     outcome: status >= 400 ? 'rejected' : status === 204 ? 'skipped' : 'accepted',
     ...(ending.error === undefined
@@ -55,6 +56,14 @@ function detailOf({ detail }: HookError): string {
 function ownName(exchange: Asked): string | undefined {
   const name = exchange.target && findHookName(exchange.target.path, exchange.generation.hooks.path);
   return name !== undefined && exchange.generation.knowsName(name) ? name : undefined;
+}
+
+function keepingOf(
+  { generation }: Asked,
+  { judged, hookName }: Ending,
+): Pick<DecisionRecord, 'keepRequests'> {
+  if (judged?.request === undefined || hookName === undefined) return {};
+  return generation.settingsOf(hookName).keepRequests === 'none' ? { keepRequests: 'none' } : {};
 }
 
 function methodOf({ req }: Asked): Pick<DecisionRecord, 'method'> {

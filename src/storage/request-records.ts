@@ -24,6 +24,8 @@ export interface DecisionRecord {
   readonly status: number;
   readonly outcome: 'accepted' | 'skipped' | 'rejected';
   readonly code?: string;
+  /** The path keeps none of its requests, whatever the configuration says. */
+  readonly keepRequests?: 'none';
   /** What only the operator is told of the error, e.g. which key set a limit. */
   readonly note?: string;
   /** What the sender was told of the error; nothing of the payload. */

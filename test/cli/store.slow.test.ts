@@ -203,7 +203,7 @@ test('explain ID and runs ID are one page: why it was judged so, and what became
   expect(page).toContain('not kept, because they are secrets: x-hub-signature-256');
   expect(page).not.toContain('sha256=0123456789');
   expect(page).toMatch(
-    /What became of it:\nrun \S+ {2}Order {2}session hook:order:7\n {2}completed, ok after 1 attempt/,
+    /What became of it:\nrun \S+ {2}Order {2}session hook:order:7, a conversation of mapping order\n {2}completed, ok after 1 attempt/,
   );
   expect(page).toContain('runner echo: echo, which answers with the message itself');
   expect(page).toContain('delivery none: deliver is false');

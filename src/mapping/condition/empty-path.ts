@@ -79,5 +79,6 @@ export function itemFinding(
       ? `"${root}" is always empty: the mapping has no forEach`
       : `"${root}" is always empty: a condition chooses the mapping before forEach takes its elements`,
     hint: `${isTemplate ? 'add forEach with the path of a list, or ' : ''}write payload.${name} for the value that has this name in the body`,
+    ...(isTemplate ? {} : { replace: { from: keys.join('.'), to: `payload.${keys.join('.')}` } }),
   };
 }

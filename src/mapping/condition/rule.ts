@@ -179,8 +179,9 @@ function swapOf(
   { located }: Compiler,
   { operator, operands, unary }: Operation,
   path: Path,
-  { code, edit }: Diagnostic,
+  { code, edit, hint }: Diagnostic,
 ): TextEdit | undefined {
+  if (code === 'CONDITION_OPERANDS' && operator !== 'in') return wholeRule(located.place(path), hint);
   if (code !== 'CONDITION_OPERANDS' || operator !== 'in' || unary) return edit;
   if (!Array.isArray(operands[0]) && typeof operands[1] !== 'string') return edit;
   const first = located.place([...path, operator, 0]);
@@ -196,6 +197,23 @@ function swapOf(
       text.slice(first.end, second.start) +
       text.slice(first.start, first.end),
   };
+}
+
+/** The edit that puts the rule of a hint in place of one that stands on one line. */
+function wholeRule(at: Place, hint: string | undefined): TextEdit | undefined {
+  const rule = /write (\{.*\})$/.exec(hint ?? '')?.[1];
+  const isLine = !at.source.text.slice(at.start, at.end).includes('\n');
+  return rule === undefined || !isLine || !isJson(rule) ? undefined : { at, text: rule };
+}
+
+/** False for a rule that was cut. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether the variables at a path read an element: the second operand of a list operator. */

@@ -5,6 +5,7 @@ import {
   withEdit,
   type Diagnostic,
   type Place,
+  type TextEdit,
 } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from '../condition/empty-path.ts';
 import type { Finding } from '../mapping-codes.ts';
@@ -28,7 +29,7 @@ export interface TemplateReporter {
 export function report(
   state: TemplateReporter,
   loc: hbs.AST.SourceLocation,
-  finding: Pick<Finding, 'code' | 'message' | 'hint' | 'replace'>,
+  finding: Pick<Finding, 'code' | 'message' | 'hint' | 'replace' | 'editAt'>,
 ): void {
   push(state, loc, { severity: 'error', ...finding });
 }
@@ -36,10 +37,10 @@ export function report(
 function push(
   state: TemplateReporter,
   loc: hbs.AST.SourceLocation,
-  { replace, severity = 'error', ...finding }: Finding,
+  { replace, editAt, severity = 'error', ...finding }: Finding,
 ): void {
   const { at } = state.locate(loc);
-  const edit = replace === undefined ? undefined : replaceWithin(at, replace.from, replace.to);
+  const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
   state.diagnostics.push(withEdit({ ...finding, severity, at }, edit));
 }
 
@@ -185,9 +186,24 @@ export function checkOrder(
     (['date', 'join'].includes(name) && first.type === 'StringLiteral');
   if (!isSwapped) return;
   const [a, b] = [state.locate(first.loc).text.trim(), state.locate(second.loc).text.trim()];
+  const [firstAt, secondAt] = [state.locate(first.loc).at, state.locate(second.loc).at];
   report(state, path.loc, {
     code: 'TEMPLATE_HELPER_USAGE',
     message: `the helper "${name}" takes the value first, found ${shorten(a)}`,
     hint: `write {{${name} ${shorten(b)} ${shorten(a)}}}`,
+    editAt: () => swapped(firstAt, secondAt),
   });
+}
+
+/** The edit that turns two arguments of one line round. */
+function swapped(first: Place, second: Place): TextEdit | undefined {
+  const { source } = first;
+  const { text } = source;
+  if (second.start < first.end || text.slice(first.start, second.end).includes('\n')) return undefined;
+  const [a, between, b] = [
+    text.slice(first.start, first.end),
+    text.slice(first.end, second.start),
+    text.slice(second.start, second.end),
+  ];
+  return { at: { source, start: first.start, end: second.end }, text: b + between + a };
 }

@@ -1,5 +1,5 @@
 import type Handlebars from 'handlebars';
-import type { Diagnostic, Place } from '../../document/document.ts';
+import { withEdit, type Diagnostic, type Place, type TextEdit } from '../../document/document.ts';
 import type { TemplateSource } from './template-source.ts';
 import { expressionAt, hintForExpression } from './foreign-syntax.ts';
 
@@ -51,7 +51,11 @@ export function syntaxFinding(error: unknown, { handlebars, text, placeOf }: Syn
   };
   // Where a closing is missing, what is open helps more than the end of the text.
   const open = found === '' ? findOpen(text.text) : undefined;
-  if (open === undefined) return { ...finding, at: placeOf(start, Math.max(end, start + 1)) };
+  if (open === undefined) {
+    const at = placeOf(start, Math.max(end, start + 1));
+    const edit = foreign === undefined ? undefined : expressionEdit(inside ?? '', foreign, at);
+    return withEdit({ ...finding, at }, edit);
+  }
   const at = placeOf(text.originalOffset(open.start), text.originalOffset(open.end));
   return open.block === undefined
     ? { ...base, ...UNCLOSED_EXPRESSION, at }
@@ -61,6 +65,18 @@ export function syntaxFinding(error: unknown, { handlebars, text, placeOf }: Syn
         hint: `close it with {{/${open.block}}}`,
         at,
       };
+}
+
+/** The edit of a hint that gives the whole expression, where the file has the expression as the template does. */
+function expressionEdit(inside: string, hint: string, { source, start }: Place): TextEdit | undefined {
+  const written =
+    /^write (?:the helper first: |the path without the first dot: )?(\{\{(?:#if \(|#unless \(|[\w.]).*?\}\})(?:…|$)/.exec(
+      hint,
+    )?.[1];
+  const wanted = `{{${inside}}}`;
+  const from = source.text.lastIndexOf('{{', start);
+  const isWhole = written !== undefined && source.text.startsWith(wanted, from) && !hint.includes('…');
+  return isWhole ? { at: { source, start: from, end: from + wanted.length }, text: written } : undefined;
 }
 
 const UNCLOSED_EXPRESSION = { message: 'the template ends inside an expression', hint: 'close it with }}' };
