@@ -22,7 +22,9 @@ export function parseXml(text: string): JsonValue {
   const checked = XMLValidator.validate(text);
   if (checked !== true) {
     const { line, col } = checked.err;
-    throw new HookError('invalid_body', `the body is not XML at line ${line}, column ${col}`);
+    // The validator knows no column of what never ends.
+    const column = Number.isInteger(col) ? `, column ${col}` : '';
+    throw new HookError('invalid_body', `the body is not XML at line ${line}${column}`);
   }
   try {
     return toObject(createParser().parse(text) as readonly OrderedNode[]);

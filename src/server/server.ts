@@ -48,6 +48,8 @@ export interface RunningServer extends ListeningAddress {
 }
 
 const MAX_HEADER_BYTES = 16_384;
+/** Requests of one connection that may wait for their answers; senders of hooks send one, and wait. */
+const MAX_PIPELINED = 64;
 /** How often the time limits of headers and bodies are checked. */
 const CHECK_MS = 500;
 /** How long idle connections stay open at a stop: a request already on its way gets a 503 instead of a reset. */
@@ -174,6 +176,13 @@ function receiveRequest(context: ServerContext, connections: ConnectionTable, re
   if (connection.closing) {
     // The answer before this one said that it is the last.
     req.resume();
+    return;
+  }
+  if (connection.open >= MAX_PIPELINED) {
+    // A megabyte of requests that nobody waits for must not hold up everybody else: the rest is not even read.
+    connection.closing = true;
+    req.resume();
+    connection.socket.pause();
     return;
   }
   connection.open += 1;

@@ -108,6 +108,10 @@ describe('XML', () => {
     expect(problem('xml', body)).toContain(message);
   });
 
+  test('a place without a column is said without one', () => {
+    expect(problem('xml', '<?xml '.repeat(3))).toMatch(/not XML at line 1$/);
+  });
+
   test('512 levels are taken, and no object has a prototype', () => {
     let value: unknown = parse('xml', `${'<a>'.repeat(512)}x${'</a>'.repeat(512)}`);
     for (let level = 0; level < 512; level += 1) {

@@ -14,6 +14,8 @@ const SHARED_BYTES = 245_000;
 const MAPPINGS = `
 - {id: each, match: {path: each}, forEach: items, deliver: false, messageTemplate: "{{shared}} {{item}}"}
 - {id: loop, match: {path: loop}, forEach: items, deliver: false, messageTemplate: "{{#each @root.l}}{{#if this}}{{/if}}{{/each}}x"}
+- {id: xml, match: {path: xml}, bodyFormat: xml, deliver: false, messageTemplate: "{{json payload}}"}
+- {id: form, match: {path: form}, bodyFormat: form, deliver: false, messageTemplate: "{{json payload}}"}
 - {id: one, match: {path: one}, deliver: false, messageTemplate: "{{shared}}"}
 `;
 
@@ -64,6 +66,12 @@ const ATTACKS: readonly Attack[] = [
     body: `{"shared":${'['.repeat(120_000)}${']'.repeat(120_000)}}`,
     status: 400,
   },
+  { name: 'XML of many elements', path: 'xml', body: `<r>${'<a/>'.repeat(60_000)}</r>`, status: 202 },
+  { name: 'XML of texts and elements', path: 'xml', body: `<r>${'x<a/>'.repeat(48_000)}</r>`, status: 202 },
+  { name: 'XML of comments', path: 'xml', body: `<r>${'<!---->'.repeat(35_000)}</r>`, status: 202 },
+  { name: 'XML of entities', path: 'xml', body: `<r>${'&amp;'.repeat(48_000)}</r>`, status: 202 },
+  { name: 'a form of deep names', path: 'form', body: `a${'[b]'.repeat(80_000)}=1`, status: 400 },
+  { name: 'a form of many fields', path: 'form', body: 'a=&'.repeat(80_000), status: 400 },
   {
     name: 'many names',
     path: 'one',
@@ -73,6 +81,11 @@ const ATTACKS: readonly Attack[] = [
     status: 202,
   },
 ];
+
+const TYPES: Readonly<Record<string, string>> = {
+  xml: 'text/xml',
+  form: 'application/x-www-form-urlencoded',
+};
 
 export const workPart: Part = {
   name: 'work',
@@ -152,7 +165,7 @@ async function slowestProbe(service: AttackedService, work: () => Promise<void>)
 }
 
 async function post({ port }: AttackedService, { path, body }: Attack): Promise<number> {
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': TYPES[path] ?? 'application/json' };
   const answer = await fetch(`http://127.0.0.1:${port}/hooks/${path}`, { method: 'POST', headers, body });
   await answer.text();
   return answer.status;
