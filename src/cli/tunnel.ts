@@ -7,7 +7,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { CliError } from './terminal.ts';
 
-export const TUNNEL_TOOLS = ['tailscale', 'cloudflared', 'ngrok'] as const;
+const TUNNEL_TOOLS = ['tailscale', 'cloudflared', 'ngrok'] as const;
 export type TunnelTool = (typeof TUNNEL_TOOLS)[number];
 
 interface Tool {

@@ -1,0 +1,139 @@
+/**
+ * `npm run prove`: the claims of the README, tried on this machine within 90 seconds, as one table. `-- --write` puts the
+ * table into README.md, between its marks: no figure there is typed by hand.
+ */
+import { spawn } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { torture } from '../support/torture.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const README = join(ROOT, 'README.md');
+const BEGIN = '<!-- proof: written by `npm run prove -- --write` -->';
+const END = '<!-- end of proof -->';
+const KILLS = 8;
+/** A run beyond it has failed: the claim is that it takes no longer. */
+const MAX_MS = 90_000;
+
+interface Proof {
+  readonly claim: string;
+  readonly tried: string;
+  readonly held: boolean;
+}
+
+/** Claims that tests hold: what is counted as one try, and where it is tried. */
+const CLAIMS = [
+  {
+    claim: 'A hostile transform neither gets out of the sandbox nor stops the service',
+    files: ['test/sandbox/attacks.slow.test.ts'],
+    tries: (tests: number) => `${tests} tests of hostile modules: loops, floods, memory, escapes, leaks`,
+  },
+  {
+    claim: 'A number keeps every digit that was sent',
+    files: [
+      'test/json.test.ts',
+      'test/hook/exact-numbers.test.ts',
+      'test/mapping/exact-numbers.test.ts',
+      'test/service/exact-numbers.test.ts',
+    ],
+    tries: (tests: number) => `${tests} tests, from the wire to the store, with numbers JavaScript changes`,
+  },
+  {
+    claim: 'A forged, stale or altered request proves nothing',
+    files: ['test/verify/vectors.test.ts', 'test/verify/judging.test.ts', 'test/server/sender-proof.test.ts'],
+    tries: (tests: number) =>
+      `${tests} tests, with the vectors of the providers and every part of them altered`,
+  },
+  {
+    claim: 'No text from a sender passes for the marker of the safety boundary',
+    files: ['test/boundary/spoofs.test.ts', 'test/boundary/boundary.test.ts'],
+    tries: (tests: number) => `${tests} tests of spoofed markers and control tokens`,
+  },
+] as const;
+
+/** Kills the service under load, starts it again, and compares what was answered with what is stored and delivered. */
+async function proveKills(): Promise<Proof> {
+  const report = await torture({
+    kills: KILLS,
+    killsPerStop: KILLS + 1,
+    minLifeMs: 80,
+    maxLifeMs: 400,
+    clients: 8,
+    seed: Math.floor(Math.random() * 1_000_000),
+  });
+  const { lost, doubled, halved, failed, strayed, unseen, overlapped, misdelivered, answered, sendings } =
+    report;
+  const wrong = [lost, doubled, halved, failed, strayed, unseen, overlapped, misdelivered].flat();
+  return {
+    claim: 'Accepted work survives: nothing is lost, doubled or half done',
+    tried: `${KILLS} kills (SIGKILL) under load, ${answered} requests answered, ${sendings} sendings`,
+    held: wrong.length === 0 && answered > 0,
+  };
+}
+
+interface FileResult {
+  readonly name: string;
+  readonly assertionResults: readonly { readonly status: string }[];
+}
+
+/** Runs the test files in one go; their results tell the claims apart. */
+async function proveByTests(): Promise<readonly Proof[]> {
+  const output = join(tmpdir(), `sluice-prove-${process.pid}.json`);
+  const files = CLAIMS.flatMap(({ files: own }) => [...own]);
+  const args = ['run', '-c', 'test/vitest.config.ts', '--reporter=json', `--outputFile=${output}`, ...files];
+  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
+  const child = spawn(process.execPath, [vitest, ...args], { cwd: ROOT, stdio: 'ignore' });
+  const timer = setTimeout(() => child.kill('SIGKILL'), MAX_MS);
+  await new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  clearTimeout(timer);
+  const text = await readFile(output, 'utf8').catch(() => '{"testResults":[]}');
+  await rm(output, { force: true });
+  const { testResults } = JSON.parse(text) as { readonly testResults: readonly FileResult[] };
+  return CLAIMS.map(({ claim, files: own, tries }) => {
+    const results = testResults.filter(({ name }) => own.some((file) => name.endsWith(file)));
+    const tests = results.flatMap(({ assertionResults }) => assertionResults);
+    return {
+      claim,
+      tried: tries(tests.length),
+      // A file that did not run proves nothing.
+      held:
+        results.length === own.length && tests.length > 0 && tests.every(({ status }) => status === 'passed'),
+    };
+  });
+}
+
+function tableOf(proofs: readonly Proof[], tookMs: number): string {
+  const rows = proofs.map(
+    ({ claim, tried, held }) => `| ${claim} | ${tried} | ${held ? 'held' : '**failed**'} |`,
+  );
+  const when = new Date().toISOString().slice(0, 10);
+  const head = `${when}, Node ${process.versions.node}, ${availableParallelism()} cores, ${Math.round(tookMs / 1000)} s in all:`;
+  return `${head}\n\n| claim | tried | result |\n| --- | --- | --- |\n${rows.join('\n')}`;
+}
+
+async function pretty(text: string): Promise<string> {
+  return format(text, { ...(await resolveConfig(README)), parser: 'markdown' });
+}
+
+async function writeReadme(table: string): Promise<void> {
+  const page = await readFile(README, 'utf8');
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`README.md has no "${BEGIN}" followed by "${END}"`);
+  const next = `${page.slice(0, begin)}${BEGIN}\n\n${table}\n\n${page.slice(end)}`;
+  await writeFile(README, await pretty(next));
+}
+
+const begun = performance.now();
+process.stderr.write(`${KILLS} kills under load\n`);
+const kills = await proveKills();
+process.stderr.write('hostile modules, big numbers, forged proofs, spoofed markers\n');
+const proofs = [kills, ...(await proveByTests())];
+const tookMs = performance.now() - begun;
+const table = await pretty(tableOf(proofs, tookMs));
+process.stdout.write(table);
+if (process.argv.includes('--write')) await writeReadme(table);
+if (tookMs > MAX_MS) process.stderr.write(`it took longer than ${MAX_MS / 1000} s\n`);
+process.exitCode = proofs.every(({ held }) => held) && tookMs <= MAX_MS ? 0 : 1;
