@@ -32,6 +32,18 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open: () => open() };
 }
 
+/** A server that answers requests to `slow` only after the gate is opened. */
+function startHolding(held: ReturnType<typeof gate>): ReturnType<typeof startTestServer> {
+  return startTestServer({
+    generation: {
+      evaluate: async (request) => {
+        if (request.path === 'slow') await held.opened;
+        return evaluationOf({ kind: 'accepted', actions: [agentAction(request, `run-of-${request.path}`)] });
+      },
+    },
+  });
+}
+
 describe('several requests on one connection', () => {
   test('one after the other are served on the same connection', async () => {
     const server = await startTestServer();
@@ -44,17 +56,7 @@ describe('several requests on one connection', () => {
 
   test('written at once are answered in their order, whatever finishes first', async () => {
     const held = gate();
-    const server = await startTestServer({
-      generation: {
-        evaluate: async (request) => {
-          if (request.path === 'slow') await held.opened;
-          return evaluationOf({
-            kind: 'accepted',
-            actions: [agentAction(request, `run-of-${request.path}`)],
-          });
-        },
-      },
-    });
+    const server = await startHolding(held);
     const raw = await openRaw(server);
     const slow = `${head('/hooks/slow', 'Content-Length: 2')}{}`;
     const quick = `${head('/hooks/quick', 'Content-Length: 2')}{}`;
@@ -165,17 +167,7 @@ describe('an Upgrade header', () => {
 
   test('does not overtake the answer before it', async () => {
     const held = gate();
-    const server = await startTestServer({
-      generation: {
-        evaluate: async (request) => {
-          if (request.path === 'slow') await held.opened;
-          return evaluationOf({
-            kind: 'accepted',
-            actions: [agentAction(request, `run-of-${request.path}`)],
-          });
-        },
-      },
-    });
+    const server = await startHolding(held);
     const raw = await openRaw(server);
     raw.socket.write(`${head('/hooks/slow', 'Content-Length: 2')}{}${upgrade('websocket')}${LAST}`);
     while (server.openRequests() === 0) await delay(1);

@@ -10,6 +10,7 @@ import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../com
 import { ownValue, type Reader } from '../scope.ts';
 import { textOf } from './json-text.ts';
 import { checkOutput } from './template-budget.ts';
+import { literalTemplate } from './literal-template.ts';
 
 const EXPRESSION = /\{\{\s*([^}]+)\s*\}\}/g;
 
@@ -28,17 +29,7 @@ export function compileOpenClawTemplate(located: LocatedValue): CompiledTemplate
     const text = (match[1] ?? '').trim();
     return { text, read: readerOf(text), start: match.index, end: match.index + match[0].length };
   });
-  if (expressions.length === 0) {
-    return {
-      source,
-      at,
-      blocks: [],
-      literal: source,
-      reads: [],
-      render: () => source,
-      pieces: () => [{ text: source }],
-    };
-  }
+  if (expressions.length === 0) return literalTemplate(source, at);
   const reads = [...new Set(expressions.map(({ text }) => text.split('.', 1)[0] ?? ''))];
   return {
     source,

@@ -18,6 +18,7 @@ import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
 import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import type { Located } from './template-checks.ts';
+import { literalTemplate } from './literal-template.ts';
 
 /** UTF-16 units of a template's text. */
 const MAX_TEMPLATE = 64 * 1024;
@@ -91,18 +92,6 @@ function findTooLong(source: string, { expressions }: TemplateSource): string | 
   if (source.length > MAX_TEMPLATE) return `the template is longer than ${MAX_TEMPLATE} characters`;
   if (expressions > MAX_EXPRESSIONS) return `the template has more than ${MAX_EXPRESSIONS} expressions`;
   return undefined;
-}
-
-function literalTemplate(source: string, at: Place): CompiledTemplate {
-  return {
-    source,
-    at,
-    blocks: [],
-    literal: source,
-    reads: [],
-    render: () => source,
-    pieces: () => [{ text: source }],
-  };
 }
 
 /** The two ways to run a template. */
