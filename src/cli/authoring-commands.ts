@@ -15,6 +15,20 @@ const AGENTS = ['claude', 'codex', 'gemini', 'opencode'] as const satisfies read
 
 /** Commands for people who write mappings and transforms. */
 export function addAuthoringCommands(program: Command, cli: Cli): void {
+  addFirstFiles(program, cli);
+  addCheck(program, cli);
+  addExplain(program, cli);
+  addTest(program, cli);
+  addReplay(program, cli);
+  addDiff(program, cli);
+  addTransform(program, cli);
+  addSchemas(program, cli);
+  addRunners(program, cli);
+  addChannels(program, cli);
+}
+
+/** Commands that write configurations and mappings. */
+function addFirstFiles(program: Command, cli: Cli): void {
   program
     .command('init [folder]')
     .description('write a first configuration, mapping and golden case; never overwrites')
@@ -48,6 +62,9 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     .action(async (file: string, flags: ImportFlags) =>
       (await import('./import-openclaw.ts')).importConfig(cli, file, flags),
     );
+}
+
+function addCheck(program: Command, cli: Cli): void {
   cli
     .withConfig(
       program.command('check').description('find every error in configuration, mappings and transforms'),
@@ -59,6 +76,9 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     .option('--strict', 'end with 1 for warnings, too')
     .option('--fix', 'make the changes that findings propose, then check again')
     .action(async (flags: CheckFlags) => (await import('./check.ts')).check(cli, flags));
+}
+
+function addExplain(program: Command, cli: Cli): void {
   cli
     .withConfig(
       program
@@ -69,7 +89,9 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     .action(async (request: string, flags: ExplainFlags) =>
       (await import('./explain.ts')).explain(cli, request, flags),
     );
-  addTest(program, cli);
+}
+
+function addReplay(program: Command, cli: Cli): void {
   cli
     .withConfig(
       program
@@ -83,6 +105,9 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     .action(async (request: string, flags: ReplayFlags) =>
       (await import('./replay.ts')).replay(cli, request, flags),
     );
+}
+
+function addDiff(program: Command, cli: Cli): void {
   cli
     .withConfig(
       program
@@ -95,7 +120,9 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     .option('--json', 'a JSON object on stdout')
     .option('--exit-code', 'end with 1 if an outcome changes')
     .action(async (base: string, flags: DiffFlags) => (await import('./diff.ts')).diff(cli, base, flags));
-  addTransform(program, cli);
+}
+
+function addSchemas(program: Command, cli: Cli): void {
   program
     .command('schemas')
     .description('write the JSON Schemas of configuration, mappings and request files into ./schemas')
@@ -104,8 +131,6 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
     .action(async (flags: { check?: boolean; dir: string }) =>
       (await import('./schemas.ts')).schemas(cli, flags),
     );
-  addRunners(program, cli);
-  addChannels(program, cli);
 }
 
 function addTest(program: Command, cli: Cli): void {

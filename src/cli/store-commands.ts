@@ -70,6 +70,11 @@ function addListings(program: Command, cli: Cli): void {
 
 function addQueue(program: Command, cli: Cli): void {
   const queue = program.command('queue').description('work that waits, is under way, or was given up');
+  addQueueViews(queue, cli);
+  addQueueChanges(queue, cli);
+}
+
+function addQueueViews(queue: Command, cli: Cli): void {
   cli
     .withConfig(
       queue
@@ -94,6 +99,10 @@ function addQueue(program: Command, cli: Cli): void {
         await import('./store-tasks.ts')
       ).withStore(cli, flags, (storage) => showWork(storage, cli.terminal, id, flags));
     });
+}
+
+/** Retry, drop and prune. */
+function addQueueChanges(queue: Command, cli: Cli): void {
   type Change = SelectionOptions & { config?: string };
   const selection = (command: Command): Command =>
     cli

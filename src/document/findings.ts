@@ -97,10 +97,7 @@ interface Context {
 
 function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
   const { root } = context;
-  const path = [
-    ...context.base,
-    ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
-  ];
+  const path = [...context.base, ...pathOf(issue)];
   const part = root.at(path);
   const name = formatPath(part.path);
   const secret = path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
@@ -120,15 +117,12 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
       const values = issue.values.map(String);
       if (part.value === undefined) return [wrongType(context, path, [listed(values)])];
       const written = typeof part.value === 'string' ? part.value : '';
+      const expected = listed(issue.values.map((value) => JSON.stringify(value) ?? ''));
       const meant = adviceOn(context, path);
-      if (meant !== undefined)
-        return invalidAs(meant, listed(issue.values.map((value) => JSON.stringify(value) ?? '')));
+      if (meant !== undefined) return invalidAs(meant, expected);
       const near = didYouMean(written, values);
       const edit = near === undefined ? undefined : replaceWithin(root.place(path), written, near);
-      return invalid(
-        listed(issue.values.map((value) => JSON.stringify(value) ?? '')),
-        near && `did you mean "${near}"?`,
-      ).map((found) => withEdit(found, edit));
+      return invalid(expected, near && `did you mean "${near}"?`).map((one) => withEdit(one, edit));
     }
     case 'too_small':
     case 'too_big':
@@ -143,19 +137,11 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
     case 'invalid_union':
       return fromUnion(issue, context, path);
     case 'invalid_key':
-    case 'invalid_element':
-      return issue.issues.flatMap((inner) =>
-        issue.code === 'invalid_key'
-          ? [
-              finding(
-                'INVALID_VALUE',
-                `${name} must be ${inner.message}`,
-                root.place(path, 'key'),
-                'rename the key',
-              ),
-            ]
-          : fromIssue(inner, { ...context, base: path }),
+      return issue.issues.map(({ message }) =>
+        finding('INVALID_VALUE', `${name} must be ${message}`, root.place(path, 'key'), 'rename the key'),
       );
+    case 'invalid_element':
+      return issue.issues.flatMap((inner) => fromIssue(inner, { ...context, base: path }));
     case 'custom': {
       const meant = adviceOn(context, path);
       if (meant !== undefined) return invalidAs(meant, issue.message.replace(/^must be /, ''));

@@ -24,6 +24,7 @@ import { compileMatch } from './routing/compile-match.ts';
 import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
 import { compileDebounce } from './compile-debounce.ts';
+import { compileCallback } from './compile-callback.ts';
 import { compileForEach } from './compile-for-each.ts';
 import type { CompiledMapping, CompiledTemplate, DedupeSettings } from './compiled-mapping.ts';
 import { compilePathSettings } from './path-settings.ts';
@@ -161,19 +162,12 @@ function withoutKeys(located: LocatedValue, keys: readonly string[]): LocatedVal
 
 function build(compiling: CompilingMapping): CompiledMapping {
   const { source, located, order, options } = compiling;
-  const { action = 'agent', timeoutSeconds, deliver } = source;
-  const { instructions } = source;
+  const { action = 'agent', timeoutSeconds, deliver, instructions } = source;
   const [right, wrong] = templateKeys(action);
   const text = template(compiling, right);
   template(compiling, wrong);
   const routing = compileRouting(compiling);
-  const transform =
-    source.transform === undefined
-      ? undefined
-      : {
-          ...toTransformRef(source.transform, located),
-          urlObject: compiling.dialect === 'openclaw',
-        };
+  const transform = transformOf(compiling);
   const forEach = compileForEach(compiling);
   const callbackUrl = compileCallback(compiling);
   const dedupe = compileDedupe(compiling);
@@ -181,10 +175,8 @@ function build(compiling: CompilingMapping): CompiledMapping {
   const fallback = compileFallback(compiling);
   checkRunner(compiling, options.runners);
   checkWorkFolder(compiling);
-  const sessionKey = template(compiling, 'sessionKey');
+  const sessionKey = compileSessionKey(compiling);
   const thinking = template(compiling, 'thinking');
-  if (sessionKey !== undefined) checkConversationOwner(compiling, `mapping-${order + 1}`);
-  if (sessionKey?.literal !== undefined) checkSessionKey(compiling, sessionKey.literal.trim());
   if (thinking?.literal !== undefined) checkThinking(compiling, thinking.literal.trim());
   const id = source.id ?? `mapping-${order + 1}`;
   return {
@@ -219,6 +211,18 @@ function build(compiling: CompilingMapping): CompiledMapping {
     ...present('dedupe', dedupe),
     ...present('debounce', debounce),
   };
+}
+
+function transformOf({ source, located, dialect }: CompilingMapping): CompiledMapping['transform'] {
+  if (source.transform === undefined) return undefined;
+  return { ...toTransformRef(source.transform, located), urlObject: dialect === 'openclaw' };
+}
+
+function compileSessionKey(compiling: CompilingMapping): CompiledTemplate | undefined {
+  const sessionKey = template(compiling, 'sessionKey');
+  if (sessionKey !== undefined) checkConversationOwner(compiling, `mapping-${compiling.order + 1}`);
+  if (sessionKey?.literal !== undefined) checkSessionKey(compiling, sessionKey.literal.trim());
+  return sessionKey;
 }
 
 /** An object with the key, or without it where there is no value. */
@@ -322,28 +326,6 @@ function literal({ reporter }: CompilingMapping, path: Path, text: string | unde
     hint: 'write a fixed value; a transform can choose one for each request',
   });
   return false;
-}
-
-function compileCallback({ source, reporter, options }: CompilingMapping): string | undefined {
-  const { callbackUrl: written } = source;
-  if (written === undefined) return undefined;
-  const isReference = typeof written !== 'string' || /^\$\{[A-Za-z_]\w*\}$/.test(written);
-  const url = isReference ? options.resolveReference?.(written) : written;
-  // Without a resolver (check, explain, test) the reference stands for itself.
-  if (isReference && options.resolveReference === undefined) return undefined;
-  const isUrl =
-    url !== undefined && URL.canParse(url) && /^https?:\/\/[^/]/i.test(url) && !/\{\{|\$\{/.test(url);
-  if (isUrl) return url;
-  reporter.report(['callbackUrl'], {
-    code: 'INVALID_CALLBACK_URL',
-    message: isReference
-      ? 'the value that callbackUrl refers to is not an http or https URL'
-      : `callbackUrl must be a literal http or https URL, found ${quote(typeof written === 'string' ? written : '')}`,
-    hint: isReference
-      ? 'set the variable, or write into the file, an address such as https://example.com/done'
-      : 'write an address such as https://example.com/done, or only ${NAME} to take it from an environment variable',
-  });
-  return undefined;
 }
 
 function compileDedupe(compiling: CompilingMapping): DedupeSettings | undefined {

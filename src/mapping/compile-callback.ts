@@ -1,0 +1,32 @@
+import type { CompileOptions } from './compile-options.ts';
+import { quote, type Reporter } from './mapping-codes.ts';
+import type { MappingSource } from './mapping-schema.ts';
+
+interface Parts {
+  readonly source: Pick<MappingSource, 'callbackUrl'>;
+  readonly reporter: Reporter;
+  readonly options: CompileOptions;
+}
+
+/** The address that the outcome of a run is posted to; undefined where there is none, or none that can be used. */
+export function compileCallback({ source, reporter, options }: Parts): string | undefined {
+  const { callbackUrl: written } = source;
+  if (written === undefined) return undefined;
+  const isReference = typeof written !== 'string' || /^\$\{[A-Za-z_]\w*\}$/.test(written);
+  const url = isReference ? options.resolveReference?.(written) : written;
+  // Without a resolver (check, explain, test) the reference stands for itself.
+  if (isReference && options.resolveReference === undefined) return undefined;
+  const isUrl =
+    url !== undefined && URL.canParse(url) && /^https?:\/\/[^/]/i.test(url) && !/\{\{|\$\{/.test(url);
+  if (isUrl) return url;
+  reporter.report(['callbackUrl'], {
+    code: 'INVALID_CALLBACK_URL',
+    message: isReference
+      ? 'the value that callbackUrl refers to is not an http or https URL'
+      : `callbackUrl must be a literal http or https URL, found ${quote(typeof written === 'string' ? written : '')}`,
+    hint: isReference
+      ? 'set the variable, or write into the file, an address such as https://example.com/done'
+      : 'write an address such as https://example.com/done, or only ${NAME} to take it from an environment variable',
+  });
+  return undefined;
+}
