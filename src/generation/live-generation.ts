@@ -61,12 +61,9 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
   options.onDiagnostics?.(first.diagnostics, first.generation !== undefined);
   if (first.generation === undefined)
     throw new Error('the configuration, a mapping or a transform has errors');
-  let generation = applyOverrides(first.generation, options);
-  let effects = createEffects(generation, options.env);
-  sayMappingsOut(options.health, generation);
+  let { generation, effects } = goLive(applyOverrides(first.generation, options), options);
   let listener: (() => void) | undefined;
   const started = generation.config.settings;
-  applyToLog(options.log, generation);
   const reload = async (): Promise<ReloadResult> => {
     const next = await loadGeneration(options.configFile, loading);
     options.onDiagnostics?.(next.diagnostics, next.generation !== undefined);
@@ -79,10 +76,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     if (replacement.id === generation.id && isSame) return { kind: 'unchanged' };
     const needsRestart = findRestartKeys(started, replacement.config.settings);
     const release = releaser(generation, effects);
-    generation = replacement;
-    effects = createEffects(generation, options.env);
-    sayMappingsOut(options.health, generation);
-    applyToLog(options.log, generation);
+    ({ generation, effects } = goLive(replacement, options));
     setTimeout(() => void release(), RELEASE_REPLACED_MS).unref();
     listener?.();
     return { kind: 'live', generation: generation.id, needsRestart };
@@ -107,6 +101,17 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
       listener = call;
     },
   };
+}
+
+/** What a generation brings with it when it goes live; log and health follow it. */
+function goLive(
+  generation: Generation,
+  { env, health, log }: LiveOptions,
+): Pick<LiveGeneration, 'generation' | 'effects'> {
+  const effects = createEffects(generation, env);
+  sayMappingsOut(health, generation);
+  applyToLog(log, generation);
+  return { generation, effects };
 }
 
 function rejectionOf(result: ReloadResult): readonly { readonly message: string }[] {

@@ -18,21 +18,13 @@ export function* transformDraft(
   draft: Draft,
   scope: Scope,
 ): EvaluationPart<readonly Draft[]> {
-  const { request, settings } = state;
+  const { settings } = state;
   const budgetMs = settings.transformBudgetMs - state.transformMs;
   if (budgetMs <= 0) {
     const limit = `${settings.transformBudgetMs} ms`;
     throw new HookError('transform_failed', `the transforms of this request used up their ${limit}`);
   }
-  const call: TransformCall = {
-    ref,
-    json: callJson(state, scope),
-    now: request.receivedAt,
-    // Every element of a batch gets random numbers of its own; the golden ratio keeps the seeds apart.
-    seed: (request.seed + (scope.index ?? 0) * 0x9e37_79b9) >>> 0,
-    key: randomKey(request, scope.index),
-    budgetMs,
-  };
+  const call = callOf(state, scope, { ref, budgetMs });
   // Written and read once more on its way to the sandbox and back.
   state.work.pass(call.json.length / CHARACTERS);
   const reply = (yield call) as TransformReply;
@@ -62,6 +54,23 @@ export function* transformDraft(
   }
   if (merged.kind === 'drafts') return merged.drafts;
   throw transformError(reply);
+}
+
+function callOf(
+  state: EvaluationState,
+  scope: Scope,
+  { ref, budgetMs }: Pick<TransformCall, 'ref' | 'budgetMs'>,
+): TransformCall {
+  const { request } = state;
+  return {
+    ref,
+    json: callJson(state, scope),
+    now: request.receivedAt,
+    // Every element of a batch gets random numbers of its own; the golden ratio keeps the seeds apart.
+    seed: (request.seed + (scope.index ?? 0) * 0x9e37_79b9) >>> 0,
+    key: randomKey(request, scope.index),
+    budgetMs,
+  };
 }
 
 /** The error of a transform that failed. Its detail says nothing of the cause: that is in the trace. */

@@ -52,43 +52,40 @@ export function importOpenClaw(read: ReadConfig, { into, env, diagnostics }: Imp
     const one = importMapping(entry.value, index, runnerOf);
     return one === undefined ? [] : [one];
   });
-  const secrets = [...run.secrets].map(([name, text]) => ({ name, text: `${text}\n`, isSecret: true }));
+  const mappings = imported.map(({ mapping }) => mapping);
   return {
-    files: [
-      { name: 'sluice.yaml', text: printYaml(config), isSecret: false },
-      ...(imported.length === 0
-        ? []
-        : [
-            {
-              name: 'mappings/openclaw.yaml',
-              text: printYaml(imported.map(({ mapping }) => mapping)),
-              isSecret: false,
-            },
-          ]),
-      ...secrets,
-      ...(secrets.length === 0 ? [] : [{ name: '.sluice/.gitignore', text: '*\n', isSecret: false }]),
-    ],
-    kept: [
-      ...Object.keys(config as object),
-      ...imported.map(({ mapping }) => `mapping ${String(mapping['id'])}`),
-    ],
+    files: [...writtenFiles(config, mappings), ...secretFiles(run)],
+    kept: [...Object.keys(config as object), ...mappings.map(nameOf)],
     changed: [
       ...run.changed,
       ...prefixRemark(hooks),
-      ...imported.flatMap(({ mapping, changed }) =>
-        changed.map((text) => `mapping ${String(mapping['id'])}: ${text}`),
-      ),
+      ...imported.flatMap(({ mapping, changed }) => changed.map((text) => `${nameOf(mapping)}: ${text}`)),
     ],
     lost: [
       ...Object.keys(read.runDefaults).map(
         (name) => `hooks.${name}: its model and thinking; write them into a mapping with match.path ${name}`,
       ),
       ...diagnostics.filter(({ code }) => LOSSES.includes(code)).map(({ message }) => message),
-      ...imported.flatMap(({ mapping, lost }) =>
-        lost.map((text) => `mapping ${String(mapping['id'])}: ${text}`),
-      ),
+      ...imported.flatMap(({ mapping, lost }) => lost.map((text) => `${nameOf(mapping)}: ${text}`)),
     ],
   };
+}
+
+function nameOf(mapping: Readonly<Record<string, unknown>>): string {
+  return `mapping ${String(mapping['id'])}`;
+}
+
+function writtenFiles(config: unknown, mappings: readonly object[]): ImportedConfig['files'] {
+  const main = { name: 'sluice.yaml', text: printYaml(config), isSecret: false };
+  if (mappings.length === 0) return [main];
+  return [main, { name: 'mappings/openclaw.yaml', text: printYaml(mappings), isSecret: false }];
+}
+
+/** Each secret in a file of its own, in a folder that git ignores. */
+function secretFiles({ secrets }: Run): ImportedConfig['files'] {
+  if (secrets.size === 0) return [];
+  const files = [...secrets].map(([name, text]) => ({ name, text: `${text}\n`, isSecret: true }));
+  return [...files, { name: '.sluice/.gitignore', text: '*\n', isSecret: false }];
 }
 
 function prefixRemark(hooks: Readonly<Record<string, unknown>>): readonly string[] {
