@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configJsonSchema, loadConfig } from '../../src/config/config.ts';
+import { readPage, sectionOf } from '../support/docs.ts';
 import { instancesOf, schemaKeys, without, type KeyPath } from '../support/schema-keys.ts';
 
 /** Every key once, with a value that is not its default. */
@@ -286,4 +287,20 @@ test('something outside the configuration reads every setting, but for those tha
     path.join('.'),
   );
   expect(names.filter((name) => !reserved.has(name))).toEqual([]);
+});
+
+test('the page of runners lists every key of a runner, and no other', () => {
+  const keys = new Set(
+    schemaKeys(configJsonSchema()).flatMap(([top, runners, name, key, ...deeper]) =>
+      top === 'gateway' && runners === 'runners' && name === '*' && key !== undefined && deeper.length === 0
+        ? [key]
+        : [],
+    ),
+  );
+  const table = sectionOf(readPage('docs/runners.md'), '## Keys of a runner');
+  const rows = [...table.matchAll(/^\| (`[^|]*`) +\|/gm)].flatMap(
+    ([, cell = '']) => cell.match(/\w+/g) ?? [],
+  );
+  expect(new Set([...rows, 'kind'])).toEqual(keys);
+  expect(keys.size).toBeGreaterThan(15);
 });
