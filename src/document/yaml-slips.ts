@@ -25,6 +25,8 @@ export function findYamlSlip(source: SourceText, offset: number): YamlSlip | und
   const lineStart = source.text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
   const newline = source.text.indexOf('\n', lineStart);
   const line = source.text.slice(lineStart, newline === -1 ? undefined : newline);
+  const block = findShallowBlock(source, lineStart);
+  if (block !== undefined) return block;
   const [, head = '', key = '', rest = ''] = LINE.exec(line) ?? [];
   // A comment behind the value is none of it.
   const value = rest.replace(/\s+#.*$/, '');
@@ -40,6 +42,22 @@ export function findYamlSlip(source: SourceText, offset: number): YamlSlip | und
     at,
     hint: isShown ? `put the whole value in quotes: ${key}: ${quoted}` : 'put the whole value in quotes',
     ...(isSecret ? {} : { edit: { at, text: quoted } }),
+  };
+}
+
+/** The text of a block (`key: |`) whose lines are not indented deeper than its key. */
+function findShallowBlock(source: SourceText, lineStart: number): YamlSlip | undefined {
+  const before = source.text.slice(0, lineStart).trimEnd();
+  const opener = before.slice(before.lastIndexOf('\n') + 1);
+  const [, indent = '', key] = /^(\s*(?:- +)?)([\w.-]+): *[|>][-+\d]*(?: +#.*)?$/.exec(opener) ?? [];
+  const own = /^ */.exec(source.text.slice(lineStart))?.[0].length ?? 0;
+  if (key === undefined || own > indent.length) return undefined;
+  const newline = source.text.indexOf('\n', lineStart);
+  const end = newline === -1 ? source.text.length : newline;
+  return {
+    message: `the text of ${key} is not indented deeper than the key`,
+    at: { source, start: lineStart + own, end: Math.max(end, lineStart + own + 1) },
+    hint: `indent every line of the text by two spaces more than ${key}`,
   };
 }
 

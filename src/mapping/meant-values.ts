@@ -44,6 +44,16 @@ export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
       return text === undefined || !/^[\w./-]+$/.test(text)
         ? undefined
         : { hint: `write match: {path: ${text}}`, text: `{path: ${JSON.stringify(text)}}` };
+    case 'answer':
+      return text === undefined
+        ? undefined
+        : {
+            hint: `write answer: {status: 200, body: ${JSON.stringify(text)}}`,
+            text: `{status: 200, body: ${JSON.stringify(text)}}`,
+          };
+    case 'summary':
+    case 'wakeMode':
+      return meantWord(key, value);
     case 'verify':
       return text === undefined ? undefined : meantVerify(text);
     case 'verify.secrets':
@@ -54,6 +64,39 @@ export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
       return undefined;
   }
 };
+
+/** What else the modes are called. */
+const MODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  summary: {
+    none: 'never',
+    off: 'never',
+    false: 'never',
+    no: 'never',
+    all: 'always',
+    true: 'always',
+    on: 'always',
+    errors: 'failures',
+    error: 'failures',
+    failed: 'failures',
+    failure: 'failures',
+  },
+  wakeMode: {
+    later: 'next-heartbeat',
+    next: 'next-heartbeat',
+    heartbeat: 'next-heartbeat',
+    periodic: 'next-heartbeat',
+    immediate: 'now',
+    immediately: 'now',
+    instant: 'now',
+  },
+};
+
+function meantWord(key: string, value: unknown): Meant {
+  const words = MODES[key] ?? {};
+  const word = String(value).toLowerCase();
+  const meant = Object.hasOwn(words, word) ? words[word] : undefined;
+  return meant === undefined ? undefined : { hint: `here it is called "${meant}"`, text: meant };
+}
 
 function meantAction(text: string): Meant {
   const word = text.toLowerCase();

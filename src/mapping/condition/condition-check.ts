@@ -219,6 +219,14 @@ function checkIn({ operands: [needle, hay] }: Operation, at: Place): Diagnostic 
   }
   if (name === undefined || typeof hay !== 'string') return undefined;
   const message = `"in" looks for the value of ${quote(name)} inside the text ${quote(hay)}`;
+  const words = hay.split(/\s*[,;|]\s*/).filter((word) => word !== '');
+  if (words.length > 1) {
+    return suspect(
+      message,
+      at,
+      `for one of several values write {"in": [{"var": ${shown(name)}}, ${shown(words)}]}`,
+    );
+  }
   return suspect(
     message,
     at,

@@ -181,7 +181,9 @@ function swapOf(
   path: Path,
   { code, edit, hint }: Diagnostic,
 ): TextEdit | undefined {
-  if (code === 'CONDITION_OPERANDS' && operator !== 'in') return wholeRule(located.place(path), hint);
+  const isList = hint?.startsWith('for one of several values') === true;
+  if (code === 'CONDITION_OPERANDS' && (operator !== 'in' || isList))
+    return wholeRule(located.place(path), hint);
   if (code !== 'CONDITION_OPERANDS' || operator !== 'in' || unary) return edit;
   if (!Array.isArray(operands[0]) && typeof operands[1] !== 'string') return edit;
   const first = located.place([...path, operator, 0]);

@@ -61,6 +61,15 @@ function compilePath({
       replace: { from: written.trim(), to: path.slice(base.length + 1) },
     });
   }
+  const wildcard = /(?:^|\/)(\*+|:[A-Za-z]\w*)(?=\/|$)/.exec(path)?.[1];
+  if (wildcard !== undefined) {
+    reporter.report(['match', 'path'], {
+      severity: 'warning',
+      code: 'MAPPING_PATH_WILDCARD',
+      message: `the path ${quote(path)} takes only requests to exactly this name: ${quote(wildcard)} stands for itself`,
+      hint: 'write one mapping for each name; one without match.path takes every name, and {{path}} prints it',
+    });
+  }
   const odd = /[^!$&-;=@-Z_a-z~%]/.exec(path)?.[0] ?? (/\/\//.test(path) ? '//' : undefined);
   if (odd !== undefined) {
     reporter.report(['match', 'path'], {

@@ -1,0 +1,60 @@
+/** Words and values of other tools in a mapping: the hint says what to write, and its edit leaves no such finding. */
+import { expect, test } from 'vitest';
+import { applyEdits, parseDocument, type Diagnostic } from '../../src/document/document.ts';
+import { compileMappings } from '../../src/mapping/mapping.ts';
+
+function check(text: string): readonly Diagnostic[] {
+  const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
+  if (document === undefined) return diagnostics;
+  return compileMappings([{ value: document.root, dialect: 'sluice' }], {}).diagnostics;
+}
+
+const BASE = 'id: a\nmatch: { path: a }\n';
+const WITH_TEXT = `${BASE}messageTemplate: x\n`;
+
+test.each([
+  ['action: run', /here it is called "agent"/],
+  ['summary: none', /here it is called "never"/],
+  ['wakeMode: later', /here it is called "next-heartbeat"/],
+  ['rate: 10/min', /write rate: \{perMinute: 10\}/],
+  ['rate: 5 per second', /write rate: \{perMinute: 300\}/],
+  ['answer: ok', /write answer: \{status: 200, body: "ok"\}/],
+  ["dedupe: '{{id}}'", /write dedupe: \{key: '\{\{id\}\}'\}/],
+  ['dedupe: true', /write dedupe: body/],
+  ['timeoutSeconds: 10m', /a number of seconds: write 600/],
+  ['maxBodyBytes: 2mb', /a number of bytes: write 2097152/],
+  ["deliver: 'no'", /write false, without quotes/],
+  ['forEach: $.items[*]', /write forEach: items/],
+  ['session: hook:a', /called "sessionKey"/],
+])('%s is mended', (line, hint) => {
+  const text = `${WITH_TEXT}${line}\n`;
+  const found = check(text);
+  expect(found.map((one) => one.hint)).toEqual([expect.stringMatching(hint)]);
+  expect(
+    check(
+      applyEdits(
+        text,
+        found.flatMap(({ edit }) => (edit === undefined ? [] : [edit])),
+      ),
+    ),
+  ).toEqual([]);
+});
+
+test.each([
+  ['secret: abc', /verify: \{scheme: github, secrets: \['\$\{NAME\}'\]\}/],
+  ['on: push', /match\.when/],
+  ['verify: github', /write verify: \{scheme: github, secrets: \['\$\{GITHUB_SECRET\}'\]\}/],
+  ["verify: { scheme: github, secrets: ['$GH_SECRET'] }", /write secrets: \['\$\{GH_SECRET\}'\]/],
+  [
+    "verify: { scheme: github, secrets: ['${{ secrets.GH_SECRET }}'] }",
+    /write secrets: \['\$\{GH_SECRET\}'\]/,
+  ],
+  ["verify: { scheme: github, secrets: ['hunter2hunter2'] }", /put the secret itself into the environment/],
+  ["verify: { scheme: github, secret: '${A}' }", /write secrets, a list of references/],
+  ['channel: "#alerts"', /channel is the platform, and "to" the place in it/],
+  ['channel: "slack:#alerts"', /channel: slack and to: "#alerts"/],
+])('%s is told what to write', (line, hint) => {
+  const found = check(`${WITH_TEXT}${line}\n`);
+  expect(found.map((one) => one.hint)).toContainEqual(expect.stringMatching(hint));
+  expect(JSON.stringify(found.map((one) => [one.message, one.hint]))).not.toContain('hunter2');
+});
