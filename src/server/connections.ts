@@ -254,6 +254,7 @@ function newConnection(socket: Socket): Connection {
     open: 0,
     latest: undefined,
     closing: false,
+    flooded: false,
     closeSent: false,
     refused: undefined,
     failure: undefined,

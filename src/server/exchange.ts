@@ -14,6 +14,8 @@ export interface Connection {
   latest: Exchange | undefined;
   /** No further request of this connection is served: its framing or its time is over. */
   closing: boolean;
+  /** More requests came at once than may wait for their answers: nothing further is read. */
+  flooded: boolean;
   /** An answer carries `Connection: close`, and node or the drain ends the connection after it. */
   closeSent: boolean;
   /** A request that was refused and answered while the rest of its body is still to come. */

@@ -124,7 +124,8 @@ function takeConnections(context: ServerContext, http: Server, connections: Conn
   http.once('close', () => clearInterval(sweeping));
   http.on('clientError', (error, socket) => {
     const connection = connections.find(socket as Socket);
-    if (connection === undefined) return;
+    // A parser that was stopped reports that, too.
+    if (connection === undefined || connection.flooded) return;
     const hookError = protocolError(error, connection.open > 0);
     const requestId = context.ids().id;
     context.deps.log.debug({ requestId, code: hookError.code }, 'connection failed');
@@ -179,10 +180,8 @@ function receiveRequest(context: ServerContext, connections: ConnectionTable, re
     return;
   }
   if (connection.open >= MAX_PIPELINED) {
-    // A megabyte of requests that nobody waits for must not hold up everybody else: the rest is not even read.
-    connection.closing = true;
     req.resume();
-    connection.socket.pause();
+    stopReading(connection);
     return;
   }
   connection.open += 1;
@@ -196,6 +195,18 @@ function receiveRequest(context: ServerContext, connections: ConnectionTable, re
     connections.answered(connection, proof?.kind === 'proved');
     if (connection.closing && !connection.closeSent && connection.open === 0) endAfterLatest(connection);
   });
+}
+
+/**
+ * A megabyte of requests that nobody waits for must not hold up everybody else: the rest is not even parsed. Node has
+ * no public way to stop within a chunk, which holds up to 64 KB of them, so its parser is asked, where it can be.
+ */
+function stopReading(connection: Connection): void {
+  connection.closing = true;
+  connection.flooded = true;
+  const { socket } = connection;
+  (socket as { readonly parser?: { readonly pause?: () => void } }).parser?.pause?.();
+  socket.pause();
 }
 
 /** The last answer was decided before the connection had to end, so it could not say so. */
