@@ -23,7 +23,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Real processes, clocks and a shared machine: in CI a test that fails is tried twice more, and said to be flaky.
     retry: isCi ? 2 : 0,
-    testTimeout: 20_000,
+    // Only ends what hangs: a busy machine is not to fail a test that is right.
+    testTimeout: 40_000,
     hookTimeout: 30_000,
     // States are waited for; on a busy machine they take longer than the second that is the default.
     expect: { poll: { timeout: 10_000 } },

@@ -166,7 +166,7 @@ describe('commands of senders', () => {
     const problems = new Set(findings.filter(({ ok }) => !ok).map(({ area }) => area));
     expect([...problems]).toEqual(['configuration', 'senders', 'runner']);
     expect(open.out).toContain('/github (github), secret 1 has fewer than 16 characters');
-    expect(open.out).toContain('is the same as that of /github: who knows one opens both');
+    expect(open.out).toContain('is the same as that of /github: who knows one of them can use both');
     chmodSync(join(folder, 'token'), 0o644);
     const { out, exitCode } = await run('doctor');
     expect(out).toContain('it holds a secret and others can read it; run chmod 600 on it');

@@ -58,7 +58,7 @@ describe.each(Object.entries(rooms))('the room %s', (name, room) => {
     const file = join(path, 'expected.txt');
     if (isUpdate) writeFileSync(file, printed);
     expect(printed).toBe(existsSync(file) ? readFileSync(file, 'utf8') : 'no expected.txt');
-  });
+  }, 60_000);
 });
 
 test('every folder of cases belongs to a room', () => {
