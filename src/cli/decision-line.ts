@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Action } from '../action.ts';
 import { formatPlace } from '../document/document.ts';
-import { nearestMiss } from '../hook/hook.ts';
+import { nearestMiss, skipText } from '../hook/hook.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import { clearControl, type LogFields } from '../telemetry/telemetry.ts';
@@ -91,7 +91,7 @@ function describe({ evaluation, result }: SeenRequest): string {
         .concat(outcome.actions.length > 3 ? [`and ${outcome.actions.length - 3} more`] : [])
         .join('; ');
     case 'skipped':
-      return `${by}skipped by ${outcome.by}`;
+      return `${by}skipped by ${skipText(outcome)}`;
     case 'rejected':
       return `${by}${outcome.error.code}: ${outcome.error.detail.replace(/; sluice explain .*$/, '')}`;
   }

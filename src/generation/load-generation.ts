@@ -32,6 +32,7 @@ import {
   type RoutingTable,
 } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
+import { findCommentMark } from '../verify/verify.ts';
 import { typecheckTransforms, type Sandbox, type TransformRef, type Transforms } from '../sandbox/sandbox.ts';
 
 /**
@@ -246,6 +247,7 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
     channels: new Set(channelCatalog.modules.keys()),
     channelAliases: CHANNEL_ALIASES,
     recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
+    findOwnComment: commentFinder(config),
     lenient: hooks.lenient,
     defaults: hooks.defaults,
     unmatched: hooks.unmatched,
@@ -257,6 +259,13 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
     maxActions: MAX_ACTIONS,
     transformBudgetMs: TRANSFORM_BUDGET_MS,
   };
+}
+
+/** Only a comment with the mark of the configured token is our own. */
+function commentFinder({ settings }: LoadedConfig): (words: string) => string | undefined {
+  const token = settings.channels['github']?.['token'];
+  const secrets = typeof token === 'string' && token !== '' ? [token] : [];
+  return (words) => findCommentMark(words, secrets);
 }
 
 export interface Check {

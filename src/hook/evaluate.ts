@@ -9,6 +9,7 @@ import type { Evaluation, EvaluationPart, EvaluationSteps, Outcome } from './eva
 import { fieldError, kindOf } from './action-fields.ts';
 import { finish } from './finish.ts';
 import type { EvaluationSettings } from './evaluation-settings.ts';
+import { findSkip } from './skip-rules.ts';
 import { transformDraft } from './transform-draft.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 
@@ -57,6 +58,8 @@ function* decide(state: EvaluationState): EvaluationPart<Outcome> {
       retryAfterSeconds: OUT_RETRY_SECONDS,
     });
   }
+  const skipped = findSkip(state, mapping);
+  if (skipped !== undefined) return skipped;
   if (mapping.action === 'skip') return { kind: 'skipped', by: 'action' };
   if (mapping.forEach === undefined) {
     const actions = yield* actOn(state, mapping, state.scope, 0);

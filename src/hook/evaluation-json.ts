@@ -15,7 +15,11 @@ import type { Evaluation, RenderedTemplate } from './evaluation.ts';
 /** An evaluation as `explain --json` prints it: plain data, places as `file:line:column`. */
 export interface EvaluationJson {
   readonly outcome: 'accepted' | 'skipped' | 'rejected';
-  readonly skippedBy?: 'action' | 'transform' | 'forEach' | 'unmatched';
+  readonly skippedBy?: Extract<Evaluation['outcome'], { readonly kind: 'skipped' }>['by'];
+  /** The run whose comment it tells of. */
+  readonly ownRun?: string;
+  /** The account that the mapping ignores. */
+  readonly ignoredSender?: string;
   readonly error?: {
     readonly status: number;
     readonly code: string;
@@ -97,7 +101,7 @@ export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
   const { outcome, mapping, warnings, trace } = evaluation;
   return {
     outcome: outcome.kind,
-    ...(outcome.kind === 'skipped' ? { skippedBy: outcome.by } : {}),
+    ...(outcome.kind === 'skipped' ? skippedToJson(outcome) : {}),
     ...(outcome.kind === 'rejected' ? { error: pickError(outcome.error) } : {}),
     ...(mapping === undefined ? {} : { mapping: { id: mapping.id, at: formatPlace(mapping.at) } }),
     actions: outcome.kind === 'accepted' ? outcome.actions : [],
@@ -115,6 +119,23 @@ export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
       reply,
     })),
   };
+}
+
+function skippedToJson(
+  outcome: Extract<Evaluation['outcome'], { readonly kind: 'skipped' }>,
+): Pick<EvaluationJson, 'skippedBy' | 'ownRun' | 'ignoredSender'> {
+  const { by } = outcome;
+  switch (by) {
+    case 'ownComment':
+      return { skippedBy: by, ownRun: outcome.runId };
+    case 'ignoreSenders':
+      return { skippedBy: by, ignoredSender: outcome.sender };
+    case 'action':
+    case 'transform':
+    case 'forEach':
+    case 'unmatched':
+      return { skippedBy: by };
+  }
 }
 
 function pickError({ status, code, detail, errors }: HookError): NonNullable<EvaluationJson['error']> {

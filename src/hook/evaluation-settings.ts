@@ -16,6 +16,8 @@ export interface EvaluationSettings {
   readonly channelAliases: Readonly<Record<string, string>>;
   /** What is wrong with a recipient on a channel, or undefined. */
   recipientProblem?(channel: string, to: string): string | undefined;
+  /** The run behind a comment that this service wrote, or undefined for somebody else's. */
+  findOwnComment?(words: string): string | undefined;
   /** Coerce wrong types and enum values of `wake` and `agent` bodies with a warning, as OpenClaw does. */
   readonly lenient: boolean;
   /** What a run does where neither the request nor the mapping says it: `hooks.defaults`. */

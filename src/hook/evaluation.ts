@@ -15,6 +15,10 @@ export type Outcome =
   | { readonly kind: 'accepted'; readonly actions: readonly Action[] }
   /** 204 on purpose: an `action: skip` mapping, or a transform (every transform of the batch) that returned null. */
   | { readonly kind: 'skipped'; readonly by: 'action' | 'transform' | 'forEach' | 'unmatched' }
+  /** 204: it tells of a comment that this service wrote for a run. */
+  | { readonly kind: 'skipped'; readonly by: 'ownComment'; readonly runId: string }
+  /** 204: it comes from an account that the mapping names; `sender` is the name as the mapping has it. */
+  | { readonly kind: 'skipped'; readonly by: 'ignoreSenders'; readonly sender: string }
   | { readonly kind: 'rejected'; readonly error: HookError };
 
 /** One call of a transform as it went; its texts are payload-derived. */

@@ -81,18 +81,29 @@ function outcomeText(outcome: Outcome, paint: Paint): string {
     case 'accepted':
       return paint('green', `accepted: ${outcome.actions.map(({ kind }) => kind).join(', ')}`);
     case 'skipped':
-      return paint('green', `skipped by ${SKIPPED_BY[outcome.by]}`);
+      return paint('green', `skipped by ${skipText(outcome)}`);
     case 'rejected':
       return paint('red', `rejected: ${outcome.error.status} ${outcome.error.code}`);
   }
 }
 
-const SKIPPED_BY = {
-  action: 'action: skip of the mapping',
-  transform: 'the transform, which returned null',
-  forEach: 'forEach, whose array is empty',
-  unmatched: 'otherwise of its path or hooks.unmatched, as no mapping takes it',
-} as const;
+/** What made a request nothing; of a payload only what the mapping itself names. */
+export function skipText(outcome: Extract<Outcome, { readonly kind: 'skipped' }>): string {
+  switch (outcome.by) {
+    case 'action':
+      return 'action: skip of the mapping';
+    case 'transform':
+      return 'the transform, which returned null';
+    case 'forEach':
+      return 'forEach, whose array is empty';
+    case 'unmatched':
+      return 'otherwise of its path or hooks.unmatched, as no mapping takes it';
+    case 'ownComment':
+      return `the mark of our own comment, which run ${line(outcome.runId)} wrote`;
+    case 'ignoreSenders':
+      return `ignoreSenders of the mapping, which names ${line(outcome.sender)}`;
+  }
+}
 
 function consideredLines(
   considered: readonly ConsideredMapping[],

@@ -29,6 +29,7 @@ export { ownerText } from './format-actions.ts';
 export {
   formatEvaluation,
   nearestMiss,
+  skipText,
   type EvaluationAdvice,
   type ExplainOptions,
 } from './format-evaluation.ts';

@@ -25,6 +25,7 @@ import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
 import { compileDebounce } from './compile-debounce.ts';
 import { compileCallback } from './compile-callback.ts';
+import { compileIgnoredSenders } from './compile-ignored-senders.ts';
 import { compileForEach } from './compile-for-each.ts';
 import type { CompiledMapping, CompiledTemplate, DedupeSettings } from './compiled-mapping.ts';
 import { compilePathSettings } from './path-settings.ts';
@@ -172,6 +173,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
   const callbackUrl = compileCallback(compiling);
   const dedupe = compileDedupe(compiling);
   const debounce = compileDebounce(compiling, (path) => templateAt(compiling, path));
+  const ignoreSenders = compileIgnoredSenders(compiling, (path) => templateAt(compiling, path));
   const fallback = compileFallback(compiling);
   checkRunner(compiling, options.runners);
   checkWorkFolder(compiling);
@@ -209,6 +211,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
     ...present('fallback', fallback),
     ...present('callbackUrl', callbackUrl),
     ...present('dedupe', dedupe),
+    ...present('ignoreSenders', ignoreSenders),
     ...present('debounce', debounce),
   };
 }

@@ -138,6 +138,15 @@ export interface DebounceSettings {
   readonly maxSeconds: number;
 }
 
+/** `ignoreSenders` of a mapping. */
+export interface IgnoredSenders {
+  /** Names as written, by how they are compared. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Absent: where senders usually put the account. */
+  readonly from?: CompiledTemplate;
+  readonly at: Place;
+}
+
 /** A mapping, checked and compiled: immutable. */
 export interface CompiledMapping {
   /** Unique; default `mapping-<n>`, n 1-based over all mappings. */
@@ -191,6 +200,7 @@ export interface CompiledMapping {
   readonly fallback?: DeliveryTarget;
   readonly callbackUrl?: string;
   readonly dedupe?: DedupeSettings;
+  readonly ignoreSenders?: IgnoredSenders;
   readonly debounce?: DebounceSettings;
   readonly settings: PathSettings;
   /** Where the mapping sets each of them. */

@@ -101,6 +101,17 @@ const DebounceSchema = z.strictObject({
     .describe('It begins at the latest this many seconds after its first event; default ten times seconds.'),
 });
 
+/** At most so many that a look-up in a request costs nothing. */
+const AccountsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
+
+const IgnoreSendersSchema = z.union([
+  AccountsSchema.describe('Accounts, compared without case with where senders usually put them.'),
+  z.strictObject({
+    names: AccountsSchema.describe('Accounts, compared without case.'),
+    from: z.string().min(1).describe('Template: where the sender puts the account.'),
+  }),
+]);
+
 const MatchSchema = z.strictObject({
   path: z
     .string()
@@ -215,6 +226,9 @@ export const MappingSchema = z.strictObject({
   ),
   debounce: DebounceSchema.optional().describe(
     'Events that follow each other closely become one run, which reads them all; for agent mappings.',
+  ),
+  ignoreSenders: IgnoreSendersSchema.optional().describe(
+    'Accounts whose events make nothing and are answered 204, e.g. the one that comments for the agent.',
   ),
   ...pathSettingsShape,
 });

@@ -21,6 +21,7 @@ export { loadMappings } from './load-mappings.ts';
 export type { LoadedMappings } from './load-mappings.ts';
 export { MAPPING_CODES } from './mapping-codes.ts';
 export { mappingJsonSchema } from './mapping-schema.ts';
+export { accountKey } from './compile-ignored-senders.ts';
 export { takesRequest } from './routing/routing-table.ts';
 export { WORK_LIMITS, WorkBudget, type WorkLimits } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';

@@ -118,6 +118,7 @@ function lineOf(exchange: RequestFacts, ending: Ending, tookMs: number): Record<
     status: answer.status,
     hook: hookName,
     mapping: judged.evaluation?.mapping?.id,
+    skippedBy: skippedBy(judged),
     bytes: exchange.bodyBytes,
     tookMs: rounded(tookMs),
     evaluateMs: rounded(judged.evaluateMs),
@@ -131,6 +132,10 @@ function lineOf(exchange: RequestFacts, ending: Ending, tookMs: number): Record<
     transform: failedTransformOf(ending),
     fault: error.cause === undefined ? undefined : describeFault(error.cause),
   };
+}
+
+function skippedBy({ evaluation }: Judged): string | undefined {
+  return evaluation?.outcome.kind === 'skipped' ? evaluation.outcome.by : undefined;
 }
 
 /** Why a sender was not believed; nothing of what it sent. */

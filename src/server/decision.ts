@@ -1,5 +1,5 @@
 import type { HookError } from '../errors.ts';
-import { howDifferent, type Evaluation, type TransformTrace } from '../hook/hook.ts';
+import { howDifferent, skipText, type Evaluation, type TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import type { Ending } from './ending.ts';
 import type { Exchange, RequestFacts } from './exchange.ts';
@@ -34,6 +34,7 @@ export function decisionOf(exchange: Asked, ending: Ending): DecisionRecord {
     ...(ending.error === undefined
       ? {}
       : { code: ending.error.code, detail: detailOf(ending.error), ...noteOf(exchange, ending) }),
+    ...skipOf(evaluation),
     ...(evaluation?.mapping === undefined ? {} : { mappingId: evaluation.mapping.id }),
     actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
     ...(missed === undefined ? {} : { missed }),
@@ -45,6 +46,12 @@ export function decisionOf(exchange: Asked, ending: Ending): DecisionRecord {
     ...(notes === undefined ? {} : { transformNotes: notes }),
     ...refusalOf(ending.proof),
   };
+}
+
+/** Which rule made nothing of it; of the payload only what the mapping itself names. */
+function skipOf(evaluation: Evaluation | undefined): Pick<DecisionRecord, 'skippedBy' | 'note'> {
+  if (evaluation?.outcome.kind !== 'skipped') return {};
+  return { skippedBy: evaluation.outcome.by, note: `skipped by ${skipText(evaluation.outcome)}` };
 }
 
 /** What the sender was told: it never quotes a payload. */

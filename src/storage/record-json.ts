@@ -94,8 +94,15 @@ export function decisionToJson(decision: DecisionRecord, text: boolean): Record<
 }
 
 /** Why a request missed, or what is odd about what became of it. */
-export function decisionNote({ refusal, missed = [], warnings = [] }: DecisionRecord): string {
+export function decisionNote({
+  refusal,
+  missed = [],
+  warnings = [],
+  skippedBy,
+  note,
+}: DecisionRecord): string {
   if (refusal !== undefined) return refusal.text;
+  if (skippedBy !== undefined && note !== undefined) return note;
   if (missed.length === 0) return warnings.join(', ');
   return missed
     .map(({ mappingId, part, place = '', variable }) =>

@@ -26,8 +26,10 @@ export interface DecisionRecord {
   readonly code?: string;
   /** The path keeps none of its requests, whatever the configuration says. */
   readonly keepRequests?: 'none';
-  /** What only the operator is told of the error, e.g. which key set a limit. */
+  /** What only the operator is told, e.g. which key set a limit, or why it was skipped. */
   readonly note?: string;
+  /** Which rule made nothing of a request that was skipped. */
+  readonly skippedBy?: string;
   /** What the sender was told of the error; nothing of the payload. */
   readonly detail?: string;
   readonly mappingId?: string;

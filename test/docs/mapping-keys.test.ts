@@ -124,6 +124,12 @@ const MAPPINGS = [
     trust: ['to'],
   },
   { id: 'link', match: { path: 'link' }, messageTemplate: 'x', callbackUrl: { file: 'url' } },
+  {
+    id: 'quiet',
+    match: { path: 'quiet' },
+    messageTemplate: 'x',
+    ignoreSenders: { names: ['mona'], from: '{{user}}' },
+  },
 ] as const;
 
 const payload = { id: 'p1', source: 'shop', items: [{ id: 1 }, { id: 2 }] };
@@ -138,6 +144,7 @@ const REQUESTS: readonly Partial<RequestContent>[] = [
   { path: 'link', payload },
   { path: 'comment', payload: { ...payload, channel: 'C0123456' } },
   ...['signed', 'hmac', 'oidc', 'basic'].map((path) => ({ path, payload })),
+  { path: 'quiet', payload: { ...payload, user: 'Mona' } },
 ];
 
 /** All that can be seen of mappings: what they make of requests, what they ask of transforms, settings of paths. */
@@ -168,7 +175,14 @@ test('the sample mappings have every key of the schema: a new key belongs there'
   expect(MAPPING_KEYS.length).toBeGreaterThan(35);
   const missing = MAPPING_KEYS.filter((path) => instancesOf(MAPPINGS, path).length === 0);
   expect(missing.map((path) => path.join('.'))).toEqual([]);
-  const kinds = ['accepted', 'skipped', 'skipped', 'rejected', ...Array<string>(7).fill('accepted')];
+  const kinds = [
+    'accepted',
+    'skipped',
+    'skipped',
+    'rejected',
+    ...Array<string>(7).fill('accepted'),
+    'skipped',
+  ];
   const warned = ['UNSAFE_CONTENT_ALLOWED (warning)', 'VERIFY_SECRET (warning)'];
   expect(observe(MAPPINGS)).toMatchObject([...kinds.map((kind) => ({ outcome: { kind } })), warned]);
 });

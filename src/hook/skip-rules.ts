@@ -1,0 +1,53 @@
+import { accountKey, type CompiledMapping } from '../mapping/mapping.ts';
+import type { EvaluationState } from './evaluation-state.ts';
+import type { Outcome } from './evaluation.ts';
+import type { JsonValue } from '../request.ts';
+
+type Skipped = Extract<Outcome, { readonly kind: 'skipped' }>;
+
+/** Where GitHub, and those who send what it sends, put the words of a comment that a webhook is about. */
+const COMMENT = ['comment', 'body'];
+
+/**
+ * Where senders put the account that did what a webhook tells: GitHub, Gitea and Forgejo; GitLab; Bitbucket, Linear
+ * and Sentry; Slack. `docs/mappings.md` lists them.
+ */
+const ACCOUNTS: readonly (readonly string[])[] = [
+  ['sender', 'login'],
+  ['user', 'username'],
+  ['user_username'],
+  ['actor', 'username'],
+  ['actor', 'nickname'],
+  ['actor', 'name'],
+  ['event', 'user'],
+  ['event', 'bot_id'],
+];
+
+/** Why a mapping's request makes nothing, whatever else it holds: it tells of ourselves, or of somebody not listened to. */
+export function findSkip(state: EvaluationState, mapping: CompiledMapping): Skipped | undefined {
+  const { settings, request } = state;
+  const words = textAt(request.payload, COMMENT);
+  const runId = words === undefined ? undefined : settings.findOwnComment?.(words);
+  if (runId !== undefined) return { kind: 'skipped', by: 'ownComment', runId };
+  const { ignoreSenders } = mapping;
+  if (ignoreSenders === undefined) return undefined;
+  const { from, names } = ignoreSenders;
+  const found =
+    from === undefined
+      ? ACCOUNTS.map((path) => textAt(request.payload, path))
+      : [state.render('ignoreSenders.from', from, state.scope)];
+  for (const account of found) {
+    const name = account === undefined ? undefined : names.get(accountKey(account));
+    if (name !== undefined) return { kind: 'skipped', by: 'ignoreSenders', sender: name };
+  }
+  return undefined;
+}
+
+function textAt(payload: JsonValue, path: readonly string[]): string | undefined {
+  let value: JsonValue | undefined = payload;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Readonly<Record<string, JsonValue>>)[key];
+  }
+  return typeof value === 'string' ? value : undefined;
+}
