@@ -74,7 +74,7 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
           explain: commandLine(terminal, configFile, `explain ${decision.request.id}`),
         }),
       );
-      void recorder?.record(decision.request, (path) => service.generation.table.settingsOf(path).bodyFormat);
+      void recorder?.record(decision);
     },
     onDiagnostics: (diagnostics) => {
       if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import type { Settings } from '../config/config.ts';
 import { recordCase } from '../golden/golden.ts';
-import { announcedFormat, type BodyFormat } from '../payload/payload.ts';
-import type { HookRequest } from '../request.ts';
+import type { SeenRequest } from '../server/server.ts';
 import type { ServiceOptions } from '../service/service.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -21,8 +20,8 @@ export interface Recorder {
   readonly serviceOptions: Pick<ServiceOptions, 'recording' | 'adjust'>;
   /** What is said when the service runs. */
   readonly welcome: readonly string[];
-  /** Writes a request; `formatOf` says in which format its path takes bodies. Never rejects. */
-  record(request: HookRequest, formatOf: (path: string) => BodyFormat | undefined): Promise<void>;
+  /** Writes a request. Never rejects. */
+  record(seen: Pick<SeenRequest, 'request' | 'otherFormat'>): Promise<void>;
   /** Removes the temporary store, where there is one. */
   close(): void;
 }
@@ -42,8 +41,11 @@ export function openRecorder(terminal: Terminal, flags: RecorderFlags): Recorder
       `Every request is recorded below ${shown}, whatever its hook name and the format of its body`,
       ...(performs ? [] : ['Nothing is performed, and the store is not touched; --perform changes that']),
     ],
-    record: async (request, formatOf) => {
-      const format = formatNote(request, formatOf(request.path));
+    record: async ({ request, otherFormat }) => {
+      const format =
+        otherFormat === undefined
+          ? ''
+          : `; the path does not take such a body yet: a mapping of it needs bodyFormat: ${otherFormat}`;
       const performed = performs ? '' : '; nothing was performed';
       try {
         const { file, unused } = await recordCase(request, { dir: resolve(terminal.cwd, dir), masks });
@@ -67,14 +69,4 @@ function onlyRecording(settings: Settings, store: string): Settings {
     server: { ...settings.server, health: undefined },
     storage: { ...settings.storage, url: `sqlite:${join(store, 'sluice.db')}` },
   };
-}
-
-/** What the path needs before it takes such a body outside of a recording. */
-function formatNote({ headers, payload }: HookRequest, taken: BodyFormat = 'json'): string {
-  if (taken !== 'json') return '';
-  const announced = announcedFormat(headers['content-type']);
-  const found =
-    typeof payload === 'string' ? (announced === 'json' ? undefined : (announced ?? 'text')) : announced;
-  if (found === undefined || found === 'json') return '';
-  return `; the body is no JSON: its mapping needs bodyFormat: ${found}`;
 }

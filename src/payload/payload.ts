@@ -21,16 +21,20 @@ export { checkEncoding, inflateBody } from './inflate.ts';
  * Parses a body in the format that its path takes, else in the one that it announces, else as text.
  * @throws HookError `invalid_utf8`
  */
-export function parseAnyPayload(body: ReceivedBody, format: BodyFormat, decoder: TextDecoder): JsonValue {
+export function parseAnyPayload(
+  body: ReceivedBody,
+  format: BodyFormat,
+  decoder: TextDecoder,
+): { readonly payload: JsonValue; readonly format: BodyFormat } {
   const announced = announcedFormat(body.headers['content-type']);
   for (const tried of [format, ...(announced === undefined ? [] : [announced])]) {
     try {
-      return parsePayload(body, tried, decoder);
+      return { payload: parsePayload(body, tried, decoder), format: tried };
     } catch (error) {
       if (!(error instanceof HookError)) throw error;
     }
   }
-  return parsePayload(body, 'text', decoder);
+  return { payload: parsePayload(body, 'text', decoder), format: 'text' };
 }
 
 /**

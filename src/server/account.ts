@@ -56,6 +56,7 @@ function showDecision(
     status: answer.status,
     ...(result === undefined ? {} : { result }),
     generation: exchange.generation.id,
+    ...(exchange.otherFormat === undefined ? {} : { otherFormat: exchange.otherFormat }),
     tookMs: performance.now() - exchange.startedAt,
   });
 }

@@ -1,6 +1,7 @@
 import type { HooksSettings, ServerSettings } from '../config/config.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
+import type { BodyFormat } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, KeptLimits, RunRecord, Storage } from '../storage/storage.ts';
 import type { KnownTokens } from './mask-secrets.ts';
@@ -74,6 +75,8 @@ export interface SeenRequest {
   /** Absent where nothing was stored. */
   readonly result?: AcceptResult;
   readonly generation: string;
+  /** The format of a body that its path does not take; only while requests are recorded. */
+  readonly otherFormat?: BodyFormat;
   readonly tookMs: number;
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HookError } from '../errors.ts';
+import type { BodyFormat } from '../payload/payload.ts';
 import type { RequestIds, ServerGeneration } from './deps.ts';
 import type { ReceivedHeaders } from './received-headers.ts';
 import type { RequestTarget } from './target.ts';
@@ -36,6 +37,8 @@ export interface RequestFacts {
   readonly headers: ReceivedHeaders;
   /** Bytes of the body that have arrived; counted by `readBody` alone. */
   bodyBytes: number;
+  /** In which format the body was read, where it was not the one of its path; set while requests are recorded. */
+  otherFormat?: BodyFormat;
 }
 
 /** One request as it came over HTTP. */

@@ -75,9 +75,10 @@ export async function takeHook(
 
 async function readPayload(
   { decoder, pause }: ServerContext,
-  { headers, generation }: RequestFacts,
+  facts: RequestFacts,
   { body, unpacked: bytes = body, settings = {}, target }: ReceivedHook,
 ): Promise<JsonValue> {
+  const { headers, generation } = facts;
   if (settings.method === 'GET') {
     const { query } = maskCarried({ url: '', headers: {}, query: target.query }, generation.tokens);
     return query;
@@ -86,9 +87,10 @@ async function readPayload(
   if (bytes.length > LARGE_BODY_BYTES) await pause();
   const received = { bytes, headers: headers.values };
   const format = settings.bodyFormat ?? 'json';
-  return generation.takesAnyFormat === true
-    ? parseAnyPayload(received, format, decoder)
-    : parsePayload(received, format, decoder);
+  if (generation.takesAnyFormat !== true) return parsePayload(received, format, decoder);
+  const { payload, format: found } = parseAnyPayload(received, format, decoder);
+  if (found !== format) facts.otherFormat = found;
+  return payload;
 }
 
 function repeatOf(

@@ -84,18 +84,21 @@ test('record writes what arrives as cases: no credentials, masked places, readab
     fetch(`${url}/not-yet`, { method: 'POST', headers, body }).then(({ status }) => status);
   expect(await unknown(form, 'a=1&b=two')).toBe(204);
   expect(await unknown({ ...form, 'content-type': 'application/json' }, 'not json')).toBe(204);
-  await waitFor(() => (recorder.err().match(/ {2}recorded recorded\//g)?.length === 4 ? true : undefined));
+  // JSON without its name, as curl sends it, is JSON.
+  expect(await unknown(form, '{"json":true}')).toBe(204);
+  await waitFor(() => (recorder.err().match(/ {2}recorded recorded\//g)?.length === 5 ? true : undefined));
   const lines = recorder
     .err()
     .split('\n')
     .filter((line) => line.startsWith('  recorded '));
-  expect(lines.filter((line) => line.endsWith('; nothing was performed'))).toHaveLength(4);
-  expect(lines[2]).toContain('its mapping needs bodyFormat: form');
+  expect(lines.filter((line) => line.endsWith('; nothing was performed'))).toHaveLength(5);
+  expect(lines.filter((line) => line.includes('bodyFormat'))).toHaveLength(2);
+  expect(lines[2]).toContain('a mapping of it needs bodyFormat: form');
   recorder.child.kill('SIGINT');
   expect(await recorder.ended).toBe(0);
   expect(existsSync(join(bench.folder, '.sluice/sluice.db'))).toBe(false);
   const bodies = cases(bench, 'not-yet').map((file) => readFileSync(file, 'utf8').split('body:')[1]?.trim());
-  expect(new Set(bodies)).toEqual(new Set(['a: "1"\n  b: two', 'not json']));
+  expect(new Set(bodies)).toEqual(new Set(['a: "1"\n  b: two', 'not json', 'json: true']));
 
   const files = cases(bench, 'shop');
   expect(files).toHaveLength(2);
@@ -111,7 +114,7 @@ test('record writes what arrives as cases: no credentials, masked places, readab
 
   const tested = await bench.run(['test', '--dir', 'recorded']);
   expect(tested).toMatchObject({ exitCode: 0 });
-  expect(tested.out).toContain('4 passed, 0 failed, 4 written');
+  expect(tested.out).toContain('5 passed, 0 failed, 5 written');
 });
 
 test('a place to mask that can match nothing is wrong usage, before anything is served', async () => {
