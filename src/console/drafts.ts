@@ -7,29 +7,51 @@ import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { displayName, formatPlace, type Diagnostic } from '../document/document.ts';
 import type { AuthorFolders, FoundFile } from './author-files.ts';
-import type { DraftFolders, LoadedWork } from './console-deps.ts';
+import type { LoadedWork } from './console-deps.ts';
 import type { Judge } from './judge.ts';
 import type { Finding } from './protocol.ts';
 
 export interface LoadedDraft extends LoadedWork {
   readonly findings: readonly Finding[];
+  /** What the type checker says of a transform; it takes a second or two. */
+  readonly typeFindings: Promise<readonly Finding[]>;
+}
+
+/** A file with the text it would have. */
+export interface Draft {
+  readonly file: FoundFile;
+  readonly text: string;
+  /** Fires when nobody waits for it any more. */
+  readonly signal: AbortSignal;
 }
 
 /** Holds the last draft that was loaded: judging it and comparing all requests with it ask for the same one. */
 export class Drafts {
   readonly #judge: Judge;
+  #turn: Promise<void> = Promise.resolve();
   #last: { readonly key: string; readonly loaded: Promise<LoadedDraft> } | undefined;
 
   constructor(judge: Judge) {
     this.#judge = judge;
   }
 
-  load(folders: AuthorFolders, file: FoundFile, text: string): Promise<LoadedDraft> {
-    const key = `${file.name}\0${text}`;
+  /** Loads it, one after the other: who types fast must not fill the machine with loaders. */
+  load(folders: AuthorFolders, draft: Draft): Promise<LoadedDraft> {
+    const key = `${draft.file.name}\0${draft.text}`;
     if (this.#last?.key === key) return this.#last.loaded;
     this.forget();
-    const loaded = this.#load(folders, file, text);
-    this.#last = { key, loaded };
+    const loaded = this.#turn.then(() => {
+      draft.signal.throwIfAborted();
+      return this.#load(folders, draft);
+    });
+    const last = { key, loaded };
+    this.#last = last;
+    this.#turn = loaded.then(
+      () => undefined,
+      () => {
+        if (this.#last === last) this.#last = undefined;
+      },
+    );
     return loaded;
   }
 
@@ -43,9 +65,10 @@ export class Drafts {
     );
   }
 
-  async #load(folders: AuthorFolders, file: FoundFile, text: string): Promise<LoadedDraft> {
+  async #load(folders: AuthorFolders, { file, text }: Draft): Promise<LoadedDraft> {
     const folder = file.kind === 'mapping' ? folders.mappingsDir : folders.transformsDir;
     const root = await mkdtemp(join(tmpdir(), 'sluice-draft-'));
+    const remove = (): Promise<void> => rm(root, { recursive: true, force: true });
     try {
       const shown = displayName(folder);
       const copy = join(root, shown);
@@ -54,20 +77,42 @@ export class Drafts {
       const target = join(copy, relative(folder, file.path));
       await rm(target, { force: true });
       await writeFile(target, text);
-      const stands: DraftFolders =
-        file.kind === 'mapping' ? { mappingsDir: copy, cwd: root } : { transformsDir: copy, cwd: root };
-      const work = await this.#judge.workshop.load(stands);
-      const types =
-        file.kind === 'transform' && work.generation !== undefined
-          ? await this.#judge.workshop.checkTypes(copy)
-          : [];
-      const nameOf = (name: string): string =>
-        isAbsolute(shown) && `/${name}`.startsWith(shown) ? `/${name}` : name.replace(`${root}/`, '');
-      return { ...work, findings: [...work.diagnostics, ...types].map((found) => toFinding(found, nameOf)) };
-    } finally {
-      await rm(root, { recursive: true, force: true });
+      const { workshop } = this.#judge;
+      const isMapping = file.kind === 'mapping';
+      const work = await workshop.load(
+        isMapping ? { mappingsDir: copy, cwd: root } : { transformsDir: copy, cwd: root },
+      );
+      const named = (found: readonly Diagnostic[]): readonly Finding[] =>
+        found.map((one) => toFinding(one, (name) => nameOf(name, { root, shown })));
+      const hasTypes = !isMapping && work.generation !== undefined;
+      const check = hasTypes ? () => workshop.checkTypes(copy) : undefined;
+      const typeFindings = checkTypes(check, remove).then(named);
+      // Whoever does not ask for them does not want to hear of a failure either.
+      typeFindings.catch(() => undefined);
+      return { ...work, findings: named(work.diagnostics), typeFindings };
+    } catch (error) {
+      await remove();
+      throw error;
     }
   }
+}
+
+/** Checks what there is to check, and removes the copy afterwards. */
+async function checkTypes(
+  check: (() => Promise<readonly Diagnostic[]>) | undefined,
+  remove: () => Promise<void>,
+): Promise<readonly Diagnostic[]> {
+  try {
+    return (await check?.()) ?? [];
+  } finally {
+    await remove();
+  }
+}
+
+/** A file of the copy by the name it has in the real folder. */
+function nameOf(name: string, { root, shown }: { readonly root: string; readonly shown: string }): string {
+  if (isAbsolute(shown) && `/${name}`.startsWith(shown)) return `/${name}`;
+  return name.replace(`${root}/`, '');
 }
 
 /** Links are followed, so that the copy holds what they lead to and nothing is written through one. */

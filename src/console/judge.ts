@@ -26,6 +26,8 @@ const CASES_MS = 10_000;
 /** A change that is shown; further ones are counted. */
 const MAX_DIFFERENCE = 20_000;
 
+type Impact = Omit<ImpactAnswer, 'typeFindings'>;
+
 /** A generation without errors, and what was found in its files. */
 export type JudgedWith = Required<Pick<LoadedWork, 'generation'>> & Pick<LoadedWork, 'diagnostics'>;
 
@@ -57,8 +59,15 @@ export class Judge {
     const { id } = this.#deps.live();
     if (this.#base?.id !== id) {
       void this.#base?.loaded.then((old) => old.release());
-      this.#base = { id, loaded: workshop.load() };
+      const base = { id, loaded: workshop.load() };
+      this.#base = base;
       this.#before = new WeakMap();
+      // Files with errors are mended without another generation going live.
+      const forget = (): void => {
+        if (this.#base === base) this.#base = undefined;
+      };
+      void base.loaded.then(({ generation }) => generation ?? forget(), forget);
+      return base.loaded;
     }
     return this.#base.loaded;
   }
@@ -73,7 +82,7 @@ export class Judge {
   }
 
   /** The newest kept requests and all golden cases, judged with the files as they are and with the draft. */
-  async impact(draft: ConsoleGeneration, signal: AbortSignal): Promise<ImpactAnswer | undefined> {
+  async impact(draft: ConsoleGeneration, signal: AbortSignal): Promise<Impact | undefined> {
     const { generation: base } = await this.base();
     if (base === undefined) return undefined;
     const [kept, golden] = await Promise.all([this.#keptCases(), this.#goldenCases()]);

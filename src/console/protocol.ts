@@ -126,6 +126,8 @@ export interface DraftAnswer {
 
 /** What a draft means for all requests that are at hand. */
 export interface ImpactAnswer {
+  /** What the type checker says of a transform: it takes longer than everything else. */
+  readonly typeFindings: readonly Finding[];
   readonly kept: number;
   readonly golden: number;
   readonly changes: readonly {

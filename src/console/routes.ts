@@ -126,17 +126,18 @@ async function authorFiles({ deps }: RouteContext): Promise<AuthorFiles> {
 
 async function loadDraft(
   { deps, drafts }: RouteContext,
-  name: string,
-  text: string,
+  { file: name, text }: z.output<typeof Draft>,
+  signal: AbortSignal,
 ): Promise<LoadedDraft | undefined> {
   const folders = foldersOf(deps);
   const file = await findAuthorFile(folders, name);
-  return file && drafts.load(folders, file, text);
+  return file && drafts.load(folders, { file, text, signal });
 }
 
 async function draft(context: RouteContext, { body, signal }: Asked): Promise<DraftAnswer | undefined> {
-  const { file, text, request: id } = Draft.parse(body);
-  const loaded = await loadDraft(context, file, text);
+  const asked = Draft.parse(body);
+  const { request: id } = asked;
+  const loaded = await loadDraft(context, asked, signal);
   if (loaded === undefined) return undefined;
   signal.throwIfAborted();
   const { findings, generation, diagnostics } = loaded;
@@ -148,12 +149,13 @@ async function draft(context: RouteContext, { body, signal }: Asked): Promise<Dr
 async function impact(
   context: RouteContext,
   { body, signal }: Asked,
-): Promise<ImpactAnswer | object | undefined> {
-  const { file, text } = Draft.parse(body);
-  const loaded = await loadDraft(context, file, text);
+): Promise<Partial<ImpactAnswer> | undefined> {
+  const loaded = await loadDraft(context, Draft.parse(body), signal);
   if (loaded === undefined) return undefined;
-  if (loaded.generation === undefined) return {};
-  return (await context.judge.impact(loaded.generation, signal)) ?? {};
+  const { generation, typeFindings } = loaded;
+  if (generation === undefined) return {};
+  const found = await context.judge.impact(generation, signal);
+  return { ...found, typeFindings: await typeFindings };
 }
 
 async function save({ deps, drafts }: RouteContext, { body }: Asked): Promise<object | undefined> {

@@ -120,7 +120,7 @@ describe.skipIf(noBrowser !== '')(`hostile payloads${noBrowser === '' ? '' : `, 
   test('goes on after the service was started again, without a new key', async () => {
     const port = await freePort();
     const folder = makeConsoleFolder({
-      'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}\nconsole: {port: ${port}}\n`,
+      'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}\ngateway: {runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private, maxRuns: 1}}}\nconsole: {port: ${port}}\n`,
     });
     onTestFinished(() => folder.remove());
     const first = await startConsoleService(folder.path);

@@ -31,7 +31,7 @@ export async function startConsoleService(
   const lines: string[] = [];
   const log = createLogger({ destination: { write: (line: string) => lines.push(line) > 0 } });
   const configFile = join(folder, 'sluice.yaml');
-  const env = { SLUICE_HOOK_TOKEN: TOKEN };
+  const env = { SLUICE_HOOK_TOKEN: TOKEN, PATH: process.env['PATH'] };
   const opened = { url: '', link: '' };
   const service = await startService({
     configFile,
@@ -65,7 +65,7 @@ export async function startConsoleService(
 /** Mappings, a transform and golden cases in a folder of their own. */
 const FILES: Readonly<Record<string, string>> = {
   'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}", maxBodyBytes: 8000000}
-gateway: {heartbeat: {everySeconds: 0}}
+gateway: {heartbeat: {everySeconds: 0}, runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private, maxRuns: 1}}}
 server: {stopGraceSeconds: 0.1}
 console: {enabled: true, port: 0}
 `,
@@ -77,6 +77,7 @@ console: {enabled: true, port: 0}
   name: Shop
   messageTemplate: '{{buyer.name}} bought{{#each items}} {{sku}}{{/each}} {{note}}'
   deliver: false
+- { id: order-slow, match: { path: slow }, runner: slow, messageTemplate: 'hello', deliver: false }
 - id: order-code
   match: { path: coded }
   transform: shout.ts

@@ -1,5 +1,5 @@
 /** A file as it is being changed, and what the change would do. */
-import { computed, effect, signal } from '@preact/signals';
+import { batch, computed, effect, signal } from '@preact/signals';
 import type {
   AuthorFile,
   AuthorFiles,
@@ -37,6 +37,8 @@ export const isChangedOutside = signal(false);
 export const requestId = signal('');
 export const request = signal<RequestPage | undefined>(undefined);
 
+/** Counts files that were read: the editor shows each anew. */
+export const readings = signal(0);
 /** Line of the mapping that was asked for; taken once. */
 export const wantedLine = signal(0);
 
@@ -63,12 +65,15 @@ async function loadFiles(): Promise<void> {
 export async function openFile(name: string): Promise<void> {
   try {
     const content = await getJson<FileContent>(`/api/file?name=${encodeURIComponent(name)}`);
-    opened.value = content;
-    text.value = content.text;
-    isChangedOutside.value = false;
-    findings.value = [];
-    impact.value = undefined;
-    problem.value = '';
+    batch(() => {
+      readings.value += 1;
+      opened.value = content;
+      text.value = content.text;
+      isChangedOutside.value = false;
+      findings.value = [];
+      impact.value = undefined;
+      problem.value = '';
+    });
     changed(content.text, 0);
   } catch (error) {
     problem.value = messageOf(error);
@@ -116,6 +121,7 @@ async function tryDraft(): Promise<void> {
       busy.value = 'impact';
       const found = await postJson<Partial<ImpactAnswer>>('/api/impact', { file, text: tried }, isOver);
       impact.value = found.changes === undefined ? undefined : (found as ImpactAnswer);
+      findings.value = [...answer.findings, ...(found.typeFindings ?? [])];
     }
     problem.value = '';
     busy.value = '';
@@ -169,7 +175,8 @@ export function startAuthor({ id, at }: { readonly id: string; readonly at: stri
     const name = at.replace(/:\d+:\d+$/, '');
     wantedLine.value = Number(/:(\d+):\d+$/.exec(at)?.[1] ?? 0);
     const first = files.value.find((file) => file.name === name) ?? files.value[0];
-    if (opened.value === undefined || name !== '') void (first && openFile(first.name));
+    if (isDirty.value) changed(text.value, 0);
+    else if (opened.value === undefined || name !== '') void (first && openFile(first.name));
   });
   if (id !== '' && id !== requestId.value) void chooseRequest(id);
   const stopChoosing = effect(() => {
@@ -187,3 +194,7 @@ export function startAuthor({ id, at }: { readonly id: string; readonly at: stri
     stopWatching();
   };
 }
+
+addEventListener('beforeunload', (event) => {
+  if (isDirty.value) event.preventDefault();
+});

@@ -2,7 +2,7 @@
 import { effect, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { FileContent, Finding } from '../protocol.ts';
+import type { Finding } from '../protocol.ts';
 import {
   busy,
   changed,
@@ -18,6 +18,7 @@ import {
   openFile,
   payload,
   problem,
+  readings,
   request,
   requestId,
   save,
@@ -133,17 +134,14 @@ function EditorBox({ editor }: { readonly editor: { current?: Editor | undefined
       headers: () => request.peek()?.kept?.headers ?? {},
     });
     editor.current = made;
-    let shown: FileContent | undefined;
     const stops = [
       effect(() => {
-        const file = opened.value;
+        const file = readings.value === 0 ? undefined : opened.peek();
         if (file === undefined) return;
-        // What was saved is in the editor already.
-        const isSaved = shown?.name === file.name && text.peek() === file.text;
-        if (!isSaved || shown === undefined) made.open(file.name, file.text);
+        // A text that was being changed when the view was left is still there.
+        made.open(file.name, text.peek());
         if (wantedLine.peek() > 0) made.goToLine(wantedLine.peek());
         wantedLine.value = 0;
-        shown = file;
       }),
       effect(() => made.show(findings.value)),
     ];

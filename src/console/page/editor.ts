@@ -65,7 +65,7 @@ export function createEditor({ parent, onChange, onSave, ...completing }: Editor
     lintGutter(),
     autocompletion({ override: [(context) => complete(context, { fileName, ...completing })] }),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ 'aria-label': 'The file' }),
+    EditorView.contentAttributes.of({ 'aria-label': 'The file', tabindex: '0' }),
     THEME,
     EditorView.updateListener.of((update) => {
       if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('sluice.open')))
