@@ -28,12 +28,13 @@ interface Throughput {
 }
 
 function configuration(folder: string, storage: string): void {
-  const echo = '{echo: {kind: echo}, slow: {kind: command, argv: [sh, -c, "sleep 2; echo done"]}}';
+  const echo = '{echo: {kind: echo}, slow: {kind: command, argv: [sh, -c, "sleep 90; echo done"]}}';
   writeFileSync(
     join(folder, 'sluice.yaml'),
     `
 hooks: {enabled: true, token: ${TOKEN}, defaults: {summary: never, deliver: false}, mappings: [
   {id: slow, match: {path: slow}, runner: slow, messageTemplate: "x"}]}
+server: {stopGraceSeconds: 0.1}
 gateway: {runner: echo, maxRuns: 64, heartbeat: {everySeconds: 0}, runners: ${echo}}
 storage: {url: "${storage}", maxBacklog: {runs: 1000000}}
 `,
@@ -78,8 +79,8 @@ async function isDone(store: Storage): Promise<boolean> {
 /** Seconds from the end of a service until another one has begun its run again. */
 async function handOver(folder: string, url: string, signal: NodeJS.Signals): Promise<number> {
   const env = { DATABASE_URL: url };
-  const store = await openStorage(url, { mode: 'attached' });
   const first = await startServiceProcess(folder, env);
+  const store = await openStorage(url, { mode: 'attached' });
   await fetch(`http://127.0.0.1:${first.port}/hooks/slow`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
@@ -91,9 +92,7 @@ async function handOver(folder: string, url: string, signal: NodeJS.Signals): Pr
   const [run] = await store.listRuns({ limit: 1 });
   if (run === undefined) throw new Error('the run is gone');
   const began = performance.now();
-  // Without a grace, as an operator who asks twice.
   first.child.kill(signal);
-  if (signal === 'SIGTERM') first.child.kill(signal);
   await until(
     'the other service to begin it',
     async () => ((await store.findRun(run.id))?.startedAt ?? 0) > (run.startedAt ?? 0),
@@ -155,7 +154,7 @@ export const fleetPart: Part = {
       progress('hand-over');
       for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
         const seconds = await handOver(folder, await server.freshUrl(), signal);
-        const what = signal === 'SIGKILL' ? 'killed' : 'stopped at once';
+        const what = signal === 'SIGKILL' ? 'killed' : 'stopped in order, without a grace';
         rows.push({
           what: `hand-over of a run whose service was ${what} (lease of ${LEASE_SECONDS} s)`,
           figure: `${seconds.toFixed(1)} s`,
