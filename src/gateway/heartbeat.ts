@@ -189,7 +189,7 @@ export class Heartbeat {
       maxEvents: MAX_EVENTS,
       maxBytes: MAX_EVENT_BYTES,
     });
-    if (claim === undefined) return false;
+    if (claim === undefined || signal.aborted) return false;
     if (claim.turnId !== asked) await this.#endSurvivors(claim.turnId);
     const configuration = this.#context.configuration();
     const startedAt = now();
@@ -200,6 +200,7 @@ export class Heartbeat {
       return claim.events.length === MAX_EVENTS;
     }
     const turn = await this.#makeTurn({ ...claim, events }, configuration);
+    if (signal.aborted) return false;
     const result = await this.#run(turn, configuration, signal);
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
     // Left claimed: the next start, or who leads then, takes it up under the same id.

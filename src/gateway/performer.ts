@@ -76,12 +76,15 @@ export class Performer {
     const room = gateway.maxRuns - this.#active.size;
     if (room <= 0 || (this.#isDraining && this.#active.size > 0)) return;
     const maxPerMapping = gateway.maxRunsPerMapping;
+    const { signal } = this.#turns;
     const runs = await this.#context.storage.claimRuns({
       nowMs: this.#context.now(),
       limit: this.#isDraining ? 1 : room,
       ...(maxPerMapping === undefined ? {} : { maxPerMapping }),
       ...this.#runnerLimits(this.#context.configuration()),
     });
+    // The lease was lost meanwhile: nobody begins them, so they are taken over like any others.
+    if (signal.aborted) return;
     this.#isDraining = false;
     await this.#beginAll(runs);
   }

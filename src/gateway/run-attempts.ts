@@ -129,7 +129,9 @@ export class RunAttempts {
       return { kind: 'not-started', code: 'not_configured', message, final: false };
     }
     try {
-      return await takeTurn(runner, await this.#makeTurn(run, settings), options);
+      const turn = await this.#makeTurn(run, settings);
+      if (options.signal.aborted) return { kind: 'not-started', ...RUN_ENDED_BY_CRASH, final: false };
+      return await takeTurn(runner, turn, options);
     } catch (error) {
       const message = 'the earlier turns of the session could not be read';
       this.#context.log.error({ runId: run.id, code: codeOf(error) }, 'a run could not be prepared');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,6 +15,13 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 /** The long forms of what goes wrong with a database; the short ones are in test/storage and test/gateway. */
 
 const isRoot = process.getuid?.() === 0;
+
+async function isAnswering(url: string): Promise<boolean> {
+  return query(url, 'CREATE TABLE probe (one INTEGER); DROP TABLE probe').then(
+    () => true,
+    () => false,
+  );
+}
 
 function mountSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-small-disk-'));
@@ -44,25 +51,22 @@ test.skipIf(!isRoot)(
     });
     onTestFinished(() => server.stop());
     const url = await server.freshUrl();
-    await query(
-      url,
-      `CREATE TABLE filler AS SELECT repeat(md5(i::text), 60) AS text FROM generate_series(1, 4000) i`,
-    );
+    const filler = join(data, 'filler');
+    writeFileSync(filler, Buffer.alloc(8_000_000));
     const storage = await openStorage(url);
     const accepted: string[] = [];
-    let refusal: unknown;
-    while (refusal === undefined && accepted.length < 20_000) {
+    const refusals: unknown[] = [];
+    while (refusals.length === 0 && accepted.length < 20_000) {
       const run = agent({ message: Array.from({ length: 400 }, () => Math.random().toString(36)).join('') });
       await storage.accept(work([run])).then(
         () => accepted.push(run.id),
-        (error: unknown) => (refusal = error),
+        (error: unknown) => refusals.push(error),
       );
     }
-    expect(refusal).toMatchObject({ status: 503 });
-    await until('the database to answer again', async () => {
-      const ready = await query(url, 'DROP TABLE IF EXISTS filler; CHECKPOINT').catch(() => undefined);
-      return ready === undefined ? undefined : true;
-    });
+    expect(refusals).toMatchObject([{ status: 503 }]);
+    rmSync(filler);
+    // A database that cannot write its log ends itself; whoever runs it starts it again.
+    if (!(await isAnswering(url))) await server.start();
     await until('the store to be well', () => storage.health().kind === 'ok');
     const stored = new Set(ids(await storage.listRuns({ limit: 100_000 })));
     expect(accepted.filter((id) => !stored.has(id))).toEqual([]);
@@ -81,9 +85,9 @@ test(
     const storage = await openStorage(await server.freshUrl());
     const answered: string[] = [];
     const ended: string[] = [];
-    let isRunning = true;
+    const stopping = new AbortController();
     const sender = async (): Promise<void> => {
-      while (isRunning) {
+      while (!stopping.signal.aborted) {
         const run = agent({ sessionKey: `lane-${answered.length % 3}` });
         await storage.accept(work([run])).then(
           () => answered.push(run.id),
@@ -103,7 +107,7 @@ test(
       await server.start();
       await until('the store to be well', () => storage.health().kind === 'ok');
     }
-    isRunning = false;
+    stopping.abort();
     await Promise.all(senders);
     const runs = new Map((await storage.listRuns({ limit: 100_000 })).map((run) => [run.id, run]));
     expect(answered.filter((id) => !runs.has(id))).toEqual([]);

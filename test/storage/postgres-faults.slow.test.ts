@@ -64,6 +64,11 @@ test('an answer that does not come in time is a lost connection, and a late one 
   expect(sql.run('UPDATE counters SET opened = opened + 1')).toBe(1);
   sql.commit([]);
   expect(sql.find('SELECT 8 AS eight')).toEqual({ eight: 8 });
+  // What fails leaves no transaction open in which nothing else can be done.
+  expect(() => sql.begin('SELECT one FROM nothing')).toThrow('does not exist');
+  expect(sql.begin('SELECT one FROM counters')).toEqual({ one: 1 });
+  expect(() => sql.commit(['UPDATE nothing SET one = ?', 1])).toThrow('does not exist');
+  expect(sql.find('SELECT 9 AS nine')).toEqual({ nine: 9 });
   sql.close();
 });
 

@@ -67,12 +67,15 @@ export class Outbox {
   async claim(isLeader: boolean): Promise<void> {
     const limit = Math.min(MAX_SENDING - this.#held.size + this.#queues.waiting, MAX_HELD - this.#held.size);
     if (limit <= 0 || this.#heldBytes > MAX_HELD_BYTES) return;
+    const { signal } = this.#sending;
     const entries = await this.#context.storage.claimOutbox({
       nowMs: this.#context.now(),
       limit,
       ...(isLeader ? {} : { kind: 'callback' as const }),
     });
-    for (const entry of entries) this.#begin(entry);
+    // The lease was lost meanwhile: they are taken over like any others.
+    if (signal.aborted) return;
+    for (const entry of entries) this.#begin(entry, signal);
   }
 
   /** Waits for what is being sent; what is left after the grace is cut off. */
@@ -99,10 +102,10 @@ export class Outbox {
     await Promise.all(this.#held.values());
   }
 
-  #begin(entry: OutboxRecord): void {
+  #begin(entry: OutboxRecord, signal: AbortSignal): void {
     const bytes = (entry.delivery?.text ?? entry.callback?.body ?? '').length;
     this.#heldBytes += bytes;
-    const attempt = entry.kind === 'callback' ? this.#call(entry) : this.#deliver(entry);
+    const attempt = entry.kind === 'callback' ? this.#call(entry, signal) : this.#deliver(entry, signal);
     const done = attempt
       .catch((error: unknown) => {
         this.#context.log.error(
@@ -120,7 +123,7 @@ export class Outbox {
 
   // --- deliveries ---------------------------------------------------------------------------------------------------
 
-  async #deliver(entry: OutboxRecord): Promise<void> {
+  async #deliver(entry: OutboxRecord, signal: AbortSignal): Promise<void> {
     const { delivery } = entry;
     if (delivery === undefined) return;
     const configuration = this.#context.configuration();
@@ -140,7 +143,7 @@ export class Outbox {
         return this.#giveUp(entry, target, delivery.fallback);
       case 'target':
         return this.#queues.run(queueOf(target), () =>
-          this.#send(entry, { target, delivery, configuration }),
+          this.#send(entry, { target, delivery, configuration, signal }),
         );
     }
   }
@@ -151,16 +154,17 @@ export class Outbox {
       target,
       delivery,
       configuration,
+      signal,
     }: {
       readonly target: { readonly channel: string; readonly to: string };
       readonly delivery: NewDelivery;
       readonly configuration: GatewayConfiguration;
+      readonly signal: AbortSignal;
     },
   ): Promise<void> {
     // Its turn comes when the service stops: nothing of it has gone out.
-    if (this.#isStopping) return this.#requeue(entry, INTERRUPTED, 0);
+    if (this.#isStopping || signal.aborted) return this.#requeue(entry, INTERRUPTED, 0);
     const { channel, to } = target;
-    const { signal } = this.#sending;
     const result = await this.#trySend(entry, { configuration, signal, ...target });
     const code = result.kind === 'sent' ? undefined : result.code;
     this.#context.log.info(
@@ -236,9 +240,8 @@ export class Outbox {
 
   // --- callbacks ----------------------------------------------------------------------------------------------------
 
-  async #call(entry: OutboxRecord): Promise<void> {
+  async #call(entry: OutboxRecord, signal: AbortSignal): Promise<void> {
     if (entry.callback === undefined) return;
-    const { signal } = this.#sending;
     const result = await postCallback(entry.callback, {
       id: entry.id,
       secret: this.#context.configuration().settings.gateway.callbackSecret,

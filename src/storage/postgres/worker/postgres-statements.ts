@@ -99,7 +99,7 @@ export class PostgresStatements implements Statements {
 
   begin(first: string): object {
     this.#isTransaction = false;
-    const { rows } = this.#ask({
+    const { rows } = this.#inTransaction({
       text: ['BEGIN', ...this.#perTransaction, `${this.#prepared(first).text} FOR UPDATE`].join('; '),
       mayConnect: true,
     });
@@ -114,7 +114,29 @@ export class PostgresStatements implements Statements {
     const inside = this.#isTransaction;
     this.#isTransaction = false;
     if (!inside) throw new PostgresError('08006', 'the connection was lost');
-    this.#ask({ text: `${filled === undefined ? '' : `${filled};`} ${this.#commit()}`, mayConnect: false });
+    this.#inTransaction({
+      text: `${filled === undefined ? '' : `${filled};`} ${this.#commit()}`,
+      mayConnect: false,
+    });
+  }
+
+  /** What fails leaves a transaction open in which nothing can be done any more. */
+  #inTransaction(question: Omit<Question, 'id'>): Answered {
+    try {
+      return this.#ask(question);
+    } catch (error) {
+      if (error instanceof PostgresError && !isConnectionError(error.code)) this.#rollBack();
+      throw error;
+    }
+  }
+
+  /** Where there is a connection; without one nothing is open. */
+  #rollBack(): void {
+    try {
+      this.#ask({ text: 'ROLLBACK', mayConnect: false });
+    } catch {
+      // The first error says what is wrong.
+    }
   }
 
   /** Several statements, without values. */
