@@ -35,7 +35,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
     imports: ['errors', 'document', 'request'],
     owns: ['isolated-vm', 'esbuild', 'tsx', '@noble/hashes'],
   },
-  storage: { imports: ['errors', 'action', 'request'], owns: ['node:sqlite', 'pg'] },
+  storage: { imports: ['errors', 'action', 'request', 'timers'], owns: ['node:sqlite', 'pg'] },
   mapping: {
     imports: ['document', 'payload', 'verify', ...CONTRACT],
     types: ['sandbox'],

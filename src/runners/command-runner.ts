@@ -1,4 +1,3 @@
-import { execa } from 'execa';
 import type { Readable, Writable } from 'node:stream';
 import type { RunnerSettings } from '../config/config.ts';
 import { expandArgv } from './command-argv.ts';
@@ -39,6 +38,8 @@ type Ending =
  * started, when it exits, at the deadline, or when the service stops.
  */
 export function createCommandRunner(settings: CommandSettings, host: HostEnvironment): Runner {
+  // Loaded where a command is configured, before its first turn.
+  void import('execa');
   return {
     kind: 'command',
     async run(turn, options) {
@@ -104,6 +105,7 @@ async function runCommand(
     return notStarted('unsafe_argument', message, true);
   }
   const [file = '', ...args] = expanded.argv;
+  const { execa } = await import('execa');
   const child = execa(file, args, {
     ...(context.cwd === undefined ? {} : { cwd: context.cwd }),
     env: commandEnvironment(settings, turn, context),

@@ -1,3 +1,5 @@
+export { giveBackWhenIdle } from './idle-memory.ts';
+
 /** Timers fire at once when their delay is larger than this. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

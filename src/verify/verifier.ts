@@ -1,6 +1,6 @@
 import { digestSecrets, judgeBasic, judgeToken, type SecretDigests } from './credentials.ts';
 import { findHeader } from './find-header.ts';
-import { createOidcJudge, type FetchJson, type OidcSettings } from './oidc.ts';
+import type { FetchJson, OidcSettings } from './oidc.ts';
 import { bestOf, type Proof, refused } from './proof.ts';
 import { type ReplayFacts, replayOf } from './replay-facts.ts';
 import type { SignedRequest, Way } from './scheme.ts';
@@ -72,7 +72,8 @@ export function createVerifier({ settings, secrets }: ProofSettings, deps: Verif
 }
 
 function oidcVerifier(settings: OidcSettings, { clock, fetchJson }: VerifierDeps): Verifier {
-  const judge = createOidcJudge(settings, fetchJson);
+  // Loaded where a path asks for it: most configurations have none, and jose is large.
+  const judge = import('./oidc.ts').then(({ createOidcJudge }) => createOidcJudge(settings, fetchJson));
   return {
     scheme: settings.scheme,
     // The token's time is signed, but not with this request: a copy of the token fits any body.
@@ -81,7 +82,7 @@ function oidcVerifier(settings: OidcSettings, { clock, fetchJson }: VerifierDeps
     problems: [],
     signsUrl: false,
     presents: () => true,
-    prove: ({ rawHeaders }) => judge.judge(rawHeaders, clock()),
+    prove: async ({ rawHeaders }) => (await judge).judge(rawHeaders, clock()),
   };
 }
 

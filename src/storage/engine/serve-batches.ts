@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { giveBackWhenIdle } from '../../timers/timers.ts';
 import type { StorageError } from '../storage-error.ts';
 import { serializeError, type SerializedError } from './serialized-error.ts';
 import type { Call, Engine, Replies } from './engine.ts';
@@ -63,5 +64,6 @@ export function serveBatches(
     isScheduled = true;
     setImmediate(runBatch);
   });
+  giveBackWhenIdle();
   postMessage({ kind: 'opened', operations: OPERATION_NAMES, ...(notice === undefined ? {} : { notice }) });
 }
