@@ -36,12 +36,19 @@ export interface OutboxRecord {
   readonly delivery?: NewDelivery;
   readonly callback?: NewCallback;
   readonly chunksSent: number;
-  /** Where it went, once it has ended. */
+  /** Where it went, once a part of it was sent. */
   readonly target?: DeliveryTarget;
   readonly lastError?: { readonly code: string; readonly message: string };
   readonly createdAt: number;
   readonly dueAt: number;
   readonly endedAt?: number;
+}
+
+/** How far a delivery has come. */
+export interface OutboxProgress {
+  readonly chunksSent: number;
+  /** Where these went, `last` resolved: the rest goes there too. */
+  readonly target: DeliveryTarget;
 }
 
 export interface OutboxResult {

@@ -22,6 +22,7 @@ import type {
   KeptRequest,
   ListQuery,
   OutboxDeadLetter,
+  OutboxProgress,
   OutboxRecord,
   OutboxResult,
   ProcessMark,
@@ -95,7 +96,7 @@ export interface Storage extends MailStorage {
   /** Claims due entries in order; entries left active by a process that died are due at once, chunks sent kept. */
   claimOutbox(options: ClaimOutboxOptions): Promise<readonly OutboxRecord[]>;
   /** Records a chunk that went out, so that a repeat resumes after it. */
-  recordProgress(outboxId: string, chunksSent: number): Promise<void>;
+  recordProgress(outboxId: string, progress: OutboxProgress): Promise<void>;
   /** False, and nothing is changed, where the entry is not active (any more); so do the next two. */
   completeOutbox(outboxId: string, result: OutboxResult): Promise<boolean>;
   requeueOutbox(outboxId: string, failure: AttemptFailure): Promise<boolean>;

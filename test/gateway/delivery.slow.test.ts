@@ -207,6 +207,25 @@ describe('chunks', () => {
     expect(new Set(resumed.messages.map(({ to }) => to))).toEqual(new Set(['7']));
   });
 
+  test('of a notification for the last channel end where they began, though another is the last one now', async () => {
+    const channels = [new RecordingChannel('telegram', 24), new RecordingChannel('slack', 24)];
+    const [telegramChannel, slack] = channels as [RecordingChannel, RecordingChannel];
+    let refusals = 1;
+    const house = await openHouse({ channels, gateway: { main: { channel: 'telegram', to: '7' } } });
+    telegramChannel.answer = async ({ key }) => {
+      if (!key.endsWith(':1') || refusals-- <= 0) return { kind: 'sent' };
+      await house.storage.saveLastTarget({ channel: 'slack', to: 'C1' }, Date.now());
+      return retry;
+    };
+    const { to: _to, ...anywhere } = notification({ channel: 'last' });
+    await house.accept({ ...anywhere, message: long });
+    expect(await endedDelivery(house)).toMatchObject({
+      state: 'completed',
+      target: { channel: 'telegram', to: '7' },
+    });
+    expect(slack.messages).toEqual([]);
+  });
+
   test('that a stop cuts off are put back and sent by the next start, as after a kill', async () => {
     const file = temporaryFile();
     const channel = new RecordingChannel('telegram', 12);

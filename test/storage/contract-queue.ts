@@ -175,13 +175,14 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       const { entry, delivery } = await withDelivery(storage);
       expect(entry).toMatchObject({ state: 'active', attempts: 1, chunksSent: 0, delivery });
       expect(await storage.claimOutbox({ nowMs: NOW, limit: 10 })).toEqual([]);
-      await storage.recordProgress(entry.id, 2);
+      const target = { channel: 'slack', to: 'C1' };
+      await storage.recordProgress(entry.id, { chunksSent: 2, target });
       expect(await storage.requeueOutbox(entry.id, failure(NOW + 1000))).toBe(true);
       expect(await storage.claimOutbox({ nowMs: NOW + 999, limit: 10 })).toEqual([]);
       expect(await storage.claimOutbox({ nowMs: NOW + 1000, limit: 10 })).toMatchObject([
-        { id: entry.id, attempts: 2, chunksSent: 2, lastError: { code: 'connection_refused' } },
+        { id: entry.id, attempts: 2, chunksSent: 2, target, lastError: { code: 'connection_refused' } },
       ]);
-      const result = { state: 'completed' as const, target: { channel: 'slack', to: 'C1' }, nowMs: NOW };
+      const result = { state: 'completed' as const, target, nowMs: NOW };
       expect(await storage.completeOutbox(entry.id, result)).toBe(true);
       expect(await storage.completeOutbox(entry.id, result)).toBe(false);
       expect(await storage.listOutbox({ limit: 1 })).toMatchObject([
@@ -193,7 +194,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
     test('gives entries of a dead process out again at once, with their progress', async () => {
       const store = await fresh();
       const { entry } = await withDelivery(store.storage);
-      await store.storage.recordProgress(entry.id, 1);
+      await store.storage.recordProgress(entry.id, { chunksSent: 1, target: { channel: 'slack', to: 'C1' } });
       const storage = await again(store);
       await storage.takeOver();
       expect(await storage.backlog()).toMatchObject({ queuedOutbox: 1 });

@@ -128,7 +128,9 @@ export class Outbox {
     if (delivery === undefined) return;
     const configuration = this.#context.configuration();
     const last = await this.#persist(entry, () => this.#context.storage.findLastTarget());
-    const target = resolveTarget(delivery, last, configuration.settings);
+    // What has begun in one place ends there, wherever `last` leads meanwhile.
+    const wanted = entry.chunksSent > 0 ? (entry.target ?? delivery) : delivery;
+    const target = resolveTarget(wanted, last, configuration.settings);
     switch (target.kind) {
       case 'no-channel': {
         const note = { code: 'no_channel', message: 'no channel is configured' };
@@ -233,7 +235,9 @@ export class Outbox {
       to,
       signal,
       onProgress: async (chunksSent) => {
-        await this.#persist(entry, () => this.#context.storage.recordProgress(entry.id, chunksSent));
+        await this.#persist(entry, () =>
+          this.#context.storage.recordProgress(entry.id, { chunksSent, target: { channel, to } }),
+        );
       },
     });
   }

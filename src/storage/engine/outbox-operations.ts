@@ -1,4 +1,10 @@
-import type { AttemptFailure, ClaimOutboxOptions, OutboxDeadLetter, OutboxResult } from '../records.ts';
+import type {
+  AttemptFailure,
+  ClaimOutboxOptions,
+  OutboxDeadLetter,
+  OutboxProgress,
+  OutboxResult,
+} from '../records.ts';
 import { OUTBOX_COLUMNS, type OutboxRow } from './rows.ts';
 import { insertSummary } from './event-rows.ts';
 import { insertDelivery, writeLastTarget } from './outbox-rows.ts';
@@ -14,7 +20,7 @@ const DUE_CALLBACKS = `SELECT seq FROM outbox INDEXED BY outbox_queued_callbacks
 const ACTIVATE = `UPDATE outbox SET state = ${OUTBOX.active}, attempts = attempts + 1, holder = ?
   WHERE seq IN (SELECT value FROM json_each(?))`;
 const RECORDS = `SELECT ${OUTBOX_COLUMNS} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY due_at, seq`;
-const PROGRESS = `UPDATE outbox SET chunks_sent = ? WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
+const PROGRESS = `UPDATE outbox SET chunks_sent = ?, target = ? WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
 const FIND_ACTIVE = `SELECT seq, run_id AS runId, mapping_id AS mappingId, session_key AS sessionKey
   FROM outbox WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
 const END = `UPDATE outbox SET state = ?, error_code = ?, error_message = ?, target = ?, ended_at = ? WHERE seq = ?`;
@@ -40,8 +46,12 @@ export function claimOutbox(
   return sql.all<OutboxRow>(RECORDS, seqs);
 }
 
-export function recordProgress({ sql, holder }: Store, outboxId: string, chunksSent: number): void {
-  sql.run(PROGRESS, chunksSent, outboxId, holder);
+export function recordProgress(
+  { sql, holder }: Store,
+  outboxId: string,
+  { chunksSent, target }: OutboxProgress,
+): void {
+  sql.run(PROGRESS, chunksSent, JSON.stringify(target), outboxId, holder);
 }
 
 export function completeOutbox(store: Store, outboxId: string, result: OutboxResult): boolean {
