@@ -10,7 +10,7 @@ export function commandLine({ cwd }: Pick<Terminal, 'cwd'>, configFile: string, 
 }
 
 /** A word as a shell takes it. */
-export function inShell(word: string): string {
+function inShell(word: string): string {
   return /^[\w./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -12,7 +12,7 @@ export type { LineColumn } from './line-column.ts';
 export { parseDocument } from './parse-document.ts';
 export type { DocumentFormat, ParsedDocument, ParseResult } from './parse-document.ts';
 export { printYaml } from './print-yaml.ts';
-export { displayName, readBounded, readDocument, readSource } from './read-document.ts';
+export { displayName, readBounded, readDocument } from './read-document.ts';
 export type { ReadOptions } from './read-document.ts';
 export { kindsAt, knownKeys } from './schema-keys.ts';
 export type { TextEdit } from './diagnostic.ts';

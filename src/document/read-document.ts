@@ -43,7 +43,7 @@ export async function readDocument(file: string, options: ReadOptions = {}): Pro
 }
 
 /** Reads a file's text: strict UTF-8 without byte order mark, at most 4 MB. */
-export async function readSource(
+async function readSource(
   file: string,
   options: Pick<ReadOptions, 'cwd'> = {},
 ): Promise<{ readonly source?: SourceText; readonly diagnostics: readonly Diagnostic[] }> {
