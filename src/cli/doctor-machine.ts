@@ -2,6 +2,7 @@ import { constants, statfsSync, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/config.ts';
+import { storeStatus } from '../storage/storage.ts';
 
 /** One look at the set-up. */
 export interface Finding {
@@ -80,9 +81,27 @@ async function findClock({ file }: LoadedConfig): Promise<Finding> {
   return { area: 'clock', ok, text };
 }
 
+/** A database is asked itself what it promises. */
+async function askDatabase(url: string): Promise<Finding> {
+  try {
+    const { place, server, services } = await storeStatus(url);
+    const isDurable = server?.fsync !== 'off';
+    const standby = server?.hasSynchronousStandby === true ? 'a standby has' : 'no standby needs to have';
+    const text = `${place}: PostgreSQL ${server?.version ?? ''}, ${String(services.length)} services; ${standby} what is answered`;
+    return {
+      area: 'store',
+      ok: isDurable,
+      text: isDurable
+        ? text
+        : `${text}; fsync is off there: turn it on, or accepted work is lost with the power`,
+    };
+  } catch (error) {
+    return { area: 'store', ok: false, text: error instanceof Error ? error.message : String(error) };
+  }
+}
+
 async function findDisk({ settings: { storage } }: LoadedConfig): Promise<Finding> {
-  if (!storage.url.startsWith('sqlite:'))
-    return { area: 'disk', ok: true, text: 'the store is on another machine' };
+  if (!storage.url.startsWith('sqlite:')) return askDatabase(storage.url);
   const folder = dirname(storage.url.slice('sqlite:'.length));
   try {
     await access(folder, constants.W_OK);

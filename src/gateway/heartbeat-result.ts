@@ -1,7 +1,10 @@
 import type { AgentAction } from '../action.ts';
-import type { GatewaySettings } from '../config/config.ts';
+import type { GatewaySettings, Settings } from '../config/config.ts';
 import { HEARTBEAT_OK, type Turn, type TurnResult } from '../runners/runners.ts';
-import type { HeartbeatResult } from '../storage/storage.ts';
+import { shownError } from './summary.ts';
+import type { GatewayConfiguration } from './gateway-context.ts';
+import type { RunTarget } from './runner-holds.ts';
+import type { EventClaim, HeartbeatResult } from '../storage/storage.ts';
 
 /** The main session's key; a hook's own keys can never be this one. */
 export const MAIN_CONVERSATION = { owner: 'main', key: 'main' } as const;
@@ -65,4 +68,28 @@ function mainAction(turn: Turn, runner: string | undefined): AgentAction {
     ...(runner === undefined ? {} : { runner }),
     origin: { requestId: turn.runId, path: 'heartbeat', trusted: false },
   };
+}
+
+/** The events a turn is taken for: a forward runner passes on what hooks said, not what became of runs. */
+export function heardEvents(
+  { events }: EventClaim,
+  { heartbeat, runner, runners }: Settings['gateway'],
+): EventClaim['events'] {
+  const used = runners[heartbeat.runner ?? runner];
+  const isQuiet = used?.kind === 'forward' && !used.forwardSummaries;
+  return isQuiet ? events.filter(({ kind }) => kind !== 'summary') : events;
+}
+
+export function reasonOf(result: TurnResult): string | undefined {
+  const error = result.kind === 'completed' ? result.error : result;
+  return error === undefined ? undefined : shownError(error).message;
+}
+
+export function codeOfResult(result: TurnResult): string {
+  return result.kind === 'completed' ? (result.error?.code ?? result.outcome) : result.code;
+}
+
+/** What performs a turn of the main session. */
+export function targetOfTurn({ model }: Turn, { gateway }: GatewayConfiguration['settings']): RunTarget {
+  return { runner: gateway.heartbeat.runner ?? gateway.runner, model };
 }

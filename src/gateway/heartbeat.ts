@@ -1,4 +1,3 @@
-import type { Settings } from '../config/config.ts';
 import { LAST_CHANNEL } from '../action.ts';
 import { buildHeartbeatPrompt } from '../boundary/boundary.ts';
 import type { EventClaim } from '../storage/storage.ts';
@@ -10,7 +9,14 @@ import {
   type TurnResult,
 } from '../runners/runners.ts';
 import { isActiveAt } from './active-hours.ts';
-import { MAIN_CONVERSATION, makeHeartbeatResult } from './heartbeat-result.ts';
+import {
+  codeOfResult,
+  targetOfTurn,
+  heardEvents,
+  MAIN_CONVERSATION,
+  makeHeartbeatResult,
+  reasonOf,
+} from './heartbeat-result.ts';
 import { boundHistory } from './history.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import { persist } from './persist.ts';
@@ -19,7 +25,6 @@ import { repeatDelay } from './retry.ts';
 import { defaultModelOf } from './run-attempts.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { sessionIdOf } from './session-id.ts';
-import { shownError } from './summary.ts';
 import { takeTurn } from './take-turn.ts';
 import { pinTarget } from './delivery-target.ts';
 import { armTimer, within } from '../timers/timers.ts';
@@ -342,27 +347,4 @@ export class Heartbeat {
   async #persist(claim: EventClaim, write: () => Promise<unknown>): Promise<void> {
     await persist(this.#context, { what: `heartbeat ${claim.turnId}`, signal: this.#abort.signal }, write);
   }
-}
-
-function targetOfTurn({ model }: Turn, { gateway }: GatewayConfiguration['settings']): RunTarget {
-  return { runner: gateway.heartbeat.runner ?? gateway.runner, model };
-}
-
-/** The events a turn is taken for: a forward runner passes on what hooks said, not what became of runs. */
-function heardEvents(
-  { events }: EventClaim,
-  { heartbeat, runner, runners }: Settings['gateway'],
-): EventClaim['events'] {
-  const used = runners[heartbeat.runner ?? runner];
-  const isQuiet = used?.kind === 'forward' && !used.forwardSummaries;
-  return isQuiet ? events.filter(({ kind }) => kind !== 'summary') : events;
-}
-
-function reasonOf(result: TurnResult): string | undefined {
-  const error = result.kind === 'completed' ? result.error : result;
-  return error === undefined ? undefined : shownError(error).message;
-}
-
-function codeOfResult(result: TurnResult): string {
-  return result.kind === 'completed' ? (result.error?.code ?? result.outcome) : result.code;
 }
