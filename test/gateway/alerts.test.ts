@@ -97,10 +97,10 @@ test('runs, deliveries and agents that are away are counted', async () => {
   answer = () => ({ kind: 'completed', outcome: 'ok', reply: 'done', usage });
   await house.gateway.waitForRun(action.id, 5_000);
   await expect.poll(text).toContain('sluice_tokens_total{runner="default",turn="hook",direction="input"} 7');
+  await expect.poll(text).toContain('sluice_deliveries_total{channel="telegram",result="sent"} 1');
   await house.accept(wakeAction('look'));
   const ofMain = 'sluice_tokens_total{runner="default",turn="heartbeat",direction="output"}';
   await expect.poll(text).toContain(ofMain);
-  await expect.poll(text).toContain('sluice_deliveries_total{channel="telegram",result="sent"} 1');
   expect(await text()).toContain('sluice_runs_total{runner="default",mapping="test",result="ok"} 1');
   expect(await text()).toMatch(/sluice_run_seconds_count\{runner="default"\} 1/);
   expect(await text()).not.toContain('sluice_runner_away{');
