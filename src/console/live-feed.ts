@@ -38,6 +38,8 @@ export class LiveFeed {
   readonly #pages = new Set<Page>();
   readonly #alive: NodeJS.Timeout;
   #last = 0;
+  /** Whether anybody has looked yet: nothing is held before that. */
+  #isWatched = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor() {
@@ -49,12 +51,14 @@ export class LiveFeed {
   /** Takes a decision; costs next to nothing while no page is open. */
   see(decision: DecisionRecord): void {
     this.#last += 1;
+    if (!this.#isWatched) return;
     this.#ring[this.#last % RING] = decision;
     if (this.#pages.size > 0) this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS).unref();
   }
 
   /** What a page that reads from here on has seen. */
   get cursor(): string {
+    this.#isWatched = true;
     return `${this.#epoch}-${this.#last}`;
   }
 
@@ -64,6 +68,7 @@ export class LiveFeed {
     const [epoch, number = ''] = cursor.split('-');
     const sent = epoch === this.#epoch ? Number(number) : Number.NaN;
     const isKnown = Number.isInteger(sent) && sent <= this.#last && this.#last - sent < RING;
+    this.#isWatched = true;
     const page: Page = { reader, sent: isKnown ? sent : this.#last };
     this.#pages.add(page);
     if (isKnown) this.#send(page);

@@ -1,68 +1,99 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Part, Row } from '../support/parts.ts';
 import { freePort } from '../support/free-port.ts';
 import { startServer, stopServer, type StartedServer } from './child.ts';
-import { percent, withSpread } from './figures.ts';
+import { median, withSpread } from './figures.ts';
 import { runLoad } from './load.ts';
+import { microsPerRequest, readThreadTimes } from './thread-times.ts';
 
 const ROUNDS = 3;
 const SECONDS = 3;
+const WARM_UP_SECONDS = 1;
 const CONNECTIONS = 64;
 const TOKEN = 'bench-token-0123456789abcdef';
 
 const WITHOUT = 'service without a console';
 const CLOSED = 'with a console that nobody has open';
 const OPEN = 'with a console that is open';
+const ORDER = [WITHOUT, CLOSED, OPEN];
 
 /** What an open console costs those who send hooks: the same service and load, the three taking turns. */
 export const consolePart: Part = {
   name: 'console',
   run: async (progress) => {
-    const rates = new Map<string, number[]>();
+    const measured = new Map<string, Measured[]>();
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const name of [WITHOUT, CLOSED, OPEN]) {
-        const rate = await measure(name);
-        rates.set(name, [...(rates.get(name) ?? []), rate]);
-        progress(`round ${round + 1}/${ROUNDS}  ${name}  ${Math.round(rate)}/s`);
+      // Each begins a round once: a machine that grows busy is nobody's fault.
+      for (const name of [...ORDER.slice(round % ORDER.length), ...ORDER.slice(0, round % ORDER.length)]) {
+        const found = await measure(name);
+        measured.set(name, [...(measured.get(name) ?? []), found]);
+        progress(`round ${round + 1}/${ROUNDS}  ${name}  ${Math.round(found.rate)}/s`);
       }
     }
     return [
-      ...[...rates].map(([what, all]): Row => ({
-        what,
-        figure: `${withSpread(all, (value) => `${Math.round(value)}`)} a second`,
-      })),
-      shareRow('an open console against none', rates),
+      ...[...measured].map(([what, all]): Row => {
+        const rate = withSpread(
+          all.map((one) => one.rate),
+          (value) => `${Math.round(value)}`,
+        );
+        const micros = withSpread(
+          all.map((one) => one.mainMicros),
+          (value) => value.toFixed(0),
+        );
+        return { what, figure: `${rate} a second, main thread ${micros} us a request` };
+      }),
+      timeRow('processor time with an open console against none', measured),
     ];
   },
 };
 
-function shareRow(what: string, rates: ReadonlyMap<string, readonly number[]>): Row {
-  const without = rates.get(WITHOUT) ?? [];
-  const shares = (rates.get(OPEN) ?? []).map((rate, round) => rate / (without[round] ?? Number.NaN));
-  return { what, figure: withSpread(shares, percent) };
+interface Measured {
+  readonly rate: number;
+  /** Processor time of the main thread for a request: a busy machine changes it less than the rate. */
+  readonly mainMicros: number;
 }
 
-async function measure(name: string): Promise<number> {
+function timeRow(what: string, measured: ReadonlyMap<string, readonly Measured[]>): Row {
+  const without = measured.get(WITHOUT) ?? [];
+  const factors = (measured.get(OPEN) ?? []).map(
+    ({ mainMicros }, round) => mainMicros / (without[round]?.mainMicros ?? Number.NaN),
+  );
+  return {
+    what,
+    figure: `${withSpread(factors, (value) => value.toFixed(2))} times`,
+    ratio: { value: median(factors), better: 'lower' },
+  };
+}
+
+async function measure(name: string): Promise<Measured> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const [port, consolePort] = [await freePort(), await freePort()];
   const service = await startService(folder, { port, consolePort, hasConsole: name !== WITHOUT });
   const leave = name === OPEN ? await openPage(folder, consolePort) : (): void => undefined;
+  const pid = service.child.pid ?? 0;
+  // What opening a page starts is not what it costs while it is open.
+  await setTimeout(1_500);
   try {
-    const { requestsPerSecond, statuses } = await runLoad({
+    const before = await readThreadTimes(pid);
+    const { requestsPerSecond, requests, statuses } = await runLoad({
       host: '127.0.0.1',
       port,
       path: '/hooks/wake',
       headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
       body: '{"text":"disk is 91% full","mode":"next-heartbeat"}',
       connections: CONNECTIONS,
-      warmupSeconds: 1,
+      warmupSeconds: WARM_UP_SECONDS,
       seconds: SECONDS,
     });
     if (Object.keys(statuses).some((status) => status !== '200')) throw new Error(JSON.stringify(statuses));
-    return requestsPerSecond;
+    // Requests of the warm-up are not counted, and their time is.
+    const all = requests * (1 + WARM_UP_SECONDS / SECONDS);
+    const { main } = microsPerRequest(before, await readThreadTimes(pid), all);
+    return { rate: requestsPerSecond, mainMicros: main };
   } finally {
     leave();
     await stopServer(service);
