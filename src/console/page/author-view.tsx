@@ -35,7 +35,8 @@ import { PayloadTree } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { plainText, ShownText } from './shown-text.tsx';
 import { say } from './toast.ts';
-import { TemplateView, TransformView, WhyView } from './trace-view.tsx';
+import { TemplateView } from './template-view.tsx';
+import { TransformView, WhyView } from './trace-view.tsx';
 
 async function saveFile(): Promise<void> {
   const name = opened.value?.name;

@@ -14,7 +14,8 @@ import { PayloadTree, pointedPath } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { ShownText } from './shown-text.tsx';
 import { copy } from './toast.ts';
-import { Place, TemplateView, TransformView, WhyView } from './trace-view.tsx';
+import { Place, TemplateView } from './template-view.tsx';
+import { TransformView, WhyView } from './trace-view.tsx';
 import { isUnderWay, WorkView } from './work-view.tsx';
 
 /** How often a request whose work goes on is looked at again. */
