@@ -20,12 +20,15 @@ import type {
   IdempotentRecord,
   KeptLimits,
   KeptRequest,
+  LimitedMapping,
+  LimitRules,
   ListQuery,
   OutboxDeadLetter,
   OutboxProgress,
   OutboxRecord,
   OutboxResult,
   ProcessMark,
+  QueuePause,
   PruneResult,
   QueueSelection,
   RetentionLimits,
@@ -92,6 +95,20 @@ export interface Storage extends MailStorage {
   /** All holds, the oldest first. `defaultRunner` is the one that runs without a runner of their own wait for. */
   listHolds(defaultRunner: string): Promise<readonly HeldRunner[]>;
 
+  // --- limits of mappings, and pauses -------------------------------------------------------------------------------
+  /** Begins no further run of the mapping, or with `ALL_MAPPINGS` of any; false where that is so already. */
+  pauseRuns(mappingId: string, nowMs: number): Promise<boolean>;
+  /** Ends the pause of a mapping, or with `ALL_MAPPINGS` every pause there is. Resolves to how many ended. */
+  resumeRuns(mappingId: string): Promise<number>;
+  /** All pauses, the oldest first. */
+  listPauses(): Promise<readonly QueuePause[]>;
+  /** Mappings with runs that are due and wait for a pause or a limit, by their id. */
+  listLimited(options: { readonly nowMs: number; readonly rules?: LimitRules }): Promise<readonly LimitedMapping[]>;
+  /** Notes that runs of a mapping wait for its limits; resolves to since when they do. */
+  markLimited(mappingId: string, nowMs: number): Promise<number>;
+  /** Takes away what was marked last before a time; resolves to these mappings. */
+  unmarkLimited(beforeMs: number): Promise<readonly string[]>;
+
   // --- outbox: deliveries and callbacks ---------------------------------------------------------------------------
   /** Claims due entries in order; entries left active by a process that died are due at once, chunks sent kept. */
   claimOutbox(options: ClaimOutboxOptions): Promise<readonly OutboxRecord[]>;
@@ -142,7 +159,8 @@ export interface Storage extends MailStorage {
   listOutbox(query: ListQuery): Promise<readonly OutboxRecord[]>;
   /**
    * Makes dead or waiting runs, outbox entries and dead events due now; the dead start again with no attempts. Agents
-   * that selected runs wait for are tried now, too; runs that name no runner wait for `defaultRunner`.
+   * that selected runs wait for are tried now, too; runs that name no runner wait for `defaultRunner`. A run that is
+   * named by its id goes before the limits of its mapping.
    */
   retry(selection: QueueSelection, nowMs: number, defaultRunner?: string): Promise<number>;
   /**

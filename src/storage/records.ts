@@ -1,9 +1,11 @@
 /** What goes through the storage port, by what it is about; here what is about the store as a whole. */
 export { KEPT_DECISIONS, KEPT_LIMITS } from './request-records.ts';
+export { ALL_MAPPINGS } from './limit-records.ts';
 export { DROPPED } from './run-records.ts';
 export type * from './accept-records.ts';
 export type * from './event-records.ts';
 export type * from './hold-records.ts';
+export type * from './limit-records.ts';
 export type * from './outbox-records.ts';
 export type * from './replica-records.ts';
 export type * from './request-records.ts';

@@ -1,4 +1,5 @@
 import type { AgentAction, RunAction } from '../action.ts';
+import type { LimitRules } from './limit-records.ts';
 import type { SummaryEvent } from './event-records.ts';
 import type { NewCallback, NewDelivery } from './outbox-records.ts';
 import type { Conversation, SessionTurn } from './session-records.ts';
@@ -21,6 +22,8 @@ export interface AttemptFailure {
   readonly retryAt: number;
   /** True where the attempt does not count: the agent is away, or the service stops in good order. */
   readonly isHeld?: boolean;
+  /** True where its turn may have begun: it counts against the limits of its mapping; default false. */
+  readonly hasBegun?: boolean;
   readonly nowMs: number;
 }
 
@@ -62,6 +65,8 @@ export interface ClaimRunsOptions {
   readonly maxPerMapping?: number;
   /** Runs active at most per runner name. */
   readonly maxPerRunner?: ReadonlyMap<string, number>;
+  /** How many may begin within an hour. */
+  readonly limits?: LimitRules;
   /** The name that runs without one count under. */
   readonly defaultRunner?: string;
 }

@@ -11,7 +11,7 @@ import { StorageError } from './storage-error.ts';
 import type { StoreStatus } from './store-status.ts';
 
 export type { Storage } from './port.ts';
-export { DROPPED, KEPT_LIMITS } from './records.ts';
+export { ALL_MAPPINGS, DROPPED, KEPT_LIMITS } from './records.ts';
 export type { Lease } from './lease.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';

@@ -2,6 +2,7 @@ import { acceptContract } from './contract-accept.ts';
 import { eventsContract } from './contract-events.ts';
 import { gatheringContract } from './contract-gathering.ts';
 import { holdsContract } from './contract-holds.ts';
+import { limitsContract } from './contract-limits.ts';
 import { lifeContract } from './contract-life.ts';
 import { mailContract } from './contract-mail.ts';
 import { queueContract } from './contract-queue.ts';
@@ -23,6 +24,7 @@ export function storageContract(
   eventsContract(name, harness);
   gatheringContract(name, harness);
   holdsContract(name, harness);
+  limitsContract(name, harness);
   lifeContract(name, harness);
   mailContract(name, harness);
   replicasContract(name, harness, options);

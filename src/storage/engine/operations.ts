@@ -2,6 +2,8 @@ import * as accept from './accept-operations.ts';
 import * as events from './event-operations.ts';
 import * as holds from './hold-operations.ts';
 import * as journal from './journal-operations.ts';
+import * as limits from './limit-operations.ts';
+import * as limitReads from './limit-reads.ts';
 import * as mail from './mail-operations.ts';
 import * as mailReads from './mail-reads.ts';
 import * as outbox from './outbox-operations.ts';
@@ -22,6 +24,7 @@ export const WRITES = {
   ...events,
   ...holds,
   ...journal,
+  ...limits,
   ...mail,
   ...outbox,
   ...queue,
@@ -30,7 +33,7 @@ export const WRITES = {
   ...runs,
   ...sessions,
 };
-export const READS = { ...reads, ...mailReads };
+export const READS = { ...reads, ...limitReads, ...mailReads };
 
 type Operations = typeof WRITES & typeof READS;
 export type OperationName = keyof Operations;

@@ -12,6 +12,7 @@ import type { Store } from './store.ts';
 const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE seq = ?';
 const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL
   WHERE seq = ?`;
+const EXEMPT_RUN = 'UPDATE runs SET exempt = 1 WHERE seq = ?';
 const FIND_ENTRY = 'SELECT seq, state FROM outbox WHERE id = ?';
 const HURRY_ENTRY = 'UPDATE outbox SET due_at = ? WHERE seq = ?';
 const REVIVE_ENTRY = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = ?, attempts = 0, ended_at = NULL
@@ -92,6 +93,9 @@ function retryRun(store: Store, runId: string, nowMs: number): boolean {
     countRun(store, run, RUN.waiting);
     // Its next end posts a summary of its own, so one that nobody has read yet would be a second.
     withdrawSummary(store, runId);
+  } else if (run !== undefined && run.state <= RUN.ready) {
+    store.sql.run(EXEMPT_RUN, run.seq);
+    return true;
   } else {
     return false;
   }

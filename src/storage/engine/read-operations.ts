@@ -52,6 +52,8 @@ const HOLDS = `SELECT runner, model, since, code, message, retry_at AS retryAt, 
   ORDER BY since, runner, model`;
 const WAITING_FOR = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
   WHERE state <= ${RUN.waiting} AND runner = ?`;
+const LIMITED = `state <= ${RUN.waiting} AND state <= ${RUN.ready} AND exempt = 0
+  AND mapping_id IN (SELECT mapping_id FROM run_starts)`;
 const OLDEST_QUEUED = `SELECT accepted_at AS at FROM runs INDEXED BY runs_queued WHERE state <= ${RUN.waiting}
   ORDER BY seq LIMIT 1`;
 /** The first that arrived of each kind; a heap of dead work costs no more than one. */
@@ -156,6 +158,8 @@ export function selectRetry({ sql }: Store, selection: QueueSelection, nowMs: nu
     runs: [
       ...selectIds(sql, selection, { table: 'runs', states: `state = ${RUN.dead}` }),
       ...selectIds(sql, selection, { table: 'runs', states: `state = ${RUN.waiting}`, and: isLater }),
+      // One that is named goes before the limits of its mapping, whose starts show that it has some.
+      ...(selection.kind === 'ids' ? selectIds(sql, selection, { table: 'runs', states: LIMITED }) : []),
     ],
     outbox: [
       ...selectIds(sql, selection, { table: 'outbox', states: `state = ${OUTBOX.dead}` }),

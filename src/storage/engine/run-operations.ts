@@ -8,6 +8,8 @@ import type {
 import { RUN_COLUMNS, type RunRow } from './rows.ts';
 import { withEvents } from './gathering.ts';
 import { findClaimable } from './claimable-runs.ts';
+import { forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
+import type { Statements } from './statements.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
 import { countRun, endRun, findRunHead, type RunHead } from './run-rows.ts';
 import { advance, makeDue, promoteDue } from './session-queue.ts';
@@ -20,6 +22,9 @@ const PROMOTED_PER_CLAIM = 1000;
 
 const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
   gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN (SELECT value FROM json_each(?))`;
+const LIMITED = 'SELECT DISTINCT mapping_id AS mappingId FROM runs WHERE seq IN (SELECT value FROM json_each(?))';
+const OF_MAPPINGS = `SELECT seq FROM runs WHERE seq IN (SELECT value FROM json_each(?1))
+  AND mapping_id IN (SELECT value FROM json_each(?2))`;
 const RECORDS = `SELECT ${RUN_COLUMNS} WHERE runs.seq IN (SELECT value FROM json_each(?)) ORDER BY runs.seq`;
 const PROCESS = `UPDATE runs SET pgid = ?, start_ticks = ? WHERE id = ? AND state = ${RUN.active} AND holder = ?`;
 const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?, due_at = ?, error_code = ?, error_message = ?, pgid = NULL,
@@ -28,13 +33,23 @@ const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?
 export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
   const { sql, counters, holder } = store;
   promoteDue(store, options.nowMs, PROMOTED_PER_CLAIM);
-  const claimed = findClaimable(store, options);
+  const hourly = new HourlyRoom(sql, options.limits, options.nowMs);
+  const claimed = findClaimable(store, options, hourly);
   if (claimed.length === 0) return [];
   const seqs = JSON.stringify(claimed);
   sql.run(ACTIVATE, holder, Math.round(options.nowMs), seqs);
+  if (options.limits !== undefined) noteStarts(sql, limitedOf(sql, seqs, hourly), options.nowMs);
   counters.queuedRuns -= claimed.length;
   counters.activeRuns += claimed.length;
   return withEvents(sql, sql.all<RunRow>(RECORDS, seqs));
+}
+
+/** Of claimed runs those whose mappings have limits. */
+function limitedOf(sql: Statements, seqs: string, hourly: HourlyRoom): readonly number[] {
+  const mappings = sql.all<{ mappingId: string }>(LIMITED, seqs).map(({ mappingId }) => mappingId);
+  const limited = mappings.filter((mappingId) => hourly.isLimited(mappingId));
+  if (limited.length === 0) return [];
+  return sql.all<{ seq: number }>(OF_MAPPINGS, seqs, JSON.stringify(limited)).map(({ seq }) => seq);
 }
 
 export function recordProcess({ sql, holder }: Store, runId: string, mark: ProcessMark): void {
@@ -62,7 +77,8 @@ export function completeRun(store: Store, completion: RunCompletion): boolean {
 export function requeueRun(store: Store, runId: string, failure: AttemptFailure): boolean {
   const run = findHeldRun(store, runId);
   if (run === undefined) return false;
-  const { retryAt, code, message, isHeld = false } = failure;
+  const { retryAt, code, message, isHeld = false, hasBegun = false } = failure;
+  if (!hasBegun) forgetStart(store.sql, run.seq);
   store.sql.run(REQUEUE, isHeld ? 1 : 0, Math.round(retryAt), code, message, run.seq);
   countRun(store, run, RUN.waiting);
   advance(store, run.queue);

@@ -244,5 +244,22 @@ CREATE TABLE run_events (
 );
 `;
 
+/** Limits of mappings, and pauses: version 7 of SQLite's, which explains it. */
+const VERSION_4 = `
+ALTER TABLE runs ADD COLUMN exempt INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX runs_exempt ON runs (seq) WHERE state = 1 AND exempt = 1;
+CREATE TABLE run_starts (
+  run_seq BIGINT NOT NULL,
+  mapping_id TEXT NOT NULL,
+  line TEXT,
+  started_at BIGINT NOT NULL,
+  PRIMARY KEY (run_seq, started_at)
+);
+CREATE INDEX run_starts_of_mapping ON run_starts (mapping_id, started_at);
+CREATE INDEX run_starts_in_order ON run_starts (started_at);
+CREATE TABLE queue_pauses (mapping_id TEXT PRIMARY KEY, since BIGINT NOT NULL);
+CREATE TABLE limited_mappings (mapping_id TEXT PRIMARY KEY, since BIGINT NOT NULL, last_at BIGINT NOT NULL);
+`;
+
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
-export const POSTGRES_MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3];
+export const POSTGRES_MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];

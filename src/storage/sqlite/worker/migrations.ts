@@ -273,6 +273,31 @@ CREATE TABLE run_events (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/**
+ * Limits of mappings: what began within the last hour of those that have some (`run_starts`, with the conversation),
+ * runs that a limit does not hold (`exempt`), and since when a mapping's runs wait for its limits. `queue_pauses`:
+ * mappings of which no run is begun, `*` for all.
+ */
+const VERSION_7 = `
+ALTER TABLE runs ADD COLUMN exempt INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX runs_exempt ON runs (seq) WHERE state = 1 AND exempt = 1;
+CREATE TABLE run_starts (
+  run_seq INTEGER NOT NULL,
+  mapping_id TEXT NOT NULL,
+  line TEXT,
+  started_at INTEGER NOT NULL,
+  PRIMARY KEY (run_seq, started_at)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_starts_of_mapping ON run_starts (mapping_id, started_at);
+CREATE INDEX run_starts_in_order ON run_starts (started_at);
+CREATE TABLE queue_pauses (mapping_id TEXT PRIMARY KEY, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE limited_mappings (
+  mapping_id TEXT PRIMARY KEY,
+  since INTEGER NOT NULL,
+  last_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
 /** One step of the schema: SQL, or what runs it. */
 export type Migration = string | ((database: DatabaseSync, owners: KnownOwners) => void);
 
@@ -284,4 +309,5 @@ export const MIGRATIONS: readonly Migration[] = [
   addOwners,
   VERSION_5,
   VERSION_6,
+  VERSION_7,
 ];

@@ -1,0 +1,90 @@
+/*
+ * How many runs of a mapping may still begin. The hour slides: what counts is what began within the last 60 minutes,
+ * one row of `run_starts` each, written by the claim itself. Only mappings that have limits leave rows there.
+ */
+import type { LimitRules, RunLimits } from '../records.ts';
+import type { Statements } from './statements.ts';
+
+const HOUR_MS = 3_600_000;
+
+// What lies ahead was written under a clock that was set back since.
+const WITHIN = 'mapping_id = ? AND started_at > ? AND started_at <= ?';
+const BEGUN = `SELECT count(*) AS count FROM run_starts WHERE ${WITHIN}`;
+const NTH_NEWEST = `SELECT started_at AS at FROM run_starts WHERE ${WITHIN} ORDER BY started_at DESC LIMIT 1 OFFSET ?`;
+const FULL_LINES = `SELECT line, min(started_at) AS oldest FROM run_starts WHERE ${WITHIN} AND line IS NOT NULL
+  GROUP BY line HAVING count(*) >= ?`;
+const NOTE = `INSERT INTO run_starts (run_seq, mapping_id, line, started_at)
+  SELECT seq, mapping_id, line, started_at FROM runs WHERE seq IN (SELECT value FROM json_each(?))
+  ON CONFLICT (run_seq, started_at) DO NOTHING`;
+const FORGET_OLD = 'DELETE FROM run_starts WHERE started_at <= ?';
+const FORGET = 'DELETE FROM run_starts WHERE run_seq = ? AND started_at = (SELECT started_at FROM runs WHERE seq = ?)';
+
+/** The limits of one mapping; undefined where it has none. */
+export function limitsOf(rules: LimitRules | undefined, mappingId: string): RunLimits | undefined {
+  if (rules === undefined || mappingId === '') return undefined;
+  return rules.byMapping.get(mappingId) ?? rules.default;
+}
+
+export class HourlyRoom {
+  readonly #sql: Statements;
+  readonly #rules: LimitRules | undefined;
+  readonly #nowMs: number;
+  readonly #left = new Map<string, number>();
+
+  constructor(sql: Statements, rules: LimitRules | undefined, nowMs: number) {
+    this.#sql = sql;
+    this.#rules = rules;
+    this.#nowMs = Math.round(nowMs);
+  }
+
+  /** Whether starts of the mapping are counted. */
+  isLimited(mappingId: string): boolean {
+    const { runsPerHour, runsPerHourAndSession } = limitsOf(this.#rules, mappingId) ?? {};
+    return runsPerHour !== undefined || runsPerHourAndSession !== undefined;
+  }
+
+  /** How many runs of the mapping may begin now. */
+  left(mappingId: string): number {
+    const known = this.#left.get(mappingId);
+    if (known !== undefined) return known;
+    const limit = limitsOf(this.#rules, mappingId)?.runsPerHour;
+    const begun = limit === undefined ? undefined : this.#sql.find<{ count: number }>(BEGUN, ...this.#hour(mappingId));
+    const left = limit === undefined ? Infinity : Math.max(0, limit - (begun?.count ?? 0));
+    this.#left.set(mappingId, left);
+    return left;
+  }
+
+  take(mappingId: string): void {
+    this.#left.set(mappingId, this.left(mappingId) - 1);
+  }
+
+  /** When `left` will not be 0 any more. */
+  freeAt(mappingId: string): number | undefined {
+    const limit = limitsOf(this.#rules, mappingId)?.runsPerHour;
+    if (limit === undefined) return undefined;
+    const nth = this.#sql.find<{ at: number }>(NTH_NEWEST, ...this.#hour(mappingId), limit - 1);
+    return nth && nth.at + HOUR_MS;
+  }
+
+  /** Conversations of the mapping of which no run may begin now, each with the time of its oldest start. */
+  fullLines(mappingId: string): readonly { readonly line: string; readonly oldest: number }[] {
+    const limit = limitsOf(this.#rules, mappingId)?.runsPerHourAndSession;
+    return limit === undefined ? [] : this.#sql.all(FULL_LINES, ...this.#hour(mappingId), limit);
+  }
+
+  #hour(mappingId: string): [string, number, number] {
+    return [mappingId, this.#nowMs - HOUR_MS, this.#nowMs + HOUR_MS];
+  }
+}
+
+/** Notes that runs begin, with the time that stands in their rows. */
+export function noteStarts(sql: Statements, seqs: readonly number[], nowMs: number): void {
+  if (seqs.length === 0) return;
+  sql.run(FORGET_OLD, Math.round(nowMs) - HOUR_MS);
+  sql.run(NOTE, JSON.stringify(seqs));
+}
+
+/** A run that was claimed did not begin after all. */
+export function forgetStart(sql: Statements, seq: number): void {
+  sql.run(FORGET, seq, seq);
+}

@@ -1,0 +1,34 @@
+import { ALL_MAPPINGS } from '../records.ts';
+import type { Store } from './store.ts';
+
+const PAUSE = 'INSERT INTO queue_pauses (mapping_id, since) VALUES (?, ?) ON CONFLICT (mapping_id) DO NOTHING';
+const RESUME = 'DELETE FROM queue_pauses WHERE mapping_id = ?';
+const RESUME_ALL = 'DELETE FROM queue_pauses';
+const MARKED = 'SELECT since FROM limited_mappings WHERE mapping_id = ?';
+const MARK = `INSERT INTO limited_mappings (mapping_id, since, last_at) VALUES (?, ?, ?)
+  ON CONFLICT (mapping_id) DO UPDATE SET last_at = excluded.last_at`;
+const WELL = 'SELECT mapping_id AS mappingId FROM limited_mappings WHERE last_at < ?';
+const UNMARK = 'DELETE FROM limited_mappings WHERE last_at < ?';
+
+/** Begins no further run of the mapping, or of any; false where that is so already. */
+export function pauseRuns({ sql }: Store, mappingId: string, nowMs: number): boolean {
+  return sql.run(PAUSE, mappingId, Math.round(nowMs)) > 0;
+}
+
+/** Ends the pause of a mapping, or with `ALL_MAPPINGS` every pause there is. Returns how many ended. */
+export function resumeRuns({ sql }: Store, mappingId: string): number {
+  return mappingId === ALL_MAPPINGS ? sql.run(RESUME_ALL) : sql.run(RESUME, mappingId);
+}
+
+/** Notes that runs of a mapping wait for its limits. Returns since when, so that it is told once. */
+export function markLimited({ sql }: Store, mappingId: string, nowMs: number): number {
+  sql.run(MARK, mappingId, Math.round(nowMs), Math.round(nowMs));
+  return sql.find<{ since: number }>(MARKED, mappingId)?.since ?? nowMs;
+}
+
+/** Takes away what was marked last before a time: these mappings are well again. */
+export function unmarkLimited({ sql }: Store, beforeMs: number): readonly string[] {
+  const well = sql.all<{ mappingId: string }>(WELL, Math.round(beforeMs));
+  if (well.length > 0) sql.run(UNMARK, Math.round(beforeMs));
+  return well.map(({ mappingId }) => mappingId);
+}

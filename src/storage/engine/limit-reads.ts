@@ -1,0 +1,66 @@
+import { ALL_MAPPINGS, type LimitedMapping, type LimitRules, type QueuePause } from '../records.ts';
+import { HourlyRoom } from './hourly-room.ts';
+import { RUN } from './states.ts';
+import type { Statements } from './statements.ts';
+import type { Store } from './store.ts';
+
+const HOUR_MS = 3_600_000;
+
+const PAUSES = 'SELECT mapping_id AS mappingId, since FROM queue_pauses ORDER BY since, mapping_id';
+const FIRST = `SELECT mapping_id AS mappingId FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}
+  ORDER BY mapping_id LIMIT 1`;
+const NEXT = `SELECT mapping_id AS mappingId FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}
+  AND mapping_id > ? ORDER BY mapping_id LIMIT 1`;
+const WAITING = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
+  WHERE state <= ${RUN.waiting} AND state <= ${RUN.ready} AND mapping_id = ?`;
+const HELD = `${WAITING} AND exempt = 0`;
+const HELD_IN_LINES = `${HELD} AND line IN (SELECT value FROM json_each(?))`;
+
+/** The oldest first. */
+export function listPauses({ sql }: Store): QueuePause[] {
+  return sql.all(PAUSES);
+}
+
+/** Mappings with runs that are due and wait for a pause or for a limit. */
+export function listLimited(
+  { sql }: Store,
+  { nowMs, rules }: { readonly nowMs: number; readonly rules?: LimitRules },
+): LimitedMapping[] {
+  const paused = new Set(sql.all<QueuePause>(PAUSES).map(({ mappingId }) => mappingId));
+  if (paused.size === 0 && rules === undefined) return [];
+  const room = new HourlyRoom(sql, rules, nowMs);
+  return readyMappings(sql).flatMap((mappingId): LimitedMapping[] => {
+    if (paused.has(ALL_MAPPINGS) || paused.has(mappingId)) {
+      return [{ mappingId, reason: 'paused', waiting: count(sql, WAITING, mappingId) }];
+    }
+    const found = limitedBy(sql, room, mappingId);
+    return found === undefined || found.waiting === 0 ? [] : [found];
+  });
+}
+
+function limitedBy(sql: Statements, room: HourlyRoom, mappingId: string): LimitedMapping | undefined {
+  if (room.left(mappingId) <= 0) {
+    const until = room.freeAt(mappingId);
+    const waiting = count(sql, HELD, mappingId);
+    return { mappingId, reason: 'runsPerHour', waiting, ...(until === undefined ? {} : { until }) };
+  }
+  const full = room.fullLines(mappingId);
+  if (full.length === 0) return undefined;
+  const waiting = count(sql, HELD_IN_LINES, mappingId, JSON.stringify(full.map(({ line }) => line)));
+  const until = Math.min(...full.map(({ oldest }) => oldest + HOUR_MS));
+  return { mappingId, reason: 'runsPerHourAndSession', waiting, until };
+}
+
+function readyMappings(sql: Statements): readonly string[] {
+  const found: string[] = [];
+  let next = sql.find<{ mappingId: string }>(FIRST);
+  while (next !== undefined) {
+    found.push(next.mappingId);
+    next = sql.find(NEXT, next.mappingId);
+  }
+  return found;
+}
+
+function count(sql: Statements, text: string, ...values: string[]): number {
+  return sql.find<{ count: number }>(text, ...values)?.count ?? 0;
+}
