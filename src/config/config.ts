@@ -10,6 +10,7 @@ export type {
   AgentDefaults,
   GatewaySettings,
   HooksSettings,
+  HourLimits,
   LoadedConfig,
   ProviderSettings,
   RunnerSettings,

@@ -55,6 +55,8 @@ export interface HooksSettings {
     readonly wakeMode: WakeMode;
     readonly deliver: boolean;
     readonly summary: SummaryMode;
+    /** Runs of a mapping that may begin within an hour, where the mapping does not say it. */
+    readonly limits?: HourLimits;
   };
   /** `openclaw`: idempotency keys also come in their header and in the body, and a key with another body is another request. */
   readonly dialect: 'sluice' | 'openclaw';
@@ -79,6 +81,12 @@ export interface HooksSettings {
   };
   /** The mailbox that is read; absent where `hooks.mail` is, or is of another version. */
   readonly mail?: MailBlock;
+}
+
+/** How many runs may begin within an hour. */
+export interface HourLimits {
+  readonly runsPerHour?: number | undefined;
+  readonly runsPerHourAndSession?: number | undefined;
 }
 
 export interface ServerSettings {

@@ -116,7 +116,7 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
     queryToken: hooks.queryToken,
     authFailuresPerMinute: hooks.authFailuresPerMinute,
     lenient: hooks.lenient ?? context.isOpenClaw,
-    defaults: hooks.defaults,
+    defaults: runDefaults(hooks.defaults),
     unmatched: hooks.unmatched,
     dialect: context.isOpenClaw ? 'openclaw' : 'sluice',
     exposeRuns: hooks.exposeRuns,
@@ -151,6 +151,10 @@ function checkDefaultKey(
         ? 'add "hook:", or set a default session key'
         : 'add its prefix, or choose another default',
   });
+}
+
+function runDefaults({ limits, ...rest }: ConfigFile['hooks']['defaults']): HooksSettings['defaults'] {
+  return limits === undefined ? rest : { ...rest, limits };
 }
 
 /** The agents a hook may name; every name has to lead somewhere. */

@@ -1,7 +1,7 @@
 import type { ChannelLookup } from '../channels/channels.ts';
 import type { Settings } from '../config/config.ts';
 import type { Runner } from '../runners/runners.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { LimitRules, Storage } from '../storage/storage.ts';
 import type { GatewayMetrics, HealthReporter, Log } from '../telemetry/telemetry.ts';
 import type { Alerts } from './alerts.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -13,6 +13,8 @@ export interface GatewayConfiguration {
   /** By name, as in `gateway.runners`. */
   readonly runners: ReadonlyMap<string, Runner>;
   readonly channels: ChannelLookup;
+  /** How many runs of each mapping may begin within an hour; absent where none is limited. */
+  readonly limits?: LimitRules;
 }
 
 /** The policies of `retry.ts`, or others for tests. */

@@ -14,6 +14,7 @@ import { Heartbeat, type HeartbeatCounters } from './heartbeat.ts';
 import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
 import type { GatewayConfiguration, GatewayContext, RetryPolicies } from './gateway-context.ts';
 import { Performer, type RunCounters } from './performer.ts';
+import { LimitWatch } from './limit-watch.ts';
 import { RunnerHolds } from './runner-holds.ts';
 import { WorkLoop } from './work-loop.ts';
 import { HEARTBEAT_RETRY, HOLD_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from './retry.ts';
@@ -78,6 +79,7 @@ export class Gateway {
   readonly #heartbeat: Heartbeat;
   readonly #holds: RunnerHolds;
   readonly #alerts: Alerts;
+  readonly #limits: LimitWatch;
   readonly #loop: WorkLoop;
   readonly #performs: boolean;
   #configuration: GatewayConfiguration;
@@ -121,6 +123,7 @@ export class Gateway {
       this.#loop.wake();
     });
     this.#alerts = new Alerts(base);
+    this.#limits = new LimitWatch(base);
     const context: GatewayContext = { ...base, holds: this.#holds, alerts: this.#alerts };
     this.#performer = new Performer(context);
     this.#outbox = new Outbox(context);
@@ -155,6 +158,7 @@ export class Gateway {
 
   /** Says that another process changed the store: there may be work, or an agent is to be tried at once. */
   notifyOutside(): void {
+    this.#limits.lookSoon();
     void this.#holds
       .readRetries()
       .catch(() => this.#log.warn({}, 'the store could not be asked which agents to try again'))
@@ -169,6 +173,7 @@ export class Gateway {
   /** Takes up another configuration; work under way ends with the one it began with. */
   reconfigure(configuration: GatewayConfiguration): void {
     this.#configuration = configuration;
+    this.#limits.lookSoon();
     this.#holds.retryNow();
     this.#heartbeat.reconfigure();
     this.#loop.wake();
@@ -258,6 +263,7 @@ export class Gateway {
   /** Begins what is due; resolves to how long nothing else will be. */
   async #pass(): Promise<number> {
     if (!(await this.#share())) return IDLE_MS;
+    await this.#limits.look();
     const lookedAt = this.#clock.now();
     const dueAt = await this.#storage.nextDueAt();
     if (dueAt === undefined) return IDLE_MS;

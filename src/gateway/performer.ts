@@ -72,7 +72,8 @@ export class Performer {
 
   /** Claims what is due and there is room for. */
   async claim(): Promise<void> {
-    const { gateway } = this.#context.configuration().settings;
+    const { settings, limits } = this.#context.configuration();
+    const { gateway } = settings;
     const room = gateway.maxRuns - this.#active.size;
     if (room <= 0 || (this.#isDraining && this.#active.size > 0)) return;
     const maxPerMapping = gateway.maxRunsPerMapping;
@@ -81,6 +82,7 @@ export class Performer {
       nowMs: this.#context.now(),
       limit: this.#isDraining ? 1 : room,
       ...(maxPerMapping === undefined ? {} : { maxPerMapping }),
+      ...(limits === undefined ? {} : { limits }),
       ...this.#runnerLimits(this.#context.configuration()),
     });
     // The lease was lost meanwhile: nobody begins them, so they are taken over like any others.

@@ -1,7 +1,7 @@
 import type { AgentAction } from '../action.ts';
 import type { RunnerSettings } from '../config/config.ts';
 import type { RunnerOptions, Turn, TurnResult } from '../runners/runners.ts';
-import type { AgentRun } from '../storage/storage.ts';
+import type { AgentRun, AttemptFailure } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import type { AlertSubject } from './alerts.ts';
 import { makeCompletion } from './completion.ts';
@@ -68,7 +68,9 @@ export class RunAttempts {
       // An orderly stop counts no attempt: it says nothing about the run. Without its lease, though, this process is
       // to the others as one that died, and what it began has to be seen.
       const isCounted = !this.#signal.aborted && result.kind === 'completed';
-      return isCounted ? this.crashed(run) : this.putBack(run, RUN_ENDED_BY_CRASH);
+      if (isCounted) return this.crashed(run);
+      const back = { retryAt: this.#context.now(), isHeld: true, hasBegun: result.kind === 'completed' };
+      return this.#requeue(run, RUN_ENDED_BY_CRASH, back);
     }
     this.#tell(run, result, {
       runner: target.runner,
@@ -83,7 +85,7 @@ export class RunAttempts {
     const decision = decideRepeat(this.#context.retry.runs, run.attempts, { random: 0 });
     if (decision.kind === 'give-up') return this.#giveUp(run, RUN_ENDED_BY_CRASH);
     // At once: a delay would let later runs of the same key overtake.
-    await this.#requeue(run, RUN_ENDED_BY_CRASH, { retryAt: this.#context.now() });
+    await this.#requeue(run, RUN_ENDED_BY_CRASH, { retryAt: this.#context.now(), hasBegun: true });
   }
 
   /** Puts a claimed run back to where it stood, as if it had never been claimed. */
@@ -261,11 +263,11 @@ export class RunAttempts {
   async #requeue(
     run: AgentRun,
     { code, message }: RunError,
-    { retryAt, isHeld = false }: { readonly retryAt: number; readonly isHeld?: boolean },
+    { retryAt, isHeld = false, hasBegun = false }: Pick<AttemptFailure, 'retryAt' | 'isHeld' | 'hasBegun'>,
   ): Promise<void> {
     const nowMs = this.#context.now();
     await this.#persist(run, 'next attempt', () =>
-      this.#context.storage.requeueRun(run.id, { code, message, retryAt, isHeld, nowMs }),
+      this.#context.storage.requeueRun(run.id, { code, message, retryAt, isHeld, hasBegun, nowMs }),
     );
     if (!isHeld) this.#counters.repeated += 1;
   }

@@ -4,6 +4,8 @@ import type { Diagnostic } from '../document/document.ts';
 import { createRunners, type Runner } from '../runners/runners.ts';
 import { openChannels, type OpenChannels } from '../channels/channels.ts';
 import { loadGeneration, type Generation, type GenerationOptions } from './load-generation.ts';
+import { limitRules } from './limit-rules.ts';
+import type { LimitRules } from '../storage/storage.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
 
@@ -39,6 +41,8 @@ export interface Effects {
   readonly settings: Settings;
   readonly runners: ReadonlyMap<string, Runner>;
   readonly channels: OpenChannels;
+  /** Absent where no mapping has a limit. */
+  readonly limits?: LimitRules;
 }
 
 /** The generation that is live and how it is replaced: one reference, swapped whole. */
@@ -165,10 +169,12 @@ function applyOverrides(
   };
 }
 
-function createEffects({ config, channelCatalog }: Generation, env: NodeJS.ProcessEnv): Effects {
+function createEffects({ config, channelCatalog, table }: Generation, env: NodeJS.ProcessEnv): Effects {
   const { settings } = config;
+  const limits = limitRules(settings.hooks.defaults.limits, table.mappings);
   return {
     settings,
+    ...(limits === undefined ? {} : { limits }),
     runners: createRunners(settings, env),
     channels: openChannels(channelCatalog, settings.channels),
   };

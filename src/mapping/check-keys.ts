@@ -19,6 +19,7 @@ const AGENT_KEYS = [
   'summary',
   'callbackUrl',
   'debounce',
+  'limits',
 ] as const;
 /** Of these, the ones that concern the delivery alone. */
 const NOTIFY_KEYS: ReadonlySet<string> = new Set(['name', 'channel', 'to', 'fallback', 'summary']);

@@ -212,6 +212,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
     ...present('callbackUrl', callbackUrl),
     ...present('dedupe', dedupe),
     ...present('ignoreSenders', ignoreSenders),
+    ...present('limits', source.limits),
     ...present('debounce', debounce),
   };
 }

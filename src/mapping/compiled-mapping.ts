@@ -201,6 +201,11 @@ export interface CompiledMapping {
   readonly callbackUrl?: string;
   readonly dedupe?: DedupeSettings;
   readonly ignoreSenders?: IgnoredSenders;
+  /** Runs that may begin within an hour, as the mapping itself says. */
+  readonly limits?: {
+    readonly runsPerHour?: number | undefined;
+    readonly runsPerHourAndSession?: number | undefined;
+  };
   readonly debounce?: DebounceSettings;
   readonly settings: PathSettings;
   /** Where the mapping sets each of them. */

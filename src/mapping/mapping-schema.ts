@@ -104,6 +104,21 @@ const DebounceSchema = z.strictObject({
 /** At most so many that a look-up in a request costs nothing. */
 const AccountsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
 
+const LimitsSchema = z.strictObject({
+  runsPerHour: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe('Runs of this mapping that may begin within an hour; further ones wait in the queue.'),
+  runsPerHourAndSession: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe('The same for any one conversation (sessionKey) of the mapping.'),
+});
+
 const IgnoreSendersSchema = z.union([
   AccountsSchema.describe('Accounts, compared without case with where senders usually put them.'),
   z.strictObject({
@@ -226,6 +241,9 @@ export const MappingSchema = z.strictObject({
   ),
   debounce: DebounceSchema.optional().describe(
     'Events that follow each other closely become one run, which reads them all; for agent mappings.',
+  ),
+  limits: LimitsSchema.optional().describe(
+    'How many runs may begin within an hour; default hooks.defaults.limits, key by key, else no limit.',
   ),
   ignoreSenders: IgnoreSendersSchema.optional().describe(
     'Accounts whose events make nothing and are answered 204, e.g. the one that comments for the agent.',

@@ -1,8 +1,8 @@
 /** `limits` of a mapping: how many of its runs may begin within an hour. */
 export interface RunLimits {
-  readonly runsPerHour?: number;
+  readonly runsPerHour?: number | undefined;
   /** Of any one conversation. */
-  readonly runsPerHourAndSession?: number;
+  readonly runsPerHourAndSession?: number | undefined;
 }
 
 /** What holds for every mapping; runs of the built-in routes have none and are not limited. */

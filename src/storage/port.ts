@@ -105,7 +105,9 @@ export interface Storage extends MailStorage {
   /** Mappings with runs that are due and wait for a pause or a limit, by their id. */
   listLimited(options: { readonly nowMs: number; readonly rules?: LimitRules }): Promise<readonly LimitedMapping[]>;
   /** Notes that runs of a mapping wait for its limits; resolves to since when they do. */
-  markLimited(mappingId: string, nowMs: number): Promise<number>;
+  markLimited(limited: LimitedMapping, nowMs: number): Promise<number>;
+  /** What was marked after a time, as it was marked last. */
+  listMarked(sinceMs: number): Promise<readonly LimitedMapping[]>;
   /** Takes away what was marked last before a time; resolves to these mappings. */
   unmarkLimited(beforeMs: number): Promise<readonly string[]>;
 

@@ -26,6 +26,13 @@ export interface ObservedTokens {
   readonly usage: { readonly inputTokens?: number; readonly outputTokens?: number };
 }
 
+/** Runs of a mapping that wait although agents are free. */
+export interface ObservedWaiting {
+  readonly mappingId: string;
+  readonly reason: string;
+  readonly waiting: number;
+}
+
 /** What the gateway does, as it happens. */
 export interface GatewayMetrics {
   observeRun(run: ObservedRun): void;
@@ -34,6 +41,8 @@ export interface GatewayMetrics {
   observeTokens(tokens: ObservedTokens): void;
   /** Runners that are away now. */
   setAway(runners: readonly string[]): void;
+  /** Runs that wait for a limit of their mapping or a pause, and what is paused. */
+  setWaiting(waiting: readonly ObservedWaiting[], paused: readonly string[]): void;
 }
 
 const SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1_800];
@@ -72,6 +81,18 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     labelNames: ['runner'],
     registers,
   });
+  const waiting = new Gauge({
+    name: 'sluice_mapping_waiting_runs',
+    help: 'Runs that wait for a limit of their mapping, or because somebody paused them.',
+    labelNames: ['mapping', 'reason'],
+    registers,
+  });
+  const paused = new Gauge({
+    name: 'sluice_queue_paused',
+    help: '1 for a mapping that is paused; * stands for all.',
+    labelNames: ['mapping'],
+    registers,
+  });
   const mappings = new Set<string>();
   const mappingLabel = (id = ''): string => {
     if (mappings.size < MAX_MAPPINGS) mappings.add(id);
@@ -91,6 +112,14 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     setAway(runners) {
       away.reset();
       for (const runner of runners) away.set({ runner }, 1);
+    },
+    setWaiting(found, pauses) {
+      waiting.reset();
+      for (const { mappingId, reason, waiting: runCount } of found) {
+        waiting.inc({ mapping: mappingLabel(mappingId), reason }, runCount);
+      }
+      paused.reset();
+      for (const mapping of pauses) paused.set({ mapping: mappingLabel(mapping) }, 1);
     },
   };
 }

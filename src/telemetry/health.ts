@@ -30,6 +30,8 @@ export const HEALTH_CONDITIONS = {
     title: 'a transform failed too often and is not called for a while',
   },
   runner_away: { effect: 'degraded', title: 'a runner cannot be reached; its runs wait' },
+  mapping_limited: { effect: 'degraded', title: 'a mapping is at a limit of its own; its runs wait' },
+  queue_paused: { effect: 'degraded', title: 'somebody paused runs; they wait' },
   channel_away: { effect: 'degraded', title: 'a channel cannot be reached; its deliveries wait' },
   mailbox_away: { effect: 'degraded', title: 'a mailbox cannot be reached' },
   mailbox_login_refused: { effect: 'degraded', title: 'the server of a mailbox refuses the login' },

@@ -103,12 +103,15 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
 
     test('remembers since when a mapping waits until it has been well for long enough', async () => {
       const store = await fresh();
-      expect(await store.storage.markLimited('a', NOW)).toBe(NOW);
+      const waits = { mappingId: 'a', reason: 'runsPerHour', waiting: 3, until: NOW + 90 } as const;
+      expect(await store.storage.markLimited(waits, NOW)).toBe(NOW);
       const storage = await again(store);
-      expect(await storage.markLimited('a', NOW + 50)).toBe(NOW);
+      expect(await storage.markLimited(waits, NOW + 50)).toBe(NOW);
+      expect(await storage.listMarked(NOW + 49)).toEqual([waits]);
+      expect(await storage.listMarked(NOW + 50)).toEqual([]);
       expect(await storage.unmarkLimited(NOW + 50)).toEqual([]);
       expect(await storage.unmarkLimited(NOW + 51)).toEqual(['a']);
-      expect(await storage.markLimited('a', NOW + 60)).toBe(NOW + 60);
+      expect(await storage.markLimited(waits, NOW + 60)).toBe(NOW + 60);
     });
   });
 }

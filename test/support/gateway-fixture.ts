@@ -14,7 +14,7 @@ import {
 } from '../../src/runners/runners.ts';
 import { Gateway, type GatewayConfiguration, type GatewayOptions } from '../../src/gateway/gateway.ts';
 import type { ChannelAdapter, ChannelMessage, SendResult } from '../../src/channels/channels.ts';
-import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import { openStorage, type LimitRules, type Storage } from '../../src/storage/storage.ts';
 import { gatewaySettings } from './gateway-settings.ts';
 
 /** Retries within milliseconds, three and five of them as in the real policies. */
@@ -128,6 +128,7 @@ export interface HouseOptions {
   readonly url?: string;
   readonly leaseMs?: number;
   readonly start?: boolean;
+  readonly limits?: LimitRules;
 }
 
 export interface House {
@@ -160,6 +161,7 @@ export function configurationOf(options: HouseOptions): GatewayConfiguration {
       },
       channels: Object.fromEntries(channels.map(({ channel, settings }) => [channel.id, settings])),
     },
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
     runners: new Map(Object.entries({ default: createEchoRunner(), ...options.runners })),
     channels: { find: async (id) => channels.find(({ channel }) => channel.id === id)?.channel },
   };

@@ -1,12 +1,13 @@
-import { ALL_MAPPINGS } from '../records.ts';
+import { ALL_MAPPINGS, type LimitedMapping } from '../records.ts';
 import type { Store } from './store.ts';
 
 const PAUSE = 'INSERT INTO queue_pauses (mapping_id, since) VALUES (?, ?) ON CONFLICT (mapping_id) DO NOTHING';
 const RESUME = 'DELETE FROM queue_pauses WHERE mapping_id = ?';
 const RESUME_ALL = 'DELETE FROM queue_pauses';
 const MARKED = 'SELECT since FROM limited_mappings WHERE mapping_id = ?';
-const MARK = `INSERT INTO limited_mappings (mapping_id, since, last_at) VALUES (?, ?, ?)
-  ON CONFLICT (mapping_id) DO UPDATE SET last_at = excluded.last_at`;
+const MARK = `INSERT INTO limited_mappings (mapping_id, since, last_at, reason, waiting, free_at)
+  VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (mapping_id) DO UPDATE SET last_at = excluded.last_at,
+    reason = excluded.reason, waiting = excluded.waiting, free_at = excluded.free_at`;
 const WELL = 'SELECT mapping_id AS mappingId FROM limited_mappings WHERE last_at < ?';
 const UNMARK = 'DELETE FROM limited_mappings WHERE last_at < ?';
 
@@ -21,8 +22,10 @@ export function resumeRuns({ sql }: Store, mappingId: string): number {
 }
 
 /** Notes that runs of a mapping wait for its limits. Returns since when, so that it is told once. */
-export function markLimited({ sql }: Store, mappingId: string, nowMs: number): number {
-  sql.run(MARK, mappingId, Math.round(nowMs), Math.round(nowMs));
+export function markLimited({ sql }: Store, limited: LimitedMapping, nowMs: number): number {
+  const { mappingId, reason, waiting, until = null } = limited;
+  const now = Math.round(nowMs);
+  sql.run(MARK, mappingId, now, now, reason, waiting, until);
   return sql.find<{ since: number }>(MARKED, mappingId)?.since ?? nowMs;
 }
 

@@ -7,6 +7,8 @@ import type { Store } from './store.ts';
 const HOUR_MS = 3_600_000;
 
 const PAUSES = 'SELECT mapping_id AS mappingId, since FROM queue_pauses ORDER BY since, mapping_id';
+const MARKED = `SELECT mapping_id AS mappingId, reason, waiting, free_at AS until FROM limited_mappings
+  WHERE last_at > ? ORDER BY mapping_id`;
 const FIRST = `SELECT mapping_id AS mappingId FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}
   ORDER BY mapping_id LIMIT 1`;
 const NEXT = `SELECT mapping_id AS mappingId FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}
@@ -19,6 +21,14 @@ const HELD_IN_LINES = `${HELD} AND line IN (SELECT value FROM json_each(?))`;
 /** The oldest first. */
 export function listPauses({ sql }: Store): QueuePause[] {
   return sql.all(PAUSES);
+}
+
+/** Mappings that were marked as limited since a time, as whoever performs found them last. */
+export function listMarked({ sql }: Store, sinceMs: number): LimitedMapping[] {
+  return sql.all<LimitedMapping & { until: number | null }>(MARKED, Math.round(sinceMs)).map((row) => {
+    const { until, ...rest } = row;
+    return until === null ? rest : { ...rest, until };
+  });
 }
 
 /** Mappings with runs that are due and wait for a pause or for a limit. */

@@ -258,7 +258,14 @@ CREATE TABLE run_starts (
 CREATE INDEX run_starts_of_mapping ON run_starts (mapping_id, started_at);
 CREATE INDEX run_starts_in_order ON run_starts (started_at);
 CREATE TABLE queue_pauses (mapping_id TEXT PRIMARY KEY, since BIGINT NOT NULL);
-CREATE TABLE limited_mappings (mapping_id TEXT PRIMARY KEY, since BIGINT NOT NULL, last_at BIGINT NOT NULL);
+CREATE TABLE limited_mappings (
+  mapping_id TEXT PRIMARY KEY,
+  since BIGINT NOT NULL,
+  last_at BIGINT NOT NULL,
+  reason TEXT NOT NULL,
+  waiting BIGINT NOT NULL,
+  free_at BIGINT
+);
 `;
 
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */

@@ -294,7 +294,10 @@ CREATE TABLE queue_pauses (mapping_id TEXT PRIMARY KEY, since INTEGER NOT NULL) 
 CREATE TABLE limited_mappings (
   mapping_id TEXT PRIMARY KEY,
   since INTEGER NOT NULL,
-  last_at INTEGER NOT NULL
+  last_at INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  waiting INTEGER NOT NULL,
+  free_at INTEGER
 ) STRICT, WITHOUT ROWID;
 `;
 

@@ -1,0 +1,126 @@
+/*
+ * Runs that wait although agents are free, because their mapping is at its limit or paused. The claim itself passes
+ * over them; here it is looked at once a second, told to readiness, metrics and log, and of a limit once to the main
+ * session. A mapping is well again when none of its runs has waited for an hour: the hour slides, so a flood frees a
+ * place now and then, and each would otherwise be told anew.
+ */
+import type { LimitedMapping, QueuePause } from '../storage/storage.ts';
+import { codeOf } from '../telemetry/telemetry.ts';
+import type { GatewayContext } from './gateway-context.ts';
+
+const LOOK_EVERY_MS = 1_000;
+/** How often it is written down that a mapping still waits. */
+const MARK_EVERY_MS = 10_000;
+const WELL_AFTER_MS = 3_600_000;
+/** A repeat of the same alert within it is left out by the store; the mark it goes by is gone before. */
+const ALERT_KEY_SECONDS = 2_592_000;
+
+type Limited = LimitedMapping & { readonly reason: 'runsPerHour' | 'runsPerHourAndSession' };
+
+interface Marked {
+  readonly at: number;
+  readonly reason: string;
+}
+
+export class LimitWatch {
+  readonly #context: Omit<GatewayContext, 'holds' | 'alerts'>;
+  readonly #marked = new Map<string, Marked>();
+  readonly #told = new Set<string>();
+  #lookedAt = -Infinity;
+  #sweptAt = -Infinity;
+
+  constructor(context: Omit<GatewayContext, 'holds' | 'alerts'>) {
+    this.#context = context;
+  }
+
+  /** The next pass looks again: something has changed. */
+  lookSoon(): void {
+    this.#lookedAt = -Infinity;
+  }
+
+  async look(): Promise<void> {
+    const { now, storage, configuration } = this.#context;
+    const nowMs = now();
+    if (nowMs - this.#lookedAt < LOOK_EVERY_MS) return;
+    this.#lookedAt = nowMs;
+    const { limits: rules } = configuration();
+    const found = await storage.listLimited({ nowMs, ...(rules === undefined ? {} : { rules }) });
+    this.#report(found, await storage.listPauses());
+    for (const one of found) if (isLimited(one)) await this.#follow(one, nowMs);
+    await this.#sweep(nowMs);
+  }
+
+  async #follow(limited: Limited, nowMs: number): Promise<void> {
+    const { mappingId, reason } = limited;
+    const before = this.#marked.get(mappingId);
+    if (before !== undefined && before.reason === reason && nowMs - before.at < MARK_EVERY_MS) return;
+    const since = await this.#context.storage.markLimited(limited, nowMs);
+    this.#marked.set(mappingId, { at: nowMs, reason });
+    if (this.#told.has(mappingId)) return;
+    await this.#tellMainSession(limited, since);
+    this.#told.add(mappingId);
+    const { waiting } = limited;
+    this.#context.log.warn({ mappingId, reason, waiting }, 'runs of a mapping wait for its limit');
+  }
+
+  /** Lets go of mappings that are well again. */
+  async #sweep(nowMs: number): Promise<void> {
+    if (nowMs - this.#sweptAt < MARK_EVERY_MS) return;
+    this.#sweptAt = nowMs;
+    for (const mappingId of await this.#context.storage.unmarkLimited(nowMs - WELL_AFTER_MS)) {
+      this.#marked.delete(mappingId);
+      this.#told.delete(mappingId);
+      this.#context.log.info({ mappingId }, 'no run of the mapping has waited for its limit for an hour');
+    }
+  }
+
+  #report(found: readonly LimitedMapping[], pauses: readonly QueuePause[]): void {
+    const { health, metrics } = this.#context;
+    const limited = found.filter(isLimited);
+    health.replace(
+      'mapping_limited',
+      limited.map((one) => ({ name: one.mappingId, message: limitedText(one) })),
+    );
+    health.replace(
+      'queue_paused',
+      pauses.map(({ mappingId, since }) => ({
+        name: mappingId,
+        message: `paused since ${isoTime(since)}; sluice queue resume ends it`,
+      })),
+    );
+    metrics?.setWaiting(
+      found.map(({ mappingId, reason, waiting }) => ({ mappingId, reason, waiting })),
+      pauses.map(({ mappingId }) => mappingId),
+    );
+  }
+
+  /** Once, also over a kill between the mark and this: the store knows the time of the mark as a repeat. */
+  async #tellMainSession(limited: Limited, since: number): Promise<void> {
+    const { mappingId } = limited;
+    const id = this.#context.nonce();
+    const origin = { requestId: id, path: 'gateway', mappingId, trusted: false } as const;
+    const text = `Mapping ${mappingId}: ${limitedText(limited)}. Nothing is lost: its runs wait in their order. "sluice queue list" shows them, "sluice queue retry ID" lets one begin now.`;
+    const dedupe = { scope: 'gateway limits', key: `${mappingId}\n${since}`, ttlSeconds: ALERT_KEY_SECONDS };
+    try {
+      await this.#context.storage.accept({
+        requestId: id,
+        receivedAt: this.#context.now(),
+        actions: [{ kind: 'wake', id, text, mode: 'next-heartbeat', dedupe, origin }],
+        warnings: [],
+      });
+    } catch (error) {
+      this.#context.log.error({ mappingId, code: codeOf(error) }, 'an alert could not be stored');
+      throw error;
+    }
+  }
+}
+
+const isLimited = (one: LimitedMapping): one is Limited => one.reason !== 'paused';
+
+function limitedText({ reason, waiting, until }: LimitedMapping): string {
+  const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
+  const next = until === undefined ? '' : `, the next may begin at ${isoTime(until)}`;
+  return `the limit ${reason} is reached; ${runs}${next}`;
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();

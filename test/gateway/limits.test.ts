@@ -1,0 +1,77 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Clock } from '../../src/gateway/gateway.ts';
+import { ALL_MAPPINGS, type LimitRules, openStorage } from '../../src/storage/storage.ts';
+import { createHealth, openMetrics } from '../../src/telemetry/telemetry.ts';
+import { agentAction, openHouse, temporaryFile } from '../support/gateway-fixture.ts';
+
+const HOUR_MS = 3_600_000;
+const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+const onePerHour: LimitRules = { default: { runsPerHour: 1 }, byMapping: new Map() };
+
+function movedClock(): Clock & { move(ms: number): void } {
+  let aheadMs = 0;
+  return {
+    wallMs: () => Date.now() + aheadMs,
+    monotonicMs: () => performance.now() + aheadMs,
+    move: (ms) => void (aheadMs += ms),
+  };
+}
+
+test('runs over the limit wait, it is told once, and they begin when the hour has room', async () => {
+  const file = temporaryFile();
+  const clock = movedClock();
+  const health = createHealth({ log: quiet });
+  const metrics = await openMetrics({ backlog: () => Promise.reject(new Error('not asked')) });
+  const options = { clock, health, metrics: metrics.gateway };
+  const house = await openHouse({ file, limits: onePerHour, options });
+  const origin = { requestId: 'r', path: 'other', mappingId: 'other', trusted: false };
+  const [first, second, third] = [agentAction(), agentAction(), agentAction()];
+  const other = agentAction({ origin });
+  await house.accept(first, second, third, other);
+  for (const { id } of [first, other]) expect(await house.gateway.waitForRun(id, 5_000)).toBeDefined();
+  await expect.poll(() => health.degraded()).toMatchObject([{ code: 'mapping_limited', count: 1 }]);
+  expect(health.degraded()[0]?.details[0]?.message).toContain('runsPerHour is reached; 2 runs wait');
+  const text = async (): Promise<string> => (await metrics.render()).text;
+  expect(await text()).toContain('sluice_mapping_waiting_runs{mapping="test",reason="runsPerHour"} 2');
+  const alerts = async () => (await house.events()).filter((event) => event.startsWith('Mapping test:'));
+  await expect.poll(alerts).toHaveLength(1);
+
+  // Another process goes on where this one ends: it knows what began, and that it was told.
+  await house.gateway.stop(0);
+  await house.storage.close();
+  const again = await openHouse({ file, limits: onePerHour, options });
+  await expect.poll(() => again.storage.listMarked(0)).toMatchObject([{ mappingId: 'test', waiting: 2 }]);
+  expect(await again.storage.findRun(second.id)).toMatchObject({ state: 'queued', attempts: 0 });
+  expect((await again.events()).filter((event) => event.startsWith('Mapping test:'))).toHaveLength(1);
+  clock.move(HOUR_MS);
+  again.gateway.notify();
+  expect(await again.gateway.waitForRun(second.id, 5_000)).toBeDefined();
+  expect(await again.storage.findRun(third.id)).toMatchObject({ state: 'queued' });
+  // One that is named goes at once.
+  expect(await again.storage.retry({ kind: 'ids', ids: [third.id] }, clock.wallMs())).toBe(1);
+  again.gateway.notify();
+  expect(await again.gateway.waitForRun(third.id, 5_000)).toBeDefined();
+  clock.move(2_000);
+  again.gateway.notify();
+  await expect.poll(() => health.degraded()).toEqual([]);
+  // Well for an hour: the next time is told again.
+  clock.move(HOUR_MS + 20_000);
+  again.gateway.notify();
+  await expect.poll(() => again.storage.listMarked(0)).toEqual([]);
+});
+
+test('another process pauses and resumes the queue of a running service', async () => {
+  const file = temporaryFile();
+  const health = createHealth({ log: quiet });
+  const house = await openHouse({ file, options: { health } });
+  const outside = await openStorage(`sqlite:${file}`, { mode: 'attached' });
+  onTestFinished(() => outside.close());
+  await outside.pauseRuns('test', Date.now());
+  const action = agentAction();
+  await house.accept(action);
+  await expect.poll(() => health.degraded()).toMatchObject([{ code: 'queue_paused' }]);
+  expect(await house.storage.findRun(action.id)).toMatchObject({ state: 'queued' });
+  await outside.resumeRuns(ALL_MAPPINGS);
+  expect(await house.gateway.waitForRun(action.id, 5_000)).toBeDefined();
+  await expect.poll(() => health.degraded(), { timeout: 3_000 }).toEqual([]);
+});
