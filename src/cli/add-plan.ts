@@ -53,8 +53,20 @@ export async function planSender(
       'deliver: false',
     ]);
   }
+  text = limitRuns(text);
   const cases = await Promise.all(sender.cases.map((each) => planCase(each, places)));
   return [{ path: join(places.mappings, `${name}.yaml`), text }, ...cases.flat()];
+}
+
+/** What a first mapping may cost. */
+export const FIRST_LIMITS = 'limits: { runsPerHour: 60, runsPerHourAndSession: 20 }';
+
+/** Limits every mapping of a list that starts runs. */
+function limitRuns(text: string): string {
+  const blocks = text.split(/^(?=- id: )/m);
+  const startsRuns = (block: string): boolean => !/^  action: (?:wake|skip|notify)\b/m.test(block);
+  const ids = blocks.filter(startsRuns).flatMap((block) => /^- id: (.*)/.exec(block)?.[1] ?? []);
+  return ids.reduce((limited, id) => insertKeys(limited, id, [FIRST_LIMITS]), text);
 }
 
 /** Adds keys to a mapping of a list, below its id; to the first one where no id is given. */

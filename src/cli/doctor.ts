@@ -8,6 +8,7 @@ import { tryChannels } from './channel-tasks.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
 import { type Finding, machineFindings } from './doctor-machine.ts';
+import { queueFindings } from './doctor-queue.ts';
 import { senderFindings } from './doctor-senders.ts';
 
 export interface DoctorFlags {
@@ -65,6 +66,7 @@ async function furtherFindings(
   const [channels, mail] = await Promise.all([channelFindings(cli, flags, config), mailFinding(config)]);
   return [
     ...(await machineFindings(config)),
+    ...(await queueFindings(config)),
     ...senderFindings(generation),
     ...channels,
     runnerFinding(config),

@@ -27,6 +27,7 @@ import type { Cli } from './command-line.ts';
 import { loadSettings } from './config-file.ts';
 import { answerLines, reasonLines, workLines } from './format-stored.ts';
 import { commandLine } from './next-steps.ts';
+import { findWaits, type QueueWaits } from './queue-waits.ts';
 import { readRequests } from './request-file.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
@@ -76,6 +77,7 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
   const work = workLines(stored, {
     gateway: config.settings.gateway,
     now: Date.now(),
+    waits: stored.waits,
     command: (command) => commandLine(cli.terminal, config.file, command),
   });
   if (work.length > 0) print(['', 'What became of it:', ...work]);
@@ -89,10 +91,14 @@ function keptParts(kept: KeptRequest): {
   return { request, judged };
 }
 
-async function findStored({ settings }: LoadedConfig, id: string): Promise<StoredRequest | undefined> {
+async function findStored(
+  { settings }: LoadedConfig,
+  id: string,
+): Promise<(StoredRequest & { readonly waits: QueueWaits }) | undefined> {
   const storage = await openStorage(settings.storage.url, { mode: 'attached' });
   try {
-    return await findStoredRequest(storage, id);
+    const stored = await findStoredRequest(storage, id);
+    return stored && { ...stored, waits: await findWaits(storage, Date.now()) };
   } finally {
     await storage.close();
   }

@@ -1,16 +1,18 @@
 import { LAST_CHANNEL, type NotifyAction } from '../action.ts';
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
-import type {
-  DecisionRecord,
-  EventRecord,
-  MissedMapping,
-  OutboxRecord,
-  StoredRequest,
-  StoredRun,
+import {
+  ALL_MAPPINGS,
+  type DecisionRecord,
+  type EventRecord,
+  type MissedMapping,
+  type OutboxRecord,
+  type StoredRequest,
+  type StoredRun,
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import { ownerText, remedyOf } from '../hook/hook.ts';
+import { type QueueWaits, waitLines, waitReason } from './queue-waits.ts';
 import { formatBytes, formatSpan } from './terminal.ts';
 
 const MAX_MISSED = 10;
@@ -98,6 +100,7 @@ interface WorkContext {
   readonly now: number;
   /** A command of ours as it works where it is pasted. */
   readonly command: (command: string) => string;
+  readonly waits: QueueWaits;
 }
 
 function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly string[] {
@@ -112,6 +115,7 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
     `run ${run.id}  ${line(action.name)}  session ${line(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
     `  ${state}${outcome === undefined ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}${timing(run, now)}`,
     ...eventLinesOf(run, now),
+    ...waitingOf(run, context),
     `  runner ${line(name)}${runner === undefined ? ', which the configuration no longer has' : `: ${line(describeRunner(runner))}`}`,
     ...(action.model === undefined ? [] : [`  model ${line(action.model)}`]),
     ...(usage === undefined
@@ -128,6 +132,21 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
       ? [`  try it again: ${command(`queue retry ${run.id}`)}`]
       : []),
   ];
+}
+
+/** Of a due run that a pause or a limit of its mapping keeps from beginning. */
+function waitingOf(
+  { state, dueAt, action }: StoredRun['run'],
+  { waits, now }: WorkContext,
+): readonly string[] {
+  if (state !== 'queued' || dueAt > now) return [];
+  const { mappingId } = action.origin;
+  if (waitReason(waits, mappingId) === undefined) return [];
+  const own = {
+    pauses: waits.pauses.filter((pause) => [ALL_MAPPINGS, mappingId].includes(pause.mappingId)),
+    limited: waits.limited.filter((one) => one.mappingId === mappingId),
+  };
+  return waitLines(own, now).map((text) => `  waits: ${text}`);
 }
 
 /** Of a run that several events became, or that still waits for more. */

@@ -20,8 +20,11 @@ hooks:
   enabled: true
   # sluice serve wants a token; sluice dev makes one of its own where none is set.
   # token: \${SLUICE_HOOK_TOKEN}
-  # Each run also leaves a line in the main session and wakes it, which is a turn of its own. This keeps it to failures:
-  # defaults: { summary: failures }
+  defaults:
+    # Each run also leaves a line in the main session and wakes it, which is a turn of its own. This keeps it to failures:
+    # summary: failures
+    # Of one mapping, and of one conversation; further runs wait. A sender that goes wild costs no more than this.
+    limits: { runsPerHour: 60, runsPerHourAndSession: 20 }
 
 gateway:
 ${agent === undefined ? ECHO : `  # Works in a folder of its own; "sluice runners check" tries it.\n  runner: {kind: ${agent}}`}

@@ -15,6 +15,7 @@ import {
   runToJson,
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
+import { type QueueWaits, waitReason } from './queue-waits.ts';
 import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
 
 export interface ListingOptions {
@@ -191,6 +192,7 @@ const waitingListing: Listing<RunRecord | OutboxRecord | EventRecord> = {
 export function queueListing(
   holds: readonly RunnerHold[],
   defaultRunner: string,
+  queueWaits: QueueWaits,
 ): Listing<RunRecord | OutboxRecord | EventRecord> {
   const isHeld = ({ action }: RunRecord): boolean =>
     action.kind === 'agent' &&
@@ -199,10 +201,11 @@ export function queueListing(
     ...waitingListing,
     toCells: (entry, now) => {
       const cells = waitingListing.toCells(entry, now);
-      if (!isRun(entry) || entry.state !== 'queued' || !isHeld(entry)) return cells;
-      return cells.map((cell, column) =>
-        waitingListing.heading[column] === 'next try' ? 'agent away' : cell,
-      );
+      if (!isRun(entry) || entry.state !== 'queued') return cells;
+      const waits = entry.dueAt > now ? undefined : waitReason(queueWaits, entry.action.origin.mappingId);
+      const reason = isHeld(entry) ? 'agent away' : waits;
+      if (reason === undefined) return cells;
+      return cells.map((cell, column) => (waitingListing.heading[column] === 'next try' ? reason : cell));
     },
   };
 }

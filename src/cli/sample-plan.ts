@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { caseFileOf } from '../golden/golden.ts';
 import { createHookRequest } from '../hook/hook.ts';
 import { SCHEMES } from '../verify/verify.ts';
-import { secretFileOf, withSchema, type Places, type PlannedFile } from './add-plan.ts';
+import { FIRST_LIMITS, secretFileOf, withSchema, type Places, type PlannedFile } from './add-plan.ts';
 import { readDeliveries } from './request-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
@@ -106,6 +106,7 @@ function writeMapping(name: string, sample: Sample, proof: string): string {
       : [`    when: { '===': [{ var: ${JSON.stringify(kind.path)} }, ${JSON.stringify(kind.value)}] }`]),
     `  name: ${JSON.stringify(name)}`,
     ...(id === undefined ? [] : [`  dedupe: { key: ${JSON.stringify(`{{${id}}}`)}, ttlSeconds: 86400 }`]),
+    `  ${FIRST_LIMITS}`,
     '  instructions: |',
     '    Say in at most three lines what happened, and whether somebody has to act.',
     '  messageTemplate: |',

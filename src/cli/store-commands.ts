@@ -134,6 +134,24 @@ function addQueueChanges(queue: Command, cli: Cli): void {
         await import('./store-tasks.ts')
       ).withStore(cli, flags, (storage) => dropWork(storage, cli.terminal, chosen, flags));
     });
+  const pausing = (command: Command): Command =>
+    cli.withConfig(command).option('--json', 'a JSON object on stdout');
+  pausing(
+    queue.command('pause [mapping]').description('begin no further run of a mapping, or of any'),
+  ).action(async (mapping: string | undefined, flags: Change) => {
+    const { pauseQueue } = await import('./queue-waits.ts');
+    await (
+      await import('./store-tasks.ts')
+    ).withStore(cli, flags, (storage) => pauseQueue(storage, cli.terminal, mapping, flags));
+  });
+  pausing(queue.command('resume [mapping]').description('end the pause of a mapping, or every pause')).action(
+    async (mapping: string | undefined, flags: Change) => {
+      const { resumeQueue } = await import('./queue-waits.ts');
+      await (
+        await import('./store-tasks.ts')
+      ).withStore(cli, flags, (storage) => resumeQueue(storage, cli.terminal, mapping, flags));
+    },
+  );
   cli
     .withConfig(
       queue.command('prune').description('remove now the completed work that storage.keep does not keep'),

@@ -4,6 +4,7 @@ import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
 import { printListing, queueListing, type Listing } from './listings.ts';
 import { printHolds } from './queue.ts';
+import { findWaits, waitLines } from './queue-waits.ts';
 import { CliError, formatSpan } from './terminal.ts';
 import { openStorage, retentionLimits, type SessionRecord, type Storage } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
@@ -52,8 +53,11 @@ export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
   await withStore(cli, flags, async (storage, { gateway }) => {
     const options = { ...flags, json: flags.json === true, text: flags.text !== false };
     const holds = await storage.listHolds(gateway.runner);
-    await printListing(queueListing(holds, gateway.runner), storage, cli.terminal, options);
-    if (!options.json) await printHolds(storage, cli.terminal, gateway.runner);
+    const waits = await findWaits(storage, Date.now());
+    await printListing(queueListing(holds, gateway.runner, waits), storage, cli.terminal, options);
+    if (options.json) return;
+    await printHolds(storage, cli.terminal, gateway.runner);
+    for (const line of waitLines(waits, Date.now())) cli.terminal.err(line);
   });
 }
 

@@ -71,13 +71,17 @@ export const hooksSchema = z.strictObject({
         .strictObject({
           runsPerHour: whole(1, 100_000)
             .optional()
-            .meta({ description: 'Runs of any one mapping that may begin within an hour; further ones wait.' }),
+            .meta({
+              description: 'Runs of any one mapping that may begin within an hour; further ones wait.',
+            }),
           runsPerHourAndSession: whole(1, 100_000)
             .optional()
             .meta({ description: 'The same for any one conversation of a mapping.' }),
         })
         .optional()
-        .meta({ description: 'How many runs of a mapping may begin within an hour; no limit unless written.' }),
+        .meta({
+          description: 'How many runs of a mapping may begin within an hour; no limit unless written.',
+        }),
     })
     .prefault({})
     .meta({ description: 'What runs do where neither the request nor the mapping says it.' }),

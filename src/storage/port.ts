@@ -103,7 +103,10 @@ export interface Storage extends MailStorage {
   /** All pauses, the oldest first. */
   listPauses(): Promise<readonly QueuePause[]>;
   /** Mappings with runs that are due and wait for a pause or a limit, by their id. */
-  listLimited(options: { readonly nowMs: number; readonly rules?: LimitRules }): Promise<readonly LimitedMapping[]>;
+  listLimited(options: {
+    readonly nowMs: number;
+    readonly rules?: LimitRules;
+  }): Promise<readonly LimitedMapping[]>;
   /** Notes that runs of a mapping wait for its limits; resolves to since when they do. */
   markLimited(limited: LimitedMapping, nowMs: number): Promise<number>;
   /** What was marked after a time, as it was marked last. */

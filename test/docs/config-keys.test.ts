@@ -27,7 +27,12 @@ const FULL = {
     // The file that is extended turns it on.
     lenient: false,
     unmatched: 'skip',
-    defaults: { wakeMode: 'next-heartbeat', deliver: false, summary: 'failures' },
+    defaults: {
+      wakeMode: 'next-heartbeat',
+      deliver: false,
+      summary: 'failures',
+      limits: { runsPerHour: 60, runsPerHourAndSession: 20 },
+    },
     exposeRuns: true,
     sessionKeys: {
       allowFromRequest: false,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { limitRules } from '../../src/generation/limit-rules.ts';
 import { readRequestFile, requestFileSchema } from '../../src/golden/golden.ts';
 import type { RequestContent } from '../../src/hook/hook.ts';
 import { mappingJsonSchema } from '../../src/mapping/mapping.ts';
@@ -54,6 +55,7 @@ const MAPPINGS = [
     callbackUrl: 'https://example.org/done',
     dedupe: { key: '{{id}}', ttlSeconds: 60 },
     debounce: { key: '{{item.id}}', seconds: 30, maxSeconds: 60 },
+    limits: { runsPerHour: 60, runsPerHourAndSession: 20 },
     maxBodyBytes: 1000,
     otherwise: 'skip',
     keepRequests: 'none',
@@ -159,7 +161,8 @@ function observe(mappings: readonly object[]): unknown {
     const { evaluation, calls } = evaluateHook(request, settings, { answer });
     return { outcome: evaluation.outcome, calls, settings: table.settingsOf(request.path ?? '') };
   });
-  return JSON.parse(JSON.stringify([...seen, codesOf(diagnostics)])) as unknown;
+  const limits = [...(limitRules(undefined, table.mappings)?.byMapping ?? [])];
+  return JSON.parse(JSON.stringify([...seen, codesOf(diagnostics), limits])) as unknown;
 }
 
 const MAPPING_KEYS = [
@@ -184,7 +187,11 @@ test('the sample mappings have every key of the schema: a new key belongs there'
     'skipped',
   ];
   const warned = ['UNSAFE_CONTENT_ALLOWED (warning)', 'VERIFY_SECRET (warning)'];
-  expect(observe(MAPPINGS)).toMatchObject([...kinds.map((kind) => ({ outcome: { kind } })), warned]);
+  expect(observe(MAPPINGS)).toMatchObject([
+    ...kinds.map((kind) => ({ outcome: { kind } })),
+    warned,
+    [['orders', {}]],
+  ]);
 });
 
 test.each(MAPPING_KEYS.map((path) => ({ path, name: path.slice(1).join('.') })))(

@@ -17,7 +17,8 @@ const NOTE = `INSERT INTO run_starts (run_seq, mapping_id, line, started_at)
   SELECT seq, mapping_id, line, started_at FROM runs WHERE seq IN (SELECT value FROM json_each(?))
   ON CONFLICT (run_seq, started_at) DO NOTHING`;
 const FORGET_OLD = 'DELETE FROM run_starts WHERE started_at <= ?';
-const FORGET = 'DELETE FROM run_starts WHERE run_seq = ? AND started_at = (SELECT started_at FROM runs WHERE seq = ?)';
+const FORGET =
+  'DELETE FROM run_starts WHERE run_seq = ? AND started_at = (SELECT started_at FROM runs WHERE seq = ?)';
 
 /** The limits of one mapping; undefined where it has none. */
 export function limitsOf(rules: LimitRules | undefined, mappingId: string): RunLimits | undefined {
@@ -48,7 +49,8 @@ export class HourlyRoom {
     const known = this.#left.get(mappingId);
     if (known !== undefined) return known;
     const limit = limitsOf(this.#rules, mappingId)?.runsPerHour;
-    const begun = limit === undefined ? undefined : this.#sql.find<{ count: number }>(BEGUN, ...this.#hour(mappingId));
+    const begun =
+      limit === undefined ? undefined : this.#sql.find<{ count: number }>(BEGUN, ...this.#hour(mappingId));
     const left = limit === undefined ? Infinity : Math.max(0, limit - (begun?.count ?? 0));
     this.#left.set(mappingId, left);
     return left;

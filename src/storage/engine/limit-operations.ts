@@ -1,7 +1,8 @@
 import { ALL_MAPPINGS, type LimitedMapping } from '../records.ts';
 import type { Store } from './store.ts';
 
-const PAUSE = 'INSERT INTO queue_pauses (mapping_id, since) VALUES (?, ?) ON CONFLICT (mapping_id) DO NOTHING';
+const PAUSE =
+  'INSERT INTO queue_pauses (mapping_id, since) VALUES (?, ?) ON CONFLICT (mapping_id) DO NOTHING';
 const RESUME = 'DELETE FROM queue_pauses WHERE mapping_id = ?';
 const RESUME_ALL = 'DELETE FROM queue_pauses';
 const MARKED = 'SELECT since FROM limited_mappings WHERE mapping_id = ?';

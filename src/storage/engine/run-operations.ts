@@ -22,7 +22,8 @@ const PROMOTED_PER_CLAIM = 1000;
 
 const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
   gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN (SELECT value FROM json_each(?))`;
-const LIMITED = 'SELECT DISTINCT mapping_id AS mappingId FROM runs WHERE seq IN (SELECT value FROM json_each(?))';
+const LIMITED =
+  'SELECT DISTINCT mapping_id AS mappingId FROM runs WHERE seq IN (SELECT value FROM json_each(?))';
 const OF_MAPPINGS = `SELECT seq FROM runs WHERE seq IN (SELECT value FROM json_each(?1))
   AND mapping_id IN (SELECT value FROM json_each(?2))`;
 const RECORDS = `SELECT ${RUN_COLUMNS} WHERE runs.seq IN (SELECT value FROM json_each(?)) ORDER BY runs.seq`;

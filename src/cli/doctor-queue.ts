@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import type { LoadedConfig } from '../config/config.ts';
+import { openStorage } from '../storage/storage.ts';
+import type { Finding } from './doctor-machine.ts';
+import { findWaits, waitLines } from './queue-waits.ts';
+
+/** Runs that wait because somebody paused them, or because their mapping is at its limit. */
+export async function queueFindings({ settings }: LoadedConfig): Promise<readonly Finding[]> {
+  const { url } = settings.storage;
+  // A service that never ran has nothing that waits; it is not made here.
+  if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) return [];
+  try {
+    const storage = await openStorage(url, { mode: 'attached' });
+    try {
+      const nowMs = Date.now();
+      const lines = waitLines(await findWaits(storage, nowMs), nowMs);
+      if (lines.length === 0) return [{ area: 'queue', ok: true, text: 'nothing is paused or at a limit' }];
+      return lines.map((text) => ({ area: 'queue', ok: false, text }));
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    return [{ area: 'queue', ok: false, text: error instanceof Error ? error.message : String(error) }];
+  }
+}

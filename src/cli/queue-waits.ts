@@ -1,0 +1,81 @@
+import { ALL_MAPPINGS, type LimitedMapping, type QueuePause, type Storage } from '../storage/storage.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+import type { SelectionOptions } from './queue.ts';
+import { CliError, formatSpan, type Terminal } from './terminal.ts';
+
+/** A service at work writes down every ten seconds which mappings are at their limits. */
+const FRESH_MS = 30_000;
+
+/** Why runs wait although agents are free. */
+export interface QueueWaits {
+  readonly pauses: readonly QueuePause[];
+  readonly limited: readonly LimitedMapping[];
+}
+
+export async function findWaits(storage: Storage, nowMs: number): Promise<QueueWaits> {
+  const [pauses, limited] = await Promise.all([storage.listPauses(), storage.listMarked(nowMs - FRESH_MS)]);
+  return { pauses, limited };
+}
+
+/** In two words why a due run of the mapping waits; undefined where it waits for none of these. */
+export function waitReason({ pauses, limited }: QueueWaits, mappingId = ''): string | undefined {
+  if (pauses.some((pause) => [ALL_MAPPINGS, mappingId].includes(pause.mappingId))) return 'paused';
+  return limited.some((one) => one.mappingId === mappingId) ? 'at its limit' : undefined;
+}
+
+/** What waits, for people, each with what to do. */
+export function waitLines({ pauses, limited }: QueueWaits, nowMs: number): readonly string[] {
+  return [
+    ...pauses.map(({ mappingId, since }) => {
+      const what = mappingId === ALL_MAPPINGS ? 'the queue is' : `mapping ${mappingId} is`;
+      const again = mappingId === ALL_MAPPINGS ? '' : ` ${mappingId}`;
+      return `${what} paused since ${isoTime(since)}: no run of it begins; "sluice queue resume${again}" ends that`;
+    }),
+    ...limited.map(({ mappingId, reason, waiting, until }) => {
+      const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
+      const next =
+        until === undefined || until <= nowMs ? '' : `, the next may begin in ${formatSpan(until - nowMs)}`;
+      return `mapping ${mappingId} is at its limit (limits.${reason}): ${runs}${next}; "sluice queue retry ID" lets one begin now`;
+    }),
+  ].map((line) => clearControl(line, { oneLine: true }));
+}
+
+/** Begins no further run of a mapping, or of any; a service at work sees it at once. What is under way goes on. */
+export async function pauseQueue(
+  storage: Storage,
+  terminal: Terminal,
+  mappingId: string | undefined,
+  options: Pick<SelectionOptions, 'json'>,
+): Promise<void> {
+  const isNew = await storage.pauseRuns(mappingId ?? ALL_MAPPINGS, Date.now());
+  const what = mappingId === undefined ? 'the queue' : `mapping ${mappingId}`;
+  if (options.json) terminal.out(JSON.stringify({ changed: isNew ? 1 : 0 }));
+  else terminal.out(isNew ? `paused ${what}` : `${what} is paused already`);
+  if (mappingId === undefined || (await storage.listRuns({ limit: 1, mappingId })).length > 0) return;
+  terminal.err(
+    `the store has no run of a mapping ${mappingId} yet: look whether the id is right ("sluice runs" shows ids of mappings)`,
+  );
+}
+
+/** Ends the pause of a mapping; without one every pause there is. */
+export async function resumeQueue(
+  storage: Storage,
+  terminal: Terminal,
+  mappingId: string | undefined,
+  options: Pick<SelectionOptions, 'json'>,
+): Promise<void> {
+  const changed = await storage.resumeRuns(mappingId ?? ALL_MAPPINGS);
+  if (options.json) terminal.out(JSON.stringify({ changed }));
+  else if (changed > 0) terminal.out(mappingId === undefined ? 'resumed' : `resumed mapping ${mappingId}`);
+  const rest = await storage.listPauses();
+  if (changed === 0 && rest.length === 0) throw new CliError('nothing is paused');
+  const isAll = rest.some((pause) => pause.mappingId === ALL_MAPPINGS);
+  if (isAll) terminal.err('the whole queue is still paused: "sluice queue resume" ends every pause');
+  if (changed > 0) return;
+  const paused = rest.map((pause) =>
+    pause.mappingId === ALL_MAPPINGS ? 'the whole queue' : pause.mappingId,
+  );
+  throw new CliError(`mapping ${mappingId} is not paused by itself; paused: ${paused.join(', ')}`);
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
