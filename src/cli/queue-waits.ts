@@ -27,9 +27,9 @@ export function waitReason({ pauses, limited }: QueueWaits, mappingId = ''): str
 export function waitLines({ pauses, limited }: QueueWaits, nowMs: number): readonly string[] {
   return [
     ...pauses.map(({ mappingId, since }) => {
-      const what = mappingId === ALL_MAPPINGS ? 'the queue is' : `mapping ${mappingId} is`;
+      const what = mappingId === ALL_MAPPINGS ? 'the queue has been' : `mapping ${mappingId} has been`;
       const again = mappingId === ALL_MAPPINGS ? '' : ` ${mappingId}`;
-      return `${what} paused since ${isoTime(since)}: no run of it begins; "sluice queue resume${again}" ends that`;
+      return `${what} paused since ${isoTime(since)}: no run begins; "sluice queue resume${again}" ends that`;
     }),
     ...limited.map(({ mappingId, reason, waiting, until }) => {
       const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;

@@ -260,10 +260,17 @@ export class Gateway {
     return lease.isHeld;
   }
 
-  /** Begins what is due; resolves to how long nothing else will be. */
+  /** Begins what is due, and tells what waits. */
   async #pass(): Promise<number> {
     if (!(await this.#share())) return IDLE_MS;
+    const idleMs = await this.#beginDue();
+    // After what is due: looking must not hold it up.
     await this.#limits.look();
+    return idleMs;
+  }
+
+  /** Resolves to how long nothing else will be due. */
+  async #beginDue(): Promise<number> {
     const lookedAt = this.#clock.now();
     const dueAt = await this.#storage.nextDueAt();
     if (dueAt === undefined) return IDLE_MS;
