@@ -69,11 +69,9 @@ export const hooksSchema = z.strictObject({
         .meta({ description: 'When the main session gets a line about a run.' }),
       limits: z
         .strictObject({
-          runsPerHour: whole(1, 100_000)
-            .optional()
-            .meta({
-              description: 'Runs of any one mapping that may begin within an hour; further ones wait.',
-            }),
+          runsPerHour: whole(1, 100_000).optional().meta({
+            description: 'Runs of any one mapping that may begin within an hour; further ones wait.',
+          }),
           runsPerHourAndSession: whole(1, 100_000)
             .optional()
             .meta({ description: 'The same for any one conversation of a mapping.' }),
