@@ -77,7 +77,7 @@ export function pieceOf(
 
 /** The path an expression reads first, from the request's root: `payload.commits.0.message`. */
 function resolvePath(expression: string, contexts: readonly Context[]): string | undefined {
-  const tokens = expression.match(/"[^"]*"|'[^']*'|[()]|[^\s()]+/g) ?? [];
+  const tokens = expression.match(/"[^"]*"|'[^']*'|[()]|(?:\[[^\]]*\]|[^\s()[])+/g) ?? [];
   const isCall = tokens.length > 1;
   for (const [index, token] of tokens.entries()) {
     const isHelper = isCall && (index === 0 || tokens[index - 1] === '(');
