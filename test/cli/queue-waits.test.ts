@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { openBench, serveBench, TOKEN } from '../support/cli-service.ts';
+
+test('queue pause and resume, and what waits for a limit, are told everywhere', async () => {
+  const bench = openBench({
+    'sluice.yaml': `hooks: {enabled: true, token: ${TOKEN}, defaults: {limits: {runsPerHour: 1}}}
+server: {port: 0}
+gateway: {heartbeat: {everySeconds: 0}}
+`,
+    'mappings/a.yaml': '{id: a, match: {path: a}, messageTemplate: hi, deliver: false}\n',
+  });
+  const service = await serveBench(bench);
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  for (let sent = 0; sent < 3; sent += 1)
+    expect((await fetch(`${service.url}/hooks/a`, { method: 'POST', headers, body: '{}' })).status).toBe(202);
+  const queue = async () => bench.run(['queue']);
+  await expect
+    .poll(async () => (await queue()).err)
+    .toContain('mapping a is at its limit (limits.runsPerHour): 2 runs wait');
+  expect((await queue()).out.match(/at its limit/g)).toHaveLength(2);
+
+  expect((await bench.run(['queue', 'pause', 'a'])).out).toBe('paused mapping a\n');
+  expect((await bench.run(['queue', 'pause', 'a', '--json'])).out).toBe('{"changed":0}\n');
+  expect((await queue()).err).toContain('"sluice queue resume a" ends that');
+  const rows = JSON.parse((await bench.run(['queue', '--json'])).out) as { readonly id: string }[];
+  const id = String(rows[0]?.id);
+  expect((await bench.run(['explain', id])).out).toMatch(/waits: mapping a has been paused since/);
+  expect((await bench.run(['doctor'])).out).toMatch(/problem +queue +mapping a has been paused since/);
+  expect(await bench.run(['queue', 'resume', 'b'])).toMatchObject({ exitCode: 1 });
+
+  // Named by its id it goes before the limit, but not before the pause.
+  expect((await bench.run(['queue', 'retry', id])).out).toBe('1 due now\n');
+  expect((await bench.run(['queue', 'pause'])).out).toBe('paused the queue\n');
+  expect((await bench.run(['queue', 'resume', 'a'])).err).toContain('the whole queue is still paused');
+  expect((await bench.run(['queue', 'resume'])).out).toBe('resumed\n');
+  await expect
+    .poll(
+      async () => JSON.parse((await bench.run(['runs', '--state', 'completed', '--json'])).out) as object[],
+      {
+        timeout: 3_000,
+      },
+    )
+    .toHaveLength(2);
+  expect(await bench.run(['queue', 'resume'])).toMatchObject({ exitCode: 1 });
+});
