@@ -173,7 +173,10 @@ function build(compiling: CompilingMapping): CompiledMapping {
   const callbackUrl = compileCallback(compiling);
   const dedupe = compileDedupe(compiling);
   const debounce = compileDebounce(compiling, (path) => templateAt(compiling, path));
-  const ignoreSenders = compileIgnoredSenders(compiling, (path) => templateAt(compiling, path));
+  const { forEach: _elements, ...whole } = source;
+  const ignoreSenders = compileIgnoredSenders(compiling, (path) =>
+    templateAt({ ...compiling, source: whole }, path),
+  );
   const fallback = compileFallback(compiling);
   checkRunner(compiling, options.runners);
   checkWorkFolder(compiling);
