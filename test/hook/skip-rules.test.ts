@@ -36,8 +36,8 @@ test('reads the account where the mapping says', () => {
   const where = 'ignoreSenders: {names: [Bot], from: "{{author.handle}}"}';
   expect(judge({ author: { handle: '@bot' } }, where)).toMatchObject({ by: 'ignoreSenders' });
   expect(judge({ sender: { login: 'bot' } }, where).kind).toBe('accepted');
-  const each = 'forEach: list, ignoreSenders: {names: [Bot], from: "{{item.by}}"}';
-  expect(judge({ item: { by: 'bot' }, list: [1] }, each)).toMatchObject({ by: 'ignoreSenders' });
+  const each = 'forEach: list, ignoreSenders: {names: [Bot], from: "{{author.handle}}"}';
+  expect(judge({ author: { handle: 'bot' }, list: [1] }, each)).toMatchObject({ by: 'ignoreSenders' });
 });
 
 test('takes only the own words of a comment, before anything else of the mapping', () => {
