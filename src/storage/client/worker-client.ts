@@ -26,7 +26,13 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** The main thread's end of the storage worker: calls of one turn of the event loop go over in one message. */
+/**
+ * Calls that gather before they go over. With more of them the two threads take turns under load: each waits while the
+ * other works off all connections at once.
+ */
+const MAX_GATHERED = 16;
+
+/** The main thread's end of the storage worker: calls of one turn of the event loop go over together. */
 export class WorkerClient {
   /** A method for every operation of the worker. An error of a rejection is as the engine made it. */
   readonly operations: RemoteOperations;
@@ -96,8 +102,8 @@ export class WorkerClient {
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       this.#pending.set(id, { resolve, reject });
-      if (this.#outgoing.length === 0) setImmediate(() => this.#post());
-      this.#outgoing.push([id, name, args]);
+      if (this.#outgoing.push([id, name, args]) === 1) setImmediate(() => this.#post());
+      if (this.#outgoing.length === MAX_GATHERED) this.#post();
     });
   }
 
