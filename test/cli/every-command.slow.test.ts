@@ -217,6 +217,12 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   await waitFor(async () =>
     (await bench.run(['queue', 'drop', id, '--yes'])).out === '1 dropped\n' ? true : undefined,
   );
+  fine(await bench.run(['queue', 'pause']));
+  const waiting = async (): Promise<string> =>
+    (await bench.run(['queue'])).out + (await bench.run(['queue'])).err;
+  expect(await waiting()).toContain('paused');
+  fine(await bench.run(['queue', 'resume']));
+  expect(await waiting()).not.toContain('paused');
   expect(fine(await bench.run(['queue', 'prune', '--json'])).out).toMatch(/^\{.*\}\n$/);
 
   fine(await bench.run(['storage', 'backup', 'copy.db']));
