@@ -25,13 +25,13 @@ export const commitPart: Part = {
   run: async (progress) => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-commit-'));
     const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`);
-    const plain: number[] = [];
-    const commits: number[] = [];
+    let plain: readonly number[] = [];
+    let commits: readonly number[] = [];
     try {
       await commitFor(storage, 2);
       for (let turn = 0; turn < TURNS; turn += 1) {
-        plain.push(...writeFor(join(folder, `plain-${turn}`), TURN_SECONDS));
-        commits.push(...(await commitFor(storage, TURN_SECONDS)));
+        plain = plain.concat(writeFor(join(folder, `plain-${turn}`), TURN_SECONDS));
+        commits = commits.concat(await commitFor(storage, TURN_SECONDS));
         progress(`turn ${turn + 1}/${TURNS}  p99 ${percentile(commits, 0.99).toFixed(1)} ms`);
       }
     } finally {
