@@ -189,8 +189,12 @@ function traceOf({ headers }: HookRequest): Pick<ActionOrigin, 'traceparent'> {
   return traceparent !== undefined && TRACEPARENT.test(traceparent) ? { traceparent } : {};
 }
 
-/** Longest key kept as it is; a longer one is kept as its SHA-256. */
-const MAX_DEDUPE_CHARS = 256;
+/** Longest key of dedupe and debounce that is kept as it is; a longer one is kept as its SHA-256. */
+const MAX_KEY_CHARS = 256;
+
+function shortKey(key: string): string {
+  return key.length > MAX_KEY_CHARS ? hash('sha256', key) : key;
+}
 
 function renderDedupeKey(state: EvaluationState, key: DedupeSettings['key'], scope: Scope): string {
   if (key !== 'body') return state.render('dedupe.key', key, scope);
@@ -211,7 +215,7 @@ function dedupeKey(state: EvaluationState, scope: Scope, part: number): DedupeKe
     field.warn(state.warnings, { code: 'blank_dedupe_key', field: 'dedupe.key', message });
     return undefined;
   }
-  const short = rendered.length > MAX_DEDUPE_CHARS ? hash('sha256', rendered) : rendered;
+  const short = shortKey(rendered);
   // Several actions made of one scope are not repeats of each other.
   return { scope: mapping.id, key: part === 0 ? short : `${short}#${part}`, ttlSeconds: rule.ttlSeconds };
 }
@@ -230,7 +234,7 @@ function debounceKey(state: EvaluationState, scope: Scope): DebounceKey | undefi
   const { seconds, maxSeconds } = rule;
   const { instructions } = mapping;
   return {
-    key: rendered.length > MAX_DEDUPE_CHARS ? hash('sha256', rendered) : rendered,
+    key: shortKey(rendered),
     seconds,
     maxSeconds,
     ...(instructions === undefined ? {} : { instructions }),

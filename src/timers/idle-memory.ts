@@ -13,7 +13,7 @@ const WORTH_BYTES = 16 * 1024 * 1024;
  * allocates nothing. Each thread looks after its own heap. Returns what ends it; it keeps no process alive.
  */
 export function giveBackWhenIdle(): () => void {
-  const collect = collector();
+  let collect: (() => void) | undefined;
   let last = performance.eventLoopUtilization();
   let settledBytes = 0;
   const timer = setInterval(() => {
@@ -21,6 +21,7 @@ export function giveBackWhenIdle(): () => void {
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
     if (utilization > IDLE || heapBytes() - settledBytes < WORTH_BYTES) return;
+    collect ??= collector();
     collect();
     settledBytes = heapBytes();
     last = performance.eventLoopUtilization();

@@ -4,6 +4,7 @@ import type { RoutingTable, Scope } from '../../src/mapping/mapping.ts';
 import type { JsonObject } from '../../src/request.ts';
 import { located, scopeOf } from '../support/mapping-scope.ts';
 import type { Part, Row } from '../support/parts.ts';
+import { median } from './figures.ts';
 
 const ROUNDS = 21;
 const CALLS = 20_000;
@@ -83,10 +84,6 @@ function microsPerCall(run: () => unknown): number {
   const start = performance.now();
   for (let call = 0; call < CALLS; call += 1) run();
   return ((performance.now() - start) * 1000) / CALLS;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 /**

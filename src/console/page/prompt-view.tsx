@@ -1,6 +1,7 @@
 /** The actions of an evaluation: settings, and the prompt with its boundary drawn. */
 import type { JSX } from 'preact';
 import type { Judgement } from '../protocol.ts';
+import { FactList } from './fact-list.tsx';
 import { ShownText } from './shown-text.tsx';
 
 /** Actions of a batch that are shown. */
@@ -48,20 +49,7 @@ function Settings({ action }: { readonly action: Action }): JSX.Element | null {
     ['runner', action.runner],
     ['dedupe', action.dedupe?.key],
   ];
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) =>
-        value === undefined ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <ShownText text={value} />
-            </dd>
-          </div>
-        ),
-      )}
-    </dl>
-  );
+  return <FactList facts={facts} />;
 }
 
 interface PromptProps {

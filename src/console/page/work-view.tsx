@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
+import { FactList } from './fact-list.tsx';
 import { messageOf, postJson } from './api.ts';
 import { formatDate, formatMs } from './format.ts';
 import { StateLabel } from './outcome-label.tsx';
@@ -113,20 +114,7 @@ function Facts({ entry }: { readonly entry: WorkJson }): JSX.Element {
     ['tokens', tokensOf(entry)],
     ['id', text(entry, 'id')],
   ];
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) =>
-        value === '' ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <ShownText text={value} />
-            </dd>
-          </div>
-        ),
-      )}
-    </dl>
-  );
+  return <FactList facts={facts.map(([name, value]) => [name, value === '' ? undefined : value])} />;
 }
 
 function tokensOf(entry: WorkJson): string {

@@ -1,0 +1,24 @@
+import type { JSX } from 'preact';
+import { ShownText } from './shown-text.tsx';
+
+interface FactListProps {
+  /** Names with their values; one without a value is left out. */
+  readonly facts: readonly (readonly [name: string, value: string | undefined])[];
+}
+
+export function FactList({ facts }: FactListProps): JSX.Element {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) =>
+        value === undefined ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <ShownText text={value} />
+            </dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
