@@ -4,7 +4,7 @@
  * known to this process only: after a restart it is counted anew.
  */
 import { sendChunks } from './outbox/delivery.ts';
-import type { GatewayContext } from './gateway-context.ts';
+import type { GatewayBase } from './gateway-base.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 
 /** What can fail; a name is the operator's own. */
@@ -23,12 +23,12 @@ interface Failures {
 }
 
 export class Alerts {
-  readonly #context: Pick<GatewayContext, 'configuration' | 'log' | 'nonce'>;
+  readonly #context: Pick<GatewayBase, 'configuration' | 'log' | 'nonce'>;
   readonly #failing = new Map<string, Failures>();
   /** Alerts go one after the other, so that "well again" never overtakes. */
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(context: Pick<GatewayContext, 'configuration' | 'log' | 'nonce'>) {
+  constructor(context: Pick<GatewayBase, 'configuration' | 'log' | 'nonce'>) {
     this.#context = context;
   }
 

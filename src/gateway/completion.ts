@@ -2,9 +2,8 @@ import { LAST_CHANNEL } from '../action.ts';
 import type { Settings } from '../config/config.ts';
 import type { NewDelivery, RunCompletion, AgentRun } from '../storage/storage.ts';
 import { isAcknowledgement, type TurnResult } from '../runners/runners.ts';
-import { makeCallback } from './outbox/callback.ts';
 import { summaryPart } from './summary.ts';
-import type { RunEnding } from './run-ending.ts';
+import { makeCallback, type RunEnding } from './run-ending.ts';
 
 type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 

@@ -12,8 +12,10 @@ import { Alerts } from './alerts.ts';
 import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
 import { Heartbeat, type HeartbeatCounters } from './heartbeat.ts';
 import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
-import type { GatewayConfiguration, GatewayContext, RetryPolicies } from './gateway-context.ts';
-import { Performer, type RunCounters } from './performer.ts';
+import type { GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { Performer } from './performer.ts';
+import type { RunCounters } from './run-attempts.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { RunnerHolds } from './runner-holds.ts';
 import { WorkLoop } from './work-loop.ts';
@@ -21,7 +23,7 @@ import { HEARTBEAT_RETRY, HOLD_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETR
 import { storedEnding, type RunEnding } from './run-ending.ts';
 
 export type { Clock } from './clock.ts';
-export type { GatewayConfiguration, RetryPolicies } from './gateway-context.ts';
+export type { GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
 export type { RetryPolicy } from './retry.ts';
 export { sendChunks, type DeliveryResult } from './outbox/delivery.ts';
 export { dropEnding, type RunEnding } from './run-ending.ts';

@@ -2,7 +2,7 @@ import type { AgentAction } from '../action.ts';
 import type { GatewaySettings, Settings } from '../config/config.ts';
 import { HEARTBEAT_OK, type Turn, type TurnResult } from '../runners/runners.ts';
 import { shownError } from './summary.ts';
-import type { GatewayConfiguration } from './gateway-context.ts';
+import type { GatewayConfiguration } from './gateway-base.ts';
 import type { RunTarget } from './runner-holds.ts';
 import type { EventClaim, HeartbeatResult } from '../storage/storage.ts';
 

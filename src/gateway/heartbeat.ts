@@ -20,7 +20,8 @@ import {
 import { boundHistory } from './history.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import { persist } from './persist.ts';
-import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
+import type { GatewayConfiguration } from './gateway-base.ts';
+import type { GatewayContext } from './gateway-context.ts';
 import { repeatDelay } from './retry.ts';
 import { defaultModelOf } from './run-attempts.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';

@@ -6,7 +6,7 @@
  */
 import type { LimitedMapping, QueuePause } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
-import type { GatewayContext } from './gateway-context.ts';
+import type { GatewayBase } from './gateway-base.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** How often it is written down that a mapping still waits. */
@@ -23,13 +23,13 @@ interface Marked {
 }
 
 export class LimitWatch {
-  readonly #context: Omit<GatewayContext, 'holds' | 'alerts'>;
+  readonly #context: GatewayBase;
   readonly #marked = new Map<string, Marked>();
   readonly #told = new Set<string>();
   #lookedAt = -Infinity;
   #sweptAt = -Infinity;
 
-  constructor(context: Omit<GatewayContext, 'holds' | 'alerts'>) {
+  constructor(context: GatewayBase) {
     this.#context = context;
   }
 

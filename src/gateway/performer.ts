@@ -1,8 +1,9 @@
 import { endProcessTree, removeWorkspaces } from '../runners/runners.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import { withJoinedEvents } from './gathered-run.ts';
-import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
-import { RUN_ENDED_BY_CRASH, RunAttempts, targetOf } from './run-attempts.ts';
+import type { GatewayConfiguration } from './gateway-base.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { RUN_ENDED_BY_CRASH, RunAttempts, type RunCounters, targetOf } from './run-attempts.ts';
 import { RunWaiters } from './run-waiters.ts';
 import { within } from '../timers/timers.ts';
 import type { AgentRun } from '../storage/storage.ts';
@@ -11,15 +12,6 @@ import type { AgentRun } from '../storage/storage.ts';
 const RECOVERY_GRACE_MS = 1_000;
 /** A run whose process died this often is tried alone, so that another crash tells whether it is to blame. */
 const CRASHES_UNTIL_ALONE = 2;
-
-export interface RunCounters {
-  ok: number;
-  error: number;
-  timeout: number;
-  forwarded: number;
-  dead: number;
-  repeated: number;
-}
 
 interface ActiveRun {
   readonly runner: string;

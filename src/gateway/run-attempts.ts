@@ -6,10 +6,10 @@ import { codeOf } from '../telemetry/telemetry.ts';
 import type { AlertSubject } from './alerts.ts';
 import { makeCompletion } from './completion.ts';
 import { pinTarget } from './delivery-target.ts';
-import type { GatewayConfiguration, GatewayContext } from './gateway-context.ts';
+import type { GatewayConfiguration } from './gateway-base.ts';
+import type { GatewayContext } from './gateway-context.ts';
 import { boundHistory } from './history.ts';
 import { persist } from './persist.ts';
-import type { RunCounters } from './performer.ts';
 import { decideRepeat } from './retry.ts';
 import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
 import { shownError } from './summary.ts';
@@ -28,6 +28,16 @@ const MODEL_HELD: RunError = { code: 'held', message: 'its model cannot take run
 
 type NotStarted = Extract<TurnResult, { readonly kind: 'not-started' }>;
 type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
+
+/** How many runs came to which end since the service began. */
+export interface RunCounters {
+  ok: number;
+  error: number;
+  timeout: number;
+  forwarded: number;
+  dead: number;
+  repeated: number;
+}
 
 export interface AttemptParts {
   readonly waiters: RunWaiters;

@@ -1,12 +1,13 @@
+import type { AgentAction } from '../action.ts';
 import {
   DROPPED,
   type DropEnding,
+  type NewCallback,
   type RunDeadLetter,
   type RunOutcome,
   type RunRecord,
   type AgentRun,
 } from '../storage/storage.ts';
-import { makeCallback } from './outbox/callback.ts';
 import { shownError, summaryPart } from './summary.ts';
 import type { TurnResult } from '../runners/runners.ts';
 
@@ -74,4 +75,27 @@ export function dropEnding(run: AgentRun, nowMs: number): DropEnding {
   const callback = makeCallback(run.action, ending, nowMs);
   const summary = summaryPart(run, 'dropped', { text: DROPPED.message });
   return callback === undefined ? summary : { ...summary, callback };
+}
+
+/** The outcome of a run as it is posted to the mapping's `callbackUrl`; undefined where it has none. */
+export function makeCallback(action: AgentAction, ending: RunEnding, nowMs: number): NewCallback | undefined {
+  if (action.callbackUrl === undefined) return undefined;
+  const { requestId, path, mappingId, traceparent } = action.origin;
+  const body = {
+    type: ending.state === 'dead' ? 'run.dead' : 'run.completed',
+    timestamp: new Date(nowMs).toISOString(),
+    data: {
+      runId: action.id,
+      requestId,
+      path,
+      mappingId,
+      name: action.name,
+      sessionKey: action.sessionKey,
+      outcome: ending.state === 'dead' ? 'dead' : ending.outcome,
+      reply: ending.reply,
+      error: ending.error,
+    },
+  };
+  const trace = traceparent === undefined ? {} : { traceparent };
+  return { url: action.callbackUrl, body: JSON.stringify(body), ...trace };
 }

@@ -10,7 +10,7 @@
  * back after it was claimed, each a little later than the one before, so that thousands of them cost little.
  */
 import type { RunnerHold } from '../storage/storage.ts';
-import type { GatewayContext } from './gateway-context.ts';
+import type { GatewayBase } from './gateway-base.ts';
 import { repeatDelay } from './retry.ts';
 import { armTimer } from '../timers/timers.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
@@ -46,11 +46,11 @@ interface Held {
 }
 
 export class RunnerHolds {
-  readonly #context: Omit<GatewayContext, 'holds' | 'alerts'>;
+  readonly #context: GatewayBase;
   readonly #onReleased: () => void;
   readonly #held = new Map<string, Held>();
 
-  constructor(context: Omit<GatewayContext, 'holds' | 'alerts'>, onReleased: () => void) {
+  constructor(context: GatewayBase, onReleased: () => void) {
     this.#context = context;
     this.#onReleased = onReleased;
   }

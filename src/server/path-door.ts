@@ -1,7 +1,7 @@
 import type { PathSettings } from '../mapping/mapping.ts';
 import { createVerifier, type SenderDoor } from '../verify/verify.ts';
 import { createAddressList } from './addresses.ts';
-import type { ServerContext } from './server-context.ts';
+import type { ServerDeps } from './deps.ts';
 
 /** What a path's settings say of its requests before they are believed, made ready once for each generation. */
 export interface PathDoor {
@@ -11,10 +11,18 @@ export interface PathDoor {
   allows(address: string): boolean;
 }
 
+/** What doors are made with, and where they are kept. */
+interface DoorContext {
+  readonly deps: Pick<ServerDeps, 'fetchJson'>;
+  readonly clock: () => number;
+  /** Doors of paths that set one; settings of replaced generations are collected with them. */
+  readonly doors: WeakMap<PathSettings, PathDoor>;
+}
+
 const OPEN: PathDoor = { sender: undefined, allows: () => true };
 
 /** The door of a path; settings are the same object for as long as their generation lives. */
-export function doorOf(context: ServerContext, settings: PathSettings): PathDoor {
+export function doorOf(context: DoorContext, settings: PathSettings): PathDoor {
   if (settings.verify === undefined && settings.allowFrom === undefined) return OPEN;
   const known = context.doors.get(settings);
   if (known !== undefined) return known;
@@ -23,10 +31,7 @@ export function doorOf(context: ServerContext, settings: PathSettings): PathDoor
   return door;
 }
 
-function createDoor(
-  { clock, deps }: Pick<ServerContext, 'clock' | 'deps'>,
-  { verify, allowFrom }: PathSettings,
-): PathDoor {
+function createDoor({ clock, deps }: DoorContext, { verify, allowFrom }: PathSettings): PathDoor {
   const { fetchJson = unreachable } = deps;
   return {
     sender:

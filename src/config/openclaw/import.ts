@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative } from 'node:path';
-import { printYaml, type Diagnostic } from '../../document/document.ts';
-import type { ReadConfig } from '../read-config.ts';
+import { printYaml, type Diagnostic, type LocatedValue } from '../../document/document.ts';
+import type { InlineMapping, RunDefaults } from '../settings.ts';
 import { isRecord } from './graft.ts';
 import { importMapping } from './import-mappings.ts';
 
@@ -20,6 +20,16 @@ export interface ImportedConfig {
   readonly lost: readonly string[];
 }
 
+/** What is read of an OpenClaw configuration, already translated. */
+export interface TranslatedConfig {
+  readonly root: LocatedValue;
+  readonly inlineMappings: readonly InlineMapping[];
+  /** By hook name. */
+  readonly runDefaults: Readonly<Record<string, RunDefaults>>;
+  /** Where `${NAME}` is looked up. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
 export interface ImportOptions {
   /** Absolute: the folder the files are written into. */
   readonly into: string;
@@ -34,7 +44,10 @@ const SECRET_KEY = /token|password|secret|apikey/i;
 const SECRETS_FOLDER = '.sluice/secrets';
 
 /** Writes an OpenClaw configuration, already translated, as a `sluice.yaml` and a mapping file. */
-export function importOpenClaw(read: ReadConfig, { into, env, diagnostics }: ImportOptions): ImportedConfig {
+export function importOpenClaw(
+  read: TranslatedConfig,
+  { into, env, diagnostics }: ImportOptions,
+): ImportedConfig {
   const run: Run = { secrets: new Map(), changed: [], env, fileEnv: read.env };
   const value = structuredClone(read.root.value) as Record<string, unknown>;
   const hooks = isRecord(value['hooks']) ? { ...value['hooks'] } : {};
@@ -102,7 +115,7 @@ interface Run {
   readonly secrets: Map<string, string>;
   readonly changed: string[];
   readonly env: ImportOptions['env'];
-  readonly fileEnv: ReadConfig['env'];
+  readonly fileEnv: TranslatedConfig['env'];
 }
 
 /** Secrets that stand in the file go into files of their own; references stay as they are. */

@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto';
-import type { AgentAction } from '../../action.ts';
 import type { NewCallback } from '../../storage/storage.ts';
 import { deriveSignal } from '../../timers/timers.ts';
 import { parseRetryAfter } from '../../outgoing/outgoing.ts';
-import type { RunEnding } from '../run-ending.ts';
 
 const CALLBACK_TIMEOUT_MS = 10_000;
 
@@ -18,29 +16,6 @@ export type CallbackResult =
       readonly final: boolean;
       readonly retryAfterMs?: number;
     };
-
-/** The outcome of a run as it is posted to the mapping's `callbackUrl`; undefined where it has none. */
-export function makeCallback(action: AgentAction, ending: RunEnding, nowMs: number): NewCallback | undefined {
-  if (action.callbackUrl === undefined) return undefined;
-  const { requestId, path, mappingId, traceparent } = action.origin;
-  const body = {
-    type: ending.state === 'dead' ? 'run.dead' : 'run.completed',
-    timestamp: new Date(nowMs).toISOString(),
-    data: {
-      runId: action.id,
-      requestId,
-      path,
-      mappingId,
-      name: action.name,
-      sessionKey: action.sessionKey,
-      outcome: ending.state === 'dead' ? 'dead' : ending.outcome,
-      reply: ending.reply,
-      error: ending.error,
-    },
-  };
-  const trace = traceparent === undefined ? {} : { traceparent };
-  return { url: action.callbackUrl, body: JSON.stringify(body), ...trace };
-}
 
 export interface PostOptions {
   /** The same for every attempt: by it the receiver tells repeats. */

@@ -1,6 +1,6 @@
 import type { NewRun } from '../prepared-request.ts';
 import { type RunParts, toNewRun } from './backlog-room.ts';
-import type { Call } from './engine.ts';
+import type { Call } from './operations.ts';
 import { hasOwnKey } from './session-queue.ts';
 import type { Store } from './store.ts';
 

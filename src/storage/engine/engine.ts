@@ -2,13 +2,11 @@ import { serializeError, type SerializedError } from './serialized-error.ts';
 import { acceptTogether } from './accept-together.ts';
 import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
-import { type AnyOperation, type OperationName, READS, WRITES } from './operations.ts';
-import type { Statements } from './statements.ts';
-import type { AcceptLimits, Store } from './store.ts';
+import { type AnyOperation, type Call, type OperationName, READS, WRITES } from './operations.ts';
+import type { AcceptLimits, Statements } from './statements.ts';
+import type { Store } from './store.ts';
 import type { StorageError } from '../storage-error.ts';
 
-/** One call of an operation as the client sends it. */
-export type Call = readonly [id: number, name: OperationName, args: readonly unknown[]];
 /** Flat triples `id, failed (0 or 1), result or SerializedError`: one array for a whole batch. */
 export type Replies = unknown[];
 

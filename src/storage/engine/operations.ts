@@ -39,6 +39,9 @@ type Operations = typeof WRITES & typeof READS;
 export type OperationName = keyof Operations;
 export const OPERATION_NAMES = [...Object.keys(WRITES), ...Object.keys(READS)] as OperationName[];
 
+/** One call of an operation as the client sends it. */
+export type Call = readonly [id: number, name: OperationName, args: readonly unknown[]];
+
 /** Any operation, for those who pass arguments and results on. */
 export type AnyOperation = (store: Store, ...args: unknown[]) => unknown;
 

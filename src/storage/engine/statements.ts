@@ -1,9 +1,15 @@
 import type { NewRun } from '../prepared-request.ts';
 import type { SQLInputValue } from 'node:sqlite';
-import type { AcceptLimits } from './store.ts';
 
 export type Found<Row> = Row | undefined;
 export type SqlValue = SQLInputValue;
+
+/** What the store takes at most before it refuses requests. */
+export interface AcceptLimits {
+  readonly maxBacklogRuns: number;
+  readonly maxBacklogBytes: number;
+  readonly maxPendingEvents: number;
+}
 
 /**
  * Runs SQL one statement after the other. Texts are written in SQLite's dialect, and are constants or made from few

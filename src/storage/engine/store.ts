@@ -1,12 +1,5 @@
 import type { Counters } from './counters.ts';
-import type { Statements } from './statements.ts';
-
-/** What the store takes at most before it refuses requests. */
-export interface AcceptLimits {
-  readonly maxBacklogRuns: number;
-  readonly maxBacklogBytes: number;
-  readonly maxPendingEvents: number;
-}
+import type { AcceptLimits, Statements } from './statements.ts';
 
 /** What every operation works on, handed to it as its first argument. */
 export interface Store {

@@ -2,8 +2,7 @@ import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { NewRun } from '../../prepared-request.ts';
 import { RUN } from '../../engine/states.ts';
-import type { AcceptLimits } from '../../engine/store.ts';
-import type { Found, SqlValue, Statements } from '../../engine/statements.ts';
+import type { AcceptLimits, Found, SqlValue, Statements } from '../../engine/statements.ts';
 import type { ConnectionAnswer, ConnectionInput, Question } from './connection-thread.ts';
 import { escapeText, toPostgres, unescapeText } from './dialect.ts';
 

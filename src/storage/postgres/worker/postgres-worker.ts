@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { Engine } from '../../engine/engine.ts';
 import { HealthMonitor } from '../../engine/health-monitor.ts';
 import { serveBatches } from '../../engine/serve-batches.ts';
-import type { AcceptLimits } from '../../engine/store.ts';
+import type { AcceptLimits } from '../../engine/statements.ts';
 import { TRANSACTION_SETTINGS } from '../connect.ts';
 import { explainPostgresError, placeOf } from '../postgres-errors.ts';
 import { CHANNEL } from '../replica-lease.ts';

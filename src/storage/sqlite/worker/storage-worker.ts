@@ -16,7 +16,7 @@ import {
 import { Engine } from '../../engine/engine.ts';
 import { HealthMonitor } from '../../engine/health-monitor.ts';
 import type { KnownOwners } from './owner-migration.ts';
-import type { AcceptLimits } from '../../engine/store.ts';
+import type { AcceptLimits } from '../../engine/statements.ts';
 import { postMessage, refuse, serveBatches } from '../../engine/serve-batches.ts';
 import type { Statements } from '../../engine/statements.ts';
 import { MIGRATIONS } from './migrations.ts';
