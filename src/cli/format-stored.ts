@@ -24,8 +24,9 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
     code !== undefined && Object.hasOwn(HOOK_ERRORS, code)
       ? `: ${HOOK_ERRORS[code as HookErrorCode].title}`
       : '';
+  const what = method === '?' ? 'no request could be read' : `${method} …/${path === '' ? '…' : line(path)}`;
   return [
-    `request ${requestId}  ${new Date(receivedAt).toISOString()}  ${method} …/${path === '' ? '…' : line(path)}`,
+    `request ${requestId}  ${new Date(receivedAt).toISOString()}  ${what}`,
     `answered ${status} ${code ?? outcome}${titled}`,
     `  generation ${decision.generation}, body ${formatBytes(decision.bodyBytes)}, took ${decision.tookMs.toFixed(1)} ms`,
     ...(decision.mappingId === undefined ? [] : [`  mapping ${line(decision.mappingId)}`]),
@@ -38,12 +39,15 @@ export function reasonLines(decision: DecisionRecord): readonly string[] {
   const seen = missed.slice(0, MAX_MISSED);
   // Where no mapping has the name, the names there are say more.
   const isName = decision.code === 'no_mapping_matched' && decision.missed === undefined;
-  const remedy = decision.mappingId === undefined && !isName ? remedyOf(decision.code) : undefined;
+  const { code, mappingId, note } = decision;
+  // What is known of the bytes says what to do about them.
+  const isKnown = isName || (code === 'malformed_request' && note !== undefined);
+  const remedy = isKnown ? undefined : remedyOf(code, mappingId !== undefined);
   // What a stranger is told is the same for every refusal.
   const told = refusal === undefined ? decision.detail : undefined;
   return [
     ...(told === undefined ? [] : [`  why: ${line(told)}`]),
-    ...(decision.note === undefined ? [] : [`  ${line(decision.note)}`]),
+    ...(note === undefined ? [] : [`  ${line(note)}`]),
     ...(remedy === undefined ? [] : [`  hint: ${line(remedy)}`]),
     ...(refusal === undefined
       ? []

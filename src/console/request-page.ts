@@ -18,7 +18,7 @@ export async function requestPage(
   if (stored === undefined) return undefined;
   const { decision, kept } = stored;
   const { judged, ...request } = kept === undefined ? {} : parseKeptRequest(kept);
-  const remedy = decision?.mappingId === undefined ? remedyOf(decision?.code) : undefined;
+  const remedy = remedyOf(decision?.code, decision?.mappingId !== undefined);
   return {
     id: decision?.requestId ?? kept?.requestId ?? id,
     stored: storedToJson(stored, judged, undefined),

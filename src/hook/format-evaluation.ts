@@ -1,12 +1,13 @@
 import { styleText } from 'node:util';
 import { didYouMean, formatPlace } from '../document/document.ts';
-import type { HookError, HookErrorCode } from '../errors.ts';
+import type { HookError } from '../errors.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { howDifferent } from './difference.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines } from './format-actions.ts';
 import { indent, line, type Paint } from './format-lines.ts';
+import { remedyOf } from './refusal-remedy.ts';
 
 /** How an evaluation is printed. */
 export interface ExplainOptions {
@@ -259,32 +260,17 @@ function emptyLines({ trace }: Evaluation, advice: EvaluationAdvice | undefined,
   return lines.length === 0 ? [] : ['rendered empty:', ...lines];
 }
 
-/** What to do about an error of evaluation; the others never come out of one. */
-const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
-  no_mapping_matched:
-    'change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)',
-  mapping_requires_message:
-    'give the mapping a messageTemplate whose values are in the payload, or a transform',
-  mapping_requires_text: 'give the mapping a textTemplate whose values are in the payload, or a transform',
-  missing_message: 'send {"message": "…"}',
-  missing_text: 'send {"text": "…"}',
-  model_not_allowed: 'use a model of agents.defaults.models, or add this one to the list',
-  unknown_channel: 'use one of the channels named, or load the plugin that brings this one',
-  too_many_actions: 'send fewer elements at once',
-  too_much_work:
-    'send fewer or shorter elements, print less of what repeats (truncate), or raise the limit named above',
-  transform_failed: 'correct the transform, then run this request through it with sluice replay',
-  transform_unavailable: 'the sender should try again; sluice transform run shows what the module does',
-  mapping_failed: 'correct the mapping at the place shown',
-};
+const MISSED =
+  'change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)';
 
 function remedyFor({ outcome, trace }: Evaluation): string | undefined {
   if (outcome.kind !== 'rejected') return undefined;
   const { code } = outcome.error;
   const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
-  return code === 'no_mapping_matched' && isName
+  if (code !== 'no_mapping_matched') return remedyOf(code, true);
+  return isName
     ? 'send it to one of the hook names, or correct match.path of the mapping that was meant'
-    : REMEDIES[code];
+    : MISSED;
 }
 
 function errorLines(error: HookError, remedy: string | undefined, paint: Paint): string[] {

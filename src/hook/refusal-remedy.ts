@@ -1,12 +1,23 @@
 import type { HookErrorCode } from '../errors.ts';
 
-/** What an operator can change about a request that no mapping took or saw. */
-const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
+const LATER = 'nothing was accepted, and most senders send again by themselves';
+
+/** Of a request that no mapping had taken yet; what an operator can change then. */
+const BEFORE_MAPPINGS = {
   method_not_allowed:
     'set the method of the sender to the one this path takes; a sender that can only send GET needs "method: GET" at the mappings of the path',
   body_too_large: 'raise that limit, or let the sender send less',
   not_found: 'correct the address in the settings of the sender',
-  body_timeout: 'the sender, or a proxy before the service, must send the body within 30 seconds',
+  headers_timeout:
+    'the sender, or a proxy before the service, must send the headers within 10 seconds; no key changes this limit',
+  body_timeout:
+    'the sender, or a proxy before the service, must send the whole request within 30 seconds; no key changes this limit',
+  headers_too_large:
+    'let the sender, or a proxy before the service, send fewer or shorter headers (cookies, for example), and data in the body instead of the address; no key changes this limit',
+  malformed_request:
+    'look at what sends it: a client that writes HTTP by hand, a proxy, or a program that speaks another protocol to this port; "curl -v" with the same address shows a request that is well formed',
+  unknown_transfer_coding:
+    'let the sender send the body as it is, with Content-Length or with "Transfer-Encoding: chunked"; compression belongs into Content-Encoding',
   request_aborted: 'the sender gave up: look for its own time limit, or for a proxy that closes connections',
   unsupported_encoding: 'switch compression off in the settings of the sender',
   invalid_json:
@@ -16,10 +27,39 @@ const REMEDIES: Partial<Readonly<Record<HookErrorCode, string>>> = {
   idempotency_mismatch: 'the sender must use a new Idempotency-Key for a new request',
   no_mapping_matched:
     'change the condition, or write "otherwise: skip" in a mapping of this path: it then answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)',
+  rate_limited: 'raise that rate, or let the sender send less often',
+  too_many_failures:
+    'correct the token or the signature of the sender: the requests before this one say what is wrong with it; hooks.authFailuresPerMinute sets the limit',
+  storage_unavailable: `"sluice doctor" says what is wrong with the store; ${LATER}`,
+  backlog_full: `"sluice queue" says what waits and for whom; raise the limit only where that is meant to wait; ${LATER}`,
+  events_full: `"sluice queue" says what waits; ${LATER}`,
+  internal: 'this is a fault of the service: its log has a line with this id and the place in the code',
   stopping: 'send it again: the service was stopping',
-};
+} as const satisfies Partial<Record<HookErrorCode, string>>;
 
-/** What to change, for `sluice explain ID`; undefined where the detail says all there is to say. */
-export function remedyOf(code: string | undefined): string | undefined {
-  return code === undefined ? undefined : REMEDIES[code as HookErrorCode];
+/** Of a request that a mapping, or the body of wake and agent, made something of. */
+const BY_MAPPING = {
+  mapping_requires_message:
+    'give the mapping a messageTemplate whose values are in the payload, or a transform',
+  mapping_requires_text: 'give the mapping a textTemplate whose values are in the payload, or a transform',
+  missing_message: 'send {"message": "…"}',
+  missing_text: 'send {"text": "…"}',
+  model_not_allowed: 'use a model of agents.defaults.models, or add this one to the list',
+  unknown_channel: 'use one of the channels named, or load the plugin that brings this one',
+  invalid_recipient: 'write "to" as the channel takes it; docs/channels.md has a line for each',
+  too_many_actions: 'send fewer elements at once',
+  too_much_work:
+    'send fewer or shorter elements, print less of what repeats (truncate), or raise the limit named above',
+  transform_failed: 'correct the transform, then run this request through it with sluice replay',
+  transform_unavailable: 'the sender should try again; sluice transform run shows what the module does',
+  mapping_failed: 'correct the mapping at the place shown',
+  not_configured: 'correct what "sluice check" finds in this mapping',
+} as const satisfies Partial<Record<HookErrorCode, string>>;
+
+const OF_MAPPING: Partial<Readonly<Record<HookErrorCode, string>>> = BY_MAPPING;
+const OF_ANY: Partial<Readonly<Record<HookErrorCode, string>>> = { ...BEFORE_MAPPINGS, ...BY_MAPPING };
+
+/** What to change; undefined where the detail says all there is to say. `isMapped`: a mapping was chosen for it. */
+export function remedyOf(code: string | undefined, isMapped: boolean): string | undefined {
+  return code === undefined ? undefined : (isMapped ? OF_MAPPING : OF_ANY)[code as HookErrorCode];
 }

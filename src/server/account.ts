@@ -2,6 +2,7 @@
  * The one place that accounts for a request. A step on the way returns values; what they mean for the worker, the
  * decision log, the metrics and the service log is said here, from the ending alone.
  */
+import type { HookError } from '../errors.ts';
 import { decisionOf, failedTransformOf } from './decision.ts';
 import type { Ending, Judged } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
@@ -26,6 +27,42 @@ export function concludeRequest(context: ServerContext, exchange: RequestFacts, 
     keepRequest(context, exchange, ending);
     showDecision(context, exchange, ending);
   });
+}
+
+/** What is known of bytes that no request came of. */
+interface UnreadRequest {
+  readonly requestId: string;
+  readonly error: HookError;
+  readonly note: string | undefined;
+  /** As far as it is known. */
+  readonly method: string;
+}
+
+/** Keeps what was answered to bytes that are no request, so that the id of the answer is found; with one line. */
+export function concludeBytes({ deps, unread, clock }: ServerContext, refused: UnreadRequest): void {
+  const { requestId, error, note, method } = refused;
+  const receivedAt = clock();
+  deps.storage.recordStranger({
+    requestId,
+    receivedAt,
+    path: '',
+    method,
+    status: error.status,
+    outcome: 'rejected',
+    code: error.code,
+    detail: error.detail,
+    ...(note === undefined ? {} : { note }),
+    actionIds: [],
+    generation: deps.generation().id,
+    tookMs: 0,
+    bodyBytes: 0,
+  });
+  const level = unread.take(receivedAt) ? 'info' : 'debug';
+  const why = note ?? error.detail;
+  deps.log[level](
+    { requestId, outcome: 'refused', status: error.status, code: error.code, why, tookMs: 0 },
+    'request',
+  );
 }
 
 /**

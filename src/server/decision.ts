@@ -84,6 +84,9 @@ function noteOf(exchange: Asked, { error, hookName }: Ending): Pick<DecisionReco
     const { setBy } = bodyLimit(generation, hookName ?? ownName(exchange) ?? '');
     return { note: `the limit is set by ${setBy}` };
   }
+  if (error?.code === 'rate_limited') {
+    return { note: `the limit is set by rate of the mappings of ${hookName ?? ''}` };
+  }
   if (error?.code !== 'not_found') return {};
   const { enabled, path } = generation.hooks;
   return {

@@ -2,10 +2,11 @@ import type { Socket } from 'node:net';
 import { HOOK_ERRORS, HookError, type HookErrorCode } from '../errors.ts';
 import { aborted } from './body.ts';
 import type { Connection, Exchange } from './exchange.ts';
+import { describeMalformed, type ParserError } from './parser-findings.ts';
 import { problemAnswer } from './problem.ts';
 
 /** What node's parser found, as one of our codes. */
-export function protocolError(error: NodeJS.ErrnoException, isReceivingBody: boolean): HookError {
+export function protocolError(error: ParserError, isReceivingBody: boolean): HookError {
   const code = error.code ?? '';
   if (code === 'HPE_INVALID_EOF_STATE' || code === 'ECONNRESET') return aborted();
   if (code === 'HPE_HEADER_OVERFLOW') {
@@ -13,7 +14,7 @@ export function protocolError(error: NodeJS.ErrnoException, isReceivingBody: boo
   }
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && isUnknownCoding(error)) return unknownCoding();
   if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new HookError('malformed_request', 'the request is not valid HTTP/1.1');
+    return new HookError('malformed_request', describeMalformed(error));
   }
   return isReceivingBody
     ? new HookError('body_timeout', 'the body did not arrive in time')
@@ -21,8 +22,8 @@ export function protocolError(error: NodeJS.ErrnoException, isReceivingBody: boo
 }
 
 /** Other findings about the header are about framing that two readers could see differently: those are malformed. */
-function isUnknownCoding(error: NodeJS.ErrnoException): boolean {
-  return (error as { readonly reason?: string }).reason === 'Request has invalid `Transfer-Encoding`';
+function isUnknownCoding({ reason }: ParserError): boolean {
+  return reason === 'Request has invalid `Transfer-Encoding`';
 }
 
 function unknownCoding(): HookError {
@@ -47,29 +48,30 @@ export function checkProtocol({ req, headers }: Exchange): void {
 
 /**
  * Answers bytes that are no request. Where a request of this connection is still under way, its answer goes out
- * first and closes the connection; otherwise the error is answered here, without node's response object.
+ * first and closes the connection; otherwise the error is answered here, without node's response object. Whether it
+ * was: then nobody else accounts for it.
  */
-export function answerProtocolError(connection: Connection, error: HookError, requestId: string): void {
+export function answerProtocolError(connection: Connection, error: HookError, requestId: string): boolean {
   if (connection.refused !== undefined && !connection.refused.complete) {
     // Its answer went out already; a second one would be taken for that of the next request.
     connection.socket.destroy();
-    return;
+    return false;
   }
   // An answer that closes the connection is on its way or being drained behind, which has its own time limit.
-  if (connection.closing) return;
+  if (connection.closing) return false;
   connection.closing = true;
-  if (connection.open === 0) {
-    endWith(connection.socket, error, requestId);
-  } else if (connection.latest?.req.complete === false) {
+  if (connection.open === 0) return endWith(connection.socket, error, requestId);
+  if (connection.latest?.req.complete === false) {
     connection.failure = error;
     connection.failBody?.(error);
   }
+  return false;
 }
 
-function endWith(socket: Socket, error: HookError, requestId: string): void {
+function endWith(socket: Socket, error: HookError, requestId: string): boolean {
   if (!socket.writable) {
     socket.destroy();
-    return;
+    return false;
   }
   const answer = problemAnswer(error, requestId);
   const body = answer.body ?? '';
@@ -79,6 +81,7 @@ function endWith(socket: Socket, error: HookError, requestId: string): void {
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   );
+  return true;
 }
 
 const REASONS: Partial<Record<HookErrorCode, string>> = {

@@ -5,7 +5,7 @@ import type { PathSettings } from '../mapping/mapping.ts';
 import { type AddressFinder, createAddressFinder, createAddressList, type AddressList } from './addresses.ts';
 import { compileTokens, type TokenSet } from './authenticate.ts';
 import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
-import { DiagnosisLimit } from './diagnosis-limit.ts';
+import { FewPerSecond } from './few-per-second.ts';
 import { createFailureLimiter, type FailureLimiter } from './failure-limiter.ts';
 import { ReadinessProbe } from './readiness.ts';
 import { RepeatGuard } from './idempotency.ts';
@@ -26,7 +26,9 @@ export interface ServerContext {
   /** Doors of paths that set one; settings of replaced generations are collected with them. */
   readonly doors: WeakMap<PathSettings, PathDoor>;
   readonly rates: PathRates;
-  readonly diagnoses: DiagnosisLimit;
+  readonly diagnoses: FewPerSecond;
+  /** A few lines a second about bytes that are no request; nothing else limits who sends them. */
+  readonly unread: FewPerSecond;
   /** Requests that were refused because their address failed too often. */
   readonly tooManyFailures: Tally<'refused'>;
   readonly repeats: RepeatGuard;
@@ -62,7 +64,8 @@ export function createContext(deps: ServerDeps): ServerContext {
     findAddress: createAddressFinder(proxies),
     doors: new WeakMap(),
     rates: new PathRates(),
-    diagnoses: new DiagnosisLimit(),
+    diagnoses: new FewPerSecond(),
+    unread: new FewPerSecond(),
     tooManyFailures: new Tally(['refused'], (counts) => {
       deps.log.warn(
         counts,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { HookError } from '../errors.ts';
+import { concludeBytes } from './account.ts';
 import { deliver, type OwnAnswer, type OwnHook } from './deliver.ts';
 import type { ServerDeps } from './deps.ts';
 import type { Connection, Exchange } from './exchange.ts';
@@ -9,6 +10,7 @@ import { createContext, type ServerContext } from './server-context.ts';
 import { readHeaders } from './received-headers.ts';
 import { HEALTHY } from './readiness.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
+import { noteOnBytes } from './parser-findings.ts';
 import { answerProtocolError, protocolError } from './protocol-error.ts';
 import { isOperator } from './prove.ts';
 import { serveRequest } from './serve-request.ts';
@@ -127,17 +129,34 @@ function takeConnections(context: ServerContext, http: Server, connections: Conn
     // A parser that was stopped reports that, too.
     if (connection === undefined || connection.flooded) return;
     const hookError = protocolError(error, connection.open > 0);
-    const requestId = context.ids().id;
-    context.deps.log.debug({ requestId, code: hookError.code }, 'connection failed');
-    answerProtocolError(connection, hookError, requestId);
+    const note = noteOnBytes(error, connection.socket.bytesRead);
+    refuseBytes(context, connection, { error: hookError, note, method: '?' });
   });
   http.on('connect', (_req, socket) => {
     // node lets go of the socket here, and an error without a listener would end the process.
     socket.on('error', () => undefined);
     const connection = connections.find(socket as Socket);
     if (connection === undefined) return;
-    answerProtocolError(connection, new HookError('not_found', 'this is not a proxy'), context.ids().id);
+    refuseBytes(context, connection, {
+      error: new HookError('not_found', 'this is not a proxy'),
+      method: 'CONNECT',
+      note: 'the sender asked with CONNECT, as one asks a proxy: remove the service from its proxy settings',
+    });
   });
+}
+
+interface RefusedBytes {
+  readonly error: HookError;
+  readonly note: string | undefined;
+  readonly method: string;
+}
+
+/** Bytes of which no request came: answered, and told like what strangers send. */
+function refuseBytes(context: ServerContext, connection: Connection, refused: RefusedBytes): void {
+  const requestId = context.ids().id;
+  if (answerProtocolError(connection, refused.error, requestId)) {
+    concludeBytes(context, { requestId, ...refused });
+  } else context.deps.log.debug({ requestId, code: refused.error.code }, 'connection failed');
 }
 
 function takeRequests(context: ServerContext, http: Server, connections: ConnectionTable): void {

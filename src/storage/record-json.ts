@@ -99,11 +99,15 @@ export function decisionNote({
   missed = [],
   warnings = [],
   skippedBy,
+  outcome,
   note,
+  detail = '',
 }: DecisionRecord): string {
   if (refusal !== undefined) return refusal.text;
   if (skippedBy !== undefined && note !== undefined) return note;
-  if (missed.length === 0) return warnings.join(', ');
+  if (missed.length === 0) {
+    return warnings.length === 0 && outcome === 'rejected' ? (note ?? detail) : warnings.join(', ');
+  }
   return missed
     .map(({ mappingId, part, place = '', variable }) =>
       `${mappingId}: ${part} ${variable === undefined ? '' : `(${variable} is missing) `}${place}`.trim(),

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { HOOK_ERRORS } from '../../src/errors.ts';
+import { remedyOf } from '../../src/hook/hook.ts';
 import type { DecisionRecord } from '../../src/storage/storage.ts';
 import { answerLines, reasonLines } from '../../src/cli/format-stored.ts';
 
@@ -31,4 +33,10 @@ test('a refusal is explained with why and what to change', () => {
 test('a mapping that was taken explains itself: no hint about the request is added', () => {
   const text = formatDecision({ ...DECISION, status: 400, code: 'invalid_body', mappingId: 'push' });
   expect(text).not.toContain('hint:');
+});
+
+test('every refusal says what to change, or explains itself', () => {
+  const silent = Object.keys(HOOK_ERRORS).filter((code) => remedyOf(code, false) === undefined);
+  // The diagnosis of the proof, and the name of the field with what it takes, say it better.
+  expect(silent).toEqual(['invalid_field', 'unauthorized']);
 });

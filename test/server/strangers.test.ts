@@ -1,5 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { send, startTestServer, stopServers, TOKEN, type SendOptions } from '../support/server-fixture.ts';
+import {
+  answersIn,
+  openRaw,
+  send,
+  startTestServer,
+  stopServers,
+  TOKEN,
+  type SendOptions,
+} from '../support/server-fixture.ts';
 
 afterEach(stopServers);
 
@@ -103,4 +111,108 @@ test('a refusal of a proved sender says its method, and which key set the limit'
   const own = await startTestServer({ generation: { settingsOf: () => ({ maxBodyBytes: 10 }) } });
   await send(own, '/hooks/github', { body: 'x'.repeat(20) });
   expect(own.decisions[0]?.note).toBe('the limit is set by maxBodyBytes of the mappings of github');
+});
+
+/** What no request came of, the answer to it, and what the operator reads. */
+const UNREAD: readonly (readonly [string, string, number, string, RegExp])[] = [
+  [
+    'TLS',
+    '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+    400,
+    'malformed_request',
+    /sender calls https.*plain http/,
+  ],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'malformed_request', /HTTP\/2 without TLS/],
+  [
+    'the PROXY protocol',
+    'PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n',
+    400,
+    'malformed_request',
+    /server\.trustedProxies/,
+  ],
+  ['no method', 'hello\r\n\r\n', 400, 'malformed_request', /begin with a method such as POST/],
+  ['a space in the address', 'POST /hooks/a b HTTP/1.1\r\n\r\n', 400, 'malformed_request', /written as %20/],
+  [
+    'a letter that is not ASCII',
+    'POST /hooks/\xe9 HTTP/1.1\r\n\r\n',
+    400,
+    'malformed_request',
+    /percent-encoded/,
+  ],
+  [
+    'a bad header',
+    'POST /hooks/a HTTP/1.1\r\nHost t\r\n\r\n',
+    400,
+    'malformed_request',
+    /name or value of a header/,
+  ],
+  [
+    'two lengths',
+    'POST /hooks/a HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n',
+    400,
+    'malformed_request',
+    /Content-Length and Transfer-Encoding/,
+  ],
+  [
+    'a long header',
+    `POST /hooks/a HTTP/1.1\r\nX: ${'a'.repeat(20_000)}`,
+    431,
+    'headers_too_large',
+    /16384 bytes/,
+  ],
+  [
+    'another coding',
+    'POST /hooks/a HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: gzip\r\n\r\n',
+    501,
+    'unknown_transfer_coding',
+    /chunked/,
+  ],
+  [
+    'two hosts',
+    'POST /hooks/a HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
+    400,
+    'malformed_request',
+    /there are 2/,
+  ],
+  ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'not_found', /proxy settings/],
+  [
+    'headers that drip',
+    'POST /hooks/a HTTP/1.1\r\nX-A',
+    408,
+    'headers_timeout',
+    /headers did not arrive in time/,
+  ],
+  ['nothing at all', '', 408, 'headers_timeout', /not one byte came/],
+];
+
+describe('what is no request is found by the id of its answer', () => {
+  test.each(UNREAD)('%s', async (_what, bytes, status, code, text) => {
+    const server = await startTestServer({ deps: { limits: { headersTimeoutMs: 200, bodyTimeoutMs: 400 } } });
+    const raw = await openRaw(server);
+    if (bytes !== '') raw.socket.write(bytes, 'latin1');
+    const [answer] = answersIn(await raw.until((received) => received.includes('"ok":false')));
+    expect(answer?.status).toBe(status);
+    const { requestId } = JSON.parse(answer?.body ?? '') as { requestId: string };
+    expect(server.strangers).toEqual([
+      expect.objectContaining({ requestId, status, code, outcome: 'rejected' }),
+    ]);
+    const { detail, note } = server.strangers[0]!;
+    expect(`${detail}; ${note}`).toMatch(text);
+    // Of what strangers wrote, nothing is told.
+    expect(JSON.stringify([server.strangers, server.log])).not.toMatch(/aaaa|xe9|192\.0\.2/);
+    raw.socket.destroy();
+  });
+
+  test('a flood of it is kept out of the log', async () => {
+    const server = await startTestServer({ deps: { clock: () => 0 } });
+    for (let n = 0; n < 20; n += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const raw = await openRaw(server);
+      raw.socket.write('garbage\r\n\r\n');
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await raw.closed();
+    }
+    expect(server.strangers).toHaveLength(20);
+    expect(server.log.filter(({ level }) => level === 'info')).toHaveLength(5);
+  });
 });

@@ -1,7 +1,7 @@
 const PER_SECOND = 5;
 
-/** Lets a few refusals a second be diagnosed: each costs some dozens of signatures. */
-export class DiagnosisLimit {
+/** Lets a few things a second happen: a diagnosis costs some dozens of signatures, and a flood must not fill the log. */
+export class FewPerSecond {
   #second = 0;
   #taken = 0;
 
