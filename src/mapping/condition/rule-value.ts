@@ -51,3 +51,14 @@ export function spend(frame: Frame, amount: number): void {
   }
   frame.scope.work?.spend(amount);
 }
+
+/** The values of a list; unknown where one of them is, null for what is missing. */
+export function evaluateList(entries: readonly Evaluate[], frame: Frame): RuleValue {
+  const list: JsonValue[] = [];
+  for (const entry of entries) {
+    const value = entry(frame);
+    if (value === UNKNOWN) return UNKNOWN;
+    list.push(value === MISSING ? null : value);
+  }
+  return list;
+}
