@@ -10,7 +10,8 @@ import {
 import { within } from '../timers/timers.ts';
 import { Alerts } from './alerts.ts';
 import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
-import { Heartbeat, type HeartbeatCounters } from './heartbeat.ts';
+import { Heartbeat } from './heartbeat.ts';
+import type { HeartbeatCounters } from './heartbeat-turns.ts';
 import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
 import type { GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
