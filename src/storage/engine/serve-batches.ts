@@ -29,6 +29,13 @@ export function refuse(error: StorageError): void {
   parentPort?.close();
 }
 
+export interface ServeOptions {
+  /** What the operator should know. */
+  readonly notice?: string | undefined;
+  /** Called after the answers of a batch have gone. */
+  readonly onAnswered?: () => void;
+}
+
 /**
  * Answers calls until the client closes. While one batch is being synced the next ones gather in the port; the loop
  * then takes all of them at once. That is the whole of group commit.
@@ -36,7 +43,7 @@ export function refuse(error: StorageError): void {
 export function serveBatches(
   engine: Engine,
   onClose: () => void,
-  { notice }: { readonly notice?: string | undefined } = {},
+  { notice, onAnswered }: ServeOptions = {},
 ): void {
   const port = parentPort;
   if (port === null) throw new Error('a store runs in a worker thread only');
@@ -48,6 +55,7 @@ export function serveBatches(
     const batch = waiting;
     waiting = [];
     postMessage({ kind: 'replies', replies: engine.run(batch) });
+    onAnswered?.();
   };
   engine.onHealthChange((trouble) =>
     postMessage({ kind: 'health', ...(trouble && { trouble: serializeError(trouble, () => trouble) }) }),

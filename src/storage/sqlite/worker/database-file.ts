@@ -167,7 +167,7 @@ export function connect(file: string, options: ConnectOptions): DatabaseSync {
     }
     database.exec('PRAGMA journal_mode = WAL');
     database.exec(`PRAGMA synchronous = ${options.fsync ? 'FULL' : 'OFF'}`);
-    // 16 MB of cache; the log is cut back to 64 MB after a burst; fewer, larger checkpoints.
+    // 16 MB of cache; the log is cut back to 64 MB after a burst; few, large checkpoints.
     database.exec('PRAGMA cache_size = -16000');
     database.exec('PRAGMA journal_size_limit = 67108864');
     database.exec('PRAGMA wal_autocheckpoint = 2000');

@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
+import { Checkpoints } from './checkpoints.ts';
 import { type PerformerLock, takePerformerLock } from './performer-lock.ts';
 import { StorageError } from '../../storage-error.ts';
 import { explainSqliteError } from '../sqlite-errors.ts';
@@ -112,12 +113,14 @@ function serve(
   const health = lock && watchHealth(file);
   const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
   const watch = lock && openWatch(database, engine);
+  const checkpoints = lock && new Checkpoints(database, file);
   const close = (): void => {
     watch?.stop();
+    checkpoints?.close();
     database.close();
     lock?.release();
   };
-  serveBatches(engine, close, { notice });
+  serveBatches(engine, close, { notice, onAnswered: () => checkpoints?.noteCommit() });
 }
 
 /** Another process that holds the store must not hold up what is asked meanwhile. */

@@ -1,0 +1,93 @@
+import { extname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { WalIndex } from './wal-index.ts';
+
+/** What the thread that copies is given. */
+export interface CheckpointInput {
+  readonly file: string;
+  /** Set to 1 once the thread has closed its connection. */
+  readonly closed: Int32Array;
+}
+
+/** Pages in the log (4 KB each) that are worth a checkpoint. */
+const WORTH_PAGES = 2000;
+/** Pages that the storage thread copies itself: one write and one sync, about as long as a commit. */
+export const NEARLY_ALL_PAGES = 256;
+/** Pages at which SQLite makes the next commit copy them all; only reached where the thread cannot keep up. */
+const LAST_RESORT_PAGES = 16_000;
+/** After a checkpoint that another process held up, or for which the disk had no room. */
+const RETRY_MS = 1000;
+const IDLE_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 10_000;
+
+/**
+ * Checkpoints of the storage thread's log that no commit waits for. A thread copies nearly all pages while commits go
+ * on; the storage thread copies what is left, and the next commit begins the log anew. The thread is there while there
+ * is work for it.
+ */
+export class Checkpoints {
+  readonly #database: DatabaseSync;
+  readonly #file: string;
+  readonly #index: WalIndex;
+  #thread: { readonly worker: Worker; readonly closed: Int32Array } | undefined;
+  #isCopying = false;
+  #notBefore = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(database: DatabaseSync, file: string) {
+    this.#database = database;
+    this.#file = file;
+    this.#index = new WalIndex(file);
+    database.exec(`PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}`);
+  }
+
+  /** To be called after every commit; takes some microseconds where nothing is to do. */
+  noteCommit(): void {
+    if (this.#isCopying || this.#index.countWaiting() < WORTH_PAGES) return;
+    if (performance.now() < this.#notBefore) return;
+    this.#isCopying = true;
+    clearTimeout(this.#idleTimer);
+    this.#thread ??= this.#start();
+    this.#thread.worker.postMessage('copy');
+  }
+
+  /** Ends the thread first, so that the storage thread's connection is the last one, which removes the log. */
+  close(): void {
+    this.#end();
+    this.#index.close();
+  }
+
+  #start(): { readonly worker: Worker; readonly closed: Int32Array } {
+    const closed = new Int32Array(new SharedArrayBuffer(4));
+    const input: CheckpointInput = { file: this.#file, closed };
+    const entry = new URL(`checkpoint-thread${extname(import.meta.url)}`, import.meta.url);
+    const worker = new Worker(entry, { workerData: input, name: 'checkpoints' });
+    worker.unref();
+    worker.on('message', () => this.#finish());
+    worker.on('error', () => Atomics.store(closed, 0, 1));
+    return { worker, closed };
+  }
+
+  #finish(): void {
+    if (this.#thread === undefined) return;
+    try {
+      if (this.#index.countWaiting() <= 2 * NEARLY_ALL_PAGES)
+        this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch {
+      // A full disk; commits go on in the log while there is room.
+    }
+    this.#isCopying = false;
+    if (this.#index.countWaiting() >= WORTH_PAGES) this.#notBefore = performance.now() + RETRY_MS;
+    this.#idleTimer = setTimeout(() => this.#end(), IDLE_MS).unref();
+  }
+
+  #end(): void {
+    clearTimeout(this.#idleTimer);
+    if (this.#thread === undefined) return;
+    const { worker, closed } = this.#thread;
+    this.#thread = undefined;
+    worker.postMessage('close');
+    Atomics.wait(closed, 0, 0, CLOSE_TIMEOUT_MS);
+  }
+}

@@ -1,0 +1,75 @@
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WalIndex } from '../../src/storage/sqlite/worker/wal-index.ts';
+import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import { until } from '../support/service-process.ts';
+import { agent, work } from '../support/storage-builders.ts';
+
+const PAGE_BYTES = 4096;
+/** As many pages as the log holds before a checkpoint is worth it. */
+const WORTH_BYTES = 2000 * PAGE_BYTES;
+
+let folder: string;
+let file: string;
+let storage: Storage;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-checkpoints-'));
+  file = join(folder, 'sluice.db');
+  storage = await openStorage(`sqlite:${file}`);
+});
+afterEach(async () => {
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Accepts runs of about a page's size, each in a commit with some others, until this much was written. */
+async function write(bytes: number): Promise<number> {
+  const prompt = 'p'.repeat(40_000);
+  let count = 0;
+  for (let written = 0; written < bytes; written += 8 * prompt.length) {
+    await Promise.all(Array.from({ length: 8 }, () => storage.accept(work([agent({ prompt })]))));
+    count += 8;
+  }
+  return count;
+}
+
+function waitingPages(): number {
+  const index = new WalIndex(file);
+  try {
+    return index.countWaiting();
+  } finally {
+    index.close();
+  }
+}
+
+test('begins the log anew while commits go on, and leaves none when it closes', async () => {
+  const count = await write(12 * WORTH_BYTES);
+  // Without checkpoints the log would hold all of it; SQLite's own would let it grow to 64 MB.
+  expect(statSync(`${file}-wal`).size).toBeLessThan(6 * WORTH_BYTES);
+  await until('the copy of the log', () => waitingPages() < 2000);
+  await storage.close();
+  expect(existsSync(`${file}-wal`)).toBe(false);
+  expect(existsSync(`${file}-shm`)).toBe(false);
+  storage = await openStorage(`sqlite:${file}`);
+  expect(await storage.verify()).toEqual([]);
+  expect((await storage.backlog()).queuedRuns).toBe(count);
+});
+
+test('goes on while another process reads, and catches up when it has read', async () => {
+  await write(WORTH_BYTES / 2);
+  const reader = new DatabaseSync(file, { readOnly: true });
+  try {
+    reader.exec('BEGIN; SELECT count(*) FROM runs');
+    await write(3 * WORTH_BYTES);
+    expect(waitingPages()).toBeGreaterThan(2000);
+  } finally {
+    reader.close();
+  }
+  await until('the copy of the log', async () => {
+    await write(1);
+    return waitingPages() < 2000;
+  });
+});
