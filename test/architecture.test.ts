@@ -243,6 +243,13 @@ describe('the house', () => {
     expect([...TOP, ...Object.keys(HOUSE)].filter((room) => !rooms.has(room))).toEqual([]);
   });
 
+  test('nobody imports node:http, node:https or node:tls: that reads every export, and loads what a start does not need', () => {
+    const imported = allImports().filter(
+      ({ specifier, typeOnly }) => !typeOnly && /^node:(?:http|https|tls)$/.test(specifier),
+    );
+    expect(imported.map(({ file }) => relative(SOURCE, file))).toEqual([]);
+  });
+
   test('no two files have the same name: an editor and a stack trace show the name alone', () => {
     const names = Map.groupBy(globSync('**/*.ts', { cwd: SOURCE }), (name) => basename(name));
     expect([...names.values()].filter((files) => files.length > 1)).toEqual([]);

@@ -1,10 +1,5 @@
 import { dirname, join } from 'node:path';
-import {
-  startConsole,
-  type ConsoleGeneration,
-  type RunningConsole,
-  type Workshop,
-} from '../console/console.ts';
+import type { ConsoleGeneration, RunningConsole, Workshop } from '../console/console.ts';
 import { dropEnding } from '../gateway/gateway.ts';
 import { loadGeneration, type Generation } from '../generation/generation.ts';
 import { Sandbox, typecheckTransforms } from '../sandbox/sandbox.ts';
@@ -33,6 +28,7 @@ export async function openConsole(
 ): Promise<RunningConsole | undefined> {
   const { console: settings, hooks } = live().config.settings;
   if (!(settings.enabled ?? mode === 'dev')) return undefined;
+  const { startConsole } = await import('../console/console.ts');
   const { port = DEFAULT_CONSOLE_PORT, host, publicUrl } = settings;
   const isFixed = settings.port !== undefined || mode === 'serve';
   const change = async (count: Promise<number>): Promise<number> => {

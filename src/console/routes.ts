@@ -59,7 +59,7 @@ export const AUTHORING: Readonly<Record<string, Route>> = {
     const file = await findAuthorFile(foldersOf(deps), query.get('name') ?? '');
     return file && readAuthorFile(file);
   },
-  '/api/vocabulary': async () => VOCABULARY,
+  '/api/vocabulary': async () => vocabulary(),
 };
 
 /** What changes something, or costs something; `dev` only, with POST. */
@@ -84,11 +84,10 @@ const Golden = z.strictObject({
   masks: z.array(z.string().max(1000)).max(100),
 });
 
-const VOCABULARY: Vocabulary = {
-  helpers: listHelpers(),
-  operators: CONDITION_OPERATORS,
-  mapping: mappingJsonSchema(),
-};
+/** Made when it is asked for: the schema of a mapping takes some ten milliseconds, which no start should. */
+function vocabulary(): Vocabulary {
+  return { helpers: listHelpers(), operators: CONDITION_OPERATORS, mapping: mappingJsonSchema() };
+}
 
 function foldersOf({ live }: ConsoleDeps): AuthorFolders {
   return live().config.settings.hooks;

@@ -1,6 +1,9 @@
-import { codeFrameColumns } from '@babel/code-frame';
+import type * as CodeFrame from '@babel/code-frame';
+import { createRequire } from 'node:module';
 import type { Place, SourceText } from './diagnostic.ts';
 import { positionOf } from './line-column.ts';
+
+const require = createRequire(import.meta.url);
 
 /** Columns shown of a line; a longer one is cut around its carets. */
 const MAX_COLUMNS = 160;
@@ -16,6 +19,7 @@ export function sourceFrame(at: Place, options: { readonly before: number; reado
   const shown = lines.shown.map((line) => line.slice(cut, cut + MAX_COLUMNS));
   // The frame's columns are 0-based, its lines 1-based.
   const column = start.column - 1 - cut;
+  const { codeFrameColumns } = require('@babel/code-frame') as typeof CodeFrame;
   return codeFrameColumns(
     shown.join('\n'),
     {

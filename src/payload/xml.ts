@@ -1,10 +1,15 @@
-import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { createRequire } from 'node:module';
+import type * as FastXml from 'fast-xml-parser';
 import { HookError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { MAX_DEPTH } from './json-body.ts';
 
 /** What the parser makes of one element, in the order of the document. */
 type OrderedNode = Readonly<Record<string, unknown>>;
+
+const require = createRequire(import.meta.url);
+/** Loaded with the first body that is XML: most services never see one. */
+const library = (): typeof FastXml => require('fast-xml-parser') as typeof FastXml;
 
 const ATTRIBUTES = ':@';
 const TEXT = '#text';
@@ -19,7 +24,7 @@ export function parseXml(text: string): JsonValue {
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) {
     throw new HookError('invalid_body', 'the XML has a document type (DOCTYPE), which is not taken');
   }
-  const checked = XMLValidator.validate(text);
+  const checked = library().XMLValidator.validate(text);
   if (checked !== true) {
     const { line, col } = checked.err;
     // The validator knows no column of what never ends.
@@ -37,8 +42,8 @@ export function parseXml(text: string): JsonValue {
   }
 }
 
-function createParser(): XMLParser {
-  return new XMLParser({
+function createParser(): FastXml.XMLParser {
+  return new (library().XMLParser)({
     preserveOrder: true,
     maxNestedTags: MAX_DEPTH,
     ignoreAttributes: false,

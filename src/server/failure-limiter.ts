@@ -1,4 +1,4 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type * as Limiting from 'rate-limiter-flexible';
 import { networksOf } from './addresses.ts';
 
 /** Counts failed authentications per sender. */
@@ -19,10 +19,11 @@ const SITE_FACTOR = 10;
  */
 export function createFailureLimiter(perMinute: number, clock: () => number): FailureLimiter {
   if (perMinute === 0) return { fail: () => Promise.resolve(undefined) };
-  const own = countNetworks(perMinute, clock);
-  const site = countNetworks(perMinute * SITE_FACTOR, clock);
+  let counters: ReturnType<typeof openCounters> | undefined;
   return {
     async fail(address) {
+      counters ??= openCounters(perMinute, clock);
+      const { own, site } = await counters;
       const networks = networksOf(address);
       const seconds = await own(networks.own);
       if (seconds !== undefined || networks.site === undefined) return seconds;
@@ -31,8 +32,26 @@ export function createFailureLimiter(perMinute: number, clock: () => number): Fa
   };
 }
 
+type Count = (name: string) => Promise<number | undefined>;
+
+/** With the first failure, as the library brings a client for each of a dozen databases. */
+async function openCounters(
+  perMinute: number,
+  clock: () => number,
+): Promise<{ readonly own: Count; readonly site: Count }> {
+  const library = await import('rate-limiter-flexible');
+  return {
+    own: countNetworks(library, perMinute, clock),
+    site: countNetworks(library, perMinute * SITE_FACTOR, clock),
+  };
+}
+
 /** Counts by name within fixed windows. */
-function countNetworks(points: number, clock: () => number): (name: string) => Promise<number | undefined> {
+function countNetworks(
+  { RateLimiterMemory, RateLimiterRes }: typeof Limiting,
+  points: number,
+  clock: () => number,
+): Count {
   const limiter = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
   let counted = new Set<string>();
   let windowStart = clock();

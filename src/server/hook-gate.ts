@@ -2,8 +2,9 @@
  * What a tunnel reaches: a listener of its own that lets hooks through to the service and nothing else. Health, metrics
  * and console stay on this machine, whatever the service serves beside the hooks.
  */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
+import { createServer, request } from './node-http.ts';
 import { endToEnd } from './shadow-listener.ts';
 import { findHookName } from './target.ts';
 

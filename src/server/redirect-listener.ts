@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createServer } from './node-http.ts';
 
 /** A page of this machine that a browser is sent back to after a login (RFC 8252, section 7.3). */
 export interface RedirectListener {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { HookError } from '../errors.ts';
 import { concludeBytes } from './account.ts';
@@ -11,6 +11,7 @@ import { readHeaders } from './received-headers.ts';
 import { HEALTHY } from './readiness.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { noteOnBytes } from './parser-findings.ts';
+import { createServer } from './node-http.ts';
 import { answerProtocolError, protocolError } from './protocol-error.ts';
 import { isOperator } from './prove.ts';
 import { serveRequest } from './serve-request.ts';

@@ -2,9 +2,9 @@
  * A listener in front of another gateway: every request goes on as it came, the sender gets the other gateway's answer
  * as it was, and afterwards somebody looks at both. Nothing of the looking can change what the sender gets.
  */
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
+import { createServer, request } from './node-http.ts';
 
 /** A request and the answer it got from the other gateway. */
 export interface ShadowedExchange {
@@ -67,7 +67,7 @@ export async function startShadowListener(options: ShadowOptions): Promise<Shado
 function passOn(options: ShadowOptions, req: IncomingMessage, res: ServerResponse): void {
   const { upstream } = options;
   const url = req.url ?? '/';
-  const send = upstream.protocol === 'https:' ? httpsRequest : httpRequest;
+  const send = upstream.protocol === 'https:' ? process.getBuiltinModule('node:https').request : request;
   const out = send({
     hostname: upstream.hostname.replace(/^\[|\]$/g, ''),
     port: upstream.port === '' ? undefined : upstream.port,

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './exchange.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
+import { createServer } from './node-http.ts';
 
 /** A listener of its own for what operators ask, so that it need not be where hooks are. */
 export interface SideListener extends ListeningAddress {
