@@ -34,45 +34,59 @@ export function checkTokens(
   options: { readonly dev: boolean; readonly needSecrets: boolean; readonly reserved: readonly Reserved[] },
 ): readonly string[] {
   const hooks = recordOf(recordOf(value)['hooks']);
-  const gateway = recordOf(recordOf(value)['gateway']);
   if (hooks['enabled'] === true && hooks['token'] === undefined && !options.dev) {
-    reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {
-      // Looked at by an author, not about to be served: sluice dev makes a token of its own.
-      severity: options.needSecrets ? 'error' : 'warning',
-      message: 'hooks are enabled but hooks.token is missing: sluice serve will refuse to start',
-      hint: 'add token: ${SLUICE_HOOK_TOKEN} under hooks; make one with: openssl rand -hex 32',
-    });
+    // Looked at by an author, not about to be served: sluice dev makes a token of its own.
+    reportMissing(reporter, options.needSecrets ? 'error' : 'warning');
   }
   const tokens = hookTokens(hooks);
-  const own = { value: gateway['token'], at: reporter.root.place(['gateway', 'token']) };
-  const others = options.reserved.map(({ value: secret, located }) => ({
-    value: secret,
-    at: located.place([]),
-  }));
-  const secrets = [own, ...others].filter((secret): secret is Secret => typeof secret.value === 'string');
+  const secrets = ownSecrets(reporter, value, options.reserved);
   for (const token of tokens) {
-    if (!SENDABLE.test(token.value)) {
-      reporter.report('INVALID_TOKEN', token.path, {
-        message:
-          'a hook token begins or ends with white space, or contains a character that is not allowed in an HTTP header',
-        hint: 'use visible ASCII characters, for example of: openssl rand -hex 32',
-      });
-    } else if (token.value.length < MIN_TOKEN_CHARS) {
-      reporter.report('SHORT_TOKEN', token.path, {
-        severity: 'warning',
-        message: `a hook token is shorter than ${MIN_TOKEN_CHARS} characters: it can be guessed`,
-        hint: 'make one with: openssl rand -hex 32',
-      });
-    }
-    const same = secrets.find((secret) => isSame(secret.value, token.value));
-    if (same === undefined) continue;
-    reporter.report('TOKEN_REUSED', token.path, {
-      message: "a hook token is the same as the gateway's own secret",
-      hint: 'use another secret for hooks: a sender of hooks must not be able to control the gateway',
-      labels: [{ at: same.at, text: "the gateway's secret" }],
-    });
+    checkForm(reporter, token);
+    checkReuse(reporter, token, secrets);
   }
   return [...tokens, ...secrets].map((secret) => secret.value);
+}
+
+function reportMissing(reporter: Reporter, severity: 'error' | 'warning'): void {
+  reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {
+    severity,
+    message: 'hooks are enabled but hooks.token is missing: sluice serve will refuse to start',
+    hint: 'add token: ${SLUICE_HOOK_TOKEN} under hooks; make one with: openssl rand -hex 32',
+  });
+}
+
+/** What no hook token may equal: the gateway's own token, and the secrets that are reserved besides. */
+function ownSecrets(reporter: Reporter, value: unknown, reserved: readonly Reserved[]): readonly Secret[] {
+  const gateway = recordOf(recordOf(value)['gateway']);
+  const own = { value: gateway['token'], at: reporter.root.place(['gateway', 'token']) };
+  const others = reserved.map(({ value: secret, located }) => ({ value: secret, at: located.place([]) }));
+  return [own, ...others].filter((secret): secret is Secret => typeof secret.value === 'string');
+}
+
+function checkForm(reporter: Reporter, token: HookToken): void {
+  if (!SENDABLE.test(token.value)) {
+    reporter.report('INVALID_TOKEN', token.path, {
+      message:
+        'a hook token begins or ends with white space, or contains a character that is not allowed in an HTTP header',
+      hint: 'use visible ASCII characters, for example of: openssl rand -hex 32',
+    });
+  } else if (token.value.length < MIN_TOKEN_CHARS) {
+    reporter.report('SHORT_TOKEN', token.path, {
+      severity: 'warning',
+      message: `a hook token is shorter than ${MIN_TOKEN_CHARS} characters: it can be guessed`,
+      hint: 'make one with: openssl rand -hex 32',
+    });
+  }
+}
+
+function checkReuse(reporter: Reporter, token: HookToken, secrets: readonly Secret[]): void {
+  const same = secrets.find((secret) => isSame(secret.value, token.value));
+  if (same === undefined) return;
+  reporter.report('TOKEN_REUSED', token.path, {
+    message: "a hook token is the same as the gateway's own secret",
+    hint: 'use another secret for hooks: a sender of hooks must not be able to control the gateway',
+    labels: [{ at: same.at, text: "the gateway's secret" }],
+  });
 }
 
 function hookTokens(hooks: Readonly<Record<string, unknown>>): readonly HookToken[] {

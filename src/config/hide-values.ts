@@ -15,22 +15,29 @@ export function hideValues(
   diagnostics: readonly Diagnostic[],
   values: readonly string[],
 ): readonly Diagnostic[] {
-  const patterns = [...new Set(values)]
-    // A reference that leads nowhere stands for itself.
-    .filter((value) => value.length >= MIN_CHARS && !value.includes('${'))
-    // The longest first, so that a value inside another one leaves no rest of it.
-    .toSorted((a, b) => b.length - a.length)
-    // Findings cut long values, and quote some of them.
-    .flatMap((value) => [
-      ...(value.length > CUT_CHARS ? [`${escape(value.slice(0, CUT_CHARS))}\\S*`] : []),
-      escape(value),
-      escape(JSON.stringify(value).slice(1, -1)),
-    ])
-    .map((value) => new RegExp(`(?<![\\p{L}\\p{N}])${value}(?![\\p{L}\\p{N}])`, 'gu'));
+  const patterns = patternsOf(values);
   if (patterns.length === 0) return diagnostics;
   const hide = (text: string): string =>
     patterns.reduce((left, pattern) => left.replaceAll(pattern, HIDDEN), text);
   return diagnostics.map((diagnostic) => hideIn(diagnostic, hide));
+}
+
+/** What the values look like in findings. */
+function patternsOf(values: readonly string[]): readonly RegExp[] {
+  return (
+    [...new Set(values)]
+      // A reference that leads nowhere stands for itself.
+      .filter((value) => value.length >= MIN_CHARS && !value.includes('${'))
+      // The longest first, so that a value inside another one leaves no rest of it.
+      .toSorted((a, b) => b.length - a.length)
+      // Findings cut long values, and quote some of them.
+      .flatMap((value) => [
+        ...(value.length > CUT_CHARS ? [`${escape(value.slice(0, CUT_CHARS))}\\S*`] : []),
+        escape(value),
+        escape(JSON.stringify(value).slice(1, -1)),
+      ])
+      .map((value) => new RegExp(`(?<![\\p{L}\\p{N}])${value}(?![\\p{L}\\p{N}])`, 'gu'))
+  );
 }
 
 function hideIn(diagnostic: Diagnostic, hide: (text: string) => string): Diagnostic {

@@ -64,25 +64,22 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
   });
   if (read === undefined) return { diagnostics: found };
   const built = await build({ read, path, options });
+  return loadResult({ read, path, options }, { ...built, diagnostics: [...found, ...built.diagnostics] });
+}
+
+/** What a file that was read became: a configuration, or what is known of one that has an error. */
+function loadResult({ read, path }: Input, built: Built): LoadResult {
   const secrets = [...read.secrets, ...built.secrets];
-  const diagnostics = hideValues(inOrder([...found, ...built.diagnostics], read.original), secrets);
+  const diagnostics = hideValues(inOrder(built.diagnostics, read.original), secrets);
   if (built.settings === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
     return { diagnostics, remaining: remainingOf(read, path) };
   }
-  return {
-    config: {
-      settings: built.settings,
-      file: path,
-      dialect: read.dialect,
-      root: read.original,
-      inlineMappings: read.inlineMappings,
-      runDefaults: read.runDefaults,
-      secrets,
-      sha256: read.sha256,
-      files: [...read.files, ...built.files],
-    },
-    diagnostics,
-  };
+  const { dialect, inlineMappings, runDefaults, sha256 } = read;
+  const files = [...read.files, ...built.files];
+  const root = read.original;
+  const { settings } = built;
+  const config = { settings, file: path, dialect, root, inlineMappings, runDefaults, secrets, sha256, files };
+  return { config, diagnostics };
 }
 
 /** In the order of the file; what concerns files that it includes or extends comes first. */
@@ -120,50 +117,52 @@ interface Built {
   readonly files: readonly string[];
 }
 
-async function build({ read: { root, dialect, env, reserved: also }, path, options }: Input): Promise<Built> {
+async function build({ read, path, options }: Input): Promise<Built> {
+  const { root, dialect, env } = read;
   const directory = dirname(path);
-  const references: ResolveOptions = {
+  const { resolved, reserved } = await resolveAll(read, {
     env,
     needSecrets: options.needSecrets,
     directory,
     schema: configSchema,
-  };
-  const read = await resolveReferences(root, references);
-  // A file that is empty, or holds comments only, sets nothing.
-  const resolved = { ...read, value: read.value ?? {} };
-  const reserved = await Promise.all(
-    also.map(async (located) => ({
-      located,
-      ...(await resolveReferences(located, references)),
-    })),
-  );
+  });
   const diagnostics: Diagnostic[] = [...resolved.diagnostics, ...reserved.flatMap((r) => r.diagnostics)];
   const reporter = createReporter(root, diagnostics);
   const parsed = parseKnown(resolved);
+  const dev = options.dev === true;
   // Checked on what was written, so that a schema finding elsewhere does not hide it.
-  const tokens = checkTokens(reporter, resolved.value, {
-    dev: options.dev === true,
-    needSecrets: options.needSecrets,
-    reserved,
-  });
+  const tokens = checkTokens(reporter, resolved.value, { dev, needSecrets: options.needSecrets, reserved });
   const secrets = [...resolved.secrets, ...reserved.flatMap((r) => r.secrets), ...tokens];
-  const files = resolved.files;
+  const { files } = resolved;
   if (!parsed.success) {
     diagnostics.push(...fromZodError(parsed.error, root, configSchema, CONFIG_ADVICE));
-    const known = withoutUnknown(diagnostics, root, resolved.unknown);
-    // A required value that is not known yet may be all that is wrong: then that is what is said.
-    const isExplained = known.some(({ severity }) => severity === 'error');
-    return { diagnostics: isExplained ? known : diagnostics, secrets, files };
+    return { diagnostics: explained(diagnostics, root, resolved.unknown), secrets, files };
   }
   await checkDirectories(reporter, parsed.data, directory);
-  const settings = toSettings(parsed.data, {
-    reporter,
-    directory,
-    env,
-    isOpenClaw: dialect === 'openclaw',
-    dev: options.dev === true,
-  });
+  const isOpenClaw = dialect === 'openclaw';
+  const settings = toSettings(parsed.data, { reporter, directory, env, isOpenClaw, dev });
   return { settings, diagnostics: withoutUnknown(diagnostics, root, resolved.unknown), secrets, files };
+}
+
+/** The file and the reserved secrets with their references resolved. */
+async function resolveAll({ root, reserved: also }: ReadConfig, options: ResolveOptions) {
+  const read = await resolveReferences(root, options);
+  // A file that is empty, or holds comments only, sets nothing.
+  const resolved = { ...read, value: read.value ?? {} };
+  const reserved = await Promise.all(
+    also.map(async (located) => ({ located, ...(await resolveReferences(located, options)) })),
+  );
+  return { resolved, reserved };
+}
+
+/** A required value that is not known yet may be all that is wrong: then that is what is said. */
+function explained(
+  diagnostics: readonly Diagnostic[],
+  root: LocatedValue,
+  unknown: Parameters<typeof withoutUnknown>[2],
+): readonly Diagnostic[] {
+  const known = withoutUnknown(diagnostics, root, unknown);
+  return known.some(({ severity }) => severity === 'error') ? known : diagnostics;
 }
 
 /**

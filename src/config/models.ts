@@ -15,18 +15,9 @@ const MAX_CHAIN = 10;
 
 export function resolveModels(file: ConfigFile, reporter: Reporter): Models {
   const { model, models, aliases: written } = file.agents.defaults;
-  const follow = (name: string): string | undefined => {
-    let current = name.trim();
-    for (let step = 0; step <= MAX_CHAIN; step += 1) {
-      const next = Object.hasOwn(written, current) ? written[current]?.trim() : undefined;
-      if (next === undefined || next === current) return current;
-      current = next;
-    }
-    return undefined;
-  };
   const aliases: Record<string, string> = {};
   for (const alias of Object.keys(written)) {
-    const target = follow(alias);
+    const target = followAliases(alias, written);
     const path: Path = ['agents', 'defaults', 'aliases', alias];
     if (target === undefined) {
       reporter.report('ALIAS_CYCLE', path, {
@@ -35,11 +26,18 @@ export function resolveModels(file: ConfigFile, reporter: Reporter): Models {
       });
     } else aliases[alias] = target;
   }
-  const resolve = (name: string): string => follow(name) ?? name;
-  return {
-    model: model === undefined ? undefined : resolve(model),
-    models: models?.map(resolve),
-    aliases,
-    resolve,
-  };
+  const resolve = (name: string): string => followAliases(name, written) ?? name;
+  const resolved = model === undefined ? undefined : resolve(model);
+  return { model: resolved, models: models?.map(resolve), aliases, resolve };
+}
+
+/** The name at the end of a chain of aliases; undefined where it has no end. */
+function followAliases(name: string, aliases: Readonly<Record<string, string>>): string | undefined {
+  let current = name.trim();
+  for (let step = 0; step <= MAX_CHAIN; step += 1) {
+    const next = Object.hasOwn(aliases, current) ? aliases[current]?.trim() : undefined;
+    if (next === undefined || next === current) return current;
+    current = next;
+  }
+  return undefined;
 }

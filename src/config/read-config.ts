@@ -1,7 +1,13 @@
 import { accessSync, constants } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { readDocument, type Diagnostic, type LocatedValue, type Path } from '../document/document.ts';
+import {
+  readDocument,
+  type Diagnostic,
+  type LocatedValue,
+  type ParsedDocument,
+  type Path,
+} from '../document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
 import { openClawEnvironment } from './openclaw/environment.ts';
 import { grafted, isRecord, type Graft } from './openclaw/graft.ts';
@@ -58,18 +64,7 @@ async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadRe
   const { document, diagnostics } = await readDocument(file, { cwd: options.cwd });
   if (document === undefined) return { diagnostics };
   const { root } = document;
-  const own: ReadConfig = {
-    root,
-    original: root,
-    dialect: 'sluice',
-    inlineMappings: mappingsOf(root, 'sluice'),
-    runDefaults: {},
-    reserved: [],
-    env: options.env,
-    secrets: [],
-    files: [file],
-    sha256: createHash('sha256').update(document.source.text).digest('hex'),
-  };
+  const own = ownConfig(file, document, options);
   const name = root.at(['extends']);
   if (name.value === undefined) return { read: own, diagnostics };
   const hasOwnRunner = root.at(['gateway', 'runner']).value !== undefined;
@@ -78,26 +73,39 @@ async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadRe
   return { read: base.read === undefined ? own : extended(own, base.read), diagnostics: all };
 }
 
+/** What a file of ours says by itself. */
+function ownConfig(file: string, { root, source }: ParsedDocument, { env }: ReadConfigOptions): ReadConfig {
+  return {
+    root,
+    original: root,
+    dialect: 'sluice',
+    inlineMappings: mappingsOf(root, 'sluice'),
+    runDefaults: {},
+    reserved: [],
+    env,
+    secrets: [],
+    files: [file],
+    sha256: createHash('sha256').update(source.text).digest('hex'),
+  };
+}
+
 async function readBase(
   name: LocatedValue,
   { file, hasOwnRunner }: { readonly file: string; readonly hasOwnRunner: boolean },
   options: ReadConfigOptions,
 ): Promise<ReadResult> {
-  if (typeof name.value === 'string' && isOpenClawFile(name.value)) {
-    const home = options.env['HOME'] ?? '~';
-    const path = resolve(
-      dirname(file),
-      name.value.replace(/^~(?=$|[/\\])/, () => home),
-    );
-    const base = await readOpenClaw(path, options, hasOwnRunner);
-    if (base.read !== undefined) return base;
-    return { diagnostics: [...base.diagnostics, unreadable(name, 'the file it names cannot be used')] };
+  if (typeof name.value !== 'string' || !isOpenClawFile(name.value)) {
+    const message = 'extends must be the path of a file named openclaw.json or openclaw.json5';
+    return { diagnostics: [unreadable(name, message)] };
   }
-  return {
-    diagnostics: [
-      unreadable(name, 'extends must be the path of a file named openclaw.json or openclaw.json5'),
-    ],
-  };
+  const home = options.env['HOME'] ?? '~';
+  const path = resolve(
+    dirname(file),
+    name.value.replace(/^~(?=$|[/\\])/, () => home),
+  );
+  const base = await readOpenClaw(path, options, hasOwnRunner);
+  if (base.read !== undefined) return base;
+  return { diagnostics: [...base.diagnostics, unreadable(name, 'the file it names cannot be used')] };
 }
 
 function unreadable(name: LocatedValue, message: string): Diagnostic {

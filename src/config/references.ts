@@ -64,6 +64,24 @@ async function resolveValue(run: Run, value: unknown, path: Path): Promise<unkno
 }
 
 function resolveText(run: Run, value: string, path: Path): unknown {
+  const { text, isUnknown } = replaceVariables(run, value, path);
+  if (isUnknown) run.unknown.push(path);
+  const isWhole = /^\$\{[^}]*\}$/.test(value);
+  if (!isWhole) return text;
+  const kinds = kindsAt(run.options.schema, path);
+  if (kinds.includes('a string')) return text;
+  // Nothing is known of it yet: the default stands in.
+  if (isUnknown) return kinds.includes('a number') || kinds.includes('a boolean') ? undefined : text;
+  if (kinds.includes('a number') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  return kinds.includes('a boolean') && /^(true|false)$/.test(text) ? text === 'true' : text;
+}
+
+/** The text with the values of its variables; one that is unknown stays as it is written. */
+function replaceVariables(
+  run: Run,
+  value: string,
+  path: Path,
+): { readonly text: string; readonly isUnknown: boolean } {
   let isUnknown = false;
   const text = value.replaceAll(REFERENCE, (all: string, escaped: string, name: string) => {
     if (escaped !== '') return all.slice(1);
@@ -76,36 +94,20 @@ function resolveText(run: Run, value: string, path: Path): unknown {
     reportVariable(run, path, name);
     return all;
   });
-  if (isUnknown) run.unknown.push(path);
-  const isWhole = /^\$\{[^}]*\}$/.test(value);
-  if (!isWhole) return text;
-  const kinds = kindsAt(run.options.schema, path);
-  if (kinds.includes('a string')) return text;
-  // Nothing is known of it yet: the default stands in.
-  if (isUnknown) return kinds.includes('a number') || kinds.includes('a boolean') ? undefined : text;
-  if (kinds.includes('a number') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
-  return kinds.includes('a boolean') && /^(true|false)$/.test(text) ? text === 'true' : text;
+  return { text, isUnknown };
 }
 
 function reportVariable(run: Run, path: Path, name: string): void {
-  const at = run.root.place(path);
+  const report = (code: string, message: string, hint: string): void =>
+    void run.diagnostics.push({ severity: 'error', code, message, at: run.root.place(path), hint });
   if (!NAME.test(name)) {
-    run.diagnostics.push({
-      severity: 'error',
-      code: 'INVALID_REFERENCE',
-      message: `\${${name.slice(0, 80)}} is not a valid reference, expected the name of an environment variable in the braces`,
-      at,
-      hint: 'write $${ for a literal ${',
-    });
+    const shown = `\${${name.slice(0, 80)}}`;
+    const message = `${shown} is not a valid reference, expected the name of an environment variable in the braces`;
+    report('INVALID_REFERENCE', message, 'write $${ for a literal ${');
   } else if (run.options.needSecrets) {
     const state = run.options.env[name] === undefined ? 'not set' : 'empty';
-    run.diagnostics.push({
-      severity: 'error',
-      code: 'MISSING_VARIABLE',
-      message: `the environment variable ${name} is ${state}`,
-      at,
-      hint: `set ${name} before starting, or use {file: PATH}`,
-    });
+    const hint = `set ${name} before starting, or use {file: PATH}`;
+    report('MISSING_VARIABLE', `the environment variable ${name} is ${state}`, hint);
   }
 }
 

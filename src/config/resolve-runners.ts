@@ -87,51 +87,61 @@ function checkName(
 }
 
 /** Models a model runner would be asked for have to be served by one of its providers: nothing else is contacted. */
-function checkModels(
-  run: {
-    readonly gateway: ConfigFile['gateway'];
-    readonly runner: string;
-    readonly runners: Readonly<Record<string, RunnerSettings>>;
-    readonly paths: ReadonlyMap<string, Path>;
-  },
+function checkModels(run: CheckedRunners, context: RunnerContext): void {
+  const main = run.runners[run.runner];
+  const beat = run.runners[run.gateway.heartbeat.runner ?? run.runner];
+  if (main?.kind === 'model') {
+    checkMainModels(main, run.paths.get(run.runner) ?? ['gateway', 'runner'], context);
+  }
+  if (beat?.kind === 'model') {
+    checkHeartbeatModel(beat, { model: run.gateway.heartbeat.model, isMain: beat === main }, context);
+  }
+}
+
+interface CheckedRunners {
+  readonly gateway: ConfigFile['gateway'];
+  readonly runner: string;
+  readonly runners: Readonly<Record<string, RunnerSettings>>;
+  readonly paths: ReadonlyMap<string, Path>;
+}
+
+type ModelRunner = Extract<RunnerSettings, { readonly kind: 'model' }>;
+
+function checkMainModels(main: ModelRunner, mainPath: Path, { reporter, models }: RunnerContext): void {
+  const at: Path = ['agents', 'defaults'];
+  const standard = main.model ?? models.model;
+  if (standard === undefined) {
+    reporter.report('MODEL_NOT_SERVED', mainPath, {
+      message: 'a model runner is used but neither it nor agents.defaults.model names a model',
+      hint: 'set agents.defaults.model, or the model of the runner, to provider/model',
+    });
+  } else {
+    const place = main.model === undefined ? [...at, 'model'] : [...mainPath, 'model'];
+    checkModel(standard, place, { runner: main, reporter });
+  }
+  for (const [index, name] of (models.models ?? []).entries()) {
+    checkModel(name, [...at, 'models', index], { runner: main, reporter });
+  }
+}
+
+function checkHeartbeatModel(
+  runner: ModelRunner,
+  { model, isMain }: { readonly model: string | undefined; readonly isMain: boolean },
   { reporter, models }: RunnerContext,
 ): void {
-  const main = run.runners[run.runner];
-  const { heartbeat } = run.gateway;
-  if (main?.kind === 'model') {
-    const at: Path = ['agents', 'defaults'];
-    const mainPath = run.paths.get(run.runner) ?? ['gateway', 'runner'];
-    const standard = main.model ?? models.model;
-    if (standard === undefined) {
-      reporter.report('MODEL_NOT_SERVED', mainPath, {
-        message: 'a model runner is used but neither it nor agents.defaults.model names a model',
-        hint: 'set agents.defaults.model, or the model of the runner, to provider/model',
-      });
-    } else {
-      const place = main.model === undefined ? [...at, 'model'] : [...mainPath, 'model'];
-      checkModel(standard, place, { runner: main, reporter });
-    }
-    for (const [index, name] of (models.models ?? []).entries()) {
-      checkModel(name, [...at, 'models', index], { runner: main, reporter });
-    }
+  if (model !== undefined) {
+    checkModel(models.resolve(model), ['gateway', 'heartbeat', 'model'], { runner, reporter });
+    return;
   }
-  const beat = run.runners[heartbeat.runner ?? run.runner];
-  if (beat?.kind === 'model' && heartbeat.model === undefined && beat.model === undefined && beat !== main) {
-    // The default model then has to be one of this runner's too.
-    const path: Path = ['gateway', 'heartbeat', 'runner'];
-    if (models.model === undefined) {
-      reporter.report('MODEL_NOT_SERVED', path, {
-        message: 'the heartbeat uses a model runner, but neither it nor agents.defaults names a model',
-        hint: 'set gateway.heartbeat.model to provider/model',
-      });
-    } else checkModel(models.model, path, { runner: beat, reporter });
-  }
-  if (beat?.kind === 'model' && heartbeat.model !== undefined) {
-    checkModel(models.resolve(heartbeat.model), ['gateway', 'heartbeat', 'model'], {
-      runner: beat,
-      reporter,
+  if (runner.model !== undefined || isMain) return;
+  // The default model then has to be one of this runner's too.
+  const path: Path = ['gateway', 'heartbeat', 'runner'];
+  if (models.model === undefined) {
+    reporter.report('MODEL_NOT_SERVED', path, {
+      message: 'the heartbeat uses a model runner, but neither it nor agents.defaults names a model',
+      hint: 'set gateway.heartbeat.model to provider/model',
     });
-  }
+  } else checkModel(models.model, path, { runner, reporter });
 }
 
 function checkModel(

@@ -8,24 +8,21 @@ export type SecretFile =
   | { readonly kind: 'read'; readonly secret: string }
   | { readonly kind: 'problem'; readonly problem: string; readonly hint: string };
 
+const UNREADABLE_HINT =
+  'check that the path is right (it is relative to the configuration file) and that the user who runs sluice may read the file';
+
 /** The one reader of secret files: the whole text but the line ends after it. Reads at most 64 KiB. */
 export function readSecretFile(file: string): SecretFile {
   let bytes: Buffer;
   try {
     bytes = readAtMost(file, MAX_SECRET_BYTES + 1);
   } catch (error) {
-    return {
-      kind: 'problem',
-      problem: `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
-      hint: 'check that the path is right (it is relative to the configuration file) and that the user who runs sluice may read the file',
-    };
+    const problem = `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`;
+    return { kind: 'problem', problem, hint: UNREADABLE_HINT };
   }
   if (bytes.length > MAX_SECRET_BYTES) {
-    return {
-      kind: 'problem',
-      problem: `is larger than ${String(MAX_SECRET_BYTES)} bytes`,
-      hint: 'name a file that contains the secret and nothing else',
-    };
+    const problem = `is larger than ${String(MAX_SECRET_BYTES)} bytes`;
+    return { kind: 'problem', problem, hint: 'name a file that contains the secret and nothing else' };
   }
   const secret = bytes.toString('utf8').replace(/(\r?\n)+$/, '');
   if (secret === '') return { kind: 'problem', problem: 'is empty', hint: 'write the secret into it' };

@@ -42,35 +42,15 @@ const GMAIL_BODY_BYTES = 100 * (3 * 20_000 + 8192);
 export function toSettings(file: ConfigFile, context: SettingsContext): Settings {
   const models = resolveModels(file, context.reporter);
   const gateway = gatewaySettings(file, context, models);
-  const isMissing = context.isOpenClaw && context.reporter.root.at(['gateway', 'runner']).value === undefined;
-  if (file.hooks.enabled && !context.dev && !isMissing && gateway.runners[gateway.runner]?.kind === 'echo') {
-    context.reporter.report('ECHO_RUNNER', ['gateway', 'runner'], {
-      severity: 'warning',
-      message: 'the runner is echo, which answers with the message itself: no agent runs',
-      hint: 'set gateway.runner to {kind: claude} (or codex, gemini, opencode), {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}',
-    });
-  }
+  if (file.hooks.enabled && !context.dev) reportEcho(gateway, context);
   return {
     hooks: hooksSettings(file, context),
     server: serverSettings(file, context.reporter),
     gateway,
-    agents: {
-      defaults: {
-        model: models.model,
-        models: models.models,
-        aliases: models.aliases,
-        timeoutSeconds: file.agents.defaults.timeoutSeconds,
-      },
-    },
+    agents: { defaults: agentDefaults(file, models) },
     channels: resolveChannels(file, context.reporter),
     plugins: file.plugins.map((name) => (/^\.{0,2}\//.test(name) ? resolve(context.directory, name) : name)),
-    storage: {
-      url: storageUrl(file.storage.url, context),
-      leaseSeconds: file.storage.leaseSeconds,
-      keep: file.storage.keep,
-      keepRequests: withoutUndefined(file.storage.keepRequests),
-      maxBacklog: file.storage.maxBacklog,
-    },
+    storage: storageSettings(file, context),
     metrics: file.metrics,
     console: consoleSettings(file, context.reporter),
     log: {
@@ -80,8 +60,36 @@ export function toSettings(file: ConfigFile, context: SettingsContext): Settings
   };
 }
 
+function agentDefaults(
+  { agents }: ConfigFile,
+  { model, models, aliases }: ReturnType<typeof resolveModels>,
+): Settings['agents']['defaults'] {
+  return { model, models, aliases, timeoutSeconds: agents.defaults.timeoutSeconds };
+}
+
+function storageSettings({ storage }: ConfigFile, context: SettingsContext): Settings['storage'] {
+  return {
+    url: storageUrl(storage.url, context),
+    leaseSeconds: storage.leaseSeconds,
+    keep: storage.keep,
+    keepRequests: withoutUndefined(storage.keepRequests),
+    maxBacklog: storage.maxBacklog,
+  };
+}
+
+/** An OpenClaw file that names no runner says so elsewhere. */
+function reportEcho({ runner, runners }: GatewaySettings, { reporter, isOpenClaw }: SettingsContext): void {
+  const isMissing = isOpenClaw && reporter.root.at(['gateway', 'runner']).value === undefined;
+  if (isMissing || runners[runner]?.kind !== 'echo') return;
+  reporter.report('ECHO_RUNNER', ['gateway', 'runner'], {
+    severity: 'warning',
+    message: 'the runner is echo, which answers with the message itself: no agent runs',
+    hint: 'set gateway.runner to {kind: claude} (or codex, gemini, opencode), {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}',
+  });
+}
+
 function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSettings {
-  const { reporter, directory } = context;
+  const { reporter, directory, isOpenClaw } = context;
   if (!hooks.enabled) {
     reporter.report('HOOKS_DISABLED', ['hooks', 'enabled'], {
       severity: 'warning',
@@ -90,14 +98,8 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
     });
   }
   const mail = resolveMail(hooks.mail, context);
-  const { allowFromRequest, allowedPrefixes, default: standard } = hooks.sessionKeys;
-  if (standard !== undefined && namesMainSession(standard.trim())) {
-    reporter.report('MAIN_SESSION_KEY', ['hooks', 'sessionKeys', 'default'], {
-      message: 'hooks.sessionKeys.default is the key of the main session, which hooks may not use',
-      hint: 'choose another key, such as hook:default, or remove it: then each run has a session of its own',
-    });
-  }
-  if (context.isOpenClaw) checkDefaultKey(hooks.sessionKeys, reporter);
+  checkSessionKeys(hooks.sessionKeys, context);
+  const { transformsDir = isOpenClaw ? 'hooks/transforms' : 'transforms' } = hooks;
   return {
     enabled: hooks.enabled,
     token: hooks.token,
@@ -105,30 +107,43 @@ function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSe
     path: hooksPath(hooks.path, reporter),
     presets: presetNames(hooks.presets, reporter),
     mappingsDir: resolve(directory, hooks.mappingsDir ?? 'mappings'),
-    transformsDir: resolve(
-      directory,
-      hooks.transformsDir ?? (context.isOpenClaw ? 'hooks/transforms' : 'transforms'),
-    ),
+    transformsDir: resolve(directory, transformsDir),
     maxBodyBytes: hooks.maxBodyBytes,
     maxBodyBytesByName:
-      context.isOpenClaw && hooks.maxBodyBytes < GMAIL_BODY_BYTES ? { gmail: GMAIL_BODY_BYTES } : {},
+      isOpenClaw && hooks.maxBodyBytes < GMAIL_BODY_BYTES ? { gmail: GMAIL_BODY_BYTES } : {},
     limits: hooks.limits,
     queryToken: hooks.queryToken,
     authFailuresPerMinute: hooks.authFailuresPerMinute,
-    lenient: hooks.lenient ?? context.isOpenClaw,
+    lenient: hooks.lenient ?? isOpenClaw,
     defaults: runDefaults(hooks.defaults),
     unmatched: hooks.unmatched,
-    dialect: context.isOpenClaw ? 'openclaw' : 'sluice',
+    dialect: isOpenClaw ? 'openclaw' : 'sluice',
     exposeRuns: hooks.exposeRuns,
-    sessionKeys: {
-      allowFromRequest,
-      allowedPrefixes,
-      shared: hooks.sessionKeys.shared,
-      ...(hooks.sessionKeys.default === undefined ? {} : { default: hooks.sessionKeys.default }),
-    },
+    sessionKeys: sessionKeySettings(hooks.sessionKeys),
     agents: agentsSettings(hooks.agents, context),
     ...(mail === undefined ? {} : { mail }),
   };
+}
+
+function sessionKeySettings({
+  default: standard,
+  ...keys
+}: ConfigFile['hooks']['sessionKeys']): HooksSettings['sessionKeys'] {
+  return standard === undefined ? keys : { ...keys, default: standard };
+}
+
+function checkSessionKeys(
+  keys: ConfigFile['hooks']['sessionKeys'],
+  { reporter, isOpenClaw }: SettingsContext,
+): void {
+  const { default: standard } = keys;
+  if (standard !== undefined && namesMainSession(standard.trim())) {
+    reporter.report('MAIN_SESSION_KEY', ['hooks', 'sessionKeys', 'default'], {
+      message: 'hooks.sessionKeys.default is the key of the main session, which hooks may not use',
+      hint: 'choose another key, such as hook:default, or remove it: then each run has a session of its own',
+    });
+  }
+  if (isOpenClaw) checkDefaultKey(keys, reporter);
 }
 
 /** There a default key outside the allowed prefixes keeps the gateway from starting; here, too. */
@@ -232,51 +247,44 @@ function gatewaySettings(
   context: SettingsContext,
   models: ReturnType<typeof resolveModels>,
 ): GatewaySettings {
-  const { reporter } = context;
-  const { heartbeat } = gateway;
-  const runners = resolveRunners(gateway, { ...context, models });
-  const main = gateway.main.channel;
+  const { reporter, directory } = context;
+  const { alerts, main, workFolders } = gateway;
+  const channelAt = (channel: string, path: Path): string => resolveChannelId(channel, { reporter, path });
   return {
     token: gateway.token,
-    ...runners,
+    ...resolveRunners(gateway, { ...context, models }),
     maxRuns: gateway.maxRuns,
     maxRunsPerMapping: gateway.maxRunsPerMapping,
     workFolders: Object.fromEntries(
-      Object.entries(gateway.workFolders).map(([name, folder]) => [name, resolve(context.directory, folder)]),
+      Object.entries(workFolders).map(([name, folder]) => [name, resolve(directory, folder)]),
     ),
     holdHours: gateway.holdHours,
-    heartbeat: {
-      everySeconds: heartbeat.everySeconds,
-      instructions: heartbeat.instructions ?? DEFAULT_HEARTBEAT_INSTRUCTIONS,
-      model: heartbeat.model === undefined ? undefined : models.resolve(heartbeat.model),
-      runner: heartbeat.runner,
-      activeHours:
-        heartbeat.activeHours === undefined
-          ? undefined
-          : {
-              ...heartbeat.activeHours,
-              timeZone:
-                heartbeat.activeHours.timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone,
-            },
-    },
+    heartbeat: heartbeatSettings(gateway.heartbeat, models),
     events: gateway.events,
     main: {
-      channel: main === undefined ? undefined : resolveChannelId(main, { reporter, path: MAIN_CHANNEL }),
-      to: gateway.main.to === undefined ? undefined : String(gateway.main.to),
+      channel: main.channel === undefined ? undefined : channelAt(main.channel, MAIN_CHANNEL),
+      to: main.to === undefined ? undefined : String(main.to),
     },
     sessions: gateway.sessions,
-    ...(gateway.alerts === undefined
+    ...(alerts === undefined
       ? {}
-      : {
-          alerts: {
-            ...gateway.alerts,
-            channel: resolveChannelId(gateway.alerts.channel, {
-              reporter,
-              path: ['gateway', 'alerts', 'channel'],
-            }),
-          },
-        }),
+      : { alerts: { ...alerts, channel: channelAt(alerts.channel, ['gateway', 'alerts', 'channel']) } }),
     callbackSecret: callbackSecret(gateway.callbackSecret, reporter),
+  };
+}
+
+function heartbeatSettings(
+  { everySeconds, instructions, model, runner, activeHours }: ConfigFile['gateway']['heartbeat'],
+  models: ReturnType<typeof resolveModels>,
+): GatewaySettings['heartbeat'] {
+  const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return {
+    everySeconds,
+    instructions: instructions ?? DEFAULT_HEARTBEAT_INSTRUCTIONS,
+    model: model === undefined ? undefined : models.resolve(model),
+    runner,
+    activeHours:
+      activeHours === undefined ? undefined : { ...activeHours, timeZone: activeHours.timeZone ?? ownZone },
   };
 }
 

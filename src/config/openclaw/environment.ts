@@ -5,8 +5,10 @@ import { isRecord } from './graft.ts';
 
 const MAX_ENV_FILE_BYTES = 1024 * 1024;
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
 export interface Environment {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Variables;
   /** Absolute paths of the `.env` files read. */
   readonly files: readonly string[];
 }
@@ -18,12 +20,12 @@ export interface Environment {
 export async function openClawEnvironment(
   root: LocatedValue,
   file: string,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Variables,
 ): Promise<Environment> {
   const state = env['OPENCLAW_STATE_DIR'] ?? (env['HOME'] && join(env['HOME'], '.openclaw'));
   const folders = [...new Set([dirname(file), ...(state ? [state] : [])])];
   const files: string[] = [];
-  const layers: Readonly<Record<string, string | undefined>>[] = [];
+  const layers: Variables[] = [];
   for (const folder of folders) {
     const path = join(folder, '.env');
     const text = await readText(path);
@@ -31,14 +33,18 @@ export async function openClawEnvironment(
     files.push(path);
     layers.push(parseEnv(text));
   }
-  layers.push(inlineVariables(root));
+  return { env: mergeVariables(env, [...layers, inlineVariables(root)]), files };
+}
+
+/** The first value of each variable that is there and not empty. */
+function mergeVariables(env: Variables, layers: readonly Variables[]): Variables {
   const merged: Record<string, string | undefined> = { ...env };
   for (const layer of layers) {
     for (const [name, value] of Object.entries(layer)) {
       if (merged[name] === undefined || merged[name] === '') merged[name] = value;
     }
   }
-  return { env: merged, files };
+  return merged;
 }
 
 /** `env.vars`, and names written straight under `env` as older files have them. */

@@ -17,34 +17,40 @@ export function grafted(
   base: LocatedValue,
   path: Path = [],
 ): LocatedValue {
-  const back = (inner: Path): { readonly source: LocatedValue; readonly path: Path } => {
-    const whole = [...path, ...inner];
-    const graft = grafts.findLast(({ to }) => to.every((step, index) => whole[index] === step));
-    return graft === undefined
-      ? { source: base, path: whole }
-      : { source: graft.source, path: whole.slice(graft.to.length) };
-  };
-  const here = back([]);
+  const origin = (inner: Path): Origin => originOf([...path, ...inner], grafts, base);
+  const here = origin([]);
   return {
     value,
     path: [...here.source.path, ...here.path],
     place: (inner, what) => {
-      const found = back(inner);
+      const found = origin(inner);
       return found.source.place(found.path, what);
     },
-    exact: (inner) => {
-      const found = back(inner);
-      const here = valueAt(value, inner);
-      // Where a value was put in, such as one from the environment, the source's text is not it.
-      const isAsWritten = isDeepStrictEqual(found.source.at(found.path).value, here);
-      return isAsWritten ? found.source.exact(found.path) : here;
-    },
+    exact: (inner) => exactAt(valueAt(value, inner), origin(inner)),
     scalarOffset: (inner, offset) => {
-      const found = back(inner);
+      const found = origin(inner);
       return found.source.scalarOffset(found.path, offset);
     },
     at: (inner) => grafted(valueAt(value, inner), grafts, base, [...path, ...inner]),
   };
+}
+
+/** Where a part was written. */
+interface Origin {
+  readonly source: LocatedValue;
+  readonly path: Path;
+}
+
+function originOf(whole: Path, grafts: readonly Graft[], base: LocatedValue): Origin {
+  const graft = grafts.findLast(({ to }) => to.every((step, index) => whole[index] === step));
+  return graft === undefined
+    ? { source: base, path: whole }
+    : { source: graft.source, path: whole.slice(graft.to.length) };
+}
+
+/** Where a value was put in, such as one from the environment, the source's text is not it. */
+function exactAt(value: unknown, { source, path }: Origin): unknown {
+  return isDeepStrictEqual(source.at(path).value, value) ? source.exact(path) : value;
 }
 
 export function valueAt(value: unknown, path: Path): unknown {

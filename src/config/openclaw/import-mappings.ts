@@ -28,6 +28,8 @@ const SAME = [
   'transform',
   'forEach',
 ];
+const TRANSFORM_CHANGED =
+  'its transform gets url as text: write new URL(url, "http://localhost") where it reads url.searchParams';
 const READ = ['id', 'match', 'agentId', ...TEMPLATES, ...SAME];
 
 /** Writes a mapping of an OpenClaw file as one of ours; its id is the one it has there, so that nothing else changes. */
@@ -37,39 +39,50 @@ export function importMapping(
   runnerOf: (agentId: string) => string | undefined,
 ): ImportedMapping | undefined {
   if (!isRecord(written)) return undefined;
-  const changed: string[] = [];
-  const lost: string[] = [];
-  const forEach = typeof written['forEach'] === 'string' ? written['forEach'].trim() : undefined;
+  const templates = importTemplates(written);
+  const agent = importAgent(written['agentId'], runnerOf);
   const mapping: Record<string, unknown> = {
     id: typeof written['id'] === 'string' ? written['id'] : `mapping-${String(position + 1)}`,
+    ...(isRecord(written['match']) ? { match: written['match'] } : {}),
+    ...Object.fromEntries(SAME.filter((key) => written[key] !== undefined).map((key) => [key, written[key]])),
+    ...templates.texts,
+    ...(agent.runner === undefined ? {} : { runner: agent.runner }),
   };
-  if (isRecord(written['match'])) mapping['match'] = written['match'];
-  for (const key of SAME) if (written[key] !== undefined) mapping[key] = written[key];
+  const changed = mapping['transform'] === undefined ? [] : [TRANSFORM_CHANGED];
+  const unread = Object.keys(written).filter((key) => !READ.includes(key));
+  const ignored = unread.length === 0 ? [] : [`${unread.join(', ')}: no such key here`];
+  return { mapping, changed: [...templates.changed, ...changed], lost: [...agent.lost, ...ignored] };
+}
+
+/** The texts of a mapping, and which of them had to be written differently. */
+function importTemplates(written: Readonly<Record<string, unknown>>): {
+  readonly texts: Readonly<Record<string, string>>;
+  readonly changed: readonly string[];
+} {
+  const forEach = typeof written['forEach'] === 'string' ? written['forEach'].trim() : undefined;
+  const texts: Record<string, string> = {};
+  const changed: string[] = [];
   for (const key of TEMPLATES) {
     const value = written[key];
     if (typeof value !== 'string' && typeof value !== 'number') continue;
     const before = String(value);
     const text = importTemplate(before, forEach);
-    mapping[key] = text;
+    texts[key] = text;
     if (text !== before) changed.push(`${key} is written as "${text.slice(0, 120)}"`);
   }
-  const { agentId } = written;
-  if (typeof agentId === 'string') {
-    const runner = runnerOf(agentId);
-    if (runner === undefined)
-      lost.push(
-        `agentId "${agentId.slice(0, 80)}": there is no such agent, so the default agent takes its runs`,
-      );
-    else mapping['runner'] = runner;
-  }
-  if (mapping['transform'] !== undefined) {
-    changed.push(
-      'its transform gets url as text: write new URL(url, "http://localhost") where it reads url.searchParams',
-    );
-  }
-  const unread = Object.keys(written).filter((key) => !READ.includes(key));
-  if (unread.length > 0) lost.push(`${unread.join(', ')}: no such key here`);
-  return { mapping, changed, lost };
+  return { texts, changed };
+}
+
+/** The runner that stands for the agent of a mapping. */
+function importAgent(
+  agentId: unknown,
+  runnerOf: (agentId: string) => string | undefined,
+): { readonly runner?: string; readonly lost: readonly string[] } {
+  if (typeof agentId !== 'string') return { lost: [] };
+  const runner = runnerOf(agentId);
+  if (runner !== undefined) return { runner, lost: [] };
+  const id = agentId.slice(0, 80);
+  return { lost: [`agentId "${id}": there is no such agent, so the default agent takes its runs`] };
 }
 
 /** Expressions of theirs in the form ours have: a payload path with a space or a sign stands in brackets. */

@@ -50,38 +50,53 @@ export function importOpenClaw(
 ): ImportedConfig {
   const run: Run = { secrets: new Map(), changed: [], env, fileEnv: read.env };
   const value = structuredClone(read.root.value) as Record<string, unknown>;
-  const hooks = isRecord(value['hooks']) ? { ...value['hooks'] } : {};
+  const hooks = importedHooks(value['hooks'], into);
+  const config = withoutSecrets(run, { ...value, hooks: { lenient: true, ...hooks } }, []);
+  const imported = read.inlineMappings.flatMap(({ value: entry }, index) => {
+    const one = importMapping(entry.value, index, runnerFinder(hooks));
+    return one === undefined ? [] : [one];
+  });
+  const mappings = imported.map(({ mapping }) => mapping);
+  const ofMappings = (remarks: 'changed' | 'lost'): readonly string[] =>
+    imported.flatMap((one) => one[remarks].map((text) => `${nameOf(one.mapping)}: ${text}`));
+  return {
+    files: [...writtenFiles(config, mappings), ...secretFiles(run)],
+    kept: [...Object.keys(config as object), ...mappings.map(nameOf)],
+    changed: [...run.changed, ...prefixRemark(hooks), ...ofMappings('changed')],
+    lost: [...lostOutside(read, diagnostics), ...ofMappings('lost')],
+  };
+}
+
+/** The block `hooks` without its mappings, which go into a file of their own; paths are relative to the new folder. */
+function importedHooks(written: unknown, into: string): Record<string, unknown> {
+  const hooks = isRecord(written) ? { ...written } : {};
   delete hooks['mappings'];
   const { transformsDir } = hooks;
   if (typeof transformsDir === 'string' && isAbsolute(transformsDir)) {
     hooks['transformsDir'] = relative(into, transformsDir) || '.';
   }
-  const config = withoutSecrets(run, { ...value, hooks: { lenient: true, ...hooks } }, []);
-  const agents =
-    isRecord(hooks['agents']) && isRecord(hooks['agents']['runners']) ? hooks['agents']['runners'] : {};
-  const runnerOf = (id: string): string | undefined =>
-    Object.hasOwn(agents, id) ? String(agents[id]) : undefined;
-  const imported = read.inlineMappings.flatMap(({ value: entry }, index) => {
-    const one = importMapping(entry.value, index, runnerOf);
-    return one === undefined ? [] : [one];
-  });
-  const mappings = imported.map(({ mapping }) => mapping);
-  return {
-    files: [...writtenFiles(config, mappings), ...secretFiles(run)],
-    kept: [...Object.keys(config as object), ...mappings.map(nameOf)],
-    changed: [
-      ...run.changed,
-      ...prefixRemark(hooks),
-      ...imported.flatMap(({ mapping, changed }) => changed.map((text) => `${nameOf(mapping)}: ${text}`)),
-    ],
-    lost: [
-      ...Object.keys(read.runDefaults).map(
-        (name) => `hooks.${name}: its model and thinking; write them into a mapping with match.path ${name}`,
-      ),
-      ...diagnostics.filter(({ code }) => LOSSES.includes(code)).map(({ message }) => message),
-      ...imported.flatMap(({ mapping, lost }) => lost.map((text) => `${nameOf(mapping)}: ${text}`)),
-    ],
-  };
+  return hooks;
+}
+
+/** Finds the runner of an agent by its id. */
+function runnerFinder(hooks: Readonly<Record<string, unknown>>): (id: string) => string | undefined {
+  const { agents } = hooks;
+  const runners = isRecord(agents) && isRecord(agents['runners']) ? agents['runners'] : {};
+  return (id) => (Object.hasOwn(runners, id) ? String(runners[id]) : undefined);
+}
+
+/** What is lost besides parts of mappings. */
+function lostOutside(
+  { runDefaults }: TranslatedConfig,
+  diagnostics: readonly Diagnostic[],
+): readonly string[] {
+  const defaults = Object.keys(runDefaults).map(
+    (name) => `hooks.${name}: its model and thinking; write them into a mapping with match.path ${name}`,
+  );
+  return [
+    ...defaults,
+    ...diagnostics.filter(({ code }) => LOSSES.includes(code)).map(({ message }) => message),
+  ];
 }
 
 function nameOf(mapping: Readonly<Record<string, unknown>>): string {

@@ -66,7 +66,15 @@ async function expand(run: Run, located: LocatedValue, position: Position): Prom
     for (const index of value.keys()) items.push(await expandAt(run, located, index, position));
     return items;
   }
-  if (!isRecord(value)) return value;
+  return isRecord(value) ? expandObject(run, { located, value }, position) : value;
+}
+
+/** What an object includes lies below its own keys. */
+async function expandObject(
+  run: Run,
+  { located, value }: { readonly located: LocatedValue; readonly value: Readonly<Record<string, unknown>> },
+  position: Position,
+): Promise<unknown> {
   const own = Object.keys(value).filter((key) => key !== '$include');
   const included = Object.hasOwn(value, '$include')
     ? await readIncludes(run, located.at(['$include']), position)
@@ -161,18 +169,9 @@ interface Layers {
 }
 
 /** Objects are merged key by key, lists are put one after the other, anything else is replaced. */
-function mergeAt(run: Run, path: Path, { below, above, source }: Layers): unknown {
-  if (isRecord(below) && isRecord(above)) {
-    const merged: Record<string, unknown> = { ...below };
-    for (const [key, value] of Object.entries(above)) {
-      merged[key] = mergeAt(run, [...path, key], {
-        below: merged[key],
-        above: value,
-        source: source.at([key]),
-      });
-    }
-    return merged;
-  }
+function mergeAt(run: Run, path: Path, layers: Layers): unknown {
+  const { below, above, source } = layers;
+  if (isRecord(below) && isRecord(above)) return mergeKeys(run, path, { below, above, source });
   if (Array.isArray(below) && Array.isArray(above)) {
     for (const index of above.keys()) {
       run.grafts.push({ to: [...path, below.length + index], source: source.at([index]) });
@@ -181,6 +180,19 @@ function mergeAt(run: Run, path: Path, { below, above, source }: Layers): unknow
   }
   run.grafts.push({ to: path, source });
   return above;
+}
+
+function mergeKeys(
+  run: Run,
+  path: Path,
+  { below, above, source }: Layers & Readonly<Record<'below' | 'above', object>>,
+): unknown {
+  const merged: Record<string, unknown> = { ...below };
+  for (const [key, value] of Object.entries(above)) {
+    const layers = { below: merged[key], above: value as unknown, source: source.at([key]) };
+    merged[key] = mergeAt(run, [...path, key], layers);
+  }
+  return merged;
 }
 
 function problem(run: Run, at: LocatedValue, message: string): void {

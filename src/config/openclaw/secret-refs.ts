@@ -80,29 +80,31 @@ async function readRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
 
 async function readFileRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
   const provider = ref.provider ?? stringAt(run, ['secrets', 'defaults', 'file']) ?? 'default';
+  const shown = `secrets.providers.${provider.slice(0, 80)}`;
   const name = stringAt(run, ['secrets', 'providers', provider, 'path']);
   if (name === undefined) {
-    report(
-      run,
-      path,
-      `secrets.providers.${provider.slice(0, 80)}.path is missing: it says which file holds this secret`,
-    );
+    report(run, path, `${shown}.path is missing: it says which file holds this secret`);
     return placeholder(ref);
   }
-  const home = run.options.env['HOME'] ?? homedir();
-  const file = resolve(
-    dirname(run.options.file),
-    name.replace(/^~(?=$|[/\\])/, () => home),
-  );
+  const file = fileNamed(run, name);
   run.files.push(file);
   const found = await valueInFile(file, ref.id, stringAt(run, ['secrets', 'providers', provider, 'mode']));
-  if (found !== undefined) {
-    run.secrets.push(found);
-    // A literal `${` of the secret is no reference.
-    return found.replaceAll('${', () => '$${');
+  if (found === undefined) {
+    report(run, path, `the file of ${shown} holds no text under this id`);
+    return placeholder(ref);
   }
-  report(run, path, `the file of secrets.providers.${provider.slice(0, 80)} holds no text under this id`);
-  return placeholder(ref);
+  run.secrets.push(found);
+  // A literal `${` of the secret is no reference.
+  return found.replaceAll('${', () => '$${');
+}
+
+/** The path of a file that is named relative to the configuration, or to the user's own folder. */
+function fileNamed({ options }: Run, name: string): string {
+  const home = options.env['HOME'] ?? homedir();
+  return resolve(
+    dirname(options.file),
+    name.replace(/^~(?=$|[/\\])/, () => home),
+  );
 }
 
 async function valueInFile(file: string, id: string, mode: string | undefined): Promise<string | undefined> {

@@ -111,13 +111,28 @@ interface Channel extends ChannelOptions {
   readonly known: ChannelKeys;
 }
 
-function translateChannel(
-  original: LocatedValue,
-  { id, known, env, directory }: Channel,
-  result: Moves,
-): void {
+function translateChannel(original: LocatedValue, channel: Channel, result: Moves): void {
+  const { id, known } = channel;
   const base: Path = ['channels', id];
   const account = defaultAccount(original, base);
+  const moves = movesOfChannel(original, channel, account);
+  const missing = known.needs.filter((key) => !moves.has(key));
+  if (missing.length > 0) {
+    const why = known.missing ?? `${missing.join(' and ')} would be needed`;
+    result.lost.push({ path: base, lost: `replies to ${id} cannot be delivered: ${why}` });
+    return;
+  }
+  result.moves.push(...moves.values());
+  sayOtherAccounts(original, { base, id, account }, result);
+}
+
+/** The settings of a channel by our names: of its default account, then of the channel, then of the environment. */
+function movesOfChannel(
+  original: LocatedValue,
+  { id, known, env, directory }: Channel,
+  account: string | undefined,
+): ReadonlyMap<string, Move> {
+  const base: Path = ['channels', id];
   const levels: readonly Path[] = account === undefined ? [base] : [[...base, 'accounts', account], base];
   const moves = new Map<string, Move>();
   for (const level of levels) {
@@ -132,14 +147,7 @@ function translateChannel(
   if (variable !== undefined && here !== undefined && !moves.has(here) && env[variable]) {
     moves.set(here, { from: base, to: [...base, here], value: `\${${variable}}` });
   }
-  const missing = known.needs.filter((key) => !moves.has(key));
-  if (missing.length > 0) {
-    const why = known.missing ?? `${missing.join(' and ')} would be needed`;
-    result.lost.push({ path: base, lost: `replies to ${id} cannot be delivered: ${why}` });
-    return;
-  }
-  result.moves.push(...moves.values());
-  sayOtherAccounts(original, { base, id, account }, result);
+  return moves;
 }
 
 interface FileKey {

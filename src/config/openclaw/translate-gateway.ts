@@ -36,19 +36,18 @@ export function translateGateway(original: LocatedValue, result: Moves): void {
   result.moves.push(...own.map((path) => ({ from: path, to: path })));
   if (secret !== undefined) result.moves.push({ from: secret, to: ['gateway', 'token'] });
   translateBind(original, result);
-  const proxies: Path = ['gateway', 'trustedProxies'];
-  if (
-    original.at(proxies).value !== undefined &&
-    original.at(['server', 'trustedProxies']).value === undefined
-  ) {
-    result.moves.push({ from: proxies, to: ['server', 'trustedProxies'] });
+  translateProxies(original, result);
+  if (original.at(['gateway', 'tls', 'enabled']).value === true) {
+    const lost = 'hooks are served without TLS: put a proxy with TLS in front';
+    result.lost.push({ path: ['gateway', 'tls'], lost });
   }
-  const tls = original.at(['gateway', 'tls', 'enabled']);
-  if (tls.value === true) {
-    result.lost.push({
-      path: ['gateway', 'tls'],
-      lost: 'hooks are served without TLS: put a proxy with TLS in front',
-    });
+}
+
+function translateProxies(original: LocatedValue, result: Moves): void {
+  const from: Path = ['gateway', 'trustedProxies'];
+  const to: Path = ['server', 'trustedProxies'];
+  if (original.at(from).value !== undefined && original.at(to).value === undefined) {
+    result.moves.push({ from, to });
   }
 }
 
@@ -97,16 +96,20 @@ function modelMoves(original: LocatedValue, base: Path): readonly Move[] {
   else if (typeof original.at(model).value === 'string') moves.push({ from: model, to: model });
   const models: Path = [...base, 'models'];
   const listed = recordAt(original, models);
-  if (listed === undefined) {
-    return original.at(models).value === undefined ? moves : [...moves, { from: models, to: models }];
+  if (listed !== undefined) {
+    const names = { from: models, to: models, value: Object.keys(listed) };
+    return [...moves, names, ...aliasMoves(listed, base)];
   }
-  moves.push({ from: models, to: models, value: Object.keys(listed) });
-  for (const [name, entry] of Object.entries(listed)) {
+  return original.at(models).value === undefined ? moves : [...moves, { from: models, to: models }];
+}
+
+/** The aliases that a list of models gives its entries. */
+function aliasMoves(listed: Readonly<Record<string, unknown>>, base: Path): readonly Move[] {
+  return Object.entries(listed).flatMap(([name, entry]) => {
     const alias = (entry as { alias?: unknown } | null)?.alias;
-    if (typeof alias !== 'string' || alias === '') continue;
-    moves.push({ from: [...models, name, 'alias'], to: [...base, 'aliases', alias], value: name });
-  }
-  return moves;
+    if (typeof alias !== 'string' || alias === '') return [];
+    return [{ from: [...base, 'models', name, 'alias'], to: [...base, 'aliases', alias], value: name }];
+  });
 }
 
 const HEARTBEAT_KEYS: readonly (readonly [there: Path, here: Path])[] = [

@@ -1,7 +1,7 @@
 import type { Diagnostic, LocatedValue, Path } from '../../document/document.ts';
 import { recordAt } from './graft.ts';
 import type { RunDefaults } from '../settings.ts';
-import type { Moves } from './moves.ts';
+import type { Move, Moves } from './moves.ts';
 
 const GMAIL: Path = ['hooks', 'gmail'];
 
@@ -22,7 +22,7 @@ const LOST: Readonly<Record<string, string>> = {
 export function translateGmail(original: LocatedValue, result: Moves): void {
   const gmail = recordAt(original, GMAIL);
   if (gmail === undefined) return;
-  const { account, topic, subscription = 'sluice' } = gmail;
+  const { account, topic } = gmail;
   const project =
     typeof topic === 'string' ? /^projects\/([^/\s]+)\/topics\/[^/\s]+$/.exec(topic)?.[1] : undefined;
   if (typeof account !== 'string' || account === '' || project === undefined) {
@@ -30,30 +30,42 @@ export function translateGmail(original: LocatedValue, result: Moves): void {
     result.lost.push({ path: GMAIL, lost });
     return;
   }
-  const name = String(subscription);
-  const to: Path = ['hooks', 'mail'];
-  const set = (key: string, value: unknown, from: Path = GMAIL): void =>
-    void result.moves.push({ from, to: [...to, key], value });
-  set('version', 1);
-  set('kind', 'gmail');
-  set('run', false);
-  set('path', 'gmail');
-  set('account', account, [...GMAIL, 'account']);
-  set('topic', topic, [...GMAIL, 'topic']);
-  const full = name.includes('/') ? name : `projects/${project}/subscriptions/${name}`;
-  set(
-    'subscription',
-    full,
-    subscription === name && 'subscription' in gmail ? [...GMAIL, 'subscription'] : GMAIL,
+  result.moves.push(
+    ...Object.entries({ version: 1, kind: 'gmail', run: false, path: 'gmail' }).map(([key, value]) =>
+      mailMove(key, value, GMAIL),
+    ),
+    mailMove('account', account, [...GMAIL, 'account']),
+    mailMove('topic', topic, [...GMAIL, 'topic']),
+    subscriptionMove(gmail, project),
+    ...contentMoves(gmail),
   );
-  if (typeof gmail['label'] === 'string') set('folders', [gmail['label']], [...GMAIL, 'label']);
-  if (gmail['includeBody'] === false) set('maxBodyChars', 0, [...GMAIL, 'includeBody']);
-  else if (typeof gmail['maxBytes'] === 'number')
-    set('maxBodyChars', gmail['maxBytes'], [...GMAIL, 'maxBytes']);
   for (const key of Object.keys(gmail)) {
     const lost = LOST[key];
     if (lost !== undefined) result.lost.push({ path: [...GMAIL, key], lost });
   }
+}
+
+function mailMove(key: string, value: unknown, from: Path): Move {
+  return { from, to: ['hooks', 'mail', key], value };
+}
+
+/** The whole name of the subscription, which may be written without its project, or not at all. */
+function subscriptionMove(gmail: Readonly<Record<string, unknown>>, project: string): Move {
+  const { subscription = 'sluice' } = gmail;
+  const name = String(subscription);
+  const full = name.includes('/') ? name : `projects/${project}/subscriptions/${name}`;
+  const isWritten = subscription === name && 'subscription' in gmail;
+  return mailMove('subscription', full, isWritten ? [...GMAIL, 'subscription'] : GMAIL);
+}
+
+/** Which mails are read, and how much of them. */
+function contentMoves({ label, includeBody, maxBytes }: Readonly<Record<string, unknown>>): readonly Move[] {
+  const moves: Move[] = [];
+  if (typeof label === 'string') moves.push(mailMove('folders', [label], [...GMAIL, 'label']));
+  if (includeBody === false) moves.push(mailMove('maxBodyChars', 0, [...GMAIL, 'includeBody']));
+  else if (typeof maxBytes === 'number')
+    moves.push(mailMove('maxBodyChars', maxBytes, [...GMAIL, 'maxBytes']));
+  return moves;
 }
 
 /** Says who reads the mailbox, where it was translated. */

@@ -167,29 +167,20 @@ const READ: readonly string[] = [
 ];
 
 function ignoredKeys(original: LocatedValue, unusedHooks: readonly string[]): readonly Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
   const others = Object.keys(recordAt(original, []) ?? {}).filter((key) => !READ.includes(key));
-  const [other] = others;
-  if (other !== undefined) {
-    diagnostics.push({
-      severity: 'warning',
-      code: 'IGNORED_SECTIONS',
-      message: `these sections belong to the gateway, and Sluice does not read them: ${listed(others)}`,
-      at: original.place([other], 'key'),
-      hint: 'keep them if the gateway reads this file, too; otherwise remove them',
-    });
-  }
-  const [hook] = unusedHooks;
-  if (hook !== undefined) {
-    diagnostics.push({
-      severity: 'warning',
-      code: 'IGNORED_HOOK_KEYS',
-      message: `Sluice does not use these keys of hooks and ignores them: ${listed(unusedHooks)}`,
-      at: original.place(['hooks', hook], 'key'),
-      hint: 'keep them if the gateway reads this file, too; otherwise remove them',
-    });
-  }
-  return diagnostics;
+  const ignored = (code: string, message: string, first: Path): Diagnostic => ({
+    severity: 'warning',
+    code,
+    message,
+    at: original.place(first, 'key'),
+    hint: 'keep them if the gateway reads this file, too; otherwise remove them',
+  });
+  const sections = `these sections belong to the gateway, and Sluice does not read them: ${listed(others)}`;
+  const hooks = `Sluice does not use these keys of hooks and ignores them: ${listed(unusedHooks)}`;
+  return [
+    ...others.slice(0, 1).map((key) => ignored('IGNORED_SECTIONS', sections, [key])),
+    ...unusedHooks.slice(0, 1).map((key) => ignored('IGNORED_HOOK_KEYS', hooks, ['hooks', key])),
+  ];
 }
 
 function listed(keys: readonly string[]): string {
