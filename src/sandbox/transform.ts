@@ -72,6 +72,7 @@ interface TransformMetrics {
   /** Wall time of the call as the supervisor saw it. */
   readonly tookMs: number;
   readonly cpuMs?: number;
+  /** Of the isolate, as last looked at: on its first calls and then every sixteenth. */
   readonly heapBytes?: number;
   /** SHA-256 of the linked module that ran. */
   readonly moduleSha256?: string;

@@ -37,6 +37,9 @@ interface IsolateOptions {
   readonly trace?: boolean;
 }
 
+/** Looking at the heap takes a tenth of a small call; it is done for the first ones, then now and then. */
+const RUNS_PER_LOOK = 16;
+
 /** A call once more, to find out where it waits; not longer than this, whatever its own limit. */
 const TRACE_MS = 1000;
 const LEAST_TRACE_MS = 5;
@@ -50,6 +53,7 @@ export class IsolatedModule {
   readonly #place: ivm.Reference<Take>;
   readonly #coverage: IsolateCoverage | undefined;
   #heapBytes = 0;
+  #runs = 0;
 
   /** @throws what V8 finds wrong with the code. */
   constructor(
@@ -196,13 +200,18 @@ export class IsolatedModule {
 
   #measure(cpuBefore: bigint): Pick<Outcome, 'cpuMicros' | 'heapKb'> {
     const cpuMicros = Number(this.#isolate.cpuTime - cpuBefore) / 1000;
+    if (this.#runs < 2 || this.#runs % RUNS_PER_LOOK === 0) this.#measureHeap();
+    this.#runs += 1;
+    return { cpuMicros: Math.round(cpuMicros), heapKb: Math.round(this.#heapBytes / 1024) };
+  }
+
+  #measureHeap(): void {
     try {
       const heap = this.#isolate.getHeapStatisticsSync();
       this.#heapBytes = heap.used_heap_size + heap.externally_allocated_size;
     } catch {
       // After a run that was cut off, entering the isolate throws what its promises had rejected with.
     }
-    return { cpuMicros: Math.round(cpuMicros), heapKb: Math.round(this.#heapBytes / 1024) };
   }
 }
 
