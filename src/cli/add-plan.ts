@@ -35,11 +35,19 @@ export async function planSender(
 ): Promise<readonly PlannedFile[]> {
   const shipped = await readFile(join(PACKAGE, 'mappings', `${name}.yaml`), 'utf8');
   const proof = `{ scheme: ${sender.scheme}, secrets: [{ file: ${secretFileOf(name)} }] }`;
-  let text = insertKeys(withSchema(shipped, places), undefined, [
+  const proven = insertKeys(withSchema(shipped, places), undefined, [
     '# Only who knows the secret is let in; it stands in place of the hook token.',
     `verify: ${proof}`,
   ]);
-  for (const [id, to] of comment ? Object.entries(sender.comments ?? {}) : []) {
+  const text = limitRuns(comment ? withComments(proven, sender) : proven);
+  const cases = await Promise.all(sender.cases.map((each) => planCase(each, places)));
+  return [{ path: join(places.mappings, `${name}.yaml`), text }, ...cases.flat()];
+}
+
+/** Replies become comments where the event has an issue; elsewhere nothing is delivered. */
+function withComments(mapping: string, { comments = {}, silent = [] }: Sender): string {
+  let text = mapping;
+  for (const [id, to] of Object.entries(comments)) {
     text = insertKeys(text, id, [
       '# The reply becomes a comment there. The signature shows that GitHub wrote the number.',
       'channel: github',
@@ -47,15 +55,13 @@ export async function planSender(
       'trust: [to]',
     ]);
   }
-  for (const id of comment ? (sender.silent ?? []) : []) {
+  for (const id of silent) {
     text = insertKeys(text, id, [
       '# There is nothing to comment on: the main session gets the summary.',
       'deliver: false',
     ]);
   }
-  text = limitRuns(text);
-  const cases = await Promise.all(sender.cases.map((each) => planCase(each, places)));
-  return [{ path: join(places.mappings, `${name}.yaml`), text }, ...cases.flat()];
+  return text;
 }
 
 /** What a first mapping may cost. */

@@ -52,20 +52,20 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
     throw new CliError(`a name has small letters, digits, "-" and "_", found ${JSON.stringify(name)}`, 2);
   }
   refuseTwin(places, name);
-  const plan =
-    flags.from === undefined
-      ? await planKnown(terminal, senderName(name), { flags, places, settings })
-      : await planOf(terminal, await planSample(terminal, { name, sample: flags.from, places }), {
-          name,
-          flags,
-          places,
-          settings,
-        });
+  const plan = await makePlan(terminal, name, { flags, places, settings });
   if (flags.dryRun === true) return show(terminal, plan, places);
   const written = await write(terminal, plan, places);
   await edit(terminal, file, plan);
   await finish(cli, flags, { places, written });
   for (const step of plan.steps) terminal.out(step);
+}
+
+/** Of a sender that is known, or made from a sample of what another one sends. */
+async function makePlan(terminal: Terminal, name: string, given: Setting): Promise<Plan> {
+  const { flags, places } = given;
+  if (flags.from === undefined) return planKnown(terminal, senderName(name), given);
+  const sample = await planSample(terminal, { name, sample: flags.from, places });
+  return planOf(terminal, sample, { name, ...given });
 }
 
 function senderName(name: string): SenderName {
@@ -95,22 +95,37 @@ async function planKnown(terminal: Terminal, name: SenderName, given: Setting): 
   const files = await planSender(name, sender, { places, comment });
   const secret = await secretOf(terminal, name, { sender, ask, ...given });
   const token = comment ? await commentToken(terminal, { ask, ...given }) : undefined;
-  const facts = { url: addressOf(name, given), secretFile: shown(terminal, places, secret.file) };
   return {
     files,
     secrets: token === undefined ? [secret] : [secret, token],
     edits: [...serviceEdits(settings, flags), ...(token === undefined ? [] : channelEdits(settings, token))],
-    steps: [
-      '',
-      `Set up ${sender.title}:`,
-      ...numbered(sender.setUp(facts)),
-      ...later(terminal, places, [secret, ...(token === undefined ? [] : [token])]),
-      ...(sender.signsAddress === true ? needsAddress(given) : []),
-      '',
-      `Try it without ${sender.title}, while "sluice dev" runs:`,
-      `  sluice send ${shown(terminal, places, join(places.cases, `${sender.cases[0]}.request.yaml`))} --sign`,
-    ],
+    steps: stepsOfKnown(terminal, name, { secret, token, given }),
   };
+}
+
+/** What the person does at the sender, and how to try it before. */
+function stepsOfKnown(
+  terminal: Terminal,
+  name: SenderName,
+  {
+    secret,
+    token,
+    given,
+  }: { readonly secret: Secret; readonly token: Secret | undefined; readonly given: Setting },
+): readonly string[] {
+  const { places } = given;
+  const sender = SENDERS[name];
+  const facts = { url: addressOf(name, given), secretFile: shown(terminal, places, secret.file) };
+  return [
+    '',
+    `Set up ${sender.title}:`,
+    ...numbered(sender.setUp(facts)),
+    ...later(terminal, places, [secret, ...(token === undefined ? [] : [token])]),
+    ...(sender.signsAddress === true ? needsAddress(given) : []),
+    '',
+    `Try it without ${sender.title}, while "sluice dev" runs:`,
+    `  sluice send ${shown(terminal, places, join(places.cases, `${sender.cases[0]}.request.yaml`))} --sign`,
+  ];
 }
 
 async function planOf(
@@ -121,15 +136,7 @@ async function planOf(
   const { name, places, settings, flags } = given;
   const file = secretFileOf(name);
   const here = shown(terminal, places, file);
-  const secret: Secret = {
-    file,
-    value:
-      flags.secretFile === undefined
-        ? scheme === undefined
-          ? randomBytes(32).toString('hex')
-          : undefined
-        : await readGiven(terminal, flags.secretFile),
-  };
+  const secret: Secret = { file, value: await sampleSecret(terminal, flags, scheme) };
   return {
     files,
     secrets: [secret],
@@ -147,6 +154,16 @@ async function planOf(
       `  sluice send ${shown(terminal, places, join(places.cases, name, 'sample.request.yaml'))} --sign`,
     ],
   };
+}
+
+/** The given secret, or a new one where the sender does not sign; undefined where it is still to come. */
+async function sampleSecret(
+  terminal: Terminal,
+  { secretFile }: AddFlags,
+  scheme: SamplePlan['scheme'],
+): Promise<string | undefined> {
+  if (secretFile !== undefined) return readGiven(terminal, secretFile);
+  return scheme === undefined ? randomBytes(32).toString('hex') : undefined;
 }
 
 // --- what is asked for ------------------------------------------------------------------------------------------------
@@ -240,14 +257,8 @@ async function write(
   { files, secrets }: Plan,
   { root }: Places,
 ): Promise<readonly string[]> {
+  await writeSecrets(terminal, secrets, root);
   const written: string[] = [];
-  for (const { file, value } of secrets) {
-    const path = join(root, file);
-    if (value === undefined || existsSync(path)) continue;
-    await hideFolder(root);
-    await writeSecretFile(path, `${value}\n`);
-    terminal.out(`${relative(terminal.cwd, path)}  (secret, only you can read it)`);
-  }
   for (const { path, text } of files) {
     await mkdir(dirname(path), { recursive: true });
     try {
@@ -260,6 +271,16 @@ async function write(
     }
   }
   return written;
+}
+
+async function writeSecrets(terminal: Terminal, secrets: Plan['secrets'], root: string): Promise<void> {
+  for (const { file, value } of secrets) {
+    const path = join(root, file);
+    if (value === undefined || existsSync(path)) continue;
+    await hideFolder(root);
+    await writeSecretFile(path, `${value}\n`);
+    terminal.out(`${relative(terminal.cwd, path)}  (secret, only you can read it)`);
+  }
 }
 
 /** Nothing of the folder of state and secrets gets into a repository. */

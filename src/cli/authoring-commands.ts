@@ -36,6 +36,11 @@ function addFirstFiles(program: Command, cli: Cli): void {
     .action(async (folder: string | undefined, flags: { agent?: string }) =>
       (await import('./init.ts')).init(cli, folder ?? '.', flags),
     );
+  addSender(program, cli);
+  addImport(program, cli);
+}
+
+function addSender(program: Command, cli: Cli): void {
   cli
     .withConfig(
       program
@@ -49,6 +54,9 @@ function addFirstFiles(program: Command, cli: Cli): void {
     .option('--url <url>', 'the beginning of the address that the sender calls; becomes server.publicUrl')
     .option('--dry-run', 'show what would be written, and write nothing')
     .action(async (name: string, flags: AddFlags) => (await import('./add.ts')).add(cli, name, flags));
+}
+
+function addImport(program: Command, cli: Cli): void {
   program
     .command('import')
     .description('make a Sluice configuration from that of another gateway')
@@ -195,17 +203,7 @@ function addRunners(program: Command, cli: Cli): void {
 
 function addChannels(program: Command, cli: Cli): void {
   const channels = program.command('channels').description('delivery channels');
-  cli
-    .withConfig(
-      channels
-        .command('check', { isDefault: true })
-        .description('verify credentials and show what "last" resolves to'),
-    )
-    .option('--json', 'a JSON object on stdout')
-    .option('--timeout <seconds>', 'time limit for each channel', wholeNumber(1, 300), 15)
-    .action(async (flags: { config?: string; json?: boolean; timeout: number }) =>
-      (await import('./channel-tasks.ts')).checkChannels(cli, flags),
-    );
+  addChannelsCheck(channels, cli);
   cli
     .withConfig(channels.command('send <channel> <text>').description('send a message through a channel'))
     .option('--to <recipient>', "recipient (default: the channel's own)")
@@ -220,5 +218,19 @@ function addChannels(program: Command, cli: Cli): void {
     )
     .action(async (channel: string, to: string | undefined, flags: { config?: string }) =>
       (await import('./channel-tasks.ts')).useChannel(cli, channel, to, flags),
+    );
+}
+
+function addChannelsCheck(channels: Command, cli: Cli): void {
+  cli
+    .withConfig(
+      channels
+        .command('check', { isDefault: true })
+        .description('verify credentials and show what "last" resolves to'),
+    )
+    .option('--json', 'a JSON object on stdout')
+    .option('--timeout <seconds>', 'time limit for each channel', wholeNumber(1, 300), 15)
+    .action(async (flags: { config?: string; json?: boolean; timeout: number }) =>
+      (await import('./channel-tasks.ts')).checkChannels(cli, flags),
     );
 }

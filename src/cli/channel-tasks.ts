@@ -41,24 +41,26 @@ export async function checkChannels(
     const rows = await judgeChannels(desk, flags.timeout * 1000);
     const last = await resolveLast(cli, flags, settings);
     if (flags.json === true) cli.terminal.out(JSON.stringify({ channels: rows, last }));
-    else {
-      const cells = rows.map((row) => [
-        row.channel,
-        row.ok ? 'ok' : row.code,
-        row.ok ? row.account : row.message,
-      ]);
-      if (rows.length === 0) cli.terminal.out('no channel is configured: replies are not delivered');
-      else
-        cli.terminal.out(
-          formatTable(
-            ['channel', 'state', ''],
-            cells.map((row) => row.map((cell) => clearControl(cell))),
-          ),
-        );
-      cli.terminal.out(`last: ${last.text}`);
-    }
+    else printChannels(cli, rows, last.text);
     if (rows.some((row) => !row.ok)) cli.setExitCode(1);
   });
+}
+
+function printChannels(cli: Cli, rows: Awaited<ReturnType<typeof judgeChannels>>, last: string): void {
+  const cells = rows.map((row) => [
+    row.channel,
+    row.ok ? 'ok' : row.code,
+    row.ok ? row.account : row.message,
+  ]);
+  if (rows.length === 0) cli.terminal.out('no channel is configured: replies are not delivered');
+  else
+    cli.terminal.out(
+      formatTable(
+        ['channel', 'state', ''],
+        cells.map((row) => row.map((cell) => clearControl(cell))),
+      ),
+    );
+  cli.terminal.out(`last: ${last}`);
 }
 
 /** What a channel's platform said to its credentials. */
@@ -100,49 +102,48 @@ function judgeChannels(
   );
 }
 
-async function checkChannel(
-  channels: OpenChannels,
-  id: string,
-  timeoutMs: number,
-): Promise<{ ok: boolean; account: string; code: string; message: string }> {
+async function checkChannel(channels: OpenChannels, id: string, timeoutMs: number): Promise<ChannelState> {
+  const bad = (code: string, message: string): ChannelState => ({ ok: false, account: '', code, message });
   try {
     const adapter = await channels.find(id);
-    if (adapter === undefined)
-      return { ok: false, account: '', code: 'not_configured', message: `channels.${id} is missing` };
+    if (adapter === undefined) return bad('not_configured', `channels.${id} is missing`);
     return await boundedCheck(adapter, timeoutMs);
   } catch (error) {
-    return {
-      ok: false,
-      account: '',
-      code: 'unavailable',
-      message: error instanceof Error ? error.message : String(error),
-    };
+    return bad('unavailable', error instanceof Error ? error.message : String(error));
   }
 }
 
+interface ChannelState {
+  readonly ok: boolean;
+  readonly account: string;
+  readonly code: string;
+  readonly message: string;
+}
+
 /** A plugin may ignore the signal or answer anything: the check ends all the same, and its row is text. */
-async function boundedCheck(
-  adapter: ChannelAdapter,
-  timeoutMs: number,
-): Promise<{ ok: boolean; account: string; code: string; message: string }> {
+async function boundedCheck(adapter: ChannelAdapter, timeoutMs: number): Promise<ChannelState> {
   const late = new AbortController();
   const silence = pause(timeoutMs + CHECK_OVERTIME_MS, undefined, { signal: late.signal, ref: true });
   try {
-    const given: unknown = await Promise.race([adapter.check(AbortSignal.timeout(timeoutMs)), silence]);
-    const { ok, account, code, message } = (given ?? {}) as Record<string, unknown>;
-    const text = (value: unknown, other: string): string => (typeof value === 'string' ? value : other);
-    if (ok === true) return { ok, account: text(account, ''), code: '', message: '' };
-    if (given === undefined) return { ok: false, account: '', code: 'timeout', message: 'no answer in time' };
-    return {
-      ok: false,
-      account: '',
-      code: text(code, 'unavailable'),
-      message: text(message, 'the channel gave no reason'),
-    };
+    return stateOf(await Promise.race([adapter.check(AbortSignal.timeout(timeoutMs)), silence]));
   } finally {
     late.abort();
     silence.catch(() => {});
   }
+}
+
+/** What an adapter answered, whatever that is; undefined where it did not answer. */
+function stateOf(given: unknown): ChannelState {
+  const { ok, account, code, message } = (given ?? {}) as Record<string, unknown>;
+  const text = (value: unknown, other: string): string => (typeof value === 'string' ? value : other);
+  if (ok === true) return { ok, account: text(account, ''), code: '', message: '' };
+  if (given === undefined) return { ok: false, account: '', code: 'timeout', message: 'no answer in time' };
+  return {
+    ok: false,
+    account: '',
+    code: text(code, 'unavailable'),
+    message: text(message, 'the channel gave no reason'),
+  };
 }
 
 async function resolveLast(
@@ -180,30 +181,34 @@ export async function sendMessage(
     const target = resolveTarget(asked, await findLast(cli, flags), settings);
     if (target.kind === 'no-channel') throw new CliError('no channel is configured: write channels.<id>', 2);
     if (target.kind === 'problem') throw new CliError(`${target.code}: ${target.message}`, 2);
-    const { to } = target;
-    const problem = recipientProblem(catalog, target.channel, to);
+    const problem = recipientProblem(catalog, target.channel, target.to);
     if (problem !== undefined) throw new CliError(problem, 2);
     const adapter = await channels.find(target.channel);
     assert(adapter !== undefined, 'a channel that resolves is configured');
-    let count = 1;
-    const entry = {
-      id: `cli-${randomUUID()}`,
-      chunksSent: 0,
-      delivery: { channel: target.channel, to, text, fromMain: false },
-    };
-    const result = await sendChunks(adapter, entry, {
-      to,
-      signal: new AbortController().signal,
-      onProgress: async (sent) => void (count = sent + 1),
-    });
-    const where = clearControl(`${target.channel} ${to}`);
-    if (result.kind !== 'sent') {
-      const before = count === 1 ? '' : ` (after ${count - 1} of its messages)`;
-      throw new CliError(`${result.kind}: ${clearControl(result.message)}${before}`);
-    }
-    const as = result.messageId === undefined ? '' : ` as ${clearControl(result.messageId)}`;
+    const { count, messageId } = await sendText(adapter, text, target);
+    const as = messageId === undefined ? '' : ` as ${clearControl(messageId)}`;
+    const where = clearControl(`${target.channel} ${target.to}`);
     cli.terminal.out(`sent to ${where}${as}${count === 1 ? '' : `, in ${count} messages`}`);
   });
+}
+
+/** Sends a text as a delivery is sent; says in how many messages, and what the platform calls the last one. */
+async function sendText(
+  adapter: ChannelAdapter,
+  text: string,
+  { channel, to }: { readonly channel: string; readonly to: string },
+): Promise<{ readonly count: number; readonly messageId: string | undefined }> {
+  let count = 1;
+  const delivery = { channel, to, text, fromMain: false };
+  const entry = { id: `cli-${randomUUID()}`, chunksSent: 0, delivery };
+  const result = await sendChunks(adapter, entry, {
+    to,
+    signal: new AbortController().signal,
+    onProgress: async (sent) => void (count = sent + 1),
+  });
+  if (result.kind === 'sent') return { count, messageId: result.messageId };
+  const before = count === 1 ? '' : ` (after ${count - 1} of its messages)`;
+  throw new CliError(`${result.kind}: ${clearControl(result.message)}${before}`);
 }
 
 function getModule(catalog: ChannelCatalog, channel: string): ChannelModule {

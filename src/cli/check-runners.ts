@@ -32,22 +32,26 @@ interface CheckedRunner {
 export async function checkRunners(cli: Cli, names: readonly string[], flags: RunnersFlags): Promise<void> {
   const { settings } = await loadSettings(cli.terminal, flags, { needSecrets: true });
   const runners = createRunners(settings, cli.terminal.env);
-  for (const name of names) {
-    if (!runners.has(name))
-      throw new CliError(
-        `there is no runner ${JSON.stringify(name)}; the runners are: ${[...runners.keys()].join(', ')}`,
-        2,
-      );
-  }
-  const chosen = [...runners].filter(([name]) =>
-    names.length === 0 ? name !== 'echo' : names.includes(name),
-  );
+  const chosen = chooseRunners(runners, names);
   const rows: CheckedRunner[] = [];
   // One after the other: two agents at once would share the machine and the limits of their accounts.
   for (const [name, runner] of chosen)
     rows.push(await checkRunner(name, runner, { settings, flags, env: cli.terminal.env }));
   print(cli, rows, flags);
   if (rows.some(({ ok, write }) => !ok || write?.kind === 'wrote')) cli.setExitCode(1);
+}
+
+/** Those that are named, or all but echo. */
+function chooseRunners(
+  runners: ReadonlyMap<string, Runner>,
+  names: readonly string[],
+): readonly (readonly [string, Runner])[] {
+  for (const name of names) {
+    if (runners.has(name)) continue;
+    const known = [...runners.keys()].join(', ');
+    throw new CliError(`there is no runner ${JSON.stringify(name)}; the runners are: ${known}`, 2);
+  }
+  return [...runners].filter(([name]) => (names.length === 0 ? name !== 'echo' : names.includes(name)));
 }
 
 async function checkRunner(

@@ -1,6 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { applyEdits, formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
+import {
+  applyEdits,
+  formatDiagnostics,
+  formatPlace,
+  type Diagnostic,
+  type TextEdit,
+} from '../document/document.ts';
 import { checkGeneration } from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
@@ -26,22 +32,23 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   try {
     const options = { env: cli.terminal.env, needSecrets: false, sandbox };
     if (flags.fix === true) await fix(cli, file, options);
-    const { diagnostics, summary, conversations, proofs, notes, compiler } = await checkGeneration(
-      file,
-      options,
-    );
+    const checked = await checkGeneration(file, options);
+    const { diagnostics } = checked;
     const text = formatDiagnostics(diagnostics, { format, color: cli.terminal.color });
     if (text !== '') cli.terminal.out(text);
-    if (format === 'pretty' && diagnostics.length === 0) cli.terminal.out(`no findings: ${summary}`);
-    if (format === 'pretty')
-      for (const line of [...conversations, ...proofs, ...notes]) cli.terminal.out(clearControl(line));
-    if (format === 'pretty' && compiler !== undefined) {
-      cli.terminal.out(`types of transforms were checked by ${compiler}`);
-    }
+    if (format === 'pretty') printNotes(cli, checked);
     if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
   } finally {
     await sandbox.stop();
   }
+}
+
+/** What `check` says to a person besides findings. */
+function printNotes({ terminal }: Cli, checked: Awaited<ReturnType<typeof checkGeneration>>): void {
+  const { diagnostics, summary, conversations, proofs, notes, compiler } = checked;
+  if (diagnostics.length === 0) terminal.out(`no findings: ${summary}`);
+  for (const line of [...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
+  if (compiler !== undefined) terminal.out(`types of transforms were checked by ${compiler}`);
 }
 
 /** Rounds of edits: one that mends a finding may show the next. */
@@ -57,24 +64,25 @@ async function fix(cli: Cli, file: string, options: Parameters<typeof checkGener
     if (edits.length === 0) return;
     for (const name of new Set(edits.map(({ edit }) => edit.at.source.file))) {
       const own = edits.filter(({ edit }) => edit.at.source.file === name);
-      const path = resolve(name);
-      const text = readFileSync(path, 'utf8');
-      // The edits' offsets are those of the text that was checked, without a byte order mark.
-      const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
-      if (text.slice(mark.length) !== own[0]?.edit.at.source.text)
-        throw new CliError(`${name} changed while it was checked; nothing was written to it`);
-      writeFileSync(
-        path,
-        mark +
-          applyEdits(
-            text.slice(mark.length),
-            own.map(({ edit }) => edit),
-          ),
+      applyTo(
+        name,
+        own.map(({ edit }) => edit),
       );
       for (const { edit, code } of own)
         cli.terminal.err(`fixed ${code} at ${formatPlace(edit.at)}: ${edit.text}`);
     }
   }
+}
+
+/** Makes edits in a file, unless it is no longer what was checked. */
+function applyTo(name: string, edits: readonly TextEdit[]): void {
+  const path = resolve(name);
+  const text = readFileSync(path, 'utf8');
+  // The edits' offsets are those of the text that was checked, without a byte order mark.
+  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+  if (text.slice(mark.length) !== edits[0]?.at.source.text)
+    throw new CliError(`${name} changed while it was checked; nothing was written to it`);
+  writeFileSync(path, mark + applyEdits(text.slice(mark.length), edits));
 }
 
 const fails = (diagnostic: Diagnostic, flags: CheckFlags): boolean =>

@@ -24,14 +24,19 @@ export async function runCli(
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof CliError) {
-      terminal.err(`sluice: ${error.message}`);
-      return error.exitCode;
-    }
-    terminal.err(`sluice: ${describeFailure(error)}`);
-    return 1;
+    return reportFailure(terminal, error);
   }
+}
+
+/** Says what went wrong; returns the exit code. */
+function reportFailure(terminal: Terminal, error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CliError) {
+    terminal.err(`sluice: ${error.message}`);
+    return error.exitCode;
+  }
+  terminal.err(`sluice: ${describeFailure(error)}`);
+  return 1;
 }
 
 /** Every command with its options; a test walks them and the documentation. */

@@ -35,27 +35,34 @@ export async function demo(cli: Cli): Promise<void> {
       `A service runs on ${service.url}, with the mappings of this repository and the echo runner.\n`,
     );
     const target = { url: `${service.url}${service.generation.config.settings.hooks.path}`, token };
-    const runs = new Set<string>();
-    for (const name of REQUESTS) {
-      for (const request of await readRequests(
-        terminal,
-        join(root, 'test', 'golden', `${name}.request.yaml`),
-      )) {
-        terminal.out(
-          `→ POST /hooks/${request.path}  (${JSON.stringify(request.payload).length} bytes, ${name})`,
-        );
-        const answer = await post(target, { request });
-        terminal.out(`← ${formatAnswer(answer)}\n`);
-        if (answer.status >= 300) throw new CliError(`the demo expected a 2xx for ${name}`);
-        for (const id of runIds(answer.body)) runs.add(id);
-      }
-    }
+    const runs = await sendAll(terminal, target, root);
     await showOutcome(terminal, `sqlite:${join(folder, 'demo.db')}`, runs);
   } finally {
     await service?.stop();
     await rm(folder, { recursive: true, force: true });
   }
   terminal.out('Stopped; the store of the demo is gone. "npm start" runs the service for real.');
+}
+
+/** Sends the payloads one after the other; resolves to the ids of the runs they became. */
+async function sendAll(
+  terminal: Terminal,
+  target: { readonly url: string; readonly token: string },
+  root: string,
+): Promise<ReadonlySet<string>> {
+  const runs = new Set<string>();
+  for (const name of REQUESTS) {
+    const file = join(root, 'test', 'golden', `${name}.request.yaml`);
+    for (const request of await readRequests(terminal, file)) {
+      const bytes = JSON.stringify(request.payload).length;
+      terminal.out(`→ POST /hooks/${request.path}  (${bytes} bytes, ${name})`);
+      const answer = await post(target, { request });
+      terminal.out(`← ${formatAnswer(answer)}\n`);
+      if (answer.status >= 300) throw new CliError(`the demo expected a 2xx for ${name}`);
+      for (const id of runIds(answer.body)) runs.add(id);
+    }
+  }
+  return runs;
 }
 
 function demoConfig(root: string, folder: string): string {

@@ -18,36 +18,43 @@ export async function openDevTunnel(
   const { hooks } = service.generation.config.settings;
   const gate = await openHookGate({ service: new URL(service.url), hooksPath: hooks.path });
   try {
-    terminal.err('opening a tunnel');
-    const tunnel = await openTunnel({
-      port: gate.port,
-      env: terminal.env,
-      ...(wanted === true ? {} : { tool: wanted }),
-      onProblem: (tool, problem) => terminal.err(`${tool}: ${problem}`),
-    });
-    let isStopping = false;
-    void tunnel.ended.then(() => {
-      if (!isStopping) terminal.err(`${tunnel.tool} has ended: nothing comes through the tunnel any more`);
-    });
-    say(terminal, service, `${tunnel.url}${hooks.path}`);
-    return {
-      stop: async () => {
-        isStopping = true;
-        await tunnel.stop();
-        await gate.stop();
-      },
-    };
+    return await openBehind(gate, terminal, { service, wanted, hooksPath: hooks.path });
   } catch (error) {
     await gate.stop();
     throw error;
   }
 }
 
+/** Opens the tunnel to the gate that lets only hooks through. */
+async function openBehind(
+  gate: Awaited<ReturnType<typeof openHookGate>>,
+  terminal: Terminal,
+  { service, wanted, hooksPath }: { service: Service; wanted: TunnelTool | true; hooksPath: string },
+): Promise<DevTunnel> {
+  terminal.err('opening a tunnel');
+  const tunnel = await openTunnel({
+    port: gate.port,
+    env: terminal.env,
+    ...(wanted === true ? {} : { tool: wanted }),
+    onProblem: (tool, problem) => terminal.err(`${tool}: ${problem}`),
+  });
+  let isStopping = false;
+  void tunnel.ended.then(() => {
+    if (!isStopping) terminal.err(`${tunnel.tool} has ended: nothing comes through the tunnel any more`);
+  });
+  say(terminal, service, `${tunnel.url}${hooksPath}`);
+  return {
+    stop: async () => {
+      isStopping = true;
+      await tunnel.stop();
+      await gate.stop();
+    },
+  };
+}
+
 function say(terminal: Terminal, { generation }: Service, address: string): void {
   const { table, config } = generation;
-  const paths = [
-    ...new Set(table.mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path]))),
-  ];
+  const paths = pathsOf(table);
   const proofOf = (path: string): string => {
     const { verify } = table.settingsOf(path);
     return verify === undefined ? 'asks for the hook token' : `proof: ${verify.settings.scheme}`;
@@ -62,12 +69,24 @@ function say(terminal: Terminal, { generation }: Service, address: string): void
       'Through the tunnel, only the hooks can be reached:',
       ...paths.map((path) => `  Payload URL: ${address}/${path}   (${proofOf(path)})`),
       ...(paths.length === 0 ? [`  Payload URL: ${address}/NAME`] : []),
-      ...(signing.length === 0 || config.settings.server.publicUrl !== undefined
-        ? []
-        : [
-            `${signing.join(', ')}: set server.publicUrl to ${new URL(address).origin}, which this sender signs`,
-          ]),
+      ...addressNote(signing, config.settings.server.publicUrl, address),
       '',
     ].join('\n'),
   );
+}
+
+/** The hook names that mappings take, each once. */
+function pathsOf({ mappings }: Service['generation']['table']): readonly string[] {
+  return [...new Set(mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path])))];
+}
+
+/** Some senders sign the address they call: it has to be known here. */
+function addressNote(
+  signing: readonly string[],
+  publicUrl: string | undefined,
+  address: string,
+): readonly string[] {
+  if (signing.length === 0 || publicUrl !== undefined) return [];
+  const { origin } = new URL(address);
+  return [`${signing.join(', ')}: set server.publicUrl to ${origin}, which this sender signs`];
 }

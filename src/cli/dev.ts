@@ -54,37 +54,9 @@ interface Authoring extends DevFlags {
 }
 
 async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void> {
-  const { configFile, recorder } = flags;
-  const log = createLogger({ format: 'pretty' });
   const opened: { link?: string; tunnel?: DevTunnel } = {};
-  const service: Service = await startService({
-    ...recorder?.serviceOptions,
-    configFile,
-    env: terminal.env,
-    log,
-    requestLog: readableRequests(log, terminal),
-    listen: flags,
-    readMail: flags.mail === true,
-    keepRequests: { which: 'all', count: 1_000, bytes: 67_108_864, days: 1 },
-    makeToken: (host) => makeDevToken(configFile, host),
-    onDecision: (decision) => {
-      terminal.err(
-        formatDecisionLine(decision, {
-          color: terminal.color,
-          explain: commandLine(terminal, configFile, `explain ${decision.request.id}`),
-        }),
-      );
-      void recorder?.record(decision);
-    },
-    onDiagnostics: (diagnostics) => {
-      if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
-    },
-    onReload: (result) => sayReloaded(terminal, result),
-    openConsole: async (parts) => {
-      const console = await openConsole({ mode: 'dev', configFile, env: terminal.env, log }, parts);
-      if (console !== undefined) opened.link = console.link;
-      return console;
-    },
+  const service = await startForAuthors(terminal, flags, (link) => {
+    opened.link = link;
   });
   try {
     const watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
@@ -102,6 +74,41 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
     await opened.tunnel?.stop();
     await service.stop();
   }
+}
+
+/** Starts the service so that an author sees each decision, finding and reload. */
+function startForAuthors(
+  terminal: Terminal,
+  flags: Authoring,
+  onConsole: (link: string) => void,
+): Promise<Service> {
+  const { configFile, recorder } = flags;
+  const log = createLogger({ format: 'pretty' });
+  return startService({
+    ...recorder?.serviceOptions,
+    configFile,
+    env: terminal.env,
+    log,
+    requestLog: readableRequests(log, terminal),
+    listen: flags,
+    readMail: flags.mail === true,
+    keepRequests: { which: 'all', count: 1_000, bytes: 67_108_864, days: 1 },
+    makeToken: (host) => makeDevToken(configFile, host),
+    onDecision: (decision) => {
+      const explain = commandLine(terminal, configFile, `explain ${decision.request.id}`);
+      terminal.err(formatDecisionLine(decision, { color: terminal.color, explain }));
+      void recorder?.record(decision);
+    },
+    onDiagnostics: (diagnostics) => {
+      if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+    },
+    onReload: (result) => sayReloaded(terminal, result),
+    openConsole: async (parts) => {
+      const console = await openConsole({ mode: 'dev', configFile, env: terminal.env, log }, parts);
+      if (console !== undefined) onConsole(console.link);
+      return console;
+    },
+  });
 }
 
 /**
@@ -138,6 +145,11 @@ function makeDevToken(configFile: string, host: string): string {
     chmodSync(file, 0o600);
     return read.secret;
   }
+  return writeDevToken(file);
+}
+
+/** Writes a new token into a folder that git ignores. */
+function writeDevToken(file: string): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   chmodSync(dirname(file), 0o700);
   writeFileSync(resolve(dirname(file), '.gitignore'), '*\n');
@@ -161,10 +173,7 @@ function printWelcome(terminal: Terminal, service: Service, { configFile, ...fla
     : tokenInShell(config, terminal);
   const next = (command: string): string => commandLine(terminal, configFile, command);
   const hooks = `${service.url}${settings.hooks.path}`;
-  const first =
-    token === undefined
-      ? `echo '{"path":"wake","body":{"text":"Hello from a hook"}}' > hello.json && ${next(`send hello.json --against ${service.url}`)}`
-      : `curl -sS ${hooks}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`;
+  const send = next(`send hello.json --against ${service.url}`);
   terminal.err(
     [
       '',
@@ -180,7 +189,7 @@ function printWelcome(terminal: Terminal, service: Service, { configFile, ...fla
       '',
       'Send the first hook:',
       '',
-      `  ${first}`,
+      `  ${firstStep(hooks, token, send)}`,
       '',
       flags.perform === false
         ? 'Ctrl-C stops.'
@@ -188,6 +197,13 @@ function printWelcome(terminal: Terminal, service: Service, { configFile, ...fla
       '',
     ].join('\n'),
   );
+}
+
+/** The command that sends a first hook; without a token that a shell can show, "sluice send" finds it. */
+function firstStep(hooks: string, token: string | undefined, send: string): string {
+  return token === undefined
+    ? `echo '{"path":"wake","body":{"text":"Hello from a hook"}}' > hello.json && ${send}`
+    : `curl -sS ${hooks}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`;
 }
 
 async function reload(service: Service, watcher: ReturnType<typeof watch>): Promise<void> {

@@ -5,10 +5,17 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { displayName, formatDiagnostics } from '../document/document.ts';
-import { compareOutcomes, findCases, formatImpact, createGoldenEngine } from '../golden/golden.ts';
+import {
+  compareOutcomes,
+  createGoldenEngine,
+  findCases,
+  formatImpact,
+  type GoldenCase,
+  type ImpactReport,
+} from '../golden/golden.ts';
 import type { Cli } from './command-line.ts';
 import { findCasesFolder, findConfigFile } from './config-file.ts';
-import { CliError } from './terminal.ts';
+import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
 export interface DiffFlags {
@@ -32,26 +39,39 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
     throw new CliError(`there are no recorded requests in ${displayName(corpus, terminal.cwd)}`);
   const checkout = await openBase(terminal.cwd, base, config);
   try {
-    const before = await openWorkbench(terminal, { config: checkout.config }).catch((error: unknown) => {
-      if (!(error instanceof CliError)) throw error;
-      throw new CliError(`the base ${base} has errors, so there is nothing to compare with`, error.exitCode);
-    });
-    try {
-      const after = await openWorkbench(terminal, { config });
-      try {
-        const report = await compareOutcomes(cases, createGoldenEngine(before.generation), {
-          after: createGoldenEngine(after.generation),
-        });
-        terminal.out(flags.json === true ? JSON.stringify(report) : formatImpact(report, terminal.color));
-        if (flags.exitCode === true && report.changes.length > 0) cli.setExitCode(1);
-      } finally {
-        await after.close();
-      }
-    } finally {
-      await before.close();
-    }
+    const report = await compareWith(terminal, cases, { base, config, baseConfig: checkout.config });
+    terminal.out(flags.json === true ? JSON.stringify(report) : formatImpact(report, terminal.color));
+    if (flags.exitCode === true && report.changes.length > 0) cli.setExitCode(1);
   } finally {
     await checkout.remove();
+  }
+}
+
+/** What becomes of the requests with the base, and with the files as they are. */
+async function compareWith(
+  terminal: Terminal,
+  cases: readonly GoldenCase[],
+  {
+    base,
+    config,
+    baseConfig,
+  }: { readonly base: string; readonly config: string; readonly baseConfig: string },
+): Promise<ImpactReport> {
+  const before = await openWorkbench(terminal, { config: baseConfig }).catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error;
+    throw new CliError(`the base ${base} has errors, so there is nothing to compare with`, error.exitCode);
+  });
+  try {
+    const after = await openWorkbench(terminal, { config });
+    try {
+      return await compareOutcomes(cases, createGoldenEngine(before.generation), {
+        after: createGoldenEngine(after.generation),
+      });
+    } finally {
+      await after.close();
+    }
+  } finally {
+    await before.close();
   }
 }
 
@@ -72,24 +92,25 @@ async function openBase(cwd: string, base: string, config: string): Promise<Chec
     if (error instanceof CliError) throw error;
     throw new CliError(`${base} is no folder, and ${basename(config)} lies in no git repository`);
   });
-  const revision = await git(top, [
-    'rev-parse',
-    '--verify',
-    '--quiet',
-    '--end-of-options',
-    `${base}^{tree}`,
-  ]).catch(() => {
+  const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{tree}`];
+  const revision = await git(top, asked).catch(() => {
     throw new CliError(`${JSON.stringify(base)} is neither a folder nor a git revision of this repository`);
   });
+  const checkout = await checkOut(top, revision, config);
+  if (existsSync(checkout.config)) return checkout;
+  await checkout.remove();
+  throw new CliError(`${basename(config)} does not exist in ${base}`);
+}
+
+/** Writes the files of a revision into a temporary folder. */
+async function checkOut(top: string, revision: string, config: string): Promise<Checkout> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-diff-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const env = { ...process.env, GIT_INDEX_FILE: join(folder, '.index') };
     await run('git', ['-C', top, 'read-tree', revision], { env });
     await run('git', ['-C', top, 'checkout-index', '--all', '--force', `--prefix=${folder}/`], { env });
-    const inFolder = join(folder, relative(await realpath(top), await realpath(config)));
-    if (!existsSync(inFolder)) throw new CliError(`${basename(config)} does not exist in ${base}`);
-    return { config: inFolder, remove };
+    return { config: join(folder, relative(await realpath(top), await realpath(config))), remove };
   } catch (error) {
     await remove();
     throw error;

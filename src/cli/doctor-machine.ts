@@ -51,23 +51,22 @@ function listenerFindings({ settings: { server } }: LoadedConfig): readonly Find
     publicUrl === undefined ? 'no publicUrl' : `senders call ${publicUrl}`,
   ];
   const all = trustedProxies.filter((entry) => entry.endsWith('/0'));
+  const isPlain =
+    publicUrl?.startsWith('http://') === true && !/^http:\/\/(localhost|127\.|\[::1\])/.test(publicUrl);
   return [
     { area: 'listener', ok: true, text: parts.join(', ') },
-    ...all.map((entry) => ({
-      area: 'proxies',
-      ok: false,
-      text: `server.trustedProxies holds ${entry}, which is everybody: whoever calls can write the address that limits and allowFrom go by, and has no limit of connections; name the addresses of your proxies`,
-    })),
-    ...(publicUrl?.startsWith('http://') === true && !/^http:\/\/(localhost|127\.|\[::1\])/.test(publicUrl)
-      ? [
-          {
-            area: 'proxies',
-            ok: false,
-            text: 'server.publicUrl is not https: tokens cross the network in the clear; put a proxy with TLS in front',
-          },
-        ]
-      : []),
+    ...all.map((entry) => proxyProblem(`server.trustedProxies holds ${entry}, ${EVERYBODY_IS_TRUSTED}`)),
+    ...(isPlain ? [proxyProblem(URL_IS_PLAIN)] : []),
   ];
+}
+
+const EVERYBODY_IS_TRUSTED =
+  'which is everybody: whoever calls can write the address that limits and allowFrom go by, and has no limit of connections; name the addresses of your proxies';
+const URL_IS_PLAIN =
+  'server.publicUrl is not https: tokens cross the network in the clear; put a proxy with TLS in front';
+
+function proxyProblem(text: string): Finding {
+  return { area: 'proxies', ok: false, text };
 }
 
 /** Signed times are compared with this clock. */
@@ -105,23 +104,24 @@ async function findDisk({ settings: { storage } }: LoadedConfig): Promise<Findin
   const folder = dirname(storage.url.slice('sqlite:'.length));
   try {
     await access(folder, constants.W_OK);
-    const { bavail, bsize } = statfsSync(folder);
-    const free = bavail * bsize;
-    const text = `${String(Math.round(free / 1_000_000))} MB are free in ${folder}`;
-    const ok = free >= MIN_FREE_BYTES;
-    return {
-      area: 'disk',
-      ok,
-      text: ok ? text : `${text}; the store needs room: free some, or move it (storage.url)`,
-    };
+    return roomFinding(folder);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     // A folder that is not there yet is made at the first start.
     if (code === 'ENOENT') return { area: 'disk', ok: true, text: `${folder} is made at the first start` };
-    return {
-      area: 'disk',
-      ok: false,
-      text: `the store cannot be written in ${folder} (${code}); allow the user that Sluice runs as`,
-    };
+    const text = `the store cannot be written in ${folder} (${code}); allow the user that Sluice runs as`;
+    return { area: 'disk', ok: false, text };
   }
+}
+
+function roomFinding(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const text = `${String(Math.round(free / 1_000_000))} MB are free in ${folder}`;
+  if (free >= MIN_FREE_BYTES) return { area: 'disk', ok: true, text };
+  return {
+    area: 'disk',
+    ok: false,
+    text: `${text}; the store needs room: free some, or move it (storage.url)`,
+  };
 }

@@ -7,11 +7,7 @@ const MIN_SECRET_CHARS = 16;
 /** The secrets of senders as they are here: whether they are there, long enough, and used in one place only. */
 export function senderFindings({ config, table }: Generation): readonly Finding[] {
   const paths = new Set(table.mappings.flatMap(({ match }) => match.path ?? []));
-  const { hooks, gateway } = config.settings;
-  const owners = new Map<string, string>();
-  for (const token of [hooks.token, ...hooks.previousTokens])
-    if (token !== undefined) owners.set(token, 'hooks.token');
-  if (gateway.token !== undefined) owners.set(gateway.token, 'gateway.token');
+  const owners = tokenOwners(config.settings);
   const findings: Finding[] = [];
   let count = 0;
   for (const path of paths) {
@@ -31,6 +27,15 @@ export function senderFindings({ config, table }: Generation): readonly Finding[
   return [{ area: 'senders', ok: true, text }];
 }
 
+/** What a secret of a sender must not equal, by its value. */
+function tokenOwners({ hooks, gateway }: Generation['config']['settings']): Map<string, string> {
+  const owners = new Map<string, string>();
+  for (const token of [hooks.token, ...hooks.previousTokens])
+    if (token !== undefined) owners.set(token, 'hooks.token');
+  if (gateway.token !== undefined) owners.set(gateway.token, 'gateway.token');
+  return owners;
+}
+
 const PUBLIC_KEYS: ReadonlySet<string> = new Set(['ed25519', 'ecdsa', 'discord', 'sendgrid', 'oidc']);
 
 interface PathSecrets {
@@ -46,21 +51,11 @@ function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets):
     if (secret === '') return [problem(`${which} is not set here: "sluice check" names its reference`)];
     const owner = owners.get(secret);
     owners.set(secret, owner ?? `/${path}`);
+    const short = `${which} has fewer than ${String(MIN_SECRET_CHARS)} characters and can be guessed; make a longer one and set it at the sender, too`;
+    const shared = `${which} is the same as that of ${owner}: who knows one of them can use both; give each a secret of its own`;
     return [
-      ...(secret.length < MIN_SECRET_CHARS
-        ? [
-            problem(
-              `${which} has fewer than ${String(MIN_SECRET_CHARS)} characters and can be guessed; make a longer one and set it at the sender, too`,
-            ),
-          ]
-        : []),
-      ...(owner === undefined || owner === `/${path}`
-        ? []
-        : [
-            problem(
-              `${which} is the same as that of ${owner}: who knows one of them can use both; give each a secret of its own`,
-            ),
-          ]),
+      ...(secret.length < MIN_SECRET_CHARS ? [problem(short)] : []),
+      ...(owner === undefined || owner === `/${path}` ? [] : [problem(shared)]),
     ];
   });
 }

@@ -7,6 +7,7 @@ import { clearControl } from '../telemetry/telemetry.ts';
 import { tryChannels } from './channel-tasks.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
+import type { Terminal } from './terminal.ts';
 import { type Finding, machineFindings } from './doctor-machine.ts';
 import { queueFindings } from './doctor-queue.ts';
 import { senderFindings } from './doctor-senders.ts';
@@ -37,23 +38,29 @@ export async function doctor(cli: Cli, flags: DoctorFlags): Promise<void> {
       configurationFinding(diagnostics, summary),
       ...(generation === undefined ? [] : await furtherFindings(cli, flags, generation)),
     ];
-    if (flags.json === true)
-      terminal.out(
-        JSON.stringify({
-          findings,
-          diagnostics: diagnostics.map(({ severity, code, message }) => ({ severity, code, message })),
-        }),
-      );
-    else {
-      if (diagnostics.length > 0) terminal.out(formatDiagnostics(diagnostics, { color: terminal.color }));
-      for (const { area, ok, text } of findings)
-        terminal.out(`${ok ? 'ok     ' : 'problem'}  ${area.padEnd(13)}  ${text}`);
-      for (const line of proofs) terminal.out(line);
-    }
+    print(terminal, { findings, diagnostics, proofs }, flags);
     if (findings.some(({ ok }) => !ok)) cli.setExitCode(1);
   } finally {
     await sandbox.stop();
   }
+}
+
+interface Report {
+  readonly findings: readonly Finding[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly proofs: readonly string[];
+}
+
+function print(terminal: Terminal, { findings, diagnostics, proofs }: Report, { json }: DoctorFlags): void {
+  if (json === true) {
+    const shown = diagnostics.map(({ severity, code, message }) => ({ severity, code, message }));
+    terminal.out(JSON.stringify({ findings, diagnostics: shown }));
+    return;
+  }
+  if (diagnostics.length > 0) terminal.out(formatDiagnostics(diagnostics, { color: terminal.color }));
+  for (const { area, ok, text } of findings)
+    terminal.out(`${ok ? 'ok     ' : 'problem'}  ${area.padEnd(13)}  ${text}`);
+  for (const line of proofs) terminal.out(line);
 }
 
 /** What needs a configuration without errors. */

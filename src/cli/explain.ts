@@ -55,11 +55,7 @@ export async function explain(cli: Cli, what: string, flags: ExplainFlags): Prom
 export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): Promise<void> {
   const config = await loadSettings(cli.terminal, flags);
   const stored = await findStored(config, id);
-  if (stored === undefined) {
-    throw new CliError(
-      `nothing is kept under the id ${id}; "sluice requests" lists the last decisions, "sluice runs" the runs`,
-    );
-  }
+  if (stored === undefined) throw nothingKept(id);
   const { request, judged } = stored.kept === undefined ? {} : keptParts(stored.kept);
   if (flags.json === true) {
     const [evaluation] = await explainRequests(cli, request === undefined ? [] : [request], flags);
@@ -70,8 +66,10 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
     if (lines.length > 0) cli.terminal.out(withoutSecrets(lines.join('\n'), config));
   };
   const { decision } = stored;
-  if (decision !== undefined) print(answerLines(decision));
-  if (decision !== undefined && request === undefined) print(reasonLines(decision));
+  if (decision !== undefined) {
+    print(answerLines(decision));
+    if (request === undefined) print(reasonLines(decision));
+  }
   if (request === undefined) await explainUnkept(cli, decision, { ...flags, settings: config });
   else await explainKept(cli, { request, judged }, flags);
   const work = workLines(stored, {
@@ -81,6 +79,12 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
     command: (command) => commandLine(cli.terminal, config.file, command),
   });
   if (work.length > 0) print(['', 'What became of it:', ...work]);
+}
+
+function nothingKept(id: string): CliError {
+  return new CliError(
+    `nothing is kept under the id ${id}; "sluice requests" lists the last decisions, "sluice runs" the runs`,
+  );
 }
 
 function keptParts(kept: KeptRequest): {
@@ -166,30 +170,25 @@ async function explainKept(
 ): Promise<void> {
   cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
   const [evaluation] = await explainRequests(cli, [request], flags);
-  const removed = [...Object.entries(request.headers), ...Object.entries(request.query)].flatMap(
-    ([name, value]) => (value === '[removed]' ? [name] : []),
-  );
-  if (removed.length > 0) {
-    cli.terminal.out(
-      `not kept, because they are secrets: ${removed.join(', ')}; a condition or template that reads one sees "[removed]" here`,
-    );
-  }
+  sayRemoved(cli, request);
   if (judged === undefined || evaluation === undefined) return;
   const lines = changedLines(judged, evaluation);
   if (lines.length > 0) cli.terminal.out(['When it came, it was judged otherwise:', ...lines].join('\n'));
 }
 
+/** Names the secrets that were left out of what was kept. */
+function sayRemoved({ terminal }: Cli, { headers, query }: HookRequest): void {
+  const removed = [...Object.entries(headers), ...Object.entries(query)].flatMap(([name, value]) =>
+    value === '[removed]' ? [name] : [],
+  );
+  if (removed.length === 0) return;
+  terminal.out(
+    `not kept, because they are secrets: ${removed.join(', ')}; a condition or template that reads one sees "[removed]" here`,
+  );
+}
+
 function changedLines(before: KeptTrace, now: EvaluationJson): readonly string[] {
-  const text = ({
-    outcome,
-    mapping,
-    error,
-    actions,
-  }: Pick<EvaluationJson, 'outcome' | 'mapping' | 'error'> & {
-    readonly actions: readonly unknown[];
-  }): string =>
-    `${outcome}${error === undefined ? '' : ` ${error.status} ${error.code}`}, mapping ${mapping?.id ?? 'none'}, ${actions.length} action${actions.length === 1 ? '' : 's'}`;
-  const [was, is] = [text(before), text(now)];
+  const [was, is] = [outcomeText(before), outcomeText(now)];
   if (was === is) return [];
   const failed = before.considered.find((entry) => entry.failed !== undefined)?.failed;
   return [
@@ -202,6 +201,17 @@ function changedLines(before: KeptTrace, now: EvaluationJson): readonly string[]
       ({ field, expression, at }) => `  then rendered empty: ${field}: ${expression}  ${at}`,
     ),
   ];
+}
+
+function outcomeText({
+  outcome,
+  mapping,
+  error,
+  actions,
+}: Pick<EvaluationJson, 'outcome' | 'mapping' | 'error'> & { readonly actions: readonly unknown[] }): string {
+  const refusal = error === undefined ? '' : ` ${error.status} ${error.code}`;
+  const count = `${actions.length} action${actions.length === 1 ? '' : 's'}`;
+  return `${outcome}${refusal}, mapping ${mapping?.id ?? 'none'}, ${count}`;
 }
 
 /** Evaluates with the mappings and transforms as they are; prints for people, resolves to what `--json` prints. */

@@ -1,4 +1,4 @@
-import { LAST_CHANNEL, type NotifyAction } from '../action.ts';
+import { LAST_CHANNEL, type AgentAction, type NotifyAction } from '../action.ts';
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import {
@@ -37,21 +37,15 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
 export function reasonLines(decision: DecisionRecord): readonly string[] {
   const { refusal, missed = [], empty = [], warnings = [], transformNotes = [] } = decision;
   const seen = missed.slice(0, MAX_MISSED);
-  // Where no mapping has the name, the names there are say more.
-  const isName = decision.code === 'no_mapping_matched' && decision.missed === undefined;
-  const { code, mappingId, note } = decision;
-  // What is known of the bytes says what to do about them.
-  const isKnown = isName || (code === 'malformed_request' && note !== undefined);
-  const remedy = isKnown ? undefined : remedyOf(code, mappingId !== undefined);
+  const remedy = decisionRemedy(decision);
   // What a stranger is told is the same for every refusal.
   const told = refusal === undefined ? decision.detail : undefined;
+  const { note } = decision;
   return [
     ...(told === undefined ? [] : [`  why: ${line(told)}`]),
     ...(note === undefined ? [] : [`  ${line(note)}`]),
     ...(remedy === undefined ? [] : [`  hint: ${line(remedy)}`]),
-    ...(refusal === undefined
-      ? []
-      : [`✗ ${PROOFS[refusal.scheme] ?? `proof of ${refusal.scheme}`}: ${line(refusal.text)}`]),
+    ...(refusal === undefined ? [] : [refusalLine(refusal)]),
     ...(seen.length === 0 ? [] : ['no mapping took it:', ...seen.flatMap(missLines)]),
     ...(missed.length > seen.length ? [`  and ${missed.length - seen.length} more`] : []),
     ...(empty.length === 0 ? [] : ['rendered empty:']),
@@ -62,6 +56,19 @@ export function reasonLines(decision: DecisionRecord): readonly string[] {
     ),
     ...transformNotes.flatMap((note) => indent(note)),
   ];
+}
+
+/** What to do about a code, unless what is known of the request says more. */
+function decisionRemedy({ code, mappingId, missed, note }: DecisionRecord): string | undefined {
+  // Where no mapping has the name, the names there are say more.
+  const isName = code === 'no_mapping_matched' && missed === undefined;
+  // What is known of the bytes says what to do about them.
+  const isKnown = isName || (code === 'malformed_request' && note !== undefined);
+  return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
+}
+
+function refusalLine({ scheme, text }: NonNullable<DecisionRecord['refusal']>): string {
+  return `✗ ${PROOFS[scheme] ?? `proof of ${scheme}`}: ${line(text)}`;
 }
 
 const PROOFS: Readonly<Record<string, string>> = { token: 'hook token' };
@@ -108,25 +115,21 @@ interface WorkContext {
 }
 
 function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly string[] {
-  const { gateway, now, command } = context;
+  const { now, command } = context;
   const { action } = run;
   if (action.kind === 'notify') return notificationLines(action, outbox, context);
   const { state, outcome, attempts, lastError, usage } = run;
-  const name = action.runner ?? gateway.runner;
-  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
-  const [error, ...stderr] = lastError?.message.split('\n') ?? [];
   return [
     `run ${run.id}  ${line(action.name)}  session ${line(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
     `  ${state}${outcome === undefined ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}${timing(run, now)}`,
     ...eventLinesOf(run, now),
     ...waitingOf(run, context),
-    `  runner ${line(name)}${runner === undefined ? ', which the configuration no longer has' : `: ${line(describeRunner(runner))}`}`,
+    `  runner ${runnerText(action, context)}`,
     ...(action.model === undefined ? [] : [`  model ${line(action.model)}`]),
     ...(usage === undefined
       ? []
       : [`  tokens ${usage.inputTokens ?? '?'} in, ${usage.outputTokens ?? '?'} out`]),
-    ...(lastError === undefined ? [] : [`  error ${line(lastError.code)}: ${line(error ?? '')}`]),
-    ...(stderr.length === 0 ? [] : ['  end of stderr', ...indent(stderr.join('\n').trim())]),
+    ...(lastError === undefined ? [] : errorLines(lastError)),
     ...(run.reply === undefined || run.reply === '' ? [] : ['  reply', ...indent(run.reply)]),
     ...outbox.flatMap((entry) => outboxLines(entry, context)),
     ...(outbox.length === 0 && run.state === 'completed'
@@ -135,6 +138,23 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
     ...(state === 'dead' || outcome === 'error'
       ? [`  try it again: ${command(`queue retry ${run.id}`)}`]
       : []),
+  ];
+}
+
+function runnerText({ runner: own }: AgentAction, { gateway }: WorkContext): string {
+  const name = own ?? gateway.runner;
+  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  const what =
+    runner === undefined ? ', which the configuration no longer has' : `: ${line(describeRunner(runner))}`;
+  return `${line(name)}${what}`;
+}
+
+/** The first line is the error; what follows is the end of what a command said on stderr. */
+function errorLines({ code, message }: NonNullable<StoredRun['run']['lastError']>): readonly string[] {
+  const [error, ...stderr] = message.split('\n');
+  return [
+    `  error ${line(code)}: ${line(error ?? '')}`,
+    ...(stderr.length === 0 ? [] : ['  end of stderr', ...indent(stderr.join('\n').trim())]),
   ];
 }
 

@@ -27,13 +27,19 @@ export function groupCommands(program: Command): void {
             .filter((command) => grouped.has(command.name()))
             .toSorted((a, b) => places.indexOf(a.name()) - places.indexOf(b.name()))
         : [...shown.commands],
-    // The groups in the order of their commands, not of the registration.
-    groupItems: (_all, visible, titleOf) => {
-      const groups = new Map<string, typeof visible>();
-      for (const item of visible) groups.set(titleOf(item), [...(groups.get(titleOf(item)) ?? []), item]);
-      return groups;
-    },
+    groupItems: inOrderOfCommands,
   });
   const names = others.map((command) => command.name()).join(', ');
   program.addHelpText('after', `\nMore rarely: ${names}. sluice NAME --help describes each.`);
+}
+
+/** The groups in the order of their commands, not of the registration. */
+function inOrderOfCommands<Item>(
+  _all: readonly Item[],
+  visible: readonly Item[],
+  titleOf: (item: Item) => string,
+): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of visible) groups.set(titleOf(item), [...(groups.get(titleOf(item)) ?? []), item]);
+  return groups;
 }

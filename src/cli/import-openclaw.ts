@@ -25,16 +25,19 @@ export async function importConfig(cli: Cli, file: string, flags: ImportFlags): 
     terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
     throw new CliError('nothing was written: the file has errors');
   }
-  const existing = imported.files.map(({ name }) => name).filter((name) => existsSync(join(into, name)));
-  if (existing.length > 0 && flags.dryRun !== true) {
-    throw new CliError(`nothing was written: ${existing.join(', ')} exists already in that folder`);
-  }
+  if (flags.dryRun !== true) refuseExisting(into, imported);
   if (flags.dryRun !== true) await write(into, imported);
   terminal.out(
     flags.json === true ? JSON.stringify(reportOf(imported), undefined, 2) : printReport(imported),
   );
   if (flags.dryRun === true) terminal.err('nothing was written (--dry-run)');
   else terminal.err('next: "sluice check" finds errors in it, "sluice serve" runs it');
+}
+
+function refuseExisting(into: string, { files }: ImportedConfig): void {
+  const existing = files.map(({ name }) => name).filter((name) => existsSync(join(into, name)));
+  if (existing.length === 0) return;
+  throw new CliError(`nothing was written: ${existing.join(', ')} exists already in that folder`);
 }
 
 async function write(into: string, { files }: ImportedConfig): Promise<void> {
