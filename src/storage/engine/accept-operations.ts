@@ -1,24 +1,13 @@
 import { HookError } from '../../errors.ts';
-import type { PreparedAction, PreparedRequest, Reservation } from '../prepared-request.ts';
+import type { PreparedAction, PreparedRequest } from '../prepared-request.ts';
 import type { AcceptedAction, AcceptResult } from '../records.ts';
 import { gather } from './gathering.ts';
 import { insertWake } from './event-rows.ts';
 import { insertNotification } from './notification-rows.ts';
 import { insertRun } from './session-queue.ts';
 import { checkRoom, type RunParts, toNewRun } from './backlog-room.ts';
+import { findReserved, nameOf, reserve } from './reservations.ts';
 import type { Store } from './store.ts';
-
-const FIND_RESERVED = `SELECT body_sha256 AS bodySha256, result, expires_at AS expiresAt FROM idempotency
-  WHERE scope = ? AND key = ?`;
-const RESERVE = `INSERT INTO idempotency (scope, key, body_sha256, result, expires_at) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT (scope, key) DO UPDATE SET body_sha256 = excluded.body_sha256, result = excluded.result,
-    expires_at = excluded.expires_at`;
-
-interface Reserved {
-  readonly bodySha256: string;
-  readonly result: string;
-  readonly expiresAt: number;
-}
 
 /**
  * Stores a request. Returns null where everything was new, else the answer as JSON text.
@@ -65,25 +54,12 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
   return result;
 }
 
-function findReserved({ sql }: Store, { scope, key }: Reservation, nowMs: number): Reserved | undefined {
-  const reserved = sql.find<Reserved>(FIND_RESERVED, scope, key);
-  return reserved !== undefined && reserved.expiresAt > nowMs ? reserved : undefined;
-}
-
-function reserve(
-  { sql }: Store,
-  { scope, key, expiresAt }: Reservation,
-  { bodySha256, result }: Pick<Reserved, 'bodySha256' | 'result'>,
-): void {
-  sql.run(RESERVE, scope, key, bodySha256, result, expiresAt);
-}
-
 /** For each action the one it repeats: one stored before, or one earlier in the same request. */
 function findRepeats(store: Store, request: PreparedRequest): (AcceptedAction | undefined)[] {
   const own = new Map<string, AcceptedAction>();
   return request.actions.map(({ kind, dedupe, mode, row }) => {
     if (dedupe === undefined) return undefined;
-    const name = JSON.stringify([dedupe.scope, dedupe.key]);
+    const name = nameOf(dedupe);
     const stored = findReserved(store, dedupe, request.receivedAt);
     const first =
       own.get(name) ?? (stored === undefined ? undefined : (JSON.parse(stored.result) as AcceptedAction));

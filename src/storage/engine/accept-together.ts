@@ -4,23 +4,29 @@ import type { Call } from './operations.ts';
 import { hasOwnKey } from './session-queue.ts';
 import type { Store } from './store.ts';
 
+/** Runs that are stored with one statement. */
+export interface Together {
+  /** Of their calls. */
+  readonly ids: readonly number[];
+  /** False where nothing was stored: then each goes the usual way, and fails alone. */
+  store(): boolean;
+}
+
 /**
- * Stores all runs of a batch that stand in no queue in one statement, which is a transaction of its own, where the
- * database knows how, and returns the ids of their calls. None where it was not done: then each goes the usual way,
- * and fails alone.
+ * All runs of a batch that stand in no queue, where the database knows how to store them in one statement, which is a
+ * transaction of its own.
  */
-export function acceptTogether({ sql, limits }: Store, calls: readonly Call[]): ReadonlySet<number> {
-  if (sql.acceptRuns === undefined) return NONE;
+export function findTogether({ sql, limits }: Store, calls: readonly Call[]): Together | undefined {
+  if (sql.acceptRuns === undefined) return undefined;
   const runs: NewRun[] = [];
-  const ids = new Set<number>();
+  const ids: number[] = [];
   for (const [id, name, args] of calls) {
     if (name !== 'acceptSoleRun') continue;
     const run = toNewRun(args as unknown as RunParts);
     if (!hasOwnKey(run)) continue;
     runs.push(run);
-    ids.add(id);
+    ids.push(id);
   }
-  return runs.length > 0 && sql.acceptRuns(runs, limits) ? ids : NONE;
+  if (runs.length === 0) return undefined;
+  return { ids, store: () => sql.acceptRuns?.(runs, limits) === true };
 }
-
-const NONE: ReadonlySet<number> = new Set();

@@ -1,19 +1,25 @@
 import { ALL_MAPPINGS, type ClaimRunsOptions, type QueuePause } from '../records.ts';
 import type { HourlyRoom } from './hourly-room.ts';
+import { DUE, makeDue, type WaitingRun } from './session-queue.ts';
 import { RUN } from './states.ts';
-import type { Statements } from './statements.ts';
+import type { Question, Statements } from './statements.ts';
 import type { Store } from './store.ts';
+
+/** Waiting runs made due by one claim; the rest follow with the next. */
+const PROMOTED_PER_CLAIM = 1000;
 
 const IN_ORDER = `SELECT seq FROM runs INDEXED BY runs_ready_in_order WHERE state = ${RUN.ready} ORDER BY seq LIMIT ?`;
 const ACTIVE = `SELECT mapping_id AS mappingId, runner, count(*) AS active FROM runs INDEXED BY runs_active
   WHERE state = ${RUN.active} GROUP BY mapping_id, runner`;
-const FIRST_LANE = `SELECT mapping_id AS mappingId, runner FROM runs INDEXED BY runs_ready
-  WHERE state = ${RUN.ready} ORDER BY mapping_id, runner LIMIT 1`;
-// Two seeks instead of one comparison of pairs, which would walk through the whole lane.
-const NEXT_RUNNER = `SELECT mapping_id AS mappingId, runner FROM runs INDEXED BY runs_ready
-  WHERE state = ${RUN.ready} AND mapping_id = ? AND runner > ? ORDER BY runner LIMIT 1`;
-const NEXT_MAPPING = `SELECT mapping_id AS mappingId, runner FROM runs INDEXED BY runs_ready
-  WHERE state = ${RUN.ready} AND mapping_id > ? ORDER BY mapping_id, runner LIMIT 1`;
+const READY = `FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}`;
+// Two seeks for each lane instead of one comparison of pairs, which would walk through the whole lane.
+const LANES = `WITH RECURSIVE lane(seq, mapping_id, runner) AS (
+    SELECT * FROM (SELECT seq, mapping_id, runner ${READY} ORDER BY mapping_id, runner LIMIT 1) AS first
+    UNION ALL
+    SELECT next.seq, next.mapping_id, next.runner FROM lane JOIN runs AS next ON next.seq = coalesce(
+      (SELECT seq ${READY} AND mapping_id = lane.mapping_id AND runner > lane.runner ORDER BY runner LIMIT 1),
+      (SELECT seq ${READY} AND mapping_id > lane.mapping_id ORDER BY mapping_id, runner LIMIT 1)))
+  SELECT mapping_id AS mappingId, runner FROM lane`;
 // A conversation has one ready run at most, so no more are passed over than there are conversations at their limit.
 const OF_LANE = `SELECT seq FROM runs INDEXED BY runs_ready
   WHERE state = ${RUN.ready} AND mapping_id = ? AND runner = ? AND exempt = 0
@@ -35,42 +41,69 @@ interface Candidate {
   readonly isExempt: boolean;
 }
 
+/** A run that may begin; with its mapping where limits were looked at. */
+export interface Claimable {
+  readonly seq: number;
+  readonly mappingId?: string;
+}
+
 /**
- * The next ready runs in order of arrival, with their mappings. Under limits each lane is looked at by itself, so that a full one with
- * thousands of ready runs costs the others nothing.
+ * The next ready runs in order of arrival. Waiting runs whose time has come step into their queues first. Under limits
+ * each lane is looked at by itself, so that a full one with thousands of ready runs costs the others nothing.
  */
 export function findClaimable(
   store: Store,
   options: ClaimRunsOptions,
   hourly: HourlyRoom,
-): readonly number[] {
-  const { sql } = store;
-  const { limit, maxPerMapping, maxPerRunner, limits } = options;
-  const paused = new Set(sql.all<QueuePause>(PAUSES).map(({ mappingId }) => mappingId));
-  if (paused.has(ALL_MAPPINGS)) return [];
+): readonly Claimable[] {
+  const { nowMs, limit, maxPerMapping, maxPerRunner, limits } = options;
   const isFree = maxPerMapping === undefined && (maxPerRunner?.size ?? 0) === 0 && limits === undefined;
-  if (isFree && paused.size === 0) return sql.all<{ seq: number }>(IN_ORDER, limit).map(({ seq }) => seq);
-  const room = new Room(options, sql.all(ACTIVE));
-  const found: Candidate[] = sql
-    .all<Lane & { seq: number }>(EXEMPT, limit)
-    .map(({ seq, ...lane }) => ({ seq, lane, isExempt: true }));
-  for (const lane of readyLanes(sql)) {
-    const most = Math.min(limit, room.left(lane));
-    if (most <= 0 || paused.has(lane.mappingId)) continue;
-    for (const { seq } of ofLane(sql, lane, { most, hourly })) found.push({ seq, lane, isExempt: false });
-  }
+  const questions: readonly Question[] = isFree ? [[IN_ORDER, limit]] : laneQuestions(limit);
+  const [due, pauses, ...first] = store.sql.allOf<object>([
+    [DUE, nowMs, PROMOTED_PER_CLAIM],
+    [PAUSES],
+    ...questions,
+  ]) as [WaitingRun[], QueuePause[], ...object[][]];
+  for (const run of due) makeDue(store, run);
+  const paused = new Set(pauses.map(({ mappingId }) => mappingId));
+  if (paused.has(ALL_MAPPINGS)) return [];
+  const isOpen = isFree && paused.size === 0;
+  // What was ready then may stand behind a run that has become due.
+  const isStale = due.length > 0 || isOpen !== isFree;
+  const answers = isStale ? store.sql.allOf<object>(isOpen ? questions : laneQuestions(limit)) : first;
+  if (isOpen) return answers[0] as Claimable[];
+  const [active, exempt, lanes] = answers as LaneAnswers;
+  const room = new Room(options, active);
+  const found = [
+    ...exempt.map(({ seq, ...lane }) => ({ seq, lane, isExempt: true })),
+    ...inLanes(store.sql, { lanes, limit, room, hourly, paused }),
+  ];
   return pick(found, { limit, room, hourly, paused });
 }
 
-function ofLane(
+type LaneAnswers = [active: (Lane & { active: number })[], exempt: (Lane & { seq: number })[], lanes: Lane[]];
+
+function laneQuestions(limit: number): readonly Question[] {
+  return [[ACTIVE], [EXEMPT, limit], [LANES]];
+}
+
+/** Candidates of each lane, no more than may begin. */
+function inLanes(
   sql: Statements,
-  { mappingId, runner }: Lane,
-  { most, hourly }: { readonly most: number; readonly hourly: HourlyRoom },
-): readonly { readonly seq: number }[] {
-  const atMost = Math.min(most, hourly.left(mappingId));
-  if (atMost <= 0) return [];
-  const full = hourly.fullLines(mappingId).map(({ line }) => line);
-  return sql.all(OF_LANE, mappingId, runner, JSON.stringify(full), atMost);
+  { lanes, limit, room, hourly, paused }: Picking & { readonly lanes: readonly Lane[] },
+): Candidate[] {
+  const open = lanes.flatMap((lane) => {
+    const { mappingId, runner } = lane;
+    if (paused.has(mappingId)) return [];
+    const most = Math.min(limit, room.left(lane), hourly.left(mappingId));
+    if (most <= 0) return [];
+    const full = JSON.stringify(hourly.fullLines(mappingId).map(({ line }) => line));
+    return [{ lane, question: [OF_LANE, mappingId, runner, full, most] as const }];
+  });
+  const answers = sql.allOf<{ seq: number }>(open.map(({ question }) => question));
+  return open.flatMap(({ lane }, index) =>
+    (answers[index] ?? []).map(({ seq }) => ({ seq, lane, isExempt: false })),
+  );
 }
 
 interface Picking {
@@ -80,25 +113,18 @@ interface Picking {
   readonly paused: ReadonlySet<string>;
 }
 
-function pick(found: readonly Candidate[], { limit, room, hourly, paused }: Picking): readonly number[] {
-  const picked: number[] = [];
+function pick(found: readonly Candidate[], { limit, room, hourly, paused }: Picking): readonly Claimable[] {
+  const picked: Claimable[] = [];
   for (const { seq, lane, isExempt } of found.toSorted((a, b) => a.seq - b.seq)) {
+    const { mappingId } = lane;
     if (picked.length === limit) break;
-    if (room.left(lane) <= 0 || paused.has(lane.mappingId)) continue;
-    if (!isExempt && hourly.left(lane.mappingId) <= 0) continue;
+    if (room.left(lane) <= 0 || paused.has(mappingId)) continue;
+    if (!isExempt && hourly.left(mappingId) <= 0) continue;
     room.take(lane);
-    hourly.take(lane.mappingId);
-    picked.push(seq);
+    hourly.take(mappingId);
+    picked.push({ seq, mappingId });
   }
   return picked;
-}
-
-function* readyLanes(sql: Statements): Generator<Lane> {
-  let lane = sql.find<Lane>(FIRST_LANE);
-  while (lane !== undefined) {
-    yield lane;
-    lane = sql.find<Lane>(NEXT_RUNNER, lane.mappingId, lane.runner) ?? sql.find(NEXT_MAPPING, lane.mappingId);
-  }
 }
 
 /** How many more runs each mapping and each runner may have. */

@@ -1,10 +1,15 @@
 import { serializeError, type SerializedError } from './serialized-error.ts';
-import { acceptTogether } from './accept-together.ts';
+import { findTogether } from './accept-together.ts';
+import { completeEntries } from './complete-entries.ts';
+import { completeRuns } from './complete-runs.ts';
 import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { type AnyOperation, type Call, type OperationName, READS, WRITES } from './operations.ts';
-import type { AcceptLimits, Statements } from './statements.ts';
+import { lookUpReservations } from './reservations.ts';
+import { type AcceptLimits, BrokenOff, PostFailed, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
+import type { PreparedRequest } from '../prepared-request.ts';
+import type { OutboxResult, RunCompletion } from '../records.ts';
 import type { StorageError } from '../storage-error.ts';
 
 /** Flat triples `id, failed (0 or 1), result or SerializedError`: one array for a whole batch. */
@@ -31,6 +36,13 @@ const BEGINNING: ReadonlySet<OperationName> = new Set<OperationName>([
   'claimEvents',
 ]);
 
+type EndAll = (store: Store, calls: readonly (readonly unknown[])[]) => readonly boolean[];
+
+const ENDS: readonly (readonly [name: OperationName, endAll: EndAll])[] = [
+  ['completeRun', (store, calls) => completeRuns(store, (calls as [RunCompletion][]).flat())],
+  ['completeOutbox', (store, calls) => completeEntries(store, calls as [string, OutboxResult][])],
+];
+
 /**
  * Executes batches: everything that writes shares one transaction. Where one fails, all are done again, each in its own
  * savepoint, so that it fails alone; a failed commit fails them all. What reads comes after the commit, so it never
@@ -50,7 +62,8 @@ export class Engine {
     this.#health = options.health;
     this.#sql = sql;
     this.#row = new CounterRow(sql);
-    this.#store = { sql, counters: this.#row.counters, limits: options.limits, holder: options.holder };
+    const { limits, holder } = options;
+    this.#store = { sql, counters: this.#row.counters, limits, holder, reserved: new Map() };
   }
 
   onHealthChange(listener: (trouble: StorageError | undefined) => void): void {
@@ -105,22 +118,24 @@ export class Engine {
   }
 
   #write(calls: readonly Call[]): Replies {
-    const replies: Replies = [];
-    const stored = this.#writeAtOnce(calls);
-    for (const id of stored) replies.push(id, 0, null);
-    const rest = stored.size === 0 ? calls : calls.filter(([id]) => !stored.has(id));
+    const replies = this.#acceptTogether(calls);
+    const rest = replies.length === 0 ? calls : without(calls, replies);
     if (rest.length > 0) replies.push(...this.#writeInTransaction(rest));
     return replies;
   }
 
-  /** The ids of the calls that one statement has done; what is wrong with it shows when they go the usual way. */
-  #writeAtOnce(calls: readonly Call[]): ReadonlySet<number> {
+  /** Answers of the calls that one statement has done; none where they have to go the usual way. */
+  #acceptTogether(calls: readonly Call[]): Replies {
+    const batch = findTogether(this.#store, calls);
+    if (batch === undefined) return [];
     try {
-      const stored = acceptTogether(this.#store, calls);
-      if (stored.size > 0) this.#noteWell();
-      return stored;
-    } catch {
-      return new Set();
+      if (!batch.store()) return [];
+      this.#noteWell();
+      return batch.ids.flatMap((id) => [id, 0, null]);
+    } catch (error) {
+      const trouble = this.#options.explain(error);
+      // What is wrong with it shows when they go the usual way; but a lost answer leaves open whether they are stored.
+      return trouble.code === 'unreachable' ? this.#fail(batch.ids, trouble) : [];
     }
   }
 
@@ -128,47 +143,88 @@ export class Engine {
     if (this.#health?.trouble?.code !== 'replaced') this.#health?.note(undefined);
   }
 
-  #writeInTransaction(calls: readonly Call[]): Replies {
+  #fail(ids: readonly number[], trouble: StorageError): Replies {
+    this.#health?.note(trouble);
+    const failure = this.#serialize(trouble);
+    return ids.flatMap((id) => [id, 1, failure]);
+  }
+
+  #writeInTransaction(calls: readonly Call[], isAgain = false): Replies {
     try {
-      this.#begin();
-      const replies = this.#writeTogether(calls) ?? calls.flatMap((call) => this.#writeAlone(call));
-      this.#row.commit();
+      const replies = this.#writeTogether(calls) ?? this.#writeEach(calls);
       this.#noteWell();
       return replies;
     } catch (error) {
       if (this.#sql.isTransaction) this.#sql.run('ROLLBACK');
-      const trouble = this.#options.explain(error);
-      this.#health?.note(trouble);
-      const failure = this.#serialize(trouble);
-      return calls.flatMap(([id]) => [id, 1, failure]);
+      if (error instanceof BrokenOff && !isAgain) return this.#writeInTransaction(calls, true);
+      return this.#fail(
+        calls.map(([id]) => id),
+        this.#options.explain(error),
+      );
     }
   }
 
   #begin(): void {
+    this.#store.reserved.clear();
     this.#row.begin();
   }
 
   /**
    * Nearly always all of them succeed, and a savepoint for each would copy every page it changes. Undefined where one
-   * failed; then the transaction begins again.
+   * failed; then nothing is stored.
    */
   #writeTogether(calls: readonly Call[]): Replies | undefined {
-    const replies: Replies = [];
+    this.#begin();
     try {
-      for (const [id, name, args] of calls) replies.push(id, 0, this.#writes[name]?.(this.#store, ...args));
-      return replies;
+      const replies = this.#writeEnds(calls);
+      const rest = replies.length === 0 ? calls : without(calls, replies);
+      lookUpReservations(this.#store, requestsOf(rest));
+      for (const [id, name, args] of rest) replies.push(id, 0, this.#writes[name]?.(this.#store, ...args));
+      return this.#commit() ? replies : undefined;
     } catch (error) {
       // A full disk may have ended the transaction; then there is nothing to begin again.
       if (!this.#sql.isTransaction) throw error;
       this.#sql.run('ROLLBACK');
-      this.#begin();
       return undefined;
     }
   }
 
+  /** False where something that was posted failed; then nothing is stored. */
+  #commit(): boolean {
+    try {
+      this.#row.commit();
+      return true;
+    } catch (error) {
+      if (error instanceof PostFailed) return false;
+      throw error;
+    }
+  }
+
+  /** What ends goes together, before all else: what it makes room for may be used by the rest. */
+  #writeEnds(calls: readonly Call[]): Replies {
+    const replies: Replies = [];
+    for (const [name, endAll] of ENDS) {
+      const ends = calls.filter((call) => call[1] === name);
+      if (ends.length === 0) continue;
+      const results = endAll(
+        this.#store,
+        ends.map(([, , args]) => args),
+      );
+      for (const [index, [id]] of ends.entries()) replies.push(id, 0, results[index]);
+    }
+    return replies;
+  }
+
+  #writeEach(calls: readonly Call[]): Replies {
+    this.#begin();
+    const replies = calls.flatMap((call) => this.#writeAlone(call));
+    this.#row.commit();
+    return replies;
+  }
+
   #writeAlone([id, name, args]: Call): Replies {
     const before = this.#row.copy();
-    this.#sql.run('SAVEPOINT one');
+    this.#sql.post('SAVEPOINT one');
     try {
       const result = this.#writes[name]?.(this.#store, ...args);
       this.#sql.run('RELEASE one');
@@ -176,9 +232,22 @@ export class Engine {
     } catch (error) {
       if (!this.#sql.isTransaction) throw error;
       this.#sql.run('ROLLBACK TO one');
-      this.#sql.run('RELEASE one');
+      this.#sql.post('RELEASE one');
       this.#row.restore(before);
+      this.#store.reserved.clear();
       return [id, 1, this.#serialize(error)];
     }
   }
+}
+
+/** The calls that have no answer yet. */
+function without(calls: readonly Call[], replies: Replies): readonly Call[] {
+  const answered = new Set(replies.filter((_, index) => index % 3 === 0));
+  return calls.filter(([id]) => !answered.has(id));
+}
+
+function requestsOf(calls: readonly Call[]): readonly PreparedRequest[] {
+  return calls.flatMap(([, name, [request]]) =>
+    name === 'acceptRequest' ? [request as PreparedRequest] : [],
+  );
 }

@@ -3,7 +3,7 @@ import { askForHeartbeat, countPending } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { EVENT_COLUMNS, type EventRow } from './rows.ts';
 import { insertHeartbeat } from './run-rows.ts';
-import { appendHistory } from './session-rows.ts';
+import { appendHistory, FIND_SESSION } from './session-rows.ts';
 import { EVENT } from './states.ts';
 import type { Store } from './store.ts';
 
@@ -34,7 +34,7 @@ export function claimEvents(
   if (typeof before === 'string') {
     const other = sql.find<{ holder: string | null }>(HOLDER)?.holder ?? holder;
     if (other !== holder) return undefined;
-    sql.run(TAKE, holder, before);
+    sql.post(TAKE, holder, before);
     return { turnId: before, events: left.filter((event) => event.turnId === before) };
   }
   counters.heartbeatAt = null;
@@ -43,7 +43,7 @@ export function claimEvents(
   for (const row of sql.all<EventRow>(PENDING, maxEvents)) {
     bytes += Buffer.byteLength(row.text);
     if (events.length > 0 && bytes > maxBytes) break;
-    sql.run(CLAIM, turnId, holder, row.seq);
+    sql.post(CLAIM, turnId, holder, row.seq);
     events.push({ ...row, state: EVENT.claimed, turnId });
   }
   return events.length === 0 ? undefined : { turnId, events };
@@ -54,12 +54,15 @@ export function consumeEvents(store: Store, turnId: string, result: HeartbeatRes
   const { run, history, delivery, nowMs } = result;
   const events = claimedBy(store, turnId);
   if (events.length === 0) return false;
-  sql.run(CONSUME, Math.round(nowMs), turnId);
+  sql.post(CONSUME, Math.round(nowMs), turnId);
   for (const { kind } of events) countPending(store, kind, -1);
   counters.endedEvents += events.length;
   if (run === undefined) return true;
   insertHeartbeat(store, run);
-  if (history !== undefined) appendHistory(store, history, nowMs);
+  if (history !== undefined) {
+    const { owner, key } = history.conversation;
+    appendHistory(store, history, { nowMs, isNew: sql.find(FIND_SESSION, owner, key) === undefined });
+  }
   const parent = { runId: run.id, mappingId: '', sessionKey: run.action.sessionKey };
   if (delivery !== undefined) insertDelivery(store, delivery, { ...parent, nowMs });
   return true;
@@ -78,7 +81,7 @@ function freeEvent(store: Store, { seq, kind, attempts }: EventRow, failure: Att
   const isDead = failures >= MAX_FAILURES;
   const endedAt = isDead ? Math.round(failure.nowMs) : null;
   const state = isDead ? EVENT.dead : EVENT.pending;
-  sql.run(FREE, state, failures, endedAt, failure.code, failure.message, seq);
+  sql.post(FREE, state, failures, endedAt, failure.code, failure.message, seq);
   if (!isDead) return;
   countPending(store, kind, -1);
   counters.deadEvents += 1;

@@ -12,7 +12,7 @@ const WITHDRAW = `DELETE FROM events WHERE run_id = ? AND run_id IS NOT NULL AND
 
 export function insertWake(store: Store, wake: NewWake): void {
   const { id, text, mode, mappingId, origin, createdAt } = wake;
-  store.sql.run(INSERT, id, 'wake', mode, null, mappingId, createdAt, origin, text);
+  store.sql.post(INSERT, id, 'wake', mode, null, mappingId, createdAt, origin, text);
   countPending(store, 'wake', 1);
   if (mode === 'now') askForHeartbeat(store, createdAt);
 }
@@ -26,7 +26,7 @@ export function insertSummary(
   const mode = requestHeartbeat ? 'now' : 'next-heartbeat';
   const { mappingId = '' } = origin;
   const createdAt = Math.round(nowMs);
-  store.sql.run(
+  store.sql.post(
     INSERT,
     randomUUID(),
     'summary',

@@ -31,12 +31,12 @@ export function gather(store: Store, event: NewRun, gathering: Gathering): strin
   const open = sql.find<GatheringRun>(FIND, event.mappingId, gathering.key, event.acceptedAt);
   if (open !== undefined && hasRoom(open, event)) {
     const dueAt = Math.max(open.dueAt, Math.min(gathering.dueAt, open.until));
-    sql.run(JOIN, open.seq, open.gathered, event.action);
-    sql.run(EXTEND, event.bytes, dueAt, open.seq);
+    sql.post(JOIN, open.seq, open.gathered, event.action);
+    sql.post(EXTEND, event.bytes, dueAt, open.seq);
     counters.runBytes += event.bytes;
     return open.id;
   }
-  if (open !== undefined) sql.run(CLOSE, event.acceptedAt, open.seq);
+  if (open !== undefined) sql.post(CLOSE, event.acceptedAt, open.seq);
   insertRun(store, event, gathering);
   return event.id;
 }
@@ -47,9 +47,12 @@ function hasRoom({ gathered, bytes }: GatheringRun, event: NewRun): boolean {
 
 /** The rows with the events that joined their runs. */
 export function withEvents(sql: Statements, rows: readonly RunRow[]): RunRow[] {
+  const gathered = rows.filter((row) => row.gathered > 0);
+  if (gathered.length === 0) return [...rows];
+  const answers = sql.allOf<{ action: string }>(gathered.map(({ seq }) => [EVENTS, seq]));
+  const events = new Map(gathered.map((row, index) => [row, answers[index]?.map(({ action }) => action)]));
   return rows.map((row) => {
-    if (row.gathered === 0) return row;
-    const events = sql.all<{ action: string }>(EVENTS, row.seq).map(({ action }) => action);
-    return { ...row, events };
+    const joined = events.get(row);
+    return joined === undefined ? row : { ...row, events: joined };
   });
 }

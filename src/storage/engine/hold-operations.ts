@@ -8,7 +8,7 @@ const REMOVE = 'DELETE FROM runner_holds WHERE runner = ? AND model = ?';
 
 export function saveHold({ sql }: Store, hold: RunnerHold): void {
   const { runner, model = '', since, code, message, retryAt, tries } = hold;
-  sql.run(SAVE, runner, model, Math.round(since), code, message, Math.round(retryAt), tries);
+  sql.post(SAVE, runner, model, Math.round(since), code, message, Math.round(retryAt), tries);
 }
 
 export function removeHold({ sql }: Store, runner: string, model?: string): boolean {

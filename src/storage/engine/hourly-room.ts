@@ -82,11 +82,11 @@ export class HourlyRoom {
 /** Notes that runs begin, with the time that stands in their rows. */
 export function noteStarts(sql: Statements, seqs: readonly number[], nowMs: number): void {
   if (seqs.length === 0) return;
-  sql.run(FORGET_OLD, Math.round(nowMs) - HOUR_MS);
-  sql.run(NOTE, JSON.stringify(seqs));
+  sql.post(FORGET_OLD, Math.round(nowMs) - HOUR_MS);
+  sql.post(NOTE, JSON.stringify(seqs));
 }
 
 /** A run that was claimed did not begin after all. */
 export function forgetStart(sql: Statements, seq: number): void {
-  sql.run(FORGET, seq, seq);
+  sql.post(FORGET, seq, seq);
 }

@@ -17,31 +17,31 @@ const FORGET_OLD = 'DELETE FROM kept_requests WHERE received_at < ?';
 
 export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[], keep: number): void {
   for (const { requestId, mappingId, outcome, json } of decisions) {
-    sql.run(DECIDE, requestId, mappingId, outcome, json);
+    sql.post(DECIDE, requestId, mappingId, outcome, json);
   }
-  sql.run(FORGET_DECISIONS, keep);
+  sql.post(FORGET_DECISIONS, keep);
 }
 
 /** The same for requests that proved nothing, in a ring of their own. */
 export function recordStrangers({ sql }: Store, strangers: readonly DecisionRow[]): void {
-  for (const { requestId, json } of strangers) sql.run(DECIDE, requestId, null, STRANGER, json);
-  sql.run(FORGET_STRANGERS, MAX_STRANGERS);
+  for (const { requestId, json } of strangers) sql.post(DECIDE, requestId, null, STRANGER, json);
+  sql.post(FORGET_STRANGERS, MAX_STRANGERS);
 }
 
 /** Keeps the newest within the limits; their age is counted from the newest, as a store has no clock. */
 export function keepRequests({ sql }: Store, requests: readonly KeptRow[], limits: KeptLimits): void {
   for (const { requestId, receivedAt, bytes, json } of requests) {
-    sql.run(KEEP, requestId, Math.round(receivedAt), bytes, json);
+    sql.post(KEEP, requestId, Math.round(receivedAt), bytes, json);
   }
   let total = 0;
   const first = sql.all<{ seq: number; bytes: number }>(KEPT).find(({ bytes }, index) => {
     total += bytes;
     return index >= limits.count || total > limits.bytes;
   });
-  if (first !== undefined) sql.run(FORGET_KEPT, first.seq);
+  if (first !== undefined) sql.post(FORGET_KEPT, first.seq);
   const newest = requests.at(-1);
   if (newest === undefined || limits.maxAgeMs === undefined) return;
-  sql.run(FORGET_OLD, Math.round(newest.receivedAt - limits.maxAgeMs));
+  sql.post(FORGET_OLD, Math.round(newest.receivedAt - limits.maxAgeMs));
 }
 
 /** Does nothing: its answer comes after everything handed over before it is on disk. */

@@ -26,13 +26,13 @@ export function resumeRuns({ sql }: Store, mappingId: string): number {
 export function markLimited({ sql }: Store, limited: LimitedMapping, nowMs: number): number {
   const { mappingId, reason, waiting, until = null } = limited;
   const now = Math.round(nowMs);
-  sql.run(MARK, mappingId, now, now, reason, waiting, until);
+  sql.post(MARK, mappingId, now, now, reason, waiting, until);
   return sql.find<{ since: number }>(MARKED, mappingId)?.since ?? nowMs;
 }
 
 /** Takes away what was marked last before a time: these mappings are well again. */
 export function unmarkLimited({ sql }: Store, beforeMs: number): readonly string[] {
   const well = sql.all<{ mappingId: string }>(WELL, Math.round(beforeMs));
-  if (well.length > 0) sql.run(UNMARK, Math.round(beforeMs));
+  if (well.length > 0) sql.post(UNMARK, Math.round(beforeMs));
   return well.map(({ mappingId }) => mappingId);
 }

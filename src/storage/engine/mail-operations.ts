@@ -27,7 +27,7 @@ const SET_ASIDE = `INSERT INTO mail_set_aside
 export function claimMailbox(store: Store, claim: Argument<'claimMailbox'>): Result<'claimMailbox'> {
   const { sql } = store;
   const { mailbox, holder, nowMs, leaseMs, goneHolder = null } = claim;
-  sql.run(INSERT_MAILBOX, mailbox, Math.round(nowMs));
+  sql.post(INSERT_MAILBOX, mailbox, Math.round(nowMs));
   const changed = sql.run(CLAIM, holder, Math.round(nowMs + leaseMs), mailbox, goneHolder, Math.round(nowMs));
   return { isHeld: changed > 0, record: getMailbox(store, mailbox) };
 }
@@ -43,26 +43,26 @@ export function releaseMailbox(
   { sql }: Store,
   { mailbox, holder, nowMs, state }: MailboxHold & { readonly state: string },
 ): void {
-  sql.run(RELEASE, state, Math.round(nowMs), mailbox, holder);
+  sql.post(RELEASE, state, Math.round(nowMs), mailbox, holder);
 }
 
 export function passMail({ sql }: Store, pass: MailPass): boolean {
   const { mailbox, holder, position = null, floorAt, nowMs, setAside, settled } = pass;
   if (sql.run(MOVE, position, Math.round(floorAt), Math.round(nowMs), mailbox, holder) === 0) return false;
   for (const identity of pass.forgotten ?? []) {
-    sql.run('DELETE FROM mail_passed WHERE mailbox = ? AND identity = ?', mailbox, identity);
+    sql.post('DELETE FROM mail_passed WHERE mailbox = ? AND identity = ?', mailbox, identity);
   }
   for (const { identity, fingerprint = null, receivedAt } of pass.passed) {
-    if (receivedAt >= floorAt) sql.run(PASS, mailbox, identity, fingerprint, Math.round(receivedAt));
+    if (receivedAt >= floorAt) sql.post(PASS, mailbox, identity, fingerprint, Math.round(receivedAt));
   }
-  sql.run('DELETE FROM mail_passed WHERE mailbox = ? AND received_at < ?', mailbox, Math.round(floorAt));
+  sql.post('DELETE FROM mail_passed WHERE mailbox = ? AND received_at < ?', mailbox, Math.round(floorAt));
   if (setAside !== undefined) insertSetAside({ sql }, setAside);
-  if (settled !== undefined) sql.run('DELETE FROM mail_set_aside WHERE id = ?', settled);
+  if (settled !== undefined) sql.post('DELETE FROM mail_set_aside WHERE id = ?', settled);
   return true;
 }
 
 function insertSetAside({ sql }: Pick<Store, 'sql'>, mail: SetAsideMail): void {
-  sql.run(
+  sql.post(
     SET_ASIDE,
     mail.id,
     mail.mailbox,

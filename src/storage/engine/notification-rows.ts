@@ -8,15 +8,15 @@ import type { Store } from './store.ts';
 const INSERT = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at,
     ended_at, outcome)
   VALUES (?, 'hook', ${RUN.completed}, ?, ?, ?, ?, ?, ?, ?, ?, 'ok')`;
-const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (?, ?)';
+const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (last_insert_rowid(), ?)';
 
 /** Stores a notification and its delivery. */
 export function insertNotification(store: Store, run: NewRun, delivery: NewDelivery): void {
   const { sql, counters } = store;
   const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
   const times = [acceptedAt, acceptedAt, acceptedAt] as const;
-  const seq = sql.insert(INSERT, id, sessionKey, owner, mappingId, runner, bytes, ...times);
-  sql.run(INSERT_ACTION, seq ?? null, action);
+  sql.post(INSERT, id, sessionKey, owner, mappingId, runner, bytes, ...times);
+  sql.post(INSERT_ACTION, action);
   counters.endedRuns += 1;
   insertDelivery(store, delivery, { runId: id, mappingId, sessionKey, nowMs: acceptedAt });
 }

@@ -7,7 +7,8 @@ import type {
 } from '../records.ts';
 import { OUTBOX_COLUMNS, type OutboxRow } from './rows.ts';
 import { insertSummary } from './event-rows.ts';
-import { insertDelivery, writeLastTarget } from './outbox-rows.ts';
+import { type ActiveEntry, completeEntries, END_ENTRY, FIND_ACTIVE } from './complete-entries.ts';
+import { insertDelivery } from './outbox-rows.ts';
 import { OUTBOX } from './states.ts';
 import type { Store } from './store.ts';
 
@@ -21,18 +22,8 @@ const ACTIVATE = `UPDATE outbox SET state = ${OUTBOX.active}, attempts = attempt
   WHERE seq IN (SELECT value FROM json_each(?))`;
 const RECORDS = `SELECT ${OUTBOX_COLUMNS} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY due_at, seq`;
 const PROGRESS = `UPDATE outbox SET chunks_sent = ?, target = ? WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
-const FIND_ACTIVE = `SELECT seq, run_id AS runId, mapping_id AS mappingId, session_key AS sessionKey
-  FROM outbox WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
-const END = `UPDATE outbox SET state = ?, error_code = ?, error_message = ?, target = ?, ended_at = ? WHERE seq = ?`;
 const REQUEUE = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = ?, error_code = ?, error_message = ?
   WHERE seq = ?`;
-
-interface ActiveEntry {
-  readonly seq: number;
-  readonly runId: string;
-  readonly mappingId: string;
-  readonly sessionKey: string;
-}
 
 export function claimOutbox(
   { sql, counters, holder }: Store,
@@ -41,7 +32,7 @@ export function claimOutbox(
   const due = sql.all<{ seq: number }>(kind === 'callback' ? DUE_CALLBACKS : DUE, nowMs, limit);
   if (due.length === 0) return [];
   const seqs = JSON.stringify(due.map(({ seq }) => seq));
-  sql.run(ACTIVATE, holder, seqs);
+  sql.post(ACTIVATE, holder, seqs);
   counters.queuedOutbox -= due.length;
   return sql.all<OutboxRow>(RECORDS, seqs);
 }
@@ -51,20 +42,11 @@ export function recordProgress(
   outboxId: string,
   { chunksSent, target }: OutboxProgress,
 ): void {
-  sql.run(PROGRESS, chunksSent, JSON.stringify(target), outboxId, holder);
+  sql.post(PROGRESS, chunksSent, JSON.stringify(target), outboxId, holder);
 }
 
 export function completeOutbox(store: Store, outboxId: string, result: OutboxResult): boolean {
-  const { sql, counters, holder } = store;
-  const { note, target, lastTarget, nowMs } = result;
-  const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, holder);
-  if (entry === undefined) return false;
-  const state = result.state === 'completed' ? OUTBOX.completed : OUTBOX.skipped;
-  const where = target === undefined ? null : JSON.stringify(target);
-  sql.run(END, state, note?.code ?? null, note?.message ?? null, where, Math.round(nowMs), entry.seq);
-  counters.endedOutbox += 1;
-  if (lastTarget !== undefined) writeLastTarget(store, lastTarget, nowMs);
-  return true;
+  return completeEntries(store, [[outboxId, result]])[0] === true;
 }
 
 export function requeueOutbox(
@@ -74,7 +56,7 @@ export function requeueOutbox(
 ): boolean {
   const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, holder);
   if (entry === undefined) return false;
-  sql.run(REQUEUE, Math.round(failure.retryAt), failure.code, failure.message, entry.seq);
+  sql.post(REQUEUE, Math.round(failure.retryAt), failure.code, failure.message, entry.seq);
   counters.queuedOutbox += 1;
   return true;
 }
@@ -84,7 +66,7 @@ export function deadLetterOutbox(store: Store, outboxId: string, deadLetter: Out
   const { error, summary, fallback, nowMs } = deadLetter;
   const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, holder);
   if (entry === undefined) return false;
-  sql.run(END, OUTBOX.dead, error.code, error.message, null, Math.round(nowMs), entry.seq);
+  sql.post(END_ENTRY, OUTBOX.dead, error.code, error.message, null, Math.round(nowMs), entry.seq);
   counters.deadOutbox += 1;
   counters.endedOutbox += 1;
   if (summary !== undefined) insertSummary(store, summary, { runId: null, nowMs });

@@ -31,10 +31,10 @@ function insert(
   { runId, mappingId, sessionKey, nowMs }: Parent,
 ): void {
   const now = Math.round(nowMs);
-  sql.run(INSERT, randomUUID(), kind, runId, mappingId, sessionKey, now, now, body);
+  sql.post(INSERT, randomUUID(), kind, runId, mappingId, sessionKey, now, now, body);
   counters.queuedOutbox += 1;
 }
 
 export function writeLastTarget({ sql }: Store, target: DeliveryTarget, nowMs: number): void {
-  sql.run(SAVE_LAST, JSON.stringify(target), Math.round(nowMs));
+  sql.post(SAVE_LAST, JSON.stringify(target), Math.round(nowMs));
 }

@@ -63,7 +63,7 @@ export function hurryHolds(
     const unnamed = runner === defaultRunner ? '' : runner;
     const found = sql.find<{ runs: number; ready: number }>(selected, runner, unnamed, ...values);
     if (found === undefined || found.runs === 0) continue;
-    sql.run(HURRY_HOLDS, now, runner, now);
+    sql.post(HURRY_HOLDS, now, runner, now);
     total += found.ready;
   }
   return total;
@@ -87,14 +87,14 @@ function count<Item>(items: readonly Item[], change: (item: Item) => boolean): n
 function retryRun(store: Store, runId: string, nowMs: number): boolean {
   const run = findRunHead(store, runId);
   if (run?.state === RUN.waiting) {
-    store.sql.run(HURRY_RUN, Math.round(nowMs), run.seq);
+    store.sql.post(HURRY_RUN, Math.round(nowMs), run.seq);
   } else if (run?.state === RUN.dead) {
-    store.sql.run(REVIVE_RUN, Math.round(nowMs), run.seq);
+    store.sql.post(REVIVE_RUN, Math.round(nowMs), run.seq);
     countRun(store, run, RUN.waiting);
     // Its next end posts a summary of its own, so one that nobody has read yet would be a second.
     withdrawSummary(store, runId);
   } else if (run !== undefined && run.state <= RUN.ready) {
-    store.sql.run(EXEMPT_RUN, run.seq);
+    store.sql.post(EXEMPT_RUN, run.seq);
     return true;
   } else {
     return false;
@@ -126,9 +126,9 @@ interface Found {
 function retryEntry({ sql, counters }: Store, id: string, nowMs: number): boolean {
   const entry = sql.find<Found>(FIND_ENTRY, id);
   if (entry?.state === OUTBOX.queued) {
-    sql.run(HURRY_ENTRY, Math.round(nowMs), entry.seq);
+    sql.post(HURRY_ENTRY, Math.round(nowMs), entry.seq);
   } else if (entry?.state === OUTBOX.dead) {
-    sql.run(REVIVE_ENTRY, Math.round(nowMs), entry.seq);
+    sql.post(REVIVE_ENTRY, Math.round(nowMs), entry.seq);
     counters.deadOutbox -= 1;
     counters.endedOutbox -= 1;
     counters.queuedOutbox += 1;
@@ -141,7 +141,7 @@ function retryEntry({ sql, counters }: Store, id: string, nowMs: number): boolea
 function dropEntry({ sql, counters }: Store, id: string, nowMs: number): boolean {
   const entry = sql.find<Found>(FIND_ENTRY, id);
   if (entry?.state !== OUTBOX.queued && entry?.state !== OUTBOX.dead) return false;
-  sql.run(DROP_ENTRY, DROPPED.code, DROPPED.message, Math.round(nowMs), entry.seq);
+  sql.post(DROP_ENTRY, DROPPED.code, DROPPED.message, Math.round(nowMs), entry.seq);
   if (entry.state === OUTBOX.dead) {
     counters.deadOutbox -= 1;
   } else {
@@ -155,7 +155,7 @@ function retryEvent(store: Store, id: string, nowMs: number): boolean {
   const { sql, counters } = store;
   const event = sql.find<Found & { readonly kind: string }>(FIND_EVENT, id);
   if (event?.state !== EVENT.dead) return false;
-  sql.run(REVIVE_EVENT, event.seq);
+  sql.post(REVIVE_EVENT, event.seq);
   countPending(store, event.kind, 1);
   counters.deadEvents -= 1;
   counters.endedEvents -= 1;
@@ -167,7 +167,7 @@ function dropEvent(store: Store, id: string, nowMs: number): boolean {
   const { sql, counters } = store;
   const event = sql.find<Found & { readonly kind: string }>(FIND_EVENT, id);
   if (event?.state !== EVENT.dead && event?.state !== EVENT.pending) return false;
-  sql.run(DROP_EVENT, Math.round(nowMs), event.seq);
+  sql.post(DROP_EVENT, Math.round(nowMs), event.seq);
   if (event.state === EVENT.dead) {
     counters.deadEvents -= 1;
   } else {

@@ -37,10 +37,10 @@ export function takeOver(
   lapsed: readonly LapsedReplica[],
 ): Omit<Succession, 'runs'> & { readonly runs: RunRow[] } {
   const { sql, counters, holder } = store;
-  for (const { id, leaseUntil } of lapsed) sql.run(FORGET, id, leaseUntil);
+  for (const { id, leaseUntil } of lapsed) sql.post(FORGET, id, leaseUntil);
   const known = JSON.stringify(held.runs);
   const runs = sql.all<RunRow>(LEFT_RUNS, holder, known);
-  if (runs.length > 0) sql.run(TAKE_RUNS, holder, known);
+  if (runs.length > 0) sql.post(TAKE_RUNS, holder, known);
   counters.queuedOutbox += sql.run(FREE_ENTRIES, holder, JSON.stringify(held.outbox));
   if (sql.run(FREE_EVENTS, holder, held.isTurnTaken ? 1 : 0) > 0) askForHeartbeat(store, 0);
   return { runs, isLeader: lead(store) };

@@ -88,9 +88,9 @@ function pruneRun(store: Store, slice: Slice): boolean {
   const { sql, counters } = store;
   const row = findBeyond(store, slice, { oldest: OLDEST_RUN, ended: counters.endedRuns });
   if (row === undefined) return false;
-  sql.run(REMOVE_RUN, row.seq);
-  sql.run(REMOVE_ACTION, row.seq);
-  sql.run(REMOVE_GATHERED, row.seq);
+  sql.post(REMOVE_RUN, row.seq);
+  sql.post(REMOVE_ACTION, row.seq);
+  sql.post(REMOVE_GATHERED, row.seq);
   counters.endedRuns -= 1;
   if (row.state === RUN.dead) counters.deadRuns -= 1;
   slice.removed.runs += 1;
@@ -101,7 +101,7 @@ function pruneEntry(store: Store, slice: Slice): boolean {
   const { sql, counters } = store;
   const row = findBeyond(store, slice, { oldest: OLDEST_ENTRY, ended: counters.endedOutbox });
   if (row === undefined) return false;
-  sql.run(REMOVE_ENTRY, row.seq);
+  sql.post(REMOVE_ENTRY, row.seq);
   counters.endedOutbox -= 1;
   if (row.state === OUTBOX.dead) counters.deadOutbox -= 1;
   slice.removed.outbox += 1;
@@ -112,7 +112,7 @@ function pruneEvent(store: Store, slice: Slice): boolean {
   const { sql, counters } = store;
   const row = findBeyond(store, slice, { oldest: OLDEST_EVENT, ended: counters.endedEvents });
   if (row === undefined) return false;
-  sql.run(REMOVE_EVENT, row.seq);
+  sql.post(REMOVE_EVENT, row.seq);
   counters.endedEvents -= 1;
   if (row.state === EVENT.dead) counters.deadEvents -= 1;
   slice.removed.events += 1;
@@ -124,7 +124,7 @@ function pruneSummary({ sql, counters }: Store, slice: Slice): boolean {
   const row = sql.find<{ seq: number; createdAt: number }>(NEXT_SUMMARY, slice.passedSeq);
   const isBeyond = counters.pendingEvents - counters.pendingWakes > slice.maxRows;
   if (row === undefined || (row.createdAt >= slice.before && !isBeyond)) return false;
-  sql.run(REMOVE_EVENT, row.seq);
+  sql.post(REMOVE_EVENT, row.seq);
   slice.passedSeq = row.seq;
   counters.pendingEvents -= 1;
   slice.removed.events += 1;
@@ -134,7 +134,7 @@ function pruneSummary({ sql, counters }: Store, slice: Slice): boolean {
 function pruneKey({ sql }: Store, { removed, nowMs }: Slice): boolean {
   const row = sql.find<{ scope: string; key: string }>(EXPIRED_KEY, nowMs);
   if (row === undefined) return false;
-  sql.run(REMOVE_KEY, row.scope, row.key);
+  sql.post(REMOVE_KEY, row.scope, row.key);
   removed.keys += 1;
   return true;
 }

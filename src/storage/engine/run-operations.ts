@@ -6,26 +6,18 @@ import type {
   RunDeadLetter,
 } from '../records.ts';
 import { RUN_COLUMNS, type RunRow } from './rows.ts';
+import { findClaimable, type Claimable } from './claimable-runs.ts';
 import { withEvents } from './gathering.ts';
-import { findClaimable } from './claimable-runs.ts';
 import { forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
-import type { Statements } from './statements.ts';
-import { insertCallback, insertDelivery } from './outbox-rows.ts';
+import { completeRuns } from './complete-runs.ts';
+import { insertCallback } from './outbox-rows.ts';
 import { countRun, endRun, findRunHead, type RunHead } from './run-rows.ts';
-import { advance, makeDue, promoteDue } from './session-queue.ts';
-import { appendHistory } from './session-rows.ts';
+import { advance, makeDue } from './session-queue.ts';
 import { RUN } from './states.ts';
 import type { Store } from './store.ts';
 
-/** Waiting runs made due by one claim; the rest follow with the next. */
-const PROMOTED_PER_CLAIM = 1000;
-
 const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
   gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN (SELECT value FROM json_each(?))`;
-const LIMITED =
-  'SELECT DISTINCT mapping_id AS mappingId FROM runs WHERE seq IN (SELECT value FROM json_each(?))';
-const OF_MAPPINGS = `SELECT seq FROM runs WHERE seq IN (SELECT value FROM json_each(?1))
-  AND mapping_id IN (SELECT value FROM json_each(?2))`;
 const RECORDS = `SELECT ${RUN_COLUMNS} WHERE runs.seq IN (SELECT value FROM json_each(?)) ORDER BY runs.seq`;
 const PROCESS = `UPDATE runs SET pgid = ?, start_ticks = ? WHERE id = ? AND state = ${RUN.active} AND holder = ?`;
 const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?, due_at = ?, error_code = ?, error_message = ?, pgid = NULL,
@@ -33,28 +25,26 @@ const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?
 
 export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
   const { sql, counters, holder } = store;
-  promoteDue(store, options.nowMs, PROMOTED_PER_CLAIM);
   const hourly = new HourlyRoom(sql, options.limits, options.nowMs);
   const claimed = findClaimable(store, options, hourly);
   if (claimed.length === 0) return [];
-  const seqs = JSON.stringify(claimed);
-  sql.run(ACTIVATE, holder, Math.round(options.nowMs), seqs);
-  if (options.limits !== undefined) noteStarts(sql, limitedOf(sql, seqs, hourly), options.nowMs);
+  const seqs = JSON.stringify(claimed.map(({ seq }) => seq));
+  sql.post(ACTIVATE, holder, Math.round(options.nowMs), seqs);
+  noteStarts(sql, limitedOf(claimed, hourly), options.nowMs);
   counters.queuedRuns -= claimed.length;
   counters.activeRuns += claimed.length;
   return withEvents(sql, sql.all<RunRow>(RECORDS, seqs));
 }
 
 /** Of claimed runs those whose mappings have limits. */
-function limitedOf(sql: Statements, seqs: string, hourly: HourlyRoom): readonly number[] {
-  const mappings = sql.all<{ mappingId: string }>(LIMITED, seqs).map(({ mappingId }) => mappingId);
-  const limited = mappings.filter((mappingId) => hourly.isLimited(mappingId));
-  if (limited.length === 0) return [];
-  return sql.all<{ seq: number }>(OF_MAPPINGS, seqs, JSON.stringify(limited)).map(({ seq }) => seq);
+function limitedOf(claimed: readonly Claimable[], hourly: HourlyRoom): readonly number[] {
+  return claimed.flatMap(({ seq, mappingId }) =>
+    mappingId !== undefined && hourly.isLimited(mappingId) ? [seq] : [],
+  );
 }
 
 export function recordProcess({ sql, holder }: Store, runId: string, mark: ProcessMark): void {
-  sql.run(PROCESS, mark.pgid, mark.startTicks, runId, holder);
+  sql.post(PROCESS, mark.pgid, mark.startTicks, runId, holder);
 }
 
 /** A run that is active in the hands of this process; another one may have taken it over. */
@@ -64,15 +54,7 @@ function findHeldRun(store: Store, runId: string): RunHead | undefined {
 }
 
 export function completeRun(store: Store, completion: RunCompletion): boolean {
-  const { runId, history, delivery, callback, nowMs } = completion;
-  const run = findHeldRun(store, runId);
-  if (run === undefined) return false;
-  endRun(store, run, { ...completion, state: RUN.completed });
-  if (history !== undefined) appendHistory(store, history, nowMs);
-  const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
-  if (delivery !== undefined) insertDelivery(store, delivery, parent);
-  if (callback !== undefined) insertCallback(store, callback, parent);
-  return true;
+  return completeRuns(store, [completion])[0] === true;
 }
 
 export function requeueRun(store: Store, runId: string, failure: AttemptFailure): boolean {
@@ -80,7 +62,7 @@ export function requeueRun(store: Store, runId: string, failure: AttemptFailure)
   if (run === undefined) return false;
   const { retryAt, code, message, isHeld = false, hasBegun = false } = failure;
   if (!hasBegun) forgetStart(store.sql, run.seq);
-  store.sql.run(REQUEUE, isHeld ? 1 : 0, Math.round(retryAt), code, message, run.seq);
+  store.sql.post(REQUEUE, isHeld ? 1 : 0, Math.round(retryAt), code, message, run.seq);
   countRun(store, run, RUN.waiting);
   advance(store, run.queue);
   if (failure.retryAt <= failure.nowMs) makeDue(store, run);

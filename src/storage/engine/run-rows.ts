@@ -4,7 +4,8 @@ import { advance, type Queue } from './session-queue.ts';
 import { RUN } from './states.ts';
 import type { Store } from './store.ts';
 
-const HEAD = `SELECT seq, id, state, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes,
+/** A `RunHead`. */
+export const FIND_HEAD = `SELECT seq, id, state, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes,
   holder
   FROM runs WHERE id = ?`;
 const END = `UPDATE runs SET state = ?, outcome = ?, reply = ?, error_code = ?, error_message = ?, usage = ?, ended_at = ?,
@@ -28,7 +29,7 @@ export interface RunHead {
 }
 
 export function findRunHead({ sql }: Store, runId: string): RunHead | undefined {
-  return sql.find<RunHead>(HEAD, runId);
+  return sql.find<RunHead>(FIND_HEAD, runId);
 }
 
 interface RunEnd extends Pick<RunCompletion, 'error' | 'usage'> {
@@ -42,7 +43,7 @@ interface RunEnd extends Pick<RunCompletion, 'error' | 'usage'> {
 /** The one place where a run ends: its queue goes on, its summary is posted, both with the end itself. */
 export function endRun(store: Store, run: RunHead, end: RunEnd): void {
   const { state, outcome, reply = null, error, usage, summary, nowMs } = end;
-  store.sql.run(
+  store.sql.post(
     END,
     state,
     outcome,
@@ -98,6 +99,6 @@ export function insertHeartbeat({ sql, counters }: Store, run: AgentRun): void {
     usage === undefined ? null : JSON.stringify(usage),
   );
   if (seq === undefined) return;
-  sql.run(INSERT_ACTION, seq, JSON.stringify(action));
+  sql.post(INSERT_ACTION, seq, JSON.stringify(action));
   counters.endedRuns += 1;
 }

@@ -1,21 +1,30 @@
 import type { Gathering, NewRun } from '../prepared-request.ts';
 import { RUN } from './states.ts';
-import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** The queue of every conversation: who is ready, who is behind whom. `sqlite/worker/migrations.ts` explains the states. */
 
-const INSERT = `INSERT INTO runs (id, kind, state, session_key, owner, line, mapping_id, runner, bytes, accepted_at,
+const IN_LINE = `FROM runs INDEXED BY runs_in_line WHERE line = ?1 AND state <= ${RUN.active}`;
+/** Somebody stands before the others of the line: where nobody does, the next one may be made ready. */
+const HAS_HEAD = `EXISTS (SELECT 1 ${IN_LINE} AND state IN (${RUN.ready}, ${RUN.active}))`;
+const insertion = (
+  state: string | number,
+): string => `INSERT INTO runs (line, state, id, kind, session_key, owner, mapping_id, runner, bytes, accepted_at,
     due_at, gather_key, gather_until)
-  VALUES (?, 'hook', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (?, ?)';
-const HEAD = `SELECT seq, state FROM runs INDEXED BY runs_in_line
-  WHERE line = ? AND state IN (${RUN.ready}, ${RUN.active}) AND state <= ${RUN.active}`;
-const NEXT_BLOCKED = `SELECT seq FROM runs INDEXED BY runs_in_line
-  WHERE line = ? AND state = ${RUN.blocked} AND state <= ${RUN.active} ORDER BY seq LIMIT 1`;
+  VALUES (?1, ${state}, ?2, 'hook', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`;
+const INSERT_ALONE = insertion(RUN.ready);
+const INSERT_IN_LINE = insertion(`CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END`);
+const INSERT_GATHERING = insertion(RUN.waiting);
+const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (last_insert_rowid(), ?)';
+const STEP_UP = `UPDATE runs SET state = ${RUN.ready}
+  WHERE seq = (SELECT seq ${IN_LINE} AND state = ${RUN.blocked} ORDER BY seq LIMIT 1) AND NOT ${HAS_HEAD}`;
+const STEP_BACK = `UPDATE runs INDEXED BY runs_in_line SET state = ${RUN.blocked}
+  WHERE line = ?1 AND state = ${RUN.ready} AND state <= ${RUN.active} AND seq > ?2`;
+const STEP_IN = `UPDATE runs SET state = CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END WHERE seq = ?2`;
+const MAKE_READY = `UPDATE runs SET state = ${RUN.ready} WHERE seq = ?`;
 const ADOPT = 'UPDATE runs SET line = ? WHERE id = ? AND session_key = ? AND owner = ? AND line IS NULL';
-const SET_STATE = 'UPDATE runs SET state = ? WHERE seq = ?';
-const DUE = `SELECT seq, line AS queue FROM runs INDEXED BY runs_waiting
+/** Waiting runs whose time has come, the longest due first. */
+export const DUE = `SELECT seq, line AS queue FROM runs INDEXED BY runs_waiting
   WHERE state = ${RUN.waiting} AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
 
 /** What a session key of its own starts with; the run's id follows. */
@@ -34,15 +43,14 @@ export function insertRun(store: Store, run: NewRun, gathering?: Gathering): voi
   const { sql, counters } = store;
   const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
   const queue = hasOwnKey(run) ? null : queueOf(owner, sessionKey);
-  const joined = queue === null ? RUN.ready : join(store, run, queue);
-  const state = gathering === undefined ? joined : RUN.waiting;
-  const seq = sql.insert(
-    INSERT,
+  if (queue !== null) adoptNamesake(store, run, queue);
+  const alone = queue === null ? INSERT_ALONE : INSERT_IN_LINE;
+  sql.post(
+    gathering === undefined ? alone : INSERT_GATHERING,
+    queue,
     id,
-    state,
     sessionKey,
     owner,
-    queue,
     mappingId,
     runner,
     bytes,
@@ -51,7 +59,7 @@ export function insertRun(store: Store, run: NewRun, gathering?: Gathering): voi
     gathering?.key ?? null,
     gathering?.until ?? null,
   );
-  sql.run(INSERT_ACTION, seq ?? null, action);
+  sql.post(INSERT_ACTION, action);
   counters.queuedRuns += 1;
   counters.runBytes += bytes;
 }
@@ -61,44 +69,28 @@ export function hasOwnKey({ id, sessionKey }: Pick<NewRun, 'id' | 'sessionKey'>)
   return sessionKey === OWN_KEY_PREFIX + id;
 }
 
-/** State of a run that joins a queue at its end. */
-function join({ sql }: Store, { owner, sessionKey }: NewRun, queue: string): number {
-  // Its owner names the key that a run has for itself: from now on that run stands in the queue too.
-  if (sessionKey.startsWith(OWN_KEY_PREFIX)) {
-    sql.run(ADOPT, queue, sessionKey.slice(OWN_KEY_PREFIX.length), sessionKey, owner);
-  }
-  return findHead(sql, queue) === undefined ? RUN.ready : RUN.blocked;
+/** A key that a run has for itself, named by its owner: from now on that run stands in the queue too. */
+function adoptNamesake({ sql }: Store, { owner, sessionKey }: NewRun, queue: string): void {
+  if (!sessionKey.startsWith(OWN_KEY_PREFIX)) return;
+  sql.post(ADOPT, queue, sessionKey.slice(OWN_KEY_PREFIX.length), sessionKey, owner);
 }
 
 /** Lets the next run of a queue step up where none is ready or active. */
-export function advance(store: Store, queue: Queue): void {
-  if (queue === null || findHead(store.sql, queue) !== undefined) return;
-  const next = store.sql.find<{ seq: number }>(NEXT_BLOCKED, queue);
-  if (next !== undefined) store.sql.run(SET_STATE, RUN.ready, next.seq);
+export function advance({ sql }: Store, queue: Queue): void {
+  if (queue !== null) sql.post(STEP_UP, queue);
+}
+
+export interface WaitingRun {
+  readonly seq: number;
+  readonly queue: Queue;
 }
 
 /** Puts a waiting run back into its queue, before those that came after it. */
-export function makeDue(store: Store, { seq, queue }: { readonly seq: number; readonly queue: Queue }): void {
-  const { sql } = store;
-  const first = queue === null ? undefined : findHead(sql, queue);
-  if (first === undefined) {
-    sql.run(SET_STATE, RUN.ready, seq);
-  } else if (first.state === RUN.ready && first.seq > seq) {
-    sql.run(SET_STATE, RUN.blocked, first.seq);
-    sql.run(SET_STATE, RUN.ready, seq);
+export function makeDue({ sql }: Store, { seq, queue }: WaitingRun): void {
+  if (queue === null) {
+    sql.post(MAKE_READY, seq);
   } else {
-    sql.run(SET_STATE, RUN.blocked, seq);
+    sql.post(STEP_BACK, queue, seq);
+    sql.post(STEP_IN, queue, seq);
   }
-}
-
-/** Makes waiting runs due whose time has come, at most `limit`. */
-export function promoteDue(store: Store, nowMs: number, limit: number): void {
-  for (const run of store.sql.all<{ seq: number; queue: Queue }>(DUE, nowMs, limit)) makeDue(store, run);
-}
-
-function findHead(
-  sql: Statements,
-  queue: string,
-): { readonly seq: number; readonly state: number } | undefined {
-  return sql.find(HEAD, queue);
 }

@@ -3,6 +3,23 @@ import type { SQLInputValue } from 'node:sqlite';
 
 export type Found<Row> = Row | undefined;
 export type SqlValue = SQLInputValue;
+export type Question = readonly [text: string, ...values: SqlValue[]];
+
+/** A transaction that ended with its connection. Nothing of it is stored, so it may be done again. */
+export class BrokenOff extends Error {
+  override readonly name = 'BrokenOff';
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A posted statement failed when the transaction was to end; nothing of it is stored, and nobody knows whose it was. */
+export class PostFailed extends Error {
+  override readonly name = 'PostFailed';
+}
 
 /** What the store takes at most before it refuses requests. */
 export interface AcceptLimits {
@@ -21,14 +38,21 @@ export interface Statements {
   /** Begins a transaction that no other writer of the store is in, and reads its first row, which is there. */
   begin(first: string): object;
   /** Executes a last statement, where there is one, and commits. */
-  commit(last: readonly [text: string, ...values: (number | null)[]] | readonly []): void;
+  commit(last: Question | readonly []): void;
   /** Executes the statement; returns how many rows changed. */
   run(text: string, ...values: SqlValue[]): number;
+  /**
+   * Executes the statement before the next one that is answered, or before the commit. Where each answer is a round
+   * trip it goes along with that one, and where it fails, that one does.
+   */
+  post(text: string, ...values: SqlValue[]): void;
   /** Inserts one row; returns its `seq`, or undefined where a conflict clause left it out. */
   insert(text: string, ...values: SqlValue[]): number | bigint | undefined;
   /** The first row. */
   find<Row>(text: string, ...values: SqlValue[]): Found<Row>;
   all<Row>(text: string, ...values: SqlValue[]): Row[];
+  /** The rows of several questions, asked together. */
+  allOf<Row>(questions: readonly Question[]): Row[][];
   /**
    * Stores ready runs that stand in no queue, counted, in a transaction of one statement; false where there is no room
    * for all, then nothing is stored. For a database where each statement is a round trip.

@@ -29,20 +29,37 @@ export const TRANSACTION_SETTINGS = [
   durable(true),
 ].join('; ');
 
-/** A connection to PostgreSQL; `onGone` is called with it when it has ended, however it did. */
-export async function connectClient(url: string, onGone: (client: Client) => void): Promise<Client> {
+/**
+ * A connection to PostgreSQL; `onGone` is called with it when it has ended, however it did. With `pipeline` questions are
+ * sent without waiting for the answers of those before.
+ */
+export async function connectClient(
+  url: string,
+  onGone: (client: Client) => void,
+  { pipeline = false }: { readonly pipeline?: boolean } = {},
+): Promise<Client> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'sluice',
+    pipeline,
     types: { getTypeParser: (type: number) => parserOf(type) },
   });
   client.on('error', () => onGone(client));
   client.on('end', () => onGone(client));
-  await client.connect();
+  try {
+    await client.connect();
+  } catch (error) {
+    // What the client itself says of a connection that was not made has no code.
+    throw error instanceof Error ? Object.assign(error, { code: codeOf(error) ?? '08001' }) : error;
+  }
   return client;
+}
+
+function codeOf(error: Error): string | undefined {
+  return (error as Error & { readonly code?: string }).code;
 }
 
 const BOOLEAN = 16;

@@ -1,10 +1,11 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
-import type { Client } from 'pg';
+import type { Client, QueryArrayResult, QueryResult } from 'pg';
 import { connectClient, SESSION_SETTINGS } from '../connect.ts';
 
 /*
  * Talks to PostgreSQL for the thread of the store, which waits for each answer as SQLite's would: the operations are the
- * same for both. A connection that breaks is made anew with the next question, never in the middle of a transaction.
+ * same for both. Statements of one question go to the database together, and their answers come back together. A
+ * connection that breaks is made anew with the next question, never in the middle of a transaction.
  */
 
 export interface ConnectionInput {
@@ -16,20 +17,30 @@ export interface ConnectionInput {
   readonly isPooled: boolean;
 }
 
-export interface Question {
-  /** Given back with the answer: one that comes too late is told apart. */
-  readonly id: number;
+export interface Statement {
   readonly text: string;
   /** Absent for a text of several statements. */
   readonly values?: readonly unknown[];
   /** The name a statement is prepared under. */
   readonly name?: string;
+}
+
+export interface Question {
+  /** Given back with the answer: one that comes too late is told apart. */
+  readonly id: number;
+  readonly statements: readonly Statement[];
   /** False inside a transaction: a new connection would not be in it. */
   readonly mayConnect: boolean;
 }
 
+/** Of each statement; of one that is several, what its last one answered. */
+export interface Answered {
+  readonly rows: readonly object[];
+  readonly rowCount: number;
+}
+
 export type ConnectionAnswer = { readonly id: number } & (
-  | { readonly rows: readonly object[]; readonly rowCount: number }
+  | { readonly results: readonly Answered[] }
   | { readonly error: { readonly code: string; readonly message: string } }
 );
 
@@ -41,18 +52,17 @@ class Connection {
     this.#input = input;
   }
 
-  async ask({ id, text, values, name, mayConnect }: Question): Promise<ConnectionAnswer> {
+  async ask({ id, statements, mayConnect }: Question): Promise<ConnectionAnswer> {
     try {
       if (this.#client === undefined && !mayConnect) throw withCode('08006', 'the connection was lost');
       const client = (this.#client ??= await this.#connect());
-      const result = await client.query(
-        values === undefined ? { text } : { text, values: [...values], ...(name && { name }) },
-      );
-      // A text of several statements has several results: the last one counts.
-      const { rows, rowCount } = Array.isArray(result) ? result.at(-1) : result;
-      return { id, rows: (rows ?? []) as object[], rowCount: rowCount ?? 0 };
+      const settled = await Promise.allSettled(sendTogether(client, statements));
+      // Whatever comes after the first failure fails because of it.
+      for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason;
+      return { id, results: settled.map((outcome) => answeredBy(outcome as { value: Results })) };
     } catch (error) {
-      const { code = 'unknown', message } = error as Error & { code?: string };
+      // What the client itself says about a connection that has ended has no code.
+      const { code = '08006', message } = error as Error & { code?: string };
       return { id, error: { code, message } };
     }
   }
@@ -62,9 +72,7 @@ class Connection {
     const client = this.#client;
     this.#client = undefined;
     client?.end().catch(() => undefined);
-    (
-      client as unknown as { connection?: { stream: { destroy(): void } } } | undefined
-    )?.connection?.stream.destroy();
+    streamOf(client)?.destroy();
   }
 
   async end(): Promise<void> {
@@ -72,10 +80,11 @@ class Connection {
   }
 
   async #connect(): Promise<Client> {
-    const client = await connectClient(this.#input.url, (gone) => {
+    const forget = (gone: Client) => {
       // After an error the connection is gone; the next question makes another.
       if (this.#client === gone) this.#client = undefined;
-    });
+    };
+    const client = await connectClient(this.#input.url, forget, { pipeline: true });
     if (this.#input.isPooled) return client;
     try {
       await client.query(SESSION_SETTINGS);
@@ -85,6 +94,38 @@ class Connection {
     }
     return client;
   }
+}
+
+type Results = QueryResult | QueryArrayResult | readonly QueryResult[];
+
+/** One piece for the network, however many statements there are. */
+function sendTogether(client: Client, statements: readonly Statement[]): Promise<Results>[] {
+  const stream = streamOf(client);
+  stream?.cork();
+  try {
+    return statements.map(({ text, values, name }) =>
+      client.query(values === undefined ? { text } : { text, values: [...values], ...(name && { name }) }),
+    );
+  } finally {
+    stream?.uncork();
+  }
+}
+
+function answeredBy({ value }: { readonly value: Results }): Answered {
+  const { rows, rowCount } = (Array.isArray(value) ? value.at(-1) : value) as QueryResult;
+  return { rows: (rows ?? []) as object[], rowCount: rowCount ?? 0 };
+}
+
+interface Stream {
+  cork(): void;
+  uncork(): void;
+  destroy(): void;
+}
+
+/** The client has no name for it. */
+function streamOf(client: Client | undefined): Stream | undefined {
+  return (client as unknown as { readonly connection?: { readonly stream: Stream } } | undefined)?.connection
+    ?.stream;
 }
 
 function withCode(code: string, message: string): Error {

@@ -1,6 +1,6 @@
 /**
  * The operations are written in SQLite's dialect, kept to what PostgreSQL knows too. These are the differences: names of
- * indexes are hints, parameters are numbered, names with capitals are quoted, and two functions are called otherwise.
+ * indexes are hints, parameters are numbered, names with capitals are quoted, and three functions are called otherwise.
  */
 export function toPostgres(text: string): string {
   let position = 0;
@@ -16,6 +16,7 @@ export function toPostgres(text: string): string {
         'IN (SELECT json_array_elements_text($1::json))',
       )
       .replaceAll('char(10)', 'chr(10)')
+      .replaceAll('last_insert_rowid()', 'lastval()')
       .replaceAll(/\bAS ([a-z]+[A-Z]\w*)/g, 'AS "$1"')
       // Nothing else says what a parameter is that is only compared with null.
       .replaceAll(/\?(\d+) IS NULL/g, '?$1::text IS NULL')

@@ -1,17 +1,11 @@
-import { extname } from 'node:path';
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { NewRun } from '../../prepared-request.ts';
 import { RUN } from '../../engine/states.ts';
-import type { AcceptLimits, Found, SqlValue, Statements } from '../../engine/statements.ts';
-import type { ConnectionAnswer, ConnectionInput, Question } from './connection-thread.ts';
+import { BrokenOff, PostFailed } from '../../engine/statements.ts';
+import type { AcceptLimits, Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
+import { BlockingConnection, isConnectionError } from './blocking-connection.ts';
+import type { Answered, Statement } from './connection-thread.ts';
 import { escapeText, toPostgres, unescapeText } from './dialect.ts';
-
-type Answered = Extract<ConnectionAnswer, { readonly rows: unknown }>;
-
-const MAX_WAIT_MS = 15_000;
-
-/** What the farewell to the server may take; its lock is free then. */
-const MAX_END_MS = 3_000;
+import { findFate } from './transaction-fate.ts';
 
 /**
  * Counts the runs where there is room for all, and stores them in the order given; the actions go to their own table
@@ -36,17 +30,6 @@ const ACCEPT_RUNS = `WITH given AS (
   INSERT INTO run_actions (seq, action) SELECT seq, action FROM inserted JOIN fresh USING (id)
 ) SELECT one FROM room`;
 
-/** An error of PostgreSQL, or of the way there. */
-class PostgresError extends Error {
-  override readonly name = 'PostgresError';
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 export interface StatementsOptions {
   readonly url: string;
   /** Where others are told of every commit; absent where somebody else tells them. */
@@ -59,72 +42,75 @@ export interface StatementsOptions {
 
 /**
  * Statements on PostgreSQL. A transaction begins by locking the one row of the counters, so that writers of all processes
- * take turns, as they do on one SQLite file: what an operation has read stays true until it commits.
+ * take turns, as they do on one SQLite file: what an operation has read stays true until it commits. What needs no answer
+ * is sent with the next question, so that the row is held for few round trips.
  */
 export class PostgresStatements implements Statements {
-  readonly #port: MessagePort;
-  readonly #signal = new Int32Array(new SharedArrayBuffer(4));
+  readonly #connection: BlockingConnection;
   readonly #names = new Map<string, { readonly name: string; readonly text: string }>();
   readonly #options: StatementsOptions;
-  #isTransaction = false;
-  #lastId = 0;
+  #posted: Statement[] = [];
+  /** What the database calls the transaction under way; undefined where there is none. */
+  #transaction: string | undefined;
 
   constructor(options: StatementsOptions) {
-    const { port1, port2 } = new MessageChannel();
-    const { url, perTransaction } = options;
+    const { url, perTransaction, maxWaitMs } = options;
     this.#options = options;
-    this.#port = port1;
-    const worker = new Worker(new URL(`connection-thread${extname(import.meta.url)}`, import.meta.url), {
-      workerData: {
-        url,
-        isPooled: perTransaction !== undefined,
-        port: port2,
-        signal: this.#signal.buffer,
-      } satisfies ConnectionInput,
-      transferList: [port2],
-      name: 'postgres',
-    });
-    worker.unref();
-  }
-
-  get #perTransaction(): readonly string[] {
-    const { perTransaction } = this.#options;
-    return perTransaction === undefined ? [] : [perTransaction];
+    this.#connection = new BlockingConnection({ url, isPooled: perTransaction !== undefined, maxWaitMs });
   }
 
   get isTransaction(): boolean {
-    return this.#isTransaction;
+    return this.#transaction !== undefined;
   }
 
   begin(first: string): object {
-    this.#isTransaction = false;
-    const { rows } = this.#inTransaction({
-      text: ['BEGIN', ...this.#perTransaction, `${this.#prepared(first).text} FOR UPDATE`].join('; '),
+    this.#leave();
+    const { perTransaction } = this.#options;
+    const text = ['BEGIN', ...(perTransaction === undefined ? [] : [perTransaction])].join('; ');
+    const locking = first.replace(/^SELECT/, 'SELECT pg_current_xact_id()::text AS transaction,');
+    const [, { rows }] = this.#inTransaction([{ text }, this.#statement(`${locking} FOR UPDATE`, [])], {
       mayConnect: true,
-    });
-    this.#isTransaction = true;
-    return rows[0] as object;
+    }) as [Answered, Answered];
+    const { transaction, ...row } = rows[0] as { readonly transaction: string };
+    this.#transaction = transaction;
+    return row;
   }
 
-  commit(last: readonly [text: string, ...values: (number | null)[]] | readonly []): void {
+  commit(last: Question | readonly []): void {
     const [text, ...values] = last;
-    let position = 0;
-    const filled = text?.replaceAll('?', () => String(values[position++] ?? 'NULL'));
-    const inside = this.#isTransaction;
-    this.#isTransaction = false;
-    if (!inside) throw new PostgresError('08006', 'the connection was lost');
-    this.#inTransaction({
-      text: `${filled === undefined ? '' : `${filled};`} ${this.#commit()}`,
-      mayConnect: false,
-    });
+    const transaction = this.#transaction;
+    const posted = this.#leave();
+    if (transaction === undefined) throw new BrokenOff('08006', 'the connection was lost');
+    const { channel } = this.#options;
+    const statements = [
+      ...posted,
+      ...(text === undefined ? [] : [this.#statement(text, values)]),
+      { text: channel === undefined ? 'COMMIT' : `NOTIFY ${channel}; COMMIT` },
+    ];
+    try {
+      this.#inTransaction(statements, { mayConnect: false });
+    } catch (error) {
+      if (isConnectionError(error)) this.#askForFate(transaction, error);
+      else throw posted.length === 0 ? error : new PostFailed((error as Error).message, { cause: error });
+    }
+  }
+
+  /** The answer to a commit was lost: whether it is stored, the database knows. */
+  #askForFate(transaction: string, error: unknown): void {
+    const fate = findFate(this.#connection, transaction);
+    if (fate === 'committed') return;
+    throw fate === 'unknown' ? error : new BrokenOff('08006', 'the connection was lost before the commit');
   }
 
   /** What fails leaves a transaction open in which nothing can be done any more. */
-  #inTransaction(question: Omit<Question, 'id'>): Answered {
+  #inTransaction(
+    statements: readonly Statement[],
+    options: { readonly mayConnect: boolean },
+  ): readonly Answered[] {
     try {
-      return this.#ask(question);
+      return this.#connection.ask(statements, options);
     } catch (error) {
-      if (error instanceof PostgresError && !isConnectionError(error.code)) this.#rollBack();
+      if (!isConnectionError(error)) this.#rollBack();
       throw error;
     }
   }
@@ -132,29 +118,51 @@ export class PostgresStatements implements Statements {
   /** Where there is a connection; without one nothing is open. */
   #rollBack(): void {
     try {
-      this.#ask({ text: 'ROLLBACK', mayConnect: false });
+      this.#connection.ask([{ text: 'ROLLBACK' }], { mayConnect: false });
     } catch {
       // The first error says what is wrong.
     }
   }
 
+  /** Ends the transaction as far as this side knows of it; returns what was not sent yet. */
+  #leave(): readonly Statement[] {
+    const posted = this.#posted;
+    this.#posted = [];
+    this.#transaction = undefined;
+    return posted;
+  }
+
   /** Several statements, without values. */
   exec(text: string): void {
-    this.#ask({ text, mayConnect: !this.#isTransaction });
+    this.#ask([{ text }]);
   }
 
   run(text: string, ...values: SqlValue[]): number {
     if (text === 'ROLLBACK') {
-      const inside = this.#isTransaction;
-      this.#isTransaction = false;
-      if (inside) this.#ask({ text, mayConnect: false });
+      const isInside = this.isTransaction;
+      this.#leave();
+      if (isInside) this.#rollBack();
       return 0;
     }
-    return this.#query(text, values).rowCount;
+    if (text.startsWith('ROLLBACK TO')) this.#send();
+    return this.#answer(text, values).rowCount;
+  }
+
+  /** Sends what was posted, however it ends: it is taken back. */
+  #send(): void {
+    try {
+      this.#ask([]);
+    } catch (error) {
+      if (isConnectionError(error)) throw error;
+    }
+  }
+
+  post(text: string, ...values: SqlValue[]): void {
+    this.#posted.push(this.#statement(text, values));
   }
 
   insert(text: string, ...values: SqlValue[]): number | undefined {
-    const [row] = this.#query(`${text} RETURNING seq`, values).rows as readonly { readonly seq: number }[];
+    const [row] = this.#answer(`${text} RETURNING seq`, values).rows as readonly { readonly seq: number }[];
     return row?.seq;
   }
 
@@ -163,49 +171,75 @@ export class PostgresStatements implements Statements {
   }
 
   all<Row>(text: string, ...values: SqlValue[]): Row[] {
-    return this.#query(text, values).rows.map(unescapeRow) as Row[];
+    return this.#answer(text, values).rows.map(unescapeRow) as Row[];
+  }
+
+  allOf<Row>(questions: readonly Question[]): Row[][] {
+    if (questions.length === 0) return [];
+    const answers = this.#ask(questions.map(([text, ...values]) => this.#statement(text, values)));
+    return answers.map(({ rows }) => rows.map(unescapeRow) as Row[]);
   }
 
   acceptRuns(runs: readonly NewRun[], { maxBacklogRuns, maxBacklogBytes }: AcceptLimits): boolean {
-    const escaped = runs.map((run) => ({ ...run, action: escapeText(run.action) }));
-    const json = JSON.stringify(escaped);
-    const ask = (isAgain: boolean): boolean => {
-      const values = [json, maxBacklogRuns, maxBacklogBytes, isAgain];
-      return this.#ask({ text: ACCEPT_RUNS, name: 'accept', values, mayConnect: true }).rows.length > 0;
-    };
     // Settings go with a transaction there, and this would be one without.
     if (this.#options.perTransaction !== undefined) return false;
+    const json = JSON.stringify(runs.map((run) => ({ ...run, action: escapeText(run.action) })));
+    const asked = (isAgain: boolean): Statement => ({
+      text: ACCEPT_RUNS,
+      name: 'accept',
+      values: [json, maxBacklogRuns, maxBacklogBytes, isAgain],
+    });
     try {
-      return ask(false);
+      return hasRow(this.#ask([asked(false)]));
     } catch (error) {
-      // Nobody knows whether it was done.
-      if (!(error instanceof PostgresError) || !isConnectionError(error.code)) throw error;
-      return ask(true);
+      if (!isConnectionError(error)) throw error;
+      return this.#isAcceptedAfter(error, asked(true));
+    }
+  }
+
+  /**
+   * Nobody knows whether it was done. Who holds the row sees it where it was; where it still waits for the row, it will
+   * find the runs that are stored now, and fail.
+   */
+  #isAcceptedAfter(lost: unknown, statement: Statement): boolean {
+    try {
+      this.begin('SELECT one FROM counters');
+      const isStored = hasRow(this.#inTransaction([statement], { mayConnect: false }));
+      this.commit([]);
+      return isStored;
+    } catch {
+      this.#leave();
+      throw lost;
     }
   }
 
   close(): void {
-    Atomics.store(this.#signal, 0, 0);
-    this.#port.postMessage('end');
-    Atomics.wait(this.#signal, 0, 0, MAX_END_MS);
-    this.#port.close();
+    this.#connection.close();
   }
 
-  #commit(): string {
-    const { channel } = this.#options;
-    return channel === undefined ? 'COMMIT' : `NOTIFY ${channel}; COMMIT`;
+  #answer(text: string, values: readonly SqlValue[]): Answered {
+    return this.#ask([this.#statement(text, values)])[0] as Answered;
   }
 
-  #query(text: string, values: readonly SqlValue[]): Answered {
-    const { name, text: translated } = this.#prepared(text);
-    const escaped = values.map(toParameter);
-    const question = { text: translated, values: escaped, mayConnect: !this.#isTransaction };
-    return this.#ask({ ...question, ...this.#named(name) });
+  /** Sends what was posted, and then these; returns the answers to these. */
+  #ask(statements: readonly Statement[]): readonly Answered[] {
+    const posted = this.#posted;
+    this.#posted = [];
+    try {
+      const mayConnect = !this.isTransaction;
+      return this.#connection.ask([...posted, ...statements], { mayConnect }).slice(posted.length);
+    } catch (error) {
+      // With the connection the transaction is gone.
+      if (isConnectionError(error)) this.#leave();
+      throw error;
+    }
   }
 
-  /** A pooler gives each transaction another connection, which knows no statement of the one before. */
-  #named(name: string): { readonly name?: string } {
-    return this.#options.perTransaction === undefined ? { name } : {};
+  #statement(text: string, values: readonly SqlValue[]): Statement {
+    const prepared = this.#prepared(text);
+    // A pooler gives each transaction another connection, which knows no statement of the one before.
+    const named = this.#options.perTransaction === undefined ? { name: prepared.name } : {};
+    return { text: prepared.text, values: values.map(toParameter), ...named };
   }
 
   #prepared(text: string): { readonly name: string; readonly text: string } {
@@ -215,43 +249,10 @@ export class PostgresStatements implements Statements {
     this.#names.set(text, prepared);
     return prepared;
   }
-
-  #ask(question: Omit<Question, 'id'>): Answered {
-    this.#lastId += 1;
-    const deadline = performance.now() + (this.#options.maxWaitMs ?? MAX_WAIT_MS);
-    Atomics.store(this.#signal, 0, 0);
-    this.#port.postMessage({ id: this.#lastId, ...question });
-    for (;;) {
-      const message = this.#receive(deadline);
-      if (message.id !== this.#lastId) continue;
-      if ('error' in message) this.#fail(message.error);
-      return message;
-    }
-  }
-
-  #receive(deadline: number): ConnectionAnswer {
-    for (;;) {
-      const received = receiveMessageOnPort(this.#port);
-      if (received !== undefined) return received.message;
-      const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || Atomics.wait(this.#signal, 0, 0, leftMs) === 'timed-out') {
-        this.#port.postMessage('abandon');
-        this.#fail({ code: '08006', message: 'the database did not answer in time' });
-      }
-      Atomics.store(this.#signal, 0, 0);
-    }
-  }
-
-  #fail({ code, message }: { readonly code: string; readonly message: string }): never {
-    // With the connection the transaction is gone.
-    if (isConnectionError(code)) this.#isTransaction = false;
-    throw new PostgresError(code, message);
-  }
 }
 
-/** Class 08, an end ordered by the administrator, and errors of the socket. */
-function isConnectionError(code: string): boolean {
-  return /^(?:08|57P0)/.test(code) || /^E[A-Z]+$/.test(code);
+function hasRow([answer]: readonly Answered[]): boolean {
+  return answer !== undefined && answer.rows.length > 0;
 }
 
 function toParameter(value: SqlValue): SqlValue {

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Found, SqlValue, Statements } from '../../engine/statements.ts';
+import type { Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
 
 export class SqliteStatements implements Statements {
   readonly #database: DatabaseSync;
@@ -18,13 +18,17 @@ export class SqliteStatements implements Statements {
     return this.find(first) as object;
   }
 
-  commit([text, ...values]: readonly [text: string, ...values: (number | null)[]] | readonly []): void {
+  commit([text, ...values]: Question | readonly []): void {
     if (text !== undefined) this.run(text, ...values);
     this.run('COMMIT');
   }
 
   run(text: string, ...values: SqlValue[]): number {
     return Number(this.#prepare(text).run(...values).changes);
+  }
+
+  post(text: string, ...values: SqlValue[]): void {
+    this.#prepare(text).run(...values);
   }
 
   insert(text: string, ...values: SqlValue[]): number | bigint | undefined {
@@ -38,6 +42,10 @@ export class SqliteStatements implements Statements {
 
   all<Row>(text: string, ...values: SqlValue[]): Row[] {
     return this.#prepare(text).all(...values) as unknown as Row[];
+  }
+
+  allOf<Row>(questions: readonly Question[]): Row[][] {
+    return questions.map(([text, ...values]) => this.all<Row>(text, ...values));
   }
 
   #prepare(text: string): StatementSync {

@@ -1,0 +1,176 @@
+import { afterAll, afterEach, expect, test } from 'vitest';
+import {
+  type AcceptedWork,
+  type ClaimRunsOptions,
+  openStorage,
+  type Storage,
+} from '../../src/storage/storage.ts';
+import { query, startPostgres } from '../support/postgres-server.ts';
+import { until } from '../support/service-process.ts';
+import { agent, agentOf, completion, conversation, NOW, work } from '../support/storage-builders.ts';
+import { claim, ids, summaries } from '../support/storage-harness.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+
+/** What goes over the connection to the database: how many questions, and answers that never come. */
+
+const server = await startPostgres();
+const proxy = await startTcpProxy(server.port);
+const opened: Storage[] = [];
+afterEach(async () => {
+  proxy.heal();
+  for (const storage of opened.splice(0)) await storage.close();
+});
+afterAll(async () => {
+  await proxy.stop();
+  await server.stop();
+});
+
+async function open(): Promise<{ readonly storage: Storage; readonly url: string }> {
+  const url = await server.freshUrl();
+  const storage = await openStorage(url.replace(`:${server.port}/`, `:${proxy.port}/`));
+  opened.push(storage);
+  return { storage, url };
+}
+
+const WAYS = [
+  ['was stored', 'answer'],
+  ['was not stored', 'question'],
+  ['is stored meanwhile', 'connection'],
+] as const satisfies readonly (readonly [string, Parameters<TcpProxy['breakAt']>[1]])[];
+
+test.each(WAYS)(
+  'an accept that %s when its connection broke is answered, and stored once',
+  async (_, lost) => {
+    const { storage } = await open();
+    // One statement that is a transaction of its own, and one transaction for all that is not as simple.
+    for (const [text, sessionKey] of [
+      ['accept\0', {}],
+      ['COMMIT', { sessionKey: 'k' }],
+    ] as const) {
+      const run = agent(sessionKey);
+      const broken = proxy.breakAt(text, lost);
+      expect(await storage.accept(work([run]))).toMatchObject({
+        duplicate: false,
+        accepted: [{ id: run.id }],
+      });
+      await broken;
+      expect(ids(await storage.listRuns({ limit: 9 })).filter((id) => id === run.id)).toHaveLength(1);
+    }
+    expect(await storage.backlog()).toMatchObject({ queuedRuns: 2 });
+    expect(await storage.verify()).toEqual([]);
+  },
+);
+
+test.each(WAYS)('a claim and an end that %s when its connection broke are done once', async (_, lost) => {
+  const { storage } = await open();
+  const run = agent();
+  await storage.accept(work([run]));
+  let broken = proxy.breakAt('COMMIT', lost);
+  expect(ids(await claim(storage))).toEqual([run.id]);
+  await broken;
+  broken = proxy.breakAt('COMMIT', lost);
+  expect(await storage.completeRun(completion(run.id))).toBe(true);
+  await broken;
+  expect(await summaries(storage)).toHaveLength(1);
+  expect(await storage.findRun(run.id)).toMatchObject({ state: 'completed', attempts: 1 });
+  expect(await storage.verify()).toEqual([]);
+});
+
+test.each(WAYS.slice(0, 2))(
+  'where nobody can say whether it %s, the sender gets 503, and a repeat under its key is recognised',
+  async (_, lost) => {
+    const { storage } = await open();
+    const idempotency = { scope: 'p', key: 'k', bodySha256: 'x', ttlSeconds: 60 };
+    const broken = proxy.breakAt('COMMIT', lost).then(() => proxy.refuse());
+    const [first, second] = [agentOf('m'), agentOf('m')];
+    await expect(storage.accept(work([first], { idempotency }))).rejects.toMatchObject({
+      status: 503,
+      cause: { code: 'unreachable' },
+    });
+    await broken;
+    proxy.heal();
+    await until('the store to be well', () => storage.health().kind === 'ok');
+    const isStored = lost === 'answer';
+    expect(await storage.accept(work([second], { idempotency }))).toMatchObject({
+      duplicate: isStored,
+      accepted: [{ id: isStored ? first.id : second.id }],
+    });
+    expect(await storage.backlog()).toMatchObject({ queuedRuns: 1 });
+    expect(await storage.verify()).toEqual([]);
+  },
+);
+
+test('an accept that still waits for the row when its connection breaks is stored once', async () => {
+  const { storage, url } = await open();
+  const held = query(url, 'BEGIN; SELECT one FROM counters FOR UPDATE; SELECT pg_sleep(0.8); COMMIT');
+  await until('the row to be held', async () => {
+    const rows = await query(url, `SELECT 1 FROM pg_stat_activity WHERE query LIKE '%pg_sleep(0.8)%'`);
+    return rows.length > 1;
+  });
+  const broken = proxy.breakAt('accept\0', 'connection');
+  const run = agent();
+  expect(await storage.accept(work([run]))).toMatchObject({ duplicate: false });
+  await broken;
+  await held;
+  // What the server still worked on for the connection that is gone comes to its end, too.
+  await until('nobody to wait for the row', async () => {
+    return (await query(url, 'SELECT 1 FROM pg_locks WHERE NOT granted')).length === 0;
+  });
+  expect(ids(await storage.listRuns({ limit: 9 }))).toEqual([run.id]);
+  expect(await storage.backlog()).toMatchObject({ queuedRuns: 1 });
+  expect(await storage.verify()).toEqual([]);
+});
+
+test('a batch of accepts, a claim and a batch of ends take a few round trips, however many they are', async () => {
+  const { url } = await open();
+  // It has no second connection whose questions would count, too.
+  const through = url.replace(`:${server.port}/`, `:${proxy.port}/`);
+  const storage = await openStorage(through, { mode: 'attached' });
+  opened.push(storage);
+  const tripsOf = async (act: () => Promise<unknown>): Promise<number> => {
+    const before = proxy.turns;
+    await act();
+    return proxy.turns - before;
+  };
+  const sixteen = Array.from({ length: 16 }, (_, index) => index);
+  const acceptAll = (requests: readonly AcceptedWork[]) =>
+    tripsOf(() => Promise.all(requests.map((request) => storage.accept(request))));
+  await opened[0]?.close();
+  await storage.backlog();
+  expect({
+    alone: await acceptAll(sixteen.map(() => work([agent()]))),
+    inConversations: await acceptAll(
+      sixteen.map((index) => work([agentOf('a', { sessionKey: `k${index}` })])),
+    ),
+    withKeys: await acceptAll(
+      sixteen.map((index) => {
+        const idempotency = { scope: 'p', key: `k${index}`, bodySha256: 'x', ttlSeconds: 60 };
+        return work([agentOf(`m${index % 5}`)], { idempotency });
+      }),
+    ),
+  }).toEqual({ alone: 1, inConversations: 2, withKeys: 3 });
+
+  let runs = ids([]);
+  const claimed = async (options: Partial<ClaimRunsOptions>) => {
+    runs = ids(await storage.claimRuns({ nowMs: NOW, limit: 16, ...options }));
+  };
+  expect(await tripsOf(() => claimed({}))).toBe(4);
+  expect(await tripsOf(() => claimed({ maxPerMapping: 16 }))).toBe(5);
+  const history = (index: number) => ({
+    conversation: conversation(`k${index}`),
+    turns: [{ role: 'assistant' as const, text: 'done', at: NOW }],
+    maxTurns: 5,
+  });
+  const delivery = { channel: 'slack', to: 'C1', text: 'done', fromMain: false };
+  const endAll = () =>
+    Promise.all(
+      runs.map((id, index) => storage.completeRun(completion(id, { history: history(index), delivery }))),
+    );
+  expect(await tripsOf(endAll)).toBe(3);
+  const entries = await storage.claimOutbox({ nowMs: NOW, limit: 16 });
+  const endEntries = () =>
+    Promise.all(entries.map(({ id }) => storage.completeOutbox(id, { state: 'completed', nowMs: NOW })));
+  expect(await tripsOf(endEntries)).toBe(3);
+  expect([runs.length, entries.length]).toEqual([16, 16]);
+  expect(await storage.verify()).toEqual([]);
+});
