@@ -1,6 +1,7 @@
 /** The package as a user gets it: packed, installed from the registry into an empty folder, used. */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -10,6 +11,7 @@ const MAX_MEGABYTES = 65;
 const MAX_SECONDS = 10;
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'));
+const BIN = join(folder, 'node_modules/sluice/dist/main.js');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test(
@@ -36,9 +38,8 @@ test(
       'hooks: { enabled: true, token: "0123456789abcdef0123456789abcdef" }\n' +
         'channels: { telegram: { botToken: "123:abc" } }\n',
     );
-    const bin = join(folder, 'node_modules/sluice/dist/main.js');
     const check = (): { readonly status: number | null; readonly output: string } => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [bin, 'check'], {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, 'check'], {
         cwd: folder,
         encoding: 'utf8',
       });
@@ -51,3 +52,37 @@ test(
     expect(check()).toMatchObject({ status: 0 });
   },
 );
+
+/** Writes the URL of every module to the file `loaded`, on SIGTERM. */
+const NOTE_MODULES = `
+import { registerHooks } from 'node:module';
+import { writeFileSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
+const urls = [];
+if (isMainThread) {
+  registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+  process.once('SIGTERM', () => writeFileSync('loaded', urls.join('\\n')));
+}`;
+
+test('finds everything by its place, and starts from few files', { timeout: 60_000 }, async () => {
+  const run = (...args: string[]): string =>
+    execFileSync(process.execPath, [BIN, ...args], { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+  // The demo performs a transform in the sandbox, a preset and a mapping file.
+  expect(run('demo')).toContain('Mail [hook:mail:m-1] completed ok');
+  writeFileSync(join(folder, 'note.mjs'), NOTE_MODULES);
+  writeFileSync(
+    join(folder, 'sluice.yaml'),
+    `hooks: { enabled: true, token: "${'0123456789abcdef'.repeat(2)}" }\n`,
+  );
+  const argv = ['--import', './note.mjs', BIN, 'serve', '--port', '0'];
+  const service = spawn(process.execPath, argv, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  for await (const line of service.stderr) if (String(line).includes('"ready"')) service.kill();
+  if (service.exitCode === null) await once(service, 'exit');
+  run('storage', 'verify');
+  const loaded = readFileSync(join(folder, 'loaded'), 'utf8').split('\n');
+  expect(loaded.filter((url) => url.includes('/sluice/dist/')).length).toBeLessThan(60);
+  const packages = new Set(loaded.map((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1]));
+  for (const name of ['fast-xml-parser', 'rate-limiter-flexible', '@babel/code-frame', 'esbuild', 'execa']) {
+    expect(packages).not.toContain(name);
+  }
+});

@@ -35,11 +35,6 @@ export async function workerProgram(cacheFile: string = CACHE): Promise<string> 
   return text.replace(JSON.stringify(ISOLATED_VM), JSON.stringify(import.meta.resolve('isolated-vm')));
 }
 
-/** Writes the program into `dist`; a step of the build. */
-export async function writeWorkerProgram(): Promise<void> {
-  writeFileSync(BUILT, (await buildProgram()).text);
-}
-
 function readCache(cacheFile: string): Program | undefined {
   try {
     const cached = JSON.parse(readFileSync(cacheFile, 'utf8')) as CachedProgram;
@@ -64,7 +59,7 @@ async function buildIntoCache(cacheFile: string): Promise<Program> {
   return program;
 }
 
-/** Bundles the program from its sources. */
+/** Bundles the program from its sources; the build writes it into `dist`. */
 export async function buildProgram(): Promise<Program> {
   const realm = await bundle('../isolate/realm', {
     format: 'iife',
