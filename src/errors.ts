@@ -71,7 +71,11 @@ export class HookError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: HookErrorCode, detail: string, options: HookErrorOptions = {}) {
+    // It answers a request and is no bug: to write down the stack would take longer than to refuse the request.
+    const frames = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
     super(`${code}: ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
+    Error.stackTraceLimit = frames;
     this.code = code;
     this.detail = detail;
     this.errors = options.errors ?? [];

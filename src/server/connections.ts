@@ -32,6 +32,8 @@ export interface ConnectionTableOptions {
 
 /** A connection this young may be about to speak: others go first. */
 const FRESH_MS = 1_000;
+/** For so long after somebody had to go, places count as short. */
+const CROWDED_MS = 1_000;
 /** Members of a list that are moved on, at most, before one is closed. */
 const MAX_LOOKED_AT = 64;
 
@@ -129,6 +131,7 @@ export class ConnectionTable {
   readonly #entries = new Map<Socket, Entry>();
   readonly #quiet = new Quiet();
   readonly #groups = new Map<string, Group>();
+  #crowdedAt = -Infinity;
 
   constructor(options: ConnectionTableOptions) {
     this.#options = options;
@@ -189,6 +192,18 @@ export class ConnectionTable {
     if (entry.proved === 0) this.#setQuiet(entry);
   }
 
+  /**
+   * Closes the connection of a stranger while places are short: one that has nothing else under way there. To answer
+   * it would take as long as to take up another connection, and it would be the next that has to go.
+   */
+  cutOff({ socket, open, latest }: Connection): void {
+    const isCrowded = this.#now() - this.#crowdedAt < CROWDED_MS;
+    if (!isCrowded || open > 1 || this.#entries.get(socket)?.isStranger !== true) return;
+    // Else node ends the request with an error, and writes down its stack.
+    latest?.req.destroy();
+    socket.destroy();
+  }
+
   /** Closes strangers that have had their answer and rest; to be called now and then. */
   sweep(): void {
     const before = this.#now() - this.#options.limits.strangerMs;
@@ -218,7 +233,8 @@ export class ConnectionTable {
   }
 
   #makeRoom({ strangers, known }: Quiet): boolean {
-    const freshAfter = this.#now() - FRESH_MS;
+    this.#crowdedAt = this.#now();
+    const freshAfter = this.#crowdedAt - FRESH_MS;
     const entry = strangers.pick(freshAfter) ?? known.pick(freshAfter);
     if (entry === undefined) return false;
     this.#remove(entry);

@@ -26,6 +26,8 @@ const MAX_RUN_ID = 64;
 export interface ServeOptions {
   /** Called as soon as the sender is proved. */
   readonly onProved: () => void;
+  /** Called before the answer to a sender that failed too often to prove itself: it may be closed instead. */
+  readonly onTooManyFailures: () => void;
 }
 
 /** Answers one request, whatever happens on the way, and accounts for it. Never rejects. */
@@ -36,6 +38,7 @@ export async function serveRequest(
 ): Promise<Ending> {
   const ending = await handle(context, exchange, options);
   concludeRequest(context, exchange, ending);
+  if (ending.error?.code === 'too_many_failures') options.onTooManyFailures();
   const answered = ending.waitSeconds === undefined ? ending : await holdAnswer(context, exchange, ending);
   sendAnswer(exchange, answered.answer, {
     close: context.stopping.signal.aborted,

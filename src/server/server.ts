@@ -14,7 +14,7 @@ import { noteOnBytes } from './parser-findings.ts';
 import { createServer } from './node-http.ts';
 import { answerProtocolError, protocolError } from './protocol-error.ts';
 import { isOperator } from './prove.ts';
-import { serveRequest } from './serve-request.ts';
+import { serveRequest, type ServeOptions } from './serve-request.ts';
 import { type SideListener, startSideListener } from './side-listener.ts';
 import { parseTarget } from './target.ts';
 import { Tally } from './tally.ts';
@@ -208,8 +208,11 @@ function receiveRequest(context: ServerContext, connections: ConnectionTable, re
   context.open += 1;
   const exchange = createExchange(context, received);
   connection.latest = exchange;
-  const onProved = (): void => connections.proved(connection);
-  void serveRequest(context, exchange, { onProved }).then(({ proof }) => {
+  const options: ServeOptions = {
+    onProved: () => connections.proved(connection),
+    onTooManyFailures: () => connections.cutOff(connection),
+  };
+  void serveRequest(context, exchange, options).then(({ proof }) => {
     connection.open -= 1;
     context.open -= 1;
     connections.answered(connection, proof?.kind === 'proved');

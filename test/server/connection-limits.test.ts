@@ -119,6 +119,40 @@ test('an address has a limit of its own, a trusted proxy has none', async () => 
   for (const raw of many) raw.socket.destroy();
 });
 
+test('where places are short, a stranger past its limit of failures is closed instead of answered', async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const server = await startTestServer({
+    ...limitsOf({ connections: 4 }),
+    hooks: { authFailuresPerMinute: 1 },
+    generation: {
+      evaluate: async (request) => {
+        await held;
+        return evaluationOf({ kind: 'accepted', actions: [agentAction(request)] });
+      },
+    },
+  });
+  const refused = 'POST /hooks/agent HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+  const early = await openRaw(server);
+  early.socket.write(refused.repeat(2));
+  const answers = answersIn(await early.until((text) => answersIn(text).length === 2));
+  expect(answers.map(({ status }) => status)).toEqual([401, 429]);
+  // A request whose sender is proved waits on the connection: it stays.
+  const proved = await openRaw(server);
+  proved.socket.write(`${head('/hooks/agent', 'Content-Length: 2')}{}${refused}`);
+  const others = [await openRaw(server), await openRaw(server), await openRaw(server)];
+  await early.closed();
+  const late = await openRaw(server);
+  late.socket.write(refused);
+  expect(await late.closed()).toBe('');
+  release();
+  const both = answersIn(await proved.until((text) => answersIn(text).length === 2));
+  expect(both.map(({ status }) => status)).toEqual([202, 429]);
+  for (const raw of [proved, ...others]) raw.socket.destroy();
+});
+
 test('a connection without proof is kept shortly after its answer, one with proof longer', async () => {
   const server = await startTestServer(limitsOf({ strangerSeconds: 0.3, idleSeconds: 60 }));
   const stranger = await openRaw(server);

@@ -291,3 +291,8 @@ describe('decisions and log lines', () => {
     expect(heard).toEqual(['r1 r1']);
   });
 });
+
+test('an error of a request writes down no stack, and other errors do as before', () => {
+  expect(new HookError('unauthorized', 'x').stack).not.toMatch(/\n\s+at /);
+  expect(new Error('bug').stack).toMatch(/\n\s+at /);
+});
