@@ -104,7 +104,7 @@ const gmailSchema = z
         error: 'a name such as projects/P/subscriptions/S',
       })
       .optional()
-      .meta({ description: 'Pull subscription of the topic; absent where push is there.' }),
+      .meta({ description: 'Pull subscription of the topic; leave it out where push is set.' }),
     push: pushSchema.optional().meta({
       description: 'How Pub/Sub calls this service, in place of a pull subscription.',
     }),

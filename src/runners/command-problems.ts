@@ -74,7 +74,7 @@ function accessProblems(runner: CommandRunner, { at }: CommandPlace): readonly C
         severity: 'warning',
         code: 'RUNNER_ACCESS',
         key: 'access',
-        message: `${runner.agent} may do everything that the user of the service may, with text from outside in hand`,
+        message: `${runner.agent} may do everything that the user of the service may, and it reads text from outside`,
         hint: 'write access: read, or edit; or run the service in a container of its own',
       },
     ];
@@ -86,7 +86,7 @@ function accessProblems(runner: CommandRunner, { at }: CommandPlace): readonly C
       severity: 'warning',
       code: 'RUNNER_ACCESS',
       key: 'argv',
-      message: `${option.slice(0, 80)} stands behind what access: ${runner.access} says, and may loosen it`,
+      message: `${option.slice(0, 80)} comes after the options of access: ${runner.access}, and may allow more than they do`,
       hint: `remove it from ${at}.argv, and write access: read, edit or full`,
     },
   ];
