@@ -1,8 +1,7 @@
 import { styleText } from 'node:util';
-import { destination as openDestination, pino } from 'pino';
-import type { Logger } from 'pino';
+import { destination as openDestination } from 'pino';
 import { clearControl } from './clear-control.ts';
-import { redact, SecretValues } from './redact.ts';
+import { membersOf, SecretValues, textToJson } from './redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -53,26 +52,26 @@ export function createLogger(options: LogOptions = {}): Log {
     threshold: LEVELS.indexOf(options.level ?? 'info'),
     hasFixedLevel: options.level !== undefined,
     format: options.format ?? 'json',
-    flush: () => standard?.flushSync(),
-  };
-  const stream = {
-    write(line: string): void {
+    timeText: createTimeText(),
+    write: (line) => {
       const safe = secrets.replaceIn(line);
       target?.write(shared.format === 'pretty' ? prettyLine(safe, color) : safe);
     },
+    flush: () => standard?.flushSync(),
   };
-  const logger = pino(
-    {
-      // The threshold is kept here, as children of a pino logger do not follow a change of level.
-      level: 'debug',
-      base: null,
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: {},
-    },
-    stream,
-  );
-  return wrap(logger, shared);
+  return wrap(shared, '');
+}
+
+/** The time as ISO 8601, made once for all lines of a millisecond: making it takes longer than the rest of a line. */
+function createTimeText(): () => string {
+  let madeAt = 0;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== madeAt) text = new Date(now).toISOString();
+    madeAt = now;
+    return text;
+  };
 }
 
 /** How long lines gather; a write for every line took a seventh of the time of a request. */
@@ -106,15 +105,20 @@ interface Shared {
   threshold: number;
   readonly hasFixedLevel: boolean;
   format: 'json' | 'pretty';
-  flush(): void;
+  readonly timeText: () => string;
+  readonly write: (line: string) => void;
+  readonly flush: () => void;
 }
 
-function wrap(logger: Logger, shared: Shared): Log {
+/** `inherited` are members of every line, each behind a comma. */
+function wrap(shared: Shared, inherited: string): Log {
   const isEnabled = (level: LogLevel): boolean => LEVELS.indexOf(level) >= shared.threshold;
   const at =
     (level: LogLevel) =>
     (fields: LogFields, message: string): void => {
-      if (isEnabled(level)) logger[level](redact(fields), message);
+      if (!isEnabled(level)) return;
+      const head = `{"level":"${level}","time":"${shared.timeText()}"${inherited}`;
+      shared.write(`${head}${membersOf(fields)},"msg":${textToJson(message)}}\n`);
     };
   return {
     debug: at('debug'),
@@ -122,7 +126,7 @@ function wrap(logger: Logger, shared: Shared): Log {
     warn: at('warn'),
     error: at('error'),
     isEnabled,
-    child: (fields) => wrap(logger.child({ ...(redact(fields) as Record<string, unknown>) }), shared),
+    child: (fields) => wrap(shared, inherited + membersOf(fields)),
     adopt: ({ level, format }) => {
       if (!shared.hasFixedLevel) shared.threshold = LEVELS.indexOf(level);
       shared.format = format ?? shared.format;

@@ -4,14 +4,20 @@ export const SECRET_KEY =
 
 /** Log lines use few keys, over and over; more than this many are judged again each time. */
 const MAX_JUDGED = 500;
-const judgedKeys = new Map<string, boolean>();
+const judgedKeys = new Map<string, JudgedKey>();
 
-function isSecretKey(key: string): boolean {
+interface JudgedKey {
+  readonly isSecret: boolean;
+  /** The start of a member of a JSON object, behind a comma. */
+  readonly start: string;
+}
+
+function judge(key: string): JudgedKey {
   const known = judgedKeys.get(key);
   if (known !== undefined) return known;
-  const isSecret = SECRET_KEY.test(key);
-  if (judgedKeys.size < MAX_JUDGED) judgedKeys.set(key, isSecret);
-  return isSecret;
+  const judged = { isSecret: SECRET_KEY.test(key), start: `,${JSON.stringify(key)}:` };
+  if (judgedKeys.size < MAX_JUDGED) judgedKeys.set(key, judged);
+  return judged;
 }
 
 /** What stands in a log in place of a secret. */
@@ -25,12 +31,38 @@ const MAX_ENTRIES = 100;
 const MAX_TEXT = 2000;
 
 /**
- * A bounded copy of log fields without secrets: a text (or anything that holds texts) under a secret's name is
- * replaced at any depth, as are tokens in queries. Cycles end at the sixth level, lists and objects at 100 entries,
- * texts at 2000 characters. Errors become plain objects.
+ * Log fields as members of a JSON object, each behind a comma, bounded and without secrets: a text (or anything that
+ * holds texts) under a secret's name is replaced at any depth, as are tokens in queries. Cycles end at the sixth
+ * level, lists and objects at 100 entries, texts at 2000 characters. Errors become plain objects.
  */
-export function redact(value: unknown): unknown {
-  return copy(value, 0);
+export function membersOf(fields: Readonly<Record<string, unknown>>): string {
+  let members = '';
+  for (const key of Object.keys(fields).slice(0, MAX_ENTRIES)) {
+    const { isSecret, start } = judge(key);
+    const json = toJson(isSecret ? hidden(fields[key]) : fields[key]);
+    if (json !== undefined) members += start + json;
+  }
+  return members;
+}
+
+/** Nothing but what JSON has no escape for: most texts of a log line, which are written as they are. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+function toJson(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
+  return typeof value === 'string' ? textToJson(value) : JSON.stringify(copy(value, 1));
+}
+
+/** A text as JSON, bounded and without tokens in queries. */
+export function textToJson(value: string): string {
+  const text = redactText(value);
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** What stands under a secret's name: numbers and flags are no secrets. */
+function hidden(value: unknown): unknown {
+  const holdsText = typeof value === 'string' || (typeof value === 'object' && value !== null);
+  return holdsText ? REDACTED : value;
 }
 
 function copy(value: unknown, depth: number): unknown {
@@ -51,9 +83,7 @@ function copyObject(value: Readonly<Record<string, unknown>>, depth: number): ob
   let entries = 0;
   for (const key of Object.keys(value)) {
     if ((entries += 1) > MAX_ENTRIES) break;
-    const item = value[key];
-    const holdsText = typeof item === 'string' || (typeof item === 'object' && item !== null);
-    copied[key] = holdsText && isSecretKey(key) ? REDACTED : copy(item, depth + 1);
+    copied[key] = judge(key).isSecret ? copy(hidden(value[key]), depth + 1) : copy(value[key], depth + 1);
   }
   return copied;
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clearControl, createLogger } from '../../src/telemetry/telemetry.ts';
 import type { LogOptions } from '../../src/telemetry/telemetry.ts';
@@ -23,6 +24,29 @@ test('a line is one JSON object with level, ISO time, fields and message', () =>
   });
 });
 
+test('a line is what JSON makes of its fields, whatever they hold', () => {
+  const key = fc.string({ unit: 'binary' }).filter((name) => !['level', 'time', 'msg'].includes(name));
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.string({ unit: 'binary' }),
+    fc.double(),
+    fc.constant(undefined),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(key, value), fc.string({ unit: 'binary' }), (fields, message) => {
+      const { lines, log } = capture();
+      log.info(fields, message);
+      log.child(fields).info({}, message);
+      for (const line of lines) {
+        expect(line.indexOf('\n')).toBe(line.length - 1);
+        const { level: _level, time: _time, ...read } = JSON.parse(line) as Record<string, unknown>;
+        expect(read).toEqual(JSON.parse(JSON.stringify({ ...fields, msg: message })));
+      }
+    }),
+    { seed: 42, numRuns: 300 },
+  );
+});
+
 test('an adopted configuration sets level and format for the log and its children', () => {
   const { lines, log } = capture();
   const child = log.child({ part: 'x' });
@@ -42,6 +66,11 @@ test('a level given to the log itself outlasts a configuration', () => {
 
 test('texts under a secret name are replaced at any depth, numbers stay', () => {
   const { lines, log } = capture();
+  const own = { token: 'abc', passwords: 7, secret: ['abc'], Cookie: { a: 'abc' }, queryToken: 'header' };
+  log.child(own).info(own, 'x');
+  expect(lines.shift()?.match(/\{"level.*?(,"token.*)\1,"msg":"x"\}\n/)?.[1]).toBe(
+    ',"token":"[redacted]","passwords":7,"secret":"[redacted]","Cookie":"[redacted]","queryToken":"header"',
+  );
   const headers = { authorization: 'Bearer abc', cookie: 'c', 'x-service-token': 'abc', accept: '*/*' };
   log.info({ a: { b: [{ headers, botToken: 'abc', apiKey: 'abc' }] }, usage: { inputTokens: 7 } }, 'x');
   expect(lines[0]).not.toContain('abc');
