@@ -5,6 +5,12 @@ import { doorOf } from './path-door.ts';
 import { type IncomingHook, refuse } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
 
+/** A request to a path that names a challenge. */
+interface AskedHook {
+  readonly hook: IncomingHook;
+  readonly challenge: NonNullable<IncomingHook['settings']['challenge']>;
+}
+
 /**
  * Answers the challenge of a provider, without a proof, on a path that names one; undefined for all other requests.
  * Nothing of it reaches mappings or the store.
@@ -12,11 +18,9 @@ import type { ServerContext } from './server-context.ts';
 export async function answerQuestion(
   context: ServerContext,
   exchange: Exchange,
-  hook: IncomingHook,
+  { hook, challenge }: AskedHook,
 ): Promise<Ending | undefined> {
   const { settings, target } = hook;
-  const { challenge } = settings;
-  if (challenge === undefined) return undefined;
   const { req, headers } = exchange;
   const { allows } = doorOf(context, settings);
   if (!allows(context.findAddress(req.socket.remoteAddress, headers.values['x-forwarded-for'])))

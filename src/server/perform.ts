@@ -35,15 +35,24 @@ export type Performed =
     };
 
 /** Evaluates and stores one request; one with an idempotency key only if it is no repeat. */
-export async function performOnce(
+export function performOnce(
   context: ServerContext,
   exchange: RequestFacts,
   work: Work,
 ): Promise<Performed | Repeat> {
   const { idempotency } = work;
-  if (idempotency === undefined) return perform(context, exchange, work);
+  return idempotency === undefined
+    ? perform(context, exchange, work)
+    : performGuarded(context, exchange, { ...work, idempotency });
+}
+
+async function performGuarded(
+  context: ServerContext,
+  exchange: RequestFacts,
+  work: Work & { readonly idempotency: IdempotencyKey },
+): Promise<Performed | Repeat> {
   try {
-    return await context.repeats.once(idempotency, exchange.receivedAt, () =>
+    return await context.repeats.once(work.idempotency, exchange.receivedAt, () =>
       perform(context, exchange, work),
     );
   } catch (error) {
@@ -69,8 +78,10 @@ async function perform(context: ServerContext, exchange: RequestFacts, work: Wor
     const outcome = actions.length === 0 ? 'skipped' : result.duplicate ? 'duplicate' : 'accepted';
     return { kind: 'stored', outcome, result, judged: { ...judged, storeMs, result } };
   } catch (error) {
-    const outcome = judged.evaluation === undefined ? 'refused' : 'rejected';
-    return { kind: 'failed', outcome, error: toHookError(error), judged };
+    if (judged.evaluation === undefined) {
+      return { kind: 'failed', outcome: 'refused', error: toHookError(error), judged };
+    }
+    return { kind: 'failed', outcome: 'rejected', error: storeError(error), judged };
   }
 }
 
@@ -80,28 +91,28 @@ interface Findings {
 }
 
 /** One transaction for all actions of the request. */
-async function store(
+function store(
   context: ServerContext,
   work: Work,
   { actions, found }: Findings,
-): Promise<AcceptResult> {
+): AcceptResult | Promise<AcceptResult> {
   const { request, idempotency, isSignedId } = work;
   const warnings = work.blankKey ? [BLANK_KEY_WARNING, ...found] : found;
   if (actions.length === 0 && (idempotency === undefined || isSignedId)) {
     return { accepted: [], warnings, duplicate: false };
   }
-  try {
-    return await context.deps.storage.accept({
-      requestId: request.id,
-      receivedAt: request.receivedAt,
-      actions,
-      warnings,
-      ...(idempotency === undefined ? {} : { idempotency }),
-    });
-  } catch (error) {
-    if (error instanceof HookError) throw error;
-    throw new HookError('storage_unavailable', 'the request could not be stored', { cause: error });
-  }
+  return context.deps.storage.accept({
+    requestId: request.id,
+    receivedAt: request.receivedAt,
+    actions,
+    warnings,
+    ...(idempotency === undefined ? {} : { idempotency }),
+  });
+}
+
+function storeError(error: unknown): HookError {
+  if (error instanceof HookError) return error;
+  return new HookError('storage_unavailable', 'the request could not be stored', { cause: error });
 }
 
 const BLANK_KEY_WARNING = {

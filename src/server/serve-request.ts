@@ -62,27 +62,30 @@ async function handle(
       return await answerOutside(context, exchange, name !== undefined);
     }
     const hook = incomingHook(exchange, name, target);
-    const asked = await answerQuestion(context, exchange, hook);
+    const { challenge } = hook.settings;
+    const asked = challenge && (await answerQuestion(context, exchange, { hook, challenge }));
     if (asked !== undefined) return asked;
     const begun = performance.now();
-    const proof = await prove(context, exchange, hook);
+    const proving = prove(context, exchange, hook);
+    const proof = proving instanceof Promise ? await proving : proving;
     const proofMs = performance.now() - begun;
     if (proof.kind === 'refused') {
       return { ...failedEnding(exchange, proof.error, { proof, ...knownName(hook) }), proofMs };
     }
     onProved();
-    return { ...(await answerProved(context, exchange, { hook, proof })), proofMs };
+    const ending = await answerProved(context, exchange, { hook, proof });
+    return { ...ending, proofMs };
   } catch (error) {
     return failedEnding(exchange, error);
   }
 }
 
 /** Everything outside `hooks.path`, and inside it while hooks are off. */
-async function answerOutside(
+function answerOutside(
   context: ServerContext,
   exchange: Exchange,
   hooksAreOff: boolean,
-): Promise<Ending> {
+): Ending | Promise<Ending> {
   const path = exchange.target?.path;
   if (path !== '/healthz' && path !== '/readyz') {
     const detail = hooksAreOff ? 'hooks are switched off' : 'nothing is served at this path';
@@ -92,7 +95,7 @@ async function answerOutside(
   if (method !== 'GET' && method !== 'HEAD') return wrongMethod(exchange, 'GET, HEAD');
   if (path === '/healthz') return served(HEALTHY);
   const query = { stopping: context.stopping.signal.aborted, withDetails: isOperator(exchange) };
-  return served(await context.probe.answer(query));
+  return context.probe.answer(query).then(served);
 }
 
 /** Pub/Sub takes a 2xx as read; what the notice says does not matter, as the mailbox itself is asked. */
@@ -134,8 +137,9 @@ async function answerProved(
 ): Promise<Ending> {
   const known = { proof, hookName: hook.name.slice(0, MAX_HOOK_NAME) };
   try {
-    const asked = await answerRunQuery(context, exchange, hook.name);
-    if (asked !== undefined) return { ...asked, ...known };
+    if (isRunQuery(exchange, hook.name)) {
+      return { ...(await answerRunQuery(context, exchange, hook.name)), ...known };
+    }
     const { method = 'POST' } = hook.settings;
     if (exchange.req.method !== method) return wrongMethod(exchange, method, known);
     if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
@@ -165,18 +169,14 @@ function wrongMethod(
   return failedEnding(exchange, error, { ...known, headers: ['allow', allowed] });
 }
 
-/** Answers `GET {hooks.path}/runs/<id>`; undefined for what is no such query. */
-async function answerRunQuery(
-  context: ServerContext,
-  exchange: Exchange,
-  name: string,
-): Promise<Ending | undefined> {
-  if (!name.startsWith('runs/')) return undefined;
+function isRunQuery({ req, generation }: Exchange, name: string): boolean {
+  return name.startsWith('runs/') && (generation.hooks.exposeRuns || req.method === 'GET');
+}
+
+/** Answers `GET {hooks.path}/runs/<id>`. */
+async function answerRunQuery(context: ServerContext, exchange: Exchange, name: string): Promise<Ending> {
   const { req, generation } = exchange;
-  if (!generation.hooks.exposeRuns) {
-    if (req.method !== 'GET') return undefined;
-    throw new HookError('not_found', 'runs are not exposed here');
-  }
+  if (!generation.hooks.exposeRuns) throw new HookError('not_found', 'runs are not exposed here');
   if (req.method !== 'GET') return wrongMethod(exchange, 'GET');
   const runId = name.slice('runs/'.length);
   const run = runId.length > MAX_RUN_ID ? undefined : await context.deps.storage.findRun(runId);
