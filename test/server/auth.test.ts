@@ -1,4 +1,6 @@
+import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { authenticate, compileTokens, findToken, isSecret } from '../../src/server/authenticate.ts';
 import {
   answersIn,
   BEARER,
@@ -14,6 +16,46 @@ import {
 } from '../support/server-fixture.ts';
 
 afterEach(stopServers);
+
+describe('a text is compared with tokens', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    // Around the length from which on a digest stands for the text.
+    fc.integer({ min: 125, max: 130 }).map((length) => 'x'.repeat(length)),
+    fc.constantFrom('', '\0', 'a', 'a\0', '\0a', 'ab', 'ä', 'x'.repeat(5_000), `${'x'.repeat(4_999)}y`),
+  );
+
+  test('by all its bytes, and the last of equal ones is not taken for the first', () => {
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), text, (tokens, presented) => {
+        const [token = '', ...previousTokens] = tokens;
+        const set = compileTokens({ token, previousTokens, queryToken: 'warn' });
+        const headers = { bearer: undefined, serviceToken: undefined, values: {}, hosts: 1 };
+        const target = { path: '', url: '', query: {}, token: presented };
+        const expected = presented === '' ? -1 : tokens.indexOf(presented);
+        const judged = authenticate(set, headers, target);
+        expect(judged).toEqual(
+          expected < 0
+            ? { kind: 'refused', reason: 'wrong' }
+            : { kind: 'accepted', carrier: 'query', retired: expected },
+        );
+        const sent = Buffer.from(presented, 'utf8').toString('latin1');
+        expect(findToken(set, sent)).toBe(expected >= 0);
+        expect(tokens.map((each) => isSecret(each, sent))).toEqual(tokens.map((each) => each === presented));
+      }),
+      { seed: 7, numRuns: 500 },
+    );
+  });
+
+  test('of one length whatever was sent, with each token', () => {
+    const { frames, presented } = compileTokens({
+      token: 'a',
+      previousTokens: ['', 'b'.repeat(40), 'c'.repeat(9_000)],
+      queryToken: 'warn',
+    });
+    expect(new Set([...frames, presented].map(({ length }) => length))).toEqual(new Set([128]));
+  });
+});
 
 const WRONG = 'wrong-token';
 
