@@ -18,12 +18,12 @@ export function parseJsonBody(bytes: Buffer, decoder: TextDecoder, announced?: A
   const text = decodeUtf8(bytes, decoder);
   let payload: JsonValue;
   try {
-    payload = parseJson(text);
+    payload = parseJson(text, bytes);
   } catch {
     if (text.trim() === '') return {};
     throw new HookError('invalid_json', describeProblem(text, announced));
   }
-  if (bytes.length > MAX_DEPTH) checkDepth(payload);
+  if (mayBeDeep(text)) checkDepth(payload);
   return payload;
 }
 
@@ -33,6 +33,18 @@ function describeProblem(text: string, announced: AnnouncedFormat | undefined): 
   return found === undefined
     ? 'the body is not JSON'
     : `the body is not JSON at line ${found.line}, column ${found.column}: expected ${found.expected}`;
+}
+
+/** Whether a JSON text opens more lists and objects than may lie in each other: most do not, and are not walked. */
+function mayBeDeep(text: string): boolean {
+  let opened = 0;
+  for (const bracket of ['[', '{']) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      opened += 1;
+      if (opened > MAX_DEPTH) return true;
+    }
+  }
+  return false;
 }
 
 /** @throws HookError `invalid_body` */

@@ -27,6 +27,23 @@ function problem(format: BodyFormat, body: string | Buffer, headers: Record<stri
   throw new Error('it was taken');
 }
 
+describe('JSON', () => {
+  test('a long number keeps its text, also behind a byte order mark and characters of several bytes', () => {
+    const written = ['820982911946154508', '{"ü€😀":[-12345678901234567890]}'];
+    for (const text of [...written, ...written.map((each) => `\ufeff${each}`)]) {
+      expect(JSON.stringify(parse('json', text))).toBe(text.replace('\ufeff', ''));
+    }
+  });
+
+  test('513 levels of lists and objects are refused, 512 and any number side by side are taken', () => {
+    const nested = (levels: number): string => `${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`;
+    expect(problem('json', `[${nested(512)}]`)).toMatch('invalid_body: the body is nested more than 512');
+    expect(JSON.stringify(parse('json', nested(512)))).toBe(nested(512));
+    const flat = `[${Array.from({ length: 600 }, () => '{"a":[]}').join(',')}]`;
+    expect(JSON.stringify(parse('json', flat))).toBe(flat);
+  });
+});
+
 describe('a form', () => {
   test.each([
     ['a=1&b=', { a: '1', b: '' }],
