@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,6 +8,7 @@ import { query, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/service-process.ts';
 import { agent, completion, work } from '../support/storage-builders.ts';
 import { claim, ids } from '../support/storage-harness.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 /** The long forms of what goes wrong with a database; the short ones are in test/storage and test/gateway. */
@@ -23,27 +22,11 @@ async function isAnswering(url: string): Promise<boolean> {
   );
 }
 
-function mountSmallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-small-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=72m', 'tmpfs', folder], { stdio: 'ignore' });
-  } catch {
-    rmSync(folder, { recursive: true, force: true });
-    return undefined;
-  }
-  chmodSync(folder, 0o755);
-  onTestFinished(() => {
-    execFileSync('umount', ['-l', folder]);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return folder;
-}
-
 test.skipIf(!isRoot)(
   'a full disk of the database: senders get 503, nothing accepted is lost, and it goes on when there is space',
   { timeout: 120_000 },
   async (context) => {
-    const data = mountSmallDisk();
+    const data = mountSmallDisk('72m');
     if (data === undefined) return context.skip();
     const server = await startPostgres({
       data,

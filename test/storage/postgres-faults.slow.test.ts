@@ -1,10 +1,16 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { POSTGRES_MIGRATIONS } from '../../src/storage/postgres/postgres-schema.ts';
 import { PostgresStatements } from '../../src/storage/postgres/worker/postgres-statements.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/service-process.ts';
 import { agent, completion, NOW, wake, work } from '../support/storage-builders.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { claim, ids } from '../support/storage-harness.ts';
 
 const server = await startPostgres();
@@ -162,3 +168,90 @@ test('a database that gives up durability is told of, and Sluice commits to disk
   expect(sql.find(`SELECT current_setting('synchronous_commit') AS value`)).toEqual({ value: 'on' });
   sql.close();
 });
+
+test('a service that was away while a newer version took the store over writes nothing, and says why', async () => {
+  const url = await server.freshUrl();
+  const storage = await openStorage(url);
+  const [before, during] = [agent(), agent()] as const;
+  await storage.accept(work([before, during]));
+  expect(ids(await claim(storage, 1))).toEqual([before.id]);
+  const newest = POSTGRES_MIGRATIONS.length;
+  await query(url, `UPDATE sluice_schema SET version = ${newest + 1}`);
+  const refusal = {
+    code: 'newer_schema',
+    message: expect.stringContaining(`knows up to ${newest}; run the newer`) as string,
+  };
+  for (const request of [work([agent()]), work([agent({ sessionKey: 'k' })])]) {
+    await expect(storage.accept(request)).rejects.toMatchObject({ status: 503, cause: refusal });
+  }
+  await expect(claim(storage)).rejects.toMatchObject(refusal);
+  await expect(storage.completeRun(completion(before.id))).rejects.toMatchObject(refusal);
+  expect(storage.health()).toMatchObject({ kind: 'unavailable', ...refusal });
+  await new Promise((done) => setTimeout(done, 500));
+  expect(storage.health()).toMatchObject({ code: 'newer_schema' });
+  expect(await storage.backlog()).toMatchObject({ queuedRuns: 1, activeRuns: 1 });
+  await storage.close();
+});
+
+test('a newer version is refused while an older one uses the store, which goes on', async () => {
+  const url = await server.freshUrl();
+  const replica = { role: 'all', version: 'old', leaseMs: 1_000 };
+  const old = await openStorage(url, { replica });
+  const newest = POSTGRES_MIGRATIONS.length;
+  // Seen from here it is the store of a version before this one; the migration itself is not repeated.
+  await query(url, `UPDATE sluice_schema SET version = ${newest - 1}`);
+  const run = agent();
+  await old.accept(work([run]));
+  await expect(openStorage(url, { replica })).rejects.toMatchObject({
+    code: 'locked',
+    message: expect.stringContaining('a service of an older version uses this store; stop it') as string,
+  });
+  const attached = openStorage(url, { mode: 'attached' });
+  await expect(attached).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('of an older version; start the service once, or run') as string,
+  });
+  expect(ids(await claim(old))).toEqual([run.id]);
+  expect(await old.completeRun(completion(run.id))).toBe(true);
+  expect(await query(url, 'SELECT version FROM sluice_schema')).toEqual([{ version: newest - 1 }]);
+  await old.close();
+});
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a full disk of the database: senders get 503 with what to do, and it goes on when there is space',
+  async (context) => {
+    const disk = mountSmallDisk('8m');
+    if (disk === undefined) return context.skip('this user may not mount a small disk');
+    const data = join(disk, 'data');
+    mkdirSync(data);
+    execFileSync('chown', ['nobody', data]);
+    await query(await server.freshUrl(), `CREATE TABLESPACE small LOCATION '${data}'`);
+    // Its tables lie there, and the log of the database does not: a full disk for that ends the whole server.
+    const url = (await server.freshUrl()).replace(
+      'search_path',
+      'default_tablespace%3Dsmall%20-c%20search_path',
+    );
+    const storage = await openStorage(url);
+    const filler = join(disk, 'filler');
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(filler, Buffer.alloc(bavail * bsize - 400_000));
+    const accepted: string[] = [];
+    const refusals: unknown[] = [];
+    while (refusals.length === 0 && accepted.length < 500) {
+      const run = agent({ message: randomBytes(30_000).toString('hex') });
+      await storage.accept(work([run])).then(
+        () => accepted.push(run.id),
+        (error: unknown) => refusals.push(error),
+      );
+    }
+    const full = { code: 'disk_full', message: expect.stringContaining('free some there') as string };
+    expect(refusals).toMatchObject([{ status: 503, cause: full }]);
+    rmSync(filler);
+    await storage.accept(work([agent()]));
+    expect(storage.health().kind).toBe('ok');
+    const stored = new Set(ids(await storage.listRuns({ limit: 1_000 })));
+    expect(accepted.filter((id) => !stored.has(id))).toEqual([]);
+    expect(await storage.verify()).toEqual([]);
+    await storage.close();
+  },
+);

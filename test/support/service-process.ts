@@ -28,10 +28,12 @@ export interface ServiceProcess extends LastingProcess {
 export async function startServiceProcess(
   folder: string,
   env: NodeJS.ProcessEnv = {},
+  { main = MAIN }: { readonly main?: string } = {},
 ): Promise<ServiceProcess> {
   const args = ['serve', '-c', join(folder, 'sluice.yaml'), '--port', '0'];
   const [started, port] = await startLasting(folder, args, {
     env,
+    main,
     ready: /"url":"http:\/\/127\.0\.0\.1:(\d+)"/,
   });
   return { ...started, port: Number(port) };
@@ -51,9 +53,13 @@ export async function startMailRunProcess(
 async function startLasting(
   folder: string,
   args: readonly string[],
-  { env, ready }: { readonly env: NodeJS.ProcessEnv; readonly ready: RegExp },
+  {
+    env,
+    ready,
+    main = MAIN,
+  }: { readonly env: NodeJS.ProcessEnv; readonly ready: RegExp; readonly main?: string },
 ): Promise<readonly [LastingProcess, string]> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...env },

@@ -42,6 +42,8 @@ async function migrate(client: Client, place: string): Promise<void> {
   try {
     const version = await schemaVersion(client);
     refuseNewer(place, version);
+    // Who writes just now ends first, and who comes next finds the new schema.
+    if (version > 0) await client.query('SELECT one FROM counters FOR UPDATE');
     if (version >= SHARED_SINCE && version < NEWEST) await refuseWhileShared(client, place);
     const steps = POSTGRES_MIGRATIONS.slice(version).join('\n');
     if (steps !== '') await client.query(`${steps} UPDATE sluice_schema SET version = ${NEWEST}`);
@@ -62,7 +64,8 @@ export async function schemaVersion(client: Client): Promise<number> {
   return found.rows[0]?.version ?? 0;
 }
 
-function refuseNewer(place: string, version: number): void {
+/** @throws StorageError where the schema is newer than what this Sluice knows */
+export function refuseNewer(place: string, version: number): void {
   if (version <= NEWEST) return;
   throw new StorageError(
     'newer_schema',
@@ -78,7 +81,7 @@ async function refuseWhileShared(client: Client, place: string): Promise<void> {
   if (count === 0) return;
   throw new StorageError(
     'locked',
-    `${place}: ${count} services of an older version use this store; stop them, then start this one, which brings the store up to date`,
+    `${place}: ${count === 1 ? 'a service of an older version uses' : `${count} services of an older version use`} this store; stop ${count === 1 ? 'it' : 'them'}, then start this one, which brings the store up to date`,
   );
 }
 

@@ -2,13 +2,16 @@ import type { NewRun } from '../../prepared-request.ts';
 import { RUN } from '../../engine/states.ts';
 import { BrokenOff, PostFailed } from '../../engine/statements.ts';
 import type { AcceptLimits, Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
+import { placeOf } from '../postgres-errors.ts';
+import { POSTGRES_MIGRATIONS } from '../postgres-schema.ts';
+import { refuseNewer } from '../set-up-schema.ts';
 import { BlockingConnection, isConnectionError } from './blocking-connection.ts';
 import type { Answered, Statement } from './connection-thread.ts';
 import { escapeText, toPostgres, unescapeText } from './dialect.ts';
 import { findFate } from './transaction-fate.ts';
 
 /**
- * Counts the runs where there is room for all, and stores them in the order given; the actions go to their own table
+ * Counts the runs where there is room for all and the schema is known, and stores them in the order given; the actions go to their own table
  * with the numbers that their runs have got. The counters' row comes first: it is what all writers wait for. Asked again,
  * it leaves out runs that are there: it stored them before, and its answer was lost.
  */
@@ -21,7 +24,8 @@ const ACCEPT_RUNS = `WITH given AS (
   SELECT count(*)::integer AS runs, coalesce(sum(bytes), 0)::bigint AS bytes FROM fresh
 ), room AS (
   UPDATE counters SET queued_runs = queued_runs + wanted.runs, run_bytes = run_bytes + wanted.bytes FROM wanted
-  WHERE queued_runs + active_runs + wanted.runs <= $2 AND run_bytes + wanted.bytes <= $3 RETURNING one
+  WHERE queued_runs + active_runs + wanted.runs <= $2 AND run_bytes + wanted.bytes <= $3
+    AND (SELECT version FROM sluice_schema) <= ${POSTGRES_MIGRATIONS.length} RETURNING one
 ), inserted AS (
   INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at)
   SELECT id, 'hook', ${RUN.ready}, "sessionKey", owner, "mappingId", runner, bytes, "acceptedAt", "acceptedAt"
@@ -29,6 +33,9 @@ const ACCEPT_RUNS = `WITH given AS (
 ), actions AS (
   INSERT INTO run_actions (seq, action) SELECT seq, action FROM inserted JOIN fresh USING (id)
 ) SELECT one FROM room`;
+
+const NUMBERED = 'SELECT pg_current_xact_id()::text AS transaction,';
+const VERSION = 'SELECT version FROM sluice_schema';
 
 export interface StatementsOptions {
   readonly url: string;
@@ -67,12 +74,23 @@ export class PostgresStatements implements Statements {
     this.#leave();
     const { perTransaction } = this.#options;
     const text = ['BEGIN', ...(perTransaction === undefined ? [] : [perTransaction])].join('; ');
-    const locking = first.replace(/^SELECT/, 'SELECT pg_current_xact_id()::text AS transaction,');
-    const [, { rows }] = this.#inTransaction([{ text }, this.#statement(`${locking} FOR UPDATE`, [])], {
-      mayConnect: true,
-    }) as [Answered, Answered];
-    const { transaction, ...row } = rows[0] as { readonly transaction: string };
+    const locking = `${first.replace(/^SELECT/, NUMBERED)} FOR UPDATE`;
+    const asked = [{ text }, this.#statement(locking, []), this.#statement(VERSION, [])];
+    const [, counted, known] = this.#inTransaction(asked, { mayConnect: true }) as [
+      Answered,
+      Answered,
+      Answered,
+    ];
+    const { transaction, ...row } = counted.rows[0] as { readonly transaction: string };
+    const [{ version }] = known.rows as [{ readonly version: number }];
     this.#transaction = transaction;
+    // Services of a newer version may have gone on with the store while this one was cut off.
+    try {
+      refuseNewer(placeOf(this.#options.url), version);
+    } catch (error) {
+      this.run('ROLLBACK');
+      throw error;
+    }
     return row;
   }
 
@@ -130,11 +148,6 @@ export class PostgresStatements implements Statements {
     this.#posted = [];
     this.#transaction = undefined;
     return posted;
-  }
-
-  /** Several statements, without values. */
-  exec(text: string): void {
-    this.#ask([{ text }]);
   }
 
   run(text: string, ...values: SqlValue[]): number {

@@ -32,7 +32,10 @@ function main({ url, mode, limits, holder, isPooled }: PostgresInput): void {
     ...(!isPerformer && { channel: CHANNEL }),
   });
   const health = new HealthMonitor(() => undefined);
-  const probe = () => sql.exec('UPDATE counters SET opened = opened + 1');
+  const probe = () => {
+    sql.begin('SELECT one FROM counters');
+    sql.commit(['UPDATE counters SET opened = opened + 1']);
+  };
   const engine = new Engine(sql, { limits, holder, explain, probe, ...(isPerformer && { health }) });
   const timer = setInterval(() => engine.checkHealth(), WATCH_MS);
   serveBatches(engine, () => {
