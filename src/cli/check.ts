@@ -12,7 +12,7 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
-import { CliError } from './terminal.ts';
+import { CliError, formatOneLine } from './terminal.ts';
 
 export interface CheckFlags {
   readonly config?: string;
@@ -69,7 +69,7 @@ async function fix(cli: Cli, file: string, options: Parameters<typeof checkGener
         own.map(({ edit }) => edit),
       );
       for (const { edit, code } of own)
-        cli.terminal.err(`fixed ${code} at ${formatPlace(edit.at)}: ${edit.text}`);
+        cli.terminal.err(`fixed ${code} at ${formatPlace(edit.at)}: ${shownText(edit)}`);
     }
   }
 }
@@ -83,6 +83,14 @@ function applyTo(name: string, edits: readonly TextEdit[]): void {
   if (text.slice(mark.length) !== edits[0]?.at.source.text)
     throw new CliError(`${name} changed while it was checked; nothing was written to it`);
   writeFileSync(path, mark + applyEdits(text.slice(mark.length), edits));
+}
+
+const MAX_SHOWN = 160;
+
+/** What was written, unless a secret stood there and may be part of it. */
+function shownText({ at: { source, start, end }, text }: TextEdit): string {
+  const isSecret = source.secrets?.some((secret) => secret.start < end && start < secret.end) === true;
+  return isSecret ? '…' : formatOneLine(clearControl(text), MAX_SHOWN);
 }
 
 const fails = (diagnostic: Diagnostic, flags: CheckFlags): boolean =>

@@ -2,13 +2,96 @@ import { meantTimeZone, type SchemaAdvice } from '../document/document.ts';
 
 /** How values of the configuration were meant that it does not take. */
 const meantSetting: NonNullable<SchemaAdvice['value']> = (key, value) => {
-  if (typeof value !== 'string') return undefined;
+  const object = meantBlock(key, value);
+  if (object !== undefined || typeof value !== 'string') return object;
   if (key.endsWith('.timeZone')) {
     const zone = meantTimeZone(value);
     return zone === undefined ? undefined : { hint: `did you mean ${zone}?`, text: zone };
   }
   return /\.activeHours\.(?:from|to)$/.test(key) ? meantTime(value) : undefined;
 };
+
+/** What a number, a word, true or false sets in a block. */
+const BLOCKS: Readonly<
+  Record<string, { readonly number?: string; readonly text?: string; readonly flag?: string }>
+> = {
+  server: { number: 'port' },
+  'server.health': { number: 'port' },
+  'server.limits': { number: 'connections' },
+  metrics: { number: 'port' },
+  console: { number: 'port', flag: 'enabled' },
+  storage: { text: 'url' },
+  'storage.keep': { number: 'days' },
+  'storage.keepRequests': { text: 'which', number: 'count' },
+  'storage.maxBacklog': { number: 'runs' },
+  'gateway.main': { text: 'channel' },
+  'gateway.events': { number: 'maxPending' },
+  'gateway.sessions': { number: 'maxTurns' },
+  'hooks.defaults.limits': { number: 'runsPerHour' },
+  'agents.defaults': { text: 'model' },
+};
+
+/** Blocks that take more than one value can say. */
+const SHOWN: Readonly<Record<string, string>> = {
+  hooks: 'hooks: {enabled: true, token: "${SLUICE_HOOK_TOKEN}"}',
+  metrics: 'metrics: {port: 9090}',
+  'gateway.alerts': 'alerts: {channel: slack, to: C0123456}, with the channel and recipient of the operator',
+  'gateway.runners': 'runners: {claude: {kind: claude}}: each runner has a name, and its settings below it',
+  'gateway.heartbeat.activeHours': 'activeHours: {from: "08:00", to: "22:00"}',
+  'hooks.defaults': 'defaults: {summary: failures}; the keys here are: wakeMode, deliver, summary, limits',
+  'hooks.limits':
+    'limits: {steps: …}, the limits of the work of one request; how many runs may begin is defaults: {limits: {runsPerHour: 60}}',
+  'hooks.sessionKeys': 'sessionKeys: {default: …}, or {allowedPrefixes: ["hook:"]}',
+  'hooks.agents': 'agents: {default: main, allowed: [main]}',
+  storage: 'storage: {url: …}',
+  channels: 'channels: {slack: {botToken: "${SLACK_TOKEN}"}}',
+};
+
+const LOG_FORMATS = ['json', 'pretty'];
+
+/** The block that a single value in its place was meant to be. */
+function meantBlock(key: string, value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
+  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return undefined;
+  const name = key.split('.').at(-1) ?? key;
+  const written = blockText(key, value);
+  if (written !== undefined) return { hint: `write ${name}: ${written}`, text: written };
+  if (/^channels\.[a-z]+$/.test(key)) {
+    return {
+      hint: `write ${name}: {botToken: "\${${name.toUpperCase()}_TOKEN}"}, with the settings that docs/channels.md names for ${name}`,
+    };
+  }
+  return Object.hasOwn(SHOWN, key) ? { hint: `write ${SHOWN[key]}` } : undefined;
+}
+
+function blockText(key: string, value: unknown): string | undefined {
+  if (Array.isArray(value)) return undefined;
+  if (key === 'gateway.heartbeat') return heartbeatText(value);
+  if (key === 'log') return `{${LOG_FORMATS.includes(String(value)) ? 'format' : 'level'}: ${String(value)}}`;
+  if (key === 'server' && typeof value === 'string') return addressText(value);
+  const block = Object.hasOwn(BLOCKS, key) ? BLOCKS[key] : undefined;
+  if (typeof value === 'number' && block?.number !== undefined) return `{${block.number}: ${value}}`;
+  if (typeof value === 'boolean' && block?.flag !== undefined) return `{${block.flag}: ${value}}`;
+  if (typeof value !== 'string' || block?.text === undefined) return undefined;
+  // An address may hold a password.
+  if (value.includes('@')) return undefined;
+  const isPath = key === 'storage' && !/^(?:sqlite|postgres(?:ql)?):/.test(value);
+  return `{${block.text}: ${JSON.stringify(isPath ? `sqlite:${value}` : value)}}`;
+}
+
+/** Seconds, a time with a unit, or a flag. */
+function heartbeatText(value: unknown): string | undefined {
+  if (value === false || /^(?:off|no|never|none)$/i.test(String(value))) return '{everySeconds: 0}';
+  const [, count = '', unit = 's'] = /^(\d+)\s*([smh])?[a-z]*$/i.exec(String(value).trim()) ?? [];
+  const seconds = Number(count) * ({ s: 1, m: 60, h: 3_600 }[unit.toLowerCase()] ?? Number.NaN);
+  return count === '' || Number.isNaN(seconds) ? undefined : `{everySeconds: ${seconds}}`;
+}
+
+/** `host:port` or a port in quotes. */
+function addressText(text: string): string | undefined {
+  const [, host, port] = /^(?:([\w.-]+):)?(\d{1,5})$/.exec(text.trim()) ?? [];
+  if (port === undefined) return undefined;
+  return host === undefined ? `{port: ${port}}` : `{host: ${JSON.stringify(host)}, port: ${port}}`;
+}
 
 /** `8:00`, `8` and `8pm` as `08:00` and `20:00`. */
 function meantTime(written: string): ReturnType<NonNullable<SchemaAdvice['value']>> {
@@ -20,6 +103,10 @@ function meantTime(written: string): ReturnType<NonNullable<SchemaAdvice['value'
   const time = `${String(hours).padStart(2, '0')}:${minute}`;
   return { hint: `write "${time}"`, text: `"${time}"` };
 }
+
+const AGAIN = {
+  hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key',
+};
 
 /** What is known of words and values of others in the configuration. */
 export const CONFIG_ADVICE: SchemaAdvice = {
@@ -44,6 +131,19 @@ export const CONFIG_ADVICE: SchemaAdvice = {
     database: { hint: 'the store is storage.url' },
     logging: { hint: 'the log is log.level and log.format' },
     models: { hint: 'the models that may be chosen are agents.defaults.models' },
+    'gateway.retry': AGAIN,
+    'gateway.retries': AGAIN,
+    'gateway.maxRetries': AGAIN,
+    'gateway.concurrency': { hint: 'here it is called "maxRuns"', rename: 'maxRuns' },
+    'gateway.timeoutSeconds': { hint: 'the time limit of runs is agents.defaults.timeoutSeconds' },
+    'gateway.model': { hint: 'the model of runs is agents.defaults.model' },
+    'gateway.heartbeat.every': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
+    'gateway.heartbeat.interval': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
+    'gateway.heartbeat.enabled': { hint: 'a heartbeat that is off is everySeconds: 0' },
+    'gateway.heartbeat.prompt': { hint: 'here it is called "instructions"', rename: 'instructions' },
+    'storage.path': { hint: 'write url: "sqlite:FILE"' },
+    'storage.file': { hint: 'write url: "sqlite:FILE"' },
+    'storage.retention': { hint: 'how long completed work is kept is keep: {days: 30}' },
     'hooks.timezone': {
       hint: 'a time zone is set at gateway.heartbeat.activeHours.timeZone, or in a template: {{date value tz="Europe/Berlin"}}',
     },

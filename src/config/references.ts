@@ -1,6 +1,14 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { kindsAt, type Diagnostic, type LocatedValue, type Path } from '../document/document.ts';
+import {
+  kindsAt,
+  replaceWithin,
+  withEdit,
+  type Diagnostic,
+  type LocatedValue,
+  type Path,
+  type Place,
+} from '../document/document.ts';
 import { readSecretFile } from './secret-file.ts';
 
 const REFERENCE = /\$(\$?)\{([^}]*)\}/g;
@@ -97,13 +105,33 @@ function replaceVariables(
   return { text, isUnknown };
 }
 
+/** A name with a space, a hyphen or a dollar, as other tools and hurried hands write it, is a name all the same. */
+function invalidReference(name: string, at: Place): Diagnostic {
+  const meant = name
+    .trim()
+    .replace(/^(?:env[.:]|\$)/, '')
+    .replaceAll(/[\s.-]+/g, '_')
+    .slice(0, 80);
+  const found: Diagnostic = {
+    severity: 'error',
+    code: 'INVALID_REFERENCE',
+    message: `\${${name.slice(0, 80)}} is not a valid reference, expected the name of an environment variable in the braces`,
+    at,
+    hint: 'write $${ for a literal ${',
+  };
+  return NAME.test(meant)
+    ? withEdit(
+        { ...found, hint: `did you mean \${${meant}}? a literal \${ is written as $\${` },
+        replaceWithin(at, `\${${name}}`, `\${${meant}}`),
+      )
+    : found;
+}
+
 function reportVariable(run: Run, path: Path, name: string): void {
   const report = (code: string, message: string, hint: string): void =>
     void run.diagnostics.push({ severity: 'error', code, message, at: run.root.place(path), hint });
   if (!NAME.test(name)) {
-    const shown = `\${${name.slice(0, 80)}}`;
-    const message = `${shown} is not a valid reference, expected the name of an environment variable in the braces`;
-    report('INVALID_REFERENCE', message, 'write $${ for a literal ${');
+    run.diagnostics.push(invalidReference(name, run.root.place(path)));
   } else if (run.options.needSecrets) {
     const state = run.options.env[name] === undefined ? 'not set' : 'empty';
     const hint = `set ${name} before starting, or use {file: PATH}`;

@@ -26,13 +26,15 @@ interface Finding {
   readonly labels?: readonly { readonly at: Place; readonly text: string }[];
   /** The hint as an edit at the place of the finding. */
   readonly replace?: { readonly from: string; readonly to: string } | undefined;
+  /** The same for the whole value: what stands in its place, as YAML and JSON5 take it. */
+  readonly value?: string | undefined;
 }
 
 export function createReporter(root: LocatedValue, diagnostics: Diagnostic[]): Reporter {
   return {
     root,
     add: (findings) => void diagnostics.push(...findings),
-    report(code, path, { message, hint, severity = 'error', key = false, labels = [], replace }) {
+    report(code, path, { message, hint, severity = 'error', key = false, labels = [], replace, value }) {
       const at = root.place(path, key ? 'key' : 'value');
       const found: Diagnostic = {
         severity,
@@ -42,8 +44,9 @@ export function createReporter(root: LocatedValue, diagnostics: Diagnostic[]): R
         ...(labels.length === 0 ? {} : { labels }),
         ...(hint === undefined ? {} : { hint }),
       };
+      const edit = value === undefined ? undefined : { at, text: value };
       diagnostics.push(
-        replace === undefined ? found : withEdit(found, replaceWithin(at, replace.from, replace.to)),
+        withEdit(found, replace === undefined ? edit : replaceWithin(at, replace.from, replace.to)),
       );
     },
   };

@@ -77,13 +77,32 @@ function checkName(
   reporter: Reporter,
 ): void {
   if (Object.hasOwn(runners, name)) return;
+  const message = `there is no runner "${name.slice(0, 80)}"`;
   const near = didYouMean(name, Object.keys(runners));
+  if (near !== undefined) {
+    const replace = { from: name, to: near };
+    reporter.report('UNKNOWN_RUNNER', path, { message, hint: `did you mean "${near}"?`, replace });
+    return;
+  }
+  const meant = path.at(-2) === 'gateway' ? meantRunner(name) : undefined;
+  const known = `the runners are: ${Object.keys(runners).join(', ')}; further ones are keys of gateway.runners`;
   reporter.report('UNKNOWN_RUNNER', path, {
-    message: `there is no runner "${name.slice(0, 80)}"`,
-    hint:
-      near === undefined ? `the runners are: ${Object.keys(runners).join(', ')}` : `did you mean "${near}"?`,
-    replace: near === undefined ? undefined : { from: name, to: near },
+    message,
+    hint: meant === undefined ? known : `write runner: ${meant.text}`,
+    value: meant?.isCertain === true ? meant.text : undefined,
   });
+}
+
+const AGENTS: readonly string[] = ['claude', 'codex', 'gemini', 'opencode', 'openclaw'];
+
+/** The runner itself, where its kind or a command line stands in the place of a name. */
+function meantRunner(written: string): { readonly text: string; readonly isCertain: boolean } | undefined {
+  const [program = '', ...rest] = written.trim().split(/\s+/);
+  const kind = program.toLowerCase();
+  if (AGENTS.includes(kind)) return { text: `{kind: ${kind}}`, isCertain: rest.length === 0 };
+  if (rest.length === 0 && !program.includes('/')) return undefined;
+  const argv = [program, ...rest].map((part) => JSON.stringify(part)).join(', ');
+  return { text: `{kind: command, argv: [${argv}]}`, isCertain: false };
 }
 
 /** Models a model runner would be asked for have to be served by one of its providers: nothing else is contacted. */
@@ -158,6 +177,7 @@ function checkModel(
     message: `no configured provider serves the model "${name.slice(0, 80)}", expected provider/model`,
     hint:
       near === undefined ? `the providers are: ${known.join(', ') || '(none)'}` : `did you mean "${near}/…"?`,
+    replace: near === undefined ? undefined : { from: `${provider ?? ''}/`, to: `${near}/` },
   });
 }
 

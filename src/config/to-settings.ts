@@ -1,4 +1,3 @@
-import { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 import { resolve } from 'node:path';
 import { namesMainSession } from '../action.ts';
 import { didYouMean, type Path } from '../document/document.ts';
@@ -7,6 +6,7 @@ import type { ConfigFile } from './config-schema.ts';
 import { resolveMail } from './resolve-mail.ts';
 import { resolveModels } from './models.ts';
 import type { Reporter } from './reporter.ts';
+import { storageUrl } from './storage-url.ts';
 import { resolveRunners } from './resolve-runners.ts';
 import {
   type ConsoleSettings,
@@ -178,9 +178,14 @@ function agentsSettings(
   { reporter }: SettingsContext,
 ): HooksSettings['agents'] {
   if (standard !== undefined && !Object.hasOwn(runners, standard)) {
+    const near = didYouMean(standard, Object.keys(runners));
     reporter.report('UNKNOWN_AGENT', ['hooks', 'agents', 'default'], {
       message: `there is no agent "${standard.slice(0, 80)}" in hooks.agents.runners`,
-      hint: `the agents are: ${Object.keys(runners).join(', ') || '(none)'}`,
+      hint:
+        near === undefined
+          ? `the agents are: ${Object.keys(runners).join(', ') || '(none)'}`
+          : `did you mean "${near}"?`,
+      replace: near === undefined ? undefined : { from: standard, to: near },
     });
   }
   return {
@@ -323,35 +328,4 @@ function consoleSettings({ console: written }: ConfigFile, reporter: Reporter): 
 
 function withoutUndefined(keep: ConfigFile['storage']['keepRequests']): StorageSettings['keepRequests'] {
   return Object.fromEntries(Object.entries(keep).filter(([, value]) => value !== undefined));
-}
-
-function storageUrl(url: string, context: SettingsContext): string {
-  const file = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
-  if (file !== undefined) return `sqlite:${resolve(context.directory, file)}`;
-  const report = (message: string, hint: string): void =>
-    context.reporter.report('INVALID_STORAGE_URL', ['storage', 'url'], { message, hint });
-  if (!/^postgres(?:ql)?:/.test(url)) {
-    report(
-      'storage.url is not the address of a store, expected sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE',
-      'write sqlite: and the path of a file, or remove storage.url: the default is sqlite:./.sluice/sluice.db',
-    );
-  } else if (!isDatabaseUrl(url)) {
-    report(
-      'storage.url is not the address of a PostgreSQL database, expected postgres://USER:PASSWORD@HOST/DATABASE',
-      'characters such as @ / : # in a password are written as %40 %2F %3A %23; keep the address in a variable: url: ${DATABASE_URL}',
-    );
-  } else if (findMissingPackages(['pg'], import.meta.url).length > 0) {
-    report(
-      explainMissingPackages('a store in PostgreSQL', ['pg']),
-      'install it where Sluice is installed, or use a file: sqlite:FILE',
-    );
-  }
-  return url;
-}
-
-/** Whether it names a host, or a socket, and a database. */
-function isDatabaseUrl(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { hostname, pathname, searchParams } = new URL(url);
-  return (hostname !== '' || searchParams.has('host')) && /^\/[^/]/.test(pathname);
 }

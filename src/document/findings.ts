@@ -1,11 +1,12 @@
 import type { z } from 'zod';
-import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { Diagnostic, LocatedValue, Path, Place } from './diagnostic.ts';
 import { didYouMean, longerWord } from './did-you-mean.ts';
 import { replaceWithin, withEdit } from './text-edit.ts';
-import { bound, kindHint, kindName, listed } from './kind-words.ts';
+import { bound, kindName, listed } from './kind-words.ts';
+import { formHint, MAX_KEYS } from './written-forms.ts';
 import { guessValue, type ValueHint } from './value-hints.ts';
 import { findCommentValue } from './yaml-slips.ts';
+import { holdsCredentials, isSecretPath } from './secret-ranges.ts';
 import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
 
 /**
@@ -73,7 +74,9 @@ export function describeValue(value: unknown, options: { readonly secret?: boole
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') {
     if (value === '') return 'an empty string';
-    return options.secret === true ? 'a string' : `the string ${JSON.stringify(shorten(value))}`;
+    return options.secret === true || holdsCredentials(value)
+      ? 'a string'
+      : `the string ${JSON.stringify(shorten(value))}`;
   }
   if (typeof value === 'number' || typeof value === 'boolean') {
     return options.secret === true ? `a ${typeof value}` : `the ${typeof value} ${String(value)}`;
@@ -100,7 +103,7 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
   const path = [...context.base, ...pathOf(issue)];
   const part = root.at(path);
   const name = formatPath(part.path);
-  const secret = path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
+  const secret = isSecretPath(path);
   const found = describeValue(part.value, { secret });
   const remedy = valueHint(context, path);
   const invalid = (expected: string, hint = remedy): readonly Diagnostic[] => [
@@ -163,8 +166,10 @@ function isBound(issue: Issue): boolean {
 function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: Path): readonly Diagnostic[] {
   const branches = issue.errors.filter((errors) => !errors.some((inner) => refusedAtRoot(inner)));
   const [best] = branches.toSorted((a, b) => a.length - b.length);
+  // One mistake is one finding, where the whole value is known.
+  if (best !== undefined && adviceOn(context, path) !== undefined) return [wrongShape(context, path)];
   if (best !== undefined) return best.flatMap((inner) => fromIssue(inner, { ...context, base: path }));
-  const kinds = [...new Set(findSchemas(context.schema, path).flatMap(kindsOf))];
+  const kinds = kindsIn(context, path);
   const part = context.root.at(path);
   // Where only fixed texts are taken (a discriminator), another text is the wrong value, not the wrong type.
   if (typeof part.value !== 'string' || !kinds.every((kind) => kind.startsWith('"'))) {
@@ -177,6 +182,16 @@ function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: 
   const message = `${formatPath(part.path)} must be ${listed(kinds)}, found ${describeValue(part.value)}`;
   const hint = near === undefined ? valueHint(context, path) : `did you mean "${near}"?`;
   return [finding('INVALID_VALUE', message, context.root.place(path), hint)];
+}
+
+/** A value of a right kind that is known to be of another shape than any that is taken. */
+function wrongShape(context: Context, path: Path): Diagnostic {
+  const found = wrongType(context, path, kindsIn(context, path));
+  return { ...found, message: `${found.message} of another shape` };
+}
+
+function kindsIn({ schema }: Context, path: Path): readonly string[] {
+  return [...new Set(findSchemas(schema, path).flatMap(kindsOf))];
 }
 
 function refusedAtRoot(issue: Issue): boolean {
@@ -195,7 +210,7 @@ function unknownKey(
   const longer = near === undefined && elsewhere === undefined ? longerWord(key, known) : undefined;
   const object = root.at(path).path;
   const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
-  const all = known.length <= 12 ? `; the keys here are: ${known.join(', ')}` : '';
+  const all = known.length <= MAX_KEYS ? `; the keys here are: ${known.join(', ')}` : '';
   const hint =
     elsewhere?.hint ??
     (near === undefined && longer === undefined
@@ -242,15 +257,17 @@ function wrongType(context: Context, path: Path, expected: readonly string[]): D
       root.place(path),
       missingHint(context, path),
     );
-  const secret = path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
+  const secret = isSecretPath(path);
   const message = `${name} must be ${wanted}, found ${describeValue(part.value, { secret })}`;
   const at = root.place(path);
   const meant =
-    (secret ? undefined : adviceOn(context, path)) ??
+    withoutText(adviceOn(context, path), secret) ??
     guessValue(String(path.at(-1)), part.value, expected) ??
     asWritten(part.value, expected, at);
   if (meant !== undefined) return withValue(finding('WRONG_TYPE', message, at, meant.hint), at, meant);
-  const hint = (part.value === null ? (findCommentValue(at) ?? EMPTY) : undefined) ?? kindHint(expected);
+  const hint =
+    (part.value === null ? (findCommentValue(at) ?? EMPTY) : undefined) ??
+    formHint(context.schema, path, expected);
   return finding('WRONG_TYPE', message, at, hint);
 }
 
@@ -266,6 +283,13 @@ function asWritten(
   const written = source.text.slice(start, end);
   if (typeof value === 'number' && expected.includes('a string'))
     return { hint: 'put it in quotes', text: `"${written}"` };
+  if (
+    expected.includes('a string') &&
+    Array.isArray(value) &&
+    value.length === 1 &&
+    typeof value[0] === 'string'
+  )
+    return { hint: 'write it without [ ]', text: JSON.stringify(value[0]) };
   if (expected.includes('a list') && ['string', 'number'].includes(typeof value))
     return {
       hint: 'put it in [ ]',
@@ -277,6 +301,11 @@ function asWritten(
 /** What the room says of the value at a path. */
 function adviceOn({ root, advice }: Context, path: Path): ValueHint | undefined {
   return advice.value?.(keyText(path), root.at(path).value);
+}
+
+/** Of a secret only what is to be written, never what would repeat it. */
+function withoutText(meant: ValueHint | undefined, secret: boolean): ValueHint | undefined {
+  return meant !== undefined && secret ? { hint: meant.hint } : meant;
 }
 
 /** A path as advice names it: its keys, without the positions of lists. */

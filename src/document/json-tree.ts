@@ -1,6 +1,6 @@
 import { evaluate, parse } from '@humanwhocodes/momoa';
 import type { DocumentNode, StringNode, ValueNode } from '@humanwhocodes/momoa';
-import type { Diagnostic, SourceText } from './diagnostic.ts';
+import type { Diagnostic, SourceText, TextEdit } from './diagnostic.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 
@@ -97,7 +97,15 @@ function syntaxFinding(source: SourceText, format: 'json' | 'json5', error: Part
     message: `invalid ${language}: unexpected ${found}`,
     at: { source, start, end: start + 1 },
     hint,
+    ...(hint === TRAILING_COMMA ? { edit: withoutComma(source, start) } : {}),
   };
+}
+
+const TRAILING_COMMA = 'remove the comma before it';
+
+function withoutComma(source: SourceText, offset: number): TextEdit {
+  const start = source.text.lastIndexOf(',', offset);
+  return { at: { source, start, end: start + 1 }, text: '' };
 }
 
 /** What stands at an offset, without quoting a word: it could be a secret. */
@@ -117,7 +125,7 @@ function syntaxHint(text: string, offset: number): string {
 
 function jsonHint(text: string, offset: number): string | undefined {
   const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
-  if (/^[}\]]/.test(text.slice(offset)) && before.endsWith(',')) return 'remove the comma before it';
+  if (/^[}\]]/.test(text.slice(offset)) && before.endsWith(',')) return TRAILING_COMMA;
   if (text.startsWith('/', offset)) return 'JSON has no comments: use a .json5 or .yaml file';
   if (text.startsWith("'", offset)) return 'write JSON strings in double quotes';
   return undefined;

@@ -1,4 +1,5 @@
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
+import type { Path } from './diagnostic.ts';
 import type { TreeNode } from './tree.ts';
 
 /** Part of a text that holds a literal secret: never printed. */
@@ -11,6 +12,21 @@ export interface SecretRange {
 const REFERENCE = /^\$\{[^}]*\}$/;
 /** An address with a password in it. */
 const CREDENTIALS = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:(?!\$\{)[^@\s]+@/i;
+
+/** Whether a text is an address with a password in it. */
+export function holdsCredentials(text: string): boolean {
+  return CREDENTIALS.test(text);
+}
+
+/** Holds the settings of channels by name: a text in the place of such settings is most likely the token. */
+const SETTINGS_BY_NAME = 'channels';
+
+/** Whether what stands at a path may be a secret, by the names of its keys. */
+export function isSecretPath(path: Path): boolean {
+  return (
+    path.some((step) => typeof step === 'string' && SECRET_KEY.test(step)) || path.at(-2) === SETTINGS_BY_NAME
+  );
+}
 
 /** Literal texts below keys with a secret's name, and addresses with passwords, in the file's order. */
 export function secretsInTree(tree: TreeNode): readonly SecretRange[] {
@@ -25,10 +41,18 @@ function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
   }
   const inItems = (node.items ?? []).flatMap((item) => collect(item, isSecretKey));
   const isFileReference = node.members?.size === 1 && node.members.has('file');
-  const inMembers = [...(node.members ?? [])].flatMap(([key, member]) =>
-    collect(member.node, (isSecretKey && !isFileReference) || SECRET_KEY.test(key)),
-  );
+  const inMembers = [...(node.members ?? [])].flatMap(([key, member]) => [
+    ...collect(member.node, (isSecretKey && !isFileReference) || SECRET_KEY.test(key)),
+    ...(key === SETTINGS_BY_NAME ? textsIn(member.node) : []),
+  ]);
   return [...inItems, ...inMembers];
+}
+
+/** Texts directly below a node. */
+function textsIn(node: TreeNode): readonly SecretRange[] {
+  return [...(node.members ?? [])].flatMap(([, member]) =>
+    typeof member.node.value === 'string' ? collect(member.node, true) : [],
+  );
 }
 
 /** A key with a secret's name and what follows it in the line, unless that is a reference or opens something. */

@@ -201,6 +201,7 @@ function finding(source: SourceText, error: YAMLError): Diagnostic {
       message: 'a tab is used as indentation, expected spaces',
       at,
       hint: 'replace the tab with two spaces for each level',
+      ...withoutTabs(source, start),
     };
   }
   const slip = findYamlSlip(source, start);
@@ -243,4 +244,16 @@ function keyAt(text: string, start: number): string {
 function wording(message: string): string {
   const line = (message.split('\n', 1)[0] ?? '').replace(/: ".*$/, '');
   return (line.charAt(0).toLowerCase() + line.slice(1)).replace(/\.$/, '').slice(0, 160);
+}
+
+/** All lines that are indented with tabs, from the first on: one slip of one editor. Texts over several lines may mean them. */
+function withoutTabs(source: SourceText, offset: number): Pick<Diagnostic, 'edit'> | undefined {
+  const { text } = source;
+  if (/[|>][+-]?\d*[ \t]*(?:#.*)?$/m.test(text)) return undefined;
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const rest = text.slice(start);
+  const indented = rest.replaceAll(/^[ ]*\t[ \t]*/gm, (found) => found.replaceAll('\t', '  '));
+  return indented === rest
+    ? undefined
+    : { edit: { at: { source, start, end: text.length }, text: indented } };
 }

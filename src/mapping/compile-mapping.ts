@@ -319,6 +319,7 @@ function agentOf({ located, dialect, options, reporter }: CompilingMapping): str
       code: 'UNKNOWN_AGENT_ID',
       message: `there is no agent ${quote(id)}, so the default agent takes the runs of this mapping`,
       hint: near === undefined ? `the agents are: ${agents.join(' ')}` : `did you mean "${near}"?`,
+      ...(near === undefined ? {} : { replace: { from: id, to: near } }),
     });
   }
   return undefined;

@@ -1,9 +1,10 @@
-import type { Diagnostic, Place } from '../document/document.ts';
+import { withEdit, type Diagnostic, type Place } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import { compileMapping, outOf, unknownKeys, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { quote, type MappingCode } from './mapping-codes.ts';
 import { canonicalPath } from './scope.ts';
+import { wholeRule } from './condition/rule-edits.ts';
 import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
 import { findPathSettings } from './path-settings.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
@@ -144,15 +145,17 @@ function findContradictions({ match }: CompiledMapping): readonly Diagnostic[] {
     wanted.set(variable, literal);
     if (other === undefined || other === literal) continue;
     const name = keys.join('.');
-    return [
-      {
-        severity: 'warning',
-        code: 'CONDITION_CONTRADICTION' satisfies MappingCode,
-        message: `the condition can never hold: ${quote(name)} cannot be ${quote(other)} and ${quote(literal)} at once`,
-        at: when.at,
-        hint: `for one of several values write {"in": [{"var": ${quote(name)}}, [${quote(other)}, ${quote(literal)}]]}`,
-      },
-    ];
+    const hint = `for one of several values write {"in": [{"var": ${quote(name)}}, [${quote(other)}, ${quote(literal)}]]}`;
+    // Where nothing else is asked for, the rule of the hint stands for all of it.
+    const isAll = when.leaves.length === 2 && when.equalities.length === 2;
+    const found: Diagnostic = {
+      severity: 'warning',
+      code: 'CONDITION_CONTRADICTION' satisfies MappingCode,
+      message: `the condition can never hold: ${quote(name)} cannot be ${quote(other)} and ${quote(literal)} at once`,
+      at: when.at,
+      hint,
+    };
+    return [withEdit(found, isAll ? wholeRule(when.at, hint) : undefined)];
   }
   return [];
 }

@@ -29,6 +29,13 @@ const tolerance: ForeignKey = {
   hint: 'write toleranceSeconds, a number of seconds: toleranceSeconds: 600',
 };
 
+const again: ForeignKey = {
+  hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key; a run that failed on its own is not repeated',
+};
+const byTheHour: ForeignKey = {
+  hint: 'runs are limited by the hour: runsPerHour; the requests of a path by the minute: rate: {perMinute: 60} beside limits',
+};
+
 const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   when: into('when'),
   path: into('path'),
@@ -118,6 +125,45 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   description: { hint: 'write it as a comment: # …' },
   model_name: rename('model'),
   reasoning: rename('thinking'),
+  retry: again,
+  retries: again,
+  maxRetries: again,
+  attempts: again,
+  concurrency: {
+    hint: 'how many runs of a mapping go on at once is gateway.maxRunsPerMapping of the configuration',
+  },
+  'limits.perHour': rename('runsPerHour'),
+  'limits.runs': rename('runsPerHour'),
+  'limits.maxRuns': rename('runsPerHour'),
+  'limits.hourly': rename('runsPerHour'),
+  'limits.perDay': byTheHour,
+  'limits.perMinute': byTheHour,
+  'limits.perSession': rename('runsPerHourAndSession'),
+  'debounce.window': rename('seconds'),
+  'debounce.wait': rename('seconds'),
+  'debounce.delay': rename('seconds'),
+  'debounce.interval': rename('seconds'),
+  'debounce.by': rename('key'),
+  'debounce.groupBy': rename('key'),
+  'debounce.max': rename('maxSeconds'),
+  'debounce.maxWait': rename('maxSeconds'),
+  'dedupe.ttl': rename('ttlSeconds'),
+  'dedupe.window': rename('ttlSeconds'),
+  'dedupe.seconds': rename('ttlSeconds'),
+  'dedupe.by': rename('key'),
+  'dedupe.field': rename('key'),
+  'dedupe.id': rename('key'),
+  'rate.perHour': {
+    hint: 'write perMinute, a number that may have a fraction: 30 an hour are perMinute: 0.5',
+  },
+  'rate.perSecond': { hint: 'write perMinute: one a second are perMinute: 60' },
+  'rate.limit': rename('perMinute'),
+  'rate.max': rename('perMinute'),
+  'rate.requests': rename('perMinute'),
+  'answer.text': rename('body'),
+  'answer.code': rename('status'),
+  'answer.statusCode': rename('status'),
+  'fallback.recipient': rename('to'),
 };
 
 /** What is known of words and values of others in a mapping. */

@@ -1,6 +1,6 @@
 import type { SchemaAdvice } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
-import { PROVIDER_NAMES } from '../verify/verify.ts';
+import { meantObject } from './meant-objects.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
 
@@ -44,26 +44,56 @@ export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
       return text === undefined || !/^[\w./-]+$/.test(text)
         ? undefined
         : { hint: `write match: {path: ${text}}`, text: `{path: ${JSON.stringify(text)}}` };
-    case 'answer':
-      return text === undefined
-        ? undefined
-        : {
-            hint: `write answer: {status: 200, body: ${JSON.stringify(text)}}`,
-            text: `{status: 200, body: ${JSON.stringify(text)}}`,
-          };
     case 'summary':
     case 'wakeMode':
       return meantWord(key, value);
-    case 'verify':
-      return text === undefined ? undefined : meantVerify(text);
+    case 'otherwise':
+    case 'keepRequests':
+      return meantPathSetting(key, value);
+    case 'forEach':
+      return meantForEach(value);
+    case 'transform':
+      return Array.isArray(value) ? ONE_TRANSFORM : undefined;
     case 'verify.secrets':
       return Array.isArray(value)
         ? meantSecret(value.find((one) => typeof one === 'string'))
         : meantSecret(text);
     default:
-      return undefined;
+      return meantObject(key, value);
   }
 };
+
+const ONE_TRANSFORM = {
+  hint: 'a mapping has one transform: write transform: a.ts, and let that module import the other (import { … } from "./b.ts")',
+};
+
+/** A list is named by its path in the payload. */
+function meantForEach(value: unknown): Meant {
+  const { path } = (typeof value === 'object' && value !== null ? value : {}) as Readonly<
+    Record<string, unknown>
+  >;
+  return typeof path === 'string' && /^[\w.-]+$/.test(path)
+    ? { hint: `write forEach: ${path}`, text: path }
+    : { hint: 'write the path of a list in the payload: forEach: alerts' };
+}
+
+/** Settings of two words, as numbers, flags and other words say them. */
+function meantPathSetting(key: 'otherwise' | 'keepRequests', value: unknown): Meant {
+  const word = String(value).toLowerCase();
+  if (key === 'keepRequests') {
+    return ['false', 'no', 'off', 'never', '0'].includes(word)
+      ? { hint: 'write keepRequests: none', text: 'none' }
+      : {
+          hint: 'a mapping can only keep less: keepRequests: none, or no such key; which requests are kept is storage.keepRequests: {which: all} of the configuration',
+        };
+  }
+  const [, meant] =
+    [
+      [/^(?:2\d\d|ok|ignore|drop|none|accept|pass|silent|true)$/, 'skip'] as const,
+      [/^(?:4\d\d|error|fail|deny|refuse|not.?found|false)$/, 'reject'] as const,
+    ].find(([pattern]) => pattern.test(word)) ?? [];
+  return meant === undefined ? undefined : { hint: `write otherwise: ${meant}`, text: meant };
+}
 
 /** What else the modes are called. */
 const MODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -115,18 +145,11 @@ function meantRate(value: unknown): Meant {
 function meantDedupe(value: unknown, text: string | undefined): Meant {
   if (value === true)
     return { hint: 'write dedupe: body: a body that came before is a repeat', text: 'body' };
-  if (text === undefined || text === '' || isJsonObject(value)) return undefined;
-  const key = text.includes('{{') ? text : `{{${text}}}`;
+  const parts = Array.isArray(value) ? value : [text];
+  if (isJsonObject(value) || !parts.every((part) => typeof part === 'string' && part.trim() !== ''))
+    return undefined;
+  const key = parts.map((part: string) => (part.includes('{{') ? part : `{{${part.trim()}}}`)).join(' ');
   return { hint: `write dedupe: {key: '${key}'}`, text: `{key: ${JSON.stringify(key)}}` };
-}
-
-function meantVerify(text: string): Meant {
-  const name = text.toLowerCase();
-  if (!(PROVIDER_NAMES as readonly string[]).includes(name)) return undefined;
-  const variable = `${name.toUpperCase().replaceAll('-', '_')}_SECRET`;
-  return {
-    hint: `write verify: {scheme: ${name}, secrets: ['\${${variable}}']}, and set ${variable} in the environment`,
-  };
 }
 
 /** A reference in another spelling; the text itself may be a secret and is told only where it is a variable's name. */

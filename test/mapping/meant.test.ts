@@ -26,6 +26,17 @@ test.each([
   ["deliver: 'no'", /write false, without quotes/],
   ['forEach: $.items[*]', /write forEach: items/],
   ['session: hook:a', /called "sessionKey"/],
+  ['limits: 10', /write limits: \{runsPerHour: 10\}/],
+  ['limits: 20 per hour', /write limits: \{runsPerHour: 20\}/],
+  ['limits: { perHour: 10 }', /called "runsPerHour"/],
+  ['fallback: slack', /write fallback: \{channel: slack\}/],
+  ['answer: 201', /write answer: \{status: 201, body: ""\}/],
+  ['dedupe: [id, action]', /write dedupe: \{key: '\{\{id\}\} \{\{action\}\}'\}/],
+  ['otherwise: 204', /write otherwise: skip/],
+  ['otherwise: ignore', /write otherwise: skip/],
+  ['otherwise: 404', /write otherwise: reject/],
+  ['keepRequests: false', /write keepRequests: none/],
+  ['forEach: { path: items }', /write forEach: items/],
 ])('%s is mended', (line, hint) => {
   const text = `${WITH_TEXT}${line}\n`;
   const found = check(text);
@@ -43,6 +54,18 @@ test.each([
 test.each([
   ['secret: abc', /verify: \{scheme: github, secrets: \['\$\{NAME\}'\]\}/],
   ['on: push', /match\.when/],
+  ['debounce: 30', /write debounce: \{key: '\{\{id\}\}', seconds: 30\}/],
+  ['debounce: 5m', /seconds: 300\}/],
+  ['debounce: true', /seconds: 30\}/],
+  ['limits: 100 per day', /runs are limited by the hour/],
+  ['verify: sha256', /write verify: \{scheme: hmac, algorithm: sha256, header: X-Signature/],
+  ['verify: bearer', /write verify: \{scheme: token/],
+  ['verify: true', /write verify: \{scheme: …/],
+  ['keepRequests: all', /storage\.keepRequests: \{which: all\}/],
+  ['callbackUrl: { url: https://a.example }', /write the address itself: callbackUrl: https/],
+  ['transform: [a.ts, b.ts]', /a mapping has one transform: write transform: a\.ts/],
+  ['ignoreSenders: { accounts: [a] }', /names/],
+  ['retry: 3', /remove it: an agent that is away is waited for/],
   ['verify: github', /write verify: \{scheme: github, secrets: \['\$\{GITHUB_SECRET\}'\]\}/],
   ["verify: { scheme: github, secrets: ['$GH_SECRET'] }", /write secrets: \['\$\{GH_SECRET\}'\]/],
   [

@@ -83,8 +83,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   every: 'all',
 };
 
-/** Synonyms whose operands go the other way round. */
-const SWAPPED: ReadonlySet<string> = new Set(['contains', 'includes', 'has']);
+/** Synonyms whose operands go the other way round: what is searched stands first. */
+export const SWAPPED: ReadonlySet<string> = new Set(['contains', 'includes', 'has']);
 
 /** Deeper rules than this are refused: nobody reads them, and evaluation recurses. */
 export const MAX_CONDITION_DEPTH = 64;

@@ -195,15 +195,16 @@ export function checkOrder(
   });
 }
 
-/** The edit that turns two arguments of one line round. */
+/** The edit that turns two arguments round, each on a line. */
 function swapped(first: Place, second: Place): TextEdit | undefined {
   const { source } = first;
   const { text } = source;
-  if (second.start < first.end || text.slice(first.start, second.end).includes('\n')) return undefined;
+  if (second.start < first.end) return undefined;
   const [a, between, b] = [
     text.slice(first.start, first.end),
     text.slice(first.end, second.start),
     text.slice(second.start, second.end),
   ];
+  if (/\n/.test(a + b)) return undefined;
   return { at: { source, start: first.start, end: second.end }, text: b + between + a };
 }

@@ -6,7 +6,7 @@
  * called like it, so that a payload's `date` can be printed. What Handlebars could do beyond this page (partials,
  * decorators, unknown helpers, blocks over plain names) is a finding at its place.
  */
-import type { Diagnostic, Place } from '../../document/document.ts';
+import { didYouMean, type Diagnostic, type Place } from '../../document/document.ts';
 import { ExactNumber, exactNumber } from '../../json.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import {
@@ -244,10 +244,15 @@ function preparePath(
   const [first, second] = path.parts;
   if (path.data) {
     if (first !== 'root' && !LOOP_DATA.includes(first ?? '')) {
+      const near = first === undefined ? undefined : didYouMean(first, ['root', ...LOOP_DATA]);
       report(state, path.loc, {
         code: 'TEMPLATE_UNKNOWN_DATA',
         message: `unknown name "@${shorten(path.parts.join('.'))}"`,
-        hint: `the names with @ are: @root ${LOOP_DATA.map((name) => `@${name}`).join(' ')}`,
+        hint:
+          near === undefined
+            ? `the names with @ are: @root ${LOOP_DATA.map((name) => `@${name}`).join(' ')}`
+            : `did you mean @${near}?`,
+        ...(near === undefined ? {} : { replace: { from: first ?? '', to: near } }),
       });
     }
     if (first !== 'root') return path;

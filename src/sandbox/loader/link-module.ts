@@ -2,6 +2,7 @@
 import * as esbuild from 'esbuild';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
+import { didYouMean } from '../../document/document.ts';
 import { LINKED_NAME, NODE_STAND_INS, standInOf, standInSource, VIRTUAL_MODULE } from '../names.ts';
 import type { GraphFile } from './load-graph.ts';
 import { buildFailure, describeError, nowhereFor, placeOf, type SourceFinding } from './scan-sources.ts';
@@ -68,6 +69,7 @@ function describeLinkError(error: esbuild.Message, files: ReadonlyMap<string, Gr
           code: 'TRANSFORM_IMPORT_NAME',
           message: `${JSON.stringify(missing[1])} exports nothing named ${JSON.stringify(missing[2])}`,
           hint: exportHint(missing[1] ?? ''),
+          replace: meantName(missing[2] ?? '', files.get(missing[1] ?? '')?.original),
         };
   const inline = /\/\/# sourceMappingURL=data:application\/json;base64,([\w+/=]+)\s*$/.exec(
     files.get(at.file)?.source ?? '',
@@ -131,4 +133,20 @@ export function reachableFiles(entry: string, files: ReadonlyMap<string, GraphFi
     waiting.push(...file.imports.values());
   }
   return reached;
+}
+
+function meantName(from: string, text: string | undefined): SourceFinding['replace'] {
+  const to = text === undefined ? undefined : didYouMean(from, exportsOf(text));
+  return to === undefined ? undefined : { from, to };
+}
+
+/** Names that a file exports, by the look of it: enough to tell which one was meant. */
+function exportsOf(text: string): readonly string[] {
+  const declared = text.matchAll(
+    /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|const|let|var|class)\s+([\w$]+)/gm,
+  );
+  const listed = [...text.matchAll(/^export\s*\{([^}]*)\}/gm)].flatMap(([, list = '']) =>
+    list.split(',').map((one) => one.trim().replace(/^.*\sas\s+/, '')),
+  );
+  return [...[...declared].map(([, name = '']) => name), ...listed].filter((name) => name !== '');
 }

@@ -158,13 +158,28 @@ function concerns(finding: SourceFinding, answer: LoaderAnswer, refs: readonly T
 function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding: SourceFinding): Diagnostic {
   const file = displayName(path.join(folder.dir, finding.file), folder.cwd);
   const source = { file, text: answer.texts[finding.file] ?? '' };
-  return {
+  const found: Diagnostic = {
     severity: finding.severity ?? 'error',
     code: finding.code,
     message: finding.message,
     at: placeAt(source, finding.line, finding.column, finding.length),
     ...(finding.hint === undefined ? {} : { hint: finding.hint }),
   };
+  const meant = finding.replace ?? meantFile(path.dirname(path.join(folder.dir, finding.file)), finding);
+  if (meant === undefined || found.at === undefined) return found;
+  const { from, to } = meant;
+  return withEdit(
+    { ...found, hint: `did you mean ${JSON.stringify(to)}?` },
+    replaceWithin(found.at, from, to),
+  );
+}
+
+/** The file that an import probably meant. */
+function meantFile(dir: string, { code, message }: SourceFinding): SourceFinding['replace'] {
+  const from = /^the import "(.*)" names/.exec(message)?.[1];
+  if (code !== 'TRANSFORM_IMPORT_NOT_FOUND' || from === undefined) return undefined;
+  const near = suggestModule(dir, from);
+  return near === undefined ? undefined : { from, to: near.startsWith('.') ? near : `./${near}` };
 }
 
 function describeProblem(
@@ -209,7 +224,6 @@ function describeProblem(
   }
 }
 
-/** The same name with another extension first (`x.js` next to a missing `x.ts`), else the nearest name. */
 /** The module that was probably meant: another ending, a near name, or the transforms folder written twice. */
 function suggestModule(dir: string, module: string): string | undefined {
   const steps = module.split('/').filter((step) => step !== '' && step !== '.' && step !== '..');

@@ -1,0 +1,101 @@
+/** Keys of a mapping whose value is an object, where people write a number, a word or a flag: the object that was meant. */
+import type { SchemaAdvice } from '../document/document.ts';
+import { PROVIDER_NAMES } from '../verify/verify.ts';
+
+type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
+
+/** Undefined where the value is an object already, or says nothing. */
+export function meantObject(key: string, value: unknown): Meant {
+  const text = typeof value === 'string' ? value.trim() : undefined;
+  switch (key) {
+    case 'debounce':
+      return meantDebounce(value);
+    case 'limits':
+      return meantLimits(value);
+    case 'fallback':
+      return text === undefined ? undefined : pasted('fallback', `{channel: ${quoted(text)}}`);
+    case 'answer':
+      return meantAnswer(value, text);
+    case 'verify':
+      return isScalar(value) ? meantVerify(String(value).trim()) : undefined;
+    case 'callbackUrl':
+      return typeof value === 'object' && value !== null && 'url' in value
+        ? { hint: 'write the address itself: callbackUrl: https://…, or callbackUrl: ${NAME}' }
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value);
+
+const quoted = (text: string): string => (/^[A-Za-z][\w-]*$/.test(text) ? text : JSON.stringify(text));
+
+/** The object as the hint shows it and as `check --fix` writes it. */
+function pasted(key: string, text: string): NonNullable<Meant> {
+  return { hint: `write ${key}: ${text}`, text };
+}
+
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
+
+/** A number of seconds, or one with a unit. */
+function secondsOf(value: string | number | boolean): number | undefined {
+  const [, count = '', unit = 's'] = /^(\d+(?:\.\d+)?)\s*([smh])?[a-z]*$/i.exec(String(value).trim()) ?? [];
+  const seconds = Number(count) * (SECONDS[unit.toLowerCase()] ?? Number.NaN);
+  return count === '' || !(seconds >= 1 && seconds <= 86_400) ? undefined : seconds;
+}
+
+/** What events have in common nobody can tell for somebody else, so this is shown and not written. */
+function meantDebounce(value: unknown): Meant {
+  if (!isScalar(value)) return undefined;
+  const seconds = secondsOf(value) ?? 30;
+  return {
+    hint: `write debounce: {key: '{{id}}', seconds: ${seconds}}, where key is what the events that belong together have in common`,
+  };
+}
+
+/** A number of runs, by the hour unless it says otherwise. */
+function meantLimits(value: unknown): Meant {
+  if (!isScalar(value) || typeof value === 'boolean') return undefined;
+  const [, count = '', unit = 'h'] =
+    /^(\d+)(?:\s*(?:\/|per|a|an)\s*([smhd])\w*)?$/i.exec(String(value).trim()) ?? [];
+  const runs = Number(count);
+  if (count === '' || runs < 1 || runs > 100_000) return undefined;
+  if (unit.toLowerCase() !== 'h') {
+    return { hint: 'runs are limited by the hour: write limits: {runsPerHour: 60}' };
+  }
+  return pasted('limits', `{runsPerHour: ${runs}}`);
+}
+
+function meantAnswer(value: unknown, text: string | undefined): Meant {
+  if (text !== undefined) return pasted('answer', `{status: 200, body: ${JSON.stringify(text)}}`);
+  const isStatus = typeof value === 'number' && value >= 200 && value <= 299;
+  return isStatus ? pasted('answer', `{status: ${value}, body: ""}`) : undefined;
+}
+
+const HMAC = /^(?:hmac[-_ ]?)?(sha(?:1|256|384|512))$|^(?:hmac|signature)$/i;
+
+function meantVerify(text: string): Meant {
+  const name = text.toLowerCase();
+  if ((PROVIDER_NAMES as readonly string[]).includes(name)) {
+    const variable = `${name.toUpperCase().replaceAll('-', '_')}_SECRET`;
+    return {
+      hint: `write verify: {scheme: ${name}, secrets: ['\${${variable}}']}, and set ${variable} in the environment`,
+    };
+  }
+  const [isHmac, algorithm] = HMAC.exec(text) ?? [];
+  if (isHmac !== undefined) {
+    const how = algorithm === undefined ? '' : `, algorithm: ${algorithm.toLowerCase()}`;
+    return {
+      hint: `write verify: {scheme: hmac${how}, header: X-Signature, secrets: ['\${WEBHOOK_SECRET}']}, with the header that carries the signature; of a sender that Sluice knows, its name is the scheme (github, stripe, …)`,
+    };
+  }
+  if (name === 'token' || name === 'basic' || name === 'bearer') {
+    const scheme = name === 'bearer' ? 'token' : name;
+    return { hint: `write verify: {scheme: ${scheme}, secrets: ['\${WEBHOOK_SECRET}']}` };
+  }
+  return {
+    hint: "write verify: {scheme: …, secrets: ['${NAME}']}: the scheme is the sender (github, stripe, …) or hmac, token, basic; the secret stands in the environment",
+  };
+}

@@ -1,0 +1,65 @@
+/** A number, a word or a flag in the place of a block of the configuration: the hint shows the block, the edit writes it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { applyEdits, formatDiagnostics, type Diagnostic } from '../../src/document/document.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-meant-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const HEAD = 'hooks: { enabled: true, token: "${HOOK_TOKEN}" }\n';
+
+async function check(text: string): Promise<readonly Diagnostic[]> {
+  const file = join(folder, 'sluice.yaml');
+  writeFileSync(file, text);
+  const env = { HOOK_TOKEN: 'hook-token-from-env-0123456789' };
+  const { diagnostics } = await loadConfig(file, { env, needSecrets: true, cwd: folder });
+  return diagnostics.filter(({ severity }) => severity === 'error');
+}
+
+test.each([
+  ['server: 8080', 'write server: {port: 8080}'],
+  ['server: "0.0.0.0:8080"', 'write server: {host: "0.0.0.0", port: 8080}'],
+  ['metrics: 9090', 'write metrics: {port: 9090}'],
+  ['console: true', 'write console: {enabled: true}'],
+  ['log: debug', 'write log: {level: debug}'],
+  ['log: json', 'write log: {format: json}'],
+  ['storage: ./data.db', 'write storage: {url: "sqlite:./data.db"}'],
+  ['storage: { keepRequests: all }', 'write keepRequests: {which: "all"}'],
+  ['storage: { keep: 7 }', 'write keep: {days: 7}'],
+  ['storage: { url: ["sqlite:./data.db"] }', 'write it without [ ]'],
+  ['gateway: { heartbeat: 30m }', 'write heartbeat: {everySeconds: 1800}'],
+  ['gateway: { heartbeat: false }', 'write heartbeat: {everySeconds: 0}'],
+  ['gateway: { main: slack }', 'write main: {channel: "slack"}'],
+  ['gateway: { concurrency: 3 }', 'here it is called "maxRuns"'],
+  ['gateway: { runner: claude }', 'write runner: {kind: claude}'],
+  ['agents: { defaults: openai/gpt-6 }', 'write defaults: {model: "openai/gpt-6"}'],
+])('%s is mended', async (line, hint) => {
+  const text = `${HEAD}${line}\n`;
+  const found = await check(text);
+  expect(found.map((one) => one.hint)).toEqual([hint]);
+  const fixed = applyEdits(
+    readFileSync(join(folder, 'sluice.yaml'), 'utf8'),
+    found.flatMap(({ edit }) => (edit === undefined ? [] : [edit])),
+  );
+  expect([fixed, await check(fixed)]).toEqual([fixed, []]);
+});
+
+test.each([
+  ['metrics: true', /write metrics: \{port: 9090\}/],
+  ['gateway: { alerts: slack }', /write alerts: \{channel: slack, to: C0123456\}/],
+  ['gateway: { runners: [{ kind: claude }] }', /write runners: \{claude: \{kind: claude\}\}/],
+  ['gateway: { retry: 3 }', /remove it: an agent that is away is waited for/],
+  ['gateway: { runner: claude --print }', /write runner: \{kind: claude\}/],
+  ['gateway: { runner: ./agent.sh -v }', /\{kind: command, argv: \["\.\/agent\.sh", "-v"\]\}/],
+  ['gateway: { sessions: { turns: 5 } }', /maxTurns/],
+  ['channels: { slack: xoxb-0123456789 }', /write slack: \{botToken: "\$\{SLACK_TOKEN\}"\}/],
+  ['storage: postgres://me:hunter2@db/work', /write storage: \{url: …\}/],
+])('%s is told what to write', async (line, hint) => {
+  const found = await check(`${HEAD}${line}\n`);
+  expect(found.map((one) => one.hint)).toEqual([expect.stringMatching(hint)]);
+  // A text in the place of such a block may be the secret itself.
+  expect(formatDiagnostics(found)).not.toMatch(/hunter2|xoxb/);
+});

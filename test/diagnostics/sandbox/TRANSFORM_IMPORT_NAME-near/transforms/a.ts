@@ -1,0 +1,3 @@
+import { formatAmout as format } from './format.ts';
+
+export default () => ({ message: format(1) });

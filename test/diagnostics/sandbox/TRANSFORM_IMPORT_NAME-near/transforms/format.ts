@@ -1,0 +1,1 @@
+export const formatAmount = (n: number): string => String(n);

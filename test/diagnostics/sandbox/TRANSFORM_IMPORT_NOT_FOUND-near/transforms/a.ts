@@ -1,0 +1,3 @@
+import { format } from './lib/fromat.ts';
+
+export default () => ({ message: format() });

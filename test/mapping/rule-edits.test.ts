@@ -1,0 +1,105 @@
+/** The edits of rules that span lines: made in YAML's two styles and in JSON, each leaves fewer findings and no new one. */
+import { describe, expect, test } from 'vitest';
+import { applyEdits, parseDocument, type Diagnostic } from '../../src/document/document.ts';
+import { compileMappings } from '../../src/mapping/mapping.ts';
+
+type Format = 'yaml' | 'json' | 'json5';
+
+interface Checked {
+  readonly found: readonly Diagnostic[];
+  readonly when: unknown;
+}
+
+function check(text: string, format: Format): Checked {
+  const { document, diagnostics } = parseDocument({ file: `a.${format}`, text }, format);
+  if (document === undefined) return { found: diagnostics, when: undefined };
+  const { diagnostics: found } = compileMappings([{ value: document.root, dialect: 'sluice' }], {});
+  const { match } = document.root.value as { readonly match: { readonly when: unknown } };
+  return { found, when: match.when };
+}
+
+const yaml = (when: string): string => `id: a
+match:
+  path: a
+  when:
+${when.replaceAll(/^/gm, '    ')}
+messageTemplate: x # to the agent
+`;
+const VAR = { var: 'labels' };
+const CODE = { in: [{ var: 'code' }, ['a', 'b']] };
+
+const CASES: readonly (readonly [string, Format, string, unknown])[] = [
+  ['contains, block', 'yaml', yaml('contains:\n  - var: labels\n  - urgent'), { in: ['urgent', VAR] }],
+  [
+    'contains, block with a comment and quotes',
+    'yaml',
+    yaml('"includes":   # of the issue\n  - { var: labels }   # a list\n  - "urgent"   # a word'),
+    { in: ['urgent', VAR] },
+  ],
+  [
+    'contains, an operand of two lines',
+    'yaml',
+    yaml('contains:\n  - merge:\n      - var: labels\n      - [c]\n  - urgent'),
+    { in: ['urgent', { merge: [VAR, ['c']] }] },
+  ],
+  ['contains, flow', 'yaml', yaml('{contains: [\n  {var: labels},\n  urgent\n]}'), { in: ['urgent', VAR] }],
+  [
+    'contains, inside and',
+    'yaml',
+    yaml('and:\n  - has:\n      - var: labels\n      - urgent\n  - var: open'),
+    { and: [{ in: ['urgent', VAR] }, { var: 'open' }] },
+  ],
+  ['in, block list of texts', 'yaml', yaml('in:\n  - - a\n    - b\n  - var: code'), CODE],
+  ['in, block and flow', 'yaml', yaml('in:\n  - [a, b]\n  - { var: code }'), CODE],
+  ['in, flow', 'yaml', yaml('{in: [\n    [a, b],\n    {var: code}]}'), CODE],
+  [
+    'in, words of one text, block',
+    'yaml',
+    yaml("in:\n  - var: code\n  - 'a, b'"),
+    { in: [{ var: 'code' }, ['a', 'b']] },
+  ],
+  ['equality with a list, block', 'yaml', yaml('===:\n  - var: code\n  - - a\n    - b'), CODE],
+  [
+    'two constants, block inside and',
+    'yaml',
+    yaml('and:\n  - ===:\n      - action\n      - opened\n  - var: open'),
+    { and: [{ '===': [{ var: 'action' }, 'opened'] }, { var: 'open' }] },
+  ],
+  [
+    'contains, JSON',
+    'json',
+    '{\n "id": "a",\n "match": {"path": "a", "when": {\n  "contains": [\n   {"var": "labels"},\n   "urgent"\n  ]\n }},\n "messageTemplate": "x"\n}\n',
+    { in: ['urgent', VAR] },
+  ],
+  [
+    'in, JSON5',
+    'json5',
+    "{\n id: 'a',\n match: {path: 'a', when: {\n  in: [\n   ['a', 'b'], // both\n   {var: 'code'},\n  ],\n }},\n messageTemplate: 'x',\n}\n",
+    CODE,
+  ],
+  [
+    'equality with a list, JSON5',
+    'json5',
+    "{\n id: 'a',\n match: {path: 'a', when: {\n  '===': [{var: 'code'},\n   ['a', 'b']],\n }},\n messageTemplate: 'x',\n}\n",
+    CODE,
+  ],
+];
+
+describe('a rule that spans lines is mended', () => {
+  test.each(CASES)('%s', (_what, format, text, when) => {
+    const before = check(text, format);
+    expect(before.found).toHaveLength(1);
+    const edits = before.found.flatMap(({ edit }) => (edit === undefined ? [] : [edit]));
+    const fixed = applyEdits(text, edits);
+    const after = check(fixed, format);
+    expect([fixed, after.found]).toEqual([fixed, []]);
+    expect(after.when).toEqual(when);
+    const comments = (of: string): readonly string[] => of.match(/(?:#|\/\/).*$/gm)?.toSorted() ?? [];
+    expect(comments(fixed)).toEqual(comments(text));
+  });
+});
+
+test('a comment inside a rule that would be written anew is kept: the rule is left to its author', () => {
+  const text = yaml('===:\n  # one of the two\n  - var: code\n  - [a, b]');
+  expect(check(text, 'yaml').found.map(({ edit }) => edit)).toEqual([undefined]);
+});
