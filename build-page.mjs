@@ -7,12 +7,18 @@ const PAGE = join(import.meta.dirname, 'src/console/page');
 
 /** @returns {Promise<{ name: string, bytes: Buffer }[]>} */
 export async function bundlePage() {
-  const { outputFiles } = await esbuild.build({
+  return (await bundle()).files;
+}
+
+async function bundle() {
+  const { outputFiles, metafile } = await esbuild.build({
     entryPoints: [join(PAGE, 'main.tsx'), join(PAGE, 'sign-in.ts'), join(PAGE, 'main.css')],
     bundle: true,
     splitting: true,
     minify: true,
     write: false,
+    metafile: true,
+    absWorkingDir: import.meta.dirname,
     format: 'esm',
     target: 'es2022',
     outdir: PAGE,
@@ -28,11 +34,14 @@ export async function bundlePage() {
     name: basename(path),
     bytes: Buffer.from(contents),
   }));
-  return [...bundled, { name: 'icon.svg', bytes: readFileSync(join(PAGE, 'icon.svg')) }];
+  const files = [...bundled, { name: 'icon.svg', bytes: readFileSync(join(PAGE, 'icon.svg')) }];
+  return { files, inputs: Object.keys(metafile.inputs) };
 }
 
-/** @param {string} folder */
+/** Returns the files it was made of, by their paths from here. @param {string} folder */
 export async function writePage(folder) {
   mkdirSync(folder, { recursive: true });
-  for (const { name, bytes } of await bundlePage()) writeFileSync(join(folder, name), bytes);
+  const { files, inputs } = await bundle();
+  for (const { name, bytes } of files) writeFileSync(join(folder, name), bytes);
+  return inputs;
 }

@@ -1,8 +1,9 @@
 /**
  * Builds `dist/` anew. Each entry below is a file of its own that others find by its place, and keeps it; all else is
  * bundled into `dist/parts`, as a start that looks up and reads 450 modules one by one spends a third of its time on it.
- * A bundled module still sees the place it would have had by itself as its `import.meta.url`. Declarations are kept as
- * far as the public API reaches them.
+ * A bundled module still sees the place it would have had by itself as its `import.meta.url`. Packages that every start
+ * loads are bundled, too, with their licences in one file; all others are dependencies. Declarations are kept as far as
+ * the public API reaches them.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,6 +31,13 @@ const ENTRIES = [
   'storage/sqlite/worker/storage-worker',
 ];
 
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+/** A dependency because declarations name its types. */
+const BUNDLED_DEPENDENCIES = ['zod'];
+/** Of packages in CommonJS: what they require of Node. */
+const REQUIRE =
+  "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);";
+
 /** Gives every module the URL that it would have as a file of its own. */
 const ownPlaces = {
   name: 'own places',
@@ -49,8 +57,9 @@ const ownPlaces = {
   },
 };
 
+/** Bundles; returns the files it read, by their paths from here. */
 async function bundle() {
-  await build({
+  const { metafile } = await build({
     entryPoints: ENTRIES.map((entry) => ({ in: join(SOURCE, `${entry}.ts`), out: entry })),
     outdir: DIST,
     chunkNames: 'parts/[name]-[hash]',
@@ -59,11 +68,32 @@ async function bundle() {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    packages: 'external',
+    external: Object.keys({ ...dependencies, ...peerDependencies })
+      .filter((name) => !BUNDLED_DEPENDENCIES.includes(name))
+      .flatMap((name) => [name, `${name}/*`]),
+    banner: { js: REQUIRE },
     charset: 'utf8',
+    legalComments: 'none',
     plugins: [ownPlaces],
+    metafile: true,
+    absWorkingDir: ROOT,
     logLevel: 'error',
   });
+  return Object.keys(metafile.inputs);
+}
+
+/** The licences of all packages that `files` belong to, as one text. @param {readonly string[]} files */
+function licencesOf(files) {
+  const folders = new Set(
+    files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
+  );
+  const texts = [...folders].toSorted().map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+    const [licence] = globSync('LICEN[CS]E*', { cwd: join(ROOT, folder) });
+    if (licence === undefined) throw new Error(`${name} is bundled and brings no text of its licence`);
+    return `${name} ${version}\n\n${readFileSync(join(ROOT, folder, licence), 'utf8').trim()}\n`;
+  });
+  return `dist contains code of these packages.\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`;
 }
 
 /** @param {string} file @param {Set<string>} reached */
@@ -89,8 +119,9 @@ function writeDeclarations() {
 
 rmSync(DIST, { recursive: true, force: true });
 writeDeclarations();
-await bundle();
+const files = await bundle();
 mkdirSync(join(DIST, 'sandbox/worker'), { recursive: true });
 writeFileSync(join(DIST, 'sandbox/worker/worker-program.txt'), (await buildProgram()).text);
-await writePage(join(DIST, 'console/page'));
+files.push(...(await writePage(join(DIST, 'console/page'))));
+writeFileSync(join(DIST, 'LICENCES.txt'), licencesOf(files));
 chmodSync(join(DIST, 'main.js'), 0o755);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type * as discordSdk from '@discordjs/rest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { escapeDiscord } from './plain-text.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { connectBlueBubbles } from './bluebubbles.ts';
 import { commonShape, defineChannel } from './define-channel.ts';
 import { parseImessageRecipient } from './imessage-recipient.ts';

@@ -3,7 +3,7 @@
  * types of the public contract, so it also serves as the long form of the example in `docs/channels.md`.
  */
 import type { Client4 } from '@mattermost/client';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChannelAdapter, ChannelCheck, ChannelMessage, ChannelModule, SendResult } from './channel.ts';
 
 type Failure = Exclude<SendResult, { kind: 'sent' | 'refused-format' }>;

@@ -1,5 +1,5 @@
 import type * as teamsSdk from '@microsoft/teams.api';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SendResult } from './channel.ts';
 import {
   type AddressedMessage,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SendResult } from './channel.ts';
 import { commonShape, defineChannel, textOrNumber } from './define-channel.ts';
 import { parsePhone } from './recipient.ts';

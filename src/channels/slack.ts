@@ -1,5 +1,5 @@
 import type * as slackSdk from '@slack/web-api';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { escapeHtml, toSlackMrkdwn } from './markdown.ts';

@@ -1,5 +1,5 @@
 import type { Api, GrammyError } from 'grammy';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { toTelegramHtml } from './markdown.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChannelMessage, SendResult } from './channel.ts';
 import { commonShape, defineChannel, secretText, textOrNumber } from './define-channel.ts';
 import { toWhatsapp } from './markdown.ts';

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { configJsonSchema } from '../config/config.ts';
 import { requestFileSchema } from '../golden/golden.ts';
 import { mappingJsonSchema } from '../mapping/mapping.ts';

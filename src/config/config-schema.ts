@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { gatewaySchema } from './gateway-schema.ts';
 import { hooksSchema } from './hooks-schema.ts';
 import { text } from './schema-values.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { runnerSchema, secretSchema } from './runner-schema.ts';
 import { text, whole } from './schema-values.ts';
 

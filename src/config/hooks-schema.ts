@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SUMMARY_MODES, WAKE_MODES } from '../action.ts';
 import { mailSchema } from './mail-schema.ts';
 import { secretSchema } from './runner-schema.ts';

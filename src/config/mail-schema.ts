@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { secretSchema } from './runner-schema.ts';
 import { text } from './schema-values.ts';
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { fromZodError } from '../document/document.ts';
 import { mailSchema, type MailBlock } from './mail-schema.ts';
 import type { Reporter } from './reporter.ts';

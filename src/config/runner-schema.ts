@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { text } from './schema-values.ts';
 
 /** Coding agents whose command line is known. */

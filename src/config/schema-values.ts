@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A whole number within bounds. */
 export function whole(min: number, max: number): z.ZodNumber {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { text, whole } from './schema-values.ts';
 
 const proxySchema = z.string().refine(isAddressOrRange, {

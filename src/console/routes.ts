@@ -1,5 +1,5 @@
 /** What the page asks, and the modules that answer: the ones the command line calls. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { CONDITION_OPERATORS, listHelpers, mappingJsonSchema } from '../mapping/mapping.ts';
 import { parseKeptRequest } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';

@@ -1,14 +1,19 @@
-import { evaluate, parse } from '@humanwhocodes/momoa';
+import { createRequire } from 'node:module';
+import type * as Momoa from '@humanwhocodes/momoa';
 import type { DocumentNode, StringNode, ValueNode } from '@humanwhocodes/momoa';
 import type { Diagnostic, SourceText, TextEdit } from './diagnostic.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 
+const require = createRequire(import.meta.url);
+/** Loaded with the first file that is JSON: most are YAML. */
+const library = (): typeof Momoa => require('@humanwhocodes/momoa') as typeof Momoa;
+
 /** Parses JSON (RFC 8259) or JSON5 into the common tree. */
 export function readJsonTree(source: SourceText, format: 'json' | 'json5'): ReadTree {
   let document: DocumentNode;
   try {
-    document = parse(source.text, { mode: format });
+    document = library().parse(source.text, { mode: format });
   } catch (error) {
     // The parser recurses; a text nested deeper than the stack cannot be read at all.
     if (error instanceof RangeError) return new TreeBuilder(source).tooDeep(0);
@@ -58,7 +63,7 @@ function buildNode(build: Build, node: ValueNode, depth: number): TreeNode | und
     case 'Infinity':
     case 'NaN':
     case 'Null':
-      return { start, end, value: evaluate(node) };
+      return { start, end, value: library().evaluate(node) };
     case 'Number':
       return numberNode(builder.source.text.slice(start, end), start, end);
   }

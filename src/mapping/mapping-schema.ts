@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SUMMARY_MODES, WAKE_MODES } from '../action.ts';
 import { conditionDefinitions } from './condition/condition-schema.ts';
 import { pathSettingsShape } from './path-settings-schema.ts';

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { BODY_FORMATS } from '../payload/payload.ts';
 import { ChallengeSettings, VerifySettings } from '../verify/verify.ts';
 

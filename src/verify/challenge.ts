@@ -1,5 +1,5 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readJsonMember } from './signed-fields.ts';
 import { findHeader } from './find-header.ts';
 import type { SignedRequest } from './scheme.ts';

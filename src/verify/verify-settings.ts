@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { findContentProblem } from './signed-content.ts';
 import { PROVIDER_NAMES, type ProviderName } from './schemes.ts';
 
