@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Settings } from '../config/config.ts';
-import { editDocument, formatDiagnostics, readDocument } from '../document/document.ts';
+import { formatDiagnostics } from '../document/document.ts';
 import { applyPolicy, createGoldenEngine, findCases, runCase } from '../golden/golden.ts';
-import { writeSecretFile } from '../mail/mail.ts';
-import { planSender, refuseTwin, secretFileOf, type Places, type PlannedFile } from './add-plan.ts';
+import { planSender, refuseTwin, secretFileOf, type Places } from './add-plan.ts';
 import type { Cli } from './command-line.ts';
 import { findCasesFolder, loadSettings, type ConfigFlags } from './config-file.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
@@ -14,6 +13,7 @@ import { planSample, type SamplePlan } from './sample-plan.ts';
 import { SENDERS, SENDER_NAMES, type Sender, type SenderName } from './sender-catalogue.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
+import { editConfig, writePlan, type Plan, type Secret } from './write-plan.ts';
 
 export interface AddFlags extends ConfigFlags {
   readonly from?: string;
@@ -22,21 +22,6 @@ export interface AddFlags extends ConfigFlags {
   readonly tokenFile?: string;
   readonly url?: string;
   readonly dryRun?: boolean;
-}
-
-/** What is written besides files of its own: settings, and secrets that must not be printed. */
-interface Secret {
-  /** Relative to the configuration. */
-  readonly file: string;
-  /** Undefined where the person has it not yet: the file is written later. */
-  readonly value: string | undefined;
-}
-
-interface Plan {
-  readonly files: readonly PlannedFile[];
-  readonly secrets: readonly Secret[];
-  readonly edits: readonly { readonly path: readonly [string, ...string[]]; readonly value: unknown }[];
-  readonly steps: readonly string[];
 }
 
 /** Writes what a sender needs here, and says what to do there. What exists is never overwritten. */
@@ -54,8 +39,8 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
   refuseTwin(places, name);
   const plan = await makePlan(terminal, name, { flags, places, settings });
   if (flags.dryRun === true) return show(terminal, plan, places);
-  const written = await write(terminal, plan, places);
-  await edit(terminal, file, plan);
+  const written = await writePlan(terminal, plan, places);
+  await editConfig(terminal, file, plan);
   await finish(cli, flags, { places, written });
   for (const step of plan.steps) terminal.out(step);
 }
@@ -166,8 +151,6 @@ async function sampleSecret(
   return scheme === undefined ? randomBytes(32).toString('hex') : undefined;
 }
 
-// --- what is asked for ------------------------------------------------------------------------------------------------
-
 async function secretOf(
   terminal: Terminal,
   name: SenderName,
@@ -214,8 +197,6 @@ async function readGiven(terminal: Terminal, file: string): Promise<string> {
   return text.trim();
 }
 
-// --- settings -------------------------------------------------------------------------------------------------------
-
 function serviceEdits(settings: Settings, { url }: AddFlags): Plan['edits'] {
   if (url !== undefined && !/^https?:\/\/[^/?#\s]+\/?$/.test(url)) {
     throw new CliError(
@@ -249,64 +230,6 @@ function needsAddress({ flags, settings }: Setting): readonly string[] {
   ];
 }
 
-// --- writing --------------------------------------------------------------------------------------------------------
-
-/** The files that were written; what exists is left. */
-async function write(
-  terminal: Terminal,
-  { files, secrets }: Plan,
-  { root }: Places,
-): Promise<readonly string[]> {
-  await writeSecrets(terminal, secrets, root);
-  const written: string[] = [];
-  for (const { path, text } of files) {
-    await mkdir(dirname(path), { recursive: true });
-    try {
-      await writeFile(path, text, { flag: 'wx' });
-      written.push(path);
-      terminal.out(relative(terminal.cwd, path));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      terminal.out(`${relative(terminal.cwd, path)}  (exists already, left as it is)`);
-    }
-  }
-  return written;
-}
-
-async function writeSecrets(terminal: Terminal, secrets: Plan['secrets'], root: string): Promise<void> {
-  for (const { file, value } of secrets) {
-    const path = join(root, file);
-    if (value === undefined || existsSync(path)) continue;
-    await hideFolder(root);
-    await writeSecretFile(path, `${value}\n`);
-    terminal.out(`${relative(terminal.cwd, path)}  (secret, only you can read it)`);
-  }
-}
-
-/** Nothing of the folder of state and secrets gets into a repository. */
-async function hideFolder(root: string): Promise<void> {
-  await mkdir(join(root, '.sluice'), { recursive: true, mode: 0o700 });
-  await writeFile(join(root, '.sluice', '.gitignore'), '*\n', { flag: 'wx' }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    },
-  );
-}
-
-async function edit(terminal: Terminal, file: string, { edits }: Plan): Promise<void> {
-  if (edits.length === 0) return;
-  if (/^openclaw\.json5?$/.test(file.split('/').at(-1) ?? '')) {
-    throw new CliError(
-      'settings cannot be written into an OpenClaw file: make a sluice.yaml with "extends: openclaw.json" and name it with -c',
-    );
-  }
-  const { document } = await readDocument(file, { cwd: dirname(file) });
-  if (document === undefined) throw new CliError(`${file} cannot be read`);
-  const format = file.endsWith('.json5') ? 'json5' : file.endsWith('.json') ? 'json' : 'yaml';
-  await writeFile(file, editDocument(document.source, format, edits));
-  terminal.out(`${relative(terminal.cwd, file)}  (${edits.map(({ path }) => path.join('.')).join(', ')})`);
-}
-
 /** Checks what is there now, and writes what the new cases become. */
 async function finish(
   cli: Cli,
@@ -330,8 +253,6 @@ async function finish(
     await workbench.close();
   }
 }
-
-// --- words ----------------------------------------------------------------------------------------------------------
 
 function show(terminal: Terminal, { files, secrets, edits, steps }: Plan, { root }: Places): void {
   for (const { path, text } of files) {

@@ -17,16 +17,9 @@ export interface Asker {
 /** Where nobody can be asked, every question is an error that names its flag. */
 export async function openAsker(terminal: Terminal, mayAsk: boolean): Promise<Asker> {
   const say = (text: string): void => terminal.err(text);
-  if (!terminal.interactive || !mayAsk) {
-    const refuse = (flag: string, question: string): Promise<never> =>
-      Promise.reject(new CliError(`${question} Nobody can be asked here: say it with ${flag}`, 2));
-    return { say, choose: refuse, text: refuse, secret: refuse };
-  }
+  if (!terminal.interactive || !mayAsk) return refuser(say);
   const prompts = await import('@clack/prompts');
-  const answered = (value: unknown): string => {
-    if (typeof value !== 'string') throw new CliError('nothing was written');
-    return value;
-  };
+
   return {
     say,
     choose: async (_flag, message, { choices }) => {
@@ -41,4 +34,16 @@ export async function openAsker(terminal: Terminal, mayAsk: boolean): Promise<As
     secret: async (_flag, message) =>
       answered(await prompts.password({ message, validate: (value) => (value ? undefined : 'it is empty') })),
   };
+}
+
+/** Refuses every question, and names the flag that answers it. */
+function refuser(say: Asker['say']): Asker {
+  const refuse = (flag: string, question: string): Promise<never> =>
+    Promise.reject(new CliError(`${question} Nobody can be asked here: say it with ${flag}`, 2));
+  return { say, choose: refuse, text: refuse, secret: refuse };
+}
+
+function answered(value: unknown): string {
+  if (typeof value !== 'string') throw new CliError('nothing was written');
+  return value;
 }

@@ -19,10 +19,19 @@ export function addMailCommands(program: Command, cli: Cli): void {
     .option('--against <url>', 'address of the service (default: from the configuration)')
     .option('--since <date>', 'where the first run begins, in place of now', readDate)
     .action(async (flags: MailRunFlags) => (await import('./mail-tasks.ts')).runMail(cli, flags));
+  addStatus(mail, cli);
+  addRefusedMail(mail, cli);
+}
+
+function addStatus(mail: Command, cli: Cli): void {
   cli
     .withConfig(mail.command('status').description('show how reading goes, per folder'))
     .option('--json', 'one JSON array on stdout')
     .action(async (flags: MailSelectionFlags) => (await import('./mail-tasks.ts')).showMail(cli, flags));
+}
+
+/** The commands for messages that the service refused. */
+function addRefusedMail(mail: Command, cli: Cli): void {
   cli
     .withConfig(
       mail.command('list').description('list the messages that the service refused, with the reason'),

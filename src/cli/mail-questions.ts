@@ -49,25 +49,28 @@ export async function askAnswers(
 ): Promise<SetupAnswers> {
   const account = flags.account ?? (await ask.text('--account', 'Which address?', isAddress));
   const host = flags.host ?? provider.host ?? (await ask.text('--host', 'Name of its IMAP server?', isHost));
-  const auth =
-    flags.auth ??
-    (provider.auth.length === 1
-      ? (provider.auth[0] ?? 'password')
-      : await ask.choose('--auth', 'How do you log in?', {
-          choices: provider.auth.map((value) => ({
-            value,
-            label: value === 'password' ? 'with an app password' : 'with OAuth2, in the browser',
-          })),
-        }));
-  if (!provider.auth.includes(auth)) {
-    throw new CliError(`${provider.title} takes ${provider.auth.join(' or ')} only; leave --auth out`, 2);
-  }
+  const auth = await askAuth(ask, flags, provider);
   const { port, security, user, folder, from, subject, since, hookPath } = flags;
   const common = { account, host, auth, port, security, user, folders: folder, from, subject, since };
   if (!provider.isGmailApi) return { ...common, kind: 'imap', path: hookPath };
   const topic =
     flags.topic ?? (await ask.text('--topic', 'Which Pub/Sub topic? (projects/P/topics/T)', isTopic));
   return { ...common, kind: 'gmail', path: hookPath, topic, ...(await askNotices(ask, flags)) };
+}
+
+async function askAuth(
+  ask: Asker,
+  flags: MailSetupFlags,
+  provider: MailProvider,
+): Promise<SetupAnswers['auth']> {
+  const [only] = provider.auth.length === 1 ? provider.auth : [];
+  const choices = provider.auth.map((value) => ({
+    value,
+    label: value === 'password' ? 'with an app password' : 'with OAuth2, in the browser',
+  }));
+  const auth = flags.auth ?? only ?? (await ask.choose('--auth', 'How do you log in?', { choices }));
+  if (provider.auth.includes(auth)) return auth;
+  throw new CliError(`${provider.title} takes ${provider.auth.join(' or ')} only; leave --auth out`, 2);
 }
 
 /** How notices of new mail come from Pub/Sub. */
@@ -79,18 +82,8 @@ async function askNotices(
   if (wantsPush && subscription !== undefined) {
     throw new CliError('notices are pulled or pushed: leave out --subscription or the options of push', 2);
   }
-  const kind =
-    subscription === undefined && !wantsPush
-      ? await ask.choose('--subscription or --push-audience', 'How do notices of new mail come?', {
-          choices: [
-            { value: 'pull', label: 'Sluice fetches them: nothing has to be reachable from outside' },
-            { value: 'push', label: 'Pub/Sub calls Sluice: it needs an https address' },
-          ],
-        })
-      : wantsPush
-        ? 'push'
-        : 'pull';
-  if (kind === 'pull') {
+  const isPulled = subscription !== undefined || (!wantsPush && (await askKindOfNotices(ask)) === 'pull');
+  if (isPulled) {
     const question = 'Which pull subscription? (projects/P/subscriptions/S)';
     return { subscription: subscription ?? (await ask.text('--subscription', question, isSubscription)) };
   }
@@ -99,6 +92,15 @@ async function askNotices(
   const serviceAccount =
     pushAccount ?? (await ask.text('--push-account', 'Which service account calls?', isServiceAccount));
   return { push: { audience, serviceAccount } };
+}
+
+function askKindOfNotices(ask: Asker): Promise<'pull' | 'push'> {
+  return ask.choose('--subscription or --push-audience', 'How do notices of new mail come?', {
+    choices: [
+      { value: 'pull', label: 'Sluice fetches them: nothing has to be reachable from outside' },
+      { value: 'push', label: 'Pub/Sub calls Sluice: it needs an https address' },
+    ],
+  });
 }
 
 function isServiceAccount(value: string): string | undefined {

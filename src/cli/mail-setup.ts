@@ -181,12 +181,7 @@ async function logIn(cli: Cli, { ask, flags, provider, answers, world }: SecretQ
   if (name === undefined) throw new CliError(`${provider.title} has no OAuth2 login here; use a password`, 2);
   if (provider.oauthHelp !== undefined && flags.clientId === undefined) ask.say(provider.oauthHelp);
   const clientId = flags.clientId ?? (await ask.text('--client-id', 'Id of the OAuth2 client?', isAddress));
-  const clientSecret =
-    name === 'microsoft'
-      ? undefined
-      : flags.clientSecretFile === undefined
-        ? await ask.secret('--client-secret-file', 'Secret of the OAuth2 client?')
-        : await readSecretFlag(cli, flags.clientSecretFile);
+  const clientSecret = name === 'microsoft' ? undefined : await askClientSecret(cli, ask, flags);
   const { endpoints, scopes } = world.oauth[name];
   const login: OAuthLogin = {
     provider: name,
@@ -198,9 +193,12 @@ async function logIn(cli: Cli, { ask, flags, provider, answers, world }: SecretQ
   if (endpoints.device !== undefined) {
     return loginWithDevice(login, ({ url, code }) => ask.say(`open ${url} and type in the code ${code}`));
   }
+  return loginInBrowser(login, ask, answers.account);
+}
+
+async function loginInBrowser(login: OAuthLogin, ask: Asker, account: string): Promise<OAuthFile> {
   const redirect = await listenForRedirect();
   try {
-    const { account } = answers;
     return await loginWithBrowser(login, {
       account,
       redirect,
@@ -209,6 +207,12 @@ async function logIn(cli: Cli, { ask, flags, provider, answers, world }: SecretQ
   } finally {
     redirect.close();
   }
+}
+
+function askClientSecret(cli: Cli, ask: Asker, { clientSecretFile }: MailSetupFlags): Promise<string> {
+  return clientSecretFile === undefined
+    ? ask.secret('--client-secret-file', 'Secret of the OAuth2 client?')
+    : readSecretFlag(cli, clientSecretFile);
 }
 
 async function writeSecret(directory: string, secret: Secret): Promise<void> {
@@ -248,12 +252,7 @@ function report(
     terminal.out(JSON.stringify({ mail: writtenBlock(answers), folders: check.folders, written }));
     return;
   }
-  for (const { path, messages } of check.folders) {
-    const count = messages === undefined ? '' : ` holds ${String(messages)} messages, of which none`;
-    terminal.err(
-      `connected: ${path}${count === '' ? ': mail that is there starts no run' : `${count} starts a run`}`,
-    );
-  }
+  for (const folder of check.folders) terminal.err(connectedLine(folder));
   if (isDry) {
     terminal.out(edited);
     terminal.err(
@@ -265,4 +264,10 @@ function report(
   if (answers.push !== undefined)
     terminal.err('let the push subscription call /hooks/mail-push of this service');
   terminal.err('new mail starts a run from the next start of "sluice serve" on');
+}
+
+function connectedLine({ path, messages }: MailboxCheck['folders'][number]): string {
+  return messages === undefined
+    ? `connected: ${path}: mail that is there starts no run`
+    : `connected: ${path} holds ${String(messages)} messages, of which none starts a run`;
 }

@@ -54,13 +54,18 @@ export async function showWork(
     print(terminal, options, { ...runToJson(run, options.text), outbox: sent });
     return;
   }
-  const [entry] = await storage.listOutbox({ limit: 1, id });
-  const [event] = entry === undefined ? await storage.listEvents({ limit: 1, id }) : [];
-  if (entry === undefined && event === undefined)
+  const entry = await findEntry(storage, id, options.text);
+  if (entry === undefined)
     throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
-  const shown =
-    event === undefined ? entry && outboxToJson(entry, options.text) : eventToJson(event, options.text);
-  print(terminal, options, shown);
+  print(terminal, options, entry);
+}
+
+/** A delivery, a callback or a system event, as JSON. */
+async function findEntry(storage: Storage, id: string, withText: boolean): Promise<object | undefined> {
+  const [entry] = await storage.listOutbox({ limit: 1, id });
+  if (entry !== undefined) return outboxToJson(entry, withText);
+  const [event] = await storage.listEvents({ limit: 1, id });
+  return event === undefined ? undefined : eventToJson(event, withText);
 }
 
 /** JSON for programs; for people YAML, where a prompt or a reply of several lines can be read. */
@@ -90,23 +95,24 @@ export async function dropWork(
   selection: QueueSelection,
   options: SelectionOptions,
 ): Promise<void> {
-  const what =
-    selection.kind === 'all'
-      ? 'all waiting and dead work'
-      : selection.kind === 'ids'
-        ? selection.ids.join(', ')
-        : `the work of mapping ${selection.mappingId}`;
-  if (options.yes !== true) {
-    if (!terminal.interactive)
-      throw new CliError(`dropping ${what} needs --yes, because there is no terminal to ask on`, 2);
-    if (!(await terminal.confirm(`Drop ${what}?`))) {
-      terminal.err('nothing dropped');
-      return;
-    }
-  }
+  if (options.yes !== true && !(await confirmDrop(terminal, describeSelection(selection)))) return;
   const nowMs = Date.now();
   const dropped = await storage.drop(selection, nowMs, (run) => dropEnding(run, nowMs));
   report(terminal, options, { done: 'dropped', count: dropped, nothing: 'nothing in the queue matches' });
+}
+
+function describeSelection(selection: QueueSelection): string {
+  if (selection.kind === 'all') return 'all waiting and dead work';
+  if (selection.kind === 'ids') return selection.ids.join(', ');
+  return `the work of mapping ${selection.mappingId}`;
+}
+
+async function confirmDrop(terminal: Terminal, what: string): Promise<boolean> {
+  if (!terminal.interactive)
+    throw new CliError(`dropping ${what} needs --yes, because there is no terminal to ask on`, 2);
+  if (await terminal.confirm(`Drop ${what}?`)) return true;
+  terminal.err('nothing dropped');
+  return false;
 }
 
 function report(

@@ -41,16 +41,10 @@ export function openRecorder(terminal: Terminal, flags: RecorderFlags): Recorder
       `Every request is recorded below ${shown}, whatever its hook name and the format of its body`,
       ...(performs ? [] : ['Nothing is performed, and the store is not touched; --perform changes that']),
     ],
-    record: async ({ request, otherFormat }) => {
-      const format =
-        otherFormat === undefined
-          ? ''
-          : `; the path does not take such a body yet: a mapping of it needs bodyFormat: ${otherFormat}`;
+    record: async (decision) => {
       const performed = performs ? '' : '; nothing was performed';
       try {
-        const { file, unused } = await recordCase(request, { dir: resolve(terminal.cwd, dir), masks });
-        const note = unused.length === 0 ? '' : `; nothing to mask at ${unused.join(', ')}`;
-        terminal.err(`  recorded ${relative(terminal.cwd, file)}${note}${format}${performed}`);
+        terminal.err(`  ${await recordOne(terminal, decision, { dir, masks })}${performed}`);
       } catch (error) {
         terminal.err(`  not recorded: ${error instanceof Error ? error.message : String(error)}${performed}`);
       }
@@ -59,6 +53,21 @@ export function openRecorder(terminal: Terminal, flags: RecorderFlags): Recorder
       if (store !== undefined) rmSync(store, { recursive: true, force: true });
     },
   };
+}
+
+/** Writes one request as a case; says where, and what a mapping of its path needs. */
+async function recordOne(
+  terminal: Terminal,
+  { request, otherFormat }: Parameters<Recorder['record']>[0],
+  { dir, masks }: { readonly dir: string; readonly masks: RecorderFlags['mask'] },
+): Promise<string> {
+  const { file, unused } = await recordCase(request, { dir: resolve(terminal.cwd, dir), masks });
+  const note = unused.length === 0 ? '' : `; nothing to mask at ${unused.join(', ')}`;
+  const format =
+    otherFormat === undefined
+      ? ''
+      : `; the path does not take such a body yet: a mapping of it needs bodyFormat: ${otherFormat}`;
+  return `recorded ${relative(terminal.cwd, file)}${note}${format}`;
 }
 
 /** The project's store, and listeners that a running service may have, are left alone. */

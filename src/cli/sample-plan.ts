@@ -83,8 +83,6 @@ function schemeOf(headers: Readonly<Record<string, string>>): string | undefined
   return (named ?? fitting[0])?.[0];
 }
 
-// --- the mapping ----------------------------------------------------------------------------------------------------
-
 function writeMapping(name: string, sample: Sample, proof: string): string {
   const kind = kindOf(sample);
   const id = idOf(sample);

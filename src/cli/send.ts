@@ -40,15 +40,22 @@ export async function sendRequests(
   const settingsOf = flags.sign === true ? await loadPathSettings(cli, flags) : () => NO_SETTINGS;
   for (const each of requests) {
     const settings = settingsOf(each.request.path);
-    const answer =
-      settings.verify === undefined
-        ? await post(target, each)
-        : await postSigned(cli, each, { target, settings, keyFile: flags.signKey });
+    const answer = await postOne(cli, each, { target, settings, flags });
     answers.push(answer);
     if (flags.json !== true) cli.terminal.out(formatAnswer(answer));
   }
   if (flags.json === true) cli.terminal.out(JSON.stringify(answers));
   if (answers.some((answer) => answer.status >= 400)) cli.setExitCode(1);
+}
+
+/** Signs as the sender would where `--sign` asks for it and the path has a proof. */
+function postOne(
+  cli: Cli,
+  each: RequestOfFile,
+  { target, settings, flags }: { target: Target; settings: PathSettings; flags: SendFlags },
+): Promise<Answer> {
+  if (settings.verify === undefined) return post(target, each);
+  return postSigned(cli, each, { target, settings, keyFile: flags.signKey });
 }
 
 /** One readable line per answer, problem details below it. */

@@ -31,18 +31,14 @@ export async function openConsole(
   const { startConsole } = await import('../console/console.ts');
   const { port = DEFAULT_CONSOLE_PORT, host, publicUrl } = settings;
   const isFixed = settings.port !== undefined || mode === 'serve';
-  const change = async (count: Promise<number>): Promise<number> => {
+  const whenChanged = async (count: Promise<number>): Promise<number> => {
     const changed = await count;
     notify();
     return changed;
   };
   return startConsole({
     mode,
-    listen: {
-      host: mode === 'dev' ? '127.0.0.1' : host,
-      port,
-      ...(isFixed ? {} : { otherPort: 0 }),
-    },
+    listen: { host: mode === 'dev' ? '127.0.0.1' : host, port, ...(isFixed ? {} : { otherPort: 0 }) },
     ...(publicUrl === undefined ? {} : { publicUrl }),
     keyFile: consoleKeyFile(configFile),
     storage,
@@ -52,12 +48,14 @@ export async function openConsole(
     live,
     openWorkshop: () => createWorkshop(configFile, env),
     reload,
-    retry: (id) => change(storage.retry({ kind: 'ids', ids: [id] }, Date.now())),
-    drop: (id) => {
-      const nowMs = Date.now();
-      return change(storage.drop({ kind: 'ids', ids: [id] }, nowMs, (run) => dropEnding(run, nowMs)));
-    },
+    retry: (id) => whenChanged(storage.retry({ kind: 'ids', ids: [id] }, Date.now())),
+    drop: (id) => whenChanged(dropRun(storage, id)),
   });
+}
+
+function dropRun(storage: ConsoleParts['storage'], id: string): Promise<number> {
+  const nowMs = Date.now();
+  return storage.drop({ kind: 'ids', ids: [id] }, nowMs, (run) => dropEnding(run, nowMs));
 }
 
 /** Loads generations beside the one that is live, as `sluice check` and `sluice explain` do. */

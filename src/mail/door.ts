@@ -69,17 +69,7 @@ export function httpDoor({ url, token }: { readonly url: string; readonly token:
   return async ({ path, payload, key }, signal) => {
     const derived = deriveSignal(signal, DELIVERY_TIMEOUT_MS);
     try {
-      const response = await fetch(`${url}/${path}`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          'idempotency-key': key,
-        },
-        body: JSON.stringify(payload),
-        redirect: 'manual',
-        signal: derived.signal,
-      });
+      const response = await fetch(`${url}/${path}`, hookRequest({ payload, key, token }, derived.signal));
       const text = (await response.text()).slice(0, MAX_ANSWER_CHARS);
       return doorAnswer(response.status, text, parseRetryAfter(response.headers.get('retry-after')));
     } catch (error) {
@@ -88,6 +78,23 @@ export function httpDoor({ url, token }: { readonly url: string; readonly token:
     } finally {
       derived.release();
     }
+  };
+}
+
+function hookRequest(
+  { payload, key, token }: { readonly payload: unknown; readonly key: string; readonly token: string },
+  signal: AbortSignal,
+): RequestInit {
+  return {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    body: JSON.stringify(payload),
+    redirect: 'manual',
+    signal,
   };
 }
 

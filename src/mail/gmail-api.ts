@@ -62,17 +62,7 @@ interface Received {
 async function send(url: string, call: GoogleCall, token: string): Promise<Received> {
   const derived = deriveSignal(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS);
   try {
-    const response = await fetch(url, {
-      method: call.method ?? 'GET',
-      headers: {
-        authorization: `Bearer ${token}`,
-        accept: 'application/json',
-        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-      redirect: 'manual',
-      signal: derived.signal,
-    });
+    const response = await fetch(url, requestOf(call, token, derived.signal));
     return {
       status: response.status,
       text: await readBounded(response),
@@ -84,6 +74,20 @@ async function send(url: string, call: GoogleCall, token: string): Promise<Recei
   } finally {
     derived.release();
   }
+}
+
+function requestOf({ method = 'GET', body }: GoogleCall, token: string, signal: AbortSignal): RequestInit {
+  return {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    redirect: 'manual',
+    signal,
+  };
 }
 
 async function readBounded(response: Response): Promise<string | undefined> {

@@ -7,9 +7,27 @@ const MAX_PARTS = 200;
 export function gmailContent(message: unknown): Extract<MailContent, { kind: 'parts' }> {
   const payload = field(message, 'payload');
   const header = headerOf(payload);
-  let text: string | undefined;
-  let html: string | undefined;
-  const attachments: MailAttachment[] = [];
+  const { text, html, attachments } = partsOf(payload);
+  const snippet = textField(message, 'snippet');
+  const found = text ?? (html === undefined ? snippet : undefined);
+  return {
+    kind: 'parts',
+    header,
+    attachments,
+    ...(found === undefined ? {} : { text: found }),
+    ...(html === undefined ? {} : { html }),
+  };
+}
+
+interface Parts {
+  text?: string | undefined;
+  html?: string | undefined;
+  readonly attachments: MailAttachment[];
+}
+
+/** The first text, the first HTML and the attachments, whatever lies in what. */
+function partsOf(payload: unknown): Parts {
+  const parts: Parts = { attachments: [] };
   const open: unknown[] = [payload];
   for (let seen = 0; open.length > 0 && seen < MAX_PARTS; seen += 1) {
     const part = open.shift();
@@ -20,19 +38,11 @@ export function gmailContent(message: unknown): Extract<MailContent, { kind: 'pa
     if (type.startsWith('multipart/')) continue;
     if (name !== '' || textField(body, 'attachmentId') !== undefined) {
       const size = field(body, 'size');
-      attachments.push({ name, type, sizeBytes: typeof size === 'number' ? size : 0 });
-    } else if (type === 'text/plain') text ??= decodeText(part);
-    else if (type === 'text/html') html ??= decodeText(part);
+      parts.attachments.push({ name, type, sizeBytes: typeof size === 'number' ? size : 0 });
+    } else if (type === 'text/plain') parts.text ??= decodeText(part);
+    else if (type === 'text/html') parts.html ??= decodeText(part);
   }
-  const snippet = textField(message, 'snippet');
-  const found = text ?? (html === undefined ? snippet : undefined);
-  return {
-    kind: 'parts',
-    header,
-    attachments,
-    ...(found === undefined ? {} : { text: found }),
-    ...(html === undefined ? {} : { html }),
-  };
+  return parts;
 }
 
 function children(part: unknown): readonly unknown[] {

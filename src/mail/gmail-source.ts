@@ -172,23 +172,7 @@ export class GmailSource implements MailSource {
 
   async #labelIds(names: readonly string[]): Promise<readonly string[]> {
     const known = list(await this.#get('labels', {}), 'labels');
-    return names.map((name) => {
-      const found = known.find(
-        (label) => textField(label, 'id') === name || textField(label, 'name') === name,
-      );
-      const id = textField(found, 'id');
-      if (id === undefined) {
-        const all = known.flatMap((label) => textField(label, 'name') ?? []).slice(0, 20);
-        throw new MailFailure(
-          'settings',
-          `the account has no label ${JSON.stringify(name)}; it has ${all.join(', ')}`,
-        );
-      }
-      if (LEFT_OUT.includes(id)) {
-        throw new MailFailure('settings', `the label ${id} is not read; take it out of hooks.mail.folders`);
-      }
-      return id;
-    });
+    return names.map((name) => labelId(name, known));
   }
 
   async #currentHistoryId(): Promise<string> {
@@ -269,4 +253,19 @@ function batchOf(
 function list(value: unknown, name: string): readonly unknown[] {
   const found = field(value, name);
   return Array.isArray(found) ? (found as unknown[]) : [];
+}
+
+/** @throws MailFailure where there is no such label, or one that is not read */
+function labelId(name: string, known: readonly unknown[]): string {
+  const found = known.find((label) => textField(label, 'id') === name || textField(label, 'name') === name);
+  const id = textField(found, 'id');
+  if (id === undefined) {
+    const all = known.flatMap((label) => textField(label, 'name') ?? []).slice(0, 20);
+    const message = `the account has no label ${JSON.stringify(name)}; it has ${all.join(', ')}`;
+    throw new MailFailure('settings', message);
+  }
+  if (LEFT_OUT.includes(id)) {
+    throw new MailFailure('settings', `the label ${id} is not read; take it out of hooks.mail.folders`);
+  }
+  return id;
 }

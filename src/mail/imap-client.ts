@@ -1,4 +1,4 @@
-import type { ImapFlow, MailboxObject } from 'imapflow';
+import type { ImapFlow, ListResponse, MailboxObject } from 'imapflow';
 import { describe, field, textField } from '../outgoing/outgoing.ts';
 import { pause, within } from '../timers/timers.ts';
 import { MailFailure, toMailFailure } from './mail-failure.ts';
@@ -125,23 +125,9 @@ export class ImapClient {
 
   async #openFolder(folder: string): Promise<void> {
     const listed = await this.#timed(this.#flow.list(), this.#times.callMs, 'did not list its folders');
-    const found = listed.find(({ path }) => path === folder || (isInbox(path) && isInbox(folder)));
-    if (found === undefined) {
-      const names = listed.map(({ path }) => path).slice(0, 20);
-      throw new MailFailure(
-        'settings',
-        `the account has no folder ${JSON.stringify(folder)}; it has ${names.join(', ')}`,
-      );
-    }
-    const leftOut = LEFT_OUT.get(found.specialUse ?? '');
-    if (leftOut !== undefined) {
-      throw new MailFailure(
-        'settings',
-        `the folder ${JSON.stringify(folder)} holds ${leftOut}, which is not read; take it out of hooks.mail.folders`,
-      );
-    }
+    const { path } = folderNamed(folder, listed);
     await this.#timed(
-      this.#flow.mailboxOpen(found.path, { readOnly: true }),
+      this.#flow.mailboxOpen(path, { readOnly: true }),
       this.#times.callMs,
       'did not open the folder',
     );
@@ -203,4 +189,20 @@ function loginFailure(error: unknown, access: ImapAccess, secrets: readonly stri
   return new MailFailure(failure.kind, `${access.host}:${String(access.port)}: ${failure.message}`, {
     cause: error,
   });
+}
+
+/** @throws MailFailure where there is no such folder, or one that is not read */
+function folderNamed(folder: string, listed: readonly ListResponse[]): ListResponse {
+  const found = listed.find(({ path }) => path === folder || (isInbox(path) && isInbox(folder)));
+  const name = JSON.stringify(folder);
+  if (found === undefined) {
+    const names = listed.map(({ path }) => path).slice(0, 20);
+    throw new MailFailure('settings', `the account has no folder ${name}; it has ${names.join(', ')}`);
+  }
+  const leftOut = LEFT_OUT.get(found.specialUse ?? '');
+  if (leftOut === undefined) return found;
+  throw new MailFailure(
+    'settings',
+    `the folder ${name} holds ${leftOut}, which is not read; take it out of hooks.mail.folders`,
+  );
 }

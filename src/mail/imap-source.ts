@@ -1,4 +1,4 @@
-import type { FetchMessageObject, MessageStructureObject } from 'imapflow';
+import type { FetchMessageObject, FetchQueryObject, MessageStructureObject } from 'imapflow';
 import type { PassedMail } from '../storage/storage.ts';
 import type { ImapClient } from './imap-client.ts';
 import { fingerprintOf, headerOf, imapIdentity, imapMessageId, parseImapIdentity } from './identity.ts';
@@ -40,6 +40,15 @@ const SEARCH_MARGIN_MS = 2 * 24 * 3_600_000;
 /** Of a raw message; what texts it holds come before its attachments in nearly all mail. */
 const MAX_SOURCE_BYTES = 1024 * 1024;
 
+const WHOLE_MESSAGE: FetchQueryObject = {
+  uid: true,
+  flags: true,
+  internalDate: true,
+  size: true,
+  bodyStructure: true,
+  source: { start: 0, maxLength: MAX_SOURCE_BYTES },
+};
+
 /** Reads one folder of an IMAP account over a connection of its own. */
 export class ImapSource implements MailSource {
   readonly #client: ImapClient;
@@ -56,13 +65,7 @@ export class ImapSource implements MailSource {
     this.#uidValidity = String(client.mailbox.uidValidity);
   }
 
-  async begin({
-    sinceMs,
-    nowMs,
-  }: {
-    readonly sinceMs: number | undefined;
-    readonly nowMs: number;
-  }): Promise<Beginning> {
+  async begin({ sinceMs, nowMs }: { sinceMs: number | undefined; nowMs: number }): Promise<Beginning> {
     const last = this.#client.mailbox.uidNext - 1;
     const here = { uidValidity: this.#uidValidity, uid: last };
     if (sinceMs !== undefined) {
@@ -72,7 +75,11 @@ export class ImapSource implements MailSource {
         first === undefined ? here : { ...here, uid: first - 1, since: sinceMs, sinceTo: last };
       return { position: JSON.stringify(position), floorAt: sinceMs, known: [] };
     }
-    const floorAt = nowMs - FLOOR_MARGIN_MS;
+    return this.#beginHere(here, nowMs - FLOOR_MARGIN_MS);
+  }
+
+  /** Begins behind the newest message; those that came just before are known, so that none of them is new later. */
+  async #beginHere(here: ImapPosition, floorAt: number): Promise<Beginning> {
     const found = await this.#search({ since: new Date(floorAt - SEARCH_MARGIN_MS) });
     const newest = found.slice(-MAX_KNOWN_AT_START);
     const known: PassedMail[] = [];
@@ -85,7 +92,7 @@ export class ImapSource implements MailSource {
     const isAll = newest.length === found.length;
     const lowest = Math.min(...known.map(({ receivedAt }) => receivedAt));
     return {
-      position: JSON.stringify(here satisfies ImapPosition),
+      position: JSON.stringify(here),
       floorAt: isAll || known.length === 0 ? floorAt : lowest + 1,
       known,
     };
@@ -112,18 +119,7 @@ export class ImapSource implements MailSource {
     const { uid, uidValidity } = parseImapIdentity(identity);
     if (uidValidity !== this.#uidValidity) return undefined;
     const found = await this.#client.call((client) =>
-      client.fetchOne(
-        String(uid),
-        {
-          uid: true,
-          flags: true,
-          internalDate: true,
-          size: true,
-          bodyStructure: true,
-          source: { start: 0, maxLength: MAX_SOURCE_BYTES },
-        },
-        { uid: true },
-      ),
+      client.fetchOne(String(uid), WHOLE_MESSAGE, { uid: true }),
     );
     if (typeof found === 'object') return this.#fetched(found, found.source ?? Buffer.alloc(0), identity);
     // The library also answers so when the connection broke meanwhile: only a search that finds nothing proves it.

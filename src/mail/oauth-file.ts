@@ -25,25 +25,21 @@ export type OAuthFile = z.output<typeof oauthFileSchema>;
 
 /** @throws MailFailure where the file is not there or not one of ours */
 export async function readOAuthFile(file: string): Promise<OAuthFile> {
+  const failure = (what: string, remedy: string): MailFailure =>
+    new MailFailure('settings', `the file of the OAuth2 login, ${file}, ${what}; ${remedy}`);
   let written: string;
   try {
     written = await readFile(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const what = code === 'ENOENT' ? 'is not there' : `cannot be read (${code ?? 'unknown error'})`;
-    throw new MailFailure(
-      'settings',
-      `the file of the OAuth2 login, ${file}, ${what}; log in with "sluice webhooks mail setup"`,
-    );
+    throw failure(what, 'log in with "sluice webhooks mail setup"');
   }
   try {
     return oauthFileSchema.parse(JSON.parse(written));
   } catch {
     // What a JSON or schema error says may quote a token.
-    throw new MailFailure(
-      'settings',
-      `the file of the OAuth2 login, ${file}, is damaged; log in again with "sluice webhooks mail setup"`,
-    );
+    throw failure('is damaged', 'log in again with "sluice webhooks mail setup"');
   }
 }
 

@@ -43,21 +43,32 @@ export async function loginWithBrowser(
   const pkceCodeVerifier = oauth.randomPKCECodeVerifier();
   const expectedState = oauth.randomState();
   const url = oauth.buildAuthorizationUrl(configuration, {
-    redirect_uri: redirect.url,
-    scope: login.scope,
-    code_challenge: await oauth.calculatePKCECodeChallenge(pkceCodeVerifier),
-    code_challenge_method: 'S256',
+    ...(await askedOf(login, { account, redirect, pkceCodeVerifier })),
     state: expectedState,
-    login_hint: account,
-    // Google gives a refresh token only so.
-    access_type: 'offline',
-    prompt: 'consent',
   });
   show(url.href);
   const back = await untilAborted(redirect.received, login.signal);
   return finish(login, () =>
     oauth.authorizationCodeGrant(configuration, back, { pkceCodeVerifier, expectedState }),
   );
+}
+
+/** What the authorization server is asked for. */
+async function askedOf(
+  { scope }: OAuthLogin,
+  { account, redirect, pkceCodeVerifier }: { account: string; redirect: Redirect; pkceCodeVerifier: string },
+): Promise<Record<string, string>> {
+  const { calculatePKCECodeChallenge } = await import('openid-client');
+  return {
+    redirect_uri: redirect.url,
+    scope,
+    code_challenge: await calculatePKCECodeChallenge(pkceCodeVerifier),
+    code_challenge_method: 'S256',
+    login_hint: account,
+    // Google gives a refresh token only so.
+    access_type: 'offline',
+    prompt: 'consent',
+  };
 }
 
 /** What a person types in at another device. */

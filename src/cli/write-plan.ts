@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { editDocument, readDocument } from '../document/document.ts';
+import { writeSecretFile } from '../mail/mail.ts';
+import type { Places, PlannedFile } from './add-plan.ts';
+import { CliError, type Terminal } from './terminal.ts';
+
+/** What is written besides files of its own: settings, and secrets that must not be printed. */
+export interface Secret {
+  /** Relative to the configuration. */
+  readonly file: string;
+  /** Undefined where the person has it not yet: the file is written later. */
+  readonly value: string | undefined;
+}
+
+/** What `sluice add` writes, and what the person does then. */
+export interface Plan {
+  readonly files: readonly PlannedFile[];
+  readonly secrets: readonly Secret[];
+  readonly edits: readonly { readonly path: readonly [string, ...string[]]; readonly value: unknown }[];
+  readonly steps: readonly string[];
+}
+
+/** The files that were written; what exists is left. */
+export async function writePlan(
+  terminal: Terminal,
+  { files, secrets }: Plan,
+  { root }: Places,
+): Promise<readonly string[]> {
+  await writeSecrets(terminal, secrets, root);
+  const written: string[] = [];
+  for (const { path, text } of files) {
+    await mkdir(dirname(path), { recursive: true });
+    try {
+      await writeFile(path, text, { flag: 'wx' });
+      written.push(path);
+      terminal.out(relative(terminal.cwd, path));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      terminal.out(`${relative(terminal.cwd, path)}  (exists already, left as it is)`);
+    }
+  }
+  return written;
+}
+
+async function writeSecrets(terminal: Terminal, secrets: Plan['secrets'], root: string): Promise<void> {
+  for (const { file, value } of secrets) {
+    const path = join(root, file);
+    if (value === undefined || existsSync(path)) continue;
+    await hideFolder(root);
+    await writeSecretFile(path, `${value}\n`);
+    terminal.out(`${relative(terminal.cwd, path)}  (secret, only you can read it)`);
+  }
+}
+
+/** Nothing of the folder of state and secrets gets into a repository. */
+async function hideFolder(root: string): Promise<void> {
+  await mkdir(join(root, '.sluice'), { recursive: true, mode: 0o700 });
+  await writeFile(join(root, '.sluice', '.gitignore'), '*\n', { flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    },
+  );
+}
+
+/** Puts the settings of a plan into the configuration. */
+export async function editConfig(terminal: Terminal, file: string, { edits }: Plan): Promise<void> {
+  if (edits.length === 0) return;
+  if (/^openclaw\.json5?$/.test(file.split('/').at(-1) ?? '')) {
+    throw new CliError(
+      'settings cannot be written into an OpenClaw file: make a sluice.yaml with "extends: openclaw.json" and name it with -c',
+    );
+  }
+  const { document } = await readDocument(file, { cwd: dirname(file) });
+  if (document === undefined) throw new CliError(`${file} cannot be read`);
+  const format = file.endsWith('.json5') ? 'json5' : file.endsWith('.json') ? 'json' : 'yaml';
+  await writeFile(file, editDocument(document.source, format, edits));
+  terminal.out(`${relative(terminal.cwd, file)}  (${edits.map(({ path }) => path.join('.')).join(', ')})`);
+}
