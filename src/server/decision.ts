@@ -1,8 +1,8 @@
-import type { HookError } from '../errors.ts';
 import { howDifferent, skipText, type Evaluation, type TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import type { Ending } from './ending.ts';
 import type { Exchange, RequestFacts } from './exchange.ts';
+import type { Refusal } from './prove.ts';
 import { bodyLimit } from './take-hook.ts';
 import { findHookName } from './target.ts';
 
@@ -17,46 +17,34 @@ type Asked = RequestFacts & Partial<Pick<Exchange, 'req' | 'target'>>;
 
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
 export function decisionOf(exchange: Asked, ending: Ending): DecisionRecord {
-  const { evaluation, result } = ending.judged ?? {};
+  const { error, proof, judged = {} } = ending;
+  const { evaluation, result } = judged;
   const { status } = ending.answer;
-  const missed = evaluation === undefined ? undefined : missedBy(evaluation);
-  const notes = evaluation === undefined ? undefined : transformNotes(evaluation.trace.transforms);
-  const empty = evaluation === undefined ? undefined : emptyOf(evaluation);
+  const skipped = evaluation?.outcome.kind === 'skipped' ? evaluation.outcome : undefined;
   const warnings = evaluation?.warnings.map(({ code }) => code) ?? [];
   return {
     requestId: exchange.ids.id,
     receivedAt: exchange.receivedAt,
     path: (ending.hookName ?? ownName(exchange) ?? '').slice(0, MAX_NAME_CHARS),
-    ...methodOf(exchange),
-    ...keepingOf(exchange, ending),
+    method: exchange.req?.method === 'POST' ? undefined : exchange.req?.method,
+    keepRequests: keepsNone(exchange, ending) ? 'none' : undefined,
     status,
     outcome: status >= 400 ? 'rejected' : status === 204 ? 'skipped' : 'accepted',
-    ...(ending.error === undefined
-      ? {}
-      : { code: ending.error.code, detail: detailOf(ending.error), ...noteOf(exchange, ending) }),
-    ...skipOf(evaluation),
-    ...(evaluation?.mapping === undefined ? {} : { mappingId: evaluation.mapping.id }),
+    code: error?.code,
+    detail: error?.detail.slice(0, MAX_DETAIL_CHARS),
+    skippedBy: skipped?.by,
+    note: skipped === undefined ? noteOf(exchange, ending) : `skipped by ${skipText(skipped)}`,
+    mappingId: evaluation?.mapping?.id,
     actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
-    ...(missed === undefined ? {} : { missed }),
-    ...(empty === undefined ? {} : { empty }),
-    ...(warnings.length === 0 ? {} : { warnings }),
+    missed: evaluation && missedBy(evaluation),
+    empty: evaluation && emptyOf(evaluation),
+    warnings: warnings.length === 0 ? undefined : warnings,
     generation: exchange.generation.id,
     tookMs: performance.now() - exchange.startedAt,
     bodyBytes: exchange.bodyBytes,
-    ...(notes === undefined ? {} : { transformNotes: notes }),
-    ...refusalOf(ending.proof),
+    transformNotes: evaluation && transformNotes(evaluation.trace.transforms),
+    refusal: proof?.kind === 'refused' ? refusalOf(proof) : undefined,
   };
-}
-
-/** Which rule made nothing of it; of the payload only what the mapping itself names. */
-function skipOf(evaluation: Evaluation | undefined): Pick<DecisionRecord, 'skippedBy' | 'note'> {
-  if (evaluation?.outcome.kind !== 'skipped') return {};
-  return { skippedBy: evaluation.outcome.by, note: `skipped by ${skipText(evaluation.outcome)}` };
-}
-
-/** What the sender was told: it never quotes a payload. */
-function detailOf({ detail }: HookError): string {
-  return detail.slice(0, MAX_DETAIL_CHARS);
 }
 
 /** The hook name a stranger asked for, where it is a word of the operator's own files. */
@@ -65,42 +53,31 @@ function ownName(exchange: Asked): string | undefined {
   return name !== undefined && exchange.generation.knowsName(name) ? name : undefined;
 }
 
-function keepingOf(
-  { generation }: Asked,
-  { judged, hookName }: Ending,
-): Pick<DecisionRecord, 'keepRequests'> {
-  if (judged?.request === undefined || hookName === undefined) return {};
-  return generation.settingsOf(hookName).keepRequests === 'none' ? { keepRequests: 'none' } : {};
-}
-
-function methodOf({ req }: Asked): Pick<DecisionRecord, 'method'> {
-  return req?.method === undefined || req.method === 'POST' ? {} : { method: req.method };
+function keepsNone({ generation }: Asked, { judged, hookName }: Ending): boolean {
+  if (judged?.request === undefined || hookName === undefined) return false;
+  return generation.settingsOf(hookName).keepRequests === 'none';
 }
 
 /** What only the operator is told: which key set the limit, and where hooks are. */
-function noteOf(exchange: Asked, { error, hookName }: Ending): Pick<DecisionRecord, 'note'> {
+function noteOf(exchange: Asked, { error, hookName }: Ending): string | undefined {
   const { generation } = exchange;
   if (error?.code === 'body_too_large') {
     const { setBy } = bodyLimit(generation, hookName ?? ownName(exchange) ?? '');
-    return { note: `the limit is set by ${setBy}` };
+    return `the limit is set by ${setBy}`;
   }
   if (error?.code === 'rate_limited') {
-    return { note: `the limit is set by rate of the mappings of ${hookName ?? ''}` };
+    return `the limit is set by rate of the mappings of ${hookName ?? ''}`;
   }
-  if (error?.code !== 'not_found') return {};
+  if (error?.code !== 'not_found') return undefined;
   const { enabled, path } = generation.hooks;
-  return {
-    note: enabled
-      ? `hooks are below ${path} (hooks.path): senders post to ${path}/NAME`
-      : 'hooks.enabled is not true',
-  };
+  return enabled
+    ? `hooks are below ${path} (hooks.path): senders post to ${path}/NAME`
+    : 'hooks.enabled is not true';
 }
 
 /** Only the verdict is kept: strangers' requests are not. */
-function refusalOf(proof: Ending['proof']): Pick<DecisionRecord, 'refusal'> {
-  if (proof?.kind !== 'refused' || proof.diagnosis === undefined) return {};
-  const { scheme = 'token', diagnosis } = proof;
-  return { refusal: { scheme, code: diagnosis.code, text: diagnosis.text } };
+function refusalOf({ scheme = 'token', diagnosis }: Refusal): DecisionRecord['refusal'] {
+  return diagnosis && { scheme, code: diagnosis.code, text: diagnosis.text };
 }
 
 /** Module, kind of failure and position of a transform that failed: what the service log may say of it. */

@@ -20,33 +20,34 @@ export interface DecisionRecord {
   /** Of a stranger only a name that mappings take, else empty. */
   readonly path: string;
   /** Where it is not POST. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   readonly status: number;
   readonly outcome: 'accepted' | 'skipped' | 'rejected';
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** The path keeps none of its requests, whatever the configuration says. */
-  readonly keepRequests?: 'none';
+  readonly keepRequests?: 'none' | undefined;
   /** What only the operator is told, e.g. which key set a limit, or why it was skipped. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   /** Which rule made nothing of a request that was skipped. */
-  readonly skippedBy?: string;
+  readonly skippedBy?: string | undefined;
   /** What the sender was told of the error; nothing of the payload. */
-  readonly detail?: string;
-  readonly mappingId?: string;
+  readonly detail?: string | undefined;
+  readonly mappingId?: string | undefined;
   readonly actionIds: readonly string[];
   /** Per considered mapping where none matched: its id and its first failing part. */
-  readonly missed?: readonly MissedMapping[];
+  readonly missed?: readonly MissedMapping[] | undefined;
   /** Template paths that rendered empty, as the mapping writes them. */
-  readonly empty?: readonly { readonly field: string; readonly expression: string; readonly place: string }[];
+  readonly empty?:
+    readonly { readonly field: string; readonly expression: string; readonly place: string }[] | undefined;
   /** Codes of warnings, e.g. `blank_dedupe_key`. */
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly string[] | undefined;
   readonly generation: string;
   readonly tookMs: number;
   readonly bodyBytes: number;
   /** Why the proof of a sender failed, as the doctor says it. */
-  readonly refusal?: { readonly scheme: string; readonly code: string; readonly text: string };
+  readonly refusal?: { readonly scheme: string; readonly code: string; readonly text: string } | undefined;
   /** What transforms did, by kind and place; their texts are only in a kept request. */
-  readonly transformNotes?: readonly string[];
+  readonly transformNotes?: readonly string[] | undefined;
 }
 
 /** How many requests are kept, how large they may be together, and for how long. */
