@@ -152,13 +152,15 @@ function expiry(receivedAt: number, ttlSeconds: number): number {
   return Math.min(receivedAt + Math.round(ttlSeconds * 1000), Number.MAX_SAFE_INTEGER);
 }
 
-/** The run of a request that became one run and nothing else, and has no key: nearly all are of this kind. */
-export function findSoleRun({ actions, reservation }: PreparedRequest): NewRun | undefined {
+/** What a request became that has no key and made one run or wake and nothing else: nearly all are of this kind. */
+export function findSole({ actions, reservation }: PreparedRequest): SoleAction | undefined {
   const [action] = actions;
-  if (actions.length !== 1 || action?.kind !== 'agent') return undefined;
-  if (action.dedupe !== undefined || action.gather !== undefined) return undefined;
-  return reservation === undefined ? action.row : undefined;
+  if (action === undefined || actions.length > 1 || reservation !== undefined) return undefined;
+  if (action.dedupe !== undefined || action.kind === 'notify') return undefined;
+  return action.kind === 'agent' && action.gather !== undefined ? undefined : action;
 }
+
+export type SoleAction = Exclude<PreparedAction, { readonly kind: 'notify' }>;
 
 /** About what a request costs while it waits. */
 export function preparedBytes({ actions }: PreparedRequest): number {

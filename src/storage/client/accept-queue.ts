@@ -1,5 +1,11 @@
 import { HookError } from '../../errors.ts';
-import { findSoleRun, freshResult, prepareRequest, preparedBytes } from '../prepared-request.ts';
+import {
+  findSole,
+  freshResult,
+  type PreparedRequest,
+  prepareRequest,
+  preparedBytes,
+} from '../prepared-request.ts';
 import type { AcceptedWork, AcceptResult } from '../records.ts';
 import { StorageError } from '../storage-error.ts';
 import { unavailable } from '../engine/serialized-error.ts';
@@ -9,13 +15,15 @@ import type { RemoteOperations } from '../engine/operations.ts';
 const MAX_WAITING = 1000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
+type AcceptOperations = Pick<RemoteOperations, 'acceptRequest' | 'acceptSoleRun' | 'acceptSoleWake'>;
+
 /** Hands requests over to be stored, and refuses more than can wait. */
 export class AcceptQueue {
-  readonly #operations: Pick<RemoteOperations, 'acceptRequest' | 'acceptSoleRun'>;
+  readonly #operations: AcceptOperations;
   #waiting = 0;
   #waitingBytes = 0;
 
-  constructor(operations: Pick<RemoteOperations, 'acceptRequest' | 'acceptSoleRun'>) {
+  constructor(operations: AcceptOperations) {
     this.#operations = operations;
   }
 
@@ -27,20 +35,7 @@ export class AcceptQueue {
     this.#waiting += 1;
     this.#waitingBytes += bytes;
     try {
-      const run = findSoleRun(request);
-      const repeated =
-        run === undefined
-          ? await this.#operations.acceptRequest(request)
-          : await this.#operations.acceptSoleRun(
-              run.id,
-              run.sessionKey,
-              run.owner,
-              run.mappingId,
-              run.runner,
-              run.action,
-              run.bytes,
-              run.acceptedAt,
-            );
+      const repeated = await this.#handOver(request);
       return repeated === null ? result : (JSON.parse(repeated) as AcceptResult);
     } catch (error) {
       throw error instanceof StorageError ? unavailable(error) : error;
@@ -48,6 +43,27 @@ export class AcceptQueue {
       this.#waiting -= 1;
       this.#waitingBytes -= bytes;
     }
+  }
+
+  /** Parts one by one where it can be: an object's copy for another thread takes its property names along. */
+  #handOver(request: PreparedRequest): Promise<string | null> {
+    const sole = findSole(request);
+    if (sole === undefined) return this.#operations.acceptRequest(request);
+    if (sole.kind === 'wake') {
+      const { id, text, mode, mappingId, origin, createdAt } = sole.row;
+      return this.#operations.acceptSoleWake(id, text, mode, mappingId, origin, createdAt);
+    }
+    const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = sole.row;
+    return this.#operations.acceptSoleRun(
+      id,
+      sessionKey,
+      owner,
+      mappingId,
+      runner,
+      action,
+      bytes,
+      acceptedAt,
+    );
   }
 
   #checkRoom(bytes: number): void {

@@ -31,6 +31,26 @@ export function acceptSoleRun(store: Store, ...parts: RunParts): null {
   return null;
 }
 
+/** Stores a request that is no more than one wake; answers and throws as `acceptRequest` does. */
+export function acceptSoleWake(
+  store: Store,
+  ...[id, text, mode, mappingId, origin, createdAt]: WakeParts
+): null {
+  checkRoom(store, { runs: 0, bytes: 0, wakes: 1, deliveries: 0 });
+  insertWake(store, { id, text, mode, mappingId, origin, createdAt });
+  return null;
+}
+
+/** The parts of a `NewWake`, one by one, as those of a run are. */
+type WakeParts = [
+  id: string,
+  text: string,
+  mode: string,
+  mappingId: string,
+  origin: string,
+  createdAt: number,
+];
+
 function acceptNew(store: Store, request: PreparedRequest): string | null {
   const { actions, reservation, warnings } = request;
   const repeats = findRepeats(store, request);

@@ -31,6 +31,7 @@ export interface EngineOptions {
 const BEGINNING: ReadonlySet<OperationName> = new Set<OperationName>([
   'acceptRequest',
   'acceptSoleRun',
+  'acceptSoleWake',
   'claimRuns',
   'claimOutbox',
   'claimEvents',

@@ -25,6 +25,7 @@ export interface PostgresOptions extends Pick<PostgresInput, 'url' | 'mode' | 'l
 const TOLD: readonly (keyof RemoteOperations)[] = [
   'acceptRequest',
   'acceptSoleRun',
+  'acceptSoleWake',
   'completeRun',
   'requeueRun',
   'deadLetterRun',
