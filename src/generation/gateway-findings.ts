@@ -44,7 +44,8 @@ function findChannelProblems(
     ({ channel, key, message, known }): Diagnostic => ({
       severity: 'error',
       code: 'CHANNEL_SETTINGS',
-      message: key === undefined ? message : `${key} ${message}`,
+      // What is wrong with a recipient is a whole sentence.
+      message: key === undefined ? message : `${key}${key === 'to' ? ':' : ''} ${message}`,
       at: root.place(
         key === undefined ? ['channels', channel] : ['channels', channel, key],
         known === undefined ? 'value' : 'key',
@@ -75,7 +76,7 @@ function channelHint(
   }
   const isGiven = root.at(['channels', channel, key]).value !== undefined;
   if (isGiven) return `correct channels.${channel}.${key}; sluice channels check tries it on the platform`;
-  return `add ${key} to channels.${channel}, a secret as \${NAME} or {file: PATH}`;
+  return `add ${key} to channels.${channel}; if it is a secret, write it as \${NAME} or {file: PATH}`;
 }
 
 /** Where `last` starts has to be a place messages can go to. */

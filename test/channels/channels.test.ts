@@ -243,7 +243,9 @@ test('the documented table of channels states ids, packages and limits as they a
   expect(new Set(rows.map(([, id]) => id?.replaceAll('`', '')))).toEqual(new Set(catalog.modules.keys()));
   for (const [, id = '', , recipients, limit, packages] of rows) {
     const module = findChannelModule(catalog, id.replaceAll('`', ''));
-    const adapter = await module?.open(settings[module.id] ?? { botToken: 'x' });
+    const smallest = settings[module?.id ?? ''] ?? { botToken: 'x' };
+    expect(module?.settingsProblems(smallest), `"settings" of this test lack ${id}`).toEqual([]);
+    const adapter = await module?.open(smallest);
     expect([module?.id, String(adapter?.maxChars)]).toEqual([module?.id, limit]);
     expect([module?.id, packages]).toEqual([
       module?.id,
