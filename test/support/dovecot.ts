@@ -7,6 +7,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ImapFlow } from 'imapflow';
+import { refuseMissing } from './checks-that-must-run.ts';
 
 /** Debian puts it where PATH does not always lead. */
 const DOVECOT = existsSync('/usr/sbin/dovecot') ? '/usr/sbin/dovecot' : 'dovecot';
@@ -17,7 +18,7 @@ const DOVECOT = existsSync('/usr/sbin/dovecot') ? '/usr/sbin/dovecot' : 'dovecot
  */
 export function dovecotMissing(): string | undefined {
   const reason = whyMissing();
-  if (reason !== undefined && process.env['CHECKS_THAT_MUST_RUN'] === 'dovecot') throw new Error(reason);
+  refuseMissing('dovecot', reason);
   return reason;
 }
 

@@ -35,13 +35,15 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** An empty folder for its data; default one of its own. */
   readonly data?: string;
+  /** The folder of another server's programs; default those of the package. */
+  readonly programs?: string;
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-'));
   const isRoot = process.getuid?.() === 0;
   chmodSync(folder, 0o755);
-  const native = copyBinaries(folder);
+  const programs = options.programs ?? join(copyBinaries(folder), 'bin');
   const data = join(options.data ?? folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (isRoot) execFileSync('chown', [`${NOBODY}:${NOBODY}`, data]);
@@ -50,7 +52,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       ? ['setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', command, ...args]]
       : [command, [...args]];
   const port = await freePort();
-  const init = wrap(join(native, 'bin', 'initdb'), [
+  const init = wrap(join(programs, 'initdb'), [
     '-D',
     data,
     '-U',
@@ -76,7 +78,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       String(port),
       ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ];
-    const [command, rest] = wrap(join(native, 'bin', 'postgres'), args);
+    const [command, rest] = wrap(join(programs, 'postgres'), args);
     server = spawn(command, rest, { stdio: 'ignore' });
     await reachable(url);
   };

@@ -22,7 +22,7 @@ const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
   [
     'conversations with more than one ready or active run',
     `SELECT count(*) AS broken FROM (SELECT 1 FROM runs WHERE state IN (${RUN.ready}, ${RUN.active})
-       GROUP BY owner, session_key HAVING count(*) > 1)`,
+       GROUP BY owner, session_key HAVING count(*) > 1) AS crowded`,
   ],
   [
     'blocked runs with no run before them',

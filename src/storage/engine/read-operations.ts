@@ -47,7 +47,7 @@ const NEXT_DUE = `SELECT min(at) AS at FROM (
   SELECT (SELECT 0 FROM runs INDEXED BY runs_ready_in_order WHERE state = ${RUN.ready} LIMIT 1) AS at
   UNION ALL SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting})
   UNION ALL SELECT (SELECT min(due_at) FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued})
-  UNION ALL SELECT heartbeat_at FROM counters)`;
+  UNION ALL SELECT heartbeat_at FROM counters) AS due`;
 const HOLDS = `SELECT runner, model, since, code, message, retry_at AS retryAt, tries FROM runner_holds
   ORDER BY since, runner, model`;
 const WAITING_FOR = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
