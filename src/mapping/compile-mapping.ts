@@ -7,6 +7,7 @@ import {
   type Path,
   type Place,
 } from '../document/document.ts';
+import { checkDedupeKey } from './check-dedupe.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
 import {
   checkChannel,
@@ -340,6 +341,7 @@ function compileDedupe(compiling: CompilingMapping): DedupeSettings | undefined 
   const { dedupe } = compiling.source;
   if (dedupe === undefined) return undefined;
   if (dedupe === 'body') return { key: 'body', ttlSeconds: DAY_SECONDS };
+  checkDedupeKey(compiling);
   const key = dedupe.key === 'body' ? 'body' : templateAt(compiling, ['dedupe', 'key']);
   return key === undefined ? undefined : { key, ttlSeconds: dedupe.ttlSeconds ?? DAY_SECONDS };
 }

@@ -1,7 +1,9 @@
 /** Words and values of other tools in a mapping: the hint says what to write, and its edit leaves no such finding. */
 import { expect, test } from 'vitest';
 import { applyEdits, parseDocument, type Diagnostic } from '../../src/document/document.ts';
+import { meantRule } from '../../src/mapping/condition/meant-rule.ts';
 import { compileMappings } from '../../src/mapping/mapping.ts';
+import { meantDateFormat } from '../../src/mapping/template/date-format.ts';
 
 function check(text: string): readonly Diagnostic[] {
   const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
@@ -80,4 +82,51 @@ test.each([
   const found = check(`${WITH_TEXT}${line}\n`);
   expect(found.map((one) => one.hint)).toContainEqual(expect.stringMatching(hint));
   expect(JSON.stringify(found.map((one) => [one.message, one.hint]))).not.toContain('hunter2');
+});
+
+test.each([
+  [
+    "${{ payload.workflow_run.conclusion == 'failure' }}",
+    '{"===": [{"var": "payload.workflow_run.conclusion"}, "failure"]}',
+  ],
+  ["action == 'a' || action === 'b'", '{"in": [{"var": "action"}, ["a", "b"]]}'],
+  [
+    'a = 1 AND (b >= 3 or not c)',
+    '{"and": [{"===": [{"var": "a"}, 1]}, {"or": [{">=": [{"var": "b"}, 3]}, {"!": {"var": "c"}}]}]}',
+  ],
+  ["['a', 'b'].includes(action)", '{"in": [{"var": "action"}, ["a", "b"]]}'],
+  ["title.includes('urgent')", '{"in": ["urgent", {"var": "title"}]}'],
+  ["ref.startsWith('refs/tags/')", '{"===": [{"substr": [{"var": "ref"}, 0, 10]}, "refs/tags/"]}'],
+  ["headers['x-github-event'] != 'push'", '{"!==": [{"var": "headers.x-github-event"}, "push"]}'],
+  ['5 < $json.body.score', '{">": [{"var": "score"}, 5]}'],
+  ["action not in ('a', 'b')", '{"!": {"in": [{"var": "action"}, ["a", "b"]]}}'],
+  ['x?.y != null', '{"!": {"missing": ["x.y"]}}'],
+])('the condition %s is written as JsonLogic', (text, rule) => {
+  expect(meantRule(text)).toBe(rule);
+});
+
+test.each([
+  'push',
+  'true',
+  'commits.length > 0',
+  'a.filter(x => x) == 1',
+  'Please do (this) now',
+  "github.ref == 'x'",
+  '(a == 1',
+])('the text %s is no condition that is known for certain', (text) => {
+  expect(meantRule(text)).toBeUndefined();
+});
+
+test.each([
+  'yyyy-MM-dd HH:mm',
+  'dd.MM.yyyy',
+  'HH:mm:ss',
+  'EEE dd MMM',
+  'HH:mm dd.MM.',
+  'mm:ss',
+  'yyyyMMddHHmmss',
+  'HHmm ddMM',
+  'MM/yyyy',
+])('the date format %s is right', (format) => {
+  expect(meantDateFormat(format)).toBeUndefined();
 });

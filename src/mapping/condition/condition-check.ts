@@ -156,7 +156,7 @@ export function checkOperation(rule: Operation, at: Place): Diagnostic | undefin
     hint:
       operator === '!' && operands.length === 0
         ? 'for an empty list write {"!": [[]]}'
-        : arityHint(operator, arity),
+        : (severalHint(rule) ?? arityHint(operator, arity)),
   };
 }
 
@@ -277,6 +277,17 @@ export function checkVariable(
   const { replace, ...found } = finding;
   const edit = replace === undefined ? undefined : replaceWithin(nameAt, replace.from, replace.to);
   return withEdit({ ...found, at }, edit);
+}
+
+/** A third operand of an equality was meant as "or". */
+function severalHint({ operator, operands: [first, ...values] }: Operation): string | undefined {
+  const name = nameOfVariable(first);
+  const isConstant = values.every((value) => value === null || typeof value !== 'object');
+  if (name === undefined || values.length < 2 || !isConstant || !/^[!=]==?$/.test(operator)) return undefined;
+  const rule = `{"in": [{"var": ${shown(name)}}, ${shown(values)}]}`;
+  return operator.startsWith('!')
+    ? `for none of several values write {"!": [${rule}]}`
+    : `for one of several values write ${rule}`;
 }
 
 /** The operator with as many operands as it needs. */

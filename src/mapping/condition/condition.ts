@@ -26,10 +26,14 @@ export function compileCondition(located: LocatedValue): {
     const hint = Array.isArray(value)
       ? 'join several rules with {"and": [...]}'
       : meant === undefined
-        ? 'write an object whose key is the operator; true and false are conditions, too'
+        ? 'a condition is JsonLogic: write an object whose key is the operator, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"'
         : `write ${meant}`;
     const found: Diagnostic = { severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at, hint };
-    return { diagnostics: [withEdit(found, meant === undefined ? undefined : { at, text: meant })] };
+    // The text of a block ends with its line.
+    const isBlock = /^[|>]/.test(at.source.text.slice(at.start, at.end));
+    return {
+      diagnostics: [withEdit(found, meant === undefined || isBlock ? undefined : { at, text: meant })],
+    };
   }
   const rule = compileRule(located);
   const { nodes, diagnostics } = rule;

@@ -11,9 +11,8 @@ export function emptyPathFinding(
   keys: readonly string[],
 ): (Finding & { readonly severity: 'warning' }) | undefined {
   const [root = '', name] = keys;
-  if (name === undefined) return undefined;
   const foreign = foreignRoot(keys);
-  if (foreign !== undefined) return foreign;
+  if (foreign !== undefined || name === undefined) return foreign;
   const lower = root === 'headers' ? name.toLowerCase() : name;
   if (Object.hasOwn(TOKEN_CARRIERS, root) && TOKEN_CARRIERS[root]?.includes(lower) === true) {
     return {
@@ -35,6 +34,8 @@ export function emptyPathFinding(
 
 /** Words that other tools put before the fields of a body, with the tool. */
 const FOREIGN_ROOTS: readonly (readonly [RegExp, string])[] = [
+  [/^\$\.(?=.)/, 'JSONPath'],
+  [/^\.(?=\w)/, 'jq'],
   [/^\$json\.(?:body\.)?/, 'n8n'],
   [/^\$input\.item\.json\.(?:body\.)?/, 'n8n'],
   [/^steps\.trigger\.event\.(?:body\.)?/, 'Pipedream'],
@@ -45,18 +46,33 @@ const FOREIGN_ROOTS: readonly (readonly [RegExp, string])[] = [
   [/^req\.body\./, 'other tools'],
 ];
 
+/** The path as it is here, of one that begins as another tool writes it. */
+export function withoutForeignRoot(path: string): string {
+  const start = FOREIGN_ROOTS.map(([prefix]) => prefix.exec(path)?.[0]).find((found) => found !== undefined);
+  return start === undefined || start.length === path.length ? path : path.slice(start.length);
+}
+
 /** A path that begins as another tool writes it. A body may have a field of that name, so it is a warning. */
 function foreignRoot(keys: readonly string[]): (Finding & { readonly severity: 'warning' }) | undefined {
   const path = keys.join('.');
+  const found = { severity: 'warning', code: 'FOREIGN_PATH' } as const;
+  const inside = /^\{\{\s*([\w.$@-]+)\s*\}\}$/.exec(path)?.[1];
+  if (inside !== undefined) {
+    const message = 'a condition takes the path alone, without {{ }}';
+    return { ...found, message, hint: `write ${inside}`, replace: { from: path, to: inside } };
+  }
   for (const [prefix, tool] of FOREIGN_ROOTS) {
     const start = prefix.exec(path)?.[0];
     if (start === undefined || start.length === path.length) continue;
     const here = path.slice(start.length);
+    // No body has a field called $json, but some have one called request.
+    const asField = /^[$.]/.test(start)
+      ? ''
+      : `, or payload.${path.slice(0, 80)} if the body has a field of that name`;
     return {
-      severity: 'warning',
-      code: 'FOREIGN_PATH',
-      message: `"${start.replace(/\.$/, '')}" is how ${tool} begins a path; here the fields of the body stand at its root`,
-      hint: `write ${here.slice(0, 80)}, or payload.${path.slice(0, 80)} if the body has a field of that name`,
+      ...found,
+      message: `"${start.length > 2 ? start.replace(/\.$/, '') : start}" is how ${tool} begins a path; here the fields of the body stand at its root`,
+      hint: `write ${here.slice(0, 80)}${asField}`,
       replace: { from: path, to: here },
     };
   }

@@ -26,9 +26,9 @@ export function editOfRule(
   if (code === 'CONDITION_UNKNOWN_OPERATOR' && SWAPPED.has(operator) && !unary && operands.length === 2) {
     return renamedSwap(located, path, operator);
   }
+  if (/^for (?:one|none) of several values/.test(hint)) return wholeRule(located.place(path), hint);
   if (code !== 'CONDITION_OPERANDS') return edit;
-  if (operator !== 'in' || hint.startsWith('for one of several values'))
-    return wholeRule(located.place(path), hint);
+  if (operator !== 'in') return wholeRule(located.place(path), hint);
   if (unary || (!Array.isArray(first) && typeof second !== 'string')) return edit;
   return swap(located, path, operator) ?? edit;
 }

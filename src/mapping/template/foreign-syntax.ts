@@ -1,3 +1,6 @@
+import { HELPER_SYNONYMS, HELPERS } from './template-helpers.ts';
+import { meantDateFormat } from './date-format.ts';
+
 /**
  * Expressions of other template languages, and how they are written here: operators, filters, arithmetic, and the
  * leading dot of Go. Undefined where the text is none of them.
@@ -6,6 +9,10 @@ export function hintForExpression(inside: string): string | undefined {
   const text = inside.trim();
   const block = /^#(if|unless)\s+/.exec(text);
   const expression = block === null ? text : text.slice(block[0].length);
+  if (block === null) {
+    const [, a, b] = FALLBACK.exec(expression.trim()) ?? [];
+    if (b !== undefined) return `write {{default ${a} ${b}}}`;
+  }
   const called = asCall(expression.trim());
   if (called === undefined) return block === null ? plainHint(expression) : undefined;
   return block === null ? `write {{#if ${called}}}…{{/if}}` : `write {{#${block[1]} ${called}}}`;
@@ -13,6 +20,8 @@ export function hintForExpression(inside: string): string | undefined {
 
 const OPERAND = String.raw`([\w.@/[\]$-]+|"[^"]*"|'[^']*')`;
 const COMPARE = new RegExp(String.raw`^${OPERAND}\s*(===?|!==?|=)\s*${OPERAND}$`);
+/** `a || "text"`, as JavaScript writes a fallback. */
+const FALLBACK = new RegExp(String.raw`^([\w.@/[\]$-]+)\s*(?:\|\||\?\?|\bor\b)\s*("[^"]*"|'[^']*')$`);
 const LOGIC = new RegExp(String.raw`^${OPERAND}\s*(&&|\|\||and|or)\s*${OPERAND}$`);
 const ORDER = new RegExp(String.raw`^${OPERAND}\s*(?:[<>]=?)\s*${OPERAND}$`);
 
@@ -28,14 +37,41 @@ function plainHint(text: string): string | undefined {
   if (ORDER.test(text)) {
     return 'templates do not compare sizes: decide with match.when, or make the text in a transform';
   }
-  const [, value = '', filter = ''] = /^([\w.@/-]+)\s*\|\s*([\w-]+)/.exec(text) ?? [];
-  if (filter !== '') return `write the helper first: {{${filter} ${value}}}`;
+  const filtered = asHelpers(text);
+  if (filtered !== undefined) return filtered;
   if (/^\.[A-Za-z_]/.test(text)) return `write the path without the first dot: {{${text.slice(1)}}}`;
   if (/[\w\])]\s+[-+*/%]\s+[\w(]/.test(text)) {
     const path = /^[\w.@-]+/.exec(text)?.[0] ?? 'name';
     return `templates do not calculate: print {{${path}}} as it is, or make the text in a transform`;
   }
   return /\?.*:/.test(text) ? 'write {{#if name}}one{{else}}other{{/if}}' : undefined;
+}
+
+/** `x | default('none') | upper`, filters of Jinja and Liquid, as helpers around the value. */
+function asHelpers(text: string): string | undefined {
+  const [value = '', ...filters] = text
+    .split(/(?<!\|)\|(?!\|)(?=(?:[^"']|"[^"]*"|'[^']*')*$)/)
+    .map((one) => one.trim());
+  if (filters.length === 0 || !/^(?:[\w.@/[\]-]+|"[^"]*"|'[^']*')$/.test(value)) return undefined;
+  const unknown: string[] = [];
+  let call = value;
+  for (const filter of filters) {
+    const [, name = '', inParentheses, behind = ''] =
+      /^([\w-]+)\s*(?:\((.*)\)|:?\s*(.*))$/.exec(filter) ?? [];
+    const helper = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
+    const { max } = (Object.hasOwn(HELPERS, helper) ? HELPERS[helper] : undefined) ?? { max: 0 };
+    const given = (inParentheses ?? behind).match(/"[^"]*"|'[^']*'|[^\s,]+/g) ?? [];
+    const rest = given
+      .slice(0, max - 1)
+      .map((one) => (helper === 'date' ? (meantDateFormat(one) ?? one) : one));
+    if (max === 0) unknown.push(`"${name}"`);
+    else call = [helper, call === value ? value : `(${call})`, ...rest].join(' ');
+  }
+  const none =
+    unknown.length === 0
+      ? ''
+      : `; there is no helper ${unknown.join(' and no helper ')}, the helpers are: ${Object.keys(HELPERS).join(' ')}`;
+  return `write ${call === value ? '' : 'the helper first: '}{{${call}}}${none}`;
 }
 
 /** The inside of the expression that an offset of the text stands in. */

@@ -9,8 +9,9 @@ import {
 } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from '../condition/empty-path.ts';
 import type { Finding } from '../mapping-codes.ts';
+import { DATE_LETTERS, meantDateFormat } from './date-format.ts';
 import { isTimeZone } from './template-date.ts';
-import { BLOCK_HELPERS, HELPERS, isWholeNumber } from './template-helpers.ts';
+import { BLOCK_HELPERS, HELPER_SYNONYMS, HELPERS, isWholeNumber } from './template-helpers.ts';
 
 export interface Located {
   readonly text: string;
@@ -70,33 +71,6 @@ export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStateme
     hint,
   });
 }
-
-/** What other template languages call a helper. */
-const HELPER_SYNONYMS: Readonly<Record<string, string>> = {
-  uppercase: 'upper',
-  toUpperCase: 'upper',
-  upcase: 'upper',
-  lowercase: 'lower',
-  toLowerCase: 'lower',
-  downcase: 'lower',
-  size: 'length',
-  count: 'length',
-  toJson: 'json',
-  toJSON: 'json',
-  stringify: 'json',
-  formatDate: 'date',
-  dateFormat: 'date',
-  moment: 'date',
-  strip: 'trim',
-  substring: 'truncate',
-  substr: 'truncate',
-  equals: 'eq',
-  equal: 'eq',
-  notEqual: 'ne',
-  coalesce: 'default',
-  fallback: 'default',
-  get: 'lookup',
-};
 
 export function reportHelper(state: TemplateReporter, path: hbs.AST.PathExpression): void {
   const synonym = Object.hasOwn(HELPER_SYNONYMS, path.original) ? HELPER_SYNONYMS[path.original] : undefined;
@@ -171,6 +145,44 @@ export function checkRootPath(
 ): void {
   const finding = emptyPathFinding(keys) ?? (state.withItem ? undefined : itemFinding(keys, 'template'));
   if (finding !== undefined) push(state, path.loc, finding);
+}
+
+/** `={{`, the mark of an expression in n8n, which is sent as text here. */
+export function findExpressionMark(
+  source: string,
+  place: (start: number, end: number) => Place,
+): Diagnostic[] {
+  if (!source.startsWith('={{')) return [];
+  const at = place(0, 1);
+  const found: Diagnostic = {
+    severity: 'warning',
+    code: 'FOREIGN_PATH',
+    message: '"=" before {{ marks an expression in n8n; here it is sent as a part of the text',
+    at,
+    hint: 'remove the "=", and keep the whole value in quotes',
+  };
+  // Without quotes, what begins with {{ would be a map.
+  const isQuoted = /["']/.test(at.source.text[at.start - 1] ?? '');
+  return [withEdit(found, isQuoted ? { at, text: '' } : undefined)];
+}
+
+/** Letters of other tools in the format of a date, where the template gives it as a text. */
+export function checkDateFormat(
+  state: TemplateReporter,
+  name: string,
+  [, format]: readonly hbs.AST.Expression[],
+): void {
+  if (name !== 'date' || format?.type !== 'StringLiteral') return;
+  const { value } = format as hbs.AST.StringLiteral;
+  const meant = meantDateFormat(value);
+  if (meant === undefined) return;
+  push(state, format.loc, {
+    severity: 'warning',
+    code: 'TEMPLATE_DATE_FORMAT',
+    message: `the format ${shorten(JSON.stringify(value))} has letters of other tools; here ${DATE_LETTERS}`,
+    hint: `did you mean ${JSON.stringify(meant)}?`,
+    replace: { from: value, to: meant },
+  });
 }
 
 /** Arguments in the order of other tools: what is worked on stands first here. */

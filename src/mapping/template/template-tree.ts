@@ -11,6 +11,7 @@ import { ExactNumber, exactNumber } from '../../json.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import {
   checkCount,
+  checkDateFormat,
   checkNamed,
   checkOrder,
   checkRootPath,
@@ -192,6 +193,7 @@ function prepareCall(
     state.helpers.add(original);
     checkNamed(state, call.hash, { name: original, known: helper.named ?? [] });
     checkOrder(state, original, call);
+    checkDateFormat(state, original, call.params);
     if (helper.counted === true) checkCount(state, original, { second: call.params[1], usage: helper.usage });
     if (call.params.length < helper.min || call.params.length > helper.max) {
       report(state, path.loc, {

@@ -17,7 +17,7 @@ import { pieceOf, PieceRecorder } from './template-pieces.ts';
 import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
 import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
-import type { Located } from './template-checks.ts';
+import { findExpressionMark, type Located } from './template-checks.ts';
 import { literalTemplate } from './literal-template.ts';
 
 /** UTF-16 units of a template's text. */
@@ -81,7 +81,8 @@ function compileTemplate(
   const parsed = parse(handlebars, text, placeOf);
   if (parsed.program === undefined) return { diagnostics: [parsed.finding] };
   const tree = prepareTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }), withItem);
-  const { diagnostics, blocks, names } = tree;
+  const { blocks, names } = tree;
+  const diagnostics = [...findExpressionMark(source, placeOf), ...tree.diagnostics];
   if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
   const plain = form === 'full' ? undefined : compilePlain(handlebars.parse(text.text), tree);
   const runs = plain ?? compileFull(handlebars, tree, helpers);

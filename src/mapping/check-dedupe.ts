@@ -1,0 +1,74 @@
+import { quote, type Reporter } from './mapping-codes.ts';
+import type { MappingSource } from './mapping-schema.ts';
+
+/** Headers that senders make anew each time they send an event, the same one included: times and signatures over them. */
+const NEW_ON_EACH_TRY: ReadonlySet<string> = new Set([
+  'x-slack-request-timestamp',
+  'x-slack-signature',
+  'x-slack-retry-num',
+  'x-slack-retry-reason',
+  'stripe-signature',
+  'webhook-timestamp',
+  'webhook-signature',
+  'svix-timestamp',
+  'svix-signature',
+  'calendly-webhook-signature',
+  'paddle-signature',
+  'x-zm-request-timestamp',
+  'x-zm-signature',
+  'x-twilio-email-event-webhook-timestamp',
+  'x-twilio-email-event-webhook-signature',
+  'x-signature-timestamp',
+  'x-signature-ed25519',
+  'date',
+  'traceparent',
+  'x-amzn-trace-id',
+  'cf-ray',
+]);
+
+/** The id of an event or delivery, which a repeat has again, by the scheme of the proof. */
+const ID_OF: Readonly<Record<string, string>> = {
+  slack: '{{event_id}}',
+  github: '{{headers.x-github-delivery}}',
+  stripe: '{{id}}',
+  'standard-webhooks': '{{headers.webhook-id}}',
+  svix: '{{headers.svix-id}}',
+};
+
+/** A dedupe key with a part that a repeat does not have again: no repeat is ever found. */
+export function checkDedupeKey({
+  source,
+  reporter,
+}: {
+  readonly source: MappingSource;
+  readonly reporter: Reporter;
+}): void {
+  const { dedupe, verify } = source;
+  const key = typeof dedupe === 'object' && typeof dedupe.key === 'string' ? dedupe.key : '';
+  const [part, read, header] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
+  if (part === undefined || read === undefined) return;
+  const rest = key
+    .replaceAll(EXPRESSION, (...match) => (isVolatile(match) ? '' : match[0]))
+    .replaceAll(EDGES, '');
+  const scheme = typeof verify === 'object' && 'scheme' in verify ? verify.scheme : '';
+  const better = rest.includes('{{') ? rest : ID_OF[scheme];
+  reporter.report(['dedupe', 'key'], {
+    severity: 'warning',
+    code: 'DEDUPE_KEY_VOLATILE',
+    message: `${quote(read)} is new each time ${header === undefined ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
+    hint:
+      better === undefined
+        ? 'write the id that the sender gives the event, which is the same on each try'
+        : `write key: '${better}'`,
+    ...(better === undefined ? {} : { replace: { from: key, to: better } }),
+  });
+}
+
+/** A header or the time of receipt as it is: `{{date now "yyyy-MM-dd"}}` makes a key of one day, and is meant so. */
+const EXPRESSION = /\{\{\s*(headers\.\[?([\w-]+)\]?|now)\s*\}\}/g;
+/** What stood between a part and its neighbours. */
+const EDGES = /^[-:_/.|\s]+|[-:_/.|\s]+$/g;
+
+function isVolatile([, read, header]: readonly unknown[]): boolean {
+  return read === 'now' || NEW_ON_EACH_TRY.has(String(header).toLowerCase());
+}
