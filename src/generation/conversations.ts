@@ -49,6 +49,7 @@ function findWriters(
     const keys = sessionKey === undefined ? exactly(standard ?? '') : keysOf(sessionKey);
     return [{ name: `mapping ${id}`, owner, keys, runners: [runner], at: sessionKey?.at ?? at }];
   });
+  if (!sessionKeys.allowFromRequest && standard === undefined) return ofMappings;
   const ofBodies: Writer = {
     name: 'bodies of /agent',
     owner: 'request',
@@ -58,7 +59,7 @@ function findWriters(
     runners: [usual, ...Object.values(settings.hooks.agents.runners)],
     at: root.place(['hooks']),
   };
-  return sessionKeys.allowFromRequest || standard !== undefined ? [...ofMappings, ofBodies] : ofMappings;
+  return [...ofMappings, ofBodies];
 }
 
 const anyKey = (prefixes: readonly string[]): string =>
@@ -87,21 +88,21 @@ export function findMergedConversations(
     const pair = here
       .flatMap((one, index) => here.slice(index + 1).map((other) => [one, other] as const))
       .find(([one, other]) => one.owner !== other.owner && canMeet(one.keys, other.keys));
-    if (pair === undefined) return [];
-    const [one, other] = pair;
-    return [
-      {
-        severity: 'warning',
-        code: 'FORWARD_MERGES_CONVERSATIONS',
-        message: `the runner ${runner} hands over the session key without its owner: under equal keys ${one.name} and ${other.name} share a conversation there`,
-        at: one.at,
-        hint:
-          other.owner === 'request'
-            ? 'set hooks.sessionKeys.allowFromRequest to false, or give the mapping another runner'
-            : 'let the keys of each mapping start differently, or give one of them another runner',
-      },
-    ];
+    return pair === undefined ? [] : [merged(runner, ...pair)];
   });
+}
+
+function merged(runner: string, one: Writer, other: Writer): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'FORWARD_MERGES_CONVERSATIONS',
+    message: `the runner ${runner} hands over the session key without its owner: under equal keys ${one.name} and ${other.name} share a conversation there`,
+    at: one.at,
+    hint:
+      other.owner === 'request'
+        ? 'set hooks.sessionKeys.allowFromRequest to false, or give the mapping another runner'
+        : 'let the keys of each mapping start differently, or give one of them another runner',
+  };
 }
 
 function canMeet(one: Writer['keys'], other: Writer['keys']): boolean {

@@ -4,9 +4,15 @@
  */
 import { dirname } from 'node:path';
 import { CHANNEL_ALIASES, LAST_CHANNEL } from '../action.ts';
-import type { LoadedConfig } from '../config/config.ts';
+import type { LoadedConfig, RunnerSettings } from '../config/config.ts';
 import { didYouMean, displayName, type Diagnostic } from '../document/document.ts';
-import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
+import {
+  channelProblems,
+  isReference,
+  recipientProblem,
+  type ChannelCatalog,
+  type ChannelProblem,
+} from '../channels/channels.ts';
 import { commandProblems, isWithin, modelProblems } from '../runners/runners.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 
@@ -40,34 +46,26 @@ function findChannelProblems(
     at: root.place(['plugins', settings.plugins.indexOf(spec)]),
     hint: 'name a package that is installed, or a file relative to the configuration; its default export is a channel module',
   }));
-  const channels = channelProblems(catalog, settings.channels).map(
-    ({ channel, key, message, known }): Diagnostic => ({
-      severity: 'error',
-      code: 'CHANNEL_SETTINGS',
-      // What is wrong with a recipient is a whole sentence.
-      message: key === undefined ? message : `${key}${key === 'to' ? ':' : ''} ${message}`,
-      at: root.place(
-        key === undefined ? ['channels', channel] : ['channels', channel, key],
-        known === undefined ? 'value' : 'key',
-      ),
-      hint: channelHint(root, { channel, key, known }),
-    }),
+  const channels = channelProblems(catalog, settings.channels).map((problem) =>
+    settingsProblem(root, problem),
   );
   return [...plugins, ...channels, ...findMainProblem(settings, root, catalog)];
 }
 
-function channelHint(
-  root: LoadedConfig['root'],
-  {
-    channel,
-    key,
-    known,
-  }: {
-    readonly channel: string;
-    readonly key?: string | undefined;
-    readonly known?: readonly string[] | undefined;
-  },
-): string {
+function settingsProblem(root: LoadedConfig['root'], problem: ChannelProblem): Diagnostic {
+  const { channel, key, message, known } = problem;
+  const path = key === undefined ? ['channels', channel] : ['channels', channel, key];
+  return {
+    severity: 'error',
+    code: 'CHANNEL_SETTINGS',
+    // What is wrong with a recipient is a whole sentence.
+    message: key === undefined ? message : `${key}${key === 'to' ? ':' : ''} ${message}`,
+    at: root.place(path, known === undefined ? 'value' : 'key'),
+    hint: channelHint(root, problem),
+  };
+}
+
+function channelHint(root: LoadedConfig['root'], { channel, key, known }: ChannelProblem): string {
   if (key === undefined)
     return `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${channel}`;
   if (known !== undefined) {
@@ -88,20 +86,20 @@ function findMainProblem(
   const { channel, to } = gateway.main;
   const configured = Object.keys(channels);
   const at = (key: 'channel' | 'to'): Place => root.place(['gateway', 'main', key]);
+  const wrongTo = (message: string, hint: string): readonly Diagnostic[] => [
+    { severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to'), hint },
+  ];
   if (channel === undefined) {
-    if (to === undefined) return [];
-    const message = 'gateway.main.to has no effect without gateway.main.channel';
     const hint = 'set gateway.main.channel, or set `to` in the settings of the channel instead';
-    return [{ severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to'), hint }];
+    return to === undefined
+      ? []
+      : wrongTo('gateway.main.to has no effect without gateway.main.channel', hint);
   }
-  if (!configured.includes(channel)) {
-    return [notConfigured(channel, configured, at('channel'))];
-  }
+  if (!configured.includes(channel)) return [notConfigured(channel, configured, at('channel'))];
   const wrong = to === undefined || isReference(to) ? undefined : recipientProblem(catalog, channel, to);
   if (wrong === undefined) return [];
-  const message = `gateway.main.to is not a recipient on ${channel}: ${wrong}`;
   const hint = 'write the recipient in that form, or remove gateway.main.to';
-  return [{ severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to'), hint }];
+  return wrongTo(`gateway.main.to is not a recipient on ${channel}: ${wrong}`, hint);
 }
 
 function notConfigured(channel: string, configured: readonly string[], at: Place): Diagnostic {
@@ -163,49 +161,57 @@ function findRunnerProblems(
   { settings, root }: LoadedConfig,
   mappings: readonly CompiledMapping[],
 ): readonly Diagnostic[] {
-  const { runner: usual, runners } = settings.gateway;
-  return Object.entries(runners).flatMap(([name, runner]) => {
+  return Object.entries(settings.gateway.runners).flatMap(([name, runner]) => {
     if (runner.kind !== 'model') return [];
-    const isNamed = root.at(['gateway', 'runners', name]).value !== undefined;
-    const path = isNamed ? ['gateway', 'runners', name] : ['gateway', 'runner'];
+    const path = runnerPath(root, name);
     // The configuration has checked the names of its own models; those of mappings stand in their files.
     const own = modelProblems(runner, []).map(({ key, message }) => ({
       at: root.place(key === undefined ? path : [...path, ...key.split('.')]),
       message: key === undefined ? message : `${key} ${message}`,
       hint: providerHint(name, key),
     }));
-    const { aliases, model: standard } = settings.agents.defaults;
-    const named = mappings.flatMap(({ action, at, model, runner: chosen = usual }) => {
-      if (chosen !== name || action !== 'agent') return [];
-      // A blank model is none; the default model of the usual runner is the configuration's finding.
-      const literal = model === undefined ? '' : model.literal?.trim();
-      if (literal === undefined || (literal === '' && name === usual)) return [];
-      const full = literal === '' ? standard : (aliases[literal] ?? literal);
-      if (full === undefined) {
-        return [
-          {
-            at,
-            message: `the runner ${name} needs a model: neither the mapping nor agents.defaults.model names one`,
-            hint: 'set agents.defaults.model to provider/model, or model in the mapping',
-          },
-        ];
-      }
-      return modelProblems(runner, [full])
-        .filter((problem) => problem.model !== undefined)
-        .map(({ message }) => ({
-          at: literal === '' ? at : (model?.at ?? at),
-          message,
-          hint: `name a model of one of them, or add its provider to gateway.runners.${name}.providers`,
-        }));
-    });
-    return [...own, ...named].map(({ at, message, hint }): Diagnostic => ({
+    const named = mappings.flatMap((mapping) => mappingModelProblems(mapping, { name, runner }, settings));
+    return [...own, ...named].map((problem): Diagnostic => ({
       severity: 'error',
       code: 'RUNNER_SETTINGS',
-      message,
-      at,
-      hint,
+      ...problem,
     }));
   });
+}
+
+/** Where a runner is written: under its name, or at `gateway.runner` itself. */
+function runnerPath(root: LoadedConfig['root'], name: string): readonly string[] {
+  const path = ['gateway', 'runners', name];
+  return root.at(path).value === undefined ? ['gateway', 'runner'] : path;
+}
+
+interface ModelProblem {
+  readonly at: Place;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** What is wrong with the model of a mapping whose runs a model runner performs. */
+function mappingModelProblems(
+  { action, at, model, runner: chosen }: CompiledMapping,
+  { name, runner }: { readonly name: string; readonly runner: Extract<RunnerSettings, { kind: 'model' }> },
+  { agents, gateway }: LoadedConfig['settings'],
+): readonly ModelProblem[] {
+  if ((chosen ?? gateway.runner) !== name || action !== 'agent') return [];
+  const { aliases, model: standard } = agents.defaults;
+  // A blank model is none; the default model of the usual runner is the configuration's finding.
+  const literal = model === undefined ? '' : model.literal?.trim();
+  if (literal === undefined || (literal === '' && name === gateway.runner)) return [];
+  const full = literal === '' ? standard : (aliases[literal] ?? literal);
+  if (full === undefined) {
+    const message = `the runner ${name} needs a model: neither the mapping nor agents.defaults.model names one`;
+    return [{ at, message, hint: 'set agents.defaults.model to provider/model, or model in the mapping' }];
+  }
+  const place = literal === '' ? at : (model?.at ?? at);
+  const hint = `name a model of one of them, or add its provider to gateway.runners.${name}.providers`;
+  return modelProblems(runner, [full])
+    .filter((problem) => problem.model !== undefined)
+    .map(({ message }) => ({ at: place, message, hint }));
 }
 
 /** Commands that are not there, would work in the wrong place, or lack their keys. */
@@ -215,8 +221,7 @@ function findCommandProblems(
 ): readonly Diagnostic[] {
   return Object.entries(settings.gateway.runners).flatMap(([name, runner]) => {
     if (runner.kind !== 'command' && runner.kind !== 'agent') return [];
-    const isNamed = root.at(['gateway', 'runners', name]).value !== undefined;
-    const path = isNamed ? ['gateway', 'runners', name] : ['gateway', 'runner'];
+    const path = runnerPath(root, name);
     const hasCwd = root.at([...path, 'cwd']).value !== undefined;
     const place = { at: path.join('.'), configDir: dirname(file), hasCwd, host };
     return commandProblems(runner, place).map(({ severity, code, key, message, hint }): Diagnostic => ({

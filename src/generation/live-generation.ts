@@ -75,9 +75,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
       return { kind: 'rejected', generation: generation.id, findings: next.diagnostics.length };
     }
     const replacement = applyOverrides(next.generation, options);
-    const isSame = isDeepStrictEqual(replacement.config.settings, generation.config.settings);
-    // Secrets are not part of the id: a rotated one is a change all the same.
-    if (replacement.id === generation.id && isSame) return { kind: 'unchanged' };
+    if (isSame(replacement, generation)) return { kind: 'unchanged' };
     const needsRestart = findRestartKeys(started, replacement.config.settings);
     const release = releaser(generation, effects);
     ({ generation, effects } = goLive(replacement, options));
@@ -105,6 +103,11 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
       listener = call;
     },
   };
+}
+
+/** Secrets are not part of the id: a rotated one is a change all the same. */
+function isSame(a: Generation, b: Generation): boolean {
+  return a.id === b.id && isDeepStrictEqual(a.config.settings, b.config.settings);
 }
 
 /** What a generation brings with it when it goes live; log and health follow it. */

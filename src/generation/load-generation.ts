@@ -97,12 +97,7 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
     references: options.needSecrets ? references : undefined,
   });
   const transformsDir = options.folders?.transformsDir ?? config.settings.hooks.transformsDir;
-  const transforms =
-    reusable(options, mappings.transforms) ??
-    (await options.sandbox.loadTransforms(transformsDir, mappings.transforms, {
-      coverage: options.coverage === true,
-      ...(options.folders?.transformsDir === undefined ? {} : { cwd: options.folders.cwd }),
-    }));
+  const transforms = await openTransforms(mappings.transforms, transformsDir, options);
   const found = [
     ...diagnostics,
     ...findGatewayProblems(config, channelCatalog, {
@@ -133,6 +128,22 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
     files,
   );
   return { generation, diagnostics: shown, transforms: refs };
+}
+
+/** Those of the generation before where nothing has changed, else loaded. */
+async function openTransforms(
+  refs: readonly TransformRef[],
+  dir: string,
+  options: GenerationOptions,
+): Promise<Transforms> {
+  const { folders, coverage, sandbox } = options;
+  return (
+    reusable(options, refs) ??
+    (await sandbox.loadTransforms(dir, refs, {
+      coverage: coverage === true,
+      ...(folders?.transformsDir === undefined ? {} : { cwd: folders.cwd }),
+    }))
+  );
 }
 
 /** The configuration with what mappings refer to: secrets for the log, files to watch. */

@@ -1,7 +1,7 @@
-import type { LoadedConfig } from '../config/config.ts';
+import type { LoadedConfig, MailBlock } from '../config/config.ts';
 import type { Diagnostic } from '../document/document.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
-import type { PathSettings, RoutingTable } from '../mapping/mapping.ts';
+import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 
 /** Issuer of the tokens of Pub/Sub; after Google's documentation of push subscriptions with authentication. */
 const GOOGLE_ISSUER = 'https://accounts.google.com';
@@ -48,11 +48,7 @@ export function findTakenNoticePath(
   const path = noticePath(mail);
   if (path === undefined) return [];
   const other = mappings.find(({ match }) => match.path === path);
-  const taker = isBuiltInRoute(path)
-    ? `/${path} itself`
-    : path === mail?.path
-      ? 'the messages of the mailbox'
-      : other && `the mapping ${other.id}`;
+  const taker = takerOf(path, { mail, other });
   if (taker === undefined) return [];
   const written = root.at(['hooks', 'mail', 'push', 'path']).value !== undefined;
   return [
@@ -64,4 +60,14 @@ export function findTakenNoticePath(
       hint: 'give hooks.mail.push a path of its own, such as mail-push, and tell it to the push subscription',
     },
   ];
+}
+
+/** What else answers to the path. */
+function takerOf(
+  path: string,
+  { mail, other }: { readonly mail: MailBlock | undefined; readonly other: CompiledMapping | undefined },
+): string | undefined {
+  if (isBuiltInRoute(path)) return `/${path} itself`;
+  if (path === mail?.path) return 'the messages of the mailbox';
+  return other && `the mapping ${other.id}`;
 }

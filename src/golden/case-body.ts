@@ -5,6 +5,7 @@ import {
   type LocatedValue,
   parseDocument,
   readBounded,
+  type Place,
 } from '../document/document.ts';
 import { HookError } from '../errors.ts';
 import { parseJson, type JsonValue } from '../json.ts';
@@ -38,22 +39,24 @@ export async function readCaseBody(
   }
   const file = join(dirname(requestFile), delivery.bodyFile);
   const raw = await readWhole(file);
-  const name = `bodyFile ${delivery.bodyFile}`;
-  if (typeof raw === 'string') {
-    const message = `${name} cannot be read: ${raw}`;
-    return problem({
-      code: 'BODY_FILE_UNREADABLE',
-      message,
-      at,
-      hint: 'the path is relative to the request file',
-    });
-  }
+  if (typeof raw !== 'string') return parseBodyFile({ file, raw }, delivery, at);
+  const message = `bodyFile ${delivery.bodyFile} cannot be read: ${raw}`;
+  const hint = 'the path is relative to the request file';
+  return problem({ code: 'BODY_FILE_UNREADABLE', message, at, hint });
+}
+
+async function parseBodyFile(
+  { file, raw }: { readonly file: string; readonly raw: Buffer },
+  delivery: WrittenBody,
+  at: Place,
+): Promise<CaseBody> {
   const headers = lowerCase(delivery.headers ?? {});
   const format = formatOfFile(file, headers);
   try {
     return { value: await parseBody(raw, headers, format), file, raw };
   } catch (error) {
-    const ours = { code: 'BODY_FILE_UNREADABLE', message: `${name} is not ${NAMES[format]}`, at };
+    const message = `bodyFile ${delivery.bodyFile} is not ${NAMES[format]}`;
+    const ours = { code: 'BODY_FILE_UNREADABLE', message, at };
     if (format === 'json') return notJson({ file, raw }, ours);
     const hint =
       error instanceof HookError
