@@ -42,6 +42,36 @@ export function parseAnyPayload(
  * @throws HookError `invalid_utf8`, `invalid_json`, `invalid_body`
  */
 export function parsePayload(body: ReceivedBody, format: BodyFormat, decoder: TextDecoder): JsonValue {
+  const steps = parseInSteps(body, format, decoder);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
+/**
+ * As `parsePayload`, with a pause between the steps of a format that takes long for its bytes.
+ * @throws HookError `invalid_utf8`, `invalid_json`, `invalid_body`
+ */
+export async function parseLargePayload(
+  body: ReceivedBody,
+  format: BodyFormat,
+  { decoder, pause }: { readonly decoder: TextDecoder; readonly pause: () => Promise<void> },
+): Promise<JsonValue> {
+  const steps = parseInSteps(body, format, decoder);
+  let step = steps.next();
+  while (step.done !== true) {
+    // oxlint-disable-next-line no-await-in-loop -- one step after the other
+    await pause();
+    step = steps.next();
+  }
+  return step.value;
+}
+
+function* parseInSteps(
+  body: ReceivedBody,
+  format: BodyFormat,
+  decoder: TextDecoder,
+): Generator<undefined, JsonValue> {
   const { bytes, headers } = body;
   if (format === 'cloudevents') return parseCloudEvent(body, decoder);
   if (format === 'text') return decodeUtf8(bytes, decoder);
@@ -51,5 +81,5 @@ export function parsePayload(body: ReceivedBody, format: BodyFormat, decoder: Te
   const wrong = mismatch(bytes, announced, format);
   if (wrong !== undefined) throw new HookError('invalid_body', wrong);
   const text = decodeUtf8(bytes, decoder);
-  return format === 'form' ? parseForm(text) : parseXml(text);
+  return format === 'form' ? parseForm(text) : yield* parseXml(text);
 }

@@ -15,12 +15,21 @@ const ATTRIBUTES = ':@';
 const TEXT = '#text';
 
 /**
- * Parses XML: an element is an object, or its text where it has nothing else; attributes begin with `@`, text beside
+ * Parses XML in steps: each takes a time that grows with the text alone, and other work may be done between them.
+ * An element is an object, or its text where it has nothing else; attributes begin with `@`, text beside
  * other content is `#text`, elements of one name are a list. All values are texts. A document type is refused, so
  * nothing can declare an entity; the five of XML itself and numeric references are replaced.
  * @throws HookError `invalid_body`
  */
-export function parseXml(text: string): JsonValue {
+export function* parseXml(text: string): Generator<undefined, JsonValue> {
+  checkXml(text);
+  yield;
+  const nodes = parseNodes(text);
+  yield;
+  return toObject(nodes);
+}
+
+function checkXml(text: string): void {
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) {
     throw new HookError('invalid_body', 'the XML has a document type (DOCTYPE), which is not taken');
   }
@@ -31,8 +40,11 @@ export function parseXml(text: string): JsonValue {
     const column = Number.isInteger(col) ? `, column ${col}` : '';
     throw new HookError('invalid_body', `the body is not XML at line ${line}${column}`);
   }
+}
+
+function parseNodes(text: string): readonly OrderedNode[] {
   try {
-    return toObject(createParser().parse(text) as readonly OrderedNode[]);
+    return createParser().parse(text) as readonly OrderedNode[];
   } catch (error) {
     const isDeep = error instanceof Error && error.message.includes('nested');
     const detail = isDeep
@@ -62,7 +74,7 @@ function toObject(nodes: readonly OrderedNode[]): JsonValue {
   const object = Object.create(null) as Record<string, JsonValue>;
   const texts: string[] = [];
   for (const node of nodes) {
-    const [name] = Object.keys(node).filter((key) => key !== ATTRIBUTES);
+    const name = nameOf(node);
     if (name === undefined) continue;
     const content = node[name];
     if (name === TEXT) texts.push(replaceReferences(String(content)));
@@ -70,17 +82,27 @@ function toObject(nodes: readonly OrderedNode[]): JsonValue {
     else put(object, name, elementOf(node, content as readonly OrderedNode[]));
   }
   const text = texts.join('');
-  if (Object.keys(object).length === 0) return text;
+  if (isEmpty(object)) return text;
   if (text !== '') put(object, TEXT, text);
   return object;
 }
 
+function nameOf(node: OrderedNode): string | undefined {
+  for (const key in node) if (key !== ATTRIBUTES) return key;
+  return undefined;
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
+}
+
 function elementOf(node: OrderedNode, content: readonly OrderedNode[]): JsonValue {
   const inner = toObject(content);
-  const attributes = Object.entries((node[ATTRIBUTES] ?? {}) as Readonly<Record<string, unknown>>);
-  if (attributes.length === 0) return inner;
+  const attributes = node[ATTRIBUTES] as Readonly<Record<string, unknown>> | undefined;
+  if (attributes === undefined) return inner;
   const object = Object.create(null) as Record<string, JsonValue>;
-  for (const [name, value] of attributes) object[name] = replaceReferences(String(value));
+  for (const name in attributes) object[name] = replaceReferences(String(attributes[name]));
   if (typeof inner === 'string') return inner === '' ? object : Object.assign(object, { [TEXT]: inner });
   return Object.assign(object, inner);
 }

@@ -1,6 +1,6 @@
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { ServerGeneration } from './deps.ts';
-import { parseAnyPayload, parsePayload } from '../payload/payload.ts';
+import { parseAnyPayload, parseLargePayload, parsePayload } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { acceptedAnswer } from './answer.ts';
 import { type Ending, failedEnding } from './ending.ts';
@@ -51,7 +51,8 @@ export async function takeHook(
 ): Promise<Ending> {
   // Ten that arrive together are parsed in ten turns, so that what is short is served in between.
   if ((hook.unpacked ?? hook.body).length > LARGE_BODY_BYTES) await context.pause();
-  const payload = readPayload(context, facts, hook);
+  const read = readPayload(context, facts, hook);
+  const payload = read instanceof Promise ? await read : read;
   const key = hook.keyOf(payload);
   const work: Work = {
     request: hookRequest(facts, hook, payload),
@@ -75,11 +76,12 @@ export async function takeHook(
   }
 }
 
+/** A promise only where the body is large. */
 function readPayload(
-  { decoder }: ServerContext,
+  { decoder, pause }: ServerContext,
   facts: RequestFacts,
   { body, unpacked: bytes = body, settings = {}, target }: ReceivedHook,
-): JsonValue {
+): JsonValue | Promise<JsonValue> {
   const { headers, generation } = facts;
   if (settings.method === 'GET') {
     const { query } = maskCarried({ url: '', headers: {}, query: target.query }, generation.tokens);
@@ -87,7 +89,11 @@ function readPayload(
   }
   const received = { bytes, headers: headers.values };
   const format = settings.bodyFormat ?? 'json';
-  if (generation.takesAnyFormat !== true) return parsePayload(received, format, decoder);
+  if (generation.takesAnyFormat !== true) {
+    return bytes.length > LARGE_BODY_BYTES
+      ? parseLargePayload(received, format, { decoder, pause })
+      : parsePayload(received, format, decoder);
+  }
   const { payload, format: found } = parseAnyPayload(received, format, decoder);
   if (found !== format) facts.otherFormat = found;
   return payload;

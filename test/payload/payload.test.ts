@@ -2,7 +2,7 @@ import { TextDecoder } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
-import { BODY_FORMATS, type BodyFormat, parsePayload } from '../../src/payload/payload.ts';
+import { BODY_FORMATS, type BodyFormat, parseLargePayload, parsePayload } from '../../src/payload/payload.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const FORM = 'application/x-www-form-urlencoded';
@@ -137,6 +137,21 @@ describe('XML', () => {
     }
     expect(value).toBe('x');
   });
+});
+
+test('many elements are checked, read and turned into objects in three steps with pauses between', async () => {
+  const bytes = Buffer.from(`<r>${'x<a b="1">&lt;</a>'.repeat(10_000)}</r>`);
+  let pauses = 0;
+  const pause = (): Promise<void> => {
+    pauses += 1;
+    return Promise.resolve();
+  };
+  const large = await parseLargePayload({ bytes, headers: {} }, 'xml', { decoder, pause });
+  expect(pauses).toBe(2);
+  expect(large).toEqual(parse('xml', bytes));
+  const late = parseLargePayload({ bytes: Buffer.from('<a>'), headers: {} }, 'xml', { decoder, pause });
+  await expect(late).rejects.toThrow(/not XML/);
+  expect(pauses).toBe(2);
 });
 
 describe('text', () => {
