@@ -268,6 +268,7 @@ function newConnection(socket: Socket): Connection {
   return {
     socket,
     open: 0,
+    readBytes: -1,
     latest: undefined,
     closing: false,
     flooded: false,

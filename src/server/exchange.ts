@@ -11,6 +11,8 @@ export interface Connection {
   readonly socket: Socket;
   /** Requests received and not yet answered. */
   open: number;
+  /** Bytes it had sent when the latest request came: requests that were read in one go have the same. */
+  readBytes: number;
   /** The request received last; with pipelining, answers go out in the order of requests, so its answer is the last. */
   latest: Exchange | undefined;
   /** No further request of this connection is served: its framing or its time is over. */

@@ -7,6 +7,7 @@ import { compileTokens, type TokenSet } from './authenticate.ts';
 import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
 import { FewPerSecond } from './few-per-second.ts';
 import { createFailureLimiter, type FailureLimiter } from './failure-limiter.ts';
+import { LaterRequests } from './later-requests.ts';
 import { ReadinessProbe } from './readiness.ts';
 import { RepeatGuard } from './idempotency.ts';
 import type { PathDoor } from './path-door.ts';
@@ -35,6 +36,7 @@ export interface ServerContext {
   readonly probe: ReadinessProbe;
   /** Ends in a later turn of the event loop, for one request after the other. */
   readonly pause: () => Promise<void>;
+  readonly later: LaterRequests;
   /** Fires when the server stops: held requests are answered at once. */
   readonly stopping: AbortController;
   /** Requests held by `Prefer: wait`. */
@@ -75,6 +77,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     repeats: new RepeatGuard(deps.storage),
     probe: new ReadinessProbe(deps, clock),
     pause: createPauses(),
+    later: new LaterRequests(),
     stopping: new AbortController(),
     waiting: 0,
     open: 0,

@@ -208,6 +208,26 @@ function receiveRequest(context: ServerContext, connections: ConnectionTable, re
   context.open += 1;
   const exchange = createExchange(context, received);
   connection.latest = exchange;
+  if (isTogetherWithAnother(connection)) {
+    context.later.add(connection, () => serveReceived(context, connections, exchange));
+  } else serveReceived(context, connections, exchange);
+}
+
+/** Whether one before it is not answered yet, or was read in the same go. */
+function isTogetherWithAnother(connection: Connection): boolean {
+  const { bytesRead } = connection.socket;
+  const sameRead = connection.readBytes === bytesRead;
+  connection.readBytes = bytesRead;
+  return sameRead || connection.open > 1;
+}
+
+function serveReceived(context: ServerContext, connections: ConnectionTable, exchange: Exchange): void {
+  const { connection } = exchange;
+  if (connection.socket.destroyed) {
+    connection.open -= 1;
+    context.open -= 1;
+    return;
+  }
   const options: ServeOptions = {
     onProved: () => connections.proved(connection),
     onTooManyFailures: () => connections.cutOff(connection),

@@ -67,6 +67,21 @@ const ATTACKS: readonly Attack[] = [
     status: 400,
   },
   { name: 'XML of many elements', path: 'xml', body: `<r>${'<a/>'.repeat(60_000)}</r>`, status: 202 },
+  {
+    name: 'XML of elements in elements',
+    path: 'xml',
+    body: `<r>${'<a><b><c><d/></c></b></a>'.repeat(9_600)}</r>`,
+    status: 202,
+  },
+  {
+    name: 'XML of many names',
+    path: 'xml',
+    body: `<r>${items(28_000)
+      .map((_, index) => `<a${index}/>`)
+      .join('')}</r>`,
+    status: 202,
+  },
+  { name: 'XML of attributes', path: 'xml', body: `<r>${'<a b="c"/>'.repeat(24_000)}</r>`, status: 202 },
   { name: 'XML of texts and elements', path: 'xml', body: `<r>${'x<a/>'.repeat(48_000)}</r>`, status: 202 },
   { name: 'XML of comments', path: 'xml', body: `<r>${'<!---->'.repeat(35_000)}</r>`, status: 202 },
   { name: 'XML of entities', path: 'xml', body: `<r>${'&amp;'.repeat(48_000)}</r>`, status: 202 },
