@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, type TestContext } from 'vitest';
 import { parse } from 'yaml';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { parseXml } from '../../src/payload/xml.ts';
+import { parsePayload } from '../../src/payload/payload.ts';
 import { codeBlocks, readPage } from '../support/docs.ts';
 
 const BLOCKS = codeBlocks(readPage('docs/operations.md'));
@@ -52,7 +52,8 @@ test('systemd takes the unit', (context) => {
 
 test('the plist is a dictionary of keys with values', () => {
   const text = block('xml', '<plist');
-  const read = parseXml(text.replace(/<!DOCTYPE[^>]*>\n/, ''));
+  const bytes = Buffer.from(text.replace(/<!DOCTYPE[^>]*>\n/, ''));
+  const read = parsePayload({ bytes, headers: {} }, 'xml', new TextDecoder('utf-8', { fatal: true }));
   expect(read).toMatchObject({ plist: { dict: { key: expect.arrayContaining(['Label', 'KeepAlive']) } } });
 });
 
