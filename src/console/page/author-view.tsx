@@ -1,8 +1,8 @@
 /** Changing mappings and transforms, and seeing at once what the change would do. */
-import { effect, useSignal } from '@preact/signals';
+import { effect, useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Finding } from '../protocol.ts';
+import type { Finding, Judgement } from '../protocol.ts';
 import {
   busy,
   changed,
@@ -68,29 +68,41 @@ export function AuthorView(): JSX.Element {
   );
 }
 
-function FileBar(): JSX.Element {
+function FileChoice(): JSX.Element {
   const kinds = ['mapping', 'transform'] as const;
   return (
+    <select
+      aria-label="File"
+      value={opened.value?.name ?? ''}
+      disabled={isDirty.value}
+      title={isDirty.value ? 'Save or discard the change first' : 'File'}
+      onChange={(event) => void openFile(event.currentTarget.value)}
+    >
+      {kinds.map((kind) => (
+        <optgroup key={kind} label={`${kind}s`}>
+          <FileOptions names={files.value.filter((file) => file.kind === kind).map(({ name }) => name)} />
+        </optgroup>
+      ))}
+    </select>
+  );
+}
+
+function FileOptions({ names }: { readonly names: readonly string[] }): JSX.Element {
+  return (
+    <>
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {plainText(name)}
+        </option>
+      ))}
+    </>
+  );
+}
+
+function FileBar(): JSX.Element {
+  return (
     <p class="bar">
-      <select
-        aria-label="File"
-        value={opened.value?.name ?? ''}
-        disabled={isDirty.value}
-        title={isDirty.value ? 'Save or discard the change first' : 'File'}
-        onChange={(event) => void openFile(event.currentTarget.value)}
-      >
-        {kinds.map((kind) => (
-          <optgroup key={kind} label={`${kind}s`}>
-            {files.value
-              .filter((file) => file.kind === kind)
-              .map(({ name }) => (
-                <option key={name} value={name}>
-                  {plainText(name)}
-                </option>
-              ))}
-          </optgroup>
-        ))}
-      </select>
+      <FileChoice />
       <button type="button" class="primary" disabled={!isDirty.value} onClick={() => void saveFile()}>
         Save
       </button>
@@ -124,35 +136,36 @@ function ChangedOutside(): JSX.Element {
 
 function EditorBox({ editor }: { readonly editor: { current?: Editor | undefined } }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (box.current === null) return undefined;
-    const made = createEditor({
-      parent: box.current,
-      onChange: changed,
-      onSave: () => void saveFile(),
-      vocabulary: () => vocabulary.peek(),
-      payload: () => payload.peek(),
-      headers: () => request.peek()?.kept?.headers ?? {},
-    });
-    editor.current = made;
-    const stops = [
-      effect(() => {
-        const file = readings.value === 0 ? undefined : opened.peek();
-        if (file === undefined) return;
-        // A text that was being changed when the view was left is still there.
-        made.open(file.name, text.peek());
-        if (wantedLine.peek() > 0) made.goToLine(wantedLine.peek());
-        wantedLine.value = 0;
-      }),
-      effect(() => made.show(findings.value)),
-    ];
-    return () => {
-      for (const stop of stops) stop();
-      made.destroy();
-      editor.current = undefined;
-    };
-  }, []);
+  useEffect(() => (box.current === null ? undefined : mountEditor(box.current, editor)), []);
   return <div class="editor" ref={box} />;
+}
+
+/** Makes the editor, which follows the file that is open and its findings; returns what takes it away. */
+function mountEditor(parent: HTMLElement, editor: { current?: Editor | undefined }): () => void {
+  const made = createEditor({
+    parent,
+    onChange: changed,
+    onSave: () => void saveFile(),
+    vocabulary: () => vocabulary.peek(),
+    payload: () => payload.peek(),
+    headers: () => request.peek()?.kept?.headers ?? {},
+  });
+  editor.current = made;
+  const stops = [effect(() => showOpened(made)), effect(() => made.show(findings.value))];
+  return () => {
+    for (const stop of stops) stop();
+    made.destroy();
+    editor.current = undefined;
+  };
+}
+
+function showOpened(editor: Editor): void {
+  const file = readings.value === 0 ? undefined : opened.peek();
+  if (file === undefined) return;
+  // A text that was being changed when the view was left is still there.
+  editor.open(file.name, text.peek());
+  if (wantedLine.peek() > 0) editor.goToLine(wantedLine.peek());
+  wantedLine.value = 0;
 }
 
 function Findings({ onChoose }: { readonly onChoose: (finding: Finding) => void }): JSX.Element {
@@ -165,26 +178,36 @@ function Findings({ onChoose }: { readonly onChoose: (finding: Finding) => void 
         <p class="quiet small">{busy.value === 'draft' ? 'checking…' : 'no findings'}</p>
       )}
       {[...own, ...others].map((finding, index) => (
-        <button
+        <FindingItem
           key={index}
-          type="button"
-          class={`finding ${finding.severity}`}
-          disabled={finding.file !== name}
-          onClick={() => onChoose(finding)}
-        >
-          <strong>
-            {finding.severity} {finding.code}
-          </strong>{' '}
-          <ShownText text={finding.message} /> <span class="place">{finding.place}</span>
-          {finding.hint !== undefined && (
-            <span class="hint">
-              {' '}
-              <ShownText text={finding.hint} />
-            </span>
-          )}
-        </button>
+          finding={finding}
+          isElsewhere={finding.file !== name}
+          onChoose={() => onChoose(finding)}
+        />
       ))}
     </div>
+  );
+}
+
+function FindingItem(props: {
+  readonly finding: Finding;
+  readonly isElsewhere: boolean;
+  readonly onChoose: () => void;
+}): JSX.Element {
+  const { severity, code, message, place: where, hint } = props.finding;
+  return (
+    <button type="button" class={`finding ${severity}`} disabled={props.isElsewhere} onClick={props.onChoose}>
+      <strong>
+        {severity} {code}
+      </strong>{' '}
+      <ShownText text={message} /> <span class="place">{where}</span>
+      {hint !== undefined && (
+        <span class="hint">
+          {' '}
+          <ShownText text={hint} />
+        </span>
+      )}
+    </button>
   );
 }
 
@@ -196,28 +219,34 @@ function Side({ onInsert }: { readonly onInsert: (path: string) => void }): JSX.
   return (
     <section class="side" aria-label="What the change does">
       <RequestChoice />
-      <div class="tabs" role="tablist" aria-label="What is shown" onKeyDown={(event) => moveTab(event, tab)}>
-        {TABS.map((name) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            id={`tab-${name}`}
-            aria-selected={tab.value === name}
-            aria-controls="tab-panel"
-            tabIndex={tab.value === name ? 0 : -1}
-            onClick={() => (tab.value = name)}
-          >
-            {name === 'Changes' ? <ChangeCount /> : name}
-          </button>
-        ))}
-      </div>
+      <Tabs tab={tab} />
       <div id="tab-panel" class="panel" role="tabpanel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
         {tab.value === 'Result' && <Result />}
         {tab.value === 'Payload' && <Payload onInsert={onInsert} />}
         {tab.value === 'Changes' && <ImpactView />}
       </div>
     </section>
+  );
+}
+
+function Tabs({ tab }: { readonly tab: Signal<Tab> }): JSX.Element {
+  return (
+    <div class="tabs" role="tablist" aria-label="What is shown" onKeyDown={(event) => moveTab(event, tab)}>
+      {TABS.map((name) => (
+        <button
+          key={name}
+          type="button"
+          role="tab"
+          id={`tab-${name}`}
+          aria-selected={tab.value === name}
+          aria-controls="tab-panel"
+          tabIndex={tab.value === name ? 0 : -1}
+          onClick={() => (tab.value = name)}
+        >
+          {name === 'Changes' ? <ChangeCount /> : name}
+        </button>
+      ))}
+    </div>
   );
 }
 
@@ -266,6 +295,10 @@ function Result(): JSX.Element {
     return <p class="quiet">{request.value.notKept}</p>;
   if (found === undefined)
     return <p class="quiet">{busy.value === '' ? 'nothing to show yet' : 'working it out…'}</p>;
+  return <Judged found={found} />;
+}
+
+function Judged({ found }: { readonly found: Judgement }): JSX.Element {
   return (
     <div class="result">
       <h2 class="unseen">Result</h2>

@@ -1,5 +1,5 @@
 /** Keeps a request as a golden case, with places masked. */
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { GoldenAnswer } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
@@ -9,46 +9,53 @@ export function GoldenForm({ id }: { readonly id: string }): JSX.Element {
   const masks = useSignal('');
   const result = useSignal('');
   const keep = async (): Promise<void> => {
-    const places = masks.value.split(/[\s,]+/).filter(Boolean);
-    try {
-      const answer = await postJson<GoldenAnswer>('/api/golden', { request: id, masks: places });
-      if (answer.kind === 'refused') {
-        result.value = answer.problem;
-        return;
-      }
-      const unused = answer.unused.length === 0 ? '' : `; nothing to mask at ${answer.unused.join(', ')}`;
-      result.value = `kept: ${answer.files.join(', ')}${unused}`;
-      isOpen.value = false;
-    } catch (error) {
-      result.value = messageOf(error);
-    }
+    const { isKept, said } = await keepCase(id, masks.value.split(/[\s,]+/).filter(Boolean));
+    result.value = said;
+    if (isKept) isOpen.value = false;
   };
   return (
     <>
       <button type="button" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
         Keep as golden case
       </button>
-      {isOpen.value && (
-        <form
-          class="golden"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void keep();
-          }}
-        >
-          <label>
-            Mask the values at
-            <input
-              type="text"
-              placeholder="payload.email, payload.users[].name"
-              value={masks.value}
-              onInput={(event) => (masks.value = event.currentTarget.value)}
-            />
-          </label>
-          <button type="submit">Keep this request as a golden case</button>
-        </form>
-      )}
+      {isOpen.value && <MaskForm masks={masks} onKeep={() => void keep()} />}
       <span role="status">{result.value}</span>
     </>
+  );
+}
+
+/** Asks the service to write the case; never rejects. */
+async function keepCase(
+  id: string,
+  masks: readonly string[],
+): Promise<{ readonly isKept: boolean; readonly said: string }> {
+  try {
+    const answer = await postJson<GoldenAnswer>('/api/golden', { request: id, masks });
+    if (answer.kind === 'refused') return { isKept: false, said: answer.problem };
+    const unused = answer.unused.length === 0 ? '' : `; nothing to mask at ${answer.unused.join(', ')}`;
+    return { isKept: true, said: `kept: ${answer.files.join(', ')}${unused}` };
+  } catch (error) {
+    return { isKept: false, said: messageOf(error) };
+  }
+}
+
+function MaskForm({ masks, onKeep }: { readonly masks: Signal<string>; onKeep(): void }): JSX.Element {
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    onKeep();
+  };
+  return (
+    <form class="golden" onSubmit={submit}>
+      <label>
+        Mask the values at
+        <input
+          type="text"
+          placeholder="payload.email, payload.users[].name"
+          value={masks.value}
+          onInput={(event) => (masks.value = event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit">Keep this request as a golden case</button>
+    </form>
   );
 }

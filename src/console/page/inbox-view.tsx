@@ -55,7 +55,6 @@ function FilterBar(): JSX.Element {
     filters.value = { ...filters.value, ...part };
   };
   const { outcome, mapping, path, text } = filters.value;
-  const isFiltered = [outcome, mapping, path, text].some((value) => value !== '');
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <input
@@ -79,17 +78,24 @@ function FilterBar(): JSX.Element {
         names={mappingNames.value}
         onChange={(value) => set({ mapping: value })}
       />
-      <p class="count" aria-live="polite">
-        {isFiltered
-          ? `${shownRows.value.length.toLocaleString('en')} of ${rows.value.length.toLocaleString('en')}`
-          : `${rows.value.length.toLocaleString('en')} requests`}
-        {isFiltered && (
-          <button type="button" class="link" onClick={() => (filters.value = NO_FILTERS)}>
-            Clear
-          </button>
-        )}
-      </p>
+      <FoundCount />
     </form>
+  );
+}
+
+function FoundCount(): JSX.Element {
+  const { outcome, mapping, path, text } = filters.value;
+  const isFiltered = [outcome, mapping, path, text].some((value) => value !== '');
+  const all = rows.value.length.toLocaleString('en');
+  return (
+    <p class="count" aria-live="polite">
+      {isFiltered ? `${shownRows.value.length.toLocaleString('en')} of ${all}` : `${all} requests`}
+      {isFiltered && (
+        <button type="button" class="link" onClick={() => (filters.value = NO_FILTERS)}>
+          Clear
+        </button>
+      )}
+    </p>
   );
 }
 
@@ -118,33 +124,10 @@ function Choice(props: {
 
 function RowList(): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
-  const slice = useComputed(() => {
-    const list = shownRows.value;
-    const first = Math.max(0, Math.floor(scrollTop.value / rowHeight.value) - MARGIN);
-    const last = Math.min(list.length, first + Math.ceil(viewHeight.value / rowHeight.value) + 2 * MARGIN);
-    return { first, list: list.slice(first, last), all: list.length };
-  });
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const measure = (): void => {
-      viewHeight.value = element.clientHeight;
-      rowHeight.value = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row')) || 44;
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    element.scrollTop = scrollTop.peek();
-    return () => observer.disconnect();
-  }, []);
+  const slice = useComputed(rowsInSight);
+  useEffect(() => (box.current === null ? undefined : measureRows(box.current)), []);
   useSignalEffect(() => {
-    const at = shownRows.value.findIndex(({ id }) => id === openId());
-    const element = box.current;
-    if (at === -1 || element === null) return;
-    const top = at * rowHeight.value;
-    if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + rowHeight.value > element.scrollTop + element.clientHeight)
-      element.scrollTop = top + rowHeight.value - element.clientHeight;
+    if (box.current !== null) showOpenRow(box.current);
   });
   const { first, list, all } = slice.value;
   const open = openId();
@@ -168,6 +151,37 @@ function RowList(): JSX.Element {
       </div>
     </div>
   );
+}
+
+/** The rows that can be seen, and some on either side of them. */
+function rowsInSight(): { readonly first: number; readonly list: readonly InboxRow[]; readonly all: number } {
+  const list = shownRows.value;
+  const first = Math.max(0, Math.floor(scrollTop.value / rowHeight.value) - MARGIN);
+  const last = Math.min(list.length, first + Math.ceil(viewHeight.value / rowHeight.value) + 2 * MARGIN);
+  return { first, list: list.slice(first, last), all: list.length };
+}
+
+/** Follows the height of the list and of its rows; returns what ends it. */
+function measureRows(element: HTMLElement): () => void {
+  const measure = (): void => {
+    viewHeight.value = element.clientHeight;
+    rowHeight.value = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row')) || 44;
+  };
+  const observer = new ResizeObserver(measure);
+  observer.observe(element);
+  measure();
+  element.scrollTop = scrollTop.peek();
+  return () => observer.disconnect();
+}
+
+/** Scrolls so far that the row of the open request is seen. */
+function showOpenRow(element: HTMLElement): void {
+  const at = shownRows.value.findIndex(({ id }) => id === openId());
+  if (at === -1) return;
+  const top = at * rowHeight.value;
+  if (top < element.scrollTop) element.scrollTop = top;
+  else if (top + rowHeight.value > element.scrollTop + element.clientHeight)
+    element.scrollTop = top + rowHeight.value - element.clientHeight;
 }
 
 function moveByKey(event: KeyboardEvent): void {

@@ -54,25 +54,31 @@ function TopBar({ isAuthor }: { readonly isAuthor: boolean }): JSX.Element {
           </a>
         )}
       </nav>
-      <p class="status">
-        {mode === 'serve' && <span class="badge">read only</span>}
-        <span class={`live ${connection.value}`}>
-          <span class="dot" aria-hidden="true" />
-          {CONNECTIONS[connection.value]}
-        </span>
-        <span class="generation quiet" title="The generation of files that is live">
-          {state.value?.generation}
-        </span>
-        <button
-          type="button"
-          class="link"
-          aria-label="Keys"
-          onClick={() => (isHelpOpen.value = !isHelpOpen.value)}
-        >
-          ?
-        </button>
-      </p>
+      <Status />
     </header>
+  );
+}
+
+function Status(): JSX.Element {
+  return (
+    <p class="status">
+      {state.value?.mode === 'serve' && <span class="badge">read only</span>}
+      <span class={`live ${connection.value}`}>
+        <span class="dot" aria-hidden="true" />
+        {CONNECTIONS[connection.value]}
+      </span>
+      <span class="generation quiet" title="The generation of files that is live">
+        {state.value?.generation}
+      </span>
+      <button
+        type="button"
+        class="link"
+        aria-label="Keys"
+        onClick={() => (isHelpOpen.value = !isHelpOpen.value)}
+      >
+        ?
+      </button>
+    </p>
   );
 }
 

@@ -219,13 +219,7 @@ function TreeLine({ line, label, isCurrent, action, onToggle, onChoose }: TreeLi
   const { path, key, level, value, isOpen, more } = line;
   const holdsMore = sizeOf(value) > 0;
   const isPointed = pointedPath.value === path && more === undefined;
-  if (more !== undefined) {
-    return (
-      <div class={`line l${Math.min(level, 12)}`} role="treeitem" aria-level={level} onClick={onToggle}>
-        <span class="more">{more.toLocaleString('en')} more…</span>
-      </div>
-    );
-  }
+  if (more !== undefined) return <MoreLine level={level} more={more} onToggle={onToggle} />;
   return (
     <div
       id={`${label}:${path}`}
@@ -248,8 +242,20 @@ function TreeLine({ line, label, isCurrent, action, onToggle, onChoose }: TreeLi
   );
 }
 
+function MoreLine({ level, more, onToggle }: Pick<TreeLineProps, 'onToggle'> & MoreLines): JSX.Element {
+  return (
+    <div class={`line l${Math.min(level, 12)}`} role="treeitem" aria-level={level} onClick={onToggle}>
+      <span class="more">{more.toLocaleString('en')} more…</span>
+    </div>
+  );
+}
+
+interface MoreLines {
+  readonly level: number;
+  readonly more: number;
+}
+
 function ValueText({ value, isOpen }: { readonly value: Value; readonly isOpen: boolean }): JSX.Element {
-  const isWhole = useSignal(false);
   const kind = kindOf(value);
   if (kind === 'object' || kind === 'list') {
     const size = sizeOf(value);
@@ -260,21 +266,22 @@ function ValueText({ value, isOpen }: { readonly value: Value; readonly isOpen: 
     return (
       <span class={`value ${kind}`}>{value instanceof ExactText ? value.text : JSON.stringify(value)}</span>
     );
+  return <LongText value={value} />;
+}
+
+/** The beginning of a text, and the rest when it is asked for. */
+function LongText({ value }: { readonly value: string }): JSX.Element {
+  const isWhole = useSignal(false);
   const shown = isWhole.value ? MAX_OPEN_TEXT : MAX_TEXT;
+  const showWhole = (event: Event): void => {
+    event.stopPropagation();
+    isWhole.value = true;
+  };
   return (
     <span class="value text">
       <ShownText text={value.slice(0, shown)} />
       {value.length > shown && (
-        <button
-          type="button"
-          class="link"
-          tabIndex={-1}
-          disabled={isWhole.value}
-          onClick={(event) => {
-            event.stopPropagation();
-            isWhole.value = true;
-          }}
-        >
+        <button type="button" class="link" tabIndex={-1} disabled={isWhole.value} onClick={showWhole}>
           … {formatBytes(value.length - shown)} more
         </button>
       )}
