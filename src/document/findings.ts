@@ -2,9 +2,10 @@ import type { z } from 'zod';
 import type { Diagnostic, LocatedValue, Path, Place } from './diagnostic.ts';
 import { didYouMean, longerWord } from './did-you-mean.ts';
 import { replaceWithin, withEdit } from './text-edit.ts';
+import { anchorHint } from './anchor-hints.ts';
 import { bound, kindName, listed } from './kind-words.ts';
 import { formHint, MAX_KEYS } from './written-forms.ts';
-import { guessValue, type ValueHint } from './value-hints.ts';
+import { guessValue, type KeyAdvice, type ValueHint } from './value-hints.ts';
 import { findCommentValue } from './yaml-slips.ts';
 import { holdsCredentials, isSecretPath } from './secret-ranges.ts';
 import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
@@ -27,7 +28,7 @@ export function validate<S extends z.ZodType>(
 /** What a room knows of the words and values of others. */
 export interface SchemaAdvice {
   /** What unknown keys mean elsewhere, and what they are called here; below the root as `verify.secret`. */
-  readonly keys?: Readonly<Record<string, { readonly hint: string; readonly rename?: string }>>;
+  readonly keys?: Readonly<Record<string, KeyAdvice>>;
   /** How a value was meant that is of the wrong kind or not among those known; `key` as above, lists left out. */
   readonly value?: (key: string, value: unknown) => ValueHint | undefined;
 }
@@ -211,7 +212,10 @@ function unknownKey(
   const object = root.at(path).path;
   const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
   const all = known.length <= MAX_KEYS ? `; the keys here are: ${known.join(', ')}` : '';
+  const meant = elsewhere?.hintFor?.(root.at([...path, key]).value, root.at(path).value);
   const hint =
+    anchorHint(root, path, key) ??
+    meant ??
     elsewhere?.hint ??
     (near === undefined && longer === undefined
       ? `remove it${all}`
@@ -219,7 +223,7 @@ function unknownKey(
   const at = root.place([...path, key], 'key');
   const found = {
     ...finding('UNKNOWN_KEY', `unknown key "${shorten(key)}"${where}`, at, hint),
-    hides: valuesAt(root, [...path, key]),
+    hides: meant === undefined ? valuesAt(root, [...path, key]) : [],
   };
   const better = elsewhere === undefined ? near : elsewhere.rename;
   // Renamed only where the other name is free: two keys of one name would be the next finding.

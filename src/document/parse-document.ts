@@ -41,7 +41,9 @@ export function parseDocument(source: SourceText, format: DocumentFormat): Parse
 }
 
 function withSource(found: Diagnostic, source: SourceText): Diagnostic {
-  return found.at === undefined ? found : { ...found, at: { ...found.at, source } };
+  if (found.at === undefined) return found;
+  const labels = found.labels?.map((label) => ({ ...label, at: { ...label.at, source } }));
+  return { ...found, at: { ...found.at, source }, ...(labels === undefined ? {} : { labels }) };
 }
 
 /** A broken file can yield a finding per line; nobody reads more than these. */

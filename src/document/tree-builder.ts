@@ -68,6 +68,9 @@ export class TreeBuilder {
             message: `the key ${this.source.text.slice(key.start, Math.min(key.end, key.start + 80))} is given twice in one object`,
             end: key.end,
             hint: 'keep one of the two',
+            labels: [
+              { at: { source: this.source, start: first.start, end: first.end }, text: 'first given here' },
+            ],
           });
         }
       },
@@ -76,10 +79,12 @@ export class TreeBuilder {
   }
 
   /** Adds an error. */
-  report(code: string, start: number, finding: { message: string; end?: number; hint?: string }): void {
-    const { message, end = start + 1, hint } = finding;
-    const at = { source: this.source, start, end };
-    this.diagnostics.push({ severity: 'error', code, message, at, ...(hint === undefined ? {} : { hint }) });
+  report(
+    code: string,
+    start: number,
+    { end = start + 1, ...finding }: Pick<Diagnostic, 'message' | 'hint' | 'labels'> & { end?: number },
+  ): void {
+    this.diagnostics.push({ severity: 'error', code, ...finding, at: { source: this.source, start, end } });
   }
 }
 

@@ -5,6 +5,14 @@ export interface ValueHint {
   readonly text?: string;
 }
 
+/** What an unknown key means elsewhere. */
+export interface KeyAdvice {
+  readonly hint: string;
+  readonly rename?: string;
+  /** The hint for a value, beside the other keys of its object, where the value says more. Such a value is no secret. */
+  readonly hintFor?: (value: unknown, beside: unknown) => string | undefined;
+}
+
 const SECONDS: Readonly<Record<string, number>> = {
   ms: 0.001,
   s: 1,

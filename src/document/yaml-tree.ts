@@ -41,7 +41,7 @@ export function readYamlTree(source: SourceText): ReadTree {
   }
   const [first, second] = documents;
   if (first === undefined) return { tree: { start: 0, end: 0, value: null }, diagnostics: [] };
-  const findings = [...first.errors, ...first.warnings].map((error) => finding(source, error));
+  const findings = [...first.errors, ...first.warnings].map((error) => finding(source, first, error));
   const syntax = apart(findings.filter(({ code }) => BROKEN.has(code))).slice(0, MAX_SYNTAX_FINDINGS);
   // Where the text itself is broken, a strange key is a part of it.
   const diagnostics = findings.filter(
@@ -156,8 +156,11 @@ function scalarNode(source: string, node: Scalar): TreeNode {
 
 function keyOf(pair: Pair): { readonly name: string; readonly start: number; readonly end: number } {
   const [start, end] = rangeOf(pair.key);
-  const name = isScalar(pair.key) && typeof pair.key.value === 'string' ? pair.key.value : '';
-  return { name, start, end };
+  return { name: keyName(pair.key), start, end };
+}
+
+function keyName(key: unknown): string {
+  return isScalar(key) && typeof key.value === 'string' ? key.value : '';
 }
 
 /** Stands for the value of a key that has none. */
@@ -170,7 +173,23 @@ function rangeOf(node: unknown): [number, number] {
   return range === undefined || range === null ? [0, 0] : [range[0], range[1]];
 }
 
-function finding(source: SourceText, error: YAMLError): Diagnostic {
+/** Where a key stands that is given once more at an offset. */
+function labelFirst(source: SourceText, document: Document, offset: number): Pick<Diagnostic, 'labels'> {
+  let found: readonly [number, number] | undefined;
+  visit(document, {
+    Map: (_key, { items }) => {
+      const again = items.find(({ key }) => rangeOf(key)[0] === offset);
+      const first = again && items.find(({ key }) => keyName(key) === keyName(again.key));
+      if (first === undefined) return undefined;
+      found = rangeOf(first.key);
+      return visit.BREAK;
+    },
+  });
+  if (found === undefined || found[0] === offset) return {};
+  return { labels: [{ at: { source, start: found[0], end: found[1] }, text: 'first given here' }] };
+}
+
+function finding(source: SourceText, document: Document, error: YAMLError): Diagnostic {
   const [start, end] = error.pos;
   const at = { source, start, end: Math.max(end, start + 1) };
   if (error.code === 'DUPLICATE_KEY') {
@@ -181,6 +200,7 @@ function finding(source: SourceText, error: YAMLError): Diagnostic {
       message: `the key ${key} is given twice in one object`,
       at: { source, start, end: start + key.length },
       hint: 'keep one of the two',
+      ...labelFirst(source, document, start),
     };
   }
   if (error.code === 'NON_STRING_KEY') {

@@ -5,7 +5,7 @@
 import { dirname } from 'node:path';
 import { CHANNEL_ALIASES, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig, RunnerSettings } from '../config/config.ts';
-import { didYouMean, displayName, type Diagnostic } from '../document/document.ts';
+import { didYouMean, displayName, type Diagnostic, withEdit } from '../document/document.ts';
 import {
   channelProblems,
   isReference,
@@ -224,13 +224,12 @@ function findCommandProblems(
     const path = runnerPath(root, name);
     const hasCwd = root.at([...path, 'cwd']).value !== undefined;
     const place = { at: path.join('.'), configDir: dirname(file), hasCwd, host };
-    return commandProblems(runner, place).map(({ severity, code, key, message, hint }): Diagnostic => ({
-      severity,
-      code,
-      message,
-      at: root.place(key === undefined ? path : [...path, key]),
-      hint,
-    }));
+    return commandProblems(runner, place).map(({ key, text, ...found }): Diagnostic => {
+      const at = root.place(key === undefined ? path : [...path, key]);
+      // A list in a block ends with its line.
+      const isBlock = at.source.text[at.start] === '-';
+      return withEdit({ ...found, at }, text === undefined || isBlock ? undefined : { at, text });
+    });
   });
 }
 

@@ -36,6 +36,8 @@ export interface GoldenCase {
 
 export interface DeliveryRequest {
   readonly request: HookRequest;
+  /** Where the file says its hook name; absent where there is no file. */
+  readonly pathAt?: Place;
   /** The bytes of its `bodyFile`, as a signature covers them. */
   readonly rawBody?: Buffer;
   /** Whether the file says when it arrived. */
@@ -185,7 +187,8 @@ async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
     const body = await readCaseBody(requestFile, delivery, part);
     if ('diagnostics' in body) return { diagnostics: [...diagnostics, ...body.diagnostics] };
     if (body.file !== undefined) files.push(body.file);
-    deliveries.push(createDelivery(several ? `${name}#${index + 1}` : name, delivery, body));
+    const created = createDelivery(several ? `${name}#${index + 1}` : name, delivery, body);
+    deliveries.push({ ...created, pathAt: part.place(['path']) });
   }
   const expectedFile = requestFile.replace(REQUEST, '.expected.yaml');
   const expected = await readExpected(expectedFile);

@@ -42,14 +42,39 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
     .map((evaluation, index) => {
       // The difference shows what changed of the actions; where there is none, they are the news.
       const text = formatEvaluation(evaluation, { color: options.color, actions: isMissing });
-      return result.case.several ? `delivery ${index + 1}\n${indent(text)}` : text;
+      return result.case.several
+        ? `delivery ${index + 1}
+${indent(text)}`
+        : text;
     })
     .join('\n');
+  const hints = addressHints(result);
   if (isMissing) {
-    return `there is no ${relative(options.cwd, result.case.expectedFile)}; run "sluice test" without CI set to write it\n\n${why}`;
+    return `${hints}there is no ${relative(options.cwd, result.case.expectedFile)}; run "sluice test" without CI set to write it\n\n${why}`;
   }
-  const difference = formatDifference(result.case.expected?.text ?? '', result.actualText, options.color);
-  return `${difference}\n\n${why}`;
+  const [before, after] = [result.case.expected?.text ?? '', result.actualText].map(withoutHead);
+  const difference = formatDifference(before ?? '', after ?? '', options.color);
+  return `${hints}${difference}\n\n${why}`;
+}
+
+/** The file's own comment offers to write it anew, which a difference does not ask for. */
+const withoutHead = (text: string): string => text.replace(/^(?:#.*\n)+/, '');
+
+/** Request files with the path of the address, where the hook name belongs; a line each, with one empty behind. */
+function addressHints({ case: { deliveries }, evaluations }: CaseResult): string {
+  const hints = evaluations.flatMap(({ outcome, mapping, trace }, index) => {
+    const { request, pathAt } = deliveries[index] ?? {};
+    if (outcome.kind !== 'rejected' || mapping !== undefined || pathAt === undefined) return [];
+    const names = trace.considered.map((one) => one.mapping.match.path ?? '');
+    const name = names.find((one) => one !== '' && request?.path.endsWith(`/${one}`) === true);
+    const found = JSON.stringify(request?.path);
+    return name === undefined
+      ? []
+      : [
+          `hint: no mapping takes the path ${found}; did you mean path: ${name}? It is the hook name alone, what follows hooks.path in the address  ${formatPlace(pathAt)}`,
+        ];
+  });
+  return hints.map((hint) => `${hint}\n\n`).join('');
 }
 
 const CONTEXT_LINES = 3;

@@ -1,17 +1,17 @@
-import type { SchemaAdvice } from '../document/document.ts';
+import type { KeyAdvice, SchemaAdvice } from '../document/document.ts';
+import { isJsonObject } from '../json.ts';
+import { meantRule, printRule } from './condition/meant-rule.ts';
 import { meantValue } from './meant-values.ts';
 
 /**
  * Words of other tools (OpenClaw, Hermes Agent, n8n, Zapier, hookdeck) and keys at the wrong level, with what they are
  * here. `rename` only where the value means the same.
  */
-export interface ForeignKey {
-  readonly hint: string;
-  readonly rename?: string;
-}
+type ForeignKey = KeyAdvice;
 
 const rename = (name: string): ForeignKey => ({ hint: `here it is called "${name}"`, rename: name });
 const condition: ForeignKey = {
+  hintFor: conditionHint,
   hint: 'a condition is match.when, in JsonLogic: match: {path: name, when: {"===": [{"var": "action"}, "opened"]}}',
 };
 const event: ForeignKey = {
@@ -35,6 +35,17 @@ const again: ForeignKey = {
 const byTheHour: ForeignKey = {
   hint: 'runs are limited by the hour: runsPerHour; the requests of a path by the minute: rate: {perMinute: 60} beside limits',
 };
+
+/** Where a condition that is written as a text belongs, in JsonLogic; beside one that is there, too. */
+function conditionHint(value: unknown, beside: unknown): string | undefined {
+  const rule = typeof value === 'string' ? meantRule(value) : undefined;
+  if (rule === undefined || !isJsonObject(beside)) return undefined;
+  const { match } = beside;
+  const when = isJsonObject(match) ? match['when'] : undefined;
+  return isJsonObject(when)
+    ? `a condition belongs into match.when, in JsonLogic; there is one already, so join the two: when: {"and": [${printRule(when)}, ${rule}]}`
+    : `a condition belongs into match, in JsonLogic: when: ${rule}`;
+}
 
 const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   when: into('when'),

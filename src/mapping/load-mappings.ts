@@ -161,10 +161,27 @@ function joinLoaded(loaded: readonly Loaded[]): Loaded {
 
 const HolderSchema = z.strictObject({ mappings: z.array(z.unknown()) });
 
+/** Keys that are written twice because both are meant, and how the two are joined. */
+const TWICE: Readonly<Record<string, string>> = {
+  match:
+    'an entry has one match; for "one or the other" write one match with when: {"or": [rule, rule]}, for "both" when: {"and": [rule, rule]}; for another path, a second entry with its own id',
+  when: 'a match has one when; join the rules: when: {"and": [rule, rule]}, or {"or": [rule, rule]} where one of them is enough',
+  path: 'an entry takes one path; write a second entry with its own id for the other one',
+  messageTemplate: 'an entry has one template; join the texts in one, with | for several lines',
+  mappings: 'put the entries of both below one mappings',
+};
+
+function withJoinHint(found: Diagnostic): Diagnostic {
+  const { code, at } = found;
+  if (code !== 'DUPLICATE_KEY' || at === undefined) return found;
+  const key = at.source.text.slice(at.start, at.end).replaceAll(/["']/g, '');
+  return Object.hasOwn(TWICE, key) ? { ...found, hint: TWICE[key] ?? '' } : found;
+}
+
 /** A file holds a list of mappings, `{mappings: [...]}`, or one mapping; an empty one holds none. */
 async function loadFile(path: string, { cwd }: ReadOptions): Promise<Loaded> {
   const { document, diagnostics } = await readDocument(path, cwd === undefined ? {} : { cwd });
-  if (document === undefined) return { entries: [], diagnostics, files: [] };
+  if (document === undefined) return { entries: [], diagnostics: diagnostics.map(withJoinHint), files: [] };
   const { root, source } = document;
   const files = [{ path, text: source.text }];
   const { value } = root;

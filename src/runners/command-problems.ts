@@ -13,6 +13,8 @@ export interface CommandProblem {
   readonly key?: string;
   readonly message: string;
   readonly hint: string;
+  /** What to write in place of the key's value, where that is the remedy. */
+  readonly text?: string;
 }
 
 type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' | 'agent' }>;
@@ -99,6 +101,7 @@ function programProblems(
   const program = runner.kind === 'agent' ? runner.command : (runner.argv[0] ?? '');
   if (program === '' || program.includes('{') || isExecutable(program, runner.env['PATH'] ?? host['PATH']))
     return [];
+  if (runner.kind === 'command' && program.includes(' ')) return [lineProblem(runner.argv, program)];
   const shown = isWithin(program, configDir) ? `./${relative(configDir, program)}` : program;
   const where = isAbsolute(program) ? 'there is no such program' : 'it is not on PATH';
   return [
@@ -110,6 +113,21 @@ function programProblems(
       hint: `install it, or name it with its folder at ${at}.${runner.kind === 'agent' ? 'command' : 'argv'}; runs wait until it is there`,
     },
   ];
+}
+
+/** A whole command line in one element of `argv`, as a shell would split it. */
+function lineProblem(argv: readonly string[], program: string): CommandProblem {
+  const isForShell = /[|&;<>$`*"'\\]/.test(program);
+  const words = isForShell ? ['sh', '-c', program] : program.trim().split(/ +/);
+  const text = JSON.stringify([...words, ...argv.slice(1)]).replaceAll('","', '", "');
+  return {
+    severity: 'warning',
+    code: 'COMMAND_NOT_FOUND',
+    key: 'argv',
+    message: `there is no program called "${program.slice(0, 80)}": argv is a list of words, and its first element is a whole command line`,
+    hint: `write ${isForShell ? 'argv: ["sh", "-c", "…"], or each word as an element of its own' : `argv: ${text.slice(0, 200)}`}`,
+    ...(isForShell ? {} : { text }),
+  };
 }
 
 /** The keys of agents that are known by their names, wherever in the arguments they stand. */

@@ -104,6 +104,14 @@ describe('update rules', () => {
     expect(result.out).toMatch(/sluice\.yaml:6:\d+/);
   });
 
+  test('a request file with the path of the address is told the hook name', async () => {
+    await run([]);
+    await put('test/golden/github/push.request.yaml', REQUEST.replace('path: github', 'path: /hooks/github'));
+    const { out } = await run([]);
+    expect(out).toMatch(/did you mean path: github\?.*test\/golden\/github\/push\.request\.yaml:2:7/);
+    expect(out).not.toContain('--update');
+  });
+
   test('--update rewrites expectations and never a request', async () => {
     await run([]);
     const changed = REQUEST.replace('ada', 'bob');

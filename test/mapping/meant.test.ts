@@ -1,8 +1,11 @@
 /** Words and values of other tools in a mapping: the hint says what to write, and its edit leaves no such finding. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { applyEdits, parseDocument, type Diagnostic } from '../../src/document/document.ts';
 import { meantRule } from '../../src/mapping/condition/meant-rule.ts';
-import { compileMappings } from '../../src/mapping/mapping.ts';
+import { compileMappings, loadMappings } from '../../src/mapping/mapping.ts';
 import { meantDateFormat } from '../../src/mapping/template/date-format.ts';
 
 function check(text: string): readonly Diagnostic[] {
@@ -76,6 +79,10 @@ test.each([
   ],
   ["verify: { scheme: github, secrets: ['hunter2hunter2'] }", /put the secret itself into the environment/],
   ["verify: { scheme: github, secret: '${A}' }", /write secrets, a list of references/],
+  [
+    "if: ${{ payload.ref == 'x' }}",
+    /belongs into match, in JsonLogic: when: \{"===": \[\{"var": "payload\.ref"\}, "x"\]\}/,
+  ],
   ['channel: "#alerts"', /channel is the platform, and "to" the place in it/],
   ['channel: "slack:#alerts"', /channel: slack and to: "#alerts"/],
 ])('%s is told what to write', (line, hint) => {
@@ -129,4 +136,29 @@ test.each([
   'MM/yyyy',
 ])('the date format %s is right', (format) => {
   expect(meantDateFormat(format)).toBeUndefined();
+});
+
+test('a condition beside one that is there is joined with it', () => {
+  const text =
+    'id: a\nmatch: { path: a, when: { \'===\': [{ var: kind }, b] } }\nmessageTemplate: x\nif: "!draft"\n';
+  expect(check(text).map((one) => one.hint)).toEqual([
+    expect.stringContaining('when: {"and": [{"===": [{"var": "kind"}, "b"]}, {"!": {"var": "draft"}}]}'),
+  ]);
+});
+
+test('a second match says how two conditions are joined', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-twice-'));
+  try {
+    writeFileSync(join(folder, 'a.yaml'), `${WITH_TEXT}match: { path: b }\n`);
+    const { diagnostics } = await loadMappings({ inline: [], mappingsDir: folder, presets: [] });
+    expect(diagnostics).toEqual([
+      expect.objectContaining({
+        code: 'DUPLICATE_KEY',
+        hint: expect.stringContaining('when: {"or": [rule, rule]}'),
+      }),
+    ]);
+    expect(diagnostics[0]?.labels?.map(({ text }) => text)).toEqual(['first given here']);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

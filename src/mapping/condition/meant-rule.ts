@@ -11,7 +11,7 @@ export function meantRule(text: string): string | undefined {
   if (tokens === undefined) return undefined;
   const state: State = { tokens, at: 0 };
   const rule = readOr(state);
-  return rule === undefined || state.at < tokens.length || 'var' in rule ? undefined : printed(rule);
+  return rule === undefined || state.at < tokens.length || 'var' in rule ? undefined : printRule(rule);
 }
 
 const MAX_CHARS = 500;
@@ -229,10 +229,10 @@ function variable(operand: Operand): Rule {
 }
 
 /** JSON as people write it, with a space after each colon and comma. */
-function printed(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(printed).join(', ')}]`;
+export function printRule(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(printRule).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   return `{${Object.entries(value)
-    .map(([key, one]) => `${JSON.stringify(key)}: ${printed(one)}`)
+    .map(([key, one]) => `${JSON.stringify(key)}: ${printRule(one)}`)
     .join(', ')}}`;
 }
