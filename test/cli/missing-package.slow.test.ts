@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { openStorage } from '../../src/storage/storage.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -43,10 +44,17 @@ gateway: {runner: {kind: echo}}
 storage: {url: "postgres://sluice@127.0.0.1:9/sluice"}
 `,
   );
-  const commands = [['check'], ['serve', '--port', '0'], ['storage', 'status']];
+  const store = join(folder, 'store.db');
+  await (await openStorage(`sqlite:${store}`)).close();
+  const commands = [
+    ['check'],
+    ['serve', '--port', '0'],
+    ['storage', 'status'],
+    ['storage', 'copy', `sqlite:${store}`, 'postgres://sluice@127.0.0.1:9/sluice'],
+  ];
   const answers = await Promise.all(commands.map((args) => run(folder, args)));
   for (const [code, output] of answers) {
-    expect(output).toContain('a store in PostgreSQL needs the package pg: npm install pg@8');
+    expect(output).toMatch(/a store in PostgreSQL needs the package pg[:;].* npm install pg@8/);
     expect(output).not.toContain('    at ');
     expect(code).toBe(1);
   }

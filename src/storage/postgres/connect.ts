@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { StorageError } from '../storage-error.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -38,7 +39,7 @@ export async function connectClient(
   onGone: (client: Client) => void,
   { pipeline = false }: { readonly pipeline?: boolean } = {},
 ): Promise<Client> {
-  const { default: pg } = await import('pg');
+  const pg = await loadClient();
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -56,6 +57,17 @@ export async function connectClient(
     throw error instanceof Error ? Object.assign(error, { code: codeOf(error) ?? '08001' }) : error;
   }
   return client;
+}
+
+/** An optional package: the configuration is checked for it, an address on the command line is not. */
+async function loadClient(): Promise<{ readonly Client: typeof Client }> {
+  try {
+    return (await import('pg')).default;
+  } catch (error) {
+    if (!(error instanceof Error) || codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const remedy = 'install it where Sluice is installed: npm install pg@8';
+    throw new StorageError('failed', `a store in PostgreSQL needs the package pg; ${remedy}`);
+  }
 }
 
 function codeOf(error: Error): string | undefined {
