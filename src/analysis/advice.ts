@@ -40,19 +40,14 @@ const MAX_NAMED = 10;
 
 /** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
 export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): Advice {
-  const { considered, templates } = evaluation.trace;
-  const missing = [
-    ...considered.flatMap(missingIn),
-    ...templates.flatMap(({ empty }) => empty.map(({ expression }) => expression.trim())),
-  ];
-  const instead = new Map<string, string>();
-  for (const name of missing) {
-    if (!/^[\w.$[\]-]+$/.test(name)) continue;
-    const near = whatIsThere(name, evaluation, request);
-    if (near !== undefined && near !== name) instead.set(name, near);
-  }
+  const { considered } = evaluation.trace;
+  const instead = findInstead(evaluation, request);
   return {
-    notes: notesOn(request, table.settingsOf(request.path)),
+    notes: [
+      ...notesOn(request, table.settingsOf(request.path)),
+      ...ownPayloadNote(instead),
+      ...outerValues(evaluation, request),
+    ],
     nearNames: table.canTake(request.path) ? [] : nearNames(request, table),
     instead,
     foundAt: foundElsewhere(considered, request),
@@ -60,12 +55,69 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   };
 }
 
+/** Variables and expressions that found nothing, with what the request has instead. */
+export function findInstead(evaluation: Evaluation, request: HookRequest): Advice['instead'] {
+  const { considered, templates } = evaluation.trace;
+  const missing = [
+    ...considered.flatMap(missingIn),
+    ...templates.flatMap(({ empty }) => empty.map(({ expression }) => expression.trim())),
+  ];
+  const instead = new Map<string, string>();
+  for (const name of missing) {
+    const near = namesIn(name)
+      .filter((path) => instead.size < MAX_INSTEAD && (path === name || !hasValue(path, request)))
+      .map((path) => [path, whatIsThere(path, evaluation, request)] as const)
+      .find(([path, found]) => found !== undefined && found !== path)?.[1];
+    if (near !== undefined) instead.set(name, near);
+  }
+  return instead;
+}
+
+/** Suggestions made at most for one request. */
+const MAX_INSTEAD = 50;
+
+/** The path that an expression is, or the paths that it gives to its helper. */
+function namesIn(expression: string): readonly string[] {
+  if (/^[\w.$[\]-]+$/.test(expression)) return [expression];
+  const [, ...values] = expression.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()]+/);
+  return values.filter((value) => /^[A-Za-z_][\w.[\]-]*$/.test(value)).slice(0, 5);
+}
+
+/** `payload` is the whole body, also where the body has a field of that name. */
+function ownPayloadNote(instead: Advice['instead']): readonly string[] {
+  return [...instead.values()].some((near) => near.startsWith('payload.payload.'))
+    ? [
+        'payload is the whole body here, and this body has a field of that name: its fields are payload.payload.…',
+      ]
+    : [];
+}
+
+/** Values of the whole body that a mapping with `forEach` prints although each element has one of that name. */
+function outerValues({ mapping, trace }: Evaluation, { payload }: HookRequest): readonly string[] {
+  const element = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
+  if (!isJsonObject(element) || !isJsonObject(payload)) return [];
+  const written = trace.templates.map(({ at }) => at.source.text.slice(at.start, at.end)).join(' ');
+  const printed = new Set(
+    [...written.matchAll(/\{\{\s*([A-Za-z_]\w*)\s*\}\}/g)].map(([, name = '']) => name),
+  );
+  return [...printed]
+    .filter((name) => Object.hasOwn(element, name) && Object.hasOwn(payload, name))
+    .map((name) => `${name} is the one of the whole body; each element has one, too: {{item.${name}}}`);
+}
+
+function firstOf(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = payload;
+  for (const key of keys) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
+}
+
 function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest): string | undefined {
   const { mapping } = evaluation;
   const isEmptyHere = evaluation.trace.templates.some(({ empty }) =>
     empty.some(({ expression }) => expression.trim() === name),
   );
-  if (isEmptyHere && hasValue(name, request)) return `../${name}, as it stands outside the block`;
+  if (isEmptyHere && hasValue(name, request))
+    return `it outside of the block, where a path begins at the element: write @root.${name}`;
   const list = mapping?.forEach === undefined ? suggestList(name, request) : undefined;
   if (list !== undefined)
     return `${name.slice('item.'.length)} in the elements of ${list}: add forEach: ${list}`;
@@ -74,9 +126,7 @@ function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest)
 }
 
 function elementOf(name: string, keys: readonly string[], { payload }: HookRequest): string | undefined {
-  let value: JsonValue | undefined = payload;
-  for (const key of keys) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  const first = Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
+  const first = firstOf(payload, keys);
   return first === undefined ? undefined : suggestElement(name, first);
 }
 

@@ -46,10 +46,12 @@ function suggestKey(keys: readonly string[], payload: JsonValue, prefix: string)
       continue;
     }
     const near = Array.isArray(value) ? listKey(value) : nearKey(key, Object.keys(value).slice(0, 500));
-    return near === undefined
-      ? undefined
-      : prefix +
-          [...keys.slice(0, index), near, ...keys.slice(index + (Array.isArray(value) ? 0 : 1))].join('.');
+    if (near === undefined) return undefined;
+    const rest = keys.slice(index + (Array.isArray(value) ? 0 : 1));
+    const meant = (value as Readonly<Record<string, JsonValue>>)[near];
+    // What is named has to be there.
+    if (!holdsAny(meant, rest)) return undefined;
+    return prefix + [...keys.slice(0, index), near, ...rest].join('.');
   }
   return undefined;
 }
@@ -91,6 +93,16 @@ function findElsewhere(keys: readonly string[], payload: JsonValue, prefix: stri
     level = next;
   }
   return undefined;
+}
+
+/** Like `holds`, through lists, too. */
+function holdsAny(value: JsonValue | undefined, keys: readonly string[]): boolean {
+  let current = value;
+  for (const key of keys) {
+    if ((!isJsonObject(current) && !Array.isArray(current)) || !Object.hasOwn(current, key)) return false;
+    current = (current as Readonly<Record<string, JsonValue>>)[key];
+  }
+  return current !== undefined;
 }
 
 function holds(value: JsonValue, keys: readonly string[]): boolean {

@@ -3,7 +3,14 @@ import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 
 /** What kind of request it is, where that alone explains why no mapping wants it, or why its names find nothing. */
-export function notesOn({ payload, headers }: HookRequest, settings: PathSettings): readonly string[] {
+export function notesOn(request: HookRequest, settings: PathSettings): readonly string[] {
+  const { payload } = request;
+  const wrapped = wrapperOf(isJsonObject(payload) ? payload : {});
+  return [...kindNotes(request, settings), ...(wrapped === undefined ? [] : [wrapped])];
+}
+
+/** The same in words that quote nothing of the request. */
+export function kindNotes({ payload, headers }: HookRequest, settings: PathSettings): readonly string[] {
   const notes: string[] = [];
   if (Array.isArray(payload)) {
     notes.push(
@@ -24,8 +31,6 @@ export function notesOn({ payload, headers }: HookRequest, settings: PathSetting
       'this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204',
     );
   }
-  const wrapped = wrapperOf(body);
-  if (wrapped !== undefined) notes.push(wrapped);
   return notes;
 }
 

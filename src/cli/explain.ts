@@ -25,7 +25,7 @@ import {
 } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings } from './config-file.ts';
-import { answerLines, reasonLines, workLines } from './format-stored.ts';
+import { answerLines, noteLines, reasonLines, workLines } from './format-stored.ts';
 import { commandLine } from './next-steps.ts';
 import { findWaits, type QueueWaits } from './queue-waits.ts';
 import { readRequests } from './request-file.ts';
@@ -68,7 +68,7 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
   const { decision } = stored;
   if (decision !== undefined) {
     print(answerLines(decision));
-    if (request === undefined) print(reasonLines(decision));
+    print(request === undefined ? reasonLines(decision) : noteLines(decision));
   }
   if (request === undefined) await explainUnkept(cli, decision, { ...flags, settings: config });
   else await explainKept(cli, { request, judged }, flags);
@@ -76,6 +76,7 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
     gateway: config.settings.gateway,
     now: Date.now(),
     waits: stored.waits,
+    requestId: decision?.requestId,
     command: (command) => commandLine(cli.terminal, config.file, command),
   });
   if (work.length > 0) print(['', 'What became of it:', ...work]);

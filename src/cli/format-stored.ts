@@ -11,7 +11,7 @@ import {
   type StoredRun,
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
-import { ownerText, remedyOf } from '../hook/hook.ts';
+import { emptyConsequences, ownerText, remedyOf } from '../hook/hook.ts';
 import { type QueueWaits, waitLines, waitReason } from './queue-waits.ts';
 import { formatBytes, formatSpan } from './terminal.ts';
 
@@ -33,23 +33,39 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
   ];
 }
 
+/** What only the operator is told beside the outcome. */
+export function noteLines({ note }: DecisionRecord): readonly string[] {
+  return note === undefined ? [] : [`  ${line(note)}`];
+}
+
+/** Where a note is there, it says what to do. */
+const NOTED: ReadonlySet<string> = new Set([
+  'malformed_request',
+  'no_mapping_matched',
+  'mapping_requires_message',
+  'mapping_requires_text',
+]);
+
 /** Why, in the words of the operator's own files: for a request that was not kept. */
 export function reasonLines(decision: DecisionRecord): readonly string[] {
   const { refusal, missed = [], empty = [], warnings = [], transformNotes = [] } = decision;
   const seen = missed.slice(0, MAX_MISSED);
   const remedy = decisionRemedy(decision);
   // What a stranger is told is the same for every refusal.
-  const told = refusal === undefined ? decision.detail : undefined;
-  const { note } = decision;
+  const told = refusal === undefined ? decision.detail?.replace(/; sluice explain shows .*$/, '') : undefined;
   return [
     ...(told === undefined ? [] : [`  why: ${line(told)}`]),
-    ...(note === undefined ? [] : [`  ${line(note)}`]),
+    ...noteLines(decision),
     ...(remedy === undefined ? [] : [`  hint: ${line(remedy)}`]),
     ...(refusal === undefined ? [] : [refusalLine(refusal)]),
     ...(seen.length === 0 ? [] : ['no mapping took it:', ...seen.flatMap(missLines)]),
     ...(missed.length > seen.length ? [`  and ${missed.length - seen.length} more`] : []),
     ...(empty.length === 0 ? [] : ['rendered empty:']),
-    ...empty.map(({ field, expression, place }) => `  ${field}: ${line(expression)}  ${place}`),
+    ...empty.map(
+      ({ field, expression, place, instead }) =>
+        `  ${field}: ${line(expression)}${insteadText(instead)}  ${place}`,
+    ),
+    ...emptyConsequences(empty.map(({ field }) => field)),
     ...warnings.map(
       (warning) =>
         `warning ${line(warning)}${Object.hasOwn(WARNINGS, warning) ? `: ${WARNINGS[warning]}` : ''}`,
@@ -63,7 +79,7 @@ function decisionRemedy({ code, mappingId, missed, note }: DecisionRecord): stri
   // Where no mapping has the name, the names there are say more.
   const isName = code === 'no_mapping_matched' && missed === undefined;
   // What is known of the bytes says what to do about them.
-  const isKnown = isName || (code === 'malformed_request' && note !== undefined);
+  const isKnown = isName || (note !== undefined && NOTED.has(code ?? ''));
   return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
 }
 
@@ -81,7 +97,19 @@ const WARNINGS: Readonly<Record<string, string>> = {
     'a helper of a template got what is of no use to it; "sluice explain" of a kept request says which',
 };
 
-function missLines({ mappingId, part, place, leaf, why, variable, how }: MissedMapping): readonly string[] {
+const insteadText = (instead: string | undefined): string =>
+  instead === undefined ? '' : `; the request has ${line(instead)}`;
+
+function missLines({
+  mappingId,
+  part,
+  place,
+  leaf,
+  why,
+  variable,
+  how,
+  instead,
+}: MissedMapping): readonly string[] {
   const head = `  ✗ ${line(mappingId)}${place === undefined ? '' : `  ${place}`}`;
   if (leaf === undefined) return [head, `      ${part} did not hold`];
   if (part !== 'when') {
@@ -90,7 +118,7 @@ function missLines({ mappingId, part, place, leaf, why, variable, how }: MissedM
   }
   return [
     head,
-    `      when ${line(leaf)} ${WHY[why ?? 'different']}${why === 'missing' ? `${line(variable ?? '')} was not sent` : ''}`,
+    `      when ${line(leaf)} ${WHY[why ?? 'different']}${why === 'missing' ? `${line(variable ?? '')} was not sent${insteadText(instead)}` : ''}`,
     ...(how === undefined ? [] : [`      ${line(how)}`]),
   ];
 }
@@ -112,6 +140,18 @@ interface WorkContext {
   /** A command of ours as it works where it is pasted. */
   readonly command: (command: string) => string;
   readonly waits: QueueWaits;
+  /** Of the request that is explained; absent where it is no longer known. */
+  readonly requestId?: string | undefined;
+}
+
+/** Of a run that another request made, of which this one is a repeat. */
+function repeatLines(
+  { action, events = [] }: StoredRun['run'],
+  requestId: string | undefined,
+): readonly string[] {
+  if (requestId === undefined) return [];
+  const isOwn = [action, ...events].some(({ origin }) => origin.requestId === requestId);
+  return isOwn ? [] : [`  made by request ${action.origin.requestId}, of which this one is a repeat`];
 }
 
 function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly string[] {
@@ -122,6 +162,7 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
   return [
     `run ${run.id}  ${line(action.name)}  session ${line(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
     `  ${state}${outcome === undefined ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}${timing(run, now)}`,
+    ...repeatLines(run, context.requestId),
     ...eventLinesOf(run, now),
     ...waitingOf(run, context),
     `  runner ${runnerText(action, context)}`,

@@ -23,6 +23,12 @@ export function waitReason({ pauses, limited }: QueueWaits, mappingId = ''): str
   return limited.some((one) => one.mappingId === mappingId) ? 'at its limit' : undefined;
 }
 
+/** What is counted, where another count may have been meant. */
+const OTHER_LIMITS: Readonly<Record<string, string>> = {
+  runsPerHour:
+    '; runsPerHour counts all runs of the mapping, runsPerHourAndSession those of one conversation (sessionKey) for itself',
+};
+
 /** What waits, for people, each with what to do. */
 export function waitLines({ pauses, limited }: QueueWaits, nowMs: number): readonly string[] {
   return [
@@ -35,7 +41,7 @@ export function waitLines({ pauses, limited }: QueueWaits, nowMs: number): reado
       const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
       const next =
         until === undefined || until <= nowMs ? '' : `, the next may begin in ${formatSpan(until - nowMs)}`;
-      return `mapping ${mappingId} is at its limit (limits.${reason}): ${runs}${next}; "sluice queue retry ID" lets one begin now`;
+      return `mapping ${mappingId} is at its limit (limits.${reason}): ${runs}${next}; "sluice queue retry ID" lets one begin now${OTHER_LIMITS[reason] ?? ''}`;
     }),
   ].map((line) => clearControl(line, { oneLine: true }));
 }

@@ -94,7 +94,8 @@ async function load(file: string, options: GenerationOptions): Promise<Loaded> {
   const references = createReferenceReader({ env: options.env, directory: dirname(config.file) });
   const mappings = await compile(config, channelCatalog, {
     ...options,
-    references: options.needSecrets ? references : undefined,
+    references,
+    needSecrets: options.needSecrets,
   });
   const transformsDir = options.folders?.transformsDir ?? config.settings.hooks.transformsDir;
   const transforms = await openTransforms(mappings.transforms, transformsDir, options);
@@ -192,7 +193,8 @@ function compile(
   {
     folders,
     references,
-  }: Pick<GenerationOptions, 'folders'> & { readonly references: ReferenceReader | undefined },
+    needSecrets,
+  }: Pick<GenerationOptions, 'folders' | 'needSecrets'> & { readonly references: ReferenceReader },
 ): ReturnType<typeof loadMappings> {
   const { hooks, agents, gateway } = config.settings;
   return loadMappings({
@@ -209,7 +211,10 @@ function compile(
     workFolders: Object.keys(gateway.workFolders),
     agents: Object.keys(hooks.agents.runners),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
-    ...(references === undefined ? {} : { resolveReference: references.read }),
+    // Files of secrets need not lie where a configuration is checked.
+    ...(needSecrets
+      ? { resolveReference: references.read }
+      : { peekReference: (of) => (typeof of === 'string' ? references.read(of) : undefined) }),
   });
 }
 

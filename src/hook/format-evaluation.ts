@@ -7,7 +7,7 @@ import { howDifferent } from './difference.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines } from './format-actions.ts';
 import { indent, line, type Paint } from './format-lines.ts';
-import { remedyOf } from './refusal-remedy.ts';
+import { emptyConsequences, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
 
 /** How an evaluation is printed. */
 export interface ExplainOptions {
@@ -234,6 +234,7 @@ function transformLines({ call, reply, at, index, problem }: TransformTrace, pai
   if (problem !== undefined) lines.push(`    ${paint('red', line(problem))}`);
   if (reply.kind === 'ok') {
     if (problem === undefined) lines.push(`    returned ${cut(line(reply.json ?? 'undefined'))}`);
+    if (reply.json === undefined) lines.push(`    ${paint('yellow', RETURNED_NOTHING)}`);
     return lines;
   }
   const { position, failure, name, message, stack } = reply;
@@ -257,7 +258,8 @@ function emptyLines({ trace }: Evaluation, advice: EvaluationAdvice | undefined,
       return `  ${field}${element}: ${line(expression)}${hint}  ${paint('cyan', formatPlace(at))}`;
     }),
   );
-  return lines.length === 0 ? [] : ['rendered empty:', ...lines];
+  const fields = trace.templates.filter(({ empty }) => empty.length > 0).map(({ field }) => field);
+  return lines.length === 0 ? [] : ['rendered empty:', ...lines, ...emptyConsequences(fields)];
 }
 
 const MISSED =

@@ -34,4 +34,4 @@ export {
   type ExplainOptions,
 } from './format-evaluation.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';
-export { remedyOf } from './refusal-remedy.ts';
+export { emptyConsequences, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';

@@ -50,7 +50,8 @@ const BY_MAPPING = {
   too_many_actions: 'send fewer elements at once',
   too_much_work:
     'send fewer or shorter elements, print less of what repeats (truncate), or raise the limit named above',
-  transform_failed: 'correct the transform, then run this request through it with sluice replay',
+  transform_failed:
+    'correct the transform: it gets one argument, ({ payload, headers, query, path }), not the request and response of a web framework, and returns { message: … }, a list of such, or null; then run this request through it with sluice replay',
   transform_unavailable: 'the sender should try again; sluice transform run shows what the module does',
   mapping_failed: 'correct the mapping at the place shown',
   not_configured: 'correct what "sluice check" finds in this mapping',
@@ -62,4 +63,21 @@ const OF_ANY: Partial<Readonly<Record<HookErrorCode, string>>> = { ...BEFORE_MAP
 /** What to change; undefined where the detail says all there is to say. `isMapped`: a mapping was chosen for it. */
 export function remedyOf(code: string | undefined, isMapped: boolean): string | undefined {
   return code === undefined ? undefined : (isMapped ? OF_MAPPING : OF_ANY)[code as HookErrorCode];
+}
+
+/** Of a transform whose call gave undefined: the mapping stays as it is written. */
+export const RETURNED_NOTHING =
+  'it returned nothing, so nothing of it counts: write return; an arrow function needs ( ) around the object: => ({ message: … })';
+
+const CONSEQUENCES: Readonly<Record<string, string>> = {
+  sessionKey: 'a part of sessionKey is empty: all such requests have one key, and so share one conversation',
+  'dedupe.key': 'a part of dedupe.key is empty: requests that differ only there count as repeats',
+  'debounce.key': 'a part of debounce.key is empty: requests that differ only there become one run',
+};
+
+/** What it means that something in these keys of a mapping rendered empty; lines for people. */
+export function emptyConsequences(fields: readonly string[]): readonly string[] {
+  return [...new Set(fields)].flatMap((field) =>
+    Object.hasOwn(CONSEQUENCES, field) ? [`  ${CONSEQUENCES[field]}`] : [],
+  );
 }

@@ -43,7 +43,8 @@ export function* transformDraft(
           dialect: state.mapping?.dialect ?? 'sluice',
         })
       : ({ kind: 'failed' } as const);
-  if (state.full || merged.kind !== 'drafts' || reply.logs.length > 0) {
+  const isIdle = reply.kind === 'ok' && reply.json === undefined;
+  if (state.full || isIdle || merged.kind !== 'drafts' || reply.logs.length > 0) {
     state.transforms.push({
       call,
       reply,

@@ -34,4 +34,6 @@ export interface CompileOptions {
    * `explain`, `test`) references are left alone and the mapping has no callback.
    */
   resolveReference?(reference: string | { readonly file: string }): string | undefined;
+  /** The same for `check`, where it is known: secrets that are set are judged, those that are not are no finding. */
+  peekReference?(reference: string | { readonly file: string }): string | undefined;
 }

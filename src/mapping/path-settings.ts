@@ -65,28 +65,59 @@ function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key]
 
 function compileProof(verify: VerifySettings, compiling: PathSource): ProofSettings {
   const references: readonly SecretReference[] = 'secrets' in verify ? verify.secrets : [];
-  const { resolveReference } = compiling.options;
+  const { resolveReference, peekReference } = compiling.options;
   const secrets = references.map((reference) => resolveReference?.(reference) ?? '');
   const proof = { settings: verify, secrets };
-  if (resolveReference !== undefined) reportSecrets(proof, compiling);
+  if (resolveReference !== undefined) reportSecrets(proof, compiling, { isComplete: true });
+  else if (peekReference !== undefined) {
+    const known = references.map((reference) => peekReference(reference) ?? '');
+    reportSecrets({ settings: verify, secrets: known }, compiling, { isComplete: false });
+  }
   return proof;
 }
 
 /** Secrets that are missing or cannot be used: the path refuses its requests, and everything else goes on. */
-function reportSecrets(proof: ProofSettings, { reporter }: PathSource): void {
+function reportSecrets(
+  proof: ProofSettings,
+  { reporter }: PathSource,
+  { isComplete }: { readonly isComplete: boolean },
+): void {
   const { problems } = createVerifier(proof, {
     clock: Date.now,
     fetchJson: () => Promise.reject(new Error('nothing is fetched to look at secrets')),
   });
-  for (const { index, problem } of problems) {
+  const { secrets, settings } = proof;
+  const report = (index: number, message: string, hint: string): void =>
     reporter.report(['verify', 'secrets', index], {
       severity: 'warning',
       code: 'VERIFY_SECRET',
-      message: `this secret of the path cannot be used: ${problem}`,
-      hint: 'set what it refers to; without a good secret the path refuses every request',
+      message,
+      hint,
     });
+  for (const { index, problem } of problems) {
+    if (!isComplete && secrets[index] === '') continue;
+    const hint = WHERE_SHOWN[settings.scheme] ?? 'set what it refers to';
+    report(
+      index,
+      `this secret of the path cannot be used: ${problem}`,
+      `${hint}; without a good secret the path refuses every request`,
+    );
+  }
+  for (const [index, secret] of secrets.entries()) {
+    if (!/^(["']).*\1$/s.test(secret.trim())) continue;
+    report(
+      index,
+      'the value of this secret begins and ends with a quote, which is then a part of it',
+      'remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping',
+    );
   }
 }
+
+/** What providers call the key, where they show several. */
+const WHERE_SHOWN: Readonly<Record<string, string>> = {
+  discord:
+    'set it to what Discord shows as "Public Key" on the page General Information of the application; it is not the token of the bot',
+};
 
 function compileChallenge(
   written: ChallengeSettings,

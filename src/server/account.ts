@@ -5,6 +5,7 @@
 import type { HookError } from '../errors.ts';
 import { decisionOf, failedTransformOf } from './decision.ts';
 import type { Ending, Judged } from './ending.ts';
+import type { RequestAdvice } from './deps.ts';
 import type { RequestFacts } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
 import { describeFault } from './problem.ts';
@@ -18,7 +19,7 @@ export function concludeRequest(context: ServerContext, exchange: RequestFacts, 
   const kind = kindOf(ending);
   if (kind === 'none') return;
   guarded(context, exchange, () => {
-    const decision = decisionOf(exchange, ending);
+    const decision = decisionOf(exchange, ending, adviceOn(context, exchange, ending));
     if (kind === 'stranger') {
       context.deps.storage.recordStranger(decision);
       return;
@@ -63,6 +64,20 @@ export function concludeBytes({ deps, unread, clock }: ServerContext, refused: U
     { requestId, outcome: 'refused', status: error.status, code: error.code, why, tookMs: 0 },
     'request',
   );
+}
+
+/** Advice where something found nothing; a few times a second, as looking for it reads the whole body. */
+function adviceOn(
+  { advices }: ServerContext,
+  { generation, receivedAt }: RequestFacts,
+  { judged = {} }: Ending,
+): RequestAdvice | undefined {
+  const { request, evaluation } = judged;
+  if (request === undefined || evaluation === undefined) return undefined;
+  const hasGaps =
+    evaluation.mapping === undefined || evaluation.trace.templates.some(({ empty }) => empty.length > 0);
+  if (!hasGaps || !advices.take(receivedAt)) return undefined;
+  return generation.advise?.(evaluation, request);
 }
 
 /**

@@ -1,5 +1,7 @@
 import { howDifferent, skipText, type Evaluation, type TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
+import { judgedNote } from './decision-notes.ts';
+import type { RequestAdvice } from './deps.ts';
 import type { Ending } from './ending.ts';
 import type { Exchange, RequestFacts } from './exchange.ts';
 import type { Refusal } from './prove.ts';
@@ -16,7 +18,7 @@ const MAX_DETAIL_CHARS = 300;
 type Asked = RequestFacts & Partial<Pick<Exchange, 'req' | 'target'>>;
 
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
-export function decisionOf(exchange: Asked, ending: Ending): DecisionRecord {
+export function decisionOf(exchange: Asked, ending: Ending, advice?: RequestAdvice): DecisionRecord {
   const { error, proof, judged = {} } = ending;
   const { evaluation, result } = judged;
   const { status } = ending.answer;
@@ -33,11 +35,14 @@ export function decisionOf(exchange: Asked, ending: Ending): DecisionRecord {
     code: error?.code,
     detail: error?.detail.slice(0, MAX_DETAIL_CHARS),
     skippedBy: skipped?.by,
-    note: skipped === undefined ? noteOf(exchange, ending) : `skipped by ${skipText(skipped)}`,
+    note:
+      skipped === undefined
+        ? (judgedNote(exchange.headers.values, ending, advice) ?? noteOf(exchange, ending))
+        : `skipped by ${skipText(skipped)}`,
     mappingId: evaluation?.mapping?.id,
     actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
-    missed: evaluation && missedBy(evaluation),
-    empty: evaluation && emptyOf(evaluation),
+    missed: evaluation && missedBy(evaluation, advice),
+    empty: evaluation && emptyOf(evaluation, advice),
     warnings: warnings.length === 0 ? undefined : warnings,
     generation: exchange.generation.id,
     tookMs: performance.now() - exchange.startedAt,
@@ -94,7 +99,10 @@ export function failedTransformOf({ error, judged }: Ending): object | undefined
   return undefined;
 }
 
-function missedBy(evaluation: Evaluation): readonly MissedMapping[] | undefined {
+function missedBy(
+  evaluation: Evaluation,
+  advice: RequestAdvice | undefined,
+): readonly MissedMapping[] | undefined {
   if (evaluation.mapping !== undefined || evaluation.trace.considered.length === 0) return undefined;
   const missed: MissedMapping[] = [];
   // Mappings of other paths say something only where none has this path; else they would crowd out the near ones.
@@ -104,7 +112,17 @@ function missedBy(evaluation: Evaluation): readonly MissedMapping[] | undefined 
     if (failed === undefined) continue;
     if (missed.length === MAX_MISSED) break;
     const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
-    missed.push({ mappingId: mapping.id, part: failed.part, place: placeText(at), ...reasonOf(failed) });
+    const reason = reasonOf(failed);
+    // Of a request of another kind no field stands for another.
+    const isOther = advice === undefined || advice.notes.length > 0 || reason.variable === undefined;
+    const instead = isOther ? undefined : advice.instead.get(reason.variable);
+    missed.push({
+      mappingId: mapping.id,
+      part: failed.part,
+      place: placeText(at),
+      ...reason,
+      ...(instead === undefined ? {} : { instead }),
+    });
   }
   return missed;
 }
@@ -127,15 +145,21 @@ function reasonOf(failed: FailedPart): Pick<MissedMapping, 'leaf' | 'why' | 'var
 }
 
 /** What rendered empty, as the mapping writes it. */
-function emptyOf({ trace }: Evaluation): DecisionRecord['empty'] {
+function emptyOf({ trace }: Evaluation, advice: RequestAdvice | undefined): DecisionRecord['empty'] {
   const empty = new Map<string, NonNullable<DecisionRecord['empty']>[number]>();
   for (const template of trace.templates) {
     for (const { expression, at } of template.empty) {
       if (empty.size === MAX_EMPTY) break;
       const { field } = template;
       const key = `${field} ${at.start}`;
-      if (!empty.has(key))
-        empty.set(key, { field, expression: expression.slice(0, MAX_NAME_CHARS), place: placeText(at) });
+      if (empty.has(key)) continue;
+      const instead = advice?.instead.get(expression.trim());
+      empty.set(key, {
+        field,
+        expression: expression.slice(0, MAX_NAME_CHARS),
+        place: placeText(at),
+        ...(instead === undefined ? {} : { instead }),
+      });
     }
   }
   return empty.size === 0 ? undefined : [...empty.values()];

@@ -57,6 +57,14 @@ export interface ServerGeneration {
     readonly limits: KeptLimits;
   };
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
+  /** What a decision may say beside its outcome; nothing that only the sender wrote. */
+  advise?(evaluation: Evaluation, request: HookRequest): RequestAdvice;
+}
+
+export interface RequestAdvice {
+  readonly notes: readonly string[];
+  /** Variables and expressions that found nothing, with the path that would. */
+  readonly instead: ReadonlyMap<string, string>;
 }
 
 /** The part of the storage port a request needs. */

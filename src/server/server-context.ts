@@ -28,6 +28,8 @@ export interface ServerContext {
   readonly doors: WeakMap<PathSettings, PathDoor>;
   readonly rates: PathRates;
   readonly diagnoses: FewPerSecond;
+  /** Requests a second for which it is looked for what was meant. */
+  readonly advices: FewPerSecond;
   /** A few lines a second about bytes that are no request; nothing else limits who sends them. */
   readonly unread: FewPerSecond;
   /** Requests that were refused because their address failed too often. */
@@ -67,6 +69,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     doors: new WeakMap(),
     rates: new PathRates(),
     diagnoses: new FewPerSecond(),
+    advices: new FewPerSecond(),
     unread: new FewPerSecond(),
     tooManyFailures: new Tally(['refused'], (counts) => {
       deps.log.warn(

@@ -1,5 +1,6 @@
 import type { KeepRequests } from '../config/config.ts';
 import { type Generation, type LiveGeneration, noticePath } from '../generation/generation.ts';
+import { createDecisionAdvisor } from '../analysis/analysis.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
 import { type KnownTokens, knownTokens, type ServerGeneration } from '../server/server.ts';
 import { KEPT_LIMITS } from '../storage/storage.ts';
@@ -58,6 +59,7 @@ export function servedGeneration(
       keepRequests: keepRequests(config.settings.storage.keepRequests, defaults),
       evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),
       takesAnyFormat: recording !== undefined,
+      advise: createDecisionAdvisor(table),
     };
     return served;
   };

@@ -97,16 +97,21 @@ export function decisionToJson(decision: DecisionRecord, text: boolean): Record<
 export function decisionNote({
   refusal,
   missed = [],
+  empty = [],
   warnings = [],
-  skippedBy,
   outcome,
   note,
   detail = '',
 }: DecisionRecord): string {
   if (refusal !== undefined) return refusal.text;
-  if (skippedBy !== undefined && note !== undefined) return note;
+  if (note !== undefined) return note;
   if (missed.length === 0) {
-    return warnings.length === 0 && outcome === 'rejected' ? (note ?? detail) : warnings.join(', ');
+    const [first] = empty;
+    const parts = [
+      ...(first === undefined ? [] : [`empty: ${first.field}: ${first.expression.trim()}`]),
+      ...warnings,
+    ];
+    return parts.length === 0 && outcome === 'rejected' ? detail : parts.join(', ');
   }
   return missed
     .map(({ mappingId, part, place = '', variable }) =>

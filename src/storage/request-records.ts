@@ -9,8 +9,19 @@ export interface MissedMapping {
   readonly why?: 'missing' | 'unknown' | 'different';
   /** The variable that was missing. */
   readonly variable?: string;
+  /** The path that the request has instead, where its words are those of the operator's files. */
+  readonly instead?: string;
   /** What the two values have in common, in words that tell neither. */
   readonly how?: string;
+}
+
+/** What rendered empty, as the mapping writes it. */
+interface EmptyPart {
+  readonly field: string;
+  readonly expression: string;
+  readonly place: string;
+  /** The path that the request has instead, where its words are those of the operator's files. */
+  readonly instead?: string | undefined;
 }
 
 /** One decision, without any value of the payload. */
@@ -37,8 +48,7 @@ export interface DecisionRecord {
   /** Per considered mapping where none matched: its id and its first failing part. */
   readonly missed?: readonly MissedMapping[] | undefined;
   /** Template paths that rendered empty, as the mapping writes them. */
-  readonly empty?:
-    readonly { readonly field: string; readonly expression: string; readonly place: string }[] | undefined;
+  readonly empty?: readonly EmptyPart[] | undefined;
   /** Codes of warnings, e.g. `blank_dedupe_key`. */
   readonly warnings?: readonly string[] | undefined;
   readonly generation: string;

@@ -21,11 +21,33 @@ const MAX_TRIED_BYTES = 65_536;
  * hundred signatures are computed. The sender never sees it.
  */
 export function diagnose(proof: ProofSettings, request: SignedRequest, refusal: Refused): Diagnosis {
+  return withNames(findReason(proof, request, refusal), proof);
+}
+
+const SECRET_CODES: ReadonlySet<string> = new Set([
+  'not-configured',
+  'wrong-secret',
+  'secret-white-space',
+  'secret-encoding',
+  'secret-prefix',
+]);
+
+/** Says with a finding about the secret where it comes from: the name in the mapping, never its value. */
+function withNames(found: Diagnosis, { settings }: ProofSettings): Diagnosis {
+  if (!SECRET_CODES.has(found.code) || !('secrets' in settings)) return found;
+  const names = settings.secrets.map((secret) =>
+    typeof secret === 'string' ? secret.replace(/^\$\{(.*)\}$/, '$1') : `the file ${secret.file}`,
+  );
+  const where = names.length === 1 ? 'the secret of this path is' : 'the secrets of this path are';
+  return { ...found, text: `${found.text} (${where} ${names.join(', ')})` };
+}
+
+function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refused): Diagnosis {
   const { settings, secrets } = proof;
   if (refusal.reason === 'not-configured') {
     return {
       code: 'not-configured',
-      text: 'none of the secrets of this path could be read; "sluice check" says which is missing',
+      text: 'this path has no secret that can be used: it is not set, or has the wrong form; the warning VERIFY_SECRET at the start says which, and why; "sluice check" says it where the secret is set',
     };
   }
   if (settings.scheme === 'oidc' || settings.scheme === 'basic' || settings.scheme === 'token') {
@@ -70,7 +92,7 @@ function explainTime({ reason, ageSeconds }: Refused, toleranceSeconds: number):
   if (reason === 'too-old') {
     return {
       code: reason,
-      text: `the proof is right, but its timestamp is ${String(ageSeconds)} s old and ${allowed}: a request that was sent again or held up on the way, or a clock that is wrong`,
+      text: `the proof is right, but its timestamp is ${String(ageSeconds)} s old and ${allowed}: a request that was sent again or held up on the way, or a clock that is wrong; "sluice send FILE --sign" signs a saved request anew, and "sluice explain FILE" needs no proof`,
     };
   }
   if (reason === 'too-new') {

@@ -23,12 +23,12 @@ function variantsOf(secret: string): readonly SecretVariant[] {
     text(
       trimmed,
       'secret-white-space',
-      'the secret has white space around it; without it the signature fits: write it without',
+      'the value of the secret has white space around it, and without it the signature fits: remove it where the value is set, in the environment or the file',
     ),
     text(
       quoted,
       'secret-white-space',
-      'the secret stands in quotes; without them the signature fits: write it without',
+      'the value of the secret begins and ends with a quote, and without them the signature fits: remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping',
     ),
     bytes(
       bare,

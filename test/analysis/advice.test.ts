@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adviceFor, suggestPath } from '../../src/analysis/analysis.ts';
+import { adviceFor, createDecisionAdvisor, suggestPath } from '../../src/analysis/analysis.ts';
 import { createHookRequest, formatEvaluation } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
@@ -72,4 +72,64 @@ test('mappings that stand later and would have taken the request are named', () 
   const { advice, text } = advise('alerts', { status: 'firing' });
   expect(advice.alsoMatched).toMatchObject([{ id: 'again' }]);
   expect(text).toContain('again would have taken it, too, but stands later');
+});
+
+describe('what rendered empty', () => {
+  const adviseOn = (mapping: string, payload: JsonValue) => {
+    const settings = settingsWith({ table: mapping });
+    const request = createHookRequest({ path: 'a', payload, receivedAt });
+    const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
+    const advice = adviceFor(evaluation, request, settings.table);
+    return { advice, told: createDecisionAdvisor(settings.table)(evaluation, request) };
+  };
+
+  test('a suggestion names only what is there, also inside a helper and of a field called payload', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{payload.scheduled_event.name}} {{date payload.scheduled_event.start}}"}',
+      {
+        event: 'created',
+        payload: { event: 'https://a', scheduled_event: { name: 'n', start: '2026-01-01T00:00:00Z' } },
+      },
+    );
+    expect(Object.fromEntries(advice.instead)).toEqual({
+      'payload.scheduled_event.name': 'payload.payload.scheduled_event.name',
+      'date payload.scheduled_event.start': 'payload.payload.scheduled_event.start',
+    });
+    expect(advice.notes).toEqual([expect.stringContaining('its fields are payload.payload')]);
+  });
+
+  test('inside a block the way out is told', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{#each list}}{{form.title}}{{/each}}"}',
+      {
+        form: { title: 't' },
+        list: [{ id: 1 }],
+      },
+    );
+    expect(advice.instead.get('form.title')).toMatch(/outside of the block.*write @root\.form\.title/);
+  });
+
+  test('a value of the whole body that each element has, too, is told', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, forEach: alerts, messageTemplate: "{{status}} {{item.name}}"}',
+      {
+        status: 'firing',
+        alerts: [{ status: 'resolved', name: 'n' }],
+      },
+    );
+    expect(advice.notes).toEqual([
+      'status is the one of the whole body; each element has one, too: {{item.status}}',
+    ]);
+  });
+
+  test('of a request that is not kept, fields are told only in words of the mapping files', () => {
+    const mapping =
+      '- {match: {path: a}, sessionKey: "l:{{issue.identifier}}", id: l, messageTemplate: "x {{data.identifier}} {{user.mail}}"}';
+    const { told, advice } = adviseOn(mapping, {
+      data: { identifier: 'E-1' },
+      secretive: { user: { mail: 'm' } },
+    });
+    expect(advice.instead.get('user.mail')).toBe('secretive.user.mail');
+    expect(Object.fromEntries(told.instead)).toEqual({ 'issue.identifier': 'data.identifier' });
+  });
 });

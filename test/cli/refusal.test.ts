@@ -40,3 +40,25 @@ test('every refusal says what to change, or explains itself', () => {
   // The diagnosis of the proof, and the name of the field with what it takes, say it better.
   expect(silent).toEqual(['invalid_field', 'unauthorized']);
 });
+
+test('what rendered empty is told with what the request has instead, and what it leads to', () => {
+  const text = formatDecision({
+    ...DECISION,
+    status: 202,
+    outcome: 'accepted',
+    empty: [
+      { field: 'sessionKey', expression: 'issue.id', place: 'a.yaml:3:4', instead: 'data.id' },
+      { field: 'dedupe.key', expression: 'x', place: 'a.yaml:4:4' },
+    ],
+  });
+  expect(text).toContain('  sessionKey: issue.id; the request has data.id  a.yaml:3:4\n');
+  expect(text).toContain('share one conversation');
+  expect(text).toContain('requests that differ only there count as repeats');
+});
+
+test('a request of a known kind gets its note in place of the general hint', () => {
+  const note = 'this is how Slack checks the address: add challenge: slack';
+  const text = formatDecision({ ...DECISION, status: 404, code: 'no_mapping_matched', missed: [], note });
+  expect(text).toContain(note);
+  expect(text).not.toContain('otherwise: skip');
+});

@@ -36,6 +36,8 @@ async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
     workFolders: ['web', 'api'],
     agents: ['main', 'ops'],
     ...(basename(folder) === 'VERIFY_SECRET' ? { resolveReference: resolveForTest } : {}),
+    // As `check` does: what is not set is no finding.
+    ...(basename(folder) === 'VERIFY_SECRET-quotes' ? { peekReference: resolveForTest } : {}),
     recipientProblem: (channel, to) =>
       channel === 'slack' && !/^[CDGU][A-Z0-9]+$/.test(to) ? 'expected an id such as C0123456' : undefined,
   });
@@ -43,6 +45,7 @@ async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
 }
 
 function resolveForTest(reference: string | { readonly file: string }): string | undefined {
+  if (reference === '${SECRET_IN_QUOTES}') return '"e7f0a1"';
   return reference === '${SECRET_THAT_IS_NOT_BASE64}' ? 'whsec_not base64' : undefined;
 }
 

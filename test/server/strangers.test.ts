@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { HookError } from '../../src/errors.ts';
 import {
+  agentAction,
   answersIn,
+  evaluationOf,
   openRaw,
   send,
   startTestServer,
@@ -215,4 +218,48 @@ describe('what is no request is found by the id of its answer', () => {
     expect(server.strangers).toHaveLength(20);
     expect(server.log.filter(({ level }) => level === 'info')).toHaveLength(5);
   });
+});
+
+test('a decision tells what its mappings are advised, a few times a second', async () => {
+  const advise = () => ({ notes: ['this is a check of the address'], instead: new Map() });
+  const server = await startTestServer({
+    deps: { clock: () => 0 },
+    generation: {
+      advise,
+      evaluate: () =>
+        evaluationOf({
+          kind: 'rejected',
+          error: new HookError('no_mapping_matched', 'no mapping takes this'),
+        }),
+    },
+  });
+  for (let n = 0; n < 7; n += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await send(server, '/hooks/github', { body: '{}' });
+  }
+  const notes = server.decisions.map(({ note }) => note);
+  expect(notes.filter((note) => note === 'this is a check of the address')).toHaveLength(5);
+});
+
+test('a repeat says by what it was recognised, and which header is new for each event', async () => {
+  const server = await startTestServer({
+    generation: {
+      evaluate: (request) =>
+        evaluationOf({
+          kind: 'accepted',
+          actions: [{ ...agentAction(request), dedupe: { scope: 'm', key: 'k', ttlSeconds: 60 } }],
+        }),
+    },
+    storage: {
+      accept: ({ actions }) =>
+        Promise.resolve({
+          accepted: actions.map(({ id }) => ({ kind: 'agent', id, mode: 'now', duplicate: true }) as const),
+          warnings: [],
+          duplicate: true,
+        }),
+    },
+  });
+  const headers = { authorization: `Bearer ${TOKEN}`, 'linear-delivery': 'a' };
+  await send(server, '/hooks/linear', { headers, body: '{}' });
+  expect(server.decisions[0]?.note).toMatch(/a repeat, by dedupe\.key .*\{\{headers\.linear-delivery\}\}/);
 });

@@ -87,7 +87,7 @@ function failureWords(answer: Answer, context: ReplyContext): Words {
       return {
         failure: 'pending-promise',
         ...placed(
-          'it waits for a promise that can never settle, a transform has no timers and no network to wait for; what needs them belongs to the agent that runs',
+          'it waits for a promise that nothing settles: a transform has no timers and no network, and never sees another request, as each call begins with a fresh module; to make one run of several requests, write debounce in the mapping',
           context.mapper.map(answer.value, { first: /\bawait\b/ }),
         ),
       };

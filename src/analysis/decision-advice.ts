@@ -1,0 +1,46 @@
+import type { Evaluation } from '../hook/hook.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+import { findInstead } from './advice.ts';
+import { kindNotes } from './request-notes.ts';
+
+/** What a decision may say beside its outcome: words of the operator's own files and of ours, never the sender's. */
+export interface DecisionAdvice {
+  /** What kind of request it is. */
+  readonly notes: readonly string[];
+  /** Variables and expressions that found nothing, with the path that would. */
+  readonly instead: ReadonlyMap<string, string>;
+}
+
+/** Words of our own suggestions. */
+const OWN_WORDS =
+  'item payload headers query it in the elements of add forEach outside block where a path begins at element write root';
+
+/**
+ * Advises on requests that are not kept: names of fields belong to the sender, so one is told only where the operator's
+ * files have that word already.
+ */
+export function createDecisionAdvisor(
+  table: RoutingTable,
+): (evaluation: Evaluation, request: HookRequest) => DecisionAdvice {
+  let words: ReadonlySet<string> | undefined;
+  return (evaluation, request) => {
+    words ??= new Set([
+      ...OWN_WORDS.split(' '),
+      ...table.mappings.flatMap(({ at }) => wordsIn(at.source.text)),
+    ]);
+    const known = words;
+    return {
+      notes: kindNotes(request, table.settingsOf(request.path)),
+      instead: new Map(
+        [...findInstead(evaluation, request)].filter(([, near]) =>
+          wordsIn(near).every((word) => /^\d+$/.test(word) || known.has(word)),
+        ),
+      ),
+    };
+  };
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.match(/[\w-]+/g) ?? [];
+}
