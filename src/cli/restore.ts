@@ -1,9 +1,10 @@
-import { resolve } from 'node:path';
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { restoreStorage, type OpenWork, type RestoreReport } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
-import { formatSpan, formatTable } from './terminal.ts';
+import { CliError, formatBytes, formatSpan, formatTable } from './terminal.ts';
 
 /** Work named at most; the JSON has all of it. */
 const MAX_NAMED = 50;
@@ -15,9 +16,75 @@ export async function restore(
   flags: ConfigFlags & { readonly json?: boolean },
 ): Promise<void> {
   const { settings } = await loadSettings(terminal, flags);
-  const report = await restoreStorage(settings.storage.url, resolve(terminal.cwd, file));
+  const path = resolve(terminal.cwd, file);
+  if (!existsSync(path)) throw new CliError(describeMissing(file, settings.storage.url, terminal.cwd));
+  const report = await restoreStorage(settings.storage.url, path);
   if (flags.json === true) terminal.out(JSON.stringify(report));
   else terminal.out(describe(file, report));
+}
+
+interface Copy {
+  readonly path: string;
+  readonly bytes: number;
+  readonly changedAt: number;
+}
+
+/** Copies named at most, the newest first. */
+const MAX_COPIES = 10;
+
+function describeMissing(file: string, url: string, cwd: string): string {
+  const copies = findCopies(url, [cwd, dirname(resolve(cwd, file))]).slice(0, MAX_COPIES);
+  if (copies.length === 0)
+    return `there is no file ${file}, and no copy of a store beside it or beside the store; "sluice storage backup FILE" makes one`;
+  const now = Date.now();
+  const rows = copies.map(({ path, bytes, changedAt }) => [
+    `  ${clearControl(relative(cwd, path), { oneLine: true })}`,
+    formatBytes(bytes),
+    `${formatSpan(now - changedAt)} old`,
+  ]);
+  return `there is no file ${file}; these are copies of a store:\n${formatTable(['  file', 'size', 'age'], rows)}`;
+}
+
+/** SQLite files beside the store and in the folders where a copy may have been meant; not the store itself. */
+function findCopies(url: string, folders: readonly string[]): readonly Copy[] {
+  const store = /^sqlite:(.+)$/.exec(url)?.[1];
+  const all = new Set([...(store === undefined ? [] : [dirname(store)]), ...folders]);
+  return [...all]
+    .flatMap((folder) => namesIn(folder).map((name) => join(folder, name)))
+    .filter((path) => path !== store && isSqlite(path))
+    .map((path) => {
+      const { size: bytes, mtimeMs: changedAt } = statSync(path);
+      return { path, bytes, changedAt };
+    })
+    .toSorted((a, b) => b.changedAt - a.changedAt);
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() ? [entry.name] : [],
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** The first bytes of every SQLite file. */
+const MAGIC = Buffer.from('SQLite format 3\0');
+
+function isSqlite(path: string): boolean {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const bytes = Buffer.alloc(MAGIC.length);
+      readSync(file, bytes);
+      return bytes.equals(MAGIC);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false;
+  }
 }
 
 function describe(file: string, { schema, newestSchema, waiting, before }: RestoreReport): string {
