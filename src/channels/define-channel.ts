@@ -112,10 +112,13 @@ export function defineChannel<Settings extends { to?: string | undefined }, Reci
     open: async (settings: ChannelSettings) => {
       const parsed = schema.safeParse(settings);
       if (parsed.success) return makeAdapter(definition, await definition.connect(parsed.data));
-      const [problem] = problemsOf(parsed, schema);
-      throw new Error(`channels.${id}.${problem?.key ?? ''}: ${problem?.message ?? 'is wrong'}`);
+      throw wrongSettings(id, problemsOf(parsed, schema));
     },
   };
+}
+
+function wrongSettings(id: string, [problem]: ReturnType<typeof problemsOf>): Error {
+  return new Error(`channels.${id}.${problem?.key ?? ''}: ${problem?.message ?? 'is wrong'}`);
 }
 
 function makeAdapter<Recipient>(

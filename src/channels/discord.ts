@@ -71,19 +71,20 @@ async function sendMessage(
 ): Promise<SendResult> {
   const { id, user } = message.to;
   const channelId = user ? await prepare(() => openDirectMessage(rest, id, signal)) : id;
-  const sent = await rest.post(`/channels/${channelId}/messages`, {
-    body: {
-      content: message.plain ? escapeDiscord(message.text) : message.text,
-      // An untrusted reply must not ping anyone.
-      allowed_mentions: { parse: [] },
-      // At most 25 characters; Discord leaves out a repeat of the same nonce for a few minutes.
-      nonce: createHash('sha256').update(message.key).digest('hex').slice(0, 24),
-      enforce_nonce: true,
-    },
-    signal,
-  });
+  const sent = await rest.post(`/channels/${channelId}/messages`, { body: messageBody(message), signal });
   const messageId = textField(sent, 'id');
   return messageId === undefined ? unreadable('Discord') : { kind: 'sent', messageId };
+}
+
+function messageBody({ text, plain, key }: AddressedMessage<Recipient>): object {
+  return {
+    content: plain ? escapeDiscord(text) : text,
+    // An untrusted reply must not ping anyone.
+    allowed_mentions: { parse: [] },
+    // At most 25 characters; Discord leaves out a repeat of the same nonce for a few minutes.
+    nonce: createHash('sha256').update(key).digest('hex').slice(0, 24),
+    enforce_nonce: true,
+  };
 }
 
 async function openDirectMessage(

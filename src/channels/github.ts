@@ -105,28 +105,33 @@ async function request(
   return { status, headers, body: parseJson(text) };
 }
 
-/** Rate limits come as 403 or 429; of 403 the headers, or for a secondary limit the words, tell them from a refusal. */
 function githubRefusal({ status, headers, body }: Answer, token: string): SendFailure | undefined {
   if (status < 300) return undefined;
   const description = describe(wordsOf(body), [token]);
-  const isLimit =
-    status === 429 ||
-    (status === 403 &&
-      (headers.has('retry-after') ||
-        headers.get('x-ratelimit-remaining') === '0' ||
-        /rate limit/i.test(description ?? '')));
-  if (isLimit) return refusal('GitHub', 429, { description, retryAfterMs: waitOf(headers) });
-  if (status === 410) {
-    const message = `GitHub says that the issue is gone, or that issues are turned off${description ? `: ${description}` : ''}`;
-    return { kind: 'failed', code: 'not_found', message };
+  if (isLimited({ status, headers }, description)) {
+    return refusal('GitHub', 429, { description, retryAfterMs: waitOf(headers) });
   }
-  const remedy = status === 401 ? 'check channels.github.token: it may have expired' : REMEDY;
+  const notFound = (message: string): SendFailure => ({ kind: 'failed', code: 'not_found', message });
+  if (status === 410) {
+    const why = description ? `: ${description}` : '';
+    return notFound(`GitHub says that the issue is gone, or that issues are turned off${why}`);
+  }
   // Without access GitHub answers 404, as it does where there is none.
   if (status === 404) {
-    const message = `GitHub knows no such issue or pull request, or the token may not see it (${REMEDY})`;
-    return { kind: 'failed', code: 'not_found', message };
+    return notFound(`GitHub knows no such issue or pull request, or the token may not see it (${REMEDY})`);
   }
+  const remedy = status === 401 ? 'check channels.github.token: it may have expired' : REMEDY;
   return refusal('GitHub', status, { description, remedy });
+}
+
+/** Rate limits come as 403 or 429; of 403 the headers, or for a secondary limit the words, tell them from a refusal. */
+function isLimited(
+  { status, headers }: Pick<Answer, 'status' | 'headers'>,
+  said: string | undefined,
+): boolean {
+  if (status !== 403) return status === 429;
+  const isUsedUp = headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0';
+  return isUsedUp || /rate limit/i.test(said ?? '');
 }
 
 /** What the limits say, in the order in which GitHub's documentation wants them heeded. */

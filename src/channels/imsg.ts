@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import type { SendResult } from './channel.ts';
 import type { Connection } from './define-channel.ts';
 import type { ImessageRecipient } from './imessage-recipient.ts';
@@ -91,9 +91,26 @@ async function callImsg(cliPath: string, call: Call): Promise<Outcome> {
 async function exchange(child: ChildProcessWithoutNullStreams, call: Call): Promise<Outcome> {
   const { id, method, params, signal } = call;
   const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const onAbort = (): void => resolve({ kind: 'lost', code: 'timeout' });
+  const lines = listenTo(child, id, resolve);
+  signal.addEventListener('abort', onAbort, { once: true });
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    lines.close();
+  }
+}
+
+/** Hands over the first thing that happens: the answer to this call, or the end of the program. */
+function listenTo(
+  child: ChildProcessWithoutNullStreams,
+  id: string,
+  resolve: (outcome: Outcome) => void,
+): Interface {
   const lines = createInterface({ input: child.stdout, crlfDelay: Infinity });
   let received = 0;
-  const onAbort = (): void => resolve({ kind: 'lost', code: 'timeout' });
   child.once('error', (error: NodeJS.ErrnoException) =>
     resolve({ kind: 'not-started', code: error.code ?? 'unknown' }),
   );
@@ -109,14 +126,7 @@ async function exchange(child: ChildProcessWithoutNullStreams, call: Call): Prom
     const outcome = parseAnswer(line, id);
     if (outcome) resolve(outcome);
   });
-  signal.addEventListener('abort', onAbort, { once: true });
-  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-  try {
-    return await promise;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    lines.close();
-  }
+  return lines;
 }
 
 /** The outcome a line holds; undefined for notifications and other output. */

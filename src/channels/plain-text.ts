@@ -47,14 +47,16 @@ function escapeWith(
     out += escape(text.slice(reached, index)) + address;
     reached = index + address.length;
   }
-  return (out + escape(text.slice(reached))).replaceAll(
-    LINE_START,
-    (
-      _whole,
-      indent: string,
-      digits: string | undefined,
-      dot: string | undefined,
-      mark: string | undefined,
-    ) => (digits === undefined ? `${indent}\\${mark ?? ''}` : `${indent}${digits}\\${dot ?? ''}`),
-  );
+  return (out + escape(text.slice(reached))).replaceAll(LINE_START, escapeLineStart);
+}
+
+/** What makes a list or a heading at the beginning of a line. */
+function escapeLineStart(
+  _whole: string,
+  indent: string,
+  digits: string | undefined,
+  dot: string | undefined,
+  mark: string | undefined,
+): string {
+  return digits === undefined ? `${indent}\\${mark ?? ''}` : `${indent}${digits}\\${dot ?? ''}`;
 }

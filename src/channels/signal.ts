@@ -94,11 +94,8 @@ function signalRefusal(answer: JsonAnswer): SendFailure | undefined {
     return refusal('Signal', 429, { description, retryAfterMs: rateLimitDelay(error) });
   }
   if (code === IO_ERROR) {
-    return {
-      kind: 'ambiguous',
-      code: 'connection_lost',
-      message: 'signal-cli lost its connection to Signal',
-    };
+    const message = 'signal-cli lost its connection to Signal';
+    return { kind: 'ambiguous', code: 'connection_lost', message };
   }
   const isAccount = code === USER_ERROR && /account|not registered/i.test(description ?? '');
   return refusal('signal-cli', isAccount ? 401 : 400, { description, remedy: REMEDY });

@@ -60,6 +60,8 @@ function plainText({ plain, text }: AddressedMessage<Recipient>): string {
   return plain ? breakMentions(text) : text;
 }
 
+const UNKNOWN_CHAT = /chat not found|thread not found|chat_id is empty|PEER_ID_INVALID/i;
+
 function telegramRefusal(error: GrammyError, botToken: string): SendFailure {
   const description = describe(error.description, [botToken]);
   const status: unknown = error.error_code;
@@ -67,15 +69,9 @@ function telegramRefusal(error: GrammyError, botToken: string): SendFailure {
   if (status === 400 && /can't parse entities|unsupported start tag|entity/i.test(description ?? '')) {
     return { kind: 'refused-format', message: `Telegram refused the formatting: ${description ?? ''}` };
   }
-  if (
-    status === 400 &&
-    /chat not found|thread not found|chat_id is empty|PEER_ID_INVALID/i.test(description ?? '')
-  ) {
-    return {
-      kind: 'failed',
-      code: 'not_found',
-      message: `Telegram does not know the chat: ${description ?? ''}`,
-    };
+  if (status === 400 && UNKNOWN_CHAT.test(description ?? '')) {
+    const message = `Telegram does not know the chat: ${description ?? ''}`;
+    return { kind: 'failed', code: 'not_found', message };
   }
   // An unknown token is answered 404 "Not Found", since the token is part of the path.
   return refusal('Telegram', status === 404 ? 401 : status, {

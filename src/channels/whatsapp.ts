@@ -86,21 +86,16 @@ function sentMessage(answer: JsonAnswer): SendResult {
   return typeof id === 'string' ? { kind: 'sent', messageId: id } : unreadable('WhatsApp');
 }
 
+const OUTSIDE_WINDOW =
+  'WhatsApp delivers free text only within 24 hours after the recipient last wrote (131047): have them write to this number first';
+
 function whatsappRefusal(answer: JsonAnswer, accessToken: string): SendFailure | undefined {
   const error = field(answer.body, 'error');
   if (answer.status < 300 && error === undefined) return undefined;
   const code = field(error, 'code');
   const details = field(field(error, 'error_data'), 'details') ?? field(error, 'message');
   const description = describe(details, [accessToken]);
-  if (code === 131_047) {
-    return {
-      kind: 'failed',
-      code: 'outside_window',
-      message:
-        'WhatsApp delivers free text only within 24 hours after the recipient last wrote (131047): ' +
-        'have them write to this number first',
-    };
-  }
+  if (code === 131_047) return { kind: 'failed', code: 'outside_window', message: OUTSIDE_WINDOW };
   const status = STATUS_OF_CODE.get(code) ?? (answer.status < 300 ? 400 : answer.status);
   const retryAfterMs = answer.retryAfterMs ?? (code === 131_056 ? PAIR_LIMIT_MS : undefined);
   return refusal('WhatsApp', status, { description, retryAfterMs, remedy: REMEDY });

@@ -48,18 +48,18 @@ export function createForwardRunner(settings: ForwardSettings, name: string): Ru
       const deadline = new AbortController();
       const cancel = armTimer(turn.timeoutSeconds * 1000, () => deadline.abort());
       const signal = AbortSignal.any([options.signal, deadline.signal]);
+      const { token } = settings;
       try {
         if (turn.kind === 'heartbeat') return await forwardWake(settings, turn, signal);
         try {
           remote ??= await recognise(settings, signal);
         } catch (error) {
-          return failureOf(error, { timedOut: false, token: settings.token, started: false });
+          return failureOf(error, { timedOut: false, token, started: false });
         }
-        return remote === 'sluice'
-          ? await forwardAgent(settings, turn, signal)
-          : await handOver(settings, turn, { signal, name });
+        if (remote === 'sluice') return await forwardAgent(settings, turn, signal);
+        return await handOver(settings, turn, { signal, name });
       } catch (error) {
-        return failureOf(error, { timedOut: deadline.signal.aborted, token: settings.token, started: true });
+        return failureOf(error, { timedOut: deadline.signal.aborted, token, started: true });
       } finally {
         cancel();
       }
@@ -243,24 +243,20 @@ interface FailedCall {
 function failureOf(error: unknown, what: FailedCall): TurnResult {
   const connection = connectionCode(error);
   if (connection !== undefined) {
-    const message = `the other gateway cannot be reached (${connection})`;
-    return { kind: 'not-started', code: 'connection_refused', message, final: false, affects: 'runner' };
+    return away('connection_refused', `the other gateway cannot be reached (${connection})`);
   }
   if (error instanceof StatusError) {
     return refusedWith(error.status, { retryAfterMs: error.retryAfterMs });
   }
-  if (!what.started) {
-    const message = 'the other gateway does not answer';
-    return { kind: 'not-started', code: 'no_answer', message, final: false, affects: 'runner' };
-  }
-  if (what.timedOut) {
-    return completedWith('timeout', 'ambiguous', 'the other gateway did not answer in time: it may have run');
-  }
-  return completedWith(
-    'error',
-    'ambiguous',
-    'the connection to the other gateway broke off: it may have run',
-  );
+  if (!what.started) return away('no_answer', 'the other gateway does not answer');
+  return what.timedOut
+    ? completedWith('timeout', 'ambiguous', 'the other gateway did not answer in time: it may have run')
+    : completedWith('error', 'ambiguous', 'the connection to the other gateway broke off: it may have run');
+}
+
+/** Nothing was started: its runs wait. */
+function away(code: string, message: string): TurnResult {
+  return { kind: 'not-started', code, message, final: false, affects: 'runner' };
 }
 
 function completedWith(outcome: 'error' | 'timeout', code: string, message: string): TurnResult {

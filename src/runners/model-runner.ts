@@ -43,20 +43,17 @@ export function createModelRunner(settings: ModelSettings, options: ModelRunnerO
   };
   return {
     kind: 'model',
-    run: async (turn, runOptions) => {
+    run: async (turn, { signal }) => {
       const name = turn.model ?? options.defaultModel;
       if (name === undefined) {
         return notStarted('unknown_model', 'the turn names no model and agents.defaults.model is not set');
       }
       const problem = unknownModel(settings, name);
       if (problem !== undefined) return notStarted('unknown_model', problem);
-      let registry: ModelRegistry;
-      try {
-        registry = await load();
-      } catch (error) {
-        return notStarted('not_configured', loadProblem(settings, error));
-      }
-      return runTurn(registry, settings, { turn, name, signal: runOptions.signal });
+      const registry = await load().catch((error: unknown) => ({ loadError: error }));
+      if ('loadError' in registry)
+        return notStarted('not_configured', loadProblem(settings, registry.loadError));
+      return runTurn(registry, settings, { turn, name, signal });
     },
   };
 }
@@ -142,20 +139,23 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
     return { kind: 'not-started', code: 'connection_refused', message, final: false, affects: 'model' };
   }
   if (!registry.isApiError(error)) return failed('model_failed', 'the answer of the provider cannot be used');
-  const status = error.statusCode;
+  const { statusCode: status, responseHeaders = {} } = error;
   if (status === undefined) return failed('connection_lost', 'the connection to the provider broke off');
-  const said = describe(error.message, secrets);
-  if (NOT_STARTED_STATUS.has(status)) {
-    const retryAfterMs = retryAfterOf(error.responseHeaders ?? {});
-    return {
-      kind: 'not-started',
-      code: status === 429 ? 'rate_limited' : 'unavailable',
-      message: `the provider answered ${status}: ${said ?? 'no reason given'}`,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      final: false,
-      affects: 'model',
-    };
-  }
+  const said = describe(error.message, secrets) ?? 'no reason given';
+  if (!NOT_STARTED_STATUS.has(status)) return failedWith(status, said);
+  const retryAfterMs = retryAfterOf(responseHeaders);
+  return {
+    kind: 'not-started',
+    code: status === 429 ? 'rate_limited' : 'unavailable',
+    message: `the provider answered ${status}: ${said}`,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    final: false,
+    affects: 'model',
+  };
+}
+
+/** What an answer means that no repeat can change. */
+function failedWith(status: number, said: string): TurnResult {
   if (status < 300)
     return failed('malformed_answer', 'the answer of the provider cannot be read or was cut off');
   if (status < 400) {
@@ -164,7 +164,7 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
   }
   const code =
     status === 401 || status === 403 ? 'unauthorized' : status < 500 ? 'rejected' : 'provider_error';
-  return failed(code, `the provider answered ${status}: ${said ?? 'no reason given'}`);
+  return failed(code, `the provider answered ${status}: ${said}`);
 }
 
 function retryAfterOf(headers: Readonly<Record<string, string>>): number | undefined {

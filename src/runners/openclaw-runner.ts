@@ -72,13 +72,9 @@ function readReport(result: TurnResult): TurnResult {
     if (result.outcome !== 'ok') return { ...result, reply: '' };
     return failed('malformed_answer', 'openclaw did not answer with its JSON report');
   }
-  const inner = field(report, 'result');
-  const payloads = field(inner, 'payloads');
-  const texts = (Array.isArray(payloads) ? (payloads as readonly unknown[]) : [])
-    .map((payload) => textField(payload, 'text') ?? '')
-    .filter((text) => text !== '');
-  const usage = usageOf(field(field(field(inner, 'meta'), 'agentMeta'), 'usage'));
-  const done = { ...result, reply: texts.join('\n\n'), ...(usage === undefined ? {} : { usage }) };
+  const reply = textsOf(report);
+  const usage = usageOf(field(field(field(field(report, 'result'), 'meta'), 'agentMeta'), 'usage'));
+  const done = { ...result, reply, ...(usage === undefined ? {} : { usage }) };
   if (status === 'ok') return done;
   if (status === 'timeout') {
     const error = { code: 'timeout', message: 'openclaw ended the turn at its time limit' };
@@ -87,6 +83,15 @@ function readReport(result: TurnResult): TurnResult {
   const said = describe(textField(field(report, 'error'), 'message') ?? textField(report, 'summary'), []);
   const message = `openclaw ended the turn with ${status.slice(0, 40)}${said === undefined ? '' : `: ${said}`}`;
   return { ...done, outcome: 'error', error: { code: 'agent_error', message } };
+}
+
+/** What the agent said, in all parts of its reply. */
+function textsOf(report: unknown): string {
+  const payloads = field(field(report, 'result'), 'payloads');
+  return (Array.isArray(payloads) ? (payloads as readonly unknown[]) : [])
+    .map((payload) => textField(payload, 'text') ?? '')
+    .filter((text) => text !== '')
+    .join('\n\n');
 }
 
 function usageOf(usage: unknown): { inputTokens: number; outputTokens: number } | undefined {
@@ -103,9 +108,7 @@ async function wakeTheirs(
   { signal }: RunnerOptions,
 ): Promise<TurnResult> {
   if (hooks === undefined) {
-    const message =
-      'this openclaw runner has no hooks.url and hooks.token, so events cannot be sent to the main session of OpenClaw';
-    return { kind: 'not-started', code: 'not_configured', message, final: false };
+    return { kind: 'not-started', code: 'not_configured', message: NO_HOOKS, final: false };
   }
   try {
     const answer = await fetchJson(`${hooks.url.replace(/\/+$/, '')}/wake`, {
@@ -119,11 +122,18 @@ async function wakeTheirs(
     const said = describe(textField(answer.body, 'error'), [hooks.token]);
     return notTaken(`answered ${answer.status}${said === undefined ? '' : `: ${said}`}`);
   } catch (error) {
-    if (error instanceof StatusError) return notTaken(`answered ${error.status}`);
-    const connection = connectionCode(error);
-    if (connection === undefined) return notTaken('did not answer');
-    return { ...notTaken(`cannot be reached (${connection})`), affects: 'runner' };
+    return wakeFailure(error);
   }
+}
+
+const NO_HOOKS =
+  'this openclaw runner has no hooks.url and hooks.token, so events cannot be sent to the main session of OpenClaw';
+
+function wakeFailure(error: unknown): TurnResult {
+  if (error instanceof StatusError) return notTaken(`answered ${error.status}`);
+  const connection = connectionCode(error);
+  if (connection === undefined) return notTaken('did not answer');
+  return { ...notTaken(`cannot be reached (${connection})`), affects: 'runner' };
 }
 
 /** Tried again under the same text, which their queue takes once. */
