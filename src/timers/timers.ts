@@ -1,3 +1,4 @@
+export { limitGarbage } from './garbage-limits.ts';
 export { giveBackWhenIdle } from './idle-memory.ts';
 
 /** Timers fire at once when their delay is larger than this. */
