@@ -18,13 +18,10 @@ export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> 
   if (exchange.expectsContinue) res.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const finish = (): void => {
+    const fail = (error: HookError): void => {
       connection.failBody = undefined;
       req.off('data', onData);
       req.off('end', onEnd);
-    };
-    const fail = (error: HookError): void => {
-      finish();
       reject(error);
     };
     const onData = (chunk: Buffer): void => {
@@ -33,7 +30,7 @@ export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> 
       else chunks.push(chunk);
     };
     const onEnd = (): void => {
-      finish();
+      connection.failBody = undefined;
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, exchange.bodyBytes));
     };
     connection.failBody = fail;

@@ -13,6 +13,7 @@ export function sendAnswer(exchange: Exchange, answer: Answer, options: SendOpti
   const { req, res, connection } = exchange;
   if (connection.socket.destroyed || res.headersSent) return;
   const body = answer.body ?? '';
+  const length = Buffer.byteLength(body);
   const head = [
     'x-request-id',
     exchange.ids.id,
@@ -23,7 +24,7 @@ export function sendAnswer(exchange: Exchange, answer: Answer, options: SendOpti
   ];
   if (answer.body !== undefined) {
     head.push('content-type', answer.contentType ?? 'application/json');
-    head.push('content-length', String(Buffer.byteLength(body)));
+    head.push('content-length', String(length));
   }
   if (answer.headers !== undefined) head.push(...answer.headers);
   const pending = exchange.hasBody && !req.complete;
@@ -37,7 +38,8 @@ export function sendAnswer(exchange: Exchange, answer: Answer, options: SendOpti
     head.push('connection', 'close');
   }
   res.writeHead(answer.status, head);
-  res.end(body);
+  // Texts of one byte a character, which most are, need no second look.
+  res.end(body, length === body.length ? 'latin1' : 'utf8');
   if (pending) {
     connection.refused = req;
     req.resume();
