@@ -17,7 +17,7 @@ export interface AgentPrompt {
   /** The message as prepared: external unless the origin is trusted. */
   readonly message: string;
   /** The operator's own words; they stay outside the boundary. */
-  readonly instructions?: string;
+  readonly instructions?: string | undefined;
   readonly origin: ActionOrigin;
   /** Fresh id the markers carry. */
   readonly nonce: string;

@@ -69,10 +69,11 @@ function withoutWork({ work: _work, ...scope }: Scope): Scope {
 export function renderDraft(mapping: CompiledMapping, scope: Scope, render: Render): Draft {
   const kind = mapping.action === 'skip' ? 'agent' : mapping.action;
   const text = draftText(mapping, kind, scope, render);
-  if (kind === 'wake')
-    return { kind, fields: { ...present('mode', mapping.wakeMode), ...present('text', text) } };
-  const fields: Record<string, JsonValue> = { ...present('wakeMode', mapping.wakeMode) };
-  if (text !== undefined) fields['message'] = text;
+  const fields: Record<string, JsonValue> = {};
+  const [mode, words] = kind === 'wake' ? (['mode', 'text'] as const) : (['wakeMode', 'message'] as const);
+  if (mapping.wakeMode !== undefined) fields[mode] = mapping.wakeMode;
+  if (text !== undefined) fields[words] = text;
+  if (kind === 'wake') return { kind, fields };
   if (mapping.deliver !== undefined) fields['deliver'] = mapping.deliver;
   if (mapping.timeoutSeconds !== undefined) fields['timeoutSeconds'] = mapping.timeoutSeconds;
   for (const field of ['name', 'sessionKey', 'channel', 'to', 'model', 'thinking'] as const) {
@@ -106,8 +107,4 @@ function ownText(payload: JsonValue, kind: DraftKind): string | undefined {
     if (typeof value === 'string' && value.trim() !== '') return value;
   }
   return undefined;
-}
-
-function present(field: 'text' | 'mode' | 'wakeMode', value: string | undefined): RawFields {
-  return value === undefined ? {} : { [field]: value };
 }

@@ -35,7 +35,8 @@ export function finish(
     const text = field.requiredText(fields, 'text', mapping ? 'mapping_requires_text' : 'missing_text');
     const mode = field.wakeMode(fields, 'mode', state);
     state.work.store(text);
-    return { kind: 'wake', id, text, mode, ...(dedupe === undefined ? {} : { dedupe }), origin };
+    const wake: Action = { kind: 'wake', id, text, mode, origin };
+    return dedupe === undefined ? wake : { ...wake, dedupe };
   }
   if (draft.kind === 'notify') {
     const notification = prepareNotification(state, draft, { id, origin });
@@ -46,15 +47,10 @@ export function finish(
   const instructions = mapping?.instructions;
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
   const debounce = debounceKey(state, scope);
-  const keys = {
-    ...(dedupe === undefined ? {} : { dedupe }),
-    ...(debounce === undefined ? {} : { debounce }),
-  };
-  const action = sealAgentAction(Object.keys(keys).length === 0 ? prepared : { ...prepared, ...keys }, {
-    ...(instructions === undefined ? {} : { instructions }),
-    nonce: request.nonce,
-    texts: state.neutralised,
-  });
+  if (dedupe !== undefined) prepared.dedupe = dedupe;
+  if (debounce !== undefined) prepared.debounce = debounce;
+  const { nonce } = request;
+  const action = sealAgentAction(prepared, { instructions, nonce, texts: state.neutralised });
   state.work.store(action.prompt, action.message);
   return action;
 }
@@ -93,7 +89,7 @@ function prepareAgent(
   state: EvaluationState,
   { fields }: Draft,
   { id, origin }: { readonly id: string; readonly origin: ActionOrigin },
-): PreparedAgentAction {
+): Writable<PreparedAgentAction> {
   const { mapping } = state;
   const missing = mapping ? 'mapping_requires_message' : 'missing_message';
   const message = field.requiredText(fields, 'message', missing);
@@ -118,27 +114,32 @@ function prepareAgent(
   if (chosenKey !== undefined && mapping?.hasOwnId === false && owner === mapping.owner) {
     warnOfGeneratedId(state, mapping);
   }
-  return {
+  // In an OpenClaw file runs under the default key follow each other, and each starts without history.
+  const oneShot = (dialect === 'openclaw' ? writtenKey : chosenKey) === undefined;
+  const action: Writable<PreparedAgentAction> = {
     id,
     message,
     name,
     sessionKey,
     owner,
-    // In an OpenClaw file runs under the default key follow each other, and each starts without history.
-    oneShot: (dialect === 'openclaw' ? writtenKey : chosenKey) === undefined,
+    oneShot,
     wakeMode,
-    ...(summary === 'always' ? {} : { summary }),
     deliver,
     channel,
-    ...(to === undefined ? {} : { to }),
-    ...(model === undefined ? {} : { model }),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
-    ...(runner === undefined ? {} : { runner }),
-    ...(mapping === undefined ? {} : operatorSettings(mapping)),
     origin,
   };
+  if (summary !== 'always') action.summary = summary;
+  if (to !== undefined) action.to = to;
+  if (model !== undefined) action.model = model;
+  if (thinking !== undefined) action.thinking = thinking;
+  if (timeoutSeconds !== undefined) action.timeoutSeconds = timeoutSeconds;
+  if (runner !== undefined) action.runner = runner;
+  if (mapping !== undefined) addOperatorSettings(action, mapping);
+  return action;
 }
+
+/** An action that is being put together: one spread for each field that may be absent would take longer than all. */
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** A conversation belongs to the mapping that writes into it, or to the senders of `/agent` bodies, or to nobody. */
 function ownerOf({ mapping, settings }: EvaluationState, sessionKey: string): ConversationOwner {
@@ -157,36 +158,33 @@ function warnOfGeneratedId({ warnings }: EvaluationState, { id, owner }: Compile
   });
 }
 
-function operatorSettings(mapping: CompiledMapping): Partial<PreparedAgentAction> {
+function addOperatorSettings(action: Writable<PreparedAgentAction>, mapping: CompiledMapping): void {
   const { runner, cwd, fallback, callbackUrl } = mapping;
-  return {
-    ...(runner === undefined ? {} : { runner }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(fallback === undefined ? {} : { fallback }),
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
-  };
+  if (runner !== undefined) action.runner = runner;
+  if (cwd !== undefined) action.cwd = cwd;
+  if (fallback !== undefined) action.fallback = fallback;
+  if (callbackUrl !== undefined) action.callbackUrl = callbackUrl;
 }
 
 function originOf(request: HookRequest, mapping: CompiledMapping | undefined): ActionOrigin {
   const { payload } = request;
   const own = isJsonObject(payload) && Object.hasOwn(payload, 'source') ? payload['source'] : undefined;
   const source = typeof own === 'string' ? oneLine(own, 200) : '';
-  return {
-    requestId: request.id,
-    path: request.path,
-    ...(mapping === undefined ? {} : { mappingId: mapping.id }),
-    ...(source === '' ? {} : { source }),
-    ...traceOf(request),
-    trusted: mapping?.allowUnsafeExternalContent ?? false,
-  };
+  const trusted = mapping?.allowUnsafeExternalContent ?? false;
+  const origin: Writable<ActionOrigin> = { requestId: request.id, path: request.path, trusted };
+  const traceparent = traceOf(request);
+  if (mapping !== undefined) origin.mappingId = mapping.id;
+  if (source !== '') origin.source = source;
+  if (traceparent !== undefined) origin.traceparent = traceparent;
+  return origin;
 }
 
 /** W3C Trace Context, section 3.2: any version's first four parts; ids of zeros alone are none. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-function traceOf({ headers }: HookRequest): Pick<ActionOrigin, 'traceparent'> {
+function traceOf({ headers }: HookRequest): string | undefined {
   const traceparent = headers['traceparent']?.trim();
-  return traceparent !== undefined && TRACEPARENT.test(traceparent) ? { traceparent } : {};
+  return traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : undefined;
 }
 
 /** Longest key of dedupe and debounce that is kept as it is; a longer one is kept as its SHA-256. */

@@ -17,7 +17,7 @@ import { type IncomingHook, isMailPath, isOperator, type Proof, prove } from './
 import { checkProtocol } from './protocol-error.ts';
 import { sendAnswer } from './send-answer.ts';
 import type { ServerContext } from './server-context.ts';
-import { bodyLimit, canTake, MAX_HOOK_NAME, type ReceivedHook, takeHook } from './take-hook.ts';
+import { bodyLimit, canTake, MAX_HOOK_NAME, takeHook } from './take-hook.ts';
 import { findHookName, type RequestTarget } from './target.ts';
 import { readWaitSeconds, waitForOutcome } from './wait.ts';
 
@@ -151,7 +151,8 @@ async function answerProved(
       const error = new HookError('no_mapping_matched', 'no mapping takes this hook name');
       return failedEnding(exchange, error, { ...known, judged: {} });
     }
-    return { ...(await answerHook(context, exchange, { hook, proof })), ...known };
+    const ending = await answerHook(context, exchange, { hook, proof });
+    return { ...ending, proof, hookName: known.hookName };
   } catch (error) {
     return failedEnding(exchange, error, known);
   }
@@ -197,7 +198,7 @@ async function answerHook(
     headers.values['idempotency-key'] ??
       (isTheirs ? headers.values['x-openclaw-idempotency-key'] : undefined),
   );
-  const waiting = waitingOf(context, headers.values['prefer']);
+  const waitSeconds = readWaitSeconds(headers.values['prefer'], context.limits.maxWaitSeconds);
   const { name, target, settings } = hook;
   if (settings.rate !== undefined) context.rates.take(name, settings.rate, exchange.receivedAt);
   const encoding = headers.values['content-encoding'];
@@ -208,29 +209,17 @@ async function answerHook(
     target,
     body,
     settings,
-    ...(encoding === undefined ? {} : { unpacked: await inflateBody(body, encoding, hook.maxBodyBytes) }),
-    ...behindTheDoor(proof),
-    ...(proof.by === 'token' && isMailPath(exchange, name) ? { ttlSeconds: SOURCE_TTL_SECONDS } : {}),
+    unpacked: encoding === undefined ? body : await inflateBody(body, encoding, hook.maxBodyBytes),
+    secretHeaders: proof.by === 'sender' ? proof.secretHeaders : [],
+    signedId: proof.by === 'sender' ? proof.signedId : undefined,
+    ttlSeconds: proof.by === 'token' && isMailPath(exchange, name) ? SOURCE_TTL_SECONDS : undefined,
     keyOf: (payload) => (isTheirs ? openClawIdempotencyKey(sentKey, payload, body) : sentKey),
   });
   if (ending.error !== undefined) return ending;
   const { answer } = settings;
-  return answer === undefined ? { ...ending, ...waiting } : { ...ending, answer };
+  if (answer !== undefined) return { ...ending, answer };
+  return waitSeconds === 0 ? ending : { ...ending, waitSeconds };
 }
-
-/** What a proof means for the request behind it. */
-function behindTheDoor(proof: Proof): Pick<ReceivedHook, 'secretHeaders' | 'signedId'> {
-  if (proof.by === 'token') return {};
-  const { secretHeaders, signedId } = proof;
-  return signedId === undefined ? { secretHeaders } : { secretHeaders, signedId };
-}
-
-function waitingOf({ limits }: ServerContext, prefer: string | undefined): Pick<Ending, 'waitSeconds'> {
-  const waitSeconds = readWaitSeconds(prefer, limits.maxWaitSeconds);
-  return waitSeconds === 0 ? NO_WAITING : { waitSeconds };
-}
-
-const NO_WAITING = {};
 
 /** The ending with the outcome of the run as its answer, where that comes in time. */
 async function holdAnswer(context: ServerContext, exchange: Exchange, ending: Ending): Promise<Ending> {

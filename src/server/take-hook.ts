@@ -28,11 +28,11 @@ export interface ReceivedHook {
   /** Headers that carried a secret: mappings do not see them. */
   readonly secretHeaders?: readonly string[];
   /** An id that the sender signed: a repeat is judged by it alone. */
-  readonly signedId?: string;
+  readonly signedId?: string | undefined;
   /** `Idempotency-Key`; undefined where there is none, empty where it is blank. */
   readonly keyOf: (payload: JsonValue) => string | undefined;
   /** How long a repeat under the key is known; default a day. */
-  readonly ttlSeconds?: number;
+  readonly ttlSeconds?: number | undefined;
 }
 
 /** Whether any mapping takes this hook name, whatever the request holds. */
@@ -54,11 +54,9 @@ export async function takeHook(
   const read = readPayload(context, facts, hook);
   const payload = read instanceof Promise ? await read : read;
   const key = hook.keyOf(payload);
-  const work: Work = {
-    request: hookRequest(facts, hook, payload),
-    blankKey: key === '',
-    ...repeatOf(hook, key),
-  };
+  const { idempotency, isSignedId } = repeatOf(hook, key);
+  const request = hookRequest(facts, hook, payload);
+  const work: Work = { request, blankKey: key === '', idempotency, isSignedId };
   const performed = await performOnce(context, facts, work);
   switch (performed.kind) {
     case 'failed': {
@@ -111,15 +109,20 @@ function repeatOf(
 function hookRequest(facts: RequestFacts, hook: ReceivedHook, payload: JsonValue): HookRequest {
   const { name, target, secretHeaders = [] } = hook;
   const { ids, generation } = facts;
-  const { url, query } = target;
-  const headers = headersWithout(facts.headers.values, secretHeaders);
+  const received = headersWithout(facts.headers.values, secretHeaders);
+  const { url, headers, query } = maskCarried(
+    { url: target.url, query: target.query, headers: received },
+    generation.tokens,
+  );
   return {
     id: ids.id,
     receivedAt: facts.receivedAt,
     seed: ids.seed,
     nonce: ids.nonce,
     path: name,
-    ...maskCarried({ url, query, headers }, generation.tokens),
+    url,
+    headers,
+    query,
     payload,
   };
 }

@@ -48,6 +48,11 @@ describe('what a template prints', () => {
       { path: 'mine', now: 'mine' },
       'github mine 2026-11-20T09:30:00.000Z',
     ],
+    [
+      '{{#each l}}{{constructor.name}}{{toString}}{{__proto__.x}}{{../constructor.name}}{{/each}}',
+      { l: [{}, 'x', [1], 2] },
+      '',
+    ],
     ['{{constructor}}{{__proto__}}{{a.toString}}{{a.length.constructor}}', { a: 'text' }, ''],
     ['{{date}} {{length}} {{default}}', { date: 'd', length: 'l', default: 'x' }, 'd l x'],
     ['{{this}}', { a: 1 }, '{"a":1}'],
