@@ -95,6 +95,12 @@ const WARNINGS: Readonly<Record<string, string>> = {
   class_instance: 'the transform returned an instance of a class; return a plain object',
   helper_argument:
     'a helper of a template got what is of no use to it; "sluice explain" of a kept request says which',
+  json_text:
+    'a field that the template reads into is a text that holds JSON, so what rendered empty was not found in it: let the sender send an object, or read the text in a transform with JSON.parse',
+  rounded_number:
+    "the transform returned a number of the body with its last digits rounded, so two of them may look the same; write exact(payload, 'id') with the name of that field, and exact from the argument: ({ payload, exact }) => …",
+  seconds_as_milliseconds:
+    'the transform made a date of January 1970 from a number of seconds; JavaScript counts milliseconds: write new Date(seconds * 1000)',
 };
 
 const insteadText = (instead: string | undefined): string =>

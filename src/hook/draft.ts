@@ -10,6 +10,7 @@ import type {
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { RenderedTemplate } from './evaluation.ts';
 import { warn, type RawFields } from './action-fields.ts';
+import { warnOfJsonTexts } from './slip-warnings.ts';
 
 /** What a draft is to become. A notification has the fields of a run, as far as they concern its delivery. */
 export type DraftKind = 'wake' | 'agent' | 'notify';
@@ -51,6 +52,10 @@ export function createRender(
       });
     } finally {
       if (unfit.length > 0) warn(warnings, { code: 'helper_argument', field, message: unfit.join('; ') });
+      if (trace.empty.length > 0) {
+        const paths = trace.empty.map(({ expression }) => expression);
+        warnOfJsonTexts(warnings, { field, paths, scope });
+      }
       if (full || trace.empty.length > 0) {
         const index = scope.index === undefined ? {} : { index: scope.index };
         const source = full ? { source: { template, scope: withoutWork(scope) } } : {};

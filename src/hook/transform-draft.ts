@@ -7,6 +7,7 @@ import type { Draft } from './draft.ts';
 import type { EvaluationPart } from './evaluation.ts';
 import { warn } from './action-fields.ts';
 import { mergeResult } from './merge.ts';
+import { warnOfNumbers } from './slip-warnings.ts';
 
 /** Characters of a call that are handed over in the time of a step. */
 const CHARACTERS = 32;
@@ -35,6 +36,7 @@ export function* transformDraft(
       'the transform returned an instance of a class, of which only its own properties count; return a plain object';
     warn(state.warnings, { code: 'class_instance', message });
   }
+  if (reply.kind === 'ok' && reply.json !== undefined) warnOfNumbers(state.warnings, reply.json, scope);
   const merged =
     reply.kind === 'ok'
       ? mergeResult(draft, reply.json, {

@@ -1,0 +1,132 @@
+/*
+ * Silent slips of mappings and transforms that show in what came out of them: a time in seconds read as milliseconds,
+ * a number with more digits than JavaScript keeps, a path into a text that holds JSON. Looked for only where the
+ * result has their mark, and in a part of the body at most. A warning names fields, never a value.
+ */
+import { oneLine } from '../boundary/boundary.ts';
+import type { Warning } from '../action.ts';
+import { ExactNumber, isJsonObject, type JsonValue } from '../json.ts';
+import type { Scope } from '../mapping/mapping.ts';
+import { warn } from './action-fields.ts';
+
+const MAX_LOOKED_AT = 5_000;
+const MAX_PATH_CHARS = 120;
+
+/** Dates of January 1970, in which every number of seconds of our time lies that is read as milliseconds. */
+const EPOCH = /\b1970-01-\d\d|\b\d{1,2}[./]\d{1,2}[./]1970\b|\bJan(?:uary)? (?:\d{1,2},? )?1970\b/;
+/** As many digits as only a number has that a double may not hold. */
+const LONG = /\d{16,}/g;
+
+/** Warns of what a transform made of the numbers that it was given; `json` is its result. */
+export function warnOfNumbers(warnings: Warning[], json: string, { request, item }: Scope): void {
+  const isEpoch = json.includes('1970') && EPOCH.test(json);
+  const long = new Set(json.match(LONG));
+  if (!isEpoch && long.size === 0) return;
+  const [root, value]: [string, JsonValue] =
+    item === undefined ? ['payload', request.payload] : ['item', item];
+  const seconds: string[] = [];
+  for (const [path, number] of numbersIn(root, value)) {
+    if (number instanceof ExactNumber) warnOfRounded(warnings, path, { number, long });
+    else if (isEpoch && isSeconds(number, json)) seconds.push(oneLine(path.join(''), MAX_PATH_CHARS));
+  }
+  const [first, ...others] = seconds;
+  if (first === undefined) return;
+  const which = others.length === 0 ? `${first} is` : `${[first, ...others.slice(0, 2)].join(', ')} are`;
+  warn(warnings, {
+    code: 'seconds_as_milliseconds',
+    message: `the transform made a date of January 1970: ${which} in seconds, and JavaScript counts milliseconds; write new Date(${others.length === 0 ? first : 'seconds'} * 1000)`,
+  });
+}
+
+function warnOfRounded(
+  warnings: Warning[],
+  path: readonly string[],
+  { number, long }: { readonly number: ExactNumber; readonly long: ReadonlySet<string> },
+): void {
+  const rounded = String(number.valueOf());
+  if (!long.has(rounded) || rounded === number.toString()) return;
+  const key =
+    path
+      .at(-1)
+      ?.replace(/^\.|^\[|\]$/g, '')
+      .replaceAll('"', '') ?? '';
+  const call = oneLine(`exact(${path.slice(0, -1).join('')}, '${key}')`, MAX_PATH_CHARS);
+  warn(warnings, {
+    code: 'rounded_number',
+    message: `the transform returned ${oneLine(path.join(''), MAX_PATH_CHARS)} with its last digits rounded, so two of them may look the same: it has more digits than a JavaScript number keeps; write ${call}, with exact from the argument: ({ payload, exact }) => …`,
+  });
+}
+
+/** Whether a number is a time of 2001 to 2038 in seconds, and the result has the day that it gives as milliseconds. */
+function isSeconds(number: number, json: string): boolean {
+  if (!(number >= 1_000_000_000 && number < 2_200_000_000)) return false;
+  const day = new Date(number).toISOString().slice(8, 10);
+  return new RegExp(String.raw`1970-01-${day}|\b0?${Number(day)}\b`).test(json);
+}
+
+/** The numbers of a value, each with the way to it as JavaScript writes it; the nearest to the root first. */
+function* numbersIn(root: string, value: JsonValue): Generator<[readonly string[], number | ExactNumber]> {
+  const waiting: { readonly path: readonly string[]; readonly value: JsonValue }[] = [
+    { path: [root], value },
+  ];
+  for (
+    let next = waiting.shift(), seen = 0;
+    next !== undefined && seen < MAX_LOOKED_AT;
+    next = waiting.shift()
+  ) {
+    seen += 1;
+    const { path, value: found } = next;
+    if (typeof found === 'number' || found instanceof ExactNumber) yield [path, found];
+    else if (Array.isArray(found) || isJsonObject(found)) {
+      for (const [key, inner] of Object.entries(found).slice(0, MAX_LOOKED_AT - waiting.length)) {
+        waiting.push({ path: [...path, stepOf(key, Array.isArray(found))], value: inner as JsonValue });
+      }
+    }
+  }
+}
+
+function stepOf(key: string, isIndex: boolean): string {
+  if (isIndex) return `[${key}]`;
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+/** Warns of a path that leads into a text which holds JSON; `paths` are those that found nothing. */
+export function warnOfJsonTexts(
+  warnings: Warning[],
+  {
+    field,
+    paths,
+    scope,
+  }: { readonly field: string; readonly paths: readonly string[]; readonly scope: Scope },
+): void {
+  for (const path of paths) {
+    const text = jsonTextOn(path.trim(), scope);
+    if (text === undefined) continue;
+    const at = text.startsWith('item') || text.startsWith('payload') ? text : `payload.${text}`;
+    warn(warnings, {
+      code: 'json_text',
+      field,
+      message: `${text} is a text that holds JSON, so ${path.trim()} finds nothing in it: let the sender send it as an object, or read it in a transform with JSON.parse(${at})`,
+    });
+    return;
+  }
+}
+
+/** The part of a path at which there is a text with JSON in it. */
+export function jsonTextOn(path: string, { request, item }: Scope): string | undefined {
+  if (!/^[A-Za-z_][\w-]*(?:\.[\w-]+)+$/.test(path)) return undefined;
+  const [first = '', ...rest] = path.split('.');
+  const roots = { payload: request.payload, item: item ?? null, headers: null, query: null };
+  const hasRoot = Object.hasOwn(roots, first);
+  let value: JsonValue | undefined = hasRoot ? roots[first as keyof typeof roots] : request.payload;
+  const keys = hasRoot ? rest : [first, ...rest];
+  for (const [index, key] of keys.entries()) {
+    if (typeof value === 'string') {
+      const before = [...(hasRoot ? [first] : []), ...keys.slice(0, index)].join('.');
+      return /^\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*$/.test(value) ? before : undefined;
+    }
+    const isInside: boolean = (isJsonObject(value) || Array.isArray(value)) && Object.hasOwn(value, key);
+    value = isInside ? (value as Readonly<Record<string, JsonValue>>)[key] : undefined;
+  }
+  return undefined;
+}
