@@ -61,7 +61,7 @@ async function answers(port: number): Promise<boolean> {
 }
 
 /** Fields 14 and 15 of Linux' `/proc/PID/stat`, in ticks of 10 ms. */
-function cpuSeconds(pid: number | undefined): number | undefined {
+export function cpuSeconds(pid: number | undefined): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [user, system] = stat

@@ -18,13 +18,16 @@ export interface GoodReport {
   readonly accepted: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** Of posts on a connection that was open before, and of those that opened one. */
+  readonly keptP99Ms: number;
+  readonly newP99Ms: number;
   readonly failures: readonly string[];
 }
 
 /** Posts as a good sender does: half of the posts on connections of their own, half on ones that are kept. */
 export async function postAsGoodSender(options: GoodSenderOptions): Promise<GoodReport> {
   const kept = new Agent({ keepAlive: true, maxSockets: options.concurrency });
-  const times: number[] = [];
+  const times = { kept: [] as number[], fresh: [] as number[] };
   const failures: string[] = [];
   let next = 0;
   const { everyMs = 0 } = options;
@@ -36,24 +39,36 @@ export async function postAsGoodSender(options: GoodSenderOptions): Promise<Good
       const begun = performance.now();
       // oxlint-disable-next-line no-await-in-loop -- one after the other, as many at once as `concurrency`
       const found = await post(options, index % 2 === 0 ? kept : undefined);
-      times.push(performance.now() - begun);
-      if (found !== 202) failures.push(String(found));
+      times[found.isKept ? 'kept' : 'fresh'].push(performance.now() - begun);
+      if (found.status !== 202) failures.push(String(found.status));
     }
   };
   await Promise.all(Array.from({ length: options.concurrency }, work));
   kept.destroy();
-  times.sort((a, b) => a - b);
-  const at = (share: number): number => Math.round(times[Math.floor(share * (times.length - 1))] ?? 0);
+  const all = [...times.kept, ...times.fresh];
   return {
     posts: options.posts,
     accepted: options.posts - failures.length,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
+    p50Ms: at(all, 0.5),
+    p99Ms: at(all, 0.99),
+    keptP99Ms: at(times.kept, 0.99),
+    newP99Ms: at(times.fresh, 0.99),
     failures: failures.slice(0, 5),
   };
 }
 
-function post({ port, path, token }: GoodSenderOptions, agent: Agent | undefined): Promise<number | string> {
+function at(times: readonly number[], share: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
+}
+
+interface Posted {
+  /** Of the answer, or why there was none. */
+  readonly status: number | string;
+  readonly isKept: boolean;
+}
+
+function post({ port, path, token }: GoodSenderOptions, agent: Agent | undefined): Promise<Posted> {
   return new Promise((resolve) => {
     const req = request({
       host: '127.0.0.1',
@@ -64,12 +79,13 @@ function post({ port, path, token }: GoodSenderOptions, agent: Agent | undefined
       headers: { authorization: `Bearer ${token}`, 'content-length': 15 },
       timeout: 20_000,
     });
+    const end = (status: number | string): void => resolve({ status, isKept: req.reusedSocket });
     req.on('response', (res) => {
       res.resume();
-      res.once('end', () => resolve(res.statusCode ?? 0));
+      res.once('end', () => end(res.statusCode ?? 0));
     });
     req.on('timeout', () => req.destroy(new Error('no answer in 20 s')));
-    req.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    req.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
     req.end('{"message":"x"}');
   });
 }

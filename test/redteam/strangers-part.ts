@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AttackedService, startAttacked, TOKEN } from './attacked-service.ts';
+import { startAttacked, TOKEN } from './attacked-service.ts';
+import { startBare } from './bare-server.ts';
 import { postAsGoodSender, type GoodReport } from './good-sender.ts';
+import { type QueueReport, watchQueue } from './listen-queue.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { forkStrangers, STRANGER_KINDS, type StrangerKind } from './strangers.ts';
 
@@ -23,6 +25,9 @@ const ATTACKS: readonly Attack[] = [
   { name: 'all kinds, back after 0.2 s', kinds: STRANGER_KINDS, addresses: 200, reconnectMs: 200 },
 ];
 
+/** It keeps as many connections as the service's default, and lets as many wait. */
+const BARE = { connections: 2_000, backlog: 4_096 };
+
 /** 10,000 connections without a token against a service that keeps 2,000, and a sender that has one. */
 export const strangersPart: Part = {
   name: 'strangers',
@@ -32,7 +37,11 @@ export const strangersPart: Part = {
     for (const attack of ATTACKS) {
       progress(attack.name);
       // oxlint-disable-next-line no-await-in-loop -- attacks at once would be one attack
-      rows.push(...rowsOf(attack.name, await runAttack(attack)));
+      const outcome = await runAttack(attack, await startAttacked());
+      progress(`${attack.name}, a bare server`);
+      // oxlint-disable-next-line no-await-in-loop
+      const floor = await runAttack(attack, await startBare(BARE));
+      rows.push(...rowsOf(attack.name, outcome, floor));
     }
     return rows;
   },
@@ -49,7 +58,7 @@ async function measureAlone(): Promise<Row> {
   }
 }
 
-function postGood({ port }: AttackedService): Promise<GoodReport> {
+function postGood({ port }: Victim): Promise<GoodReport> {
   const path = '/hooks/agent';
   return postAsGoodSender({
     port,
@@ -61,18 +70,26 @@ function postGood({ port }: AttackedService): Promise<GoodReport> {
   });
 }
 
-interface Outcome {
-  readonly good: GoodReport;
-  /** Processor time of the service for each connection of a stranger meanwhile; undefined where it is not known. */
-  readonly connectionUs: number | undefined;
-  /** Slowest of the probes of `/healthz` on its own listener. */
-  readonly healthMs: number;
+/** What is attacked: the service, or a bare server for comparison. */
+interface Victim {
+  readonly port: number;
+  readonly healthPort?: number;
+  cpuSeconds(): number | undefined;
+  stop(): Promise<void>;
 }
 
-async function runAttack({ kinds, addresses, reconnectMs }: Attack): Promise<Outcome> {
-  const service = await startAttacked();
+interface Outcome {
+  readonly good: GoodReport;
+  /** Processor time for each connection of a stranger meanwhile; undefined where it is not known. */
+  readonly connectionUs: number | undefined;
+  /** Slowest of the probes of `/healthz` on its own listener; undefined where there is none. */
+  readonly healthMs: number | undefined;
+  readonly queue: QueueReport | undefined;
+}
+
+async function runAttack({ kinds, addresses, reconnectMs }: Attack, victim: Victim): Promise<Outcome> {
   const strangers = await forkStrangers({
-    port: service.port,
+    port: victim.port,
     path: '/hooks/agent',
     count: STRANGERS,
     addresses: Array.from({ length: addresses }, (_, index) => `127.0.${index >> 7}.${(index & 127) + 1}`),
@@ -82,20 +99,22 @@ async function runAttack({ kinds, addresses, reconnectMs }: Attack): Promise<Out
   try {
     // The first wave is over when each of them has had its turn.
     await delay(3_000);
-    const before = { opened: strangers.opened(), cpu: service.cpuSeconds() };
-    const posting = postGood(service);
-    const healthMs = await probe(service.healthPort);
+    const before = { opened: strangers.opened(), cpu: victim.cpuSeconds() };
+    const queue = watchQueue(victim.port);
+    const posting = postGood(victim);
+    const healthMs = victim.healthPort === undefined ? undefined : await probe(victim.healthPort);
     const good = await posting;
     const opened = strangers.opened() - before.opened;
-    const cpu = (service.cpuSeconds() ?? Number.NaN) - (before.cpu ?? Number.NaN);
+    const cpu = (victim.cpuSeconds() ?? Number.NaN) - (before.cpu ?? Number.NaN);
     return {
       good,
       healthMs,
+      queue: queue(),
       connectionUs: opened === 0 || Number.isNaN(cpu) ? undefined : Math.round((cpu * 1e6) / opened),
     };
   } finally {
     await strangers.stop();
-    await service.stop();
+    await victim.stop();
   }
 }
 
@@ -112,8 +131,12 @@ async function probe(port: number): Promise<number> {
   return Math.round(slowest);
 }
 
-function rowsOf(name: string, { good, healthMs, connectionUs }: Outcome): readonly Row[] {
-  const { posts, accepted, p50Ms, p99Ms, failures } = good;
+function rowsOf(
+  name: string,
+  { good, healthMs, connectionUs, queue }: Outcome,
+  floor: Outcome,
+): readonly Row[] {
+  const { posts, accepted, p99Ms, failures } = good;
   const failed = failures.length === 0 ? '' : ` (${[...new Set(failures)].join(', ')})`;
   return [
     {
@@ -123,21 +146,34 @@ function rowsOf(name: string, { good, healthMs, connectionUs }: Outcome): readon
     },
     {
       what: `${name}: time of a good post`,
-      figure: `p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
+      figure: timesOf(good),
       aim: { text: `p99 under ${MAX_P99_MS} ms`, met: p99Ms < MAX_P99_MS },
     },
-    {
-      what: `${name}: slowest probe`,
-      figure: `${healthMs} ms`,
-      aim: { text: `under ${MAX_P99_MS} ms`, met: healthMs < MAX_P99_MS },
-    },
-    ...(connectionUs === undefined
+    { what: `${name}: the same at a bare server`, figure: timesOf(floor.good) },
+    ...(healthMs === undefined
       ? []
       : [
           {
-            what: `${name}: processor time for each connection`,
-            figure: `${connectionUs} us, good posts included`,
+            what: `${name}: slowest probe`,
+            figure: `${healthMs} ms`,
+            aim: { text: `under ${MAX_P99_MS} ms`, met: healthMs < MAX_P99_MS },
           },
         ]),
+    { what: `${name}: connections waiting to be taken up`, figure: queueText(queue) },
+    { what: `${name}: the same at a bare server`, figure: queueText(floor.queue) },
+    {
+      what: `${name}: processor time for each connection`,
+      figure: `${connectionUs ?? '?'} us, good posts included; bare ${floor.connectionUs ?? '?'} us`,
+    },
   ];
+}
+
+function timesOf({ p50Ms, p99Ms, keptP99Ms, newP99Ms }: GoodReport): string {
+  return `p50 ${p50Ms} ms, p99 ${p99Ms} ms (kept connections ${keptP99Ms} ms, new ones ${newP99Ms} ms)`;
+}
+
+function queueText(queue: QueueReport | undefined): string {
+  if (queue === undefined) return 'the system does not say';
+  const { longest, overflows, sentAgain } = queue;
+  return `at most ${longest}; ${overflows} found the queue full, ${sentAgain} first packets sent again`;
 }
