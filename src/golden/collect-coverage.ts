@@ -36,25 +36,29 @@ export function collectCoverage(
   { modules, readModule }: CoverageSources,
 ): Coverage {
   const hits = countHits(evaluations);
+  const ignoredIn = ignoredLinesByFile();
+  const ofMappings = table.mappings.flatMap((mapping) => {
+    const { file, text } = mapping.at.source;
+    const ignored = ignoredIn(file, () => text);
+    const whole = ignored.get(lineColumn(mapping.at).line);
+    return mappingItems(mapping, hits).map((item) => withReason(item, whole ?? ignored.get(item.line)));
+  });
+  const ofModules = modules
+    .flatMap(moduleItems)
+    .map((item) => withReason(item, ignoredIn(item.file, () => readModule(item.file)).get(item.line)));
+  const items = [...ofMappings, ...ofModules];
+  const counted = items.filter(({ ignored }) => ignored === undefined);
+  return { items, covered: counted.filter((item) => item.hits > 0).length, total: counted.length };
+}
+
+/** Looks for the comments that leave lines out once in each file. */
+function ignoredLinesByFile(): (file: string, text: () => string) => ReadonlyMap<number, string> {
   const lines = new Map<string, ReadonlyMap<number, string>>();
-  const ignoredIn = (file: string, text: () => string): ReadonlyMap<number, string> => {
+  return (file, text) => {
     const known = lines.get(file) ?? findIgnoredLines(text());
     lines.set(file, known);
     return known;
   };
-  const items = [
-    ...table.mappings.flatMap((mapping) => {
-      const { file, text } = mapping.at.source;
-      const ignored = ignoredIn(file, () => text);
-      const whole = ignored.get(lineColumn(mapping.at).line);
-      return mappingItems(mapping, hits).map((item) => withReason(item, whole ?? ignored.get(item.line)));
-    }),
-    ...modules
-      .flatMap(moduleItems)
-      .map((item) => withReason(item, ignoredIn(item.file, () => readModule(item.file)).get(item.line))),
-  ];
-  const counted = items.filter(({ ignored }) => ignored === undefined);
-  return { items, covered: counted.filter((item) => item.hits > 0).length, total: counted.length };
 }
 
 /** What ran of the transforms, and their texts, in which lines are left out. */
@@ -89,36 +93,27 @@ function countHits(evaluations: readonly Evaluation[]): Hits {
 
 const key = (at: Place): string => `${at.source.file}:${at.start}`;
 
+function itemAt(kind: CoverageItem['kind'], at: Place, what: string, hits: number): CoverageItem {
+  return { kind, file: at.source.file, ...lineColumn(at), what, hits };
+}
+
 function mappingItems(mapping: CompiledMapping, hits: Hits): readonly CoverageItem[] {
   const count = (what: string): number => hits.get(what) ?? 0;
-  const item = (kind: CoverageItem['kind'], at: Place, what: string, reached: number): CoverageItem => ({
-    kind,
-    file: at.source.file,
-    ...lineColumn(at),
-    what,
-    hits: reached,
+  const leaves = (mapping.match.when?.leaves ?? []).flatMap((at) => {
+    const failed = count(`false@${key(at)}`) + count(`unknown@${key(at)}`);
+    return [
+      itemAt('condition', at, 'the condition never holds', count(`true@${key(at)}`)),
+      itemAt('condition', at, 'the condition never fails', failed),
+    ];
   });
-  const leaves = (mapping.match.when?.leaves ?? []).flatMap((at) => [
-    item('condition', at, 'the condition never holds', count(`true@${key(at)}`)),
-    item(
-      'condition',
-      at,
-      'the condition never fails',
-      count(`false@${key(at)}`) + count(`unknown@${key(at)}`),
-    ),
-  ]);
-  const blocks = templatesOf(mapping).flatMap((template) =>
-    template.blocks.flatMap((at) => [
-      item('template', at, 'the block is never rendered', count(`main@${key(at)}`)),
-      item('template', at, 'the block is never left out', count(`inverse@${key(at)}`)),
+  const blocks = templatesOf(mapping).flatMap(({ blocks: found }) =>
+    found.flatMap((at) => [
+      itemAt('template', at, 'the block is never rendered', count(`main@${key(at)}`)),
+      itemAt('template', at, 'the block is never left out', count(`inverse@${key(at)}`)),
     ]),
   );
-  const taken = item(
-    'mapping',
-    mapping.at,
-    `mapping ${mapping.id} is never taken`,
-    count(`mapping@${mapping.id}`),
-  );
+  const reached = count(`mapping@${mapping.id}`);
+  const taken = itemAt('mapping', mapping.at, `mapping ${mapping.id} is never taken`, reached);
   return [taken, ...leaves, ...blocks];
 }
 
@@ -186,33 +181,38 @@ function formatText(coverage: Coverage): string {
 
 /** LCOV: functions as FN, the two sides of a condition or block as the branches of one block, lines as DA. */
 function formatLcov(coverage: Coverage): string {
-  const records: string[] = [];
   const counted = coverage.items.filter(({ ignored }) => ignored === undefined);
-  for (const file of new Set(counted.map((item) => item.file))) {
-    const items = counted.filter((item) => item.file === file);
-    const named = items.filter((item) => item.kind === 'mapping' || item.kind === 'function');
-    const sides = items.filter((item) => item.kind !== 'mapping' && item.kind !== 'function');
-    const names = named.map(
-      (item) =>
-        `${item.what.replaceAll(/ is never .*$/g, '').replaceAll(',', ' ')}@${item.line}:${item.column}`,
-    );
-    const lines = new Map<number, number>();
-    for (const item of items) lines.set(item.line, Math.max(lines.get(item.line) ?? 0, item.hits));
-    records.push(
-      'TN:',
-      `SF:${file}`,
-      ...named.map((item, index) => `FN:${item.line},${names[index]}`),
-      ...named.map((item, index) => `FNDA:${item.hits},${names[index]}`),
-      `FNF:${named.length}`,
-      `FNH:${named.filter((item) => item.hits > 0).length}`,
-      ...sides.map((item, index) => `BRDA:${item.line},0,${index},${item.hits}`),
-      `BRF:${sides.length}`,
-      `BRH:${sides.filter((item) => item.hits > 0).length}`,
-      ...[...lines].sort(([a], [b]) => a - b).map(([line, count]) => `DA:${line},${count}`),
-      `LF:${lines.size}`,
-      `LH:${[...lines.values()].filter((count) => count > 0).length}`,
-      'end_of_record',
-    );
-  }
+  const records = [...new Set(counted.map((item) => item.file))].flatMap((file) =>
+    lcovRecord(
+      file,
+      counted.filter((item) => item.file === file),
+    ),
+  );
   return records.length === 0 ? '' : `${records.join('\n')}\n`;
+}
+
+function lcovRecord(file: string, items: readonly CoverageItem[]): readonly string[] {
+  const named = items.filter((item) => item.kind === 'mapping' || item.kind === 'function');
+  const sides = items.filter((item) => item.kind !== 'mapping' && item.kind !== 'function');
+  const lines = new Map<number, number>();
+  for (const item of items) lines.set(item.line, Math.max(lines.get(item.line) ?? 0, item.hits));
+  return [
+    'TN:',
+    `SF:${file}`,
+    ...named.map((item) => `FN:${item.line},${lcovName(item)}`),
+    ...named.map((item) => `FNDA:${item.hits},${lcovName(item)}`),
+    `FNF:${named.length}`,
+    `FNH:${named.filter((item) => item.hits > 0).length}`,
+    ...sides.map((item, index) => `BRDA:${item.line},0,${index},${item.hits}`),
+    `BRF:${sides.length}`,
+    `BRH:${sides.filter((item) => item.hits > 0).length}`,
+    ...[...lines].sort(([a], [b]) => a - b).map(([line, count]) => `DA:${line},${count}`),
+    `LF:${lines.size}`,
+    `LH:${[...lines.values()].filter((count) => count > 0).length}`,
+    'end_of_record',
+  ];
+}
+
+function lcovName({ what, line, column }: CoverageItem): string {
+  return `${what.replaceAll(/ is never .*$/g, '').replaceAll(',', ' ')}@${line}:${column}`;
 }

@@ -1,4 +1,4 @@
-import type { Action, Warning } from '../action.ts';
+import type { Action, AgentAction, NotifyAction, WakeAction, Warning } from '../action.ts';
 import { printYaml } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 
@@ -20,21 +20,13 @@ const HEADER =
 /** Says what a delivery became, without ids, times and positions, which change when nothing that matters does. */
 export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs): Expectation {
   const { outcome, mapping, warnings, trace } = evaluation;
-  const empty = trace.templates.flatMap((template) =>
-    template.empty.map(
-      ({ expression }) =>
-        `${template.field}${template.index === undefined ? '' : `[${template.index}]`}: ${expression}`,
-    ),
+  const empty = trace.templates.flatMap(({ field, index, empty: found }) =>
+    found.map(({ expression }) => `${field}${index === undefined ? '' : `[${index}]`}: ${expression}`),
   );
   const logs = trace.transforms.flatMap(({ reply }) =>
     reply.logs.map((line) => `${line.level}: ${line.text}`),
   );
-  const failures = trace.transforms.flatMap(({ call, reply, problem }) => {
-    if (problem !== undefined) return [`${call.ref.module}: ${problem}`];
-    if (reply.kind === 'ok') return [];
-    const { failure, name, message } = reply;
-    return [`${call.ref.module}: ${failure}: ${name === undefined ? '' : `${name}: `}${message}`];
-  });
+  const failures = trace.transforms.flatMap(describeFailure);
   return {
     outcome: accepted?.error === undefined ? outcome.kind : 'rejected',
     ...(mapping === undefined ? {} : { mapping: mapping.id }),
@@ -47,6 +39,17 @@ export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs
     // Without it a transform that fails for another reason than the one meant would pass.
     ...(failures.length === 0 ? {} : { failures }),
   };
+}
+
+function describeFailure({
+  call,
+  reply,
+  problem,
+}: Evaluation['trace']['transforms'][number]): readonly string[] {
+  if (problem !== undefined) return [`${call.ref.module}: ${problem}`];
+  if (reply.kind === 'ok') return [];
+  const { failure, name, message } = reply;
+  return [`${call.ref.module}: ${failure}: ${name === undefined ? '' : `${name}: `}${message}`];
 }
 
 function describeOutcome(outcome: Evaluation['outcome']): Record<string, unknown> {
@@ -68,41 +71,39 @@ function describeOutcome(outcome: Evaluation['outcome']): Record<string, unknown
 }
 
 function describeAction(action: Action): Record<string, unknown> {
-  if (action.kind === 'wake') {
-    return {
-      action: 'wake',
-      mode: action.mode,
-      text: action.text,
-      ...(action.origin.trusted ? { trusted: true } : {}),
-      ...(action.dedupe === undefined ? {} : { dedupe: action.dedupe.key }),
-    };
+  switch (action.kind) {
+    case 'wake':
+      return describeWake(action);
+    case 'notify':
+      return describeNotification(action);
+    case 'agent':
+      return describeRun(action);
   }
-  if (action.kind === 'notify') {
-    const { name, channel, to, summary, fallback, dedupe, message } = action;
-    const settings = {
-      to,
-      summary: summary === 'never' ? summary : undefined,
-      fallback,
-      dedupe: dedupe?.key,
-    };
-    return { action: 'notify', name, channel, ...given(settings), message };
-  }
-  const { name, wakeMode, sessionKey, oneShot, deliver, channel, to, model, thinking, timeoutSeconds } =
-    action;
-  const { runner, fallback, callbackUrl, dedupe, debounce, prompt } = action;
+}
+
+function describeWake({ mode, text, origin, dedupe }: WakeAction): Record<string, unknown> {
+  return {
+    action: 'wake',
+    mode,
+    text,
+    ...(origin.trusted ? { trusted: true } : {}),
+    ...(dedupe === undefined ? {} : { dedupe: dedupe.key }),
+  };
+}
+
+function describeNotification(action: NotifyAction): Record<string, unknown> {
+  const { name, channel, to, summary, fallback, dedupe, message } = action;
   const settings = {
     to,
-    model,
-    thinking,
-    timeoutSeconds,
-    summary: action.summary,
-    runner,
-    cwd: action.cwd,
+    summary: summary === 'never' ? summary : undefined,
     fallback,
-    callbackUrl,
     dedupe: dedupe?.key,
-    debounce: debounce && { key: debounce.key, seconds: debounce.seconds, maxSeconds: debounce.maxSeconds },
   };
+  return { action: 'notify', name, channel, ...given(settings), message };
+}
+
+function describeRun(action: AgentAction): Record<string, unknown> {
+  const { name, wakeMode, sessionKey, oneShot, deliver, channel, prompt } = action;
   return {
     action: 'agent',
     name,
@@ -110,9 +111,28 @@ function describeAction(action: Action): Record<string, unknown> {
     sessionKey: oneShot ? 'hook:<uuid>' : sessionKey,
     deliver,
     channel,
-    ...given(settings),
+    ...given(settingsOfRun(action)),
     ...(action.origin.trusted ? { trusted: true } : {}),
     prompt,
+  };
+}
+
+/** What a run has only where the mapping or the request says it. */
+function settingsOfRun(action: AgentAction): Record<string, unknown> {
+  const { to, model, thinking, timeoutSeconds, summary, runner, cwd, fallback, callbackUrl } = action;
+  const { dedupe, debounce } = action;
+  return {
+    to,
+    model,
+    thinking,
+    timeoutSeconds,
+    summary,
+    runner,
+    cwd,
+    fallback,
+    callbackUrl,
+    dedupe: dedupe?.key,
+    debounce: debounce && { key: debounce.key, seconds: debounce.seconds, maxSeconds: debounce.maxSeconds },
   };
 }
 
