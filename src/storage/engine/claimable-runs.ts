@@ -56,21 +56,22 @@ export function findClaimable(
   options: ClaimRunsOptions,
   hourly: HourlyRoom,
 ): readonly Claimable[] {
-  const { nowMs, limit, maxPerMapping, maxPerRunner, limits } = options;
-  const isFree = maxPerMapping === undefined && (maxPerRunner?.size ?? 0) === 0 && limits === undefined;
-  const questions: readonly Question[] = isFree ? [[IN_ORDER, limit]] : laneQuestions(limit);
-  const [due, pauses, ...first] = store.sql.allOf<object>([
-    [DUE, nowMs, PROMOTED_PER_CLAIM],
-    [PAUSES],
-    ...questions,
-  ]) as [WaitingRun[], QueuePause[], ...object[][]];
+  const { limit } = options;
+  const isFree = hasNoLimits(options);
+  const [due, pauses, ...first] = store.sql.allOf<object>(claimQuestions(options)) as [
+    WaitingRun[],
+    QueuePause[],
+    ...object[][],
+  ];
   for (const run of due) makeDue(store, run);
   const paused = new Set(pauses.map(({ mappingId }) => mappingId));
   if (paused.has(ALL_MAPPINGS)) return [];
   const isOpen = isFree && paused.size === 0;
   // What was ready then may stand behind a run that has become due.
   const isStale = due.length > 0 || isOpen !== isFree;
-  const answers = isStale ? store.sql.allOf<object>(isOpen ? questions : laneQuestions(limit)) : first;
+  const answers = isStale
+    ? store.sql.allOf<object>(isOpen ? [[IN_ORDER, limit]] : laneQuestions(limit))
+    : first;
   if (isOpen) return answers[0] as Claimable[];
   const [active, exempt, lanes] = answers as LaneAnswers;
   const room = new Room(options, active);
@@ -79,6 +80,17 @@ export function findClaimable(
     ...inLanes(store.sql, { lanes, limit, room, hourly, paused }),
   ];
   return pick(found, { limit, room, hourly, paused });
+}
+
+/** What a claim asks first. */
+export function claimQuestions(options: ClaimRunsOptions): readonly Question[] {
+  const { nowMs, limit } = options;
+  const ready: readonly Question[] = hasNoLimits(options) ? [[IN_ORDER, limit]] : laneQuestions(limit);
+  return [[DUE, nowMs, PROMOTED_PER_CLAIM], [PAUSES], ...ready];
+}
+
+function hasNoLimits({ maxPerMapping, maxPerRunner, limits }: ClaimRunsOptions): boolean {
+  return maxPerMapping === undefined && (maxPerRunner?.size ?? 0) === 0 && limits === undefined;
 }
 
 type LaneAnswers = [active: (Lane & { active: number })[], exempt: (Lane & { seq: number })[], lanes: Lane[]];

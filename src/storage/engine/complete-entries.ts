@@ -1,5 +1,6 @@
 import type { OutboxResult } from '../records.ts';
 import { writeLastTarget } from './outbox-rows.ts';
+import type { Question } from './statements.ts';
 import { OUTBOX } from './states.ts';
 import type { Store } from './store.ts';
 
@@ -15,13 +16,17 @@ export interface ActiveEntry {
   readonly sessionKey: string;
 }
 
+type EntryEnd = readonly [outboxId: string, result: OutboxResult];
+
+/** What `completeEntries` asks. */
+export function entryQuestions(ends: readonly EntryEnd[], holder: string): readonly Question[] {
+  return ends.map(([outboxId]) => [FIND_ACTIVE, outboxId, holder]);
+}
+
 /** Ends deliveries and callbacks; says of each whether this process held it. All are asked for at once. */
-export function completeEntries(
-  store: Store,
-  ends: readonly (readonly [outboxId: string, result: OutboxResult])[],
-): boolean[] {
+export function completeEntries(store: Store, ends: readonly EntryEnd[]): boolean[] {
   const { sql, holder } = store;
-  const answers = sql.allOf<ActiveEntry>(ends.map(([outboxId]) => [FIND_ACTIVE, outboxId, holder]));
+  const answers = sql.allOf<ActiveEntry>(entryQuestions(ends, holder));
   const ended = new Set<string>();
   return ends.map(([outboxId, result], index) => {
     const entry = answers[index]?.[0];

@@ -2,6 +2,7 @@ import type { RunCompletion } from '../records.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
 import { endRun, FIND_HEAD, type RunHead } from './run-rows.ts';
 import { appendHistory, FIND_SESSION, type NewTurns } from './session-rows.ts';
+import type { Question } from './statements.ts';
 import { RUN } from './states.ts';
 import type { Store } from './store.ts';
 
@@ -10,11 +11,8 @@ import type { Store } from './store.ts';
  * have taken it over. All that has to be known is asked at once, so that any number of ends is one question.
  */
 export function completeRuns(store: Store, completions: readonly RunCompletion[]): boolean[] {
-  const histories = completions.flatMap(({ history }) => history ?? []);
-  const answers = store.sql.allOf<object>([
-    ...completions.map(({ runId }) => [FIND_HEAD, runId] as const),
-    ...histories.map(({ conversation: { owner, key } }) => [FIND_SESSION, owner, key] as const),
-  ]);
+  const histories = historiesOf(completions);
+  const answers = store.sql.allOf<object>(endQuestions(completions));
   const known = new Set(
     histories.filter((_, index) => answers[completions.length + index]?.length !== 0).map(nameOf),
   );
@@ -26,6 +24,20 @@ export function completeRuns(store: Store, completions: readonly RunCompletion[]
     complete(store, run, { completion, known });
     return true;
   });
+}
+
+/** What `completeRuns` asks. */
+export function endQuestions(completions: readonly RunCompletion[]): readonly Question[] {
+  return [
+    ...completions.map(({ runId }) => [FIND_HEAD, runId] as const),
+    ...historiesOf(completions).map(
+      ({ conversation: { owner, key } }) => [FIND_SESSION, owner, key] as const,
+    ),
+  ];
+}
+
+function historiesOf(completions: readonly RunCompletion[]): readonly NewTurns[] {
+  return completions.flatMap(({ history }) => history ?? []);
 }
 
 function complete(

@@ -1,4 +1,4 @@
-import type { Statements } from './statements.ts';
+import type { Question, Statements } from './statements.ts';
 
 /** What is counted, so that limits and `backlog()` cost the same with a thousand rows and with a million. */
 export interface Counters {
@@ -59,8 +59,8 @@ export class CounterRow {
   }
 
   /** Begins a transaction with what is stored, since another process may have written. */
-  begin(): void {
-    this.#stored = this.#sql.begin(SELECT) as Counters;
+  begin(ahead: readonly Question[] = []): void {
+    this.#stored = this.#sql.begin(SELECT, ahead) as Counters;
     Object.assign(this.counters, this.#stored);
   }
 

@@ -1,15 +1,12 @@
 import { serializeError, type SerializedError } from './serialized-error.ts';
 import { findTogether } from './accept-together.ts';
-import { completeEntries } from './complete-entries.ts';
-import { completeRuns } from './complete-runs.ts';
+import { argumentsOf, ENDS, questionsAhead, requestsOf } from './batch-plan.ts';
 import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { type AnyOperation, type Call, type OperationName, READS, WRITES } from './operations.ts';
 import { lookUpReservations } from './reservations.ts';
-import { type AcceptLimits, BrokenOff, PostFailed, type Statements } from './statements.ts';
+import { type AcceptLimits, BrokenOff, PostFailed, type Question, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
-import type { PreparedRequest } from '../prepared-request.ts';
-import type { OutboxResult, RunCompletion } from '../records.ts';
 import type { StorageError } from '../storage-error.ts';
 
 /** Flat triples `id, failed (0 or 1), result or SerializedError`: one array for a whole batch. */
@@ -36,13 +33,6 @@ const BEGINNING: ReadonlySet<OperationName> = new Set<OperationName>([
   'claimOutbox',
   'claimEvents',
 ]);
-
-type EndAll = (store: Store, calls: readonly (readonly unknown[])[]) => readonly boolean[];
-
-const ENDS: readonly (readonly [name: OperationName, endAll: EndAll])[] = [
-  ['completeRun', (store, calls) => completeRuns(store, (calls as [RunCompletion][]).flat())],
-  ['completeOutbox', (store, calls) => completeEntries(store, calls as [string, OutboxResult][])],
-];
 
 /**
  * Executes batches: everything that writes shares one transaction. Where one fails, all are done again, each in its own
@@ -165,9 +155,9 @@ export class Engine {
     }
   }
 
-  #begin(): void {
+  #begin(ahead: readonly Question[] = []): void {
     this.#store.reserved.clear();
-    this.#row.begin();
+    this.#row.begin(ahead);
   }
 
   /**
@@ -175,11 +165,11 @@ export class Engine {
    * failed; then nothing is stored.
    */
   #writeTogether(calls: readonly Call[]): Replies | undefined {
-    this.#begin();
+    this.#begin(questionsAhead(this.#store, calls));
     try {
+      lookUpReservations(this.#store, requestsOf(calls));
       const replies = this.#writeEnds(calls);
       const rest = replies.length === 0 ? calls : without(calls, replies);
-      lookUpReservations(this.#store, requestsOf(rest));
       for (const [id, name, args] of rest) replies.push(id, 0, this.#writes[name]?.(this.#store, ...args));
       return this.#commit() ? replies : undefined;
     } catch (error) {
@@ -204,13 +194,10 @@ export class Engine {
   /** What ends goes together, before all else: what it makes room for may be used by the rest. */
   #writeEnds(calls: readonly Call[]): Replies {
     const replies: Replies = [];
-    for (const [name, endAll] of ENDS) {
+    for (const { name, end } of ENDS) {
       const ends = calls.filter((call) => call[1] === name);
       if (ends.length === 0) continue;
-      const results = endAll(
-        this.#store,
-        ends.map(([, , args]) => args),
-      );
+      const results = end(this.#store, ends.map(argumentsOf));
       for (const [index, [id]] of ends.entries()) replies.push(id, 0, results[index]);
     }
     return replies;
@@ -245,10 +232,4 @@ export class Engine {
 function without(calls: readonly Call[], replies: Replies): readonly Call[] {
   const answered = new Set(replies.filter((_, index) => index % 3 === 0));
   return calls.filter(([id]) => !answered.has(id));
-}
-
-function requestsOf(calls: readonly Call[]): readonly PreparedRequest[] {
-  return calls.flatMap(([, name, [request]]) =>
-    name === 'acceptRequest' ? [request as PreparedRequest] : [],
-  );
 }

@@ -1,4 +1,5 @@
 import type { PreparedRequest, Reservation } from '../prepared-request.ts';
+import type { Question } from './statements.ts';
 import type { Reserved, Store } from './store.ts';
 
 /** Keys that requests and actions have taken, as accepts find and take them. */
@@ -9,17 +10,26 @@ const RESERVE = `INSERT INTO idempotency (scope, key, body_sha256, result, expir
   ON CONFLICT (scope, key) DO UPDATE SET body_sha256 = excluded.body_sha256, result = excluded.result,
     expires_at = excluded.expires_at`;
 
+/** What `lookUpReservations` asks. */
+export function reservationQuestions(requests: readonly PreparedRequest[]): readonly Question[] {
+  return wantedBy(requests).map(({ scope, key }) => [FIND_RESERVED, scope, key]);
+}
+
 /** Looks up at once what all requests of a transaction will ask for; `reserve` keeps it true. */
 export function lookUpReservations(store: Store, requests: readonly PreparedRequest[]): void {
-  const wanted = requests.flatMap(({ reservation, actions }) => [
-    ...(reservation === undefined ? [] : [reservation]),
-    ...actions.flatMap(({ dedupe }) => dedupe ?? []),
-  ]);
+  const wanted = wantedBy(requests);
   if (wanted.length === 0) return;
-  const answers = store.sql.allOf<Reserved>(wanted.map(({ scope, key }) => [FIND_RESERVED, scope, key]));
+  const answers = store.sql.allOf<Reserved>(reservationQuestions(requests));
   for (const [index, reservation] of wanted.entries()) {
     store.reserved.set(nameOf(reservation), answers[index]?.[0]);
   }
+}
+
+function wantedBy(requests: readonly PreparedRequest[]): readonly Reservation[] {
+  return requests.flatMap(({ reservation, actions }) => [
+    ...(reservation === undefined ? [] : [reservation]),
+    ...actions.flatMap(({ dedupe }) => dedupe ?? []),
+  ]);
 }
 
 export function nameOf({ scope, key }: Reservation): string {

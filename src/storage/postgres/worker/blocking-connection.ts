@@ -14,7 +14,7 @@ const MAX_WAIT_MS = 15_000;
 const MAX_END_MS = 3_000;
 
 /** An error of PostgreSQL, or of the way there. */
-export class PostgresError extends Error {
+class PostgresError extends Error {
   override readonly name = 'PostgresError';
   readonly code: string;
 

@@ -34,6 +34,8 @@ const ACCEPT_RUNS = `WITH given AS (
   INSERT INTO run_actions (seq, action) SELECT seq, action FROM inserted JOIN fresh USING (id)
 ) SELECT one FROM room`;
 
+type Begun = [begun: Answered, counted: Answered, known: Answered, ...ahead: Answered[]];
+
 const NUMBERED = 'SELECT pg_current_xact_id()::text AS transaction,';
 const VERSION = 'SELECT version FROM sluice_schema';
 
@@ -57,6 +59,8 @@ export class PostgresStatements implements Statements {
   readonly #names = new Map<string, { readonly name: string; readonly text: string }>();
   readonly #options: StatementsOptions;
   #posted: Statement[] = [];
+  /** Answers that came along with the begin; true until something is written. */
+  #ahead = new Map<string, object[]>();
   /** What the database calls the transaction under way; undefined where there is none. */
   #transaction: string | undefined;
 
@@ -70,20 +74,18 @@ export class PostgresStatements implements Statements {
     return this.#transaction !== undefined;
   }
 
-  begin(first: string): object {
+  begin(first: string, ahead: readonly Question[] = []): object {
     this.#leave();
     const { perTransaction } = this.#options;
     const text = ['BEGIN', ...(perTransaction === undefined ? [] : [perTransaction])].join('; ');
     const locking = `${first.replace(/^SELECT/, NUMBERED)} FOR UPDATE`;
-    const asked = [{ text }, this.#statement(locking, []), this.#statement(VERSION, [])];
-    const [, counted, known] = this.#inTransaction(asked, { mayConnect: true }) as [
-      Answered,
-      Answered,
-      Answered,
-    ];
+    const questions: readonly Question[] = [[locking], [VERSION], ...ahead];
+    const asked = [{ text }, ...questions.map((question) => this.#statement(...question))];
+    const [, counted, known, ...answers] = this.#inTransaction(asked, { mayConnect: true }) as Begun;
     const { transaction, ...row } = counted.rows[0] as { readonly transaction: string };
-    const [{ version }] = known.rows as [{ readonly version: number }];
+    const { version } = known.rows[0] as { readonly version: number };
     this.#transaction = transaction;
+    this.#ahead = new Map(ahead.map((question, index) => [nameOf(question), rowsOf(answers[index])]));
     // Services of a newer version may have gone on with the store while this one was cut off.
     try {
       refuseNewer(placeOf(this.#options.url), version);
@@ -102,7 +104,7 @@ export class PostgresStatements implements Statements {
     const { channel } = this.#options;
     const statements = [
       ...posted,
-      ...(text === undefined ? [] : [this.#statement(text, values)]),
+      ...(text === undefined ? [] : [this.#statement(text, ...values)]),
       { text: channel === undefined ? 'COMMIT' : `NOTIFY ${channel}; COMMIT` },
     ];
     try {
@@ -146,6 +148,7 @@ export class PostgresStatements implements Statements {
   #leave(): readonly Statement[] {
     const posted = this.#posted;
     this.#posted = [];
+    this.#ahead.clear();
     this.#transaction = undefined;
     return posted;
   }
@@ -157,6 +160,7 @@ export class PostgresStatements implements Statements {
       if (isInside) this.#rollBack();
       return 0;
     }
+    this.#ahead.clear();
     if (text.startsWith('ROLLBACK TO')) this.#send();
     return this.#answer(text, values).rowCount;
   }
@@ -171,10 +175,12 @@ export class PostgresStatements implements Statements {
   }
 
   post(text: string, ...values: SqlValue[]): void {
-    this.#posted.push(this.#statement(text, values));
+    this.#ahead.clear();
+    this.#posted.push(this.#statement(text, ...values));
   }
 
   insert(text: string, ...values: SqlValue[]): number | undefined {
+    this.#ahead.clear();
     const [row] = this.#answer(`${text} RETURNING seq`, values).rows as readonly { readonly seq: number }[];
     return row?.seq;
   }
@@ -184,13 +190,17 @@ export class PostgresStatements implements Statements {
   }
 
   all<Row>(text: string, ...values: SqlValue[]): Row[] {
-    return this.#answer(text, values).rows.map(unescapeRow) as Row[];
+    return rowsOf(this.#answer(text, values)) as Row[];
   }
 
   allOf<Row>(questions: readonly Question[]): Row[][] {
-    if (questions.length === 0) return [];
-    const answers = this.#ask(questions.map(([text, ...values]) => this.#statement(text, values)));
-    return answers.map(({ rows }) => rows.map(unescapeRow) as Row[]);
+    const known = questions.flatMap((question) => {
+      const rows = this.#ahead.get(nameOf(question));
+      return rows === undefined ? [] : [rows as Row[]];
+    });
+    if (known.length === questions.length) return known;
+    const answers = this.#ask(questions.map((question) => this.#statement(...question)));
+    return answers.map((answer) => rowsOf(answer) as Row[]);
   }
 
   acceptRuns(runs: readonly NewRun[], { maxBacklogRuns, maxBacklogBytes }: AcceptLimits): boolean {
@@ -231,7 +241,7 @@ export class PostgresStatements implements Statements {
   }
 
   #answer(text: string, values: readonly SqlValue[]): Answered {
-    return this.#ask([this.#statement(text, values)])[0] as Answered;
+    return this.#ask([this.#statement(text, ...values)])[0] as Answered;
   }
 
   /** Sends what was posted, and then these; returns the answers to these. */
@@ -248,7 +258,7 @@ export class PostgresStatements implements Statements {
     }
   }
 
-  #statement(text: string, values: readonly SqlValue[]): Statement {
+  #statement(text: string, ...values: readonly SqlValue[]): Statement {
     const prepared = this.#prepared(text);
     // A pooler gives each transaction another connection, which knows no statement of the one before.
     const named = this.#options.perTransaction === undefined ? { name: prepared.name } : {};
@@ -262,6 +272,14 @@ export class PostgresStatements implements Statements {
     this.#names.set(text, prepared);
     return prepared;
   }
+}
+
+function nameOf(question: Question): string {
+  return JSON.stringify(question);
+}
+
+function rowsOf(answer: Answered | undefined): object[] {
+  return (answer?.rows ?? []).map(unescapeRow);
 }
 
 function hasRow([answer]: readonly Answered[]): boolean {
