@@ -45,14 +45,15 @@ const ownPlaces = {
   setup(plugin) {
     plugin.onResolve({ filter: /^sluice:dist$/ }, () => ({ path: 'dist', namespace: 'sluice' }));
     plugin.onLoad({ filter: /.*/, namespace: 'sluice' }, () => ({
-      contents: 'export const placeOf = (path) => new URL(`../${path}`, import.meta.url).href;',
+      contents: 'export const bundledModuleUrl = (path) => new URL(`../${path}`, import.meta.url).href;',
     }));
     plugin.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
       if (!text.includes('import.meta.url')) return undefined;
+      if (text.includes('bundledModuleUrl')) throw new Error(`${path} uses the name that the build puts in`);
       const place = JSON.stringify(relative(SOURCE, path).replace(/\.ts$/, '.js'));
-      const own = text.replaceAll('import.meta.url', `placeOf(${place})`);
-      return { contents: `${own}\nimport { placeOf } from 'sluice:dist';`, loader: 'ts' };
+      const own = text.replaceAll('import.meta.url', `bundledModuleUrl(${place})`);
+      return { contents: `${own}\nimport { bundledModuleUrl } from 'sluice:dist';`, loader: 'ts' };
     });
   },
 };
