@@ -78,7 +78,7 @@ describe('a call', () => {
     ['new Map([["a", 1]]).values()', 'not-json', /generator or another iterator/],
     ['"x".repeat(2e6)', 'result-too-large', /maxResultBytes/],
     ['"€".repeat(4e5)', 'result-too-large', /maxResultBytes/],
-    ['new Promise(() => {})', 'pending-promise', /never settle/],
+    ['new Promise(() => {})', 'pending-promise', /nothing settles/],
     ['{ throw new RangeError("no " + c.payload.word) }', 'user-error', /^no secret$/],
     ['Promise.reject("text")', 'user-error', /^text$/],
   ] as const;
