@@ -131,6 +131,21 @@ export const CONFIG_ADVICE: SchemaAdvice = {
     database: { hint: 'the store is storage.url' },
     logging: { hint: 'the log is log.level and log.format' },
     models: { hint: 'the models that may be chosen are agents.defaults.models' },
+    'hooks.limits.runsPerHour': {
+      hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHour: 60}',
+    },
+    'hooks.limits.runsPerHourAndSession': {
+      hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHourAndSession: 20}',
+    },
+    'hooks.rate': { hint: 'the rate of a path stands in a mapping of it: rate: {perMinute: 60}' },
+    'hooks.verify': {
+      hint: 'the proof of a sender stands in a mapping of its path: verify: {scheme: github, secrets: ["${NAME}"]}',
+    },
+    'hooks.dedupe': { hint: 'repeats are recognised by a mapping: dedupe: {key: "{{id}}"}' },
+    'hooks.otherwise': { hint: 'for all paths it is called "unmatched"', rename: 'unmatched' },
+    'hooks.wakeMode': { hint: 'it belongs into hooks.defaults: defaults: {wakeMode: now}' },
+    'hooks.deliver': { hint: 'it belongs into hooks.defaults: defaults: {deliver: false}' },
+    'hooks.summary': { hint: 'it belongs into hooks.defaults: defaults: {summary: failures}' },
     'gateway.retry': AGAIN,
     'gateway.retries': AGAIN,
     'gateway.maxRetries': AGAIN,

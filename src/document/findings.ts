@@ -7,7 +7,7 @@ import { bound, kindName, listed } from './kind-words.ts';
 import { formHint, MAX_KEYS } from './written-forms.ts';
 import { guessValue, type KeyAdvice, type ValueHint } from './value-hints.ts';
 import { findCommentValue } from './yaml-slips.ts';
-import { holdsCredentials, isSecretPath } from './secret-ranges.ts';
+import { holdsCredentials, isSecretPath, valuesAt } from './secret-ranges.ts';
 import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
 
 /**
@@ -176,6 +176,17 @@ function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: 
   if (typeof part.value !== 'string' || !kinds.every((kind) => kind.startsWith('"'))) {
     return [wrongType(context, path, kinds)];
   }
+  const meant = adviceOn(context, path);
+  if (meant !== undefined) {
+    const told = `${formatPath(part.path)} must be ${listed(kinds)}, found ${describeValue(part.value)}`;
+    return [
+      withValue(
+        finding('INVALID_VALUE', told, context.root.place(path), meant.hint),
+        context.root.place(path),
+        meant,
+      ),
+    ];
+  }
   const near = didYouMean(
     part.value,
     kinds.map((kind) => kind.slice(1, -1)),
@@ -229,24 +240,6 @@ function unknownKey(
   // Renamed only where the other name is free: two keys of one name would be the next finding.
   const isFree = better !== undefined && root.at([...path, better]).value === undefined;
   return isFree ? withEdit(found, replaceWithin(at, key, better)) : found;
-}
-
-/** References say where a value is, and not what it is. */
-const REFERENCE = /^\$\{[^}]*\}$/;
-
-/** Where the values at and below a path stand: a key nobody knows may be a misspelt one, and its value a secret. */
-function valuesAt(
-  root: LocatedValue,
-  path: Path,
-): readonly { readonly start: number; readonly end: number }[] {
-  const { value } = root.at(path);
-  if (typeof value === 'object' && value !== null) {
-    const steps = Array.isArray(value) ? value.keys() : Object.keys(value);
-    return [...steps].flatMap((step) => valuesAt(root, [...path, step]));
-  }
-  if (value === null || (typeof value === 'string' && REFERENCE.test(value))) return [];
-  const { start, end } = root.place(path);
-  return [{ start, end }];
 }
 
 function wrongType(context: Context, path: Path, expected: readonly string[]): Diagnostic {

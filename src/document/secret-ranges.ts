@@ -1,5 +1,5 @@
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import type { Path } from './diagnostic.ts';
+import type { LocatedValue, Path } from './diagnostic.ts';
 import type { TreeNode } from './tree.ts';
 
 /** Part of a text that holds a literal secret: never printed. */
@@ -69,4 +69,16 @@ export function secretsInText(text: string): readonly SecretRange[] {
       return { start, end: start + value.length };
     }),
   );
+}
+
+/** Where the values at and below a path stand: a key nobody knows may be a misspelt one, and its value a secret. */
+export function valuesAt(root: LocatedValue, path: Path): readonly SecretRange[] {
+  const { value } = root.at(path);
+  if (typeof value === 'object' && value !== null) {
+    const steps = Array.isArray(value) ? value.keys() : Object.keys(value);
+    return [...steps].flatMap((step) => valuesAt(root, [...path, step]));
+  }
+  if (value === null || (typeof value === 'string' && REFERENCE.test(value))) return [];
+  const { start, end } = root.place(path);
+  return [{ start, end }];
 }

@@ -76,9 +76,9 @@ function withUnit(key: string, text: string): ValueHint | undefined {
   const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(text) ?? [];
   if (digits === '') return undefined;
   const word = unit.toLowerCase();
-  if (key.endsWith('Bytes')) return counted(Number(digits) * (BYTES[word] ?? Number.NaN), 'bytes');
+  if (/[Bb]ytes$/.test(key)) return counted(Number(digits) * (BYTES[word] ?? Number.NaN), 'bytes');
   const seconds = Number(digits) * (SECONDS[word] ?? Number.NaN);
-  if (key.endsWith('Seconds')) return counted(seconds, 'seconds');
+  if (/[Ss]econds$/.test(key)) return counted(seconds, 'seconds');
   if (key.endsWith('Ms')) return counted(seconds * 1_000, 'milliseconds');
   if (/[Hh]ours$/.test(key)) return counted(seconds / 3_600, 'hours');
   return /[Dd]ays$/.test(key) ? counted(seconds / 86_400, 'days') : undefined;

@@ -166,7 +166,7 @@ export function checkWorkFolder({ source, reporter, options }: Checked): void {
     message: `there is no folder ${quote(cwd)} in gateway.workFolders`,
     hint:
       near === undefined
-        ? `${known}; add the folder there, and write its name here: an agent works only in folders of that list`
+        ? `${known}; an agent works only in folders of that list: ${workFolderHint(cwd)}`
         : `did you mean "${near}"?`,
     ...replacing(cwd, near),
   });
@@ -184,4 +184,12 @@ export function checkRunner({ source, reporter, options }: Checked, runners = op
     hint: near === undefined ? `the runners are: ${runners.join(' ')}` : `did you mean "${near}"?`,
     ...replacing(runner, spelt),
   });
+}
+
+/** A path in the place of a name: both lines that are needed. */
+function workFolderHint(cwd: string): string {
+  const name = cwd.split('/').findLast((part) => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part)) ?? 'app';
+  return cwd.includes('/')
+    ? `write workFolders: {${name}: ${JSON.stringify(cwd)}} below gateway, and cwd: ${name} here`
+    : 'add the folder there, and write its name here';
 }

@@ -12,6 +12,10 @@ export function meantObject(key: string, value: unknown): Meant {
       return meantDebounce(value);
     case 'limits':
       return meantLimits(value);
+    case 'answer.body':
+      return typeof value === 'object' && value !== null ? meantBody(value) : undefined;
+    case 'ignoreSenders':
+      return meantSenders(value);
     case 'fallback':
       return text === undefined ? undefined : pasted('fallback', `{channel: ${quoted(text)}}`);
     case 'answer':
@@ -72,6 +76,25 @@ function meantAnswer(value: unknown, text: string | undefined): Meant {
   if (text !== undefined) return pasted('answer', `{status: 200, body: ${JSON.stringify(text)}}`);
   const isStatus = typeof value === 'number' && value >= 200 && value <= 299;
   return isStatus ? pasted('answer', `{status: ${value}, body: ""}`) : undefined;
+}
+
+/** The answer is sent as it is written, so an object is its text. */
+function meantBody(value: object): NonNullable<Meant> {
+  const text = JSON.stringify(JSON.stringify(value));
+  return {
+    hint: `the body is a text: write body: ${text}, with contentType: application/json beside it`,
+    text,
+  };
+}
+
+/** A list under a word that others use for it. */
+function meantSenders(value: unknown): Meant {
+  const [[word, list] = [], ...more] =
+    typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  if (more.length > 0 || word === 'names' || word === 'from' || !Array.isArray(list)) return undefined;
+  return list.every((one) => typeof one === 'string')
+    ? { hint: `write ignoreSenders: ${JSON.stringify(list)}`, text: JSON.stringify(list) }
+    : undefined;
 }
 
 const HMAC = /^(?:hmac[-_ ]?)?(sha(?:1|256|384|512))$|^(?:hmac|signature)$/i;

@@ -1,5 +1,6 @@
 import type { SchemaAdvice } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
+import { PROVIDER_NAMES } from '../verify/verify.ts';
 import { meantObject } from './meant-objects.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
@@ -50,6 +51,22 @@ export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
     case 'otherwise':
     case 'keepRequests':
       return meantPathSetting(key, value);
+    case 'verify.scheme':
+      return text === undefined ? undefined : meantScheme(text);
+    case 'bodyFormat':
+      return text === undefined ? undefined : meantFormat(text);
+    case 'method':
+      return Array.isArray(value)
+        ? {
+            hint: 'a path takes one method: write method: POST, or GET for a sender that can send nothing else',
+          }
+        : undefined;
+    case 'allowFrom':
+      return typeof value === 'string' && /^[a-z][\w.-]*\.[a-z]{2,}$/i.test(value)
+        ? {
+            hint: 'names are not looked up: write the addresses of the sender, such as 203.0.113.7 or 203.0.113.0/24',
+          }
+        : undefined;
     case 'forEach':
       return meantForEach(value);
     case 'transform':
@@ -66,6 +83,53 @@ export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
 const ONE_TRANSFORM = {
   hint: 'a mapping has one transform: write transform: a.ts, and let that module import the other (import { … } from "./b.ts")',
 };
+
+const FORMATS: readonly (readonly [RegExp, string])[] = [
+  [/form|urlencoded/i, 'form'],
+  [/cloud-?events?/i, 'cloudevents'],
+  [/json/i, 'json'],
+  [/xml/i, 'xml'],
+  [/text|plain|string|raw/i, 'text'],
+];
+
+function meantFormat(text: string): Meant {
+  const format = FORMATS.find(([pattern]) => pattern.test(text))?.[1];
+  return format === undefined || format === text
+    ? undefined
+    : { hint: `write bodyFormat: ${format}`, text: format };
+}
+
+/** Who signs with the scheme of another, and what schemes are called elsewhere. */
+const SCHEME_WORDS: Readonly<Record<string, string>> = {
+  sha256: 'hmac',
+  'hmac-sha256': 'hmac',
+  hmac_sha256: 'hmac',
+  signature: 'hmac',
+  bearer: 'token',
+  'bearer-token': 'token',
+  apikey: 'header',
+  'api-key': 'header',
+  jwt: 'oidc',
+  oauth: 'oidc',
+  'basic-auth': 'basic',
+  svix: 'standard-webhooks',
+  resend: 'standard-webhooks',
+  clerk: 'standard-webhooks',
+  openai: 'standard-webhooks',
+  facebook: 'meta',
+  instagram: 'meta',
+  whatsapp: 'meta',
+  atlassian: 'jira',
+  gitea: 'github',
+};
+
+function meantScheme(text: string): Meant {
+  const name = text.toLowerCase();
+  const scheme = Object.hasOwn(SCHEME_WORDS, name)
+    ? SCHEME_WORDS[name]
+    : PROVIDER_NAMES.find((one) => name !== one && name.split(/[^a-z]+/).includes(one));
+  return scheme === undefined ? undefined : { hint: `write scheme: ${scheme}`, text: scheme };
+}
 
 /** A list is named by its path in the payload. */
 function meantForEach(value: unknown): Meant {

@@ -28,6 +28,8 @@ messageTemplate: x # to the agent
 const VAR = { var: 'labels' };
 const CODE = { in: [{ var: 'code' }, ['a', 'b']] };
 
+const OPS = { substr: [{ var: 'key' }, 0, 4] };
+
 const CASES: readonly (readonly [string, Format, string, unknown])[] = [
   ['contains, block', 'yaml', yaml('contains:\n  - var: labels\n  - urgent'), { in: ['urgent', VAR] }],
   [
@@ -65,6 +67,8 @@ const CASES: readonly (readonly [string, Format, string, unknown])[] = [
     yaml('and:\n  - ===:\n      - action\n      - opened\n  - var: open'),
     { and: [{ '===': [{ var: 'action' }, 'opened'] }, { var: 'open' }] },
   ],
+  ['startsWith, block', 'yaml', yaml('startsWith:\n  - var: key\n  - OPS-'), { '===': [OPS, 'OPS-'] }],
+  ['not in, block', 'yaml', yaml('not in:\n  - var: code\n  - [a, b]'), { '!': CODE }],
   [
     'contains, JSON',
     'json',

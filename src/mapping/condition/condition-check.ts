@@ -1,3 +1,4 @@
+import { foreignOperatorHint } from './foreign-operators.ts';
 import { didYouMean, replaceWithin, withEdit, type Diagnostic, type Place } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from './empty-path.ts';
 
@@ -96,6 +97,15 @@ export interface Operation {
   readonly unary: boolean;
 }
 
+/** The same operators as a list: also where they stand below an `and` already. */
+function joinHint(value: object): string {
+  const rules = Object.entries(value).map(([operator, operands]) => ({ [operator]: operands as unknown }));
+  const joined = JSON.stringify(rules);
+  return joined.length > 160
+    ? 'join them with {"and": [...]}, each in { } of its own'
+    : `each in { } of its own, in a list: {"and": ${joined}}`;
+}
+
 /** Takes a rule object apart, or says why it is none. */
 export function parseOperation(value: object, at: Place): Operation | Diagnostic {
   const keys = Object.keys(value);
@@ -106,7 +116,7 @@ export function parseOperation(value: object, at: Place): Operation | Diagnostic
       code: 'CONDITION_NOT_ONE_OPERATOR',
       message: `a rule has exactly one operator, found ${keys.length === 0 ? 'none' : `${keys.length}: ${quoteAll(keys)}`}`,
       at,
-      hint: keys.length > 1 ? 'join them with {"and": [...]}' : 'write {"operator": [operands]}',
+      hint: keys.length > 1 ? joinHint(value) : 'write {"operator": [operands]}',
     };
   }
   const operands = (value as Record<string, unknown>)[operator];
@@ -130,7 +140,8 @@ export function checkOperation(rule: Operation, at: Place): Diagnostic | undefin
   const arity = OPERATORS.get(operator);
   if (arity === undefined) {
     const synonym = Object.hasOwn(SYNONYMS, operator) ? SYNONYMS[operator] : undefined;
-    const near = synonym ?? didYouMean(operator, OPERATORS.keys());
+    const foreign = synonym === undefined ? foreignOperatorHint(operator, operands) : undefined;
+    const near = foreign === undefined ? (synonym ?? didYouMean(operator, OPERATORS.keys())) : undefined;
     const swapped = SWAPPED.has(operator);
     const edit = near === undefined || swapped ? undefined : replaceWithin(at, operator, near);
     const found: Diagnostic = {
@@ -140,7 +151,7 @@ export function checkOperation(rule: Operation, at: Place): Diagnostic | undefin
       at,
       hint:
         near === undefined
-          ? `the operators are: ${[...OPERATORS.keys()].join(' ')}`
+          ? (foreign ?? `the operators are: ${[...OPERATORS.keys()].join(' ')}`)
           : swapped
             ? `write it the other way round, what is looked for first: {"in": ${JSON.stringify(operands.toReversed()).slice(0, 160)}}`
             : `did you mean "${near}"?`,

@@ -27,6 +27,8 @@ export function editOfRule(
     return renamedSwap(located, path, operator);
   }
   if (/^for (?:one|none) of several values/.test(hint)) return wholeRule(located.place(path), hint);
+  if (code === 'CONDITION_UNKNOWN_OPERATOR' && edit === undefined)
+    return wholeRule(located.place(path), hint);
   if (code !== 'CONDITION_OPERANDS') return edit;
   if (operator !== 'in') return wholeRule(located.place(path), hint);
   if (unary || (!Array.isArray(first) && typeof second !== 'string')) return edit;

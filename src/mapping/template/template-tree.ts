@@ -148,7 +148,7 @@ function prepareBlock(
       report(state, block.path.loc, {
         code: 'TEMPLATE_HELPER_USAGE',
         message: `{{#${name}}} takes one value, found ${block.params.length}`,
-        hint: `write {{#${name} name}}…{{/${name}}}`,
+        hint: blockHint(state, block, name),
       });
     }
     checkNamed(state, block.hash, { name, known: name === 'if' || name === 'unless' ? ['includeZero'] : [] });
@@ -297,4 +297,12 @@ function pathTo(name: string, loc: hbs.AST.SourceLocation): hbs.AST.PathExpressi
 
 function numberLiteral(value: number, loc: hbs.AST.SourceLocation): hbs.AST.NumberLiteral {
   return { type: 'NumberLiteral', value, original: value, loc };
+}
+
+/** `each list as item` of other languages: inside the block a path begins at the element. */
+function blockHint(state: Preparing, block: hbs.AST.BlockStatement, name: string): string {
+  const [list, word] = block.params.map((param) => state.locate(param.loc).text.trim());
+  return list !== undefined && (word === 'as' || word === 'in')
+    ? `write {{#${name} ${shorten(list)}}}: inside, a path begins at the element, {{title}} or {{this}}`
+    : `write {{#${name} name}}…{{/${name}}}`;
 }
