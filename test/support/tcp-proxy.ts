@@ -22,6 +22,9 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
+/** How a server of PostgreSQL says that it waits for the next question, outside of a transaction. */
+const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+
 type Loss = 'question' | 'answer' | 'connection';
 
 interface Break {
@@ -91,7 +94,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     };
     if (here.lost === 'answer') {
       far.removeAllListeners('data');
-      far.once('data', end);
+      // Statements that were sent together are answered one by one: the last one has ended the transaction.
+      far.on('data', (answer) => {
+        if (answer.subarray(-READY.length).equals(READY)) end();
+      });
       return false;
     }
     if (here.lost === 'connection') far.write(piece, end);
