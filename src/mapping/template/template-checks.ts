@@ -147,25 +147,6 @@ export function checkRootPath(
   if (finding !== undefined) push(state, path.loc, finding);
 }
 
-/** `={{`, the mark of an expression in n8n, which is sent as text here. */
-export function findExpressionMark(
-  source: string,
-  place: (start: number, end: number) => Place,
-): Diagnostic[] {
-  if (!source.startsWith('={{')) return [];
-  const at = place(0, 1);
-  const found: Diagnostic = {
-    severity: 'warning',
-    code: 'FOREIGN_PATH',
-    message: '"=" before {{ marks an expression in n8n; here it is sent as a part of the text',
-    at,
-    hint: 'remove the "=", and keep the whole value in quotes',
-  };
-  // Without quotes, what begins with {{ would be a map.
-  const isQuoted = /["']/.test(at.source.text[at.start - 1] ?? '');
-  return [withEdit(found, isQuoted ? { at, text: '' } : undefined)];
-}
-
 /** Letters of other tools in the format of a date, where the template gives it as a text. */
 export function checkDateFormat(
   state: TemplateReporter,

@@ -17,7 +17,8 @@ import { pieceOf, PieceRecorder } from './template-pieces.ts';
 import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
 import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
-import { findExpressionMark, type Located } from './template-checks.ts';
+import { findForeignMarks } from './foreign-marks.ts';
+import type { Located } from './template-checks.ts';
 import { literalTemplate } from './literal-template.ts';
 
 /** UTF-16 units of a template's text. */
@@ -68,8 +69,10 @@ function compileTemplate(
   { form, withItem, text: source = String(located.value) }: TemplateOptions,
 ): TemplateResult {
   const at = located.place([]);
+  const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
+  const marks = /[$<{=]/.test(source) ? findForeignMarks(source, placeOf) : [];
   const isLiteral = !source.includes('{{') && form !== 'full';
-  if (isLiteral) return { template: literalTemplate(source, at), diagnostics: [] };
+  if (isLiteral) return { template: literalTemplate(source, at), diagnostics: marks };
   const text = readTemplateSource(source);
   const message = findTooLong(source, text);
   if (message !== undefined) {
@@ -77,12 +80,11 @@ function compileTemplate(
     const finding = { severity: 'error', code: 'TEMPLATE_TOO_LONG', message, hint } as const;
     return { diagnostics: [{ ...finding, at: { ...at, end: at.start } }] };
   }
-  const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
   const parsed = parse(handlebars, text, placeOf);
   if (parsed.program === undefined) return { diagnostics: [parsed.finding] };
   const tree = prepareTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }), withItem);
   const { blocks, names } = tree;
-  const diagnostics = [...findExpressionMark(source, placeOf), ...tree.diagnostics];
+  const diagnostics = [...marks, ...tree.diagnostics];
   if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
   const plain = form === 'full' ? undefined : compilePlain(handlebars.parse(text.text), tree);
   const runs = plain ?? compileFull(handlebars, tree, helpers);

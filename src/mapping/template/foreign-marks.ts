@@ -1,0 +1,63 @@
+import { withEdit, type Diagnostic, type Place, type TextEdit } from '../../document/document.ts';
+
+/** What marks an expression in other tools, and is sent as text here. */
+interface Mark {
+  /** Its first group is the path, where it is a path alone. */
+  readonly pattern: RegExp;
+  readonly tool: string;
+  readonly hint: (path: string) => string;
+  /** What to write in its place; absent where only a person can tell. */
+  readonly text?: (path: string) => string;
+}
+
+const asPath = (path: string): string => `{{${path}}}`;
+const asExpression = (path: string): string => `write ${asPath(path)}`;
+
+const MARKS: readonly Mark[] = [
+  {
+    pattern: /^=(?=\{\{)/g,
+    tool: 'n8n',
+    hint: () => 'remove the "=", and keep the whole value in quotes',
+    text: () => '',
+  },
+  {
+    pattern: /\{%-?\s*(?:if|elif|elsif|else|endif|for|endfor|unless|set|assign|case)\b[^%]*%\}/g,
+    tool: 'Jinja and Liquid',
+    hint: () => 'write {{#if name}}…{{else}}…{{/if}}, or {{#each list}}…{{/each}}',
+  },
+  {
+    pattern: /(?<!\\)\$\{((?:payload|headers|query|item|body)(?:\.[\w-]+)+)\}/g,
+    tool: 'JavaScript',
+    hint: asExpression,
+    text: asPath,
+  },
+  { pattern: /<%[=-]\s*([\w.-]+)\s*-?%>/g, tool: 'ERB and EJS', hint: asExpression, text: asPath },
+];
+
+/** Expressions in the marks of other tools: the first of each kind. */
+export function findForeignMarks(
+  source: string,
+  placeOf: (start: number, end: number) => Place,
+): readonly Diagnostic[] {
+  return MARKS.flatMap(({ pattern, tool, hint, text }) => {
+    const [match] = source.matchAll(pattern);
+    if (match === undefined) return [];
+    const at = placeOf(match.index, match.index + match[0].length);
+    const path = (match[1] ?? '').replace(/^body\./, '');
+    const found: Diagnostic = {
+      severity: 'warning',
+      code: 'TEMPLATE_FOREIGN_SYNTAX',
+      message: `${JSON.stringify(match[0].slice(0, 80))} marks an expression in ${tool}; here it is sent as text`,
+      at,
+      hint: hint(path),
+    };
+    return [withEdit(found, text === undefined ? undefined : editOf(at, match[0], text(path)))];
+  });
+}
+
+/** Without quotes, what begins with {{ would be a map in YAML; with an escape, the text does not stand there as it is. */
+function editOf(at: Place, written: string, text: string): TextEdit | undefined {
+  const { source, start, end } = at;
+  const isPlain = /:\s*$/.test(source.text.slice(source.text.lastIndexOf('\n', start - 1) + 1, start));
+  return isPlain || source.text.slice(start, end) !== written ? undefined : { at, text };
+}
