@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Answer } from './exchange.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { createServer } from './node-http.ts';
@@ -54,7 +55,7 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
   const http = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (req, res) =>
     options.handle(req, res),
   );
-  http.maxConnections = MAX_CONNECTIONS;
+  boundConnections(http);
   await listen(http, options, options.setting);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> =>
@@ -63,6 +64,34 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
       http.closeAllConnections();
     });
   return { ...listeningAddress(http), stop: () => (stopped ??= stop()) };
+}
+
+/**
+ * Beyond the limit the connection that waits longest for a request, or for the rest of one, makes room for a new one:
+ * else some silent connections would keep every probe out. Where all are being answered, the new one is closed.
+ */
+function boundConnections(http: Server): void {
+  const resting = new Set<Socket>();
+  let open = 0;
+  http.on('connection', (socket) => {
+    if (open >= MAX_CONNECTIONS) {
+      const [longest = socket] = resting;
+      resting.delete(longest);
+      longest.destroy();
+    }
+    open += 1;
+    if (!socket.destroyed) resting.add(socket);
+    socket.once('close', () => {
+      open -= 1;
+      resting.delete(socket);
+    });
+  });
+  http.on('request', ({ socket }, res) => {
+    resting.delete(socket);
+    res.once('close', () => {
+      if (!socket.destroyed) resting.add(socket);
+    });
+  });
 }
 
 async function answerOf({ routes }: SideListenerOptions, req: IncomingMessage): Promise<Answer> {

@@ -208,6 +208,15 @@ test('health has a listener of its own where one is configured', async () => {
   await expect(send(health, '/healthz', get)).rejects.toThrow(/ECONNREFUSED/);
 });
 
+test('connections that say nothing, or only half of it, do not keep a probe from the listener of health', async () => {
+  const server = await startTestServer({ server: { health: { host: '127.0.0.1', port: 0 } } });
+  const health = { ...server, port: Number(new URL(server.healthUrl ?? '').port) };
+  const idle = await Promise.all(Array.from({ length: 60 }, () => openRaw(health)));
+  for (const { socket } of idle) socket.write('GET /healthz HTTP/1.1\r\nHost: ');
+  expect((await send(health, '/readyz', { method: 'GET', headers: {} })).status).toBe(200);
+  for (const { socket } of idle) socket.destroy();
+});
+
 test('an address in use names the setting of the health listener', async () => {
   const server = await startTestServer();
   const health = { host: '127.0.0.1', port: server.port };
