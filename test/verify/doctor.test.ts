@@ -138,6 +138,12 @@ describe('the doctor', () => {
       'without its prefix',
     ],
     ['another secret', { headers: github(mac('other', '{"a":1}')) }, 'wrong-secret', 'a retired one'],
+    [
+      'no secret, with its name',
+      { headers: github(mac('other', '{"a":1}')), secret: '' },
+      'not-configured',
+      'the secret of this path is S',
+    ],
     ['no secret', { headers: github(mac('other', '{"a":1}')), secret: '' }, 'not-configured', 'sluice check'],
     [
       'a time that is too old',
