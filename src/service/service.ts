@@ -1,4 +1,3 @@
-import type { Settings } from '../config/config.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import {
   type Generation,
@@ -10,7 +9,7 @@ import { LiveMail, ownDoor } from '../mail/mail.ts';
 import { fetchJson } from '../outgoing/outgoing.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
-import { openStorage, type Storage } from '../storage/storage.ts';
+import { openStorage, prepareStorage, type PreparedStorage, type Storage } from '../storage/storage.ts';
 import { createHealth, type Health, type MailboxFigures } from '../telemetry/telemetry.ts';
 import { logSandboxEvent, sayMissingWalls } from './log-sandbox.ts';
 import { type Looking, type Onlooker, watchedStorage } from './onlooker.ts';
@@ -86,12 +85,14 @@ interface Parts extends Wiring {
 async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Parts> {
   const { log } = options;
   const health = createHealth({ log });
+  const prepared = prepareStorage();
+  opened.push(() => prepared.end());
   const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(log, event) });
   opened.push(() => sandbox.stop());
   const live = await openLiveGeneration({ ...options, health }, sandbox);
   sayMissingWalls(log, live, sandbox);
   const { settings } = live.generation.config;
-  const storage = await openStore(settings, live.generation.table.mappings, options);
+  const storage = await openStore(live.generation, prepared, options);
   opened.push(() => storage.close());
   const reading: { mail?: LiveMail } = {};
   const mailboxes = (): readonly MailboxFigures[] => reading.mail?.figures ?? [];
@@ -175,10 +176,11 @@ function openGateway(
 }
 
 function openStore(
-  { storage, gateway, hooks }: Settings,
-  mappings: Generation['table']['mappings'],
+  { config, table: { mappings } }: Generation,
+  prepared: PreparedStorage,
   { role = 'all', version = '', log }: ServiceOptions,
 ): Promise<Storage> {
+  const { storage, gateway, hooks } = config.settings;
   if (role !== 'all' && storage.url.startsWith('sqlite:')) {
     throw new Error(
       `--role ${role} needs a store that several services share: set storage.url to postgres://USER:PASSWORD@HOST/DATABASE, or leave --role out`,
@@ -188,6 +190,7 @@ function openStore(
   return openStorage(storage.url, {
     owners: { mappings: owners, sharedPrefixes: hooks.sessionKeys.shared },
     mode: 'performer',
+    prepared,
     replica: { role, version, leaseMs: storage.leaseSeconds * 1000 },
     onWarning: (message) => log.warn({}, message),
     maxBacklogRuns: storage.maxBacklog.runs,

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import type { CopySide } from './copy/copied-tables.ts';
 import type { CopyOptions, CopyReport } from './copy/copy-store.ts';
 import type { Storage } from './port.ts';
 import type { RetentionLimits } from './records.ts';
 import type { RestoreReport } from './sqlite/restore-store.ts';
 import { sqliteStatus } from './sqlite/sqlite-status.ts';
-import { openSqliteStorage } from './sqlite/sqlite-storage.ts';
+import { openSqliteStorage, startStorageThread } from './sqlite/sqlite-storage.ts';
 import type { KnownOwners } from './sqlite/worker/owner-migration.ts';
 import { StorageError } from './storage-error.ts';
 import type { StoreStatus } from './store-status.ts';
@@ -49,8 +50,24 @@ export interface StorageOptions {
   readonly replica?: { readonly role: string; readonly version: string; readonly leaseMs: number };
   /** Hears what the operator should know of the database. */
   readonly onWarning?: (message: string) => void;
+  /** From `prepareStorage`. */
+  readonly prepared?: PreparedStorage;
   /** False gives up durability against power loss; for the bench. Default true. */
   readonly fsync?: boolean;
+}
+
+/** A thread for a store in a file, which starts while it is not yet known which file. */
+export interface PreparedStorage {
+  /** @internal */
+  readonly thread: Worker;
+  /** To be called where no store is opened with it. */
+  end(): Promise<unknown>;
+}
+
+/** Starts the thread that a store in a file will need, so that it loads its program while the configuration is read. */
+export function prepareStorage(): PreparedStorage {
+  const thread = startStorageThread();
+  return { thread, end: () => thread.terminate() };
 }
 
 /**
@@ -66,6 +83,7 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     maxPendingEvents: options.maxPendingEvents ?? 10_000,
   };
   if (isPostgres(url)) {
+    await options.prepared?.end();
     const { openPostgresStorage } = await import('./postgres/postgres-storage.ts');
     const { replica = { role: 'all', version: '', leaseMs: DEFAULT_LEASE_MS } } = options;
     return openPostgresStorage({ url, mode, limits, ...replica, onWarning });
@@ -77,7 +95,7 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     limits,
     owners: options.owners ?? { mappings: {}, sharedPrefixes: [] },
   };
-  return openSqliteStorage(input, onWarning);
+  return openSqliteStorage(input, { onWarning, prepared: options.prepared?.thread });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { Storage } from '../port.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
 import type { WorkerInput } from './worker/storage-worker.ts';
@@ -6,14 +7,28 @@ import { inspect } from './inspector.ts';
 import { makeStorage } from '../client/make-storage.ts';
 import { WorkerClient } from '../client/worker-client.ts';
 
+const ENTRY = new URL(`worker/storage-worker${extname(import.meta.url)}`, import.meta.url);
+
+/** Starts a thread that loads its program and waits for the store it is to open. */
+export function startStorageThread(): Worker {
+  const thread = new Worker(ENTRY, { name: 'storage' });
+  // Who opens a store with it hears of its end.
+  thread.on('error', () => undefined);
+  return thread;
+}
+
 /** Opens the store in one SQLite file. */
 export async function openSqliteStorage(
   input: WorkerInput,
-  onWarning: (message: string) => void,
+  {
+    onWarning,
+    prepared,
+  }: { readonly onWarning: (message: string) => void; readonly prepared?: Worker | undefined },
 ): Promise<Storage> {
   const { file } = input;
   const client = await WorkerClient.open({
-    entry: new URL(`worker/storage-worker${extname(import.meta.url)}`, import.meta.url),
+    entry: ENTRY,
+    prepared,
     input,
     place: file,
     explain: (error) => explainSqliteError(error, file),

@@ -1,6 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { Checkpoints } from './checkpoints.ts';
 import { type PerformerLock, takePerformerLock } from './performer-lock.ts';
 import { StorageError } from '../../storage-error.ts';
@@ -152,8 +152,7 @@ function openWatch(database: DatabaseSync, engine: Engine): { stop(): void } {
   return { stop: () => clearInterval(timer) };
 }
 
-function main(): void {
-  const input = workerData as WorkerInput;
+function main(input: WorkerInput): void {
   try {
     if (input.mode === 'attached') {
       serve({ database: openAttached(input) }, input);
@@ -165,4 +164,7 @@ function main(): void {
   }
 }
 
-main();
+// A thread that was prepared hears later what to open.
+const given = workerData as WorkerInput | null | undefined;
+if (given) main(given);
+else parentPort?.once('message', main);
