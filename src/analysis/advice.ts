@@ -1,5 +1,5 @@
 import { formatPlace } from '../document/document.ts';
-import type { Evaluation } from '../hook/hook.ts';
+import { jsonTextOn, type Evaluation } from '../hook/hook.ts';
 import {
   takesRequest,
   WORK_LIMITS,
@@ -47,12 +47,22 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...notesOn(request, table.settingsOf(request.path)),
       ...ownPayloadNote(instead),
       ...outerValues(evaluation, request),
+      ...jsonTextNotes(considered, request),
     ],
     nearNames: table.canTake(request.path) ? [] : nearNames(request, table),
     instead,
     foundAt: foundElsewhere(considered, request),
     alsoMatched: alsoMatched(evaluation, request, table),
   };
+}
+
+/** Fields that hold JSON as a text, into which a condition reads; of templates a warning says it. */
+function jsonTextNotes(considered: readonly ConsideredMapping[], request: HookRequest): readonly string[] {
+  const texts = considered.flatMap(missingIn).flatMap((name) => jsonTextOn(name, { request }) ?? []);
+  return [...new Set(texts)].map(
+    (text) =>
+      `${text} is a text that holds JSON, and a condition cannot read into it: let the sender send it as an object, or take the request without that condition and decide in a transform, with JSON.parse`,
+  );
 }
 
 /** Variables and expressions that found nothing, with what the request has instead. */

@@ -33,5 +33,6 @@ export {
   type EvaluationAdvice,
   type ExplainOptions,
 } from './format-evaluation.ts';
+export { jsonTextOn } from './slip-warnings.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';
 export { emptyConsequences, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';

@@ -11,6 +11,7 @@ const TABLE = `
 - {id: again, match: {path: alerts, when: {"===": [{var: status}, firing]}}, messageTemplate: x}
 - {id: based, match: {path: hooks/stripe}, messageTemplate: x}
 - {id: deep, match: {path: grafana/oncall}, messageTemplate: x}
+- {id: packed, match: {path: packed, when: {"===": [{var: data.kind}, lead]}}, messageTemplate: x}
 - {id: off, enabled: false, match: {path: sentry}, messageTemplate: x}
 `;
 
@@ -40,6 +41,13 @@ describe('a hook name that no mapping has', () => {
 });
 
 describe('a missing variable', () => {
+  test('in a text that holds JSON is told so, and in a plain text is not', () => {
+    expect(advise('packed', { data: '{"kind":"lead"}' }).text).toContain(
+      'note data is a text that holds JSON',
+    );
+    expect(advise('packed', { data: 'kind: lead' }).advice.notes).toEqual([]);
+  });
+
   test('gets the header that is there, and the nearest miss fails in the fewest parts', () => {
     const { text } = advise('github', { action: 'closed' }, { 'x-github-event': 'push' });
     expect(text).toContain('the request has headers.x-github-event: did you mean that?');
