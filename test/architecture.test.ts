@@ -74,7 +74,10 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
     owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
   },
   analysis: { imports: ['mapping', 'hook', 'document', 'request'] },
-  explanation: { imports: ['analysis', 'mapping', 'hook', 'document', 'storage', 'request'] },
+  explanation: {
+    imports: ['analysis', 'mapping', 'hook', 'document', 'storage', 'request', 'json'],
+    types: ['config'],
+  },
   console: {
     imports: [
       'explanation',

@@ -3,6 +3,7 @@ import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { findInstead } from './advice.ts';
 import { kindNotes } from './request-notes.ts';
+import { senderNote } from './sender-note.ts';
 
 /** What a decision may say beside its outcome: words of the operator's own files and of ours, never the sender's. */
 export interface DecisionAdvice {
@@ -10,6 +11,8 @@ export interface DecisionAdvice {
   readonly notes: readonly string[];
   /** Variables and expressions that found nothing, with the path that would. */
   readonly instead: ReadonlyMap<string, string>;
+  /** That `ignoreSenders` found no account to compare. */
+  readonly sender?: string;
 }
 
 /** Words of our own suggestions. */
@@ -30,13 +33,13 @@ export function createDecisionAdvisor(
       ...table.mappings.flatMap(({ at }) => wordsIn(at.source.text)),
     ]);
     const known = words;
+    const isKnown = (path: string): boolean =>
+      wordsIn(path).every((word) => /^\d+$/.test(word) || known.has(word));
+    const sender = senderNote(evaluation, request, isKnown);
     return {
       notes: kindNotes(request, table.settingsOf(request.path)),
-      instead: new Map(
-        [...findInstead(evaluation, request)].filter(([, near]) =>
-          wordsIn(near).every((word) => /^\d+$/.test(word) || known.has(word)),
-        ),
-      ),
+      instead: new Map([...findInstead(evaluation, request)].filter(([, near]) => isKnown(near))),
+      ...(sender?.hasAccount === false ? { sender: `ignoreSenders: ${sender.text}` } : {}),
     };
   };
 }

@@ -4,14 +4,17 @@ import type { LoadedConfig } from '../config/config.ts';
 import {
   explainRequest,
   explanationToJson,
+  settingNotes,
   storedToJson,
   type ExplanationJson,
   type RequestExplanation,
+  type SettingNote,
 } from '../explanation/explanation.ts';
 import {
   createHookRequest,
   formatEvaluation,
   parseKeptRequest,
+  settingLines,
   type EvaluationJson,
   type KeptTrace,
 } from '../hook/hook.ts';
@@ -59,7 +62,8 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
   const { request, judged } = stored.kept === undefined ? {} : keptParts(stored.kept);
   if (flags.json === true) {
     const [evaluation] = await explainRequests(cli, request === undefined ? [] : [request], flags);
-    cli.terminal.out(JSON.stringify(storedToJson(stored, judged, evaluation), null, 2));
+    const settings = await storedSettings(cli, stored, flags);
+    cli.terminal.out(JSON.stringify(storedToJson(stored, { judged, evaluation, settings }), null, 2));
     return;
   }
   const print = (lines: readonly string[]): void => {
@@ -80,7 +84,36 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
     command: (command) => commandLine(cli.terminal, config.file, command),
   });
   if (work.length > 0) print(['', 'What became of it:', ...work]);
+  const notes = await storedSettings(cli, stored, flags);
+  const settings = notes.filter(({ setting }) => request === undefined || !TOLD_BEFORE.has(setting));
+  if (settings.length > 0)
+    print(['', 'Settings that took part, as they are now:', ...settingLines(settings)]);
 }
+
+/** Settings that took part in what the store knows; none where the files have errors now, which `check` shows. */
+async function storedSettings(
+  cli: Cli,
+  stored: StoredRequest,
+  flags: ExplainFlags,
+): Promise<readonly SettingNote[]> {
+  const quiet = { ...cli.terminal, err: () => undefined };
+  const workbench = await openWorkbench(quiet, flags).catch(() => undefined);
+  if (workbench === undefined) return [];
+  try {
+    const { config, table } = workbench.generation;
+    return settingNotes({ config, table, stored });
+  } finally {
+    await workbench.close();
+  }
+}
+
+/** Settings whose part in a kept request is told with the request. */
+const TOLD_BEFORE: ReadonlySet<string> = new Set([
+  'match.source',
+  'forEach',
+  'gateway.heartbeat.everySeconds',
+  'hooks.defaults.deliver',
+]);
 
 function nothingKept(id: string): CliError {
   return new CliError(

@@ -83,8 +83,9 @@ function decisionRemedy({ code, mappingId, missed, note }: DecisionRecord): stri
   return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
 }
 
-function refusalLine({ scheme, text }: NonNullable<DecisionRecord['refusal']>): string {
-  return `✗ ${PROOFS[scheme] ?? `proof of ${scheme}`}: ${line(text)}`;
+function refusalLine({ scheme, code, text }: NonNullable<DecisionRecord['refusal']>): string {
+  const what = code === 'challenge' ? 'challenge' : (PROOFS[scheme] ?? `proof of ${scheme}`);
+  return `✗ ${what}: ${line(text)}`;
 }
 
 const PROOFS: Readonly<Record<string, string>> = { token: 'hook token' };
@@ -97,6 +98,8 @@ const WARNINGS: Readonly<Record<string, string>> = {
     'a helper of a template got what is of no use to it; "sluice explain" of a kept request says which',
   json_text:
     'a field that the template reads into is a text that holds JSON, so what rendered empty was not found in it: let the sender send an object, or read the text in a transform with JSON.parse',
+  repeated_list:
+    'forEach calls the transform once for each element, and each call returned the same list, so there are too many actions; remove forEach, or return one object for item: ({ item }) => …',
   rounded_number:
     "the transform returned a number of the body with its last digits rounded, so two of them may look the same; write exact(payload, 'id') with the name of that field, and exact from the argument: ({ payload, exact }) => …",
   seconds_as_milliseconds:

@@ -38,8 +38,7 @@ function addListings(program: Command, cli: Cli): void {
       .option('--mapping <id>', 'only this mapping');
   listing('events', 'list system events of the main session', EVENT_STATES).action(
     async (flags: ListFlags) => {
-      const { eventsListing } = await import('./listings.ts');
-      await (await import('./store-tasks.ts')).list(cli, flags, eventsListing);
+      await (await import('./store-tasks.ts')).listEvents(cli, flags);
     },
   );
   listing('runs [id]', 'list agent runs, or explain one', RUN_STATES)

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Settings } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
-import { printListing, queueListing, type Listing } from './listings.ts';
+import { eventsListing, printListing, queueListing, type Listing } from './listings.ts';
 import { printHolds } from './queue.ts';
 import { findWaits, waitLines } from './queue-waits.ts';
 import { CliError, formatSpan } from './terminal.ts';
@@ -46,6 +46,23 @@ export async function list<Row>(cli: Cli, flags: ListFlags, listing: Listing<Row
       text: flags.text !== false,
     }),
   );
+}
+
+/** Events looked at for one that waits in vain. */
+const MAX_WAITING = 1_000;
+
+/** Prints the events of the main session, and that some wait for a turn that does not come. */
+export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
+  await withStore(cli, flags, async (storage, { gateway }) => {
+    const options = { ...flags, json: flags.json === true, text: flags.text !== false };
+    await printListing(eventsListing, storage, cli.terminal, options);
+    if (options.json || gateway.heartbeat.everySeconds > 0) return;
+    const pending = await storage.listEvents({ limit: MAX_WAITING, state: 'pending' });
+    if (!pending.some(({ mode }) => mode === 'next-heartbeat')) return;
+    cli.terminal.err(
+      'events of mode next-heartbeat wait for the regular turn of the main agent, and gateway.heartbeat.everySeconds: 0 turns that off: set it to seconds, such as 1800, or let them come with wakeMode: now',
+    );
+  });
 }
 
 /** Prints what waits, is under way or was given up, and which agents are away. */

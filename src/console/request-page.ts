@@ -1,5 +1,5 @@
 /** Everything about one request: what was decided, why, and what became of it. */
-import { storedToJson } from '../explanation/explanation.ts';
+import { settingNotes, storedToJson } from '../explanation/explanation.ts';
 import { parseKeptRequest, remedyOf } from '../hook/hook.ts';
 import { findStoredRequest } from '../storage/storage.ts';
 import type { HookRequest } from '../request.ts';
@@ -21,7 +21,11 @@ export async function requestPage(
   const remedy = remedyOf(decision?.code, decision?.mappingId !== undefined);
   return {
     id: decision?.requestId ?? kept?.requestId ?? id,
-    stored: storedToJson(stored, judged, undefined),
+    stored: storedToJson(stored, {
+      judged,
+      evaluation: undefined,
+      settings: settingNotes({ ...live(), stored }),
+    }),
     ...(decision === undefined ? {} : { row: rowOf(decision) }),
     ...(remedy === undefined ? {} : { remedy }),
     ...('payload' in request

@@ -6,13 +6,12 @@ import {
   type EvaluationAdvice,
   type EvaluationJson,
 } from '../hook/hook.ts';
-import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
+import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
 
 /** What explains: the mappings and transforms as they are, with what was found in their files. */
 export interface Explainer {
-  readonly generation: {
-    readonly table: RoutingTable;
+  readonly generation: Pick<Happened, 'config' | 'table'> & {
     evaluate(request: HookRequest, detail: 'full'): Evaluation | Promise<Evaluation>;
   };
   readonly diagnostics: readonly Diagnostic[];
@@ -31,7 +30,12 @@ export async function explainRequest(
   { generation, diagnostics }: Explainer,
 ): Promise<RequestExplanation> {
   const evaluation = await generation.evaluate(request, 'full');
-  const advice = { ...adviceFor(evaluation, request, generation.table), passedOver: passedOver(diagnostics) };
+  const { config, table } = generation;
+  const advice = {
+    ...adviceFor(evaluation, request, table),
+    passedOver: passedOver(diagnostics),
+    settings: settingNotes({ config, table, evaluated: { request, evaluation } }),
+  };
   return { request, evaluation, advice };
 }
 
@@ -55,12 +59,22 @@ export interface ExplanationJson extends EvaluationJson {
     readonly notes: readonly string[];
     readonly alsoMatched: EvaluationAdvice['alsoMatched'];
     readonly passedOver: readonly string[];
+    /** Settings that took part, with what each did. */
+    readonly settings: readonly SettingNote[];
   };
 }
 
 /** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
 export function explanationToJson({ request, evaluation, advice }: RequestExplanation): ExplanationJson {
-  const { nearNames, instead, foundAt, alsoMatched, passedOver: files = [], notes = [] } = advice;
+  const {
+    nearNames,
+    instead,
+    foundAt,
+    alsoMatched,
+    passedOver: files = [],
+    notes = [],
+    settings = [],
+  } = advice;
   return {
     request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
     ...evaluationToJson(evaluation),
@@ -71,6 +85,7 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
       notes,
       alsoMatched,
       passedOver: files,
+      settings,
     },
   };
 }

@@ -10,4 +10,5 @@ export {
   type ExplanationJson,
   type RequestExplanation,
 } from './explain-request.ts';
+export { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';

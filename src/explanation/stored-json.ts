@@ -7,12 +7,15 @@ import {
   type StoredRequest,
 } from '../storage/storage.ts';
 import type { ExplanationJson } from './explain-request.ts';
+import type { SettingNote } from './setting-notes.ts';
 
 /** What the store knows of a request, with how it was judged and would be judged now, as `explain --json` prints it. */
 export interface StoredJson {
   readonly decision?: DecisionRecord;
   readonly judged?: KeptTrace;
   readonly evaluation?: ExplanationJson;
+  /** Settings that took part, with what each did, as they are now. */
+  readonly settings: readonly SettingNote[];
   readonly runs: readonly object[];
   readonly events: readonly object[];
 }
@@ -20,13 +23,21 @@ export interface StoredJson {
 /** Turns it into plain data; `evaluation` is absent where the request was not kept. */
 export function storedToJson(
   { decision, runs, events }: StoredRequest,
-  judged: KeptTrace | undefined,
-  evaluation: ExplanationJson | undefined,
+  {
+    judged,
+    evaluation,
+    settings,
+  }: {
+    readonly judged: KeptTrace | undefined;
+    readonly evaluation: ExplanationJson | undefined;
+    readonly settings: readonly SettingNote[];
+  },
 ): StoredJson {
   return {
     ...(decision === undefined ? {} : { decision }),
     ...(judged === undefined ? {} : { judged }),
     ...(evaluation === undefined ? {} : { evaluation }),
+    settings,
     runs: runs.map(({ run, outbox }) => ({
       ...runToJson(run, true),
       outbox: outbox.map((entry) => outboxToJson(entry, true)),

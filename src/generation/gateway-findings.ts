@@ -5,7 +5,7 @@
 import { dirname } from 'node:path';
 import { CHANNEL_ALIASES, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig, RunnerSettings } from '../config/config.ts';
-import { didYouMean, displayName, type Diagnostic, withEdit } from '../document/document.ts';
+import { didYouMean, displayName, formatPlace, type Diagnostic, withEdit } from '../document/document.ts';
 import {
   channelProblems,
   isReference,
@@ -31,6 +31,8 @@ export function findGatewayProblems(
     ...findForwardedInstructions(config, mappings),
     ...findCommandProblems(config, env),
     ...findFolderProblems(config),
+    ...findSilentMappings(config, mappings),
+    ...findWaitingMappings(config, mappings),
   ];
 }
 
@@ -134,6 +136,50 @@ function findIdleChannels(
       return [notConfigured(id, configured, place)];
     });
   });
+}
+
+/** Mappings that name where their replies go, while the defaults of all send none. */
+function findSilentMappings(
+  { settings, root }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  if (settings.hooks.defaults.deliver) return [];
+  return mappings.flatMap(({ action, at, id, deliver, channel, to, transform }): Diagnostic[] => {
+    const named = channel ?? to;
+    // A transform can say deliver: true itself.
+    if (action !== 'agent' || deliver !== undefined || named === undefined || transform !== undefined)
+      return [];
+    const from = ['hooks', 'defaults', 'deliver'];
+    const where = root.at(from).value === undefined ? '' : ` (${formatPlace(root.place(from))})`;
+    return [
+      {
+        severity: 'warning',
+        code: 'DELIVER_OFF',
+        message: `no reply of "${id}" is sent, although it says where to: hooks.defaults.deliver is false${where}, and the mapping does not set deliver`,
+        at: named === channel ? channel.at : (to?.at ?? at),
+        hint: 'add deliver: true to the mapping; or remove its channel and to',
+      },
+    ];
+  });
+}
+
+/** Mappings whose events wait for the regular turn of the main agent, which is off. */
+function findWaitingMappings(
+  { settings: { gateway, hooks }, root }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  if (gateway.heartbeat.everySeconds > 0) return [];
+  const path = ['gateway', 'heartbeat', 'everySeconds'];
+  const waiting = mappings.filter(
+    ({ action, wakeMode = hooks.defaults.wakeMode }) => action === 'wake' && wakeMode === 'next-heartbeat',
+  );
+  return waiting.map(({ id, at }) => ({
+    severity: 'warning',
+    code: 'HEARTBEAT_OFF',
+    message: `the events of "${id}" wait for the regular turn of the main agent (wakeMode: next-heartbeat), and gateway.heartbeat.everySeconds: 0 turns that off`,
+    at: root.at(path).value === undefined ? at : root.place(path),
+    hint: `set everySeconds, such as 1800; or write wakeMode: now in the mapping (${formatPlace(at)})`,
+  }));
 }
 
 /** Another gateway draws its boundary around all it gets, the operator's own words included. */

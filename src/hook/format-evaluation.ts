@@ -21,6 +21,21 @@ export interface ExplainOptions {
   readonly advice?: EvaluationAdvice;
 }
 
+/** A setting, its place and what it did. */
+interface SettingText {
+  readonly setting: string;
+  readonly at?: string;
+  readonly text: string;
+}
+
+/** Settings for people; the heading is that of who prints them. */
+export function settingLines(settings: readonly SettingText[]): readonly string[] {
+  return settings.flatMap(({ setting, at, text }) => [
+    `  ${setting}${at === undefined ? '' : `  ${line(at)}`}`,
+    `      ${line(text)}`,
+  ]);
+}
+
 /** Advice as it is printed. */
 export interface EvaluationAdvice {
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
@@ -30,6 +45,8 @@ export interface EvaluationAdvice {
   readonly notes?: readonly string[];
   /** Files of the mappings folder that are not read. */
   readonly passedOver?: readonly string[];
+  /** Settings that took part, with what each did. */
+  readonly settings?: readonly SettingText[];
   readonly alsoMatched: readonly { readonly id: string; readonly at: string }[];
 }
 
@@ -55,6 +72,7 @@ export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions
     emptyLines(evaluation, options.advice, paint),
     (options.advice?.notes ?? []).map((note) => `${paint('yellow', 'note')} ${line(note)}`),
     outcome.kind === 'accepted' && options.actions !== false ? actionLines(outcome.actions, paint) : [],
+    withHeading('settings that took part:', settingLines(options.advice?.settings ?? [])),
     outcome.kind === 'rejected' ? errorLines(outcome.error, remedyFor(evaluation), paint) : [],
     warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
   ];
@@ -63,6 +81,9 @@ export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
 }
+
+const withHeading = (heading: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : [heading, ...lines];
 
 function headLines(evaluation: Evaluation, request: HookRequest | undefined, paint: Paint): string[] {
   const lines: string[] = [];

@@ -29,10 +29,12 @@ export { ownerText } from './format-actions.ts';
 export {
   formatEvaluation,
   nearestMiss,
+  settingLines,
   skipText,
   type EvaluationAdvice,
   type ExplainOptions,
 } from './format-evaluation.ts';
+export { USUAL_SENDERS, usualSenders } from './skip-rules.ts';
 export { jsonTextOn } from './slip-warnings.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';
 export { emptyConsequences, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';

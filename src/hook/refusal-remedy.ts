@@ -27,7 +27,8 @@ const BEFORE_MAPPINGS = {
   idempotency_mismatch: 'the sender must use a new Idempotency-Key for a new request',
   no_mapping_matched:
     'change the condition, or write "otherwise: skip" in a mapping of this path: it then answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)',
-  rate_limited: 'raise that rate, or let the sender send less often',
+  rate_limited:
+    'rate refuses, and nothing waits for it: raise it, let the sender send less often, or use limits of the mapping in its place',
   too_many_failures:
     'correct the token or the signature of the sender: the requests before this one say what is wrong with it; hooks.authFailuresPerMinute sets the limit',
   storage_unavailable: `"sluice doctor" says what is wrong with the store; ${LATER}`,

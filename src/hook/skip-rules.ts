@@ -34,13 +34,26 @@ export function findSkip(state: EvaluationState, mapping: CompiledMapping): Skip
   const { from, names } = ignoreSenders;
   const found =
     from === undefined
-      ? ACCOUNTS.map((path) => textAt(request.payload, path))
+      ? usualSenders(request.payload).map(({ account }) => account)
       : [state.render('ignoreSenders.from', from, state.scope)];
   for (const account of found) {
-    const name = account === undefined ? undefined : names.get(accountKey(account));
+    const name = names.get(accountKey(account));
     if (name !== undefined) return { kind: 'skipped', by: 'ignoreSenders', sender: name };
   }
   return undefined;
+}
+
+/** The places in which `ignoreSenders` looks where a mapping does not say which. */
+export const USUAL_SENDERS: readonly string[] = ACCOUNTS.map((path) => path.join('.'));
+
+/** The accounts that stand in a body at one of those places. */
+export function usualSenders(
+  payload: JsonValue,
+): readonly { readonly at: string; readonly account: string }[] {
+  return ACCOUNTS.flatMap((path) => {
+    const account = textAt(payload, path);
+    return account === undefined ? [] : [{ at: path.join('.'), account }];
+  });
 }
 
 function textAt(payload: JsonValue, path: readonly string[]): string | undefined {

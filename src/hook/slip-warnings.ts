@@ -4,7 +4,7 @@
  * result has their mark, and in a part of the body at most. A warning names fields, never a value.
  */
 import { oneLine } from '../boundary/boundary.ts';
-import type { Warning } from '../action.ts';
+import type { Action, Warning } from '../action.ts';
 import { ExactNumber, isJsonObject, type JsonValue } from '../json.ts';
 import type { Scope } from '../mapping/mapping.ts';
 import { warn } from './action-fields.ts';
@@ -89,6 +89,26 @@ function stepOf(key: string, isIndex: boolean): string {
   if (isIndex) return `[${key}]`;
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }
+
+/**
+ * Warns of a batch whose transform returned the same list for each element: it goes through the whole body by itself,
+ * so each element becomes as many actions as there are elements. `lists`: the actions of each element.
+ */
+export function warnOfRepeatedLists(warnings: Warning[], lists: readonly (readonly Action[])[]): void {
+  const [first = [], ...others] = lists;
+  if (first.length < 2 || others.length === 0) return;
+  const isSame = (list: readonly Action[]): boolean =>
+    list.length === first.length && list.every((action, part) => wordsOf(action) === wordsOf(first[part]));
+  if (!others.every(isSame)) return;
+  const calls = others.length + 1;
+  warn(warnings, {
+    code: 'repeated_list',
+    message: `forEach called the transform ${calls} times, and each call returned the same ${first.length} actions: ${calls * first.length} in all; remove forEach, or return one object for item: ({ item }) => …`,
+  });
+}
+
+const wordsOf = (action: Action | undefined): string | undefined =>
+  action?.kind === 'wake' ? action.text : action?.message;
 
 /** Warns of a path that leads into a text which holds JSON; `paths` are those that found nothing. */
 export function warnOfJsonTexts(

@@ -75,7 +75,9 @@ function adviceOn(
   const { request, evaluation } = judged;
   if (request === undefined || evaluation === undefined) return undefined;
   const hasGaps =
-    evaluation.mapping === undefined || evaluation.trace.templates.some(({ empty }) => empty.length > 0);
+    evaluation.mapping === undefined ||
+    evaluation.mapping.ignoreSenders !== undefined ||
+    evaluation.trace.templates.some(({ empty }) => empty.length > 0);
   if (!hasGaps || !advices.take(receivedAt)) return undefined;
   return generation.advise?.(evaluation, request);
 }

@@ -5,6 +5,14 @@ import { doorOf } from './path-door.ts';
 import { type IncomingHook, refuse } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
 
+const PROVIDERS = {
+  slack: 'Slack',
+  meta: 'Meta',
+  graph: 'Microsoft Graph',
+  zoom: 'Zoom',
+  cloudevents: 'a sender of CloudEvents',
+} as const;
+
 /** A request to a path that names a challenge. */
 interface AskedHook {
   readonly hook: IncomingHook;
@@ -37,7 +45,11 @@ export async function answerQuestion(
     case 'none':
       return undefined;
     case 'wrong': {
-      const refusal = await refuse(context, exchange, { reason: 'challenge' });
+      const text = `this is how ${PROVIDERS[challenge.kind]} checks the address, and ${result.why}`;
+      const refusal = await refuse(context, exchange, {
+        reason: 'challenge',
+        diagnose: () => ({ code: 'challenge', text }),
+      });
       return failedEnding(exchange, refusal.error, { proof: refusal, hookName: hook.name });
     }
     case 'answer': {

@@ -17,6 +17,7 @@ export function judgedNote(
     isRepeat ? repeatNote(evaluation, headers) : undefined,
     error === undefined ? undefined : idleTransform(evaluation),
     ...(evaluation?.mapping === undefined ? (advice?.notes ?? []) : []),
+    advice?.sender,
   ].filter((note) => note !== undefined);
   return notes.length === 0 ? undefined : notes.join('; ');
 }

@@ -63,6 +63,8 @@ export interface ServerGeneration {
 
 export interface RequestAdvice {
   readonly notes: readonly string[];
+  /** That `ignoreSenders` of the mapping found no account to compare. */
+  readonly sender?: string;
   /** Variables and expressions that found nothing, with the path that would. */
   readonly instead: ReadonlyMap<string, string>;
 }

@@ -35,7 +35,7 @@ export interface ChallengeRequest extends SignedRequest {
 /** `none`: the request asks nothing. `wrong`: it asks, and its token is wrong or the question is malformed. */
 export type ChallengeResult =
   | { readonly kind: 'none' }
-  | { readonly kind: 'wrong' }
+  | { readonly kind: 'wrong'; readonly why: string }
   | {
       readonly kind: 'answer';
       readonly contentType: 'text/plain' | 'application/json';
@@ -45,7 +45,7 @@ export type ChallengeResult =
     };
 
 const NONE: ChallengeResult = { kind: 'none' };
-const WRONG: ChallengeResult = { kind: 'wrong' };
+const wrong = (why: string): ChallengeResult => ({ kind: 'wrong', why });
 const MAX_ECHO_BYTES = 1024;
 
 /** Whether a challenge of this kind needs the body, so that it has to be read before the answer. */
@@ -71,13 +71,19 @@ export function answerChallenge(challenge: Challenge, request: ChallengeRequest)
 
 function answerSlack({ token }: Challenge, { method, body }: ChallengeRequest): ChallengeResult {
   if (method !== 'POST' || readJsonMember(body, ['type']) !== 'url_verification') return NONE;
-  if (token !== undefined && !isToken(token, readJsonMember(body, ['token']))) return WRONG;
+  if (token !== undefined && !isToken(token, readJsonMember(body, ['token'])))
+    return wrong(
+      'its token is not the one of challenge: that must be the verification token of the Slack app',
+    );
   return echo(readJsonMember(body, ['challenge']));
 }
 
+const META_TOKEN =
+  'its hub.verify_token is not the token of challenge: that must be the text which was typed as "Verify token" at Meta, not the app secret, which signs the events';
+
 function answerMeta({ token }: Challenge, { method, query }: ChallengeRequest): ChallengeResult {
   if (method !== 'GET' || query['hub.mode'] !== 'subscribe') return NONE;
-  if (!isToken(token ?? '', query['hub.verify_token'])) return WRONG;
+  if (!isToken(token ?? '', query['hub.verify_token'])) return wrong(META_TOKEN);
   return echo(query['hub.challenge']);
 }
 
@@ -94,7 +100,8 @@ function answerGraph({ method, query, body }: ChallengeRequest): ChallengeResult
 function answerZoom({ secret = '' }: Challenge, { method, body }: ChallengeRequest): ChallengeResult {
   if (method !== 'POST' || readJsonMember(body, ['event']) !== 'endpoint.url_validation') return NONE;
   const plainToken = readJsonMember(body, ['payload', 'plainToken']);
-  if (secret === '' || plainToken === undefined || !/^[A-Za-z0-9_-]{1,256}$/.test(plainToken)) return WRONG;
+  if (secret === '' || plainToken === undefined || !/^[A-Za-z0-9_-]{1,256}$/.test(plainToken))
+    return wrong('it has no plainToken, or the secret of verify, with which it is answered, is not set');
   const encryptedToken = createHmac('sha256', secret).update(plainToken).digest('hex');
   return {
     kind: 'answer',
@@ -110,13 +117,15 @@ const ORIGIN = /^[A-Za-z0-9.:-]{1,253}$/;
 function answerCloudEvents({ method, rawHeaders }: ChallengeRequest): ChallengeResult {
   const origin = findHeader(rawHeaders, 'webhook-request-origin');
   if (method !== 'OPTIONS' || origin === undefined) return NONE;
-  if (typeof origin !== 'string' || !ORIGIN.test(origin)) return WRONG;
+  if (typeof origin !== 'string' || !ORIGIN.test(origin))
+    return wrong('its header webhook-request-origin is no name of a host');
   const headers = ['allow', 'POST', 'webhook-allowed-origin', origin, 'webhook-allowed-rate', '*'];
   return { kind: 'answer', contentType: 'text/plain', body: '', headers };
 }
 
 function echo(text: string | undefined): ChallengeResult {
-  if (text === undefined || text === '' || Buffer.byteLength(text) > MAX_ECHO_BYTES) return WRONG;
+  if (text === undefined || text === '' || Buffer.byteLength(text) > MAX_ECHO_BYTES)
+    return wrong('what is to be sent back is missing or too long');
   return { kind: 'answer', contentType: 'text/plain', body: text, headers: [] };
 }
 

@@ -64,3 +64,16 @@ test.each<[string, JsonValue]>([
 ])('%s over %j says nothing of JSON', (template, payload) => {
   expect(warningsOfTemplate(template, payload)).toEqual([]);
 });
+
+test('a transform that returns the same list for each element is warned of, one that splits each is not', () => {
+  const batch = settingsWith({ table: '[{id: m, match: {path: h}, forEach: items, transform: a.ts}]' });
+  const warningsOf = (answer: (number: number) => readonly string[]): readonly string[] =>
+    evaluateHook({ payload: { items: [1, 2] } }, batch, {
+      answer: (_call, number) => ({ value: answer(number).map((message) => ({ message })) }),
+    }).evaluation.warnings.map(({ code, message }) => `${code} ${message}`);
+  expect(warningsOf(() => ['a', 'b'])).toEqual([
+    expect.stringMatching(/^repeated_list .*2 times.*the same 2 actions: 4 in all/),
+  ]);
+  expect(warningsOf((number) => [`a${number}`, `b${number}`])).toEqual([]);
+  expect(warningsOf(() => ['a'])).toEqual([]);
+});

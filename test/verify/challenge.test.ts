@@ -24,6 +24,9 @@ function ask(
 
 const text = (body: string): object => ({ kind: 'answer', contentType: 'text/plain', body, headers: [] });
 
+/** A question that is refused, and why. */
+const wrong = (why: string): object => ({ kind: 'wrong', why: expect.stringContaining(why) as string });
+
 describe('challenges', () => {
   test('slack echoes its challenge, and compares the token where one is set', () => {
     const body = {
@@ -33,8 +36,12 @@ describe('challenges', () => {
     };
     expect(ask({ kind: 'slack' }, { body })).toEqual(text(body.challenge));
     expect(ask({ kind: 'slack', token: 'tok' }, { body })).toEqual(text(body.challenge));
-    expect(ask({ kind: 'slack', token: 'other' }, { body })).toEqual({ kind: 'wrong' });
-    expect(ask({ kind: 'slack', token: '' }, { body: { ...body, token: '' } })).toEqual({ kind: 'wrong' });
+    expect(ask({ kind: 'slack', token: 'other' }, { body })).toEqual(
+      wrong('verification token of the Slack app'),
+    );
+    expect(ask({ kind: 'slack', token: '' }, { body: { ...body, token: '' } })).toEqual(
+      wrong('verification token of the Slack app'),
+    );
   });
 
   test('meta echoes only to who knows the verify token', () => {
@@ -46,9 +53,11 @@ describe('challenges', () => {
     expect(ask({ kind: 'meta', token: 'meatyhamhock' }, { method: 'GET', query })).toEqual(
       text('1158201444'),
     );
-    expect(ask({ kind: 'meta', token: 'other' }, { method: 'GET', query })).toEqual({ kind: 'wrong' });
+    expect(ask({ kind: 'meta', token: 'other' }, { method: 'GET', query })).toEqual(
+      wrong('typed as "Verify token" at Meta'),
+    );
     expect(ask({ kind: 'meta' }, { method: 'GET', query: { ...query, 'hub.verify_token': '' } })).toEqual({
-      kind: 'wrong',
+      ...wrong('typed as "Verify token" at Meta'),
     });
   });
 
@@ -78,7 +87,7 @@ describe('challenges', () => {
     const forged = 'v0:1700000000:{"event":"meeting.started"}';
     const body = { event: 'endpoint.url_validation', payload: { plainToken: forged } };
     const result = ask({ kind: 'zoom', secret: 's' }, { body });
-    expect(result).toEqual({ kind: 'wrong' });
+    expect(result).toEqual(wrong('plainToken'));
     expect(JSON.stringify(result)).not.toContain(createHmac('sha256', 's').update(forged).digest('hex'));
   });
 
@@ -96,7 +105,9 @@ describe('challenges', () => {
       ],
     });
     const odd = { 'WebHook-Request-Origin': 'a b' };
-    expect(ask({ kind: 'cloudevents' }, { method: 'OPTIONS', headers: odd })).toEqual({ kind: 'wrong' });
+    expect(ask({ kind: 'cloudevents' }, { method: 'OPTIONS', headers: odd })).toEqual(
+      wrong('webhook-request-origin'),
+    );
   });
 
   test.each<readonly [string, Challenge, Question]>([
@@ -124,6 +135,6 @@ describe('challenges', () => {
     ['nothing', { kind: 'graph' }, { query: { validationToken: '' } }],
     ['no challenge', { kind: 'slack' }, { body: { type: 'url_verification' } }],
   ])('%s is not echoed', (_name, challenge, question) => {
-    expect(ask(challenge, question)).toEqual({ kind: 'wrong' });
+    expect(ask(challenge, question)).toEqual(wrong('missing or too long'));
   });
 });

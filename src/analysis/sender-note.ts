@@ -1,0 +1,44 @@
+import { usualSenders, USUAL_SENDERS, type Evaluation } from '../hook/hook.ts';
+import { accountKey } from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+import { findText } from './near-paths.ts';
+
+/** What `ignoreSenders` of the mapping taken found in a request that it did not skip. */
+export interface SenderNote {
+  /** False: there is nothing at any of the places where it looks. */
+  readonly hasAccount: boolean;
+  readonly text: string;
+}
+
+/** Says with what `ignoreSenders` compared its names; `knows` says which paths of the body may be told. */
+export function senderNote(
+  { mapping, outcome, trace }: Evaluation,
+  request: HookRequest,
+  knows: (path: string) => boolean = () => true,
+): SenderNote | undefined {
+  if (mapping?.ignoreSenders === undefined || outcome.kind === 'skipped') return undefined;
+  const { names, from } = mapping.ignoreSenders;
+  if (from !== undefined) {
+    const text = trace.templates.find(({ field }) => field === 'ignoreSenders.from')?.text?.trim();
+    return text === undefined || text === '' ? undefined : compared([{ at: 'from', account: text }]);
+  }
+  const accounts = usualSenders(request.payload);
+  if (accounts.length > 0) return compared(accounts);
+  // The name is told as the mapping writes it, not as the sender does.
+  const [near] = [...names.values()].flatMap((name) => {
+    const found = findText(name, request, undefined);
+    const isIt = found !== undefined && names.has(accountKey(found.text)) && knows(found.at);
+    return isIt ? [{ at: found.at, name }] : [];
+  });
+  const path = near?.at ?? 'path.of.the.account';
+  const there = near === undefined ? '' : `; ${near.at} is ${JSON.stringify(near.name)}`;
+  return {
+    hasAccount: false,
+    text: `none of the fields in which it looks for the account is in this request (${USUAL_SENDERS.join(', ')})${there}: write ignoreSenders: {names: [${[...names.values()].join(', ')}], from: '{{${path}}}'}`,
+  };
+}
+
+function compared(accounts: ReturnType<typeof usualSenders>): SenderNote {
+  const found = accounts.map(({ at, account }) => `${at} is ${JSON.stringify(account.slice(0, 80))}`);
+  return { hasAccount: true, text: `${found.join(', ')}, which is none of its names` };
+}

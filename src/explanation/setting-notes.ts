@@ -1,0 +1,215 @@
+/*
+ * The settings that had a hand in what became of a request: each with its place, what it did here, and what to write
+ * where another thing was meant. One table, for a file and for what the store knows; a setting that did nothing worth
+ * a word is silent.
+ */
+import { senderNote } from '../analysis/analysis.ts';
+import type { LoadedConfig } from '../config/config.ts';
+import { formatPlace, type Place } from '../document/document.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import { isJsonObject } from '../json.ts';
+import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+import type { StoredRequest } from '../storage/storage.ts';
+import { challengeNote, environmentNote } from './setting-words.ts';
+
+/** One setting, and what it did. */
+export interface SettingNote {
+  /** As it is written, e.g. `hooks.defaults.deliver`. */
+  readonly setting: string;
+  /** `file:line:column`; absent where it stands nowhere. */
+  readonly at?: string;
+  readonly text: string;
+}
+
+/** A request with all that is known of it. */
+export interface Happened {
+  readonly config: Pick<LoadedConfig, 'root' | 'settings'>;
+  readonly table: RoutingTable;
+  /** Where it is there to look at. */
+  readonly evaluated?: { readonly request: HookRequest; readonly evaluation: Evaluation };
+  readonly stored?: StoredRequest;
+}
+
+interface Facts extends Happened {
+  readonly mapping: CompiledMapping | undefined;
+  readonly code: string | undefined;
+  readonly detail: string;
+}
+
+interface Told {
+  readonly at: Place | string | undefined;
+  readonly text: string;
+}
+
+/** Says which settings took part, in the order of the table. */
+export function settingNotes(happened: Happened): readonly SettingNote[] {
+  const facts = factsOf(happened);
+  return Object.entries(RULES).flatMap(([setting, rule]) => {
+    const told = rule(facts);
+    if (told === undefined) return [];
+    const { at, text } = told;
+    const place = at === undefined || typeof at === 'string' ? at : formatPlace(at);
+    return [{ setting, ...(place === undefined ? {} : { at: place }), text }];
+  });
+}
+
+function factsOf(happened: Happened): Facts {
+  const { table, evaluated, stored } = happened;
+  const outcome = evaluated?.evaluation.outcome;
+  const error = outcome?.kind === 'rejected' ? outcome.error : undefined;
+  const [run] = stored?.runs ?? [];
+  const [event] = stored?.events ?? [];
+  const id = stored?.decision?.mappingId ?? (run?.run.action ?? event)?.origin.mappingId;
+  return {
+    ...happened,
+    mapping:
+      evaluated?.evaluation.mapping ??
+      (id === undefined ? undefined : table.mappings.find((one) => one.id === id)),
+    code: error?.code ?? stored?.decision?.code,
+    detail: error?.detail ?? stored?.decision?.detail ?? '',
+  };
+}
+
+const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
+  'match.source': comparedSource,
+  challenge: askedChallenge,
+  rate: refusedByRate,
+  ignoreSenders: comparedSenders,
+  forEach: noList,
+  debounce: gathered,
+  'gateway.heartbeat.everySeconds': noTurn,
+  'hooks.defaults.deliver': notDelivered,
+  passEnv: keptFromCommand,
+};
+
+/** `source` of the body decides, and the body had none or another. */
+function comparedSource({ evaluated, stored, mapping }: Facts): Told | undefined {
+  if (mapping !== undefined) return undefined;
+  const failed = evaluated?.evaluation.trace.considered.find((one) => one.failed?.part === 'source')?.failed;
+  const missed = stored?.decision?.missed?.find(({ part }) => part === 'source');
+  const wanted = failed?.part === 'source' ? failed.expected : missed?.leaf;
+  if (wanted === undefined) return undefined;
+  const at = failed?.part === 'source' ? failed.at : missed?.place;
+  return {
+    at,
+    text: `it is no name for the sender: it is compared with the field "source" of the body. Remove it (match.path says already who sends), or let the sender send "source": ${JSON.stringify(wanted)}`,
+  };
+}
+
+/** The mapping of the path that has a setting of the path. */
+function ownerOf(
+  { table, stored }: Facts,
+  key: keyof PathSettings,
+): { readonly mapping: CompiledMapping; readonly at: Place } | undefined {
+  const path = stored?.decision?.path;
+  const mapping = table.mappings.find(
+    (one) => path !== undefined && one.match.path === path && one.settingsAt?.[key] !== undefined,
+  );
+  const at = mapping?.settingsAt?.[key];
+  return mapping === undefined || at === undefined ? undefined : { mapping, at };
+}
+
+function askedChallenge(facts: Facts): Told | undefined {
+  if (facts.stored?.decision?.refusal?.code !== 'challenge') return undefined;
+  const owner = ownerOf(facts, 'challenge');
+  const text = owner && challengeNote(owner.at, owner.mapping.settingsAt?.verify);
+  return text === undefined ? undefined : { at: owner?.at, text };
+}
+
+const MINUTES = 60;
+
+function refusedByRate(facts: Facts): Told | undefined {
+  if (facts.code !== 'rate_limited') return undefined;
+  const owner = ownerOf(facts, 'rate');
+  const rate = owner?.mapping.settings.rate;
+  if (owner === undefined || rate === undefined) return undefined;
+  return {
+    at: owner.at,
+    text: `it refuses what is over ${rate.perMinute} requests in a minute (429), and nothing of that waits. To take every request and let the agent begin at most so many runs, write limits: {runsPerHour: ${rate.perMinute * MINUTES}} in its place: further runs wait in the queue`,
+  };
+}
+
+function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
+  if (evaluated === undefined) return undefined;
+  const note = senderNote(evaluated.evaluation, evaluated.request);
+  return note === undefined ? undefined : { at: mapping?.ignoreSenders?.at, text: note.text };
+}
+
+/** Lists of a body that are named. */
+const MAX_LISTS = 3;
+
+function noList({ mapping, code, detail, evaluated }: Facts): Told | undefined {
+  const forEach = mapping?.forEach;
+  if (forEach === undefined || code !== 'invalid_body' || !detail.startsWith('forEach reads'))
+    return undefined;
+  const payload = evaluated?.request.payload;
+  const lists = Object.entries(payload !== undefined && isJsonObject(payload) ? payload : {})
+    .filter(([, value]) => Array.isArray(value))
+    .map(([name]) => name)
+    .slice(0, MAX_LISTS);
+  const there =
+    lists.length === 0 ? 'name a path that is a list' : `this body has a list at ${lists.join(', ')}`;
+  const from = forEach.text.startsWith('payload') ? forEach.text : `payload.${forEach.text}`;
+  const own = detail.endsWith('an object')
+    ? `; for each value of an object, write a transform in its place: export default ({ payload }) => Object.entries(${from}).map(([key, value]) => ({ message: … }))`
+    : '; where the sender leaves it out at times, take those requests by a mapping of their own, without forEach';
+  return { at: forEach.at, text: `it takes a list only: ${there}${own}` };
+}
+
+function gathered({ mapping, stored }: Facts): Told | undefined {
+  const count = Math.max(0, ...(stored?.runs ?? []).map(({ run }) => run.eventCount ?? 1));
+  if (mapping?.debounce === undefined || count < 2) return undefined;
+  return {
+    at: mapping.debounce.key.at,
+    text: `it made one run of ${count} events, and the run reads them all, in their order. No key keeps only the last one: say in instructions that only the last event counts, or let the agent fetch what the event names by its id`,
+  };
+}
+
+function noTurn({ config, mapping, evaluated, stored }: Facts): Told | undefined {
+  if (config.settings.gateway.heartbeat.everySeconds > 0) return undefined;
+  const outcome = evaluated?.evaluation.outcome;
+  const planned =
+    outcome?.kind === 'accepted'
+      ? outcome.actions.filter((action) => action.kind === 'wake').map(({ mode }) => mode)
+      : [];
+  const waiting = (stored?.events ?? []).filter(({ state }) => state === 'pending').map(({ mode }) => mode);
+  if (!(stored === undefined ? planned : waiting).includes('next-heartbeat')) return undefined;
+  const who = mapping === undefined ? 'the request' : `mapping ${mapping.id}`;
+  return {
+    at: placeOf(config, ['gateway', 'heartbeat', 'everySeconds']),
+    text: `0 turns the regular turn of the main agent off, and wakeMode: next-heartbeat of ${who} waits for it: the event waits until something else wakes the agent. Set it to seconds, such as 1800; or write wakeMode: now, and the event is read at once`,
+  };
+}
+
+function notDelivered({ config, mapping, evaluated, stored }: Facts): Told | undefined {
+  if (mapping?.action !== 'agent' || mapping.deliver !== undefined) return undefined;
+  if (config.settings.hooks.defaults.deliver) return undefined;
+  const named = (['channel', 'to'] as const).filter((key) => mapping[key] !== undefined);
+  const outcome = evaluated?.evaluation.outcome;
+  const actions = outcome?.kind === 'accepted' ? outcome.actions : [];
+  const all = stored === undefined ? actions : stored.runs.map(({ run }) => run.action);
+  const isSilent = all.some((action) => action.kind === 'agent' && !action.deliver);
+  if (named.length === 0 || !isSilent) return undefined;
+  return {
+    at: placeOf(config, ['hooks', 'defaults', 'deliver']),
+    text: `false holds for mapping ${mapping.id}, too, which does not set deliver: ${named.join(' and ')} alone ${named.length === 1 ? 'sends' : 'send'} nothing. Write deliver: true at ${formatPlace(mapping.at)}`,
+  };
+}
+
+/** Of a command that ended with an error, and gets little of the service's environment. */
+function keptFromCommand({ config, stored }: Facts): Told | undefined {
+  const { gateway } = config.settings;
+  const failed = stored?.runs.find(({ run }) => run.lastError?.code.startsWith('exit_') === true)?.run.action;
+  if (failed?.kind !== 'agent') return undefined;
+  const name = failed.runner ?? gateway.runner;
+  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  if (runner?.kind !== 'command' || runner.passEnv.length > 0) return undefined;
+  const at = placeOf(config, ['gateway', 'runners', name]) ?? placeOf(config, ['gateway', 'runner']);
+  return { at, text: environmentNote(runner) };
+}
+
+/** Where a key is written; undefined where it is not, as in a file of another dialect. */
+function placeOf({ root }: Facts['config'], path: readonly string[]): Place | undefined {
+  return root.at(path).value === undefined ? undefined : root.place(path);
+}

@@ -1,0 +1,120 @@
+/** Settings that took part in what became of a request are named: with their place, what they did, what to write. */
+import { expect, test } from 'vitest';
+import { openBench, serveBench, TOKEN, type Bench } from '../support/cli-service.ts';
+
+const CONFIG = `hooks:
+  enabled: true
+  token: ${TOKEN}
+  defaults: { deliver: false }
+server: { port: 0 }
+gateway:
+  heartbeat: { everySeconds: 0 }
+  runner:
+    kind: command
+    argv: [sh, -c, 'if [ -z "$DESK_KEY" ]; then exit 4; fi']
+`;
+
+const MAPPINGS = `
+- { id: garden, match: { path: garden }, action: wake, wakeMode: next-heartbeat, textTemplate: '{{name}} moved' }
+- { id: jira, match: { path: jira }, ignoreSenders: [Sluice Bot], messageTemplate: '{{user.displayName}}' }
+- { id: saves, match: { path: saves }, debounce: { key: '{{id}}', seconds: 1 }, messageTemplate: '{{id}}' }
+- { id: form, match: { path: form }, forEach: answers, messageTemplate: '{{item}}' }
+- { id: argo, match: { path: argo, source: argocd }, messageTemplate: '{{app}}' }
+- id: meta
+  match: { path: meta }
+  verify: { scheme: meta, secrets: ['\${SLUICE_HOOK_TOKEN}'] }
+  challenge: { kind: meta, token: '\${SLUICE_HOOK_TOKEN}' }
+  messageTemplate: x
+- { id: kuma, match: { path: kuma }, rate: { perMinute: 1, burst: 1 }, messageTemplate: x }
+- { id: booked, match: { path: cal }, channel: signal, to: '+4917098765432', messageTemplate: x }
+`;
+
+async function open(): Promise<{
+  readonly bench: Bench;
+  readonly send: (path: string, body?: object) => Promise<string>;
+  readonly explained: (id: string) => Promise<string>;
+}> {
+  const bench = openBench({ 'sluice.yaml': CONFIG, 'mappings/all.yaml': MAPPINGS });
+  const { url } = await serveBench(bench);
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const send = async (path: string, body?: object): Promise<string> => {
+    const how = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) };
+    return String((await fetch(`${url}/hooks/${path}`, how)).headers.get('x-request-id'));
+  };
+  // A decision is written after its answer.
+  const explained = async (id: string): Promise<string> => {
+    let out = '';
+    const explain = async (): Promise<string> => (out = (await bench.run(['explain', id])).out);
+    await expect.poll(explain).not.toBe('');
+    return out.replaceAll(`${bench.folder}/`, '');
+  };
+  return { bench, send, explained };
+}
+
+test('of a request that was not kept', async () => {
+  const { bench, send, explained } = await open();
+  const of = async (path: string, body?: object): Promise<string> => explained(await send(path, body));
+
+  const garden = await of('garden', { name: 'fox' });
+  expect(garden).toMatch(
+    /Settings that took part, as they are now:\n {2}gateway\.heartbeat\.everySeconds {2}sluice\.yaml:7:30\n.*mapping garden waits for it/,
+  );
+  expect((await bench.run(['events'])).err).toContain('everySeconds: 0 turns that off');
+
+  expect(await of('jira', { user: { displayName: 'sluice bot' } })).toContain(
+    `user.displayName is "Sluice Bot": write ignoreSenders: {names: [Sluice Bot], from: '{{user.displayName}}'}`,
+  );
+  // A field whose name is the sender's own word is not told.
+  expect(await of('jira', { secretField: { displayName: 'sluice bot' } })).not.toContain('secretField');
+  expect(await of('jira', { sender: { login: 'octocat' } })).not.toContain('ignoreSenders');
+
+  expect(await of('form', { answers: { a: 1 } })).toMatch(
+    / {2}forEach {2}mappings\/all\.yaml:\d+:\d+\n.*Object\.entries\(payload\.answers\)/,
+  );
+  expect(await of('argo', { app: 'shop' })).toMatch(
+    / {2}match\.source {2}mappings\/all\.yaml:6:\d+\n.*the field "source" of the body.*"source": "argocd"/,
+  );
+  const asked = await of('meta?hub.mode=subscribe&hub.challenge=1&hub.verify_token=rosa');
+  expect(asked).toContain(
+    '✗ challenge: this is how Meta checks the address, and its hub.verify_token is not',
+  );
+  expect(asked).toContain('SLUICE_HOOK_TOKEN is also the secret of verify, which signs');
+
+  expect(await of('kuma', {})).not.toContain('  rate');
+  expect(await of('kuma', {})).toMatch(
+    / {2}rate {2}mappings\/all\.yaml:\d+:\d+\n.*limits: \{runsPerHour: 60\}/,
+  );
+
+  const booked = await send('cal', {});
+  await expect
+    .poll(() => explained(booked))
+    .toMatch(/ {2}passEnv {2}sluice\.yaml:9:5\n.*It reads DESK_KEY: write passEnv: \[DESK_KEY\]/);
+  expect(await explained(booked)).toMatch(
+    /hooks\.defaults\.deliver {2}sluice\.yaml:4:24\n.*channel and to alone send nothing/,
+  );
+
+  await send('saves', { id: 1 });
+  expect(await of('saves', { id: 1 })).toMatch(/ {2}debounce {2}\S+\n.*one run of 2 events/);
+});
+
+test('of a file', async () => {
+  const bench = openBench({ 'sluice.yaml': CONFIG, 'mappings/all.yaml': MAPPINGS });
+  const of = async (request: string): Promise<string> => {
+    bench.put('a.request.yaml', request);
+    return (await bench.run(['explain', 'a.request.yaml'])).out.replaceAll(`${bench.folder}/`, '');
+  };
+  expect(await of('path: garden\nbody: {name: fox}')).toMatch(/settings that took part:\n {2}gateway\.heart/);
+  expect(await of('path: jira\nbody: {user: {displayName: Sluice Bot}}')).toContain('user.displayName is');
+  expect(await of('path: jira\nbody: {sender: {login: octocat}}')).toContain(
+    'sender.login is "octocat", which is none of its names',
+  );
+  expect(await of('path: jira\nbody: {sender: {login: sluice bot}}')).not.toContain('settings that');
+  expect(await of('path: form\nbody: {answers: {a: 1}, values: [1]}')).toContain(
+    'this body has a list at values',
+  );
+  expect(await of('path: argo\nbody: {app: shop, source: argo}')).toContain(
+    'match.source  mappings/all.yaml',
+  );
+  expect(await of('path: cal\nbody: {}')).toContain('hooks.defaults.deliver  sluice.yaml:4:24');
+  expect(await of('path: kuma\nbody: {}')).not.toContain('settings that');
+});
