@@ -1,7 +1,7 @@
 import { formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
 import { startService, type Service, type ServiceRole } from '../service/service.ts';
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
-import { giveBackWhenIdle, limitGarbage } from '../timers/timers.ts';
+import { giveBackWhenIdle, limitGarbage, putCollectorsBehind } from '../timers/timers.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
 import { consoleKeyFile, openConsole } from './serve-console.ts';
@@ -58,6 +58,7 @@ async function run({ terminal }: Cli, flags: ServeFlags, log: Log): Promise<void
   });
   isRunning = true;
   limitGarbage();
+  putCollectorsBehind();
   giveBackWhenIdle();
   const reload = (): void => void service.reload();
   process.on('SIGHUP', reload);

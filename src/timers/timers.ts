@@ -1,3 +1,4 @@
+export { putCollectorsBehind, putThisThreadBehind } from './background-threads.ts';
 export { limitGarbage } from './garbage-limits.ts';
 export { giveBackWhenIdle } from './idle-memory.ts';
 

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
+import { putThisThreadBehind } from '../../../timers/timers.ts';
 import { NEARLY_ALL_PAGES, type CheckpointInput } from './checkpoints.ts';
 import { WalIndex } from './wal-index.ts';
 
@@ -40,6 +41,8 @@ function open(): DatabaseSync {
   return opened;
 }
 
+// Copying uses up a core for some milliseconds: what hooks wait for goes first.
+putThisThreadBehind();
 parentPort?.on('message', (task: 'copy' | 'close') => {
   if (task === 'copy') {
     try {
