@@ -83,11 +83,14 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   passEnv: keptFromCommand,
 };
 
-/** `source` of the body decides, and the body had none or another. */
+/** `source` of the body decides, and the body has none: another value may well be meant for another mapping. */
 function comparedSource({ evaluated, stored, mapping }: Facts): Told | undefined {
   if (mapping !== undefined) return undefined;
-  const failed = evaluated?.evaluation.trace.considered.find((one) => one.failed?.part === 'source')?.failed;
-  const missed = stored?.decision?.missed?.find(({ part }) => part === 'source');
+  const failed = evaluated?.evaluation.trace.considered.find(
+    ({ mapping: { match }, failed: part }) =>
+      match.path !== undefined && part?.part === 'source' && part.found === undefined,
+  )?.failed;
+  const missed = stored?.decision?.missed?.find(({ part, why }) => part === 'source' && why === 'missing');
   const wanted = failed?.part === 'source' ? failed.expected : missed?.leaf;
   if (wanted === undefined) return undefined;
   const at = failed?.part === 'source' ? failed.at : missed?.place;
