@@ -1,6 +1,7 @@
 import { formatPlace } from '../document/document.ts';
 import { jsonTextOn, type Evaluation } from '../hook/hook.ts';
 import {
+  type PassedOverMapping,
   takesRequest,
   WORK_LIMITS,
   WorkBudget,
@@ -23,6 +24,8 @@ import {
 
 /** What else there is to say about an evaluation, for those who ask why. */
 export interface Advice {
+  /** A mapping of the name in a file that is not read. */
+  readonly unread: PassedOverMapping | undefined;
   /** Of a hook name that no mapping has: names that may have been meant, with why and where. */
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
   /** Variables that were missing, with what the request has instead. */
@@ -53,6 +56,9 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     instead,
     foundAt: foundElsewhere(considered, request),
     alsoMatched: alsoMatched(evaluation, request, table),
+    unread: table.canTake(request.path)
+      ? undefined
+      : table.passedOver?.find(({ name }) => name === request.path),
   };
 }
 

@@ -12,7 +12,7 @@ export async function readRequests(terminal: Terminal, file: string): Promise<re
 /** The deliveries of a request file, with their bodies as they are written. */
 export async function readDeliveries(terminal: Terminal, file: string): Promise<readonly DeliveryRequest[]> {
   const { case: golden, diagnostics } = await readRequestFile(resolve(terminal.cwd, file));
+  if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
   if (golden !== undefined) return golden.deliveries;
-  terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
   throw new CliError(`${file} is not a request file`);
 }

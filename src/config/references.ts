@@ -9,6 +9,7 @@ import {
   type Path,
   type Place,
 } from '../document/document.ts';
+import { nearVariable } from './near-variable.ts';
 import { readSecretFile } from './secret-file.ts';
 
 const REFERENCE = /\$(\$?)\{([^}]*)\}/g;
@@ -134,7 +135,14 @@ function reportVariable(run: Run, path: Path, name: string): void {
     run.diagnostics.push(invalidReference(name, run.root.place(path)));
   } else if (run.options.needSecrets) {
     const state = run.options.env[name] === undefined ? 'not set' : 'empty';
-    const hint = `set ${name} before starting, or use {file: PATH}`;
+    const near = nearVariable(
+      name,
+      Object.keys(run.options.env).filter((other) => (run.options.env[other] ?? '') !== ''),
+    );
+    const hint =
+      near === undefined
+        ? `set ${name} before starting, or use {file: PATH}`
+        : `${near} is set: did you mean \${${near}}? Otherwise set ${name} before starting, or use {file: PATH}`;
     report('MISSING_VARIABLE', `the environment variable ${name} is ${state}`, hint);
   }
 }
@@ -167,10 +175,17 @@ export type WrittenReference = string | { readonly file: string };
 export interface ReferenceReader {
   /** The text behind a reference; undefined where it is not set or no reference. */
   read(reference: WrittenReference): string | undefined;
+  /** The name of a variable that is set and was probably meant by one that is not, other than these. */
+  near(reference: WrittenReference, besides: readonly WrittenReference[]): string | undefined;
   /** Every text that was read, to be kept out of logs. */
   readonly secrets: readonly string[];
   /** Absolute paths of the files that were asked for. */
   readonly files: readonly string[];
+}
+
+/** The variable that a reference names. */
+function nameOf(reference: WrittenReference): string | undefined {
+  return typeof reference === 'string' ? /^\$\{([^}]*)\}$/.exec(reference)?.[1] : undefined;
 }
 
 /** Makes the reader; files are relative to `directory`, that of the configuration. */
@@ -182,7 +197,7 @@ export function createReferenceReader({
   const files: string[] = [];
   const find = (reference: WrittenReference): string | undefined => {
     if (typeof reference === 'string') {
-      const name = /^\$\{([^}]*)\}$/.exec(reference)?.[1];
+      const name = nameOf(reference);
       return name === undefined || env[name] === '' ? undefined : env[name];
     }
     const file = resolve(directory, reference.file);
@@ -193,6 +208,12 @@ export function createReferenceReader({
   return {
     secrets,
     files,
+    near: (reference, besides) => {
+      const name = nameOf(reference);
+      const taken = new Set(besides.map(nameOf));
+      const isSet = (other: string): boolean => (env[other] ?? '') !== '' && !taken.has(other);
+      return name === undefined ? undefined : nearVariable(name, Object.keys(env).filter(isSet));
+    },
     read: (reference) => {
       const found = find(reference);
       if (found !== undefined) secrets.push(found);

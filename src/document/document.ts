@@ -1,5 +1,5 @@
 export type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
-export { didYouMean, longerWord } from './did-you-mean.ts';
+export { didYouMean, isOneEditApart, longerWord } from './did-you-mean.ts';
 export { meantTimeZone } from './time-zones.ts';
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';

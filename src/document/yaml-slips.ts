@@ -45,6 +45,34 @@ export function findYamlSlip(source: SourceText, offset: number): YamlSlip | und
   };
 }
 
+/** A backslash in double quotes that begins no escape of YAML: of a path of Windows, or of a pattern. */
+export function escapeSlip(source: SourceText, offset: number): YamlSlip {
+  const lineStart = source.text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
+  const newline = source.text.indexOf('\n', lineStart);
+  const line = source.text.slice(lineStart, newline === -1 ? undefined : newline);
+  const quoted = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].find(
+    ({ 0: text, index }) => lineStart + index < offset && offset < lineStart + index + text.length,
+  );
+  const text = quoted?.[1];
+  // What YAML would have read as an escape may be meant as one.
+  const isPlain = text !== undefined && !/\\["\\/0abefnrtvNLP_xuU\s]/.test(text);
+  const start = lineStart + (quoted?.index ?? 0);
+  const isSecret = SECRET_KEY.test(line.slice(0, quoted?.index));
+  return {
+    message: `invalid escape sequence ${source.text.slice(offset, offset + 2)}`,
+    at: { source, start: offset, end: offset + 2 },
+    hint: 'in double quotes a backslash begins an escape: put the text in single quotes, where it is only a backslash, or write it twice (\\\\)',
+    ...(isPlain && !isSecret
+      ? {
+          edit: {
+            at: { source, start, end: start + text.length + 2 },
+            text: `'${text.replaceAll("'", "''")}'`,
+          },
+        }
+      : {}),
+  };
+}
+
 /** The text of a block (`key: |`) whose lines are not indented deeper than its key. */
 function findShallowBlock(source: SourceText, lineStart: number): YamlSlip | undefined {
   const before = source.text.slice(0, lineStart).trimEnd();

@@ -2,9 +2,10 @@ import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml'
 import type { Alias, Document, Node, Pair, Scalar, YAMLError } from 'yaml';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
 import { lineColumn } from './line-column.ts';
+import { joinEntries } from './joined-entries.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
-import { findYamlSlip, type YamlSlip } from './yaml-slips.ts';
+import { escapeSlip, findYamlSlip, type YamlSlip } from './yaml-slips.ts';
 
 /** One slip makes the parser stumble again and again after it. */
 const MAX_SYNTAX_FINDINGS = 3;
@@ -41,7 +42,9 @@ export function readYamlTree(source: SourceText): ReadTree {
   }
   const [first, second] = documents;
   if (first === undefined) return { tree: { start: 0, end: 0, value: null }, diagnostics: [] };
-  const findings = [...first.errors, ...first.warnings].map((error) => finding(source, first, error));
+  const findings = joinEntries(
+    [...first.errors, ...first.warnings].map((error) => finding(source, first, error)),
+  );
   const syntax = apart(findings.filter(({ code }) => BROKEN.has(code))).slice(0, MAX_SYNTAX_FINDINGS);
   // Where the text itself is broken, a strange key is a part of it.
   const diagnostics = findings.filter(
@@ -224,7 +227,7 @@ function finding(source: SourceText, document: Document, error: YAMLError): Diag
       ...withoutTabs(source, start),
     };
   }
-  const slip = findYamlSlip(source, start);
+  const slip = error.code === 'BAD_DQ_ESCAPE' ? escapeSlip(source, start) : findYamlSlip(source, start);
   if (slip !== undefined) return broken(slip);
   const hint = isFlowReference(source.text, start)
     ? 'inside { } and [ ], write a reference in quotes: "${NAME}"'

@@ -5,16 +5,11 @@
 import { dirname } from 'node:path';
 import { CHANNEL_ALIASES, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig, RunnerSettings } from '../config/config.ts';
-import { didYouMean, displayName, formatPlace, type Diagnostic, withEdit } from '../document/document.ts';
-import {
-  channelProblems,
-  isReference,
-  recipientProblem,
-  type ChannelCatalog,
-  type ChannelProblem,
-} from '../channels/channels.ts';
+import { displayName, formatPlace, type Diagnostic, withEdit } from '../document/document.ts';
+import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { commandProblems, isWithin, modelProblems } from '../runners/runners.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
+import { describeSettings } from './channel-settings.ts';
 
 type Place = NonNullable<Diagnostic['at']>;
 
@@ -48,35 +43,8 @@ function findChannelProblems(
     at: root.place(['plugins', settings.plugins.indexOf(spec)]),
     hint: 'name a package that is installed, or a file relative to the configuration; its default export is a channel module',
   }));
-  const channels = channelProblems(catalog, settings.channels).map((problem) =>
-    settingsProblem(root, problem),
-  );
+  const channels = describeSettings(root, channelProblems(catalog, settings.channels));
   return [...plugins, ...channels, ...findMainProblem(settings, root, catalog)];
-}
-
-function settingsProblem(root: LoadedConfig['root'], problem: ChannelProblem): Diagnostic {
-  const { channel, key, message, known } = problem;
-  const path = key === undefined ? ['channels', channel] : ['channels', channel, key];
-  return {
-    severity: 'error',
-    code: 'CHANNEL_SETTINGS',
-    // What is wrong with a recipient is a whole sentence.
-    message: key === undefined ? message : `${key}${key === 'to' ? ':' : ''} ${message}`,
-    at: root.place(path, known === undefined ? 'value' : 'key'),
-    hint: channelHint(root, problem),
-  };
-}
-
-function channelHint(root: LoadedConfig['root'], { channel, key, known }: ChannelProblem): string {
-  if (key === undefined)
-    return `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${channel}`;
-  if (known !== undefined) {
-    const near = didYouMean(key, known);
-    return near === undefined ? 'remove it' : `did you mean "${near}"?`;
-  }
-  const isGiven = root.at(['channels', channel, key]).value !== undefined;
-  if (isGiven) return `correct channels.${channel}.${key}; sluice channels check tries it on the platform`;
-  return `add ${key} to channels.${channel}; if it is a secret, write it as \${NAME} or {file: PATH}`;
 }
 
 /** Where `last` starts has to be a place messages can go to. */

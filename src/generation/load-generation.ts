@@ -211,6 +211,7 @@ function compile(
     workFolders: Object.keys(gateway.workFolders),
     agents: Object.keys(hooks.agents.runners),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
+    nearReference: references.near,
     // Files of secrets need not lie where a configuration is checked.
     ...(needSecrets
       ? { resolveReference: references.read }
@@ -341,9 +342,9 @@ function storeNotes({ config }: Generation): readonly string[] {
 }
 
 function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {
-  const { read } = createReferenceReader({ env, directory: dirname(config.file) });
+  const references = createReferenceReader({ env, directory: dirname(config.file) });
   const { path, mail } = config.settings.hooks;
-  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, read);
+  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, references);
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

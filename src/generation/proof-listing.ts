@@ -10,7 +10,7 @@ import { type SecretReference, signsUrl } from '../verify/verify.ts';
 export function listProofs(
   table: RoutingTable,
   { hooksPath, noticePath }: { readonly hooksPath: string; readonly noticePath: string | undefined },
-  read: ReferenceReader['read'],
+  references: Pick<ReferenceReader, 'read' | 'near'>,
 ): readonly string[] {
   const paths = new Set([
     ...table.mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path])),
@@ -21,19 +21,28 @@ export function listProofs(
   const leftOut = table.mappings.filter(({ match }) => match.path === undefined).map(({ id }) => id);
   return [
     'paths with a proof of their own, in place of the hook token:',
-    ...owned.map((path) => `  ${hooksPath}/${path}  ${describeProof(table, path, read)}`),
+    ...owned.map((path) => `  ${hooksPath}/${path}  ${describeProof(table, path, references)}`),
     ...(leftOut.length === 0
       ? []
       : [`  mappings without a path, which do not take these requests: ${leftOut.join(', ')}`]),
   ];
 }
 
-function describeProof(table: RoutingTable, path: string, read: ReferenceReader['read']): string {
+function describeProof(
+  table: RoutingTable,
+  path: string,
+  { read, near }: Pick<ReferenceReader, 'read' | 'near'>,
+): string {
   const { verify, requireToken } = table.settingsOf(path);
   if (verify === undefined) return '';
   const { settings } = verify;
   const references: readonly SecretReference[] = 'secrets' in settings ? settings.secrets : [];
-  const missing = references.filter((reference) => read(reference) === undefined).map(nameOf);
+  const missing = references
+    .filter((reference) => read(reference) === undefined)
+    .map((reference) => {
+      const meant = near(reference, references);
+      return `${nameOf(reference)}${meant === undefined ? '' : ` (${meant} is set)`}`;
+    });
   return [
     settings.scheme,
     ...(references.length > 1 ? [`${String(references.length - 1)} retired`] : []),

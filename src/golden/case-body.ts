@@ -6,6 +6,7 @@ import {
   parseDocument,
   readBounded,
   type Place,
+  withEdit,
 } from '../document/document.ts';
 import { HookError } from '../errors.ts';
 import { parseJson, type JsonValue } from '../json.ts';
@@ -13,7 +14,12 @@ import { type BodyFormat, announcedFormat, inflateBody, parsePayload } from '../
 
 /** The body of one delivery: its value, and the bytes of its file. */
 export type CaseBody =
-  | { readonly value: JsonValue; readonly file?: string; readonly raw?: Buffer }
+  | {
+      readonly value: JsonValue;
+      readonly file?: string;
+      readonly raw?: Buffer;
+      readonly warnings?: readonly Diagnostic[];
+    }
   | { readonly diagnostics: readonly Diagnostic[] };
 
 interface WrittenBody {
@@ -31,7 +37,8 @@ export async function readCaseBody(
   const at = part.place(['bodyFile']);
   if (delivery.bodyFile === undefined) {
     // An empty body counts as {}, a body that is null is null: as it would be sent.
-    return { value: delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue) };
+    const value = delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue);
+    return { value, warnings: findJsonText(delivery, part) };
   }
   if (delivery.body !== undefined) {
     const message = 'both body and bodyFile are given';
@@ -43,6 +50,46 @@ export async function readCaseBody(
   const message = `bodyFile ${delivery.bodyFile} cannot be read: ${raw}`;
   const hint = 'the path is relative to the request file';
   return problem({ code: 'BODY_FILE_UNREADABLE', message, at, hint });
+}
+
+/** A body that is a text with JSON in it, where nothing says that text is sent. */
+function findJsonText({ body, headers = {} }: WrittenBody, part: LocatedValue): readonly Diagnostic[] {
+  if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return [];
+  const announced = announcedFormat(lowerCase(headers)['content-type']);
+  if ((announced !== undefined && announced !== 'json') || !isJson(body)) return [];
+  const at = part.place(['body']);
+  const { source, start, end } = at;
+  const written = source.text.slice(start, end);
+  const bar = /^[|>][-+\d]*/.exec(written)?.[0];
+  const hint =
+    bar === undefined
+      ? 'write it without the quotes around it: JSON is YAML, too; a sender of text says so with a header, content-type: text/plain'
+      : `write it without the ${bar}: JSON is YAML, too; a sender of text says so with a header, content-type: text/plain`;
+  const found: Diagnostic = {
+    severity: 'warning',
+    code: 'BODY_IS_TEXT',
+    message:
+      'the body is a text that holds JSON, not the JSON itself: no condition and no template finds a field in it',
+    at: { source, start, end: bar === undefined ? end : start + bar.length },
+    hint,
+  };
+  if (bar === undefined && /^["']/.test(written)) return [withEdit(found, { at, text: body })];
+  // What stands behind the bar in its line is a comment.
+  return [
+    withEdit(
+      found,
+      bar === undefined ? undefined : { at: { source, start, end: start + bar.length }, text: '' },
+    ),
+  ];
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function parseBodyFile(

@@ -182,10 +182,12 @@ async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
   const { several, list } = checked;
   const files = [requestFile];
   const deliveries: DeliveryRequest[] = [];
+  const warnings: Diagnostic[] = [];
   for (const [index, delivery] of list.entries()) {
     const part = document.root.at(several ? ['deliveries', index] : []);
     const body = await readCaseBody(requestFile, delivery, part);
     if ('diagnostics' in body) return { diagnostics: [...diagnostics, ...body.diagnostics] };
+    warnings.push(...(body.warnings ?? []));
     if (body.file !== undefined) files.push(body.file);
     const created = createDelivery(several ? `${name}#${index + 1}` : name, delivery, body);
     deliveries.push({ ...created, pathAt: part.place(['path']) });
@@ -203,7 +205,7 @@ async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
       at: document.root.place([]),
       files: [...files, expectedFile],
     },
-    diagnostics: [...diagnostics, ...(expected?.diagnostics ?? [])],
+    diagnostics: [...diagnostics, ...warnings, ...(expected?.diagnostics ?? [])],
   };
 }
 

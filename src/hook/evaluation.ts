@@ -30,6 +30,8 @@ export interface TransformTrace {
   readonly index?: number;
   /** What was wrong with the result of a call that ran; names the key. Payload-derived. */
   readonly problem?: string;
+  /** The key that was wrong, where it is one of a mapping: a word of ours, and no part of the payload. */
+  readonly mappingKey?: string;
 }
 
 /** One rendered template. */

@@ -7,7 +7,7 @@ import { howDifferent } from './difference.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines } from './format-actions.ts';
 import { indent, line, type Paint } from './format-lines.ts';
-import { emptyConsequences, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
+import { emptyConsequences, remedyOf, RETURNED_NOTHING, transformRemedy } from './refusal-remedy.ts';
 
 /** How an evaluation is printed. */
 export interface ExplainOptions {
@@ -47,6 +47,8 @@ export interface EvaluationAdvice {
   readonly passedOver?: readonly string[];
   /** Settings that took part, with what each did. */
   readonly settings?: readonly SettingText[];
+  /** The one among them that has a mapping for the name that was asked for, and where it would be read. */
+  readonly unread?: { readonly file: string; readonly wanted: string } | undefined;
   readonly alsoMatched: readonly { readonly id: string; readonly at: string }[];
 }
 
@@ -73,7 +75,9 @@ export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions
     (options.advice?.notes ?? []).map((note) => `${paint('yellow', 'note')} ${line(note)}`),
     outcome.kind === 'accepted' && options.actions !== false ? actionLines(outcome.actions, paint) : [],
     withHeading('settings that took part:', settingLines(options.advice?.settings ?? [])),
-    outcome.kind === 'rejected' ? errorLines(outcome.error, remedyFor(evaluation), paint) : [],
+    outcome.kind === 'rejected'
+      ? errorLines(outcome.error, remedyFor(evaluation, options.advice), paint)
+      : [],
     warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
   ];
   return `${sections
@@ -185,8 +189,9 @@ function missedLines(
         : [`  did you mean ${line(near)}?`]
       : advice.nearNames.map(({ name, why, at }) => `  ${line(name)} ${why}  ${at}`);
   const listed = [...places].slice(0, MAX_NAMES);
+  const unread = advice?.unread;
   return [
-    `no mapping has the hook name ${value(found)}`,
+    `no mapping has the hook name ${value(found)}${unread === undefined ? '' : `, but ${line(unread.file)} has it, and is not read`}`,
     ...nearLines,
     places.size === 0 ? '  there is no mapping with a hook name' : '  the hook names are:',
     ...listed.map(([name, at]) => `    ${line(name)}  ${at}`),
@@ -286,11 +291,15 @@ function emptyLines({ trace }: Evaluation, advice: EvaluationAdvice | undefined,
 const MISSED =
   'change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)';
 
-function remedyFor({ outcome, trace }: Evaluation): string | undefined {
+function remedyFor({ outcome, trace }: Evaluation, advice: EvaluationAdvice | undefined): string | undefined {
   if (outcome.kind !== 'rejected') return undefined;
   const { code } = outcome.error;
   const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
-  if (code !== 'no_mapping_matched') return remedyOf(code, true);
+  const failed = code === 'transform_failed' ? transformRemedy(trace.transforms.at(-1)) : undefined;
+  if (code !== 'no_mapping_matched') return failed ?? remedyOf(code, true);
+  const unread = advice?.unread;
+  if (isName && unread !== undefined)
+    return `move ${line(unread.file)} to ${line(unread.wanted)}: it has a mapping of this name`;
   return isName
     ? 'send it to one of the hook names, or correct match.path of the mapping that was meant'
     : MISSED;

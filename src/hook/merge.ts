@@ -1,18 +1,32 @@
 import type { Warning } from '../action.ts';
 import { oneLine } from '../boundary/boundary.ts';
+import { didYouMean } from '../document/document.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { MAPPING_KEYS } from '../mapping/mapping.ts';
 import type { Draft, DraftKind } from './draft.ts';
 import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './action-fields.ts';
 
 /** What a transform's result makes of a draft: drafts in order (none: skipped), or what is wrong with the result. */
 export type Merged =
   | { readonly kind: 'drafts'; readonly drafts: readonly Draft[] }
-  | { readonly kind: 'problem'; readonly problem: string };
+  | {
+      readonly kind: 'problem';
+      readonly problem: string;
+      /** The key, where it is one of a mapping. */
+      readonly mappingKey?: string;
+    };
 
 const FIELDS: ReadonlySet<string> = new Set<Field>([...WAKE_FIELDS, ...AGENT_FIELDS]);
 
 /** Thrown inside this file only; its message names the key and may quote it, so it goes to the trace. */
-class ResultProblem extends Error {}
+class ResultProblem extends Error {
+  readonly mappingKey: string | undefined;
+
+  constructor(message: string, mappingKey?: string) {
+    super(message);
+    this.mappingKey = mappingKey;
+  }
+}
 
 /** Where a merge leaves its remarks. */
 export interface MergeOptions {
@@ -35,7 +49,10 @@ export function mergeResult(draft: Draft, json: string | undefined, options: Mer
     const drafts = result.flatMap((entry: JsonValue, index) => mergeOne(draft, entry, `[${index}]`, options));
     return { kind: 'drafts', drafts };
   } catch (error) {
-    if (error instanceof ResultProblem) return { kind: 'problem', problem: error.message };
+    if (error instanceof ResultProblem) {
+      const { message: problem, mappingKey } = error;
+      return { kind: 'problem', problem, ...(mappingKey === undefined ? {} : { mappingKey }) };
+    }
     if (error instanceof SyntaxError) return { kind: 'problem', problem: 'the result is not JSON' };
     throw error;
   }
@@ -53,7 +70,7 @@ function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOpt
     if (value === null && (key === 'kind' || FIELDS.has(key))) continue;
     const problem = keyProblem(key, value, `the result${at}`);
     if (problem === undefined) overrides[key] = value;
-    else if (!options.lenient) throw new ResultProblem(problem);
+    else if (!options.lenient) throw new ResultProblem(problem, ofMapping(key) ? key : undefined);
     else
       warn(options.warnings, {
         code: 'ignored_result_key',
@@ -80,9 +97,25 @@ function keyProblem(key: string, value: JsonValue, where: string): string | unde
   if (key === 'allowUnsafeExternalContent') {
     return `allowUnsafeExternalContent in ${where} is refused: only a mapping can turn the safety boundary off`;
   }
-  const known = `kind, ${[...FIELDS].join(', ')}`;
-  return `${JSON.stringify(key.slice(0, 80))} in ${where} is not a known key; expected one of ${known}`;
+  if (ofMapping(key)) {
+    const own = Object.hasOwn(RESULT_KEYS, key) ? `; a result has ${RESULT_KEYS[key]}` : '';
+    return `"${key}" in ${where} is a key of the mapping: write it there, beside transform${own}`;
+  }
+  const known = ['kind', ...FIELDS];
+  const near = didYouMean(key, known);
+  const hint = near === undefined ? '' : `; did you mean "${near}"?`;
+  return `${JSON.stringify(key.slice(0, 80))} in ${where} is not a known key; expected one of ${known.join(', ')}${hint}`;
 }
+
+/** What a result has in place of keys of a mapping. */
+const RESULT_KEYS: Readonly<Record<string, string>> = {
+  messageTemplate: 'message',
+  textTemplate: 'text',
+  action: 'kind',
+};
+
+const ofMapping = (key: string): boolean =>
+  MAPPING_KEYS.has(key) && key !== 'id' && key !== 'enabled' && !FIELDS.has(key) && key !== 'kind';
 
 /** A wake has a text and a mode; a message or wakeMode is taken for them, and the rest is named. */
 function asWake(draft: Draft, overrides: JsonObject, warnings: Warning[]): Draft['fields'] {

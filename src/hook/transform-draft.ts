@@ -4,9 +4,9 @@ import type { HookRequest, JsonValue } from '../request.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
-import type { EvaluationPart } from './evaluation.ts';
+import type { EvaluationPart, TransformTrace } from './evaluation.ts';
 import { warn } from './action-fields.ts';
-import { mergeResult } from './merge.ts';
+import { mergeResult, type Merged } from './merge.ts';
 import { warnOfNumbers } from './slip-warnings.ts';
 
 /** Characters of a call that are handed over in the time of a step. */
@@ -52,11 +52,18 @@ export function* transformDraft(
       reply,
       at: ref.at,
       ...(scope.index === undefined ? {} : { index: scope.index }),
-      ...(merged.kind === 'problem' ? { problem: merged.problem } : {}),
+      ...(merged.kind === 'problem' ? problemOf(merged) : {}),
     });
   }
   if (merged.kind === 'drafts') return merged.drafts;
   throw transformError(reply);
+}
+
+function problemOf({
+  problem,
+  mappingKey,
+}: Extract<Merged, { readonly kind: 'problem' }>): Pick<TransformTrace, 'problem' | 'mappingKey'> {
+  return { problem, ...(mappingKey === undefined ? {} : { mappingKey }) };
 }
 
 function callOf(

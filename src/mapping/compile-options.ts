@@ -34,6 +34,11 @@ export interface CompileOptions {
    * `explain`, `test`) references are left alone and the mapping has no callback.
    */
   resolveReference?(reference: string | { readonly file: string }): string | undefined;
-  /** The same for `check`, where it is known: secrets that are set are judged, those that are not are no finding. */
+  /** The name of a variable that is set and was probably meant by a reference that is not, other than these. */
+  nearReference?(
+    reference: string | { readonly file: string },
+    besides: readonly (string | { readonly file: string })[],
+  ): string | undefined;
+  /** The same as `resolveReference` for `check`, where it is known: secrets that are set are judged, those that are not are no finding. */
   peekReference?(reference: string | { readonly file: string }): string | undefined;
 }

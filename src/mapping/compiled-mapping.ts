@@ -229,12 +229,24 @@ export interface ConsideredMapping {
   readonly failing?: number;
 }
 
+/** A mapping in a file of the mappings folder that is not read. */
+export interface PassedOverMapping {
+  /** Its hook name. */
+  readonly name: string;
+  readonly hasVerify: boolean;
+  /** Its file, and what the file is to be called to be read; as files are named in print. */
+  readonly file: string;
+  readonly wanted: string;
+}
+
 /**
  * The compiled mappings. Picking costs the same whatever their number: an index by path, source and equality
  * conjuncts of `when` yields candidates in first-match order.
  */
 export interface RoutingTable {
   readonly mappings: readonly CompiledMapping[];
+  /** Mappings in files of the folder that are not read: they take nothing, and explain names them. */
+  readonly passedOver?: readonly PassedOverMapping[];
   /** Mappings that are turned off (`enabled: false`): they take nothing, and explain names them. */
   readonly disabled: readonly CompiledMapping[];
   /** Whether any enabled mapping could take this hook name, whatever the body. */

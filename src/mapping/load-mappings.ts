@@ -1,11 +1,8 @@
-import type { Dirent } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import {
   describeValue,
-  displayName,
   readDocument,
   validate,
   type Diagnostic,
@@ -13,7 +10,9 @@ import {
 } from '../document/document.ts';
 import { compileMappings, type CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
+import type { PassedOverMapping } from './compiled-mapping.ts';
 import type { MappingCode } from './mapping-codes.ts';
+import { findPassedOver, listDirectory, MAPPING_FILE } from './passed-over.ts';
 
 /** Built-in presets: the file they come from, and a further hook name they answer on. */
 const PRESETS: Readonly<Record<string, { readonly file: string; readonly alias?: string }>> = {
@@ -53,7 +52,9 @@ export async function loadMappings(sources: MappingSources & CompileOptions): Pr
     ...rest,
     diagnostics: [...found, ...compiled.diagnostics],
     files: [...fromDirectory.files, ...fromPresets.files],
-    ...(table === undefined || found.some(({ severity }) => severity === 'error') ? {} : { table }),
+    ...(table === undefined || found.some(({ severity }) => severity === 'error')
+      ? {}
+      : { table: { ...table, passedOver: fromDirectory.passedOver } }),
   };
 }
 
@@ -66,66 +67,19 @@ interface Loaded {
 type ReadOptions = Pick<MappingSources, 'cwd'>;
 
 /** Reads `*.yaml`, `*.yml` and `*.json` directly in a directory, in name order; what was passed over is a warning. */
-async function loadMappingFiles(directory: string, options: ReadOptions): Promise<Loaded> {
+async function loadMappingFiles(
+  directory: string,
+  options: ReadOptions,
+): Promise<Loaded & { readonly passedOver: readonly PassedOverMapping[] }> {
   const found = await listDirectory(directory);
   const names = found.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
   const files = names.filter((name) => MAPPING_FILE.test(name)).toSorted();
   const loaded = joinLoaded(await Promise.all(files.map((name) => loadFile(join(directory, name), options))));
-  const passedOver = [
-    ...names.flatMap((name) => passedOverFile(join(directory, name), options)),
-    ...(
-      await Promise.all(
-        found
-          .filter((entry) => entry.isDirectory())
-          .map(({ name }) => passedOverFolder(join(directory, name), options)),
-      )
-    ).flat(),
-  ];
-  return { ...loaded, diagnostics: [...loaded.diagnostics, ...passedOver] };
-}
-
-const MAPPING_FILE = /^[^.].*\.(?:yaml|yml|json)$/i;
-
-async function listDirectory(directory: string): Promise<readonly Dirent[]> {
-  try {
-    return await readdir(directory, { withFileTypes: true });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
-  }
-}
-
-/** A file that looks like a mapping file and is none by its name; hidden ones are left alone. */
-function passedOverFile(path: string, options: ReadOptions): readonly Diagnostic[] {
-  const name = basename(path);
-  if (name.startsWith('.') || MAPPING_FILE.test(name)) return [];
-  if (!/\.(?:ya?ml|json)|\.(?:yam|yamll|ymal|ylm|yl|jsn|json5|jsonc|toml)$/i.test(name)) return [];
-  const message = 'the file is not read: its name does not end with .yaml, .yml or .json';
-  return [passedOver(path, message, { options, hint: 'rename it, or move it out of this folder' })];
-}
-
-/** A folder with mapping files: only the folder itself is read. */
-async function passedOverFolder(path: string, options: ReadOptions): Promise<readonly Diagnostic[]> {
-  if (basename(path).startsWith('.') || resolve(path) === resolve(PRESETS_DIR)) return [];
-  const names = (await listDirectory(path)).map(({ name }) => name).filter((name) => MAPPING_FILE.test(name));
-  if (names.length === 0) return [];
-  const message = `the mapping files in this folder are not read: ${names.toSorted().slice(0, 3).join(', ')}`;
-  return [
-    passedOver(path, message, {
-      options,
-      hint: 'folders inside the mappings folder are passed over: move the files up',
-    }),
-  ];
-}
-
-function passedOver(
-  path: string,
-  message: string,
-  { options, hint }: { readonly options: ReadOptions; readonly hint: string },
-): Diagnostic {
-  const at = { source: { file: displayName(path, options.cwd), text: '' }, start: 0, end: 0 };
-  return { severity: 'warning', code: 'MAPPING_FILE_PASSED_OVER' satisfies MappingCode, message, at, hint };
+  const { diagnostics, mappings } = await findPassedOver(directory, found, {
+    ...options,
+    presets: resolve(PRESETS_DIR),
+  });
+  return { ...loaded, diagnostics: [...loaded.diagnostics, ...diagnostics], passedOver: mappings };
 }
 
 async function loadPresets(names: readonly string[], options: ReadOptions): Promise<Loaded> {

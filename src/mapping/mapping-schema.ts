@@ -252,6 +252,9 @@ export const MappingSchema = z.strictObject({
 });
 export type MappingSource = z.output<typeof MappingSchema>;
 
+/** Every key of a mapping. */
+export const MAPPING_KEYS: ReadonlySet<string> = new Set(Object.keys(MappingSchema.shape));
+
 /** A mapping file: a list of mappings, an object that holds one, or one mapping. */
 const MappingFileSchema = z.union([
   z.array(MappingSchema),

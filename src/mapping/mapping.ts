@@ -11,6 +11,7 @@ export type {
   DedupeSettings,
   CompiledMapping,
   ConsideredMapping,
+  PassedOverMapping,
   RoutingTable,
 } from './compiled-mapping.ts';
 export { withoutMappings } from './routing/routing-table.ts';
@@ -20,7 +21,7 @@ export type { CompileOptions, MappingEntry } from './compile-options.ts';
 export { loadMappings } from './load-mappings.ts';
 export type { LoadedMappings } from './load-mappings.ts';
 export { MAPPING_CODES } from './mapping-codes.ts';
-export { mappingJsonSchema } from './mapping-schema.ts';
+export { MAPPING_KEYS, mappingJsonSchema } from './mapping-schema.ts';
 export { accountKey } from './compile-ignored-senders.ts';
 export { takesRequest } from './routing/routing-table.ts';
 export { WORK_LIMITS, WorkBudget, type WorkLimits } from './work-budget.ts';

@@ -65,13 +65,17 @@ function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key]
 
 function compileProof(verify: VerifySettings, compiling: PathSource): ProofSettings {
   const references: readonly SecretReference[] = 'secrets' in verify ? verify.secrets : [];
-  const { resolveReference, peekReference } = compiling.options;
+  const { resolveReference, peekReference, nearReference } = compiling.options;
   const secrets = references.map((reference) => resolveReference?.(reference) ?? '');
-  const proof = { settings: verify, secrets };
+  const find = resolveReference ?? peekReference;
+  const near = references.map((reference) =>
+    find === undefined || (find(reference) ?? '') !== '' ? undefined : nearReference?.(reference, references),
+  );
+  const proof = { settings: verify, secrets, ...(near.some((name) => name !== undefined) ? { near } : {}) };
   if (resolveReference !== undefined) reportSecrets(proof, compiling, { isComplete: true });
   else if (peekReference !== undefined) {
     const known = references.map((reference) => peekReference(reference) ?? '');
-    reportSecrets({ settings: verify, secrets: known }, compiling, { isComplete: false });
+    reportSecrets({ ...proof, secrets: known }, compiling, { isComplete: false });
   }
   return proof;
 }
@@ -86,7 +90,7 @@ function reportSecrets(
     clock: Date.now,
     fetchJson: () => Promise.reject(new Error('nothing is fetched to look at secrets')),
   });
-  const { secrets, settings } = proof;
+  const { secrets, settings, near = [] } = proof;
   const report = (index: number, message: string, hint: string): void =>
     reporter.report(['verify', 'secrets', index], {
       severity: 'warning',
@@ -95,7 +99,16 @@ function reportSecrets(
       hint,
     });
   for (const { index, problem } of problems) {
-    if (!isComplete && secrets[index] === '') continue;
+    const meant = secrets[index] === '' ? near[index] : undefined;
+    if (!isComplete && secrets[index] === '' && meant === undefined) continue;
+    if (meant !== undefined) {
+      report(
+        index,
+        `this secret is not set, but ${meant} is`,
+        `did you mean \${${meant}}? Otherwise set the variable that stands here: a request that is signed with it is refused`,
+      );
+      continue;
+    }
     const hint = WHERE_SHOWN[settings.scheme] ?? 'set what it refers to';
     report(
       index,
@@ -208,6 +221,15 @@ interface Difference {
   readonly values: readonly [CompiledMapping, CompiledMapping];
 }
 
+/** Settings that go with what a sender sends, and not with what an operator wants. */
+const KINDS: ReadonlySet<PathKey> = new Set(['bodyFormat', 'method', 'verify', 'challenge']);
+
+function ownPath(path: string, { id }: CompiledMapping): string {
+  return id.startsWith(`${path}-`) && /^[\w-]+$/.test(id)
+    ? id
+    : `${path}-${/^(?!mapping-\d)[\w-]+$/.test(id) ? id : '2'}`;
+}
+
 function differing({ key, path, at, before, values: [first, second] }: Difference): Diagnostic {
   const [was, is] = [first.settings[key], second.settings[key]];
   const isPlain = typeof is !== 'object' && typeof was !== 'object';
@@ -218,6 +240,8 @@ function differing({ key, path, at, before, values: [first, second] }: Differenc
     message: `the mappings of the path "${path}" must not differ in ${key}${values}`,
     at,
     labels: [{ at: before, text: 'set here first' }],
-    hint: `set ${key} in only one of the mappings of this path`,
+    hint: KINDS.has(key)
+      ? `all mappings of a path share one ${key}; requests of two kinds need two paths: give this mapping one of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there; where they are of one kind, set ${key} in only one of the mappings`
+      : `set ${key} in only one of the mappings of this path`,
   };
 }

@@ -180,12 +180,15 @@ function placeText(at: Evaluation['trace']['templates'][number]['at']): string {
 /** What transforms did, by kind and place: their console and errors may hold anything of the payload. */
 function transformNotes(transforms: readonly TransformTrace[]): readonly string[] | undefined {
   const notes: string[] = [];
-  for (const { call, reply, index, problem } of transforms) {
+  for (const { call, reply, index, problem, mappingKey } of transforms) {
     if (notes.length >= MAX_NOTES) break;
     const who = index === undefined ? call.ref.module : `${call.ref.module}[${index}]`;
     const lines = reply.logs.length + reply.logsDropped;
     if (lines > 0) notes.push(`${who} wrote ${lines} line${lines === 1 ? '' : 's'} to the console`);
-    if (problem !== undefined) notes.push(`${who} wrong-result`);
+    if (problem !== undefined)
+      notes.push(
+        `${who} wrong-result${mappingKey === undefined ? '' : `: "${mappingKey}" is a key of the mapping, to be written there, beside transform`}`,
+      );
     if (reply.kind === 'failed') notes.push(`${who} ${reply.failure}${positionText(reply.position)}`);
   }
   return notes.length === 0 ? undefined : notes;

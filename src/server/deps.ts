@@ -1,6 +1,6 @@
 import type { HooksSettings, ServerSettings } from '../config/config.ts';
 import type { Evaluation } from '../hook/hook.ts';
-import type { PathSettings } from '../mapping/mapping.ts';
+import type { PassedOverMapping, PathSettings } from '../mapping/mapping.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, KeptLimits, RunRecord, Storage } from '../storage/storage.ts';
@@ -49,6 +49,8 @@ export interface ServerGeneration {
   /** Whether the name stands in the operator's own files: of a stranger's request only such a name is kept. */
   knowsName(path: string): boolean;
   settingsOf(path: string): PathSettings;
+  /** The mapping of a name that stands in a file of the folder that is not read. */
+  findPassedOver?(path: string): PassedOverMapping | undefined;
   /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */
   readonly noticePath?: string | undefined;
   /** Which requests are kept with their bodies, and how many. */

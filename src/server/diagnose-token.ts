@@ -1,5 +1,6 @@
 import type { Diagnosis } from '../verify/verify.ts';
 import { findProofHeader } from '../verify/verify.ts';
+import type { PassedOverMapping } from '../mapping/mapping.ts';
 import { type Authentication, findToken, type TokenSet } from './authenticate.ts';
 
 /** What the doctor looks at: headers and parameters as they came; nothing of their values is told. */
@@ -7,6 +8,10 @@ export interface TokenRequest {
   /** Node's flat list of names and values. */
   readonly rawHeaders: readonly string[];
   readonly query: Readonly<Record<string, string>>;
+  /** Whether a mapping has the hook name; default true. */
+  readonly isKnown?: boolean;
+  /** A mapping of the name in a file that is not read. */
+  readonly passedOver?: PassedOverMapping | undefined;
 }
 
 /** Headers that are looked through for the token: a sender chooses how many there are. */
@@ -17,11 +22,25 @@ type Refused = Extract<Authentication, { kind: 'refused' }>['reason'];
 
 /** Says why a request did not prove itself with the hook token: what it carries instead, and which carriers there are. */
 export function diagnoseToken(request: TokenRequest, tokens: TokenSet, reason: Refused): Diagnosis {
+  const { passedOver, isKnown = true } = request;
+  if (!isKnown && passedOver?.hasVerify === true) {
+    const { file, wanted } = passedOver;
+    return {
+      code: 'no-verify',
+      text: `the mapping of this hook name, with its verify, stands in ${file}, which is not read, so the hook token is asked for: move it to ${wanted}`,
+    };
+  }
   const elsewhere = tokenElsewhere(request, tokens);
   if (elsewhere !== undefined) return { code: 'token-elsewhere', text: elsewhere };
   const proof = findProofHeader(request.rawHeaders);
   if (proof !== undefined) {
     const { header, schemes } = proof;
+    if (!isKnown) {
+      return {
+        code: 'no-verify',
+        text: `the request carries ${header}, the signature of ${schemes.join(' or ')}, but no mapping has the hook name it was sent to, so the hook token is asked for: correct the address at the sender, or match.path of the mapping that was meant`,
+      };
+    }
     const scheme = schemes.length === 1 ? String(schemes[0]) : `one of ${schemes.join(', ')}`;
     return {
       code: 'no-verify',

@@ -106,13 +106,19 @@ export function prove(
 function proveToken(
   context: ServerContext,
   exchange: Exchange,
-  { target }: IncomingHook,
+  { target, name }: IncomingHook,
 ): TokenProof | Promise<Refusal> {
+  const { generation } = exchange;
   const { tokens } = derivedFrom(context, exchange.generation.hooks);
   const judged = authenticate(tokens, exchange.headers, target);
   if (judged.kind === 'refused') {
     const { reason } = judged;
-    const request = { rawHeaders: exchange.req.rawHeaders, query: target.query };
+    const request = {
+      rawHeaders: exchange.req.rawHeaders,
+      query: target.query,
+      isKnown: generation.knowsName(name),
+      passedOver: generation.findPassedOver?.(name),
+    };
     return refuse(context, exchange, { reason, diagnose: () => diagnoseToken(request, tokens, reason) });
   }
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };

@@ -55,6 +55,7 @@ export function servedGeneration(
         table.canTake(path),
       knowsName: (path) => isBuiltInRoute(path) || names.has(path),
       settingsOf: (path) => table.settingsOf(path),
+      findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
       noticePath: noticePath(config.settings.hooks.mail),
       keepRequests: keepRequests(config.settings.storage.keepRequests, defaults),
       evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),

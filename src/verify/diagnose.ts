@@ -33,13 +33,20 @@ const SECRET_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Says with a finding about the secret where it comes from: the name in the mapping, never its value. */
-function withNames(found: Diagnosis, { settings }: ProofSettings): Diagnosis {
+function withNames(found: Diagnosis, { settings, secrets, near = [] }: ProofSettings): Diagnosis {
   if (!SECRET_CODES.has(found.code) || !('secrets' in settings)) return found;
   const names = settings.secrets.map((secret) =>
     typeof secret === 'string' ? secret.replace(/^\$\{(.*)\}$/, '$1') : `the file ${secret.file}`,
   );
   const where = names.length === 1 ? 'the secret of this path is' : 'the secrets of this path are';
-  return { ...found, text: `${found.text} (${where} ${names.join(', ')})` };
+  const unset = names.flatMap((name, index) => {
+    if (secrets[index] !== '') return [];
+    const meant = near[index];
+    const hint = meant === undefined ? '' : `, and ${meant} is: did you mean that?`;
+    return [`${name} is not set in the service${hint}${hint === '' ? ';' : ''} `];
+  });
+  const but = unset.length > 0 && found.code !== 'not-configured' ? 'With the secrets that are set: ' : '';
+  return { ...found, text: `${unset.join('')}${but}${found.text} (${where} ${names.join(', ')})` };
 }
 
 function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refused): Diagnosis {

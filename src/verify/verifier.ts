@@ -13,6 +13,8 @@ export interface ProofSettings {
   readonly settings: VerifySettings;
   /** The current secret first. Empty for `oidc`. */
   readonly secrets: readonly string[];
+  /** By position: the name of a variable that is set, and was probably meant by the one of a secret that is missing. */
+  readonly near?: readonly (string | undefined)[];
 }
 
 export interface VerifierDeps {

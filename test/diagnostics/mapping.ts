@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { createReferenceReader } from '../../src/config/config.ts';
 import { readDocument } from '../../src/document/document.ts';
 import type { Diagnostic, LocatedValue } from '../../src/document/document.ts';
 import { loadMappings, MAPPING_CODES } from '../../src/mapping/mapping.ts';
@@ -38,10 +39,18 @@ async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
     ...(basename(folder) === 'VERIFY_SECRET' ? { resolveReference: resolveForTest } : {}),
     // As `check` does: what is not set is no finding.
     ...(basename(folder) === 'VERIFY_SECRET-quotes' ? { peekReference: resolveForTest } : {}),
+    ...(basename(folder) === 'VERIFY_SECRET-near' ? near(folder) : {}),
     recipientProblem: (channel, to) =>
       channel === 'slack' && !/^[CDGU][A-Z0-9]+$/.test(to) ? 'expected an id such as C0123456' : undefined,
   });
   return diagnostics;
+}
+
+/** As `check` does, with an environment in which one name is written otherwise. */
+function near(directory: string): Pick<Parameters<typeof loadMappings>[0], 'peekReference' | 'nearReference'> {
+  const env = { SHOPIFY_NEW_SECRET: 'shpss_b4f07dd0c2f84d11a6c3', SHOPIFY_SECRET: 'shpss_1100aa9e63f14e2c8d7b' };
+  const references = createReferenceReader({ env, directory });
+  return { peekReference: references.read, nearReference: references.near };
 }
 
 function resolveForTest(reference: string | { readonly file: string }): string | undefined {

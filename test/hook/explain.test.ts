@@ -158,7 +158,7 @@ describe('a transform', () => {
           |     at default (t.ts:3:9)
 
       transform_failed: the transform of the mapping failed; sluice explain shows how
-        remedy: correct the transform: it gets one argument, ({ payload, headers, query, path }), not the request and response of a web framework, and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
+        remedy: correct the transform: it gets one argument, ({ payload, headers, query, path }), and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
       "
     `);
   });

@@ -201,79 +201,6 @@ export function checkEquality(rule: Operation, at: Place): Diagnostic | undefine
   return undefined;
 }
 
-/** Operands that cannot be meant: two constants, a text compared with a list, or `in` the wrong way round. */
-export function checkOperands(operation: Operation, at: Place): Diagnostic | undefined {
-  const { operator } = operation;
-  if (operator === 'in') return checkIn(operation, at);
-  if (!['==', '===', '!=', '!=='].includes(operator)) return undefined;
-  return checkList(operation, at) ?? checkConstants(operation, at);
-}
-
-function suspect(message: string, at: Place, hint: string): Diagnostic {
-  return { severity: 'warning', code: 'CONDITION_OPERANDS', message, at, hint };
-}
-
-/** A value in a hint, as JSON. */
-function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? '').slice(0, 120);
-}
-
-function checkIn({ operands: [needle, hay] }: Operation, at: Place): Diagnostic | undefined {
-  const name = nameOfVariable(needle);
-  const list = nameOfVariable(hay);
-  if (Array.isArray(needle) && list !== undefined) {
-    return suspect(
-      `"in" looks for the first operand in the second, and the first is a whole list`,
-      at,
-      `write the variable first: {"in": [{"var": ${shown(list)}}, ${shown(needle)}]}`,
-    );
-  }
-  if (name === undefined || typeof hay !== 'string') return undefined;
-  const message = `"in" looks for the value of ${quote(name)} inside the text ${quote(hay)}`;
-  const words = hay.split(/\s*[,;|]\s*/).filter((word) => word !== '');
-  if (words.length > 1) {
-    return suspect(
-      message,
-      at,
-      `for one of several values write {"in": [{"var": ${shown(name)}}, ${shown(words)}]}`,
-    );
-  }
-  return suspect(
-    message,
-    at,
-    `to look for the text in the value write {"in": [${shown(hay)}, {"var": ${shown(name)}}]}`,
-  );
-}
-
-function checkList({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
-  const list = operands.find((operand) => Array.isArray(operand) && operand.length > 0);
-  const name = operands.map(nameOfVariable).find((found) => found !== undefined);
-  if (list === undefined || name === undefined) return undefined;
-  const message = `"${operator}" compares ${quote(name)} with a whole list`;
-  return suspect(
-    message,
-    at,
-    `for one of several values write {"in": [{"var": ${shown(name)}}, ${shown(list)}]}`,
-  );
-}
-
-function checkConstants({ operator, operands: [a, b] }: Operation, at: Place): Diagnostic | undefined {
-  if (typeof a !== 'string' || !['string', 'number', 'boolean'].includes(typeof b)) return undefined;
-  const message = `"${operator}" compares two constants, ${quote(a)} and ${shown(b)}`;
-  return suspect(
-    message,
-    at,
-    `to compare what was sent write {"${operator}": [{"var": ${shown(a)}}, ${shown(b)}]}`,
-  );
-}
-
-function nameOfVariable(operand: unknown): string | undefined {
-  if (typeof operand !== 'object' || operand === null || !Object.hasOwn(operand, 'var')) return undefined;
-  const { var: name } = operand as { readonly var: unknown };
-  const first: unknown = Array.isArray(name) ? name[0] : name;
-  return typeof first === 'string' ? first : undefined;
-}
-
 /** A variable at the root whose name can find nothing. */
 export function checkVariable(
   { operator, operands }: Operation,
@@ -288,6 +215,19 @@ export function checkVariable(
   const { replace, ...found } = finding;
   const edit = replace === undefined ? undefined : replaceWithin(nameAt, replace.from, replace.to);
   return withEdit({ ...found, at }, edit);
+}
+
+/** A value in a hint, as JSON. */
+export function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? '').slice(0, 120);
+}
+
+/** The name that a `var` operand reads. */
+export function nameOfVariable(operand: unknown): string | undefined {
+  if (typeof operand !== 'object' || operand === null || !Object.hasOwn(operand, 'var')) return undefined;
+  const { var: name } = operand as { readonly var: unknown };
+  const first: unknown = Array.isArray(name) ? name[0] : name;
+  return typeof first === 'string' ? first : undefined;
 }
 
 /** A third operand of an equality was meant as "or". */
@@ -331,7 +271,7 @@ function operandCount(count: number): string {
   return `${count} operand${count === 1 ? '' : 's'}`;
 }
 
-function quote(text: string): string {
+export function quote(text: string): string {
   return `"${text.length > 80 ? `${text.slice(0, 79)}…` : text}"`;
 }
 

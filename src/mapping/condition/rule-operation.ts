@@ -8,13 +8,13 @@ import {
 import { isJsonObject } from '../../json.ts';
 import {
   checkEquality,
-  checkOperands,
   checkOperation,
   checkVariable,
   MAX_CONDITION_DEPTH,
   parseOperation,
   type Operation,
 } from './condition-check.ts';
+import { checkOperands } from './operand-checks.ts';
 import { editOfRule } from './rule-edits.ts';
 import { isListOperator } from './rule-lists.ts';
 

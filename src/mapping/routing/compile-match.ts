@@ -61,6 +61,16 @@ function compilePath({
       replace: { from: written.trim(), to: path.slice(base.length + 1) },
     });
   }
+  checkSigns(path, reporter);
+  return path === '' ? undefined : path;
+}
+
+/** A sign that cannot be part of the path of a request. */
+const ODD_SIGN = /[^!$&-;=@-Z_a-z~%]/;
+
+/** A name is compared as it is: no wildcard, no pattern, and no sign that a URL cannot have. */
+function checkSigns(path: string, reporter: Reporter): void {
+  if (checkPattern(path, reporter)) return;
   const wildcard = /(?:^|\/)(\*+|:[A-Za-z]\w*)(?=\/|$)/.exec(path)?.[1];
   if (wildcard !== undefined) {
     reporter.report(['match', 'path'], {
@@ -70,7 +80,7 @@ function compilePath({
       hint: 'write one mapping for each name; one without match.path takes every name, and {{path}} prints it',
     });
   }
-  const odd = /[^!$&-;=@-Z_a-z~%]/.exec(path)?.[0] ?? (/\/\//.test(path) ? '//' : undefined);
+  const odd = ODD_SIGN.exec(path)?.[0] ?? (/\/\//.test(path) ? '//' : undefined);
   if (odd !== undefined) {
     reporter.report(['match', 'path'], {
       code: 'INVALID_MAPPING_PATH',
@@ -78,5 +88,24 @@ function compilePath({
       hint: 'write it as senders write it in the URL; percent escapes are compared as they are',
     });
   }
-  return path === '' ? undefined : path;
+}
+
+/** Whether it is a regular expression. */
+function checkPattern(path: string, reporter: Reporter): boolean {
+  if (!/^\^|\$$|\.[*+]|\\|\(.*\|.*\)|\[.*\]/.test(path)) return false;
+  const name = path
+    .replace(/^\^/, '')
+    .replace(/\$$/, '')
+    .replace(/^(?:\\?\/)?(?:hooks\\?\/)?/, '');
+  const isPlain = /^[\w./-]+$/.test(name) && !name.includes('.*');
+  reporter.report(['match', 'path'], {
+    severity: ODD_SIGN.test(path) ? 'error' : 'warning',
+    code: 'INVALID_MAPPING_PATH',
+    message: `the path ${quote(path)} is a regular expression, and a hook name is compared as it is`,
+    hint: isPlain
+      ? `write ${name}`
+      : 'write one mapping for each name; one without match.path takes every name, and match.when can read {"var": "path"}',
+    ...(isPlain ? { replace: { from: path, to: name } } : {}),
+  });
+  return true;
 }

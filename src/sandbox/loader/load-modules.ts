@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import {
   didYouMean,
   displayName,
+  formatPlace,
   replaceWithin,
   withEdit,
   type Diagnostic,
@@ -68,7 +69,7 @@ export async function loadModules(
   const modules = new Map<string, LoadedModule>();
   const diagnostics: Diagnostic[] = answer.findings
     .filter((finding) => concerns(finding, answer, refs))
-    .map((finding) => describeFinding(folder, answer, finding));
+    .map((finding) => describeFinding(folder, answer, withVariable(finding, usersOf(finding, answer, refs))));
   const files = new Set<string>();
   for (const loaded of answer.modules) {
     const users = refs.filter((ref) => ref.module === loaded.module);
@@ -148,11 +149,37 @@ export function placeAt(source: SourceText, line: number, column: number, length
 
 /** Whether a finding holds for any mapping: some depend on the settings under which a file is used. */
 function concerns(finding: SourceFinding, answer: LoaderAnswer, refs: readonly TransformRef[]): boolean {
-  const { code, env, file } = finding;
+  const { code, env } = finding;
   if (code !== 'TRANSFORM_FORGETS' && env === undefined) return true;
+  return usersOf(finding, answer, refs).some((ref) =>
+    env === undefined ? !ref.reuse : !Object.hasOwn(ref.env, env),
+  );
+}
+
+/** The transforms of mappings that are made of the file of a finding. */
+function usersOf(
+  { file }: SourceFinding,
+  answer: LoaderAnswer,
+  refs: readonly TransformRef[],
+): readonly TransformRef[] {
   const modules = answer.modules.filter((one) => 'files' in one && one.files.includes(file));
-  const users = refs.filter((ref) => modules.some(({ module }) => module === ref.module));
-  return users.some((ref) => (env === undefined ? !ref.reuse : !Object.hasOwn(ref.env, env)));
+  return refs.filter((ref) => modules.some(({ module }) => module === ref.module));
+}
+
+/** A variable that is missing, with the lines of the mapping as they give it. */
+function withVariable(finding: SourceFinding, users: readonly TransformRef[]): SourceFinding {
+  const { env } = finding;
+  const user = env === undefined ? undefined : users.find((ref) => !Object.hasOwn(ref.env, env));
+  if (env === undefined || user === undefined) return finding;
+  const { module, env: given, export: name } = user;
+  const known = Object.keys(given)
+    .map((key) => `${key}: …, `)
+    .join('');
+  const exported = name === undefined ? '' : `, export: ${name}`;
+  return {
+    ...finding,
+    hint: `write the value itself into the mapping, at ${formatPlace(user.at)}: transform: {module: ${module}${exported}, env: {${known}${env}: …}}; a transform never sees the environment of the service`,
+  };
 }
 
 function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding: SourceFinding): Diagnostic {
@@ -189,6 +216,8 @@ function describeProblem(
 ): Diagnostic {
   const name = JSON.stringify(loaded.module.length > 80 ? `${loaded.module.slice(0, 79)}…` : loaded.module);
   const common = { severity: 'error', at: ref.at } as const;
+  const withExport = describeExportInName(folder, loaded.module, ref);
+  if (withExport !== undefined) return withExport;
   switch (loaded.problem) {
     case 'not-found': {
       const near = suggestModule(folder.dir, loaded.module);
@@ -222,6 +251,35 @@ function describeProblem(
         hint: 'compile or rename it to one of these',
       };
   }
+}
+
+/** `format.ts#name`, as references of other tools name an export. */
+function describeExportInName(
+  folder: TransformsFolder,
+  module: string,
+  ref: TransformRef,
+): Diagnostic | undefined {
+  const [, file = '', name = ''] = /^(.+\.(?:ts|mts|js|mjs|cjs))[#:]+(\w+)$/.exec(module) ?? [];
+  if (file === '') return undefined;
+  const { source, start, end } = ref.at;
+  const written = source.text.slice(start, end).trimEnd();
+  // Within an object there is a key for it already.
+  const isWhole =
+    ref.export === undefined &&
+    /^\s*(?:- +)?["']?transform["']?\s*:\s*$/.test(
+      source.text.slice(source.text.lastIndexOf('\n', start - 1) + 1, start),
+    );
+  const text = `{module: ${JSON.stringify(file)}, export: ${name}}`;
+  return withEdit(
+    {
+      severity: 'error',
+      code: 'TRANSFORM_NOT_FOUND',
+      message: `there is no transform ${JSON.stringify(module)} in ${displayName(folder.dir, folder.cwd)}: the function of a file is named beside it`,
+      at: ref.at,
+      hint: `write transform: {module: ${file}, export: ${name}}`,
+    },
+    isWhole ? { at: { source, start, end: start + written.length }, text } : undefined,
+  );
 }
 
 /** The module that was probably meant: another ending, a near name, or the transforms folder written twice. */

@@ -19,6 +19,7 @@ import {
 } from './load-graph.ts';
 import { workerProgram } from '../host/worker-program.ts';
 import { scanGlobals } from './scan-globals.ts';
+import { scanShapes } from './scan-shapes.ts';
 import { scanSources, SYNTAX_HINT, type Scan, type SourceFinding } from './scan-sources.ts';
 
 export interface LoaderRequest {
@@ -59,6 +60,8 @@ const LINKABLE: ReadonlySet<string> = new Set([
   'TRANSFORM_MISSING_GLOBAL',
   'TRANSFORM_FORGETS',
   'TRANSFORM_ENV_MISSING',
+  'TRANSFORM_WEB_HANDLER',
+  'TRANSFORM_RETURNS_NOTHING',
 ]);
 
 async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerProgram'>> {
@@ -70,8 +73,12 @@ async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerP
   const entries = request.modules.map((module) => ({ module, ...findEntry(root, module) }));
   const paths = entries.flatMap((entry) => ('file' in entry ? [entry.file] : []));
   const graph = await loadGraph(root, [...new Set(paths)]);
-  const [scan, globals] = await Promise.all([scanSources(graph.files), scanGlobals(graph.files)]);
-  const findings = [...collectFindings(graph, scan), ...globals];
+  const [scan, globals, shapes] = await Promise.all([
+    scanSources(graph.files),
+    scanGlobals(graph.files),
+    scanShapes(graph.files),
+  ]);
+  const findings = [...collectFindings(graph, scan), ...globals, ...shapes];
   // What is not there is missed when its line is reached: the module can be linked.
   const bad = new Set(findings.filter(({ code }) => !LINKABLE.has(code)).map((finding) => finding.file));
   const modules: LoaderModule[] = [];

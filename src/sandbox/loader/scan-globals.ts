@@ -108,7 +108,6 @@ function describeEnv(name: string): Described | undefined {
     severity: 'warning',
     code: 'TRANSFORM_ENV_MISSING',
     message: `process.env.${name} is not set for this transform`,
-    hint: `write the value into the mapping: transform: {env: {${name}: …}}; a transform never sees the environment of the service`,
     length: 'process.env'.length,
     env: name,
   };

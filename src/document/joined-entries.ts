@@ -1,0 +1,75 @@
+import type { Diagnostic, Place } from './diagnostic.ts';
+
+/**
+ * Keys that are given twice because two entries of a list flow into one: the dash of the second is missing. One finding
+ * stands for all keys of such an entry; a single key that is given twice stays as it is.
+ */
+export function joinEntries(found: readonly Diagnostic[]): readonly Diagnostic[] {
+  const groups: Diagnostic[][] = [];
+  for (const one of found.filter(isDouble)) {
+    const last = groups.at(-1);
+    const isNext =
+      last !== undefined &&
+      columnOf(last[0]) === columnOf(one) &&
+      !last.some((other) => keyOf(other) === keyOf(one));
+    if (isNext) last.push(one);
+    else groups.push([one]);
+  }
+  const joined = groups.filter((group) => group.length > 1);
+  const kept = found.filter((one) => !joined.some((group) => group.includes(one)));
+  return [...joined.map(describeJoined), ...kept];
+}
+
+const isDouble = ({ code, at, labels }: Diagnostic): boolean =>
+  code === 'DUPLICATE_KEY' && at !== undefined && labels?.[0] !== undefined && isFirstInLine(at);
+
+const lineStartOf = ({ source, start }: Place): number => source.text.lastIndexOf('\n', start - 1) + 1;
+
+/** In a block: before the key stand only spaces. */
+function isFirstInLine(at: Place): boolean {
+  return at.source.text.slice(lineStartOf(at), at.start).trim() === '';
+}
+
+const columnOf = (found: Diagnostic | undefined): number =>
+  found?.at === undefined ? 0 : found.at.start - lineStartOf(found.at);
+
+const keyOf = ({ at }: Diagnostic): string =>
+  at === undefined ? '' : at.source.text.slice(at.start, at.end).replaceAll(/["']/g, '');
+
+function describeJoined(group: readonly Diagnostic[]): Diagnostic {
+  const [first] = group as [Diagnostic];
+  const at = first.at as Place;
+  const keys = group.map(keyOf);
+  const column = columnOf(first);
+  const dash = column >= 2 ? dashBefore(first.labels?.[0]?.at ?? at, column) : undefined;
+  const named = keys.slice(0, 4).join(', ');
+  const base = { severity: 'error', code: 'DUPLICATE_KEY', at, labels: first.labels ?? [] } as const;
+  if (dash === undefined) {
+    return {
+      ...base,
+      message: `two objects flow into one: ${named} are given twice`,
+      hint: 'of two objects make a list: begin the first line of each with "- ", and indent its other lines by two spaces',
+    };
+  }
+  return {
+    ...base,
+    message: `two entries of the list flow into one: ${named} are given twice`,
+    hint: `a new entry begins with a dash: - ${keys[0] ?? ''}: …`,
+    // Where it is certain that this key is the first of its entry.
+    ...(isFirstOfEntry(at, dash, keys[0] ?? '')
+      ? { edit: { at: { source: at.source, start: at.start - 2, end: at.start }, text: '- ' } }
+      : {}),
+  };
+}
+
+/** The line that begins the entry in which a key at a column stands. */
+function dashBefore(at: Place, column: number): string | undefined {
+  const lines = at.source.text.slice(0, at.end).split('\n');
+  const line = lines.findLast((text) => /^ *- /.test(text) && text.indexOf('-') === column - 2);
+  return line?.slice(column);
+}
+
+function isFirstOfEntry(at: Place, dash: string, key: string): boolean {
+  const before = at.source.text.slice(0, lineStartOf(at)).split('\n').at(-2) ?? '';
+  return before.trim() === '' || dash.replaceAll(/["']/g, '').startsWith(`${key}:`);
+}

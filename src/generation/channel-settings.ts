@@ -1,0 +1,64 @@
+/* What is wrong with the settings of channels, with the key that was meant. */
+import type { ChannelProblem } from '../channels/channels.ts';
+import type { LoadedConfig } from '../config/config.ts';
+import { didYouMean, replaceWithin, withEdit, type Diagnostic } from '../document/document.ts';
+
+type Root = LoadedConfig['root'];
+
+/** The findings; a key that is missing is none where it stands under another name. */
+export function describeSettings(root: Root, problems: readonly ChannelProblem[]): readonly Diagnostic[] {
+  const renamed = problems.map((problem) => ({ channel: problem.channel, key: meantKey(problem) }));
+  return problems
+    .filter(
+      ({ channel, key }) =>
+        isGiven(root, channel, key) ||
+        !renamed.some((other) => other.channel === channel && other.key !== undefined && other.key === key),
+    )
+    .map((problem) => settingsProblem(root, problem));
+}
+
+function isGiven(root: Root, channel: string, key: string | undefined): boolean {
+  return key === undefined || root.at(['channels', channel, key]).value !== undefined;
+}
+
+function settingsProblem(root: Root, problem: ChannelProblem): Diagnostic {
+  const { channel, key, message, known } = problem;
+  const path = key === undefined ? ['channels', channel] : ['channels', channel, key];
+  const at = root.place(path, known === undefined ? 'value' : 'key');
+  const meant = meantKey(problem);
+  const isFree = meant !== undefined && !isGiven(root, channel, meant);
+  const found: Diagnostic = {
+    severity: 'error',
+    code: 'CHANNEL_SETTINGS',
+    // What is wrong with a recipient is a whole sentence.
+    message: key === undefined ? message : `${key}${key === 'to' ? ':' : ''} ${message}`,
+    at,
+    hint: channelHint(root, problem, meant),
+  };
+  return withEdit(found, isFree && key !== undefined ? replaceWithin(at, key, meant) : undefined);
+}
+
+function channelHint(root: Root, { channel, key, known }: ChannelProblem, meant: string | undefined): string {
+  if (key === undefined)
+    return `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${channel}`;
+  if (known !== undefined) {
+    return meant === undefined ? 'remove it' : `did you mean "${meant}"?`;
+  }
+  if (isGiven(root, channel, key))
+    return `correct channels.${channel}.${key}; sluice channels check tries it on the platform`;
+  return `add ${key} to channels.${channel}; if it is a secret, write it as \${NAME} or {file: PATH}`;
+}
+
+const SECRET = /token|secret|password|api_?key/i;
+const RECIPIENT =
+  /^(?:chat|channel|room|user|phone|group|recipient|target)(?:_?id|_?number)?$|^default_?(?:to|chat|channel)$/i;
+
+/** The key that was meant by one that a channel does not know: nearly so spelt, or the only one of its kind. */
+function meantKey({ key, known }: ChannelProblem): string | undefined {
+  if (key === undefined || known === undefined) return undefined;
+  const near = didYouMean(key, known);
+  if (near !== undefined) return near;
+  if (RECIPIENT.test(key)) return known.find((name) => name === 'to');
+  const secrets = SECRET.test(key) ? known.filter((name) => SECRET.test(name)) : [];
+  return secrets.length === 1 ? secrets[0] : undefined;
+}

@@ -1,0 +1,103 @@
+import type { Diagnostic, Place } from '../../document/document.ts';
+import { nameOfVariable, quote, shown, type Operation } from './condition-check.ts';
+
+const ORDER: ReadonlySet<string> = new Set(['>', '>=', '<', '<=']);
+
+/**
+ * Operands that cannot be meant: two constants, a text compared with a list or with several texts in one, an amount
+ * with its unit, or `in` the wrong way round.
+ */
+export function checkOperands(operation: Operation, at: Place): Diagnostic | undefined {
+  const { operator } = operation;
+  if (operator === 'in') return checkIn(operation, at);
+  if (ORDER.has(operator)) return checkAmount(operation, at);
+  if (!['==', '===', '!=', '!=='].includes(operator)) return undefined;
+  return checkList(operation, at) ?? checkJoined(operation, at) ?? checkConstants(operation, at);
+}
+
+function suspect(message: string, at: Place, hint: string): Diagnostic {
+  return { severity: 'warning', code: 'CONDITION_OPERANDS', message, at, hint };
+}
+
+function checkIn({ operands: [needle, hay] }: Operation, at: Place): Diagnostic | undefined {
+  const name = nameOfVariable(needle);
+  const list = nameOfVariable(hay);
+  if (Array.isArray(needle) && list !== undefined) {
+    return suspect(
+      `"in" looks for the first operand in the second, and the first is a whole list`,
+      at,
+      `write the variable first: {"in": [{"var": ${shown(list)}}, ${shown(needle)}]}`,
+    );
+  }
+  if (name === undefined || typeof hay !== 'string') return undefined;
+  const message = `"in" looks for the value of ${quote(name)} inside the text ${quote(hay)}`;
+  const words = hay.split(/\s*[,;|]\s*/).filter((word) => word !== '');
+  if (words.length > 1) {
+    return suspect(
+      message,
+      at,
+      `for one of several values write {"in": [{"var": ${shown(name)}}, ${shown(words)}]}`,
+    );
+  }
+  return suspect(
+    message,
+    at,
+    `to look for the text in the value write {"in": [${shown(hay)}, {"var": ${shown(name)}}]}`,
+  );
+}
+
+function checkList({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+  const list = operands.find((operand) => Array.isArray(operand) && operand.length > 0);
+  const name = operands.map(nameOfVariable).find((found) => found !== undefined);
+  if (list === undefined || name === undefined) return undefined;
+  const message = `"${operator}" compares ${quote(name)} with a whole list`;
+  return suspect(
+    message,
+    at,
+    `for one of several values write {"in": [{"var": ${shown(name)}}, ${shown(list)}]}`,
+  );
+}
+
+function checkConstants({ operator, operands: [a, b] }: Operation, at: Place): Diagnostic | undefined {
+  if (typeof a !== 'string' || !['string', 'number', 'boolean'].includes(typeof b)) return undefined;
+  const message = `"${operator}" compares two constants, ${quote(a)} and ${shown(b)}`;
+  return suspect(
+    message,
+    at,
+    `to compare what was sent write {"${operator}": [{"var": ${shown(a)}}, ${shown(b)}]}`,
+  );
+}
+
+/** Texts without a space, with a comma or bar between them: as other tools list events. */
+const JOINED = /^[\w./:-]*[a-z][\w./:-]*(?:[,|][\w./:-]*[a-z][\w./:-]*)+$/i;
+/** With a space behind the comma only where it is all in small letters: "Berlin, Germany" is one text. */
+const SPACED = /^[a-z][a-z0-9_.:-]*(?:(?:, | ?\| ?)[a-z][a-z0-9_.:-]*)+$/;
+
+function checkJoined({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+  const name = operands.map(nameOfVariable).find((found) => found !== undefined);
+  const text = operands.find((operand) => typeof operand === 'string');
+  if (name === undefined || text === undefined || !(JOINED.test(text) || SPACED.test(text))) return undefined;
+  const words = text.split(/\s*[,|]\s*/);
+  const rule = `{"in": [{"var": ${shown(name)}}, ${shown(words)}]}`;
+  const hint = operator.startsWith('!')
+    ? `for none of several values write {"!": [${rule}]}`
+    : `for one of several values write ${rule}`;
+  return suspect(`"${operator}" compares ${quote(name)} with the one text ${quote(text)}`, at, hint);
+}
+
+/** A number with a sign or name of money, a percent sign, or commas between its thousands. */
+const AMOUNT =
+  /^(?:[$€£¥]|(?:USD|EUR|GBP|CHF)\s*)?\s*(-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)\s*(?:[$€£¥%]|USD|EUR|GBP|CHF)?$/i;
+
+function checkAmount({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+  const name = operands.map(nameOfVariable).find((found) => found !== undefined);
+  const written = operands.find((operand) => typeof operand === 'string' && Number.isNaN(Number(operand)));
+  const digits = typeof written === 'string' ? AMOUNT.exec(written.trim())?.[1] : undefined;
+  if (name === undefined || digits === undefined) return undefined;
+  const meant = Number(digits.replaceAll(',', ''));
+  const rule = JSON.stringify({
+    [operator]: operands.map((operand) => (operand === written ? meant : operand)),
+  });
+  const message = `"${operator}" compares ${quote(name)} with the text ${quote(String(written))}, which is no number: for a number that is never true`;
+  return suspect(message, at, `write ${rule}`);
+}

@@ -1,0 +1,117 @@
+/** Files of the mappings folder that are not read: what they are, and which hook names their mappings have. */
+import type { Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { displayName, parseDocument, readBounded, type Diagnostic } from '../document/document.ts';
+import { isJsonObject } from '../json.ts';
+import type { PassedOverMapping } from './compiled-mapping.ts';
+import type { MappingCode } from './mapping-codes.ts';
+
+/** By their names; hidden files are none. */
+export const MAPPING_FILE = /^[^.].*\.(?:yaml|yml|json)$/i;
+const NEARLY = /\.(?:ya?ml|json)|\.(?:yam|yamll|ymal|ylm|yl|jsn|json5|jsonc|toml)$/i;
+
+/** As much as is read to say what a file would have been good for. */
+const MAX_FILES = 20;
+const MAX_BYTES = 262_144;
+
+export interface PassedOver {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly mappings: readonly PassedOverMapping[];
+}
+
+interface Names {
+  readonly cwd?: string;
+}
+
+/** The entries of a folder; one that does not exist has none. */
+export async function listDirectory(directory: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(directory, { withFileTypes: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}
+
+/** What was passed over among the entries of the mappings folder; `presets` is the package's own folder. */
+export async function findPassedOver(
+  directory: string,
+  entries: readonly Dirent[],
+  { presets, ...names }: Names & { readonly presets: string },
+): Promise<PassedOver> {
+  const found = await Promise.all(
+    entries.map(async (entry): Promise<Group | undefined> => {
+      const path = join(directory, entry.name);
+      if (!entry.isDirectory()) return groupOfFile(path, names);
+      return path === presets ? undefined : groupOfFolder(path, names);
+    }),
+  );
+  const groups = found.filter((group) => group !== undefined);
+  const files = groups.flatMap((group) => group.files).slice(0, MAX_FILES);
+  return {
+    diagnostics: groups.map(({ diagnostic }) => diagnostic),
+    mappings: (await Promise.all(files.map((file) => readNames(directory, file, names)))).flat(),
+  };
+}
+
+interface Group {
+  readonly diagnostic: Diagnostic;
+  readonly files: readonly string[];
+}
+
+/** A file that looks like a mapping file and is none by its name; hidden ones are left alone. */
+function groupOfFile(path: string, names: Names): Group | undefined {
+  const name = basename(path);
+  if (name.startsWith('.') || MAPPING_FILE.test(name) || !NEARLY.test(name)) return undefined;
+  const message = 'the file is not read: its name does not end with .yaml, .yml or .json';
+  const hint = 'rename it, or move it out of this folder';
+  return { diagnostic: describe(path, { message, hint }, names), files: [path] };
+}
+
+/** A folder with mapping files: only the folder above it is read. */
+async function groupOfFolder(path: string, names: Names): Promise<Group | undefined> {
+  if (basename(path).startsWith('.')) return undefined;
+  const files = (await listDirectory(path)).map(({ name }) => name).filter((name) => MAPPING_FILE.test(name));
+  if (files.length === 0) return undefined;
+  const message = `the mapping files in this folder are not read: ${files.toSorted().slice(0, 3).join(', ')}`;
+  const hint = 'folders inside the mappings folder are passed over: move the files up';
+  return {
+    diagnostic: describe(path, { message, hint }, names),
+    files: files.toSorted().map((name) => join(path, name)),
+  };
+}
+
+function describe(path: string, said: Pick<Diagnostic, 'message' | 'hint'>, { cwd }: Names): Diagnostic {
+  const at = { source: { file: displayName(path, cwd), text: '' }, start: 0, end: 0 };
+  return { severity: 'warning', code: 'MAPPING_FILE_PASSED_OVER' satisfies MappingCode, ...said, at };
+}
+
+/** The hook names in a file; one that cannot be read has none. */
+async function readNames(
+  directory: string,
+  path: string,
+  { cwd }: Names,
+): Promise<readonly PassedOverMapping[]> {
+  const text = await readBounded(path, MAX_BYTES).then(
+    (bytes) => (bytes.length > MAX_BYTES ? '' : bytes.toString('utf8')),
+    () => '',
+  );
+  const file = displayName(path, cwd);
+  const value = parseDocument({ file, text }, 'yaml').document?.root.value;
+  const list: unknown = isJsonObject(value) && Array.isArray(value['mappings']) ? value['mappings'] : value;
+  const name = MAPPING_FILE.test(basename(path))
+    ? basename(path)
+    : `${basename(path).replace(/\..*$/, '')}.yaml`;
+  const isBelow = dirname(path) !== directory;
+  const wanted = displayName(join(directory, isBelow ? `${basename(dirname(path))}-${name}` : name), cwd);
+  return (Array.isArray(list) ? list : [list]).flatMap((entry: unknown) => {
+    const match = isJsonObject(entry) ? entry['match'] : undefined;
+    const path = isJsonObject(match) ? match['path'] : undefined;
+    if (!isJsonObject(entry) || typeof path !== 'string') return [];
+    return [
+      { name: path.trim().replace(/^\/+|\/+$/g, ''), hasVerify: entry['verify'] !== undefined, file, wanted },
+    ];
+  });
+}

@@ -1,0 +1,88 @@
+/**
+ * Finds transforms whose shape cannot give a result: handlers of a web framework, which wait for a second argument, and
+ * arrow functions whose `{ message: … }` is a block with a label. esbuild prints a file in one form, so a pattern
+ * decides; its source map says where that stood.
+ */
+import * as esbuild from 'esbuild';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import type { GraphFile } from './load-graph.ts';
+import type { SourceFinding } from './scan-sources.ts';
+
+const LOADERS = { typescript: 'ts', esm: 'js', commonjs: 'js' } as const;
+
+/** What is exported begins so; a function that is exported by its name further down is left alone. */
+const EXPORTED =
+  '(?:export default |export (?:const|let) transform = |(?:module\\.)?exports(?:\\.(?:default|transform))? = |export (?=(?:async )?function transform))';
+/** `(req, res) =>`, with or without `next`, as every example of such a framework has it. */
+const HANDLER = new RegExp(
+  `^${EXPORTED}(?:async )?(?:function(?: \\w+)?)?\\((_?(?:req|request)), (res|response)(?:, \\w+)?\\)`,
+  'm',
+);
+/** `=> {` and a key of a result as a label, with one expression behind it and nothing else. */
+const LABEL = new RegExp(
+  `^${EXPORTED}(?:defineTransform\\()?(?:async )?(?:\\(.*\\)|\\w+) => \\{\\n\\s+(message|text|kind|name):\\s+(?:[^;{}]|\\$\\{[^{}]*\\})*;\\n\\}`,
+  'm',
+);
+
+export async function scanShapes(files: ReadonlyMap<string, GraphFile>): Promise<readonly SourceFinding[]> {
+  return (await Promise.all([...files.values()].map(scanFile))).flat();
+}
+
+async function scanFile({ id, kind, original }: GraphFile): Promise<readonly SourceFinding[]> {
+  // Most files need no look at their printed form.
+  if (kind === 'json' || !/\bres(?:ponse)?\b|=>\s*\{\s*(?:message|text|kind|name)\s*:/.test(original))
+    return [];
+  let printed: esbuild.TransformResult;
+  try {
+    const options = { loader: LOADERS[kind], target: 'esnext', tsconfigRaw: {}, logLevel: 'silent' } as const;
+    printed = await esbuild.transform(original, { ...options, sourcemap: 'external' });
+  } catch {
+    // What does not parse is reported by the scan of the sources.
+    return [];
+  }
+  const { code, map } = printed;
+  const found = describeHandler(code) ?? describeLabel(code);
+  if (found === undefined) return [];
+  const { offset, ...finding } = found;
+  const before = code.slice(0, offset).split('\n');
+  const entry = new SourceMap(JSON.parse(map) as SourceMapPayload).findEntry(
+    before.length - 1,
+    before.at(-1)?.length ?? 0,
+  );
+  if (!('originalLine' in entry)) return [];
+  return [{ ...finding, file: id, line: entry.originalLine + 1, column: entry.originalColumn + 1 }];
+}
+
+type Described = Omit<SourceFinding, 'file' | 'line' | 'column'> & {
+  /** In the printed code. */
+  readonly offset: number;
+};
+
+function describeHandler(code: string): Described | undefined {
+  const found = HANDLER.exec(code);
+  const [all = '', , response = ''] = found ?? [];
+  if (found === null || !new RegExp(`\\b${response}\\.(?:\\w+\\(|statusCode\\b)`).test(code))
+    return undefined;
+  return {
+    severity: 'warning',
+    code: 'TRANSFORM_WEB_HANDLER',
+    message: `this is a handler of a web framework: a transform gets one argument, so ${response} is undefined`,
+    hint: 'write export default ({ payload, headers, query }) => ({ message: … }): what it returns becomes the run, and Sluice answers the sender',
+    offset: found.index + all.lastIndexOf(response),
+    length: response.length,
+  };
+}
+
+function describeLabel(code: string): Described | undefined {
+  const found = LABEL.exec(code);
+  const label = found?.[1];
+  if (found === null || label === undefined) return undefined;
+  return {
+    severity: 'warning',
+    code: 'TRANSFORM_RETURNS_NOTHING',
+    message: `this function returns nothing: "${label}:" is a label in a block, and not a key of an object`,
+    hint: 'put ( ) around the object: => ({ message: … })',
+    offset: found.index + found[0].indexOf(`${label}:`),
+    length: label.length,
+  };
+}

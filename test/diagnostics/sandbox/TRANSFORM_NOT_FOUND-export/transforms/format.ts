@@ -1,0 +1,1 @@
+export const short = ({ payload }: { payload: { title: string } }) => ({ message: payload.title });

@@ -1,0 +1,1 @@
+export default ({ payload }: { payload: { title: string } }) => { message: `New: ${payload.title}` };

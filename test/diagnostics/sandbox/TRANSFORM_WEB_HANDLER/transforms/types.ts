@@ -1,0 +1,6 @@
+export interface Request {
+  readonly body: { readonly text: string };
+}
+export interface Response {
+  json(body: object): void;
+}
