@@ -4,8 +4,8 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 /** Of the young generation, in bytes; V8 goes to 64 MB where much is allocated, and touches all of it. */
 const YOUNG_BYTES = 16 * 1024 * 1024;
 /**
- * How much garbage may be added to the old generation, in percent of what is alive (12 MB). With 20 a full collection came every
- * 0.7 s and took a tenth of the throughput; V8's own choice is about 400.
+ * How much garbage may be added to the old generation, in percent of what is alive, which is 12 MB. With 20 a full
+ * collection came every 0.7 s and took a tenth of the throughput.
  */
 const OLD_PERCENT = 150;
 
