@@ -22,7 +22,7 @@ export interface Account {
   readonly failed: readonly string[];
   /** Answers, the first or that to a repeat, which name another run than the one that is there; refusals of what is. */
   readonly strayed: readonly string[];
-  /** Runs of the command runner that were executed more often than the attempts the store shows. */
+  /** Runs of the command runner that were executed more often than the attempts the store shows and the orderly stops. */
   readonly unseen: readonly string[];
   /** Runs that began while another one of their session key, or an earlier attempt, was still going on. */
   readonly overlapped: readonly string[];
@@ -46,16 +46,18 @@ export interface Witnesses {
   readonly url: string;
   readonly sent: readonly Sent[];
   readonly received: readonly ReceivedRequest[];
+  /** Orderly stops, which interrupt a run without counting an attempt. Default: 0. */
+  readonly stops?: number;
 }
 
 /** Compares what senders and receivers saw with what the store holds. */
-export async function account({ folder, url, sent, received }: Witnesses): Promise<Account> {
+export async function account({ folder, url, sent, received, stops = 0 }: Witnesses): Promise<Account> {
   const storage = await openStorage(url, { mode: 'attached' });
   try {
     const books = await readBooks(storage);
     const found = accountForRequests(books, sent);
     const sends = accountForSends(books, received);
-    const unseen = findUnseen(folder, books);
+    const unseen = findUnseen(folder, books, stops);
     const overlapped = readLines(join(folder, 'overlaps.log'));
     const named = [...found.lost, ...found.doubled, ...found.halved, ...found.failed, ...found.strayed];
     const runs = [...books.runs.values()].flat();
@@ -189,14 +191,14 @@ function accountForSends(
   };
 }
 
-/** Every execution has to be an attempt the store shows: nothing runs twice unseen. */
-function findUnseen(folder: string, books: Books): readonly string[] {
+/** Every execution has to be an attempt the store shows, or one that an orderly stop ended: nothing runs twice unseen. */
+function findUnseen(folder: string, books: Books, stops: number): readonly string[] {
   const executions = new Map<string, number>();
   for (const id of readLines(join(folder, 'executions.log'))) {
     executions.set(id, (executions.get(id) ?? 0) + 1);
   }
   return [...books.runs].flatMap(([id, runs]) =>
-    runs.some((run) => (executions.get(run.id) ?? 0) > run.attempts) ? [id] : [],
+    runs.some((run) => (executions.get(run.id) ?? 0) > run.attempts + stops) ? [id] : [],
   );
 }
 

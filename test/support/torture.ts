@@ -84,6 +84,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
         url: `sqlite:${join(folder, 'store.db')}`,
         sent,
         received: platform.requests,
+        stops,
       })),
     };
   } finally {

@@ -130,8 +130,10 @@ export class Engine {
     }
   }
 
+  /** A full disk has room for a small write now and then: only the probe, which asks for more, says that it is well. */
   #noteWell(): void {
-    if (this.#health?.trouble?.code !== 'replaced') this.#health?.note(undefined);
+    const code = this.#health?.trouble?.code;
+    if (code !== 'replaced' && code !== 'disk_full') this.#health?.note(undefined);
   }
 
   #fail(ids: readonly number[], trouble: StorageError): Replies {

@@ -23,7 +23,7 @@ export function explainSqliteError(error: unknown, file: string): StorageError {
     new StorageError(code, `${file}: ${text}`, { cause: error });
   switch (errcode) {
     case SQLITE.full:
-      return explain('disk_full', 'no space is left for the store; free some on its disk');
+      return noRoom(file, error);
     case SQLITE.readonly:
       return explain(
         'read_only',
@@ -44,12 +44,17 @@ export function explainSqliteError(error: unknown, file: string): StorageError {
     case SQLITE.locked:
       return explain('busy', 'another process holds the store; try again when its command has ended');
     case SQLITE.ioerr:
-      if (isDiskFull(file))
-        return explain('disk_full', 'no space is left for the store; free some on its disk');
+      if (isDiskFull(file)) return noRoom(file, error);
       return explain('failed', `the disk reports an error (${reason}); look at the system's log`);
     default:
       return explain('failed', reason);
   }
+}
+
+export function noRoom(file: string, cause?: unknown): StorageError {
+  return new StorageError('disk_full', `${file}: no space is left for the store; free some on its disk`, {
+    cause,
+  });
 }
 
 /** Making the log's index on a full disk is reported as an input/output error. */

@@ -1,10 +1,11 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Checkpoints } from './checkpoints.ts';
 import { type PerformerLock, takePerformerLock } from './performer-lock.ts';
 import { StorageError } from '../../storage-error.ts';
-import { explainSqliteError } from '../sqlite-errors.ts';
+import { explainSqliteError, noRoom } from '../sqlite-errors.ts';
 import {
   BUSY_TIMEOUT_MS,
   checkPages,
@@ -111,6 +112,7 @@ function serve(
   const sql = new SqliteStatements(database);
   const explain = (error: unknown) => explainSqliteError(error, file);
   const health = lock && watchHealth(file);
+  const probe = (statements: Statements): void => probeStore(statements, file);
   const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
   const watch = lock && openWatch(database, engine);
   const checkpoints = lock && new Checkpoints(database, file);
@@ -123,8 +125,13 @@ function serve(
   serveBatches(engine, close, { notice, onAnswered: () => checkpoints?.noteCommit() });
 }
 
+/** Some large requests; with less, a disk that was full takes the next one and refuses the one after it. */
+const ROOM_BYTES = 256 * 1024;
+
 /** Another process that holds the store must not hold up what is asked meanwhile. */
-function probe(sql: Statements): void {
+function probeStore(sql: Statements, file: string): void {
+  const { bavail, bsize } = statfsSync(dirname(file));
+  if (bavail * bsize < ROOM_BYTES) throw noRoom(file);
   sql.run('PRAGMA busy_timeout = 0');
   try {
     sql.run('UPDATE counters SET opened = opened + 1');
