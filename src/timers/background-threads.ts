@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 
 /** What V8 calls the threads that collect garbage and compile beside those that run JavaScript. */
 const V8_THREAD = 'V8Worker';
 /** Threads of this process, by number. */
 const THREADS = '/proc/self/task';
-const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority;
+/** A third of the share of other threads. Less would hold up those that wait for them where much else is running. */
+const BEHIND = 5;
 
 /**
- * Lets V8's own threads use the processor only when nobody else needs it. There are four of them, so on a small
+ * Lets V8's own threads have less of the processor while others need it. There are four of them, so on a small
  * machine a collection held up all requests for 25 ms. To be called by the main thread; does nothing but on Linux,
  * which alone counts priorities by thread.
  */
@@ -16,16 +17,16 @@ export function putCollectorsBehind(): void {
   whereLinux(() => {
     for (const thread of readdirSync(THREADS)) {
       const name = readFileSync(`${THREADS}/${thread}/comm`, 'latin1').trim();
-      if (name === V8_THREAD) setPriority(Number(thread), PRIORITY_BELOW_NORMAL);
+      if (name === V8_THREAD) setPriority(Number(thread), BEHIND);
     }
   });
 }
 
-/** Puts the thread that calls behind all others; does nothing but on Linux. */
+/** Gives the thread that calls less of the processor while others need it; does nothing but on Linux. */
 export function putThisThreadBehind(): void {
   whereLinux(() => {
     const [, , thread] = readlinkSync('/proc/thread-self').split('/');
-    setPriority(Number(thread), PRIORITY_LOW);
+    setPriority(Number(thread), BEHIND);
   });
 }
 

@@ -32,8 +32,8 @@ test.skipIf(process.platform !== 'linux')(
     const threads = JSON.parse(stdout) as readonly (readonly [name: string, priority: number])[];
     const of = (name: string) =>
       new Set(threads.filter(([each]) => each === name).map(([, niceness]) => niceness));
-    expect(of('V8Worker')).toEqual(new Set([10]));
-    expect(of('copier')).toEqual(new Set([19]));
+    expect(of('V8Worker')).toEqual(new Set([5]));
+    expect(of('copier')).toEqual(new Set([5]));
     expect(of('MainThread')).toEqual(new Set([0]));
   },
 );
