@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { WalIndex } from '../../src/storage/sqlite/worker/wal-index.ts';
+import { Checkpoints } from '../../src/storage/sqlite/worker/checkpoints.ts';
+import { createPageCounter } from '../../src/storage/sqlite/worker/log-pages.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import { until } from '../support/service-process.ts';
 import { agent, work } from '../support/storage-builders.ts';
@@ -37,11 +40,11 @@ async function write(bytes: number): Promise<number> {
 }
 
 function waitingPages(): number {
-  const index = new WalIndex(file);
+  const database = new DatabaseSync(file);
   try {
-    return index.countWaiting();
+    return createPageCounter(database)();
   } finally {
-    index.close();
+    database.close();
   }
 }
 
@@ -73,3 +76,41 @@ test('goes on while another process reads, and catches up when it has read', asy
     return waitingPages() < 2000;
   });
 });
+
+test('keeps its locks while the log is copied: no other process writes into a transaction', async () => {
+  await storage.close();
+  const database = new DatabaseSync(file);
+  database.exec('CREATE TABLE filler (text TEXT)');
+  const checkpoints = new Checkpoints(database, file);
+  try {
+    const insert = database.prepare('INSERT INTO filler VALUES (?)');
+    for (let row = 0; row < 30; row += 1) {
+      insert.run('f'.repeat(100 * PAGE_BYTES));
+      checkpoints.noteCommit();
+    }
+    // Time for the thread to start and to copy, while a transaction is open.
+    const attempts: string[] = [];
+    const deadline = performance.now() + 1500;
+    while (performance.now() < deadline) {
+      database.exec('BEGIN IMMEDIATE');
+      insert.run('f');
+      attempts.push(await writeFromAnotherProcess());
+      database.exec('COMMIT');
+      checkpoints.noteCommit();
+    }
+    expect(new Set(attempts)).toEqual(new Set(['database is locked']));
+  } finally {
+    checkpoints.close();
+    database.close();
+    storage = await openStorage(`sqlite:${file}`);
+  }
+});
+
+async function writeFromAnotherProcess(): Promise<string> {
+  const program = `try {
+    const database = new (require('node:sqlite').DatabaseSync)(${JSON.stringify(file)}, { timeout: 0 });
+    database.exec("INSERT INTO filler VALUES ('other')");
+    console.log('written');
+  } catch (error) { console.log(error.message); }`;
+  return (await promisify(execFile)(process.execPath, ['-e', program])).stdout.trim();
+}

@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { putThisThreadBehind } from '../../../timers/timers.ts';
-import { NEARLY_ALL_PAGES, type CheckpointInput } from './checkpoints.ts';
-import { WalIndex } from './wal-index.ts';
+import { CELLS, NEARLY_ALL_PAGES, type CheckpointInput } from './checkpoints.ts';
+import { createPageCounter } from './log-pages.ts';
 
 /**
  * Copies pages of the log into the store with a connection of its own, while the storage thread goes on committing.
@@ -13,21 +13,20 @@ import { WalIndex } from './wal-index.ts';
 /** A writer that is faster than the copies would keep them up for ever. */
 const MAX_PASSES = 8;
 
-const { file, closed } = workerData as CheckpointInput;
+const { file, cells } = workerData as CheckpointInput;
 let database: DatabaseSync | undefined;
 
 function copy(): void {
   database ??= open();
-  const index = new WalIndex(file);
-  try {
-    for (let pass = 0; pass < MAX_PASSES && index.countWaiting() > NEARLY_ALL_PAGES; pass += 1) {
-      const before = index.countWaiting();
-      database.exec('PRAGMA wal_checkpoint(PASSIVE)');
-      // Another process reads what an older part of the log says.
-      if (index.countWaiting() >= before) return;
-    }
-  } finally {
-    index.close();
+  const countWaiting = createPageCounter(database);
+  let waiting = countWaiting();
+  for (let pass = 0; pass < MAX_PASSES && waiting > NEARLY_ALL_PAGES; pass += 1) {
+    if (Atomics.load(cells, CELLS.closing) === 1) return;
+    database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    const left = countWaiting();
+    // Another process reads what an older part of the log says.
+    if (left >= waiting) return;
+    waiting = left;
   }
 }
 
@@ -43,6 +42,11 @@ function open(): DatabaseSync {
 
 // Copying uses up a core for some milliseconds: what hooks wait for goes first.
 putThisThreadBehind();
+// However this thread ends, the storage thread waits for it no longer.
+process.once('exit', () => {
+  Atomics.store(cells, CELLS.closed, 1);
+  Atomics.notify(cells, CELLS.closed);
+});
 parentPort?.on('message', (task: 'copy' | 'close') => {
   if (task === 'copy') {
     try {
@@ -54,7 +58,5 @@ parentPort?.on('message', (task: 'copy' | 'close') => {
     return;
   }
   database?.close();
-  Atomics.store(closed, 0, 1);
-  Atomics.notify(closed, 0);
   parentPort?.close();
 });

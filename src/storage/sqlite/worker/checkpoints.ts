@@ -1,14 +1,17 @@
 import { extname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { WalIndex } from './wal-index.ts';
+import { canCountPages, createPageCounter } from './log-pages.ts';
 
 /** What the thread that copies is given. */
 export interface CheckpointInput {
   readonly file: string;
-  /** Set to 1 once the thread has closed its connection. */
-  readonly closed: Int32Array;
+  /** Shared with the storage thread: one number for each of `CELLS`. */
+  readonly cells: Int32Array;
 }
+
+/** What the two threads tell each other without a message; 1 means yes. */
+export const CELLS = { closing: 0, closed: 1 } as const;
 
 /** Pages in the log (4 KB each) that are worth a checkpoint. */
 const WORTH_PAGES = 2000;
@@ -29,8 +32,9 @@ const CLOSE_TIMEOUT_MS = 10_000;
 export class Checkpoints {
   readonly #database: DatabaseSync;
   readonly #file: string;
-  readonly #index: WalIndex;
-  #thread: { readonly worker: Worker; readonly closed: Int32Array } | undefined;
+  /** Undefined where this SQLite cannot count: then its own checkpoints stay as they are. */
+  readonly #countPages: (() => number) | undefined;
+  #thread: { readonly worker: Worker; readonly cells: Int32Array } | undefined;
   #isCopying = false;
   #notBefore = 0;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -38,13 +42,14 @@ export class Checkpoints {
   constructor(database: DatabaseSync, file: string) {
     this.#database = database;
     this.#file = file;
-    this.#index = new WalIndex(file);
+    if (!canCountPages(database)) return;
+    this.#countPages = createPageCounter(database);
     database.exec(`PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}`);
   }
 
   /** To be called after every commit; takes some microseconds where nothing is to do. */
   noteCommit(): void {
-    if (this.#isCopying || this.#index.countWaiting() < WORTH_PAGES) return;
+    if (this.#isCopying || this.#countWaiting() < WORTH_PAGES) return;
     if (performance.now() < this.#notBefore) return;
     this.#isCopying = true;
     clearTimeout(this.#idleTimer);
@@ -55,39 +60,56 @@ export class Checkpoints {
   /** Ends the thread first, so that the storage thread's connection is the last one, which removes the log. */
   close(): void {
     this.#end();
-    this.#index.close();
   }
 
-  #start(): { readonly worker: Worker; readonly closed: Int32Array } {
-    const closed = new Int32Array(new SharedArrayBuffer(4));
-    const input: CheckpointInput = { file: this.#file, closed };
+  #countWaiting(): number {
+    try {
+      return this.#countPages?.() ?? 0;
+    } catch {
+      // A store that is being replaced or has no space left: nothing to copy now.
+      return 0;
+    }
+  }
+
+  #start(): { readonly worker: Worker; readonly cells: Int32Array } {
+    const cells = new Int32Array(new SharedArrayBuffer(8));
+    const input: CheckpointInput = { file: this.#file, cells };
     const entry = new URL(`checkpoint-thread${extname(import.meta.url)}`, import.meta.url);
     const worker = new Worker(entry, { workerData: input, name: 'checkpoints' });
     worker.unref();
     worker.on('message', () => this.#finish());
-    worker.on('error', () => Atomics.store(closed, 0, 1));
-    return { worker, closed };
+    worker.on('error', () => this.#lose(worker));
+    return { worker, cells };
+  }
+
+  /** The thread failed: another one is tried later. */
+  #lose(worker: Worker): void {
+    if (this.#thread?.worker !== worker) return;
+    this.#thread = undefined;
+    this.#isCopying = false;
+    this.#notBefore = performance.now() + RETRY_MS;
   }
 
   #finish(): void {
     if (this.#thread === undefined) return;
     try {
-      if (this.#index.countWaiting() <= 2 * NEARLY_ALL_PAGES)
-        this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+      if (this.#countWaiting() <= 2 * NEARLY_ALL_PAGES) this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } catch {
       // A full disk; commits go on in the log while there is room.
     }
     this.#isCopying = false;
-    if (this.#index.countWaiting() >= WORTH_PAGES) this.#notBefore = performance.now() + RETRY_MS;
+    if (this.#countWaiting() >= WORTH_PAGES) this.#notBefore = performance.now() + RETRY_MS;
     this.#idleTimer = setTimeout(() => this.#end(), IDLE_MS).unref();
   }
 
   #end(): void {
     clearTimeout(this.#idleTimer);
     if (this.#thread === undefined) return;
-    const { worker, closed } = this.#thread;
+    const { worker, cells } = this.#thread;
     this.#thread = undefined;
+    this.#isCopying = false;
+    Atomics.store(cells, CELLS.closing, 1);
     worker.postMessage('close');
-    Atomics.wait(closed, 0, 0, CLOSE_TIMEOUT_MS);
+    Atomics.wait(cells, CELLS.closed, 0, CLOSE_TIMEOUT_MS);
   }
 }
