@@ -2,11 +2,14 @@ import * as z from 'zod';
 import { runnerSchema, secretSchema } from './runner-schema.ts';
 import { text, whole } from './schema-values.ts';
 
+/** A year. */
+export const MAX_HEARTBEAT_SECONDS = 31_536_000;
+
 const heartbeatSchema = z.strictObject({
   everySeconds: z
     .number()
     .min(0)
-    .max(31_536_000)
+    .max(MAX_HEARTBEAT_SECONDS)
     .default(1800)
     .meta({ description: 'Seconds between two periodic checks of the main session; 0 turns them off.' }),
   instructions: text

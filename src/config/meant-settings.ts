@@ -1,4 +1,5 @@
-import { meantTimeZone, type SchemaAdvice } from '../document/document.ts';
+import { meantTimeZone, secondsIn, type SchemaAdvice } from '../document/document.ts';
+import { MAX_HEARTBEAT_SECONDS } from './gateway-schema.ts';
 
 /** How values of the configuration were meant that it does not take. */
 const meantSetting: NonNullable<SchemaAdvice['value']> = (key, value) => {
@@ -37,6 +38,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   metrics: 'metrics: {port: 9090}',
   'gateway.alerts': 'alerts: {channel: slack, to: C0123456}, with the channel and recipient of the operator',
   'gateway.runners': 'runners: {claude: {kind: claude}}: each runner has a name, and its settings below it',
+  'gateway.heartbeat': 'heartbeat: {everySeconds: 1800}, a number of seconds',
   'gateway.heartbeat.activeHours': 'activeHours: {from: "08:00", to: "22:00"}',
   'hooks.defaults': 'defaults: {summary: failures}; the keys here are: wakeMode, deliver, summary, limits',
   'hooks.limits':
@@ -81,9 +83,9 @@ function blockText(key: string, value: unknown): string | undefined {
 /** Seconds, a time with a unit, or a flag. */
 function heartbeatText(value: unknown): string | undefined {
   if (value === false || /^(?:off|no|never|none)$/i.test(String(value))) return '{everySeconds: 0}';
-  const [, count = '', unit = 's'] = /^(\d+)\s*([smh])?[a-z]*$/i.exec(String(value).trim()) ?? [];
-  const seconds = Number(count) * ({ s: 1, m: 60, h: 3_600 }[unit.toLowerCase()] ?? Number.NaN);
-  return count === '' || Number.isNaN(seconds) ? undefined : `{everySeconds: ${seconds}}`;
+  const seconds = secondsIn(String(value));
+  const isMeant = seconds !== undefined && Number.isInteger(seconds) && seconds <= MAX_HEARTBEAT_SECONDS;
+  return isMeant ? `{everySeconds: ${seconds}}` : undefined;
 }
 
 /** `host:port` or a port in quotes. */

@@ -4,7 +4,7 @@ export { meantTimeZone } from './time-zones.ts';
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';
 export { DOCUMENT_CODES } from './document-codes.ts';
-export type { KeyAdvice } from './value-hints.ts';
+export { secondsIn, type KeyAdvice } from './value-hints.ts';
 export { describeValue, fromZodError, validate, type SchemaAdvice } from './findings.ts';
 export { formatDiagnostics } from './format-diagnostics.ts';
 export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';

@@ -57,6 +57,15 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
   n: false,
 };
 
+/** The seconds of a number, with a unit or without; undefined where the unit is not known. */
+export function secondsIn(text: string): number | undefined {
+  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim()) ?? [];
+  const word = unit === '' ? 's' : unit.toLowerCase();
+  return digits !== undefined && Object.hasOwn(SECONDS, word)
+    ? Number(digits) * (SECONDS[word] ?? Number.NaN)
+    : undefined;
+}
+
 /** A number with a unit, a number in quotes, or a word for true and false, where a number or boolean is expected. */
 export function guessValue(key: string, value: unknown, expected: readonly string[]): ValueHint | undefined {
   if (typeof value !== 'string') return undefined;
@@ -77,7 +86,7 @@ function withUnit(key: string, text: string): ValueHint | undefined {
   if (digits === '') return undefined;
   const word = unit.toLowerCase();
   if (/[Bb]ytes$/.test(key)) return counted(Number(digits) * (BYTES[word] ?? Number.NaN), 'bytes');
-  const seconds = Number(digits) * (SECONDS[word] ?? Number.NaN);
+  const seconds = secondsIn(text) ?? Number.NaN;
   if (/[Ss]econds$/.test(key)) return counted(seconds, 'seconds');
   if (key.endsWith('Ms')) return counted(seconds * 1_000, 'milliseconds');
   if (/[Hh]ours$/.test(key)) return counted(seconds / 3_600, 'hours');

@@ -12,7 +12,7 @@ export function describeSettings(root: Root, problems: readonly ChannelProblem[]
     .filter(
       ({ channel, key }) =>
         isGiven(root, channel, key) ||
-        !renamed.some((other) => other.channel === channel && other.key !== undefined && other.key === key),
+        !renamed.some((other) => other.channel === channel && other.key === key),
     )
     .map((problem) => settingsProblem(root, problem));
 }

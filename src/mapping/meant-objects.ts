@@ -1,5 +1,5 @@
 /** Keys of a mapping whose value is an object, where people write a number, a word or a flag: the object that was meant. */
-import type { SchemaAdvice } from '../document/document.ts';
+import { secondsIn, type SchemaAdvice } from '../document/document.ts';
 import { PROVIDER_NAMES } from '../verify/verify.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
@@ -41,21 +41,18 @@ function pasted(key: string, text: string): NonNullable<Meant> {
   return { hint: `write ${key}: ${text}`, text };
 }
 
-const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
-
-/** A number of seconds, or one with a unit. */
-function secondsOf(value: string | number | boolean): number | undefined {
-  const [, count = '', unit = 's'] = /^(\d+(?:\.\d+)?)\s*([smh])?[a-z]*$/i.exec(String(value).trim()) ?? [];
-  const seconds = Number(count) * (SECONDS[unit.toLowerCase()] ?? Number.NaN);
-  return count === '' || !(seconds >= 1 && seconds <= 86_400) ? undefined : seconds;
+/** The window of a gathering: what the text says, as far as it may be one; an example where there is no number. */
+function windowOf(value: string | number | boolean): string {
+  if (!/\d/.test(String(value))) return '30';
+  const seconds = secondsIn(String(value)) ?? 0;
+  return seconds >= 1 && seconds <= 86_400 ? String(seconds) : '…';
 }
 
 /** What events have in common nobody can tell for somebody else, so this is shown and not written. */
 function meantDebounce(value: unknown): Meant {
   if (!isScalar(value)) return undefined;
-  const seconds = secondsOf(value) ?? 30;
   return {
-    hint: `write debounce: {key: '{{id}}', seconds: ${seconds}}, where key is what the events that belong together have in common`,
+    hint: `write debounce: {key: '{{id}}', seconds: ${windowOf(value)}}, where key is what the events that belong together have in common`,
   };
 }
 

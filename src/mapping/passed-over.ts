@@ -1,7 +1,7 @@
 /** Files of the mappings folder that are not read: what they are, and which hook names their mappings have. */
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { displayName, parseDocument, readBounded, type Diagnostic } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
 import type { PassedOverMapping } from './compiled-mapping.ts';
@@ -45,7 +45,7 @@ export async function findPassedOver(
     entries.map(async (entry): Promise<Group | undefined> => {
       const path = join(directory, entry.name);
       if (!entry.isDirectory()) return groupOfFile(path, names);
-      return path === presets ? undefined : groupOfFolder(path, names);
+      return resolve(path) === presets ? undefined : groupOfFolder(path, names);
     }),
   );
   const groups = found.filter((group) => group !== undefined);

@@ -31,6 +31,8 @@ test.each([
   ['storage: { keep: 7 }', 'write keep: {days: 7}'],
   ['storage: { url: ["sqlite:./data.db"] }', 'write it without [ ]'],
   ['gateway: { heartbeat: 30m }', 'write heartbeat: {everySeconds: 1800}'],
+  ['gateway: { heartbeat: 1d }', 'write heartbeat: {everySeconds: 86400}'],
+  ['gateway: { heartbeat: 2 days }', 'write heartbeat: {everySeconds: 172800}'],
   ['gateway: { heartbeat: false }', 'write heartbeat: {everySeconds: 0}'],
   ['gateway: { main: slack }', 'write main: {channel: "slack"}'],
   ['gateway: { concurrency: 3 }', 'here it is called "maxRuns"'],
@@ -55,6 +57,9 @@ test.each([
   ['gateway: { runner: claude --print }', /write runner: \{kind: claude\}/],
   ['gateway: { runner: ./agent.sh -v }', /\{kind: command, argv: \["\.\/agent\.sh", "-v"\]\}/],
   ['gateway: { sessions: { turns: 5 } }', /maxTurns/],
+  ['gateway: { heartbeat: 500ms }', /write heartbeat: \{everySeconds: 1800\}/],
+  ['gateway: { heartbeat: 2 fortnights }', /write heartbeat: \{everySeconds: 1800\}/],
+  ['gateway: { heartbeat: 400 days }', /write heartbeat: \{everySeconds: 1800\}/],
   ['channels: { slack: xoxb-0123456789 }', /write slack: \{botToken: "\$\{SLACK_TOKEN\}"\}/],
   ['storage: postgres://me:hunter2@db/work', /write storage: \{url: …\}/],
 ])('%s is told what to write', async (line, hint) => {

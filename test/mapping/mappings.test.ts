@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReferenceReader } from '../../src/config/config.ts';
 import { loadMappings, mappingJsonSchema } from '../../src/mapping/mapping.ts';
@@ -292,6 +293,12 @@ describe('mapping files', () => {
       'd.yaml',
       'mail.yaml',
     ]);
+  });
+
+  test('may stand beside the own presets, under a relative name too', async () => {
+    const mappingsDir = relative(process.cwd(), fileURLToPath(new URL('../../mappings', import.meta.url)));
+    const { diagnostics } = await load({ mappingsDir });
+    expect(codesOf(diagnostics)).not.toContain('MAPPING_FILE_PASSED_OVER (warning)');
   });
 
   test('may be none', async () => {

@@ -61,6 +61,8 @@ const CASES: readonly (readonly [string, Format, string, unknown])[] = [
     { in: [{ var: 'code' }, ['a', 'b']] },
   ],
   ['equality with a list, block', 'yaml', yaml('===:\n  - var: code\n  - - a\n    - b'), CODE],
+  ['inequality with a list', 'yaml', yaml('"!=": [{var: code}, [a, b]]'), { '!': [CODE] }],
+  ['strict inequality with a list', 'yaml', yaml('"!==":\n  - var: code\n  - [a, b]'), { '!': [CODE] }],
   [
     'two constants, block inside and',
     'yaml',

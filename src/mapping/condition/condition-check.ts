@@ -235,6 +235,11 @@ function severalHint({ operator, operands: [first, ...values] }: Operation): str
   const name = nameOfVariable(first);
   const isConstant = values.every((value) => value === null || typeof value !== 'object');
   if (name === undefined || values.length < 2 || !isConstant || !/^[!=]==?$/.test(operator)) return undefined;
+  return severalRule(operator, name, values);
+}
+
+/** The hint for an equality with several values: the rule for one of them, and for none where the operator negates. */
+export function severalRule(operator: string, name: string, values: unknown): string {
   const rule = `{"in": [{"var": ${shown(name)}}, ${shown(values)}]}`;
   return operator.startsWith('!')
     ? `for none of several values write {"!": [${rule}]}`

@@ -1,5 +1,5 @@
 import type { Diagnostic, Place } from '../../document/document.ts';
-import { nameOfVariable, quote, shown, type Operation } from './condition-check.ts';
+import { nameOfVariable, quote, severalRule, shown, type Operation } from './condition-check.ts';
 
 const ORDER: ReadonlySet<string> = new Set(['>', '>=', '<', '<=']);
 
@@ -51,11 +51,7 @@ function checkList({ operator, operands }: Operation, at: Place): Diagnostic | u
   const name = operands.map(nameOfVariable).find((found) => found !== undefined);
   if (list === undefined || name === undefined) return undefined;
   const message = `"${operator}" compares ${quote(name)} with a whole list`;
-  return suspect(
-    message,
-    at,
-    `for one of several values write {"in": [{"var": ${shown(name)}}, ${shown(list)}]}`,
-  );
+  return suspect(message, at, severalRule(operator, name, list));
 }
 
 function checkConstants({ operator, operands: [a, b] }: Operation, at: Place): Diagnostic | undefined {
@@ -78,11 +74,8 @@ function checkJoined({ operator, operands }: Operation, at: Place): Diagnostic |
   const text = operands.find((operand) => typeof operand === 'string');
   if (name === undefined || text === undefined || !(JOINED.test(text) || SPACED.test(text))) return undefined;
   const words = text.split(/\s*[,|]\s*/);
-  const rule = `{"in": [{"var": ${shown(name)}}, ${shown(words)}]}`;
-  const hint = operator.startsWith('!')
-    ? `for none of several values write {"!": [${rule}]}`
-    : `for one of several values write ${rule}`;
-  return suspect(`"${operator}" compares ${quote(name)} with the one text ${quote(text)}`, at, hint);
+  const message = `"${operator}" compares ${quote(name)} with the one text ${quote(text)}`;
+  return suspect(message, at, severalRule(operator, name, words));
 }
 
 /** A number with a sign or name of money, a percent sign, or commas between its thousands. */
