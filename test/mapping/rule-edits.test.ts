@@ -71,6 +71,23 @@ const CASES: readonly (readonly [string, Format, string, unknown])[] = [
   ],
   ['startsWith, block', 'yaml', yaml('startsWith:\n  - var: key\n  - OPS-'), { '===': [OPS, 'OPS-'] }],
   ['not in, block', 'yaml', yaml('not in:\n  - var: code\n  - [a, b]'), { '!': CODE }],
+  ['not in, a name', 'yaml', yaml('notIn: [code, [a, b]]'), { '!': CODE }],
+  [
+    'not in, a text in what was sent',
+    'yaml',
+    yaml('nin: [a, {var: list}]'),
+    { '!': { in: ['a', { var: 'list' }] } },
+  ],
+  ['exists, a name', 'yaml', yaml('exists: a.b'), { '!!': { var: 'a.b' } }],
+  ['is empty, a name in a list', 'yaml', yaml('isEmpty: [a.b]'), { '!': { var: 'a.b' } }],
+  ['startsWith, a name', 'yaml', yaml('startsWith: [key, OPS-]'), { '===': [OPS, 'OPS-'] }],
+  ['between, a name', 'yaml', yaml('between: [size, 1, 5]'), { '<=': [1, { var: 'size' }, 5] }],
+  [
+    'does not contain, a name',
+    'yaml',
+    yaml('notContains: [labels, urgent]'),
+    { '!': { in: ['urgent', VAR] } },
+  ],
   [
     'contains, JSON',
     'json',
@@ -108,4 +125,26 @@ describe('a rule that spans lines is mended', () => {
 test('a comment inside a rule that would be written anew is kept: the rule is left to its author', () => {
   const text = yaml('===:\n  # one of the two\n  - var: code\n  - [a, b]');
   expect(check(text, 'yaml').found.map(({ edit }) => edit)).toEqual([undefined]);
+});
+
+test.each([
+  'exists: true',
+  'exists: [a, b]',
+  "isEmpty: ''",
+  'isEmpty: [[a, b]]',
+  'startsWith: key',
+  'startsWith: [refs/, {var: ref}]',
+  'startsWith: [[key], OPS-]',
+  "endsWith: [{var: key}, '']",
+  'endsWith: [key, a, b]',
+  'notIn: a',
+  'notIn: [code, a]',
+  'notContains: [urgent, {var: labels}]',
+  'between: [size, 1]',
+  'between: [size, [1, 5]]',
+  'matches: [key, ^OPS-]',
+])('%s does not say enough: what is shown is a form, and nothing is written', (when) => {
+  const { found } = check(yaml(when), 'yaml');
+  expect(found.map(({ code, edit }) => [code, edit])).toEqual([['CONDITION_UNKNOWN_OPERATOR', undefined]]);
+  expect(found[0]?.hint).toMatch(/^write a rule like \{|^conditions know no patterns/);
 });
