@@ -1,4 +1,4 @@
-import { meantTimeZone, secondsIn, type SchemaAdvice } from '../document/document.ts';
+import { holdsCredentials, meantTimeZone, secondsIn, type SchemaAdvice } from '../document/document.ts';
 import { MAX_HEARTBEAT_SECONDS } from './gateway-schema.ts';
 
 /** How values of the configuration were meant that it does not take. */
@@ -75,9 +75,16 @@ function blockText(key: string, value: unknown): string | undefined {
   if (typeof value === 'boolean' && block?.flag !== undefined) return `{${block.flag}: ${value}}`;
   if (typeof value !== 'string' || block?.text === undefined) return undefined;
   // An address may hold a password.
-  if (value.includes('@')) return undefined;
-  const isPath = key === 'storage' && !/^(?:sqlite|postgres(?:ql)?):/.test(value);
-  return `{${block.text}: ${JSON.stringify(isPath ? `sqlite:${value}` : value)}}`;
+  if (value.includes('@') || holdsCredentials(value)) return undefined;
+  const written = key === 'storage' ? storageUrl(value) : value;
+  return written === undefined ? undefined : `{${block.text}: ${JSON.stringify(written)}}`;
+}
+
+/** The address of a store, of which a plain path is one of SQLite; what a reference leads to is not known. */
+function storageUrl(text: string): string | undefined {
+  if (text.includes('${')) return undefined;
+  if (/^(?:sqlite|postgres(?:ql)?):/.test(text)) return text;
+  return /^(?![a-z][a-z0-9+.-]+:)[^?&=\s]+$/i.test(text) ? `sqlite:${text}` : undefined;
 }
 
 /** Seconds, a time with a unit, or a flag. */

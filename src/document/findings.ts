@@ -167,8 +167,9 @@ function isBound(issue: Issue): boolean {
 function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: Path): readonly Diagnostic[] {
   const branches = issue.errors.filter((errors) => !errors.some((inner) => refusedAtRoot(inner)));
   const [best] = branches.toSorted((a, b) => a.length - b.length);
+  const meant = adviceOn(context, path);
   // One mistake is one finding, where the whole value is known.
-  if (best !== undefined && adviceOn(context, path) !== undefined) return [wrongShape(context, path)];
+  if (best !== undefined && meant !== undefined) return [wrongShape(context, path)];
   if (best !== undefined) return best.flatMap((inner) => fromIssue(inner, { ...context, base: path }));
   const kinds = kindsIn(context, path);
   const part = context.root.at(path);
@@ -176,24 +177,19 @@ function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: 
   if (typeof part.value !== 'string' || !kinds.every((kind) => kind.startsWith('"'))) {
     return [wrongType(context, path, kinds)];
   }
-  const meant = adviceOn(context, path);
+  const at = context.root.place(path);
+  const secret = isSecretPath(path);
+  const message = `${formatPath(part.path)} must be ${listed(kinds)}, found ${describeValue(part.value, { secret })}`;
   if (meant !== undefined) {
-    const told = `${formatPath(part.path)} must be ${listed(kinds)}, found ${describeValue(part.value)}`;
-    return [
-      withValue(
-        finding('INVALID_VALUE', told, context.root.place(path), meant.hint),
-        context.root.place(path),
-        meant,
-      ),
-    ];
+    const told = withoutText(meant, secret);
+    return [withValue(finding('INVALID_VALUE', message, at, told.hint), at, told)];
   }
   const near = didYouMean(
     part.value,
     kinds.map((kind) => kind.slice(1, -1)),
   );
-  const message = `${formatPath(part.path)} must be ${listed(kinds)}, found ${describeValue(part.value)}`;
   const hint = near === undefined ? valueHint(context, path) : `did you mean "${near}"?`;
-  return [finding('INVALID_VALUE', message, context.root.place(path), hint)];
+  return [finding('INVALID_VALUE', message, at, hint)];
 }
 
 /** A value of a right kind that is known to be of another shape than any that is taken. */
@@ -301,7 +297,7 @@ function adviceOn({ root, advice }: Context, path: Path): ValueHint | undefined 
 }
 
 /** Of a secret only what is to be written, never what would repeat it. */
-function withoutText(meant: ValueHint | undefined, secret: boolean): ValueHint | undefined {
+function withoutText<Hint extends ValueHint | undefined>(meant: Hint, secret: boolean): Hint | ValueHint {
   return meant !== undefined && secret ? { hint: meant.hint } : meant;
 }
 

@@ -10,8 +10,9 @@ export interface SecretRange {
 
 /** A text that names a secret instead of being one. */
 const REFERENCE = /^\$\{[^}]*\}$/;
-/** An address with a password in it. */
-const CREDENTIALS = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:(?!\$\{)[^@\s]+@/i;
+/** An address with a password in it, before its host or in its query. */
+const CREDENTIALS =
+  /^[a-z][a-z0-9+.-]*:\/\/(?:[^/\s:@]*:(?!\$\{)[^@\s]+@|[^\s?]*\?(?:[^\s&]*&)*[^\s&=]*(?:password|passwd|pwd|secret|token|api[-_]?key)=(?!\$\{|\{\{)[^&\s])/i;
 
 /** Whether a text is an address with a password in it. */
 export function holdsCredentials(text: string): boolean {
@@ -20,11 +21,20 @@ export function holdsCredentials(text: string): boolean {
 
 /** Holds the settings of channels by name: a text in the place of such settings is most likely the token. */
 const SETTINGS_BY_NAME = 'channels';
+/** How senders are proved, with the secret in it: a text or list in its place is most likely the secret. */
+const PROOF = 'verify';
 
 /** Whether what stands at a path may be a secret, by the names of its keys. */
 export function isSecretPath(path: Path): boolean {
+  const [last, parent, above] = [path.at(-1), path.at(-2), path.at(-3)];
+  const isListed = typeof last === 'number';
   return (
-    path.some((step) => typeof step === 'string' && SECRET_KEY.test(step)) || path.at(-2) === SETTINGS_BY_NAME
+    path.some((step) => typeof step === 'string' && SECRET_KEY.test(step)) ||
+    last === SETTINGS_BY_NAME ||
+    parent === SETTINGS_BY_NAME ||
+    (above === SETTINGS_BY_NAME && isListed) ||
+    last === PROOF ||
+    (parent === PROOF && isListed)
   );
 }
 
@@ -44,15 +54,21 @@ function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
   const inMembers = [...(node.members ?? [])].flatMap(([key, member]) => [
     ...collect(member.node, (isSecretKey && !isFileReference) || SECRET_KEY.test(key)),
     ...(key === SETTINGS_BY_NAME ? textsIn(member.node) : []),
+    ...(key === PROOF ? textsOf(member.node) : []),
   ]);
   return [...inItems, ...inMembers];
 }
 
-/** Texts directly below a node. */
+/** Texts that stand in the place of settings, or of the settings below a name. */
 function textsIn(node: TreeNode): readonly SecretRange[] {
-  return [...(node.members ?? [])].flatMap(([, member]) =>
-    typeof member.node.value === 'string' ? collect(member.node, true) : [],
-  );
+  return node.members === undefined
+    ? textsOf(node)
+    : [...node.members].flatMap(([, member]) => textsOf(member.node));
+}
+
+/** The texts of a value that is no object. */
+function textsOf(node: TreeNode): readonly SecretRange[] {
+  return node.members === undefined ? collect(node, true) : [];
 }
 
 /** A key with a secret's name and what follows it in the line, unless that is a reference or opens something. */

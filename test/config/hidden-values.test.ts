@@ -56,6 +56,21 @@ test.each([
   expect(output).not.toContain('4711');
 });
 
+test.each([
+  ['a channel as a list', `channels: {slack: [${SECRET}]}\n`],
+  ['a channel as a list on lines', `channels:\n  slack:\n    - ${SECRET}\n`],
+  ['all channels', `channels: ${SECRET}\n`],
+  ['all channels as a list', `channels: [${SECRET}]\n`],
+  ['a password in a query', `storage: "postgres://db/work?sslmode=require&password=${SECRET}"\n`],
+  ['one of another name', `storage: "postgres://db/work?sslpassword=${SECRET}"\n`],
+  ['one below its key', `storage: {url: ["postgres://db/work?password=${SECRET}", x]}\n`],
+  ['one of another system', `storage: "mysql://db/work?password=${SECRET}"\n`],
+])('a secret in a place that takes no text is not printed: %s', async (_what, text) => {
+  const output = await printed(text);
+  expect(output).toMatch(/WRONG_TYPE|INVALID_VALUE/);
+  expect(output).not.toContain('4711');
+});
+
 test('a reference below such a key is printed, as it names a value and is none', async () => {
   expect(await printed('hooks:\n  tokn: ${CANARY}\n')).toContain('tokn: ${CANARY}');
 });

@@ -27,6 +27,7 @@ test.each([
   ['log: debug', 'write log: {level: debug}'],
   ['log: json', 'write log: {format: json}'],
   ['storage: ./data.db', 'write storage: {url: "sqlite:./data.db"}'],
+  ['storage: postgres://db/app', 'write storage: {url: "postgres://db/app"}'],
   ['storage: { keepRequests: all }', 'write keepRequests: {which: "all"}'],
   ['storage: { keep: 7 }', 'write keep: {days: 7}'],
   ['storage: { url: ["sqlite:./data.db"] }', 'write it without [ ]'],
@@ -61,10 +62,15 @@ test.each([
   ['gateway: { heartbeat: 2 fortnights }', /write heartbeat: \{everySeconds: 1800\}/],
   ['gateway: { heartbeat: 400 days }', /write heartbeat: \{everySeconds: 1800\}/],
   ['channels: { slack: xoxb-0123456789 }', /write slack: \{botToken: "\$\{SLACK_TOKEN\}"\}/],
+  ['storage: "${HOOK_TOKEN}"', /^write storage: \{url: …\}$/],
+  ['storage: "./${HOOK_TOKEN}.db"', /^write storage: \{url: …\}$/],
+  ['storage: mysql://db/app', /^write storage: \{url: …\}$/],
+  ['storage: "postgres://db/app?password=hunter2"', /^write storage: \{url: …\}$/],
   ['storage: postgres://me:hunter2@db/work', /write storage: \{url: …\}/],
 ])('%s is told what to write', async (line, hint) => {
   const found = await check(`${HEAD}${line}\n`);
   expect(found.map((one) => one.hint)).toEqual([expect.stringMatching(hint)]);
+  expect(found.map(({ edit }) => edit?.text)).not.toContainEqual(expect.stringContaining('sqlite:'));
   // A text in the place of such a block may be the secret itself.
   expect(formatDiagnostics(found)).not.toMatch(/hunter2|xoxb/);
 });

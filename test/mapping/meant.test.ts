@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { applyEdits, parseDocument, type Diagnostic } from '../../src/document/document.ts';
+import {
+  applyEdits,
+  formatDiagnostics,
+  parseDocument,
+  type Diagnostic,
+} from '../../src/document/document.ts';
 import { meantRule } from '../../src/mapping/condition/meant-rule.ts';
 import { compileMappings, loadMappings } from '../../src/mapping/mapping.ts';
 import { meantDateFormat } from '../../src/mapping/template/date-format.ts';
@@ -100,6 +105,15 @@ test.each([
   expect(found.map((one) => one.hint)).toContainEqual(expect.stringMatching(hint));
   expect(JSON.stringify(found.map((one) => [one.message, one.hint]))).not.toContain('hunter2');
 });
+
+test.each(['verify: whsec_hunter2', 'verify: [whsec_hunter2]', 'verify:\n  - whsec_hunter2'])(
+  '%s is a secret in the wrong place, and not printed',
+  (line) => {
+    const found = check(`${WITH_TEXT}${line}\n`);
+    expect(found.map(({ code }) => code)).toEqual(['WRONG_TYPE']);
+    expect(formatDiagnostics(found)).not.toContain('hunter2');
+  },
+);
 
 test.each([
   [
