@@ -28,10 +28,7 @@ export function createDecisionAdvisor(
 ): (evaluation: Evaluation, request: HookRequest) => DecisionAdvice {
   let words: ReadonlySet<string> | undefined;
   return (evaluation, request) => {
-    words ??= new Set([
-      ...OWN_WORDS.split(' '),
-      ...table.mappings.flatMap(({ at }) => wordsIn(at.source.text)),
-    ]);
+    words ??= wordsOf(table);
     const known = words;
     const isKnown = (path: string): boolean =>
       wordsIn(path).every((word) => /^\d+$/.test(word) || known.has(word));
@@ -42,6 +39,12 @@ export function createDecisionAdvisor(
       ...(sender?.hasAccount === false ? { sender: `ignoreSenders: ${sender.text}` } : {}),
     };
   };
+}
+
+/** Of the operator's files, each read once however many mappings it has, and of our own suggestions. */
+function wordsOf({ mappings }: RoutingTable): ReadonlySet<string> {
+  const texts = new Set(mappings.map(({ at }) => at.source.text));
+  return new Set([...OWN_WORDS.split(' '), ...[...texts].flatMap(wordsIn)]);
 }
 
 function wordsIn(text: string): readonly string[] {
