@@ -44,8 +44,11 @@ export class LimitWatch {
     if (nowMs - this.#lookedAt < LOOK_EVERY_MS) return;
     this.#lookedAt = nowMs;
     const { limits: rules } = configuration();
-    const found = await storage.listLimited({ nowMs, ...(rules === undefined ? {} : { rules }) });
-    this.#report(found, await storage.listPauses());
+    const [found, pauses] = await Promise.all([
+      storage.listLimited({ nowMs, ...(rules === undefined ? {} : { rules }) }),
+      storage.listPauses(),
+    ]);
+    this.#report(found, pauses);
     for (const one of found) if (isLimited(one)) await this.#follow(one, nowMs);
     await this.#sweep(nowMs);
   }

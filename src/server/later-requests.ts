@@ -28,6 +28,9 @@ export class LaterRequests {
       // Nobody reads these answers: they take no time.
       const count = connection.socket.destroyed ? requests.length : 1;
       for (const serve of requests.splice(0, count)) serve();
+      // What was served may have added another one.
+      requests.push(...(this.#waiting.get(connection) ?? []));
+      this.#waiting.delete(connection);
       if (requests.length > 0) this.#waiting.set(connection, requests);
       left -= 1;
     }

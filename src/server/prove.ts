@@ -113,13 +113,18 @@ function proveToken(
   const judged = authenticate(tokens, exchange.headers, target);
   if (judged.kind === 'refused') {
     const { reason } = judged;
-    const request = {
-      rawHeaders: exchange.req.rawHeaders,
-      query: target.query,
-      isKnown: generation.knowsName(name),
-      passedOver: generation.findPassedOver?.(name),
-    };
-    return refuse(context, exchange, { reason, diagnose: () => diagnoseToken(request, tokens, reason) });
+    const diagnose = (): Diagnosis =>
+      diagnoseToken(
+        {
+          rawHeaders: exchange.req.rawHeaders,
+          query: target.query,
+          isKnown: generation.knowsName(name),
+          passedOver: generation.findPassedOver?.(name),
+        },
+        tokens,
+        reason,
+      );
+    return refuse(context, exchange, { reason, diagnose });
   }
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
 }
