@@ -148,6 +148,16 @@ export function isJsonObject(value: unknown): value is JsonObject {
   );
 }
 
+/** Whether a text is JSON as a whole. */
+export function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Numbers that may differ from their double: 15 significant digits always survive, and so does an exponent of two
  * digits. What stands before and after keeps most texts that only look like it out.

@@ -2,7 +2,6 @@ import { LAST_CHANNEL, type AgentAction, type NotifyAction } from '../action.ts'
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import {
-  ALL_MAPPINGS,
   type DecisionRecord,
   type EventRecord,
   type MissedMapping,
@@ -12,7 +11,7 @@ import {
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import { emptyConsequences, ownerText, remedyOf } from '../hook/hook.ts';
-import { type QueueWaits, waitLines, waitReason } from './queue-waits.ts';
+import { type QueueWaits, waitLines, waitsOf } from './queue-waits.ts';
 import { formatBytes, formatSpan } from './terminal.ts';
 
 const MAX_MISSED = 10;
@@ -214,13 +213,7 @@ function waitingOf(
   { waits, now }: WorkContext,
 ): readonly string[] {
   if (state !== 'queued' || dueAt > now) return [];
-  const { mappingId } = action.origin;
-  if (waitReason(waits, mappingId) === undefined) return [];
-  const own = {
-    pauses: waits.pauses.filter((pause) => [ALL_MAPPINGS, mappingId].includes(pause.mappingId)),
-    limited: waits.limited.filter((one) => one.mappingId === mappingId),
-  };
-  return waitLines(own, now).map((text) => `  waits: ${text}`);
+  return waitLines(waitsOf(waits, action.origin.mappingId), now).map((text) => `  waits: ${text}`);
 }
 
 /** Of a run that several events became, or that still waits for more. */

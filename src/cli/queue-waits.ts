@@ -18,16 +18,23 @@ export async function findWaits(storage: Storage, nowMs: number): Promise<QueueW
 }
 
 /** In two words why a due run of the mapping waits; undefined where it waits for none of these. */
-export function waitReason({ pauses, limited }: QueueWaits, mappingId = ''): string | undefined {
-  if (pauses.some((pause) => [ALL_MAPPINGS, mappingId].includes(pause.mappingId))) return 'paused';
-  return limited.some((one) => one.mappingId === mappingId) ? 'at its limit' : undefined;
+export function waitReason(waits: QueueWaits, mappingId?: string): string | undefined {
+  const { pauses, limited } = waitsOf(waits, mappingId);
+  if (pauses.length > 0) return 'paused';
+  return limited.length > 0 ? 'at its limit' : undefined;
 }
 
-/** What is counted, where another count may have been meant. */
-const OTHER_LIMITS: Readonly<Record<string, string>> = {
-  runsPerHour:
-    '; runsPerHour counts all runs of the mapping, runsPerHourAndSession those of one conversation (sessionKey) for itself',
-};
+/** Those that hold a mapping's runs. */
+export function waitsOf({ pauses, limited }: QueueWaits, mappingId = ''): QueueWaits {
+  return {
+    pauses: pauses.filter((pause) => [ALL_MAPPINGS, mappingId].includes(pause.mappingId)),
+    limited: limited.filter((one) => one.mappingId === mappingId),
+  };
+}
+
+/** Where the count of one conversation may have been meant. */
+const ALL_ARE_COUNTED =
+  '; runsPerHour counts all runs of the mapping, runsPerHourAndSession those of one conversation (sessionKey) for itself';
 
 /** What waits, for people, each with what to do. */
 export function waitLines({ pauses, limited }: QueueWaits, nowMs: number): readonly string[] {
@@ -41,7 +48,7 @@ export function waitLines({ pauses, limited }: QueueWaits, nowMs: number): reado
       const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
       const next =
         until === undefined || until <= nowMs ? '' : `, the next may begin in ${formatSpan(until - nowMs)}`;
-      return `mapping ${mappingId} is at its limit (limits.${reason}): ${runs}${next}; "sluice queue retry ID" lets one begin now${OTHER_LIMITS[reason] ?? ''}`;
+      return `mapping ${mappingId} is at its limit (limits.${reason}): ${runs}${next}; "sluice queue retry ID" lets one begin now${reason === 'runsPerHour' ? ALL_ARE_COUNTED : ''}`;
     }),
   ].map((line) => clearControl(line, { oneLine: true }));
 }

@@ -9,7 +9,7 @@ import {
   withEdit,
 } from '../document/document.ts';
 import { HookError } from '../errors.ts';
-import { parseJson, type JsonValue } from '../json.ts';
+import { isJsonText, parseJson, type JsonValue } from '../json.ts';
 import { type BodyFormat, announcedFormat, inflateBody, parsePayload } from '../payload/payload.ts';
 
 /** The body of one delivery: its value, and the bytes of its file. */
@@ -56,40 +56,23 @@ export async function readCaseBody(
 function findJsonText({ body, headers = {} }: WrittenBody, part: LocatedValue): readonly Diagnostic[] {
   if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return [];
   const announced = announcedFormat(lowerCase(headers)['content-type']);
-  if ((announced !== undefined && announced !== 'json') || !isJson(body)) return [];
+  if ((announced !== undefined && announced !== 'json') || !isJsonText(body)) return [];
   const at = part.place(['body']);
   const { source, start, end } = at;
   const written = source.text.slice(start, end);
   const bar = /^[|>][-+\d]*/.exec(written)?.[0];
-  const hint =
-    bar === undefined
-      ? 'write it without the quotes around it: JSON is YAML, too; a sender of text says so with a header, content-type: text/plain'
-      : `write it without the ${bar}: JSON is YAML, too; a sender of text says so with a header, content-type: text/plain`;
+  const marked = bar === undefined ? at : { source, start, end: start + bar.length };
   const found: Diagnostic = {
     severity: 'warning',
     code: 'BODY_IS_TEXT',
     message:
       'the body is a text that holds JSON, not the JSON itself: no condition and no template finds a field in it',
-    at: { source, start, end: bar === undefined ? end : start + bar.length },
-    hint,
+    at: marked,
+    hint: `write it without the ${bar ?? 'quotes around it'}: JSON is YAML, too; a sender of text says so with a header, content-type: text/plain`,
   };
-  if (bar === undefined && /^["']/.test(written)) return [withEdit(found, { at, text: body })];
   // What stands behind the bar in its line is a comment.
-  return [
-    withEdit(
-      found,
-      bar === undefined ? undefined : { at: { source, start, end: start + bar.length }, text: '' },
-    ),
-  ];
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  if (bar !== undefined) return [withEdit(found, { at: marked, text: '' })];
+  return [withEdit(found, /^["']/.test(written) ? { at, text: body } : undefined)];
 }
 
 async function parseBodyFile(

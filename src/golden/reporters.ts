@@ -42,18 +42,15 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
     .map((evaluation, index) => {
       // The difference shows what changed of the actions; where there is none, they are the news.
       const text = formatEvaluation(evaluation, { color: options.color, actions: isMissing });
-      return result.case.several
-        ? `delivery ${index + 1}
-${indent(text)}`
-        : text;
+      return result.case.several ? `delivery ${index + 1}\n${indent(text)}` : text;
     })
     .join('\n');
   const hints = addressHints(result);
   if (isMissing) {
     return `${hints}there is no ${relative(options.cwd, result.case.expectedFile)}; run "sluice test" without CI set to write it\n\n${why}`;
   }
-  const [before, after] = [result.case.expected?.text ?? '', result.actualText].map(withoutHead);
-  const difference = formatDifference(before ?? '', after ?? '', options.color);
+  const before = withoutHead(result.case.expected?.text ?? '');
+  const difference = formatDifference(before, withoutHead(result.actualText), options.color);
   return `${hints}${difference}\n\n${why}`;
 }
 

@@ -11,6 +11,7 @@ import {
   type Place,
   type TextEdit,
 } from '../../document/document.ts';
+import { isJsonText } from '../../json.ts';
 import { SWAPPED, type Operation } from './condition-check.ts';
 
 /** The edit of a finding about a rule, where its remedy is one; else the one that it has already. */
@@ -91,15 +92,5 @@ export function wholeRule(place: Place, hint: string): TextEdit | undefined {
   const at = trimmed(place);
   const written = at.source.text.slice(at.start, at.end);
   const hasComment = /(?:^|\s)#|\/[/*]/m.test(written) && written.includes('\n');
-  return rule === undefined || hasComment || !isJson(rule) ? undefined : { at, text: rule };
-}
-
-/** False for a rule that was cut. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return rule === undefined || hasComment || !isJsonText(rule) ? undefined : { at, text: rule };
 }

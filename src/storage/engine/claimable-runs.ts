@@ -13,7 +13,8 @@ const ACTIVE = `SELECT mapping_id AS mappingId, runner, count(*) AS active FROM 
   WHERE state = ${RUN.active} GROUP BY mapping_id, runner`;
 const READY = `FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}`;
 // Two seeks for each lane instead of one comparison of pairs, which would walk through the whole lane.
-const LANES = `WITH RECURSIVE lane(seq, mapping_id, runner) AS (
+/** Mappings and runners with ready runs. */
+export const LANES = `WITH RECURSIVE lane(seq, mapping_id, runner) AS (
     SELECT * FROM (SELECT seq, mapping_id, runner ${READY} ORDER BY mapping_id, runner LIMIT 1) AS first
     UNION ALL
     SELECT next.seq, next.mapping_id, next.runner FROM lane JOIN runs AS next ON next.seq = coalesce(

@@ -1,6 +1,6 @@
 import type { RunCompletion } from '../records.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
-import { endRun, FIND_HEAD, type RunHead } from './run-rows.ts';
+import { endRun, FIND_HEAD, isHeld, type RunHead } from './run-rows.ts';
 import { appendHistory, FIND_SESSION, type NewTurns } from './session-rows.ts';
 import type { Question } from './statements.ts';
 import { RUN } from './states.ts';
@@ -19,7 +19,7 @@ export function completeRuns(store: Store, completions: readonly RunCompletion[]
   const ended = new Set<string>();
   return completions.map((completion, index) => {
     const [run] = answers[index] as readonly RunHead[];
-    if (run?.state !== RUN.active || run.holder !== store.holder || ended.has(run.id)) return false;
+    if (!isHeld(store, run) || ended.has(run.id)) return false;
     ended.add(run.id);
     complete(store, run, { completion, known });
     return true;

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const WITHIN = 'mapping_id = ? AND started_at > ? AND started_at <= ?';
 const BEGUN = `SELECT count(*) AS count FROM run_starts WHERE ${WITHIN}`;
 const NTH_NEWEST = `SELECT started_at AS at FROM run_starts WHERE ${WITHIN} ORDER BY started_at DESC LIMIT 1 OFFSET ?`;
-const FULL_LINES = `SELECT line, min(started_at) AS oldest FROM run_starts WHERE ${WITHIN} AND line IS NOT NULL
+const FULL_LINES = `SELECT line, min(started_at) + ${HOUR_MS} AS freeAt FROM run_starts WHERE ${WITHIN} AND line IS NOT NULL
   GROUP BY line HAVING count(*) >= ?`;
 const NOTE = `INSERT INTO run_starts (run_seq, mapping_id, line, started_at)
   SELECT seq, mapping_id, line, started_at FROM runs WHERE seq IN (SELECT value FROM json_each(?))
@@ -26,11 +26,19 @@ function limitsOf(rules: LimitRules | undefined, mappingId: string): RunLimits |
   return rules.byMapping.get(mappingId) ?? rules.default;
 }
 
+/** A conversation at its limit. */
+interface FullLine {
+  readonly line: string;
+  /** When another run of it may begin. */
+  readonly freeAt: number;
+}
+
 export class HourlyRoom {
   readonly #sql: Statements;
   readonly #rules: LimitRules | undefined;
   readonly #nowMs: number;
   readonly #left = new Map<string, number>();
+  readonly #full = new Map<string, readonly FullLine[]>();
 
   constructor(sql: Statements, rules: LimitRules | undefined, nowMs: number) {
     this.#sql = sql;
@@ -68,10 +76,15 @@ export class HourlyRoom {
     return nth && nth.at + HOUR_MS;
   }
 
-  /** Conversations of the mapping of which no run may begin now, each with the time of its oldest start. */
-  fullLines(mappingId: string): readonly { readonly line: string; readonly oldest: number }[] {
+  /** Conversations of the mapping of which no run may begin now, each with the time from which one may. */
+  fullLines(mappingId: string): readonly FullLine[] {
+    const known = this.#full.get(mappingId);
+    if (known !== undefined) return known;
     const limit = limitsOf(this.#rules, mappingId)?.runsPerHourAndSession;
-    return limit === undefined ? [] : this.#sql.all(FULL_LINES, ...this.#hour(mappingId), limit);
+    const lines: readonly FullLine[] =
+      limit === undefined ? [] : this.#sql.all(FULL_LINES, ...this.#hour(mappingId), limit);
+    this.#full.set(mappingId, lines);
+    return lines;
   }
 
   #hour(mappingId: string): [string, number, number] {

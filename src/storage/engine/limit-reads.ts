@@ -1,18 +1,13 @@
 import { ALL_MAPPINGS, type LimitedMapping, type LimitRules, type QueuePause } from '../records.ts';
+import { LANES } from './claimable-runs.ts';
 import { HourlyRoom } from './hourly-room.ts';
 import { RUN } from './states.ts';
 import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
-const HOUR_MS = 3_600_000;
-
 const PAUSES = 'SELECT mapping_id AS mappingId, since FROM queue_pauses ORDER BY since, mapping_id';
 const MARKED = `SELECT mapping_id AS mappingId, reason, waiting, free_at AS until FROM limited_mappings
   WHERE last_at > ? ORDER BY mapping_id`;
-const FIRST = `SELECT mapping_id AS mappingId FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}
-  ORDER BY mapping_id LIMIT 1`;
-const NEXT = `SELECT mapping_id AS mappingId FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}
-  AND mapping_id > ? ORDER BY mapping_id LIMIT 1`;
 const WAITING = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
   WHERE state <= ${RUN.waiting} AND state <= ${RUN.ready} AND mapping_id = ?`;
 const HELD = `${WAITING} AND exempt = 0`;
@@ -33,13 +28,14 @@ export function listMarked({ sql }: Store, sinceMs: number): LimitedMapping[] {
 
 /** Mappings with runs that are due and wait for a pause or for a limit. */
 export function listLimited(
-  { sql }: Store,
+  store: Store,
   { nowMs, rules }: { readonly nowMs: number; readonly rules?: LimitRules },
 ): LimitedMapping[] {
-  const paused = new Set(sql.all<QueuePause>(PAUSES).map(({ mappingId }) => mappingId));
+  const { sql } = store;
+  const paused = new Set(listPauses(store).map(({ mappingId }) => mappingId));
   if (paused.size === 0 && rules === undefined) return [];
   const room = new HourlyRoom(sql, rules, nowMs);
-  return readyMappings(sql).flatMap((mappingId): LimitedMapping[] => {
+  return [...readyMappings(sql)].flatMap((mappingId): LimitedMapping[] => {
     if (paused.has(ALL_MAPPINGS) || paused.has(mappingId)) {
       return [{ mappingId, reason: 'paused', waiting: count(sql, WAITING, mappingId) }];
     }
@@ -57,18 +53,12 @@ function limitedBy(sql: Statements, room: HourlyRoom, mappingId: string): Limite
   const full = room.fullLines(mappingId);
   if (full.length === 0) return undefined;
   const waiting = count(sql, HELD_IN_LINES, mappingId, JSON.stringify(full.map(({ line }) => line)));
-  const until = Math.min(...full.map(({ oldest }) => oldest + HOUR_MS));
+  const until = Math.min(...full.map(({ freeAt }) => freeAt));
   return { mappingId, reason: 'runsPerHourAndSession', waiting, until };
 }
 
-function readyMappings(sql: Statements): readonly string[] {
-  const found: string[] = [];
-  let next = sql.find<{ mappingId: string }>(FIRST);
-  while (next !== undefined) {
-    found.push(next.mappingId);
-    next = sql.find(NEXT, next.mappingId);
-  }
-  return found;
+function readyMappings(sql: Statements): ReadonlySet<string> {
+  return new Set(sql.all<{ mappingId: string }>(LANES).map(({ mappingId }) => mappingId));
 }
 
 function count(sql: Statements, text: string, ...values: string[]): number {

@@ -1,6 +1,7 @@
 import type { NewRun } from '../prepared-request.ts';
 import type { NewDelivery } from '../records.ts';
 import { insertDelivery } from './outbox-rows.ts';
+import { postAction } from './session-queue.ts';
 import { RUN } from './states.ts';
 import type { Store } from './store.ts';
 
@@ -8,7 +9,6 @@ import type { Store } from './store.ts';
 const INSERT = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at,
     ended_at, outcome)
   VALUES (?, 'hook', ${RUN.completed}, ?, ?, ?, ?, ?, ?, ?, ?, 'ok')`;
-const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (last_insert_rowid(), ?)';
 
 /** Stores a notification and its delivery. */
 export function insertNotification(store: Store, run: NewRun, delivery: NewDelivery): void {
@@ -16,7 +16,7 @@ export function insertNotification(store: Store, run: NewRun, delivery: NewDeliv
   const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
   const times = [acceptedAt, acceptedAt, acceptedAt] as const;
   sql.post(INSERT, id, sessionKey, owner, mappingId, runner, bytes, ...times);
-  sql.post(INSERT_ACTION, action);
+  postAction(sql, action);
   counters.endedRuns += 1;
   insertDelivery(store, delivery, { runId: id, mappingId, sessionKey, nowMs: acceptedAt });
 }

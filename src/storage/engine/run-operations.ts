@@ -11,7 +11,7 @@ import { withEvents } from './gathering.ts';
 import { forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
 import { completeRuns } from './complete-runs.ts';
 import { insertCallback } from './outbox-rows.ts';
-import { countRun, endRun, findRunHead, type RunHead } from './run-rows.ts';
+import { countRun, endRun, findRunHead, isHeld, type RunHead } from './run-rows.ts';
 import { advance, makeDue } from './session-queue.ts';
 import { RUN } from './states.ts';
 import type { Store } from './store.ts';
@@ -47,10 +47,9 @@ export function recordProcess({ sql, holder }: Store, runId: string, mark: Proce
   sql.post(PROCESS, mark.pgid, mark.startTicks, runId, holder);
 }
 
-/** A run that is active in the hands of this process; another one may have taken it over. */
 function findHeldRun(store: Store, runId: string): RunHead | undefined {
   const run = findRunHead(store, runId);
-  return run?.state === RUN.active && run.holder === store.holder ? run : undefined;
+  return isHeld(store, run) ? run : undefined;
 }
 
 export function completeRun(store: Store, completion: RunCompletion): boolean {

@@ -32,6 +32,11 @@ export function findRunHead({ sql }: Store, runId: string): RunHead | undefined 
   return sql.find<RunHead>(FIND_HEAD, runId);
 }
 
+/** A run that is active in the hands of this process; another one may have taken it over. */
+export function isHeld({ holder }: Store, run: RunHead | undefined): run is RunHead {
+  return run?.state === RUN.active && run.holder === holder;
+}
+
 interface RunEnd extends Pick<RunCompletion, 'error' | 'usage'> {
   readonly state: number;
   readonly outcome: string | null;

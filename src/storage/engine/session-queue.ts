@@ -1,5 +1,6 @@
 import type { Gathering, NewRun } from '../prepared-request.ts';
 import { RUN } from './states.ts';
+import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** The queue of every conversation: who is ready, who is behind whom. `sqlite/worker/migrations.ts` explains the states. */
@@ -59,9 +60,14 @@ export function insertRun(store: Store, run: NewRun, gathering?: Gathering): voi
     gathering?.key ?? null,
     gathering?.until ?? null,
   );
-  sql.post(INSERT_ACTION, action);
+  postAction(sql, action);
   counters.queuedRuns += 1;
   counters.runBytes += bytes;
+}
+
+/** The action of the run that was inserted just before: what PostgreSQL answers depends on the statement before it. */
+export function postAction(sql: Statements, action: string): void {
+  sql.post(INSERT_ACTION, action);
 }
 
 /** Whether a run has its session key for itself, so that it stands in no queue. */
