@@ -1,12 +1,18 @@
 import { isOneEditApart } from '../document/document.ts';
 
 /**
- * The variable that was probably meant by one that is not set: the same words in another order, one word more or less,
- * or one sign of one word changed. GITHUB_SECRET is no GITLAB_SECRET, and KEY_1 no KEY_2.
+ * The variable of an environment that was probably meant by one that is not set, other than those that are used
+ * already: the same words in another order, one word more or less, or one sign of one word changed. GITHUB_SECRET is no
+ * GITLAB_SECRET, EU1_KEY no EU2_KEY, and what is meant for another stage is another one.
  */
-export function nearVariable(name: string, set: readonly string[]): string | undefined {
+export function nearVariable(
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+  used: readonly (string | undefined)[] = [],
+): string | undefined {
   const words = wordsOf(name);
   if (words.length < 2) return undefined;
+  const set = Object.keys(env).filter((other) => (env[other] ?? '') !== '' && !used.includes(other));
   return (
     set.find((other) => isSameWords(words, wordsOf(other))) ??
     set.find((other) => isOneWordSpelt(words, wordsOf(other))) ??
@@ -30,16 +36,20 @@ function isOneWordSpelt(one: readonly string[], other: readonly string[]): boole
   const different = one.filter((word, index) => word !== other[index]);
   const index = one.findIndex((word, at) => word !== other[at]);
   const [a = '', b = ''] = [one[index], other[index]];
-  return different.length === 1 && Math.min(a.length, b.length) > 2 && isOneEditApart(a, b);
+  if (different.length !== 1 || Math.min(a.length, b.length) <= 2 || !isOneEditApart(a, b)) return false;
+  return withoutDigits(a) !== withoutDigits(b) && !(OTHER_STAGE.test(a) && OTHER_STAGE.test(b));
 }
 
-/** With a word for an older secret it is another one. */
+const withoutDigits = (word: string): string => word.replaceAll(/\d/g, '');
+
+/** Words that make another variable of one: of an older value, or of another stage of a service. */
+const OTHER_STAGE =
+  /^(?:OLD|PREVIOUS|LAST|TEST|TESTING|PROD|PRODUCTION|PREPROD|LIVE|STAGE|STAGING|STG|DEV|DEVELOPMENT|QA|UAT|SANDBOX|PREVIEW|DEMO|CANARY|LOCAL|CI|\d+)$/;
+
+/** With a word for an older value or another stage it is another one. */
 function isOneWordLonger(short: readonly string[], long: readonly string[]): boolean {
   if (long.length !== short.length + 1) return false;
   const more = long.findIndex((word, index) => word !== short[index]);
   const [word = ''] = long.slice(more, more + 1);
-  return (
-    sorted(long.filter((_, index) => index !== more)) === sorted(short) &&
-    !/^(?:OLD|PREVIOUS|LAST|TEST|\d+)$/.test(word)
-  );
+  return sorted(long.filter((_, index) => index !== more)) === sorted(short) && !OTHER_STAGE.test(word);
 }

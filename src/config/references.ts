@@ -135,10 +135,7 @@ function reportVariable(run: Run, path: Path, name: string): void {
     run.diagnostics.push(invalidReference(name, run.root.place(path)));
   } else if (run.options.needSecrets) {
     const state = run.options.env[name] === undefined ? 'not set' : 'empty';
-    const near = nearVariable(
-      name,
-      Object.keys(run.options.env).filter((other) => (run.options.env[other] ?? '') !== ''),
-    );
+    const near = nearVariable(name, run.options.env);
     const hint =
       near === undefined
         ? `set ${name} before starting, or use {file: PATH}`
@@ -210,9 +207,7 @@ export function createReferenceReader({
     files,
     near: (reference, besides) => {
       const name = nameOf(reference);
-      const taken = new Set(besides.map(nameOf));
-      const isSet = (other: string): boolean => (env[other] ?? '') !== '' && !taken.has(other);
-      return name === undefined ? undefined : nearVariable(name, Object.keys(env).filter(isSet));
+      return name === undefined ? undefined : nearVariable(name, env, besides.map(nameOf));
     },
     read: (reference) => {
       const found = find(reference);

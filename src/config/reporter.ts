@@ -24,6 +24,8 @@ interface Finding {
   /** Points at the key instead of the value. */
   readonly key?: boolean;
   readonly labels?: readonly { readonly at: Place; readonly text: string }[];
+  /** Whether the value holds a secret, which no finding may show. */
+  readonly hides?: boolean;
   /** The hint as an edit at the place of the finding. */
   readonly replace?: { readonly from: string; readonly to: string } | undefined;
   /** The same for the whole value: what stands in its place, as YAML and JSON5 take it. */
@@ -34,7 +36,9 @@ export function createReporter(root: LocatedValue, diagnostics: Diagnostic[]): R
   return {
     root,
     add: (findings) => void diagnostics.push(...findings),
-    report(code, path, { message, hint, severity = 'error', key = false, labels = [], replace, value }) {
+    report(code, path, finding) {
+      const { message, hint, severity = 'error', key = false, labels = [], hides = false } = finding;
+      const { replace, value } = finding;
       const at = root.place(path, key ? 'key' : 'value');
       const found: Diagnostic = {
         severity,
@@ -43,6 +47,7 @@ export function createReporter(root: LocatedValue, diagnostics: Diagnostic[]): R
         at,
         ...(labels.length === 0 ? {} : { labels }),
         ...(hint === undefined ? {} : { hint }),
+        ...(hides ? { hides: [root.place(path)] } : {}),
       };
       const edit = value === undefined ? undefined : { at, text: value };
       diagnostics.push(

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { didYouMean, type Path } from '../document/document.ts';
+import { didYouMean, holdsCredentials, type Path } from '../document/document.ts';
+import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Models } from './models.ts';
 import type { Reporter } from './reporter.ts';
-import type { RunnerFile } from './runner-schema.ts';
+import { AGENT_KINDS, type RunnerFile } from './runner-schema.ts';
 import type { GatewaySettings, ProviderSettings, RunnerSettings } from './settings.ts';
 
 interface RunnerContext {
@@ -77,7 +78,10 @@ function checkName(
   reporter: Reporter,
 ): void {
   if (Object.hasOwn(runners, name)) return;
-  const message = `there is no runner "${name.slice(0, 80)}"`;
+  const hides = holdsSecret(name);
+  const message = hides
+    ? 'there is no runner of this name, which is a command line with a secret in it'
+    : `there is no runner "${name.slice(0, 80)}"`;
   const near = didYouMean(name, Object.keys(runners));
   if (near !== undefined) {
     const replace = { from: name, to: near };
@@ -88,21 +92,36 @@ function checkName(
   const known = `the runners are: ${Object.keys(runners).join(', ')}; further ones are keys of gateway.runners`;
   reporter.report('UNKNOWN_RUNNER', path, {
     message,
+    hides,
     hint: meant === undefined ? known : `write runner: ${meant.text}`,
     value: meant?.isCertain === true ? meant.text : undefined,
   });
 }
 
-const AGENTS: readonly string[] = ['claude', 'codex', 'gemini', 'opencode', 'openclaw'];
+const AGENTS: readonly string[] = [...AGENT_KINDS, 'openclaw'];
+const MAX_SHOWN = 80;
 
 /** The runner itself, where its kind or a command line stands in the place of a name. */
 function meantRunner(written: string): { readonly text: string; readonly isCertain: boolean } | undefined {
-  const [program = '', ...rest] = written.trim().split(/\s+/);
+  const [program = '', ...rest] = wordsOf(written);
   const kind = program.toLowerCase();
   if (AGENTS.includes(kind)) return { text: `{kind: ${kind}}`, isCertain: rest.length === 0 };
   if (rest.length === 0 && !program.includes('/')) return undefined;
-  const argv = [program, ...rest].map((part) => JSON.stringify(part)).join(', ');
+  const isShown = written.length <= MAX_SHOWN && !holdsSecret(written);
+  const argv = isShown ? [program, ...rest].map((part) => JSON.stringify(part)).join(', ') : '…';
   return { text: `{kind: command, argv: [${argv}]}`, isCertain: false };
+}
+
+const wordsOf = (commandLine: string): readonly string[] => commandLine.trim().split(/\s+/);
+
+/** Whether an option, variable or header of a command line has the name of a secret, and a value. */
+function holdsSecret(commandLine: string): boolean {
+  const words = wordsOf(commandLine);
+  return words.some((word, index) => {
+    const [, name = '', joined] = /^["']?(?:--?)?([\w-]+)(=.|:)?/.exec(word) ?? [];
+    const hasValue = joined !== undefined || (word.startsWith('-') && index + 1 < words.length);
+    return (SECRET_KEY.test(name) && hasValue) || holdsCredentials(word);
+  });
 }
 
 /** Models a model runner would be asked for have to be served by one of its providers: nothing else is contacted. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { text } from './schema-values.ts';
 
 /** Coding agents whose command line is known. */
-const AGENT_KINDS = ['claude', 'codex', 'gemini', 'opencode'] as const;
+export const AGENT_KINDS = ['claude', 'codex', 'gemini', 'opencode'] as const;
 export type AgentKind = (typeof AGENT_KINDS)[number];
 /** What a coding agent may do: read its folder, change files in it, or everything that its user may. */
 const AGENT_ACCESS = ['read', 'edit', 'full'] as const;
