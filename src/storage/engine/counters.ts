@@ -59,7 +59,7 @@ export class CounterRow {
   }
 
   /** Begins a transaction with what is stored, since another process may have written. */
-  begin(ahead: readonly Question[] = []): void {
+  begin(ahead?: () => readonly Question[]): void {
     this.#stored = this.#sql.begin(SELECT, ahead) as Counters;
     Object.assign(this.counters, this.#stored);
   }

@@ -157,7 +157,7 @@ export class Engine {
     }
   }
 
-  #begin(ahead: readonly Question[] = []): void {
+  #begin(ahead?: () => readonly Question[]): void {
     this.#store.reserved.clear();
     this.#row.begin(ahead);
   }
@@ -167,7 +167,7 @@ export class Engine {
    * failed; then nothing is stored.
    */
   #writeTogether(calls: readonly Call[]): Replies | undefined {
-    this.#begin(questionsAhead(this.#store, calls));
+    this.#begin(() => questionsAhead(this.#store, calls));
     try {
       lookUpReservations(this.#store, requestsOf(calls));
       const replies = this.#writeEnds(calls);

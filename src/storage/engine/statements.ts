@@ -36,10 +36,11 @@ export interface Statements {
   /** Whether a transaction is under way: an error of the disk may have ended it. */
   readonly isTransaction: boolean;
   /**
-   * Begins a transaction that no other writer of the store is in, and reads its first row, which is there. `ahead` are
-   * questions that `allOf` will ask before anything is written: where each answer is a round trip, theirs come along.
+   * Begins a transaction that no other writer of the store is in, and reads its first row, which is there. `ahead` gives
+   * questions that `allOf` will ask before anything is written; it is called where each answer is a round trip, so that
+   * theirs come along.
    */
-  begin(first: string, ahead?: readonly Question[]): object;
+  begin(first: string, ahead?: () => readonly Question[]): object;
   /** Executes a last statement, where there is one, and commits. */
   commit(last: Question | readonly []): void;
   /** Executes the statement; returns how many rows changed. */

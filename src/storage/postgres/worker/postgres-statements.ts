@@ -74,8 +74,9 @@ export class PostgresStatements implements Statements {
     return this.#transaction !== undefined;
   }
 
-  begin(first: string, ahead: readonly Question[] = []): object {
+  begin(first: string, askAhead: () => readonly Question[] = () => []): object {
     this.#leave();
+    const ahead = askAhead();
     const { perTransaction } = this.#options;
     const text = ['BEGIN', ...(perTransaction === undefined ? [] : [perTransaction])].join('; ');
     const locking = `${first.replace(/^SELECT/, NUMBERED)} FOR UPDATE`;
