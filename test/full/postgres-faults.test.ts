@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStorage } from '../../src/storage/storage.ts';
+import { untilPerformed } from '../support/fleet-load.ts';
 import { HeldRunner, openHouse, agentAction } from '../support/gateway-fixture.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/service-process.ts';
@@ -171,14 +172,7 @@ test(
       cut.proxy.heal();
       await wait(500);
     }
-    await until(
-      'all to end',
-      async () => {
-        const { queuedRuns, activeRuns } = await judge.backlog();
-        return queuedRuns + activeRuns === 0;
-      },
-      90_000,
-    );
+    await untilPerformed(judge);
     expect(overlaps).toEqual([]);
     const runs = new Map((await judge.listRuns({ limit: 1_000 })).map((run) => [run.id, run]));
     expect(accepted.filter((id) => !['completed', 'dead'].includes(runs.get(id)?.state ?? ''))).toEqual([]);

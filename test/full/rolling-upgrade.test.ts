@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { POSTGRES_MIGRATIONS } from '../../src/storage/postgres/postgres-schema.ts';
 import { openStorage } from '../../src/storage/storage.ts';
+import { untilPerformed } from '../support/fleet-load.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { type ServiceProcess, startServiceProcess, until } from '../support/service-process.ts';
 
@@ -138,14 +139,7 @@ storage: {url: "\${DATABASE_URL}", leaseSeconds: ${LEASE_SECONDS}}
     expect(accepted.length).toBeGreaterThan(15);
     const judge = await openStorage(url, { mode: 'attached' });
     onTestFinished(() => judge.close());
-    await until(
-      'all to end',
-      async () => {
-        const { queuedRuns, activeRuns } = await judge.backlog();
-        return queuedRuns + activeRuns === 0;
-      },
-      90_000,
-    );
+    await untilPerformed(judge);
     const runs = (await judge.listRuns({ limit: 10_000 })).filter(({ kind }) => kind === 'hook');
     expect(runs.map(({ id }) => id).toSorted()).toEqual(accepted.toSorted());
     expect(runs.filter(({ state, outcome }) => state !== 'completed' || outcome !== 'ok')).toEqual([]);

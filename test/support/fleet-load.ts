@@ -135,7 +135,8 @@ async function sendUntilAccepted(
   }
 }
 
-async function untilPerformed(judge: Storage): Promise<void> {
+/** Until no run is queued or under way. */
+export async function untilPerformed(judge: Storage): Promise<void> {
   await until(
     'all to end',
     async () => {
