@@ -33,7 +33,7 @@ import { commandLine } from './next-steps.ts';
 import { findWaits, type QueueWaits } from './queue-waits.ts';
 import { readRequests } from './request-file.ts';
 import { CliError } from './terminal.ts';
-import { openWorkbench } from './workbench.ts';
+import { LateWorkbench, openWorkbench, type Workbench } from './workbench.ts';
 
 export interface ExplainFlags {
   readonly config?: string;
@@ -59,10 +59,26 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
   const config = await loadSettings(cli.terminal, flags);
   const stored = await findStored(config, id);
   if (stored === undefined) throw nothingKept(id);
+  const bench = new LateWorkbench(cli.terminal, flags);
+  try {
+    await explainFound(cli, { stored, config, bench }, flags);
+  } finally {
+    await bench.close();
+  }
+}
+
+interface Found {
+  readonly stored: StoredRequest & { readonly waits: QueueWaits };
+  readonly config: LoadedConfig;
+  readonly bench: LateWorkbench;
+}
+
+async function explainFound(cli: Cli, { stored, config, bench }: Found, flags: ExplainFlags): Promise<void> {
   const { request, judged } = stored.kept === undefined ? {} : keptParts(stored.kept);
   if (flags.json === true) {
-    const [evaluation] = await explainRequests(cli, request === undefined ? [] : [request], flags);
-    const settings = await storedSettings(cli, stored, flags);
+    const [evaluation] =
+      request === undefined ? [] : await explainWith(await bench.open(), cli, { requests: [request], flags });
+    const settings = await storedSettings(bench, stored);
     cli.terminal.out(JSON.stringify(storedToJson(stored, { judged, evaluation, settings }), null, 2));
     return;
   }
@@ -74,8 +90,8 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
     print(answerLines(decision));
     print(request === undefined ? reasonLines(decision) : noteLines(decision));
   }
-  if (request === undefined) await explainUnkept(cli, decision, { ...flags, settings: config });
-  else await explainKept(cli, { request, judged }, flags);
+  if (request === undefined) await explainUnkept(cli, decision, { settings: config.settings, bench });
+  else await explainKept(cli, { request, judged }, { flags, bench });
   const work = workLines(stored, {
     gateway: config.settings.gateway,
     now: Date.now(),
@@ -84,27 +100,18 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
     command: (command) => commandLine(cli.terminal, config.file, command),
   });
   if (work.length > 0) print(['', 'What became of it:', ...work]);
-  const notes = await storedSettings(cli, stored, flags);
+  const notes = await storedSettings(bench, stored);
   const settings = notes.filter(({ setting }) => request === undefined || !TOLD_BEFORE.has(setting));
   if (settings.length > 0)
     print(['', 'Settings that took part, as they are now:', ...settingLines(settings)]);
 }
 
 /** Settings that took part in what the store knows; none where the files have errors now, which `check` shows. */
-async function storedSettings(
-  cli: Cli,
-  stored: StoredRequest,
-  flags: ExplainFlags,
-): Promise<readonly SettingNote[]> {
-  const quiet = { ...cli.terminal, err: () => undefined };
-  const workbench = await openWorkbench(quiet, flags).catch(() => undefined);
+async function storedSettings(bench: LateWorkbench, stored: StoredRequest): Promise<readonly SettingNote[]> {
+  const workbench = await bench.openQuietly();
   if (workbench === undefined) return [];
-  try {
-    const { config, table } = workbench.generation;
-    return settingNotes({ config, table, stored });
-  } finally {
-    await workbench.close();
-  }
+  const { config, table } = workbench.generation;
+  return settingNotes({ config, table, stored });
 }
 
 /** Settings whose part in a kept request is told with the request. */
@@ -154,13 +161,13 @@ function withoutSecrets(text: string, { secrets }: LoadedConfig): string {
 async function explainUnkept(
   cli: Cli,
   decision: DecisionRecord | undefined,
-  { settings: { settings }, ...flags }: ExplainFlags & { readonly settings: LoadedConfig },
+  { settings, bench }: { readonly settings: LoadedConfig['settings']; readonly bench: LateWorkbench },
 ): Promise<void> {
   const isBeforeMappings =
     decision?.code !== undefined && decision.mappingId === undefined && decision.missed === undefined;
   if (decision?.code === 'no_mapping_matched' && isBeforeMappings) {
     cli.terminal.out('');
-    await explainName(cli, decision.path, flags);
+    await explainName(cli, decision.path, await bench.open());
     return;
   }
   if (isBeforeMappings) {
@@ -183,27 +190,22 @@ function howToKeep(decision: DecisionRecord | undefined, { storage }: LoadedConf
 }
 
 /** Which names the mappings have, and which was probably meant. */
-async function explainName(cli: Cli, path: string, flags: ExplainFlags): Promise<void> {
+async function explainName(cli: Cli, path: string, workbench: Workbench): Promise<void> {
   const request = createHookRequest({ path, payload: {}, receivedAt: 0 });
-  const workbench = await openWorkbench(cli.terminal, flags);
-  try {
-    const { evaluation, advice } = await explainRequest(request, workbench);
-    if (evaluation.outcome.kind === 'rejected' && evaluation.mapping === undefined) {
-      cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, advice }));
-    } else cli.terminal.out('With the mappings as they are now, there is a mapping for this name.');
-  } finally {
-    await workbench.close();
-  }
+  const { evaluation, advice } = await explainRequest(request, workbench);
+  if (evaluation.outcome.kind === 'rejected' && evaluation.mapping === undefined) {
+    cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, advice }));
+  } else cli.terminal.out('With the mappings as they are now, there is a mapping for this name.');
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */
 async function explainKept(
   cli: Cli,
   { request, judged }: { readonly request: HookRequest; readonly judged: KeptTrace | undefined },
-  flags: ExplainFlags,
+  { flags, bench }: { readonly flags: ExplainFlags; readonly bench: LateWorkbench },
 ): Promise<void> {
   cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
-  const [evaluation] = await explainRequests(cli, [request], flags);
+  const [evaluation] = await explainWith(await bench.open(), cli, { requests: [request], flags });
   sayRemoved(cli, request);
   if (judged === undefined || evaluation === undefined) return;
   const lines = changedLines(judged, evaluation);
@@ -257,14 +259,22 @@ export async function explainRequests(
   if (requests.length === 0) return [];
   const workbench = await openWorkbench(cli.terminal, flags);
   try {
-    const explained: RequestExplanation[] = [];
-    for (const request of requests) explained.push(await explainRequest(request, workbench));
-    for (const { evaluation, ...options } of flags.json === true ? [] : explained) {
-      cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, ...options }));
-    }
-    if (explained.some(({ evaluation }) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
-    return explained.map(explanationToJson);
+    return await explainWith(workbench, cli, { requests, flags });
   } finally {
     await workbench.close();
   }
+}
+
+async function explainWith(
+  workbench: Workbench,
+  cli: Cli,
+  { requests, flags }: { readonly requests: readonly HookRequest[]; readonly flags: ExplainFlags },
+): Promise<readonly ExplanationJson[]> {
+  const explained: RequestExplanation[] = [];
+  for (const request of requests) explained.push(await explainRequest(request, workbench));
+  for (const { evaluation, ...options } of flags.json === true ? [] : explained) {
+    cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, ...options }));
+  }
+  if (explained.some(({ evaluation }) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
+  return explained.map(explanationToJson);
 }

@@ -64,3 +64,30 @@ export async function openWorkbench(
     close: () => sandbox.stop(),
   };
 }
+
+/** A workbench for a command that may need none: opened when it is first asked for, and only once. */
+export class LateWorkbench {
+  readonly #terminal: Terminal;
+  readonly #flags: ConfigFlags;
+  #opened: Workbench | undefined;
+
+  constructor(terminal: Terminal, flags: ConfigFlags) {
+    this.#terminal = terminal;
+    this.#flags = flags;
+  }
+
+  /** As `openWorkbench`: errors are printed and end the command. */
+  async open(): Promise<Workbench> {
+    return (this.#opened ??= await openWorkbench(this.#terminal, this.#flags));
+  }
+
+  /** Undefined where the files have errors. */
+  async openQuietly(): Promise<Workbench | undefined> {
+    const quiet = { ...this.#terminal, err: () => undefined };
+    return (this.#opened ??= await openWorkbench(quiet, this.#flags).catch(() => undefined));
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.close();
+  }
+}
