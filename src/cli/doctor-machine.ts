@@ -2,7 +2,7 @@ import { constants, statfsSync, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/config.ts';
-import { storeStatus } from '../storage/storage.ts';
+import { failoverPromise, storeStatus } from '../storage/storage.ts';
 
 /** One look at the set-up. */
 export interface Finding {
@@ -85,8 +85,8 @@ async function askDatabase(url: string): Promise<Finding> {
   try {
     const { place, server, services } = await storeStatus(url);
     const isDurable = server?.fsync !== 'off';
-    const standby = server?.hasSynchronousStandby === true ? 'a standby has' : 'no standby needs to have';
-    const text = `${place}: PostgreSQL ${server?.version ?? ''}, ${String(services.length)} services; ${standby} what is answered`;
+    const promise = server === undefined ? '' : `; ${failoverPromise(server)}`;
+    const text = `${place}: PostgreSQL ${server?.version ?? ''}, ${String(services.length)} services${promise}`;
     return {
       area: 'store',
       ok: isDurable,

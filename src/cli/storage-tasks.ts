@@ -1,7 +1,9 @@
 import {
+  failoverPromise,
   openStorage,
   storeStatus,
   type Backlog,
+  type ServerFacts,
   type StoreStatus,
   type StoreUser,
 } from '../storage/storage.ts';
@@ -59,13 +61,8 @@ function schemaLine({ version, newest }: StoreStatus): string {
   return `version ${version}, to be brought to ${newest} by the next start, or by "sluice storage migrate"`;
 }
 
-function serverLines({
-  version,
-  isPooled,
-  synchronousCommit,
-  fsync,
-  hasSynchronousStandby,
-}: NonNullable<StoreStatus['server']>): readonly string[] {
+function serverLines(server: ServerFacts): readonly string[] {
+  const { version, isPooled, synchronousCommit, fsync } = server;
   return [
     `server    PostgreSQL ${version}, ${isPooled ? 'through a pooler' : 'direct'}`,
     `promise   ${
@@ -73,11 +70,7 @@ function serverLines({
         ? 'fsync is off: accepted work is lost when the server loses power'
         : `what was accepted is on disk there${synchronousCommit === 'off' ? ' (Sluice turns synchronous_commit on)' : ''}`
     }`,
-    `failover  ${
-      hasSynchronousStandby
-        ? 'a commit waits for a standby: accepted work outlives the primary'
-        : 'no synchronous_standby_names: accepted work may be lost with the primary'
-    }`,
+    `failover  ${failoverPromise(server)}`,
   ];
 }
 

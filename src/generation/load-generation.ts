@@ -337,7 +337,7 @@ export async function checkGeneration(file: string, options: GenerationOptions):
 function storeNotes({ config }: Generation): readonly string[] {
   if (!/^postgres(?:ql)?:/.test(config.settings.storage.url)) return [];
   return [
-    'the store is in PostgreSQL: accepted work may be lost with the primary unless synchronous_standby_names is set there; "sluice storage status" asks it',
+    'the store is in PostgreSQL: accepted work may be lost with the primary, unless synchronous_standby_names is set there ("sluice storage status" asks the database)',
   ];
 }
 

@@ -77,7 +77,7 @@ function noteOf(exchange: Asked, { error, hookName }: Ending): string | undefine
   const { enabled, path } = generation.hooks;
   return enabled
     ? `hooks are below ${path} (hooks.path): senders post to ${path}/NAME`
-    : 'hooks.enabled is not true';
+    : (generation.takesNone ?? 'hooks.enabled is not true');
 }
 
 /** Only the verdict is kept: strangers' requests are not. */

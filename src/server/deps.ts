@@ -39,6 +39,8 @@ export interface ServerDeps {
 export interface ServerGeneration {
   readonly id: string;
   readonly hooks: HooksSettings;
+  /** Why no hooks are taken here, where the configuration would take them. */
+  readonly takesNone?: string | undefined;
   /** The operator's secret, `gateway.token`: who sends it is told details of the service's health. */
   readonly gatewayToken?: string | undefined;
   /** All tokens: where a sender puts one in the wrong place, it is masked. */

@@ -27,6 +27,18 @@ function keepRequests(written: KeepRequests, defaults: KeepRequests): ServerGene
   return { which, limits: { count, bytes, ...(days === undefined ? {} : { maxAgeMs: days * 86_400_000 }) } };
 }
 
+/** A worker takes no hooks, whatever the configuration says. */
+function hooksFor(
+  role: ServiceOptions['role'],
+  hooks: ServerGeneration['hooks'],
+): Pick<ServerGeneration, 'hooks' | 'takesNone'> {
+  if (role !== 'worker') return { hooks };
+  return {
+    hooks: { ...hooks, enabled: false },
+    takesNone: 'this service takes no hooks (--role worker): send them to one of another role',
+  };
+}
+
 /** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
 export function servedGeneration(
   live: LiveGeneration,
@@ -45,7 +57,7 @@ export function servedGeneration(
     const names = new Set(table.mappings.map(({ match }) => match.path));
     served = {
       id,
-      hooks: role === 'worker' ? { ...config.settings.hooks, enabled: false } : config.settings.hooks,
+      ...hooksFor(role, config.settings.hooks),
       gatewayToken: config.settings.gateway.token,
       tokens: tokensOf(source),
       canTake: (path) =>

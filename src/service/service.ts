@@ -193,6 +193,7 @@ function openStore(
     prepared,
     replica: { role, version, leaseMs: storage.leaseSeconds * 1000 },
     onWarning: (message) => log.warn({}, message),
+    onNote: (message) => log.info({}, message),
     maxBacklogRuns: storage.maxBacklog.runs,
     maxBacklogBytes: storage.maxBacklog.bytes,
     maxPendingEvents: gateway.events.maxPending,

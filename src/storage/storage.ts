@@ -28,7 +28,7 @@ export {
 export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
 export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
 export type { StorageError, StorageErrorCode, StorageHealth } from './storage-error.ts';
-export type { StoreStatus, StoreUser } from './store-status.ts';
+export { failoverPromise, type ServerFacts, type StoreStatus, type StoreUser } from './store-status.ts';
 
 /** How a store is opened. */
 export interface StorageOptions {
@@ -50,6 +50,8 @@ export interface StorageOptions {
   readonly replica?: { readonly role: string; readonly version: string; readonly leaseMs: number };
   /** Hears what the operator should know of the database. */
   readonly onWarning?: (message: string) => void;
+  /** Hears what the database does not promise, which may be meant. */
+  readonly onNote?: (message: string) => void;
   /** From `prepareStorage`. */
   readonly prepared?: PreparedStorage;
   /** False gives up durability against power loss; for the bench. Default true. */
@@ -76,7 +78,7 @@ export function prepareStorage(): PreparedStorage {
  * @throws StorageError that names the file, the finding and the remedy
  */
 export async function openStorage(url: string, options: StorageOptions = {}): Promise<Storage> {
-  const { mode = 'performer', fsync = true, onWarning = () => undefined } = options;
+  const { mode = 'performer', fsync = true, onWarning = () => undefined, onNote = () => undefined } = options;
   const limits = {
     maxBacklogRuns: options.maxBacklogRuns ?? 100_000,
     maxBacklogBytes: options.maxBacklogBytes ?? 1_000_000_000,
@@ -86,7 +88,7 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     await options.prepared?.end();
     const { openPostgresStorage } = await import('./postgres/postgres-storage.ts');
     const { replica = { role: 'all', version: '', leaseMs: DEFAULT_LEASE_MS } } = options;
-    return openPostgresStorage({ url, mode, limits, ...replica, onWarning });
+    return openPostgresStorage({ url, mode, limits, ...replica, onWarning, onNote });
   }
   const input = {
     file: fileOf(url),

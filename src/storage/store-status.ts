@@ -13,6 +13,25 @@ export interface StoreUser {
   readonly isLeader?: boolean;
 }
 
+/** What a database says of itself that matters for the promises of a store. */
+export interface ServerFacts {
+  readonly version: string;
+  /** Whether a pooler stands between: it may give every transaction another connection. */
+  readonly isPooled: boolean;
+  readonly synchronousCommit: string;
+  readonly fsync: string;
+  /** Whether a commit waits for a standby. */
+  readonly hasSynchronousStandby: boolean;
+}
+
+/** What becomes of accepted work when the primary is lost; for people. */
+export function failoverPromise({ synchronousCommit, hasSynchronousStandby }: ServerFacts): string {
+  if (hasSynchronousStandby) return 'a commit waits for a standby: accepted work outlives the primary';
+  return synchronousCommit === 'local'
+    ? 'synchronous_commit is local, so no commit waits for a standby: accepted work may be lost with the primary'
+    : 'synchronous_standby_names is empty: accepted work may be lost with the primary';
+}
+
 /** What can be said of a store without using it. */
 export interface StoreStatus {
   readonly engine: 'sqlite' | 'postgres';
@@ -25,12 +44,5 @@ export interface StoreStatus {
   readonly services: readonly StoreUser[];
   /** The store that is copied into this one, where that has not ended. */
   readonly copyOf?: string;
-  /** What the database says of its promises. */
-  readonly server?: {
-    readonly version: string;
-    readonly isPooled: boolean;
-    readonly synchronousCommit: string;
-    readonly fsync: string;
-    readonly hasSynchronousStandby: boolean;
-  };
+  readonly server?: ServerFacts;
 }

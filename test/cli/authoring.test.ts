@@ -48,6 +48,22 @@ describe('check', () => {
     });
   });
 
+  test('notes what a failover of PostgreSQL may cost: to people only, and as no finding', async () => {
+    const runner = '{kind: command, argv: [/bin/cat], cwd: private}';
+    const bench = open({
+      'sluice.yaml': `${CONFIG}gateway: {runner: ${runner}}\nstorage: {url: "\${DATABASE_URL}"}\n`,
+    });
+    const env = { DATABASE_URL: 'postgres://sluice:hidden@database/sluice' };
+    const { out, exitCode } = await bench.run(['check', '--strict'], { env });
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/^no findings.*\n.*may be lost with the primary, unless synchronous_standby_names/);
+    expect(out).not.toContain('hidden');
+    expect(await bench.run(['check', '--json', '--strict'], { env })).toMatchObject({
+      exitCode: 0,
+      out: '[]\n',
+    });
+  });
+
   test('prints every error at its place, in each form', async () => {
     const bench = open({
       'mappings/shop.yaml': MAPPINGS.replace('textTemplate', 'txtTemplate').replace('var: id', 'x'),

@@ -1,15 +1,20 @@
-/** The files for operators in docs/operations.md, each judged by the tool that reads it, where that is installed. */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** The files for operators in docs/operations.md and docs/postgresql.md, each judged by the tool that reads it, where that is installed. */
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, type TestContext } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, type TestContext } from 'vitest';
 import { parse } from 'yaml';
+import { loadConfig } from '../../src/config/config.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { parsePayload } from '../../src/payload/payload.ts';
 import { codeBlocks, readPage } from '../support/docs.ts';
+import { startPlatform } from '../support/platform-server.ts';
 
-const BLOCKS = codeBlocks(readPage('docs/operations.md'));
+const OPERATIONS = 'docs/operations.md';
+/** Several services. */
+const POSTGRESQL = 'docs/postgresql.md';
 
 let folder: string;
 beforeEach(() => {
@@ -17,9 +22,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The one block of this language that holds the text. */
-function block(language: string, text: string): string {
-  const found = BLOCKS.filter((each) => each.language === language && each.text.includes(text));
+/** The one block of a page in this language that holds the text. */
+function block(language: string, text: string, page = OPERATIONS): string {
+  const found = codeBlocks(readPage(page)).filter(
+    (each) => each.language === language && each.text.includes(text),
+  );
   expect(found).toHaveLength(1);
   return found[0]?.text ?? '';
 }
@@ -69,24 +76,94 @@ test('the plist is read by a parser of property lists', (context) => {
   });
 });
 
-test('docker-compose takes the compose file', (context) => {
+test.for([OPERATIONS, POSTGRESQL])('docker-compose takes the compose file of %s', (page, context) => {
   write('sluice.env', '');
-  write('docker-compose.yml', block('yml', 'services:'));
+  write('database-password', '');
+  write('docker-compose.yml', block('yml', 'services:', page));
   expect(judge(context, 'docker-compose', ['config', '-q'])).toMatchObject({ status: 0 });
+});
+
+interface ComposeService {
+  readonly stop_grace_period?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly volumes: readonly string[];
+  readonly deploy?: { readonly replicas: number };
+}
+
+interface ComposeFile {
+  readonly services: Readonly<Record<'database' | 'sluice' | 'balancer', ComposeService>>;
+  readonly networks: { readonly default: { readonly ipam: { readonly config: readonly object[] } } };
+  readonly volumes: object;
+}
+
+test('the services of the compose file fit the configuration, the image and the balancer beside it', async () => {
+  const { services, networks, volumes } = parse(block('yml', 'services:', POSTGRESQL)) as ComposeFile;
+  const { database, sluice, balancer } = services;
+  mkdirSync(join(folder, 'mappings'));
+  const { config } = await loadConfig(write('sluice.yaml', block('yaml', 'trustedProxies', POSTGRESQL)), {
+    env: {
+      SLUICE_HOOK_TOKEN: 'hook-token-of-the-example',
+      DATABASE_URL: /DATABASE_URL=(\S+)`/.exec(readPage(POSTGRESQL))?.[1],
+    },
+    needSecrets: true,
+  });
+  const { server, storage } = config!.settings;
+  const address = new URL(storage.url);
+  expect(services).toHaveProperty(address.hostname);
+  expect([address.username, address.pathname.slice(1)]).toEqual([
+    database.environment?.['POSTGRES_USER'],
+    database.environment?.['POSTGRES_DB'],
+  ]);
+  expect(sluice.deploy?.replicas).toBe(2);
+  expect(Number.parseInt(sluice.stop_grace_period ?? '', 10)).toBeGreaterThan(server.stopGraceSeconds);
+  expect(sluice.depends_on).toEqual({ database: { condition: 'service_healthy' } });
+  expect(sluice.healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${server.port}/readyz`);
+  expect(server.trustedProxies).toEqual([
+    (networks.default.ipam.config[0] as { readonly subnet: string }).subnet,
+  ]);
+  const caddyfile = block('caddy', 'dynamic', POSTGRESQL);
+  expect(caddyfile).toContain(`dynamic a sluice ${server.port} {`);
+  expect(caddyfile).toContain(`${new URL(server.publicUrl ?? '').hostname} {`);
+  const named = [database, sluice, balancer].flatMap((service) => service.volumes);
+  const mounted = named.filter((volume) => !volume.startsWith('./')).map((volume) => volume.split(':')[0]);
+  expect(new Set(mounted)).toEqual(new Set(Object.keys(volumes)));
+  expect(sluice.volumes).toContain(`state:${/XDG_STATE_HOME=(\S+)/.exec(block('dockerfile', 'FROM'))?.[1]}`);
+});
+
+test('the health check of the compose files ends with 0 for a 200, and with 1 for anything else', async () => {
+  for (const page of [OPERATIONS, POSTGRESQL]) {
+    const { services } = parse(block('yml', 'services:', page)) as ComposeFile;
+    const [, ...command] = services.sluice.healthcheck?.test ?? [];
+    for (const [status, expected] of [
+      [200, 0],
+      [503, 1],
+    ] as const) {
+      const probed = await startPlatform(() => ({ status }));
+      onTestFinished(() => probed.stop());
+      const args = command.slice(1).map((arg) => arg.replace('http://127.0.0.1:8787', probed.url));
+      const child = spawn(process.execPath, args);
+      expect(await once(child, 'exit')).toEqual([expected, null]);
+    }
+  }
 });
 
 test('the image starts the command of the package, with an address that others reach', () => {
   const lines = block('dockerfile', 'FROM').trimEnd().split('\n');
-  const { engines, version, bin } = JSON.parse(readPage('package.json')) as {
+  const { engines, version, bin, peerDependencies } = JSON.parse(readPage('package.json')) as {
     engines: { node: string };
     version: string;
     bin: object;
+    peerDependencies: { pg: string };
   };
   expect(lines[0]).toBe(`FROM node:${engines.node.replace('>=', '')}-slim`);
   expect(lines[1]).toContain(`sluice-${version}.tgz`);
   const command = JSON.parse(lines.at(-1)?.replace('CMD ', '') ?? '') as string[];
   expect(bin).toHaveProperty(command[0] ?? '');
   expect(command.slice(1)).toEqual(['serve', '--host', '0.0.0.0']);
+  const withClient = `sluice-${version}.tgz pg@${/\d+/.exec(peerDependencies.pg)?.[0]}\``;
+  expect(readPage(POSTGRESQL)).toContain(withClient);
 });
 
 test('nginx takes its part', (context) => {
@@ -117,12 +194,21 @@ test('nginx takes its part', (context) => {
   expect(status).toBe(0);
 });
 
-test('Caddy takes its file, and finds nothing to format', (context) => {
-  const file = write('Caddyfile', block('caddy', 'reverse_proxy'));
-  const { status, text } = judge(context, 'caddy', ['validate', '--adapter', 'caddyfile', '--config', file]);
-  expect(status, text).toBe(0);
-  expect(text).not.toContain('not formatted');
-});
+test.for([OPERATIONS, POSTGRESQL])(
+  'Caddy takes the file of %s, and finds nothing to format',
+  (page, context) => {
+    const file = write('Caddyfile', block('caddy', 'reverse_proxy', page));
+    const { status, text } = judge(context, 'caddy', [
+      'validate',
+      '--adapter',
+      'caddyfile',
+      '--config',
+      file,
+    ]);
+    expect(status, text).toBe(0);
+    expect(text).not.toContain('not formatted');
+  },
+);
 
 interface Rules {
   readonly groups: readonly {

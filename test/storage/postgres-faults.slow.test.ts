@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { POSTGRES_MIGRATIONS } from '../../src/storage/postgres/postgres-schema.ts';
 import { PostgresStatements } from '../../src/storage/postgres/worker/postgres-statements.ts';
-import { openStorage } from '../../src/storage/storage.ts';
+import { failoverPromise, openStorage, storeStatus } from '../../src/storage/storage.ts';
 import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/service-process.ts';
@@ -168,6 +168,39 @@ test('a database that gives up durability is told of, and Sluice commits to disk
   expect(sql.find(`SELECT current_setting('synchronous_commit') AS value`)).toEqual({ value: 'on' });
   sql.close();
 });
+
+test('where a standby is named an answer waits for it, and the status says what a failover costs', async () => {
+  const url = await server.freshUrl();
+  const local = url.replace('search_path', 'synchronous_commit%3Dlocal%20-c%20search_path');
+  const promise = async (of: string) => failoverPromise((await storeStatus(of)).server!);
+  const notes: string[] = [];
+  const storage = await openStorage(url, { onNote: (text) => notes.push(text) });
+  expect(await promise(url)).toContain('synchronous_standby_names is empty: accepted work may be lost');
+  expect(notes).toEqual([expect.stringContaining(await promise(url))]);
+
+  await nameStandbys(url, '*');
+  onTestFinished(() => nameStandbys(url, ''));
+  const sent: Promise<unknown>[] = [];
+  let answered = 0;
+  await until('an answer to wait', async () => {
+    sent.push(storage.accept(work([agent()])).then(() => (answered += 1)));
+    await Promise.race([sent.at(-1), new Promise((done) => setTimeout(done, 300))]);
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+    return answered < sent.length && (await query(url, waiting)).length > 0;
+  });
+  expect(await promise(url)).toContain('accepted work outlives the primary');
+  expect(await promise(local)).toContain('synchronous_commit is local, so no commit waits for a standby');
+  await nameStandbys(url, '');
+  await Promise.all(sent);
+  expect(await storage.backlog()).toMatchObject({ queuedRuns: sent.length });
+  await storage.close();
+});
+
+/** Which standbys a commit waits for; there are none. */
+async function nameStandbys(url: string, names: string): Promise<void> {
+  await query(url, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+  await query(url, 'SELECT pg_reload_conf()');
+}
 
 test('a service that was away while a newer version took the store over writes nothing, and says why', async () => {
   const url = await server.freshUrl();

@@ -28,9 +28,10 @@ export interface ServiceProcess extends LastingProcess {
 export async function startServiceProcess(
   folder: string,
   env: NodeJS.ProcessEnv = {},
-  { main = MAIN }: { readonly main?: string } = {},
+  { main = MAIN, role }: { readonly main?: string; readonly role?: string } = {},
 ): Promise<ServiceProcess> {
-  const args = ['serve', '-c', join(folder, 'sluice.yaml'), '--port', '0'];
+  const ofRole = role === undefined ? [] : ['--role', role];
+  const args = ['serve', '-c', join(folder, 'sluice.yaml'), '--port', '0', ...ofRole];
   const [started, port] = await startLasting(folder, args, {
     env,
     main,

@@ -1,19 +1,10 @@
 import type { Client } from 'pg';
-
-/** What a database says of itself that matters for the promises of a store. */
-export interface ServerFacts {
-  readonly version: string;
-  /** Whether a pooler stands between: it may give every transaction another connection. */
-  readonly isPooled: boolean;
-  readonly synchronousCommit: string;
-  readonly fsync: string;
-  /** Whether a commit waits for a standby. */
-  readonly hasSynchronousStandby: boolean;
-}
+import type { ServerFacts } from '../store-status.ts';
 
 const FACTS = `SELECT pg_backend_pid() AS pid, current_setting('server_version') AS version,
   current_setting('synchronous_commit') AS "synchronousCommit", current_setting('fsync') AS fsync,
-  current_setting('synchronous_standby_names') <> '' AS "hasSynchronousStandby"`;
+  current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') <> 'local'
+    AS "hasSynchronousStandby"`;
 
 export async function examineServer(client: Client): Promise<ServerFacts> {
   const { rows } = await client.query<Omit<ServerFacts, 'isPooled'> & { readonly pid: number }>(FACTS);

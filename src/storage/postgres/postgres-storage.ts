@@ -6,6 +6,7 @@ import { makeStorage, type StoreClient } from '../client/make-storage.ts';
 import { WorkerClient, type WorkerOptions } from '../client/worker-client.ts';
 import type { Storage } from '../port.ts';
 import { StorageError } from '../storage-error.ts';
+import { failoverPromise } from '../store-status.ts';
 import { connectClient } from './connect.ts';
 import { examineServer, warningsOf } from './examine-server.ts';
 import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
@@ -19,6 +20,8 @@ export interface PostgresOptions extends Pick<PostgresInput, 'url' | 'mode' | 'l
   readonly leaseMs: number;
   /** Hears what the operator should know of the database. */
   onWarning(message: string): void;
+  /** Hears what the database does not promise, which may be meant. */
+  onNote(message: string): void;
 }
 
 /** Operations that may give other processes something to do, or to know. */
@@ -74,6 +77,7 @@ async function open(
       return makeStorage(client, inspection);
     }
     for (const warning of warningsOf(facts)) options.onWarning(`${place}: ${warning}`);
+    if (!facts.hasSynchronousStandby) options.onNote(`${place}: ${failoverPromise(facts)}`);
     const mayListen = !facts.isPooled;
     const lease = await ReplicaLease.open({ url, first, id: holder, role, version, leaseMs, mayListen });
     return shared(client, inspection, lease);
