@@ -94,7 +94,7 @@ function explainAlgorithm({ columns, parts, keys, request, presented }: Trial): 
 
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 
-/** The header is not of the form of the scheme: whether it fits without its prefix or in another encoding. */
+/** The header is not of the form of the scheme: it has another prefix, or it may fit in another encoding. */
 function explainForm(
   columns: SignatureColumns,
   keys: readonly KeyObject[],
@@ -102,25 +102,24 @@ function explainForm(
 ): Diagnosis | undefined {
   const header = findHeader(request.rawHeaders, columns.header);
   if (typeof header !== 'string' || columns.separator !== undefined) return undefined;
-  const parts = compileContent(columns.signed);
   const { prefix = '' } = columns;
-  const hasPrefix = header.startsWith(prefix);
-  const texts = hasPrefix ? [header.slice(prefix.length)] : [header, header.slice(header.indexOf('=') + 1)];
-  for (const text of texts) {
-    for (const encoding of ENCODINGS) {
-      const bytes = decodeExactly(text, encoding);
-      if (bytes === undefined) continue;
-      const changed = readPresented(
-        { ...columns, prefix: '', encoding },
-        parts,
-        withHeader(request, columns.header, text),
-      );
-      if (typeof changed === 'string') continue;
-      if (findKey({ columns, keys }, contentBytes(parts, valuesOf(request, changed)), [bytes]) < 0) continue;
-      return hasPrefix ? wrongEncoding(columns, encoding) : wrongPrefix(columns);
-    }
-  }
-  return hasPrefix ? undefined : wrongPrefix(columns);
+  if (!header.startsWith(prefix)) return wrongPrefix(columns);
+  const text = header.slice(prefix.length);
+  const unprefixed = withHeader(request, columns.header, text);
+  const found = ENCODINGS.find(
+    (encoding) =>
+      decodeExactly(text, encoding) !== undefined &&
+      isSignedBy({ ...columns, prefix: '', encoding }, keys, unprefixed),
+  );
+  return found === undefined ? undefined : wrongEncoding(columns, found);
+}
+
+function isSignedBy(columns: SignatureColumns, keys: readonly KeyObject[], request: SignedRequest): boolean {
+  const parts = compileContent(columns.signed);
+  const presented = readPresented(columns, parts, request);
+  if (typeof presented === 'string') return false;
+  const content = contentBytes(parts, valuesOf(request, presented));
+  return findKey({ columns, keys }, content, presented.signatures) >= 0;
 }
 
 function withHeader(request: SignedRequest, name: string, value: string): SignedRequest {

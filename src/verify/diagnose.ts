@@ -49,14 +49,14 @@ function withNames(found: Diagnosis, { settings, secrets, near = [] }: ProofSett
   return { ...found, text: `${unset.join('')}${but}${found.text} (${where} ${names.join(', ')})` };
 }
 
+const NOT_CONFIGURED: Diagnosis = {
+  code: 'not-configured',
+  text: 'this path has no secret that can be used: it is not set, or has the wrong form; the warning VERIFY_SECRET at the start says which, and why; "sluice check" says it where the secret is set',
+};
+
 function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refused): Diagnosis {
   const { settings, secrets } = proof;
-  if (refusal.reason === 'not-configured') {
-    return {
-      code: 'not-configured',
-      text: 'this path has no secret that can be used: it is not set, or has the wrong form; the warning VERIFY_SECRET at the start says which, and why; "sluice check" says it where the secret is set',
-    };
-  }
+  if (refusal.reason === 'not-configured') return NOT_CONFIGURED;
   if (settings.scheme === 'oidc' || settings.scheme === 'basic' || settings.scheme === 'token') {
     return explainCredential(settings.scheme, refusal);
   }

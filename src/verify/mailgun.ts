@@ -2,7 +2,7 @@ import { type KeyObject, timingSafeEqual } from 'node:crypto';
 import { decodeExactly } from './encodings.ts';
 import { readFormPairs, readJsonMember } from './signed-fields.ts';
 import { isForm } from './find-header.ts';
-import { type Proof, refused } from './proof.ts';
+import { type Proof, refused, refusedByAge } from './proof.ts';
 import type { SignedRequest } from './scheme.ts';
 import { hmacOf } from './signature.ts';
 
@@ -39,9 +39,8 @@ export function judgeMailgun(judge: MailgunJudge, request: SignedRequest, nowMs:
     if (presented.length === expected.length && timingSafeEqual(presented, expected)) retired = i;
   }
   if (retired < 0) return refused('wrong-proof', ageSeconds);
-  if (Math.abs(ageSeconds) > judge.toleranceSeconds) {
-    return refused(ageSeconds > 0 ? 'too-old' : 'too-new', ageSeconds);
-  }
+  const tooFar = refusedByAge(ageSeconds, judge.toleranceSeconds);
+  if (tooFar !== undefined) return tooFar;
   return { kind: 'proved', retired, signedAtSeconds: Number(fields.timestamp), signedId: fields.token };
 }
 

@@ -40,34 +40,7 @@ interface KeySet {
 }
 
 export function createOidcJudge(settings: OidcSettings, fetchJson: FetchJson): OidcJudge {
-  let keys: KeySet | undefined;
-  let lastTry = Number.NEGATIVE_INFINITY;
-  let problem: string | undefined;
-  let pending: Promise<void> | undefined;
-
-  const refresh = async (nowMs: number): Promise<void> => {
-    lastTry = nowMs;
-    try {
-      const document = await fetchJson(await findJwksUri(settings, fetchJson));
-      keys = { find: createLocalJWKSet(document as JSONWebKeySet), fetchedAt: nowMs };
-      problem = undefined;
-    } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
-    }
-  };
-  const keysFor = async (nowMs: number, isMissing: boolean): Promise<KeySet | undefined> => {
-    const isFresh = keys !== undefined && isWithin(nowMs, keys.fetchedAt, KEYS_FRESH_MS) && !isMissing;
-    if (!isFresh) {
-      if (!isWithin(nowMs, lastTry, REFETCH_AFTER_MS)) {
-        pending ??= refresh(nowMs).finally(() => {
-          pending = undefined;
-        });
-      }
-      await pending;
-    }
-    return keys !== undefined && isWithin(nowMs, keys.fetchedAt, KEYS_KEPT_MS) ? keys : undefined;
-  };
-
+  const published = new PublishedKeys(settings, fetchJson);
   return {
     async judge(rawHeaders, nowMs) {
       const token = bearerOf(rawHeaders);
@@ -75,15 +48,63 @@ export function createOidcJudge(settings: OidcSettings, fetchJson: FetchJson): O
       if (token.length > MAX_TOKEN_LENGTH) return refused('malformed-proof');
       for (const isMissing of [false, true]) {
         // oxlint-disable-next-line no-await-in-loop -- the second time only where the first found no key
-        const known = await keysFor(nowMs, isMissing);
-        if (known === undefined) return refusedFor('no-keys', problem);
+        const keys = await published.get(nowMs, isMissing);
+        if (keys === undefined) return refusedFor('no-keys', published.problem);
         // oxlint-disable-next-line no-await-in-loop
-        const judged = await judgeToken({ settings, token, keys: known, nowMs });
+        const judged = await judgeToken({ settings, token, keys, nowMs });
         if (judged !== 'unknown-key') return judged;
       }
       return refusedFor('wrong-proof', 'the issuer publishes no key of the id that the token names');
     },
   };
+}
+
+/** The keys that an issuer publishes, as they were fetched last. */
+class PublishedKeys {
+  readonly #settings: OidcSettings;
+  readonly #fetchJson: FetchJson;
+  #keys: KeySet | undefined;
+  #lastTry = Number.NEGATIVE_INFINITY;
+  #pending: Promise<void> | undefined;
+  #problem: string | undefined;
+
+  constructor(settings: OidcSettings, fetchJson: FetchJson) {
+    this.#settings = settings;
+    this.#fetchJson = fetchJson;
+  }
+
+  /** Why the last try to fetch them failed. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** The keys, fetched where they are old or `isMissing` says that one is not among them. */
+  async get(nowMs: number, isMissing: boolean): Promise<KeySet | undefined> {
+    if (isMissing || !this.#areWithin(nowMs, KEYS_FRESH_MS)) {
+      if (!isWithin(nowMs, this.#lastTry, REFETCH_AFTER_MS)) {
+        this.#pending ??= this.#refresh(nowMs).finally(() => {
+          this.#pending = undefined;
+        });
+      }
+      await this.#pending;
+    }
+    return this.#areWithin(nowMs, KEYS_KEPT_MS) ? this.#keys : undefined;
+  }
+
+  #areWithin(nowMs: number, spanMs: number): boolean {
+    return this.#keys !== undefined && isWithin(nowMs, this.#keys.fetchedAt, spanMs);
+  }
+
+  async #refresh(nowMs: number): Promise<void> {
+    this.#lastTry = nowMs;
+    try {
+      const document = await this.#fetchJson(await findJwksUri(this.#settings, this.#fetchJson));
+      this.#keys = { find: createLocalJWKSet(document as JSONWebKeySet), fetchedAt: nowMs };
+      this.#problem = undefined;
+    } catch (error) {
+      this.#problem = error instanceof Error ? error.message : String(error);
+    }
+  }
 }
 
 /** A clock that was set back must not make what was fetched later than now good, or put off the next try. */
@@ -119,23 +140,28 @@ interface Judgement {
 }
 
 async function judgeToken({ settings, token, keys, nowMs }: Judgement): Promise<Proof | 'unknown-key'> {
-  const { audience } = settings;
-  const options: JWTVerifyOptions = {
-    issuer: settings.issuer,
-    audience: typeof audience === 'string' ? audience : [...audience],
-    algorithms: ALGORITHMS,
-    requiredClaims: ['exp'],
-    clockTolerance: settings.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
-    currentDate: new Date(nowMs),
-  };
   try {
-    const { payload } = await verifyToken(token, keys, options);
+    const { payload } = await verifyToken(token, keys, expectationsOf(settings, nowMs));
     const wrong = wrongClaim(payload, settings);
     return wrong === undefined ? proved(payload) : refusedFor('wrong-claims', wrong);
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown-key';
     return refusalOf(error);
   }
+}
+
+function expectationsOf(
+  { issuer, audience, toleranceSeconds }: OidcSettings,
+  nowMs: number,
+): JWTVerifyOptions {
+  return {
+    issuer,
+    audience: typeof audience === 'string' ? audience : [...audience],
+    algorithms: ALGORITHMS,
+    requiredClaims: ['exp'],
+    clockTolerance: toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
+    currentDate: new Date(nowMs),
+  };
 }
 
 /** A token need not say which key signed it (RFC 7515 section 4.1.4): then those of its algorithm are tried. */

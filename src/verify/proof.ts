@@ -53,6 +53,12 @@ export function refusedFor(reason: RefusalReason, detail: string | undefined): R
   return detail === undefined ? { kind: 'refused', reason } : { kind: 'refused', reason, detail };
 }
 
+/** The refusal of a right proof whose time lies too far from now; undefined where it is near enough or not known. */
+export function refusedByAge(ageSeconds: number | undefined, toleranceSeconds: number): Refused | undefined {
+  if (ageSeconds === undefined || Math.abs(ageSeconds) <= toleranceSeconds) return undefined;
+  return refused(ageSeconds > 0 ? 'too-old' : 'too-new', ageSeconds);
+}
+
 /** How far a judgement came: of several refusals the one that came furthest says most. */
 const DISTANCE: Readonly<Record<RefusalReason, number>> = {
   'not-configured': 0,

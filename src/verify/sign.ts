@@ -27,6 +27,9 @@ export type SignResult =
     }
   | { readonly kind: 'problem'; readonly problem: string };
 
+const ONLY_THE_ISSUER =
+  'only the issuer can make a token of oidc; send one with --header "authorization: Bearer …"';
+
 /** Signs a request as its sender would, with the current secret; for tests and for `sluice send --sign`. */
 export function signRequest(
   { settings, secrets }: ProofSettings,
@@ -34,20 +37,13 @@ export function signRequest(
   facts: SigningFacts,
 ): SignResult {
   const [secret = ''] = secrets;
-  if (settings.scheme === 'oidc') {
-    return problem(
-      'only the issuer can make a token of oidc; send one with --header "authorization: Bearer …"',
-    );
-  }
+  if (settings.scheme === 'oidc') return problem(ONLY_THE_ISSUER);
   if (secret === '') return problem('the first secret of the path is missing or empty');
-  const { body, url } = request;
   if (settings.scheme === 'basic') {
     const encoded = Buffer.from(`${settings.user}:${secret}`, 'utf8').toString('base64');
-    return { kind: 'signed', headers: { authorization: `Basic ${encoded}` }, body, url };
+    return authorized(`Basic ${encoded}`, request);
   }
-  if (settings.scheme === 'token') {
-    return { kind: 'signed', headers: { authorization: `Bearer ${secret}` }, body, url };
-  }
+  if (settings.scheme === 'token') return authorized(`Bearer ${secret}`, request);
   const way = wayOf(settings, secret);
   return way === undefined
     ? problem('the first secret fits no way of the scheme')
@@ -56,6 +52,10 @@ export function signRequest(
 
 function problem(text: string): SignResult {
   return { kind: 'problem', problem: text };
+}
+
+function authorized(authorization: string, { body, url }: SignedRequest): SignResult {
+  return { kind: 'signed', headers: { authorization }, body, url };
 }
 
 function wayOf(settings: TableSettings, secret: string): Way | undefined {
@@ -163,6 +163,9 @@ function headerValue(columns: SignatureColumns, signature: string, timestamp: st
   return [...time, `${signatureField ?? ''}${assign}${prefix}${signature}`].join(separator);
 }
 
+const NO_PRIVATE_KEY =
+  "the path holds only the sender's public key; give a private key of your own with --sign-key";
+
 function signatureOf(
   columns: SignatureColumns,
   content: readonly Buffer[],
@@ -170,11 +173,7 @@ function signatureOf(
 ): string | SignResult {
   const { algorithm, encoding } = columns;
   if (algorithm === 'ed25519' || algorithm === 'ecdsa-sha256') {
-    if (facts.privateKey === undefined) {
-      return problem(
-        "the path holds only the sender's public key; give a private key of your own with --sign-key",
-      );
-    }
+    if (facts.privateKey === undefined) return problem(NO_PRIVATE_KEY);
     const digest = algorithm === 'ed25519' ? undefined : 'sha256';
     return sign(digest, Buffer.concat(content), createPrivateKey(facts.privateKey)).toString(encoding);
   }

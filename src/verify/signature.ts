@@ -1,8 +1,8 @@
 import { createHmac, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import { decodeExactly } from './encodings.ts';
 import { readJsonMember } from './signed-fields.ts';
-import { findHeader, SEVERAL } from './find-header.ts';
-import { type Proof, type RefusalReason, refused } from './proof.ts';
+import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
+import { type Proof, type RefusalReason, refused, refusedByAge } from './proof.ts';
 import type { SignatureColumns, SignedRequest } from './scheme.ts';
 import { type ContentPart, contentBytes, type ContentValues } from './signed-content.ts';
 
@@ -39,15 +39,10 @@ export function judgeSignature(judge: SignatureJudge, request: SignedRequest, no
   const content = contentBytes(judge.parts, valuesOf(request, presented));
   const retired = findKey(judge, content, presented.signatures);
   if (retired < 0) return refused('wrong-proof', ageSeconds);
-  if (ageSeconds !== undefined && Math.abs(ageSeconds) > judge.toleranceSeconds) {
-    return refused(ageSeconds > 0 ? 'too-old' : 'too-new', ageSeconds);
-  }
-  return {
-    kind: 'proved',
-    retired,
-    ...(signedAtSeconds === undefined ? {} : { signedAtSeconds }),
-    ...(id === undefined ? {} : { signedId: id }),
-  };
+  const tooFar = refusedByAge(ageSeconds, judge.toleranceSeconds);
+  if (tooFar !== undefined) return tooFar;
+  const time = signedAtSeconds === undefined ? {} : { signedAtSeconds };
+  return { kind: 'proved', retired, ...time, ...(id === undefined ? {} : { signedId: id }) };
 }
 
 export function valuesOf(request: SignedRequest, presented: PresentedSignature): ContentValues {
@@ -165,20 +160,24 @@ function readTimestamp(
   request: SignedRequest,
 ): string | undefined {
   const { timestampField, timestampHeader, timestampMember } = columns;
-  let text: string | undefined;
+  if ((timestampField ?? timestampHeader ?? timestampMember) === undefined) return undefined;
+  const text = findTimestamp(columns, items, request);
+  if (text === undefined) return 'no-timestamp';
+  return text !== SEVERAL && TIMESTAMP.test(text) ? text : 'malformed-timestamp';
+}
+
+/** What stands where the scheme puts its time: in the signature's own header, in another one, or in the body. */
+function findTimestamp(
+  { timestampField, timestampHeader, timestampMember }: SignatureColumns,
+  items: readonly HeaderItem[],
+  request: SignedRequest,
+): HeaderValue {
   if (timestampField !== undefined) {
     const own = items.filter(({ name }) => name === timestampField);
-    if (own.length > 1) return 'malformed-timestamp';
-    text = own[0]?.value;
-  } else if (timestampHeader !== undefined) {
-    const header = findHeader(request.rawHeaders, timestampHeader);
-    if (header === SEVERAL) return 'malformed-timestamp';
-    text = header;
-  } else if (timestampMember !== undefined) {
-    text = readJsonMember(request.body, [timestampMember]);
-  } else return undefined;
-  if (text === undefined) return 'no-timestamp';
-  return TIMESTAMP.test(text) ? text : 'malformed-timestamp';
+    return own.length > 1 ? SEVERAL : own[0]?.value;
+  }
+  if (timestampHeader !== undefined) return findHeader(request.rawHeaders, timestampHeader);
+  return timestampMember === undefined ? undefined : readJsonMember(request.body, [timestampMember]);
 }
 
 function readId(columns: SignatureColumns, request: SignedRequest): string {

@@ -12,28 +12,32 @@ export function urlVariants(url: string, host: string | undefined): readonly Url
   const match = ABSOLUTE.exec(url);
   if (match === null) return [];
   const [, scheme = '', authority = '', path = '', query = ''] = match;
-  const other = scheme.toLowerCase() === 'https' ? 'http' : 'https';
-  const bare = authority.replace(/:\d+$/, '');
   const rest = path + query;
   const variants: readonly UrlVariant[] = [
-    { url: `${other}://${authority}${rest}`, how: `with ${other} for ${scheme}` },
-    { url: `${scheme}://${bare}${rest}`, how: 'without its port' },
-    {
-      url: `${scheme}://${bare}:${scheme.toLowerCase() === 'https' ? '443' : '80'}${rest}`,
-      how: 'with its standard port',
-    },
-    { url: `${other}://${bare}${rest}`, how: `with ${other} for ${scheme} and without its port` },
+    ...originVariants(scheme, authority, rest),
     { url: `${scheme}://${authority}${path}`, how: 'without its query' },
-    {
-      url: `${scheme}://${authority}${path.endsWith('/') ? path.slice(0, -1) : `${path}/`}${query}`,
-      how: path.endsWith('/') ? 'without the slash at its end' : 'with a slash at its end',
-    },
-    ...(host === undefined
-      ? []
-      : ['https', 'http'].map((each) => ({
-          url: `${each}://${host}${rest}`,
-          how: `with ${each} and the host of the Host header`,
-        }))),
+    path.endsWith('/')
+      ? { url: `${scheme}://${authority}${path.slice(0, -1)}${query}`, how: 'without the slash at its end' }
+      : { url: `${scheme}://${authority}${path}/${query}`, how: 'with a slash at its end' },
+    ...(host === undefined ? [] : hostVariants(host, rest)),
   ];
   return variants.filter((variant) => variant.url !== url);
+}
+
+function originVariants(scheme: string, authority: string, rest: string): readonly UrlVariant[] {
+  const [other, port] = scheme.toLowerCase() === 'https' ? ['http', 443] : ['https', 80];
+  const bare = authority.replace(/:\d+$/, '');
+  return [
+    { url: `${other}://${authority}${rest}`, how: `with ${other} for ${scheme}` },
+    { url: `${scheme}://${bare}${rest}`, how: 'without its port' },
+    { url: `${scheme}://${bare}:${port}${rest}`, how: 'with its standard port' },
+    { url: `${other}://${bare}${rest}`, how: `with ${other} for ${scheme} and without its port` },
+  ];
+}
+
+function hostVariants(host: string, rest: string): readonly UrlVariant[] {
+  return ['https', 'http'].map((scheme) => ({
+    url: `${scheme}://${host}${rest}`,
+    how: `with ${scheme} and the host of the Host header`,
+  }));
 }

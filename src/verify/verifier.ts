@@ -6,7 +6,7 @@ import { type ReplayFacts, replayOf } from './replay-facts.ts';
 import type { SignedRequest, Way } from './scheme.ts';
 import type { VerifySettings } from './verify-settings.ts';
 import { TWILIO_HEADER } from './twilio.ts';
-import { compileWays, schemeOf, type SecretProblem, type TableSettings } from './ways.ts';
+import { type CompiledWay, compileWays, schemeOf, type SecretProblem, type TableSettings } from './ways.ts';
 
 /** The settings of a path with the texts its references stand for; an empty text is a secret that is missing. */
 export interface ProofSettings {
@@ -45,32 +45,37 @@ export interface Verifier {
   prove(request: ReceivedRequest): Proof | Promise<Proof>;
 }
 
+type CredentialSettings = Extract<VerifySettings, { scheme: 'basic' | 'token' }>;
+
 const NO_REPLAY: ReplayFacts = { signedTime: false, signedId: false };
 const TOKEN_HEADERS = ['authorization', 'x-service-token', 'x-openclaw-token'];
 
 /** Makes the judge of one path. */
 export function createVerifier({ settings, secrets }: ProofSettings, deps: VerifierDeps): Verifier {
   if (settings.scheme === 'oidc') return oidcVerifier(settings, deps);
-  if (settings.scheme !== 'basic' && settings.scheme !== 'token') {
-    return tableVerifier(settings, secrets, deps);
+  if (settings.scheme === 'basic' || settings.scheme === 'token') {
+    return credentialVerifier(settings, secrets);
   }
-  const present = secrets.filter((secret) => secret !== '');
-  const common = {
-    scheme: settings.scheme,
+  return tableVerifier(settings, secrets, deps);
+}
+
+function credentialVerifier(settings: CredentialSettings, secrets: readonly string[]): Verifier {
+  const { scheme } = settings;
+  const user = settings.scheme === 'basic' ? `${settings.user}:` : '';
+  const digests = digestSecrets(secrets.filter((secret) => secret !== '').map((secret) => user + secret));
+  const prove = guarded(digests, ({ rawHeaders, queryToken }) =>
+    scheme === 'basic' ? judgeBasic(digests, rawHeaders) : judgeToken(digests, rawHeaders, queryToken),
+  );
+  return {
+    scheme,
     replay: NO_REPLAY,
+    secretHeaders: scheme === 'basic' ? ['authorization'] : TOKEN_HEADERS,
     problems: missing(secrets),
     signsUrl: false,
     // Their proof stands in the headers alone, so nothing is read in vain.
     presents: () => true,
+    prove,
   };
-  if (settings.scheme === 'basic') {
-    const digests = digestSecrets(present.map((secret) => `${settings.user}:${secret}`));
-    const prove = guarded(digests, ({ rawHeaders }) => judgeBasic(digests, rawHeaders));
-    return { ...common, secretHeaders: ['authorization'], prove };
-  }
-  const digests = digestSecrets(present);
-  const prove = guarded(digests, ({ rawHeaders, queryToken }) => judgeToken(digests, rawHeaders, queryToken));
-  return { ...common, secretHeaders: TOKEN_HEADERS, prove };
 }
 
 function oidcVerifier(settings: OidcSettings, { clock, fetchJson }: VerifierDeps): Verifier {
@@ -90,8 +95,7 @@ function oidcVerifier(settings: OidcSettings, { clock, fetchJson }: VerifierDeps
 
 function tableVerifier(settings: TableSettings, secrets: readonly string[], deps: VerifierDeps): Verifier {
   const ways = compileWays(settings, secrets);
-  const [only] = ways;
-  const best = ways.find(({ isUsable }) => isUsable) ?? only;
+  const best = ways.find(({ isUsable }) => isUsable) ?? ways[0];
   const unreadable = new Map(
     ways.flatMap(({ problems }) => problems.map((problem) => [problem.index, problem] as const)),
   );
@@ -102,11 +106,15 @@ function tableVerifier(settings: TableSettings, secrets: readonly string[], deps
     problems: [...missing(secrets), ...unreadable.values()],
     signsUrl: signsUrl(settings),
     presents: (rawHeaders) => ways.some(({ way }) => presents(way, rawHeaders)),
-    prove:
-      ways.length === 1 && only !== undefined
-        ? (request) => only.judge(request, deps.clock())
-        : (request) => bestOf(ways.map((way) => way.judge(request, deps.clock()))),
+    prove: proveByWays(ways, deps.clock),
   };
+}
+
+function proveByWays(ways: readonly CompiledWay[], clock: VerifierDeps['clock']): Verifier['prove'] {
+  const [first, ...others] = ways;
+  return first !== undefined && others.length === 0
+    ? (request) => first.judge(request, clock())
+    : (request) => bestOf(ways.map((way) => way.judge(request, clock())));
 }
 
 /** Whether the sender signs the address that it calls. */

@@ -89,40 +89,36 @@ interface OwnSecret {
 }
 
 function compileWay(way: Way, own: readonly OwnSecret[], toleranceSeconds: number): CompiledWay {
-  switch (way.kind) {
-    case 'secret': {
-      const digests = digestSecrets(own.map(({ secret }) => secret));
-      const judge: CompiledWay['judge'] = ({ rawHeaders }) =>
-        judgeSecret(digests, findHeader(rawHeaders, way.header));
-      return guard({ way, problems: [], isUsable: own.length > 0, judge });
-    }
-    case 'twilio': {
-      const keys = textKeys(own);
-      const judge: CompiledWay['judge'] = (request) => judgeTwilio(keys, request);
-      return guard({ way, problems: [], isUsable: own.length > 0, judge });
-    }
-    case 'mailgun': {
-      const mailgun = { keys: textKeys(own), toleranceSeconds };
-      const judge: CompiledWay['judge'] = (request, nowMs) => judgeMailgun(mailgun, request, nowMs);
-      return guard({ way, problems: [], isUsable: own.length > 0, judge });
-    }
-    case 'signature': {
-      const { keys, problems } = readKeys(way.columns, own);
-      const parts = compileContent(way.columns.signed);
-      const signature = { columns: way.columns, parts, keys, toleranceSeconds };
-      const judge: CompiledWay['judge'] = (request, nowMs) => judgeSignature(signature, request, nowMs);
-      return guard({ way, problems, isUsable: keys.length > 0, judge });
-    }
+  if (way.kind !== 'signature') {
+    const judge = textJudge(way, own, toleranceSeconds);
+    return guard({ way, problems: [], isUsable: own.length > 0, judge });
   }
+  const { columns } = way;
+  const { keys, problems } = readKeys(columns, own);
+  const signature = { columns, parts: compileContent(columns.signed), keys, toleranceSeconds };
+  const judge: CompiledWay['judge'] = (request, nowMs) => judgeSignature(signature, request, nowMs);
+  return guard({ way, problems, isUsable: keys.length > 0, judge });
+}
+
+/** The judge of a way whose secrets are taken as the text they are, so that none can be unreadable. */
+function textJudge(
+  way: Exclude<Way, { kind: 'signature' }>,
+  own: readonly OwnSecret[],
+  toleranceSeconds: number,
+): CompiledWay['judge'] {
+  if (way.kind === 'secret') {
+    const digests = digestSecrets(own.map(({ secret }) => secret));
+    return ({ rawHeaders }) => judgeSecret(digests, findHeader(rawHeaders, way.header));
+  }
+  const keys = own.map(({ secret }) => createSecretKey(Buffer.from(secret, 'utf8')));
+  if (way.kind === 'twilio') return (request) => judgeTwilio(keys, request);
+  const mailgun = { keys, toleranceSeconds };
+  return (request, nowMs) => judgeMailgun(mailgun, request, nowMs);
 }
 
 /** Without a good secret nothing is even compared. */
 function guard(way: CompiledWay): CompiledWay {
   return way.isUsable ? way : { ...way, judge: () => refused('not-configured') };
-}
-
-function textKeys(own: readonly OwnSecret[]): readonly KeyObject[] {
-  return own.map(({ secret }) => createSecretKey(Buffer.from(secret, 'utf8')));
 }
 
 function readKeys(
