@@ -156,15 +156,21 @@ export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredCha
       problems.push({ channel, message: `there is no channel "${channel}"; the channels are: ${known}` });
       continue;
     }
-    for (const problem of judgeSettings(module, settings)) {
-      // What a reference stands for is not known yet; that its key is none is.
-      if (problem.key === undefined || problem.known !== undefined || !isReference(settings[problem.key]))
-        problems.push({ channel, ...problem });
-    }
+    problems.push(...settingsFindings(module, settings).map((problem) => ({ channel, ...problem })));
     const message = explainMissing(catalog, module);
     if (message !== undefined) problems.push({ channel, message });
   }
   return problems;
+}
+
+function settingsFindings(
+  module: ChannelModule,
+  settings: ChannelSettings,
+): Omit<ChannelProblem, 'channel'>[] {
+  return judgeSettings(module, settings).filter(
+    // What a reference stands for is not known yet; that its key is none is.
+    ({ key, known }) => key === undefined || known !== undefined || !isReference(settings[key]),
+  );
 }
 
 /** Configured channels, each opened when it is first needed and kept until `stop`; a failed opening is tried again. */
@@ -178,43 +184,59 @@ export interface OpenChannels extends ChannelLookup {
 
 /** Makes the configured channels available; nothing is loaded or connected yet. */
 export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChannels): OpenChannels {
-  const opened = new Map<string, Promise<ChannelAdapter>>();
-  const open = async (module: ChannelModule, settings: ChannelSettings): Promise<ChannelAdapter> => {
+  return new LazyChannels(catalog, channels);
+}
+
+class LazyChannels implements OpenChannels {
+  readonly ids: readonly string[];
+  readonly #catalog: ChannelCatalog;
+  readonly #channels: ConfiguredChannels;
+  readonly #opened = new Map<string, Promise<ChannelAdapter>>();
+
+  constructor(catalog: ChannelCatalog, channels: ConfiguredChannels) {
+    this.ids = Object.keys(channels);
+    this.#catalog = catalog;
+    this.#channels = channels;
+  }
+
+  defaultRecipient(channel: string): string | undefined {
+    const to = this.#settingsOf(channel)?.['to'];
+    return typeof to === 'string' || typeof to === 'number' ? String(to) : undefined;
+  }
+
+  async find(channel: string): Promise<ChannelAdapter | undefined> {
+    const module = findChannelModule(this.#catalog, channel);
+    const settings = module && this.#settingsOf(module.id);
+    if (!module || !settings) return undefined;
+    const known = this.#opened.get(module.id);
+    if (known) return known;
+    const opening = this.#open(module, settings);
+    this.#opened.set(module.id, opening);
+    return opening;
+  }
+
+  async stop(): Promise<void> {
+    const stopping = [...this.#opened.values()].map(async (opening) => (await opening).stop?.());
+    this.#opened.clear();
+    await within(Promise.allSettled(stopping), STOP_TIMEOUT_MS);
+  }
+
+  #settingsOf(channel: string): ChannelSettings | undefined {
+    return Object.hasOwn(this.#channels, channel) ? this.#channels[channel] : undefined;
+  }
+
+  async #open(module: ChannelModule, settings: ChannelSettings): Promise<ChannelAdapter> {
     try {
       const adapter = await within(module.open(settings), OPEN_TIMEOUT_MS);
       const problem = adapterProblem(adapter);
       if (problem === undefined && adapter !== undefined) return adapter;
       throw new Error(`channel ${module.id}: ${problem}`);
     } catch (error) {
-      opened.delete(module.id);
-      const missing = explainMissing(catalog, module);
+      this.#opened.delete(module.id);
+      const missing = explainMissing(this.#catalog, module);
       throw missing === undefined ? error : new Error(missing, { cause: error });
     }
-  };
-  const settingsOf = (channel: string): ChannelSettings | undefined =>
-    Object.hasOwn(channels, channel) ? channels[channel] : undefined;
-  return {
-    ids: Object.keys(channels),
-    defaultRecipient: (channel) => {
-      const to = settingsOf(channel)?.['to'];
-      return typeof to === 'string' || typeof to === 'number' ? String(to) : undefined;
-    },
-    find: async (channel) => {
-      const module = findChannelModule(catalog, channel);
-      const settings = module && settingsOf(module.id);
-      if (!module || !settings) return undefined;
-      const known = opened.get(module.id);
-      if (known) return known;
-      const opening = open(module, settings);
-      opened.set(module.id, opening);
-      return opening;
-    },
-    stop: async () => {
-      const stopping = [...opened.values()].map(async (opening) => (await opening).stop?.());
-      opened.clear();
-      await within(Promise.allSettled(stopping), STOP_TIMEOUT_MS);
-    },
-  };
+  }
 }
 
 /** What an opened channel lacks to be an adapter; a plugin's word is not enough. */

@@ -32,6 +32,11 @@ interface Fence {
   readonly close: string;
 }
 
+interface FenceOpening extends Pick<Fence, 'openStart' | 'contentStart' | 'open'> {
+  /** Its back quotes or tildes. */
+  readonly mark: string;
+}
+
 /** A place to cut: the chunk ends before `end`, the next begins at `next`. */
 interface Cut {
   readonly end: number;
@@ -114,12 +119,16 @@ function chooseCut(text: string, window: Window): { cut: Cut; close: string } {
       if (inContent && at - start <= room - fence.close.length) offerInCode(text, at, offer);
     } else offerInProse(text, at, offer);
   }
-  const enough = start + room / 3;
-  const chosen =
-    best.find((cut) => cut !== undefined && cut.end >= enough) ??
-    best.reduce((far, cut) => ((cut?.end ?? 0) > (far?.end ?? 0) ? cut : far), undefined) ??
-    cutBetweenGraphemes(text, window, isBoundary);
-  return { cut: chosen, close: fenceAt(window, chosen.end)?.close ?? '' };
+  const cut = bestOf(best, start + room / 3) ?? cutBetweenGraphemes(text, window, isBoundary);
+  return { cut, close: fenceAt(window, cut.end)?.close ?? '' };
+}
+
+/** Of the cuts by rank the first that fills the chunk up to `enough`, else the one that fills it most. */
+function bestOf(cuts: readonly (Cut | undefined)[], enough: number): Cut | undefined {
+  return (
+    cuts.find((cut) => cut !== undefined && cut.end >= enough) ??
+    cuts.reduce((far, cut) => ((cut?.end ?? 0) > (far?.end ?? 0) ? cut : far), undefined)
+  );
 }
 
 type Offer = (rank: number, end: number, next: number) => void;
@@ -188,43 +197,38 @@ function graphemeBoundaries(text: string, start: number, room: number): (at: num
 /** Code blocks whose fences leave at least half a message for code; others are cut like prose. */
 function findFences(text: string, maxChars: number): Fence[] {
   const fences: Fence[] = [];
-  let opening: { match: RegExpExecArray; mark: string; contentStart: number; open: string } | undefined;
+  let opening: FenceOpening | undefined;
   for (const match of text.matchAll(FENCE_LINE)) {
     const [line, , mark = '', rest = ''] = match;
-    const lineEnd = match.index + line.trimEnd().length;
-    if (opening === undefined) {
-      if (mark.startsWith('`') && rest.includes('`')) continue;
-      const open = `${mark}${/^\S{1,32}(?=\s|$)/.exec(rest.trim())?.[0] ?? ''}\n`;
-      if (line.length + open.length + mark.length + 1 > maxChars / 2) continue;
-      opening = { match, mark, contentStart: match.index + line.length + 1, open };
-    } else if (mark[0] === opening.mark[0] && mark.length >= opening.mark.length && rest.trim() === '') {
+    if (opening === undefined) opening = readOpening(match, maxChars);
+    else if (mark[0] === opening.mark[0] && mark.length >= opening.mark.length && rest.trim() === '') {
       const close = `\n${line.trimEnd()}`;
       if (opening.open.length + close.length > maxChars / 2) continue;
-      const { contentStart, open } = opening;
       fences.push({
-        openStart: opening.match.index,
-        contentStart,
+        ...opening,
         closeStart: match.index,
-        closeEnd: lineEnd,
-        open,
+        closeEnd: match.index + line.trimEnd().length,
         close,
       });
       opening = undefined;
     }
   }
-  if (opening) {
-    const { contentStart, open, mark, match } = opening;
-    const end = text.length + 1;
-    fences.push({
-      openStart: match.index,
-      contentStart,
-      closeStart: end,
-      closeEnd: end,
-      open,
-      close: `\n${mark}`,
-    });
-  }
+  if (opening) fences.push(unclosed(opening, text.length + 1));
   return fences;
+}
+
+/** A block that nothing closes before the end of the text. */
+function unclosed(opening: FenceOpening, end: number): Fence {
+  return { ...opening, closeStart: end, closeEnd: end, close: `\n${opening.mark}` };
+}
+
+/** The begin of a code block; undefined where the line is none, or leaves too little room for code. */
+function readOpening(match: RegExpExecArray, maxChars: number): FenceOpening | undefined {
+  const [line, , mark = '', rest = ''] = match;
+  if (mark.startsWith('`') && rest.includes('`')) return undefined;
+  const open = `${mark}${/^\S{1,32}(?=\s|$)/.exec(rest.trim())?.[0] ?? ''}\n`;
+  if (line.length + open.length + mark.length + 1 > maxChars / 2) return undefined;
+  return { openStart: match.index, contentStart: match.index + line.length + 1, open, mark };
 }
 
 /** The start of the first line that is not blank, its indentation included. */

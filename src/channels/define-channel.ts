@@ -33,6 +33,11 @@ export interface ChannelDefinition<Settings, Recipient> {
   connect(settings: Settings): Promise<Connection<Recipient>>;
 }
 
+type RecipientRule<Recipient> = Pick<
+  ChannelDefinition<unknown, Recipient>,
+  'parseRecipient' | 'recipientForms'
+>;
+
 /**
  * A platform ready for messages. Each method may throw: `fetch`, an SDK or this code may fail, and what that means
  * for the message is decided in one place (`send-failure.ts`).
@@ -96,25 +101,37 @@ export function defineChannel<Settings extends { to?: string | undefined }, Reci
   definition: ChannelDefinition<Settings, Recipient>,
 ): ChannelModule {
   const { id, packages, schema } = definition;
-  const recipientProblem = (to: string): string | undefined =>
-    definition.parseRecipient(to) === undefined ? definition.recipientForms : undefined;
   return {
     id,
     ...(packages ? { packages } : {}),
-    recipientProblem,
-    settingsProblems: (settings) => {
-      const problems = problemsOf(schema.safeParse(settings), schema);
-      const { to } = settings;
-      if (typeof to !== 'string' && typeof to !== 'number') return problems;
-      const message = recipientProblem(String(to));
-      return message === undefined ? problems : [...problems, { key: 'to', message }];
-    },
-    open: async (settings: ChannelSettings) => {
-      const parsed = schema.safeParse(settings);
-      if (parsed.success) return makeAdapter(definition, await definition.connect(parsed.data));
-      throw wrongSettings(id, problemsOf(parsed, schema));
-    },
+    recipientProblem: (to) => recipientProblem(definition, to),
+    settingsProblems: (settings) => [
+      ...problemsOf(schema.safeParse(settings), schema),
+      ...recipientFindings(definition, settings['to']),
+    ],
+    open: (settings) => openAdapter(definition, settings),
   };
+}
+
+async function openAdapter<Settings, Recipient>(
+  definition: ChannelDefinition<Settings, Recipient>,
+  settings: ChannelSettings,
+): Promise<ChannelAdapter> {
+  const { id, schema } = definition;
+  const parsed = schema.safeParse(settings);
+  if (parsed.success) return makeAdapter(definition, await definition.connect(parsed.data));
+  throw wrongSettings(id, problemsOf(parsed, schema));
+}
+
+function recipientProblem(rule: RecipientRule<unknown>, to: string): string | undefined {
+  return rule.parseRecipient(to) === undefined ? rule.recipientForms : undefined;
+}
+
+/** What is wrong with the setting `to`; where it is neither text nor a number, the schema says so. */
+function recipientFindings(rule: RecipientRule<unknown>, to: unknown): readonly SettingsProblem[] {
+  if (typeof to !== 'string' && typeof to !== 'number') return [];
+  const message = recipientProblem(rule, String(to));
+  return message === undefined ? [] : [{ key: 'to', message }];
 }
 
 function wrongSettings(id: string, [problem]: ReturnType<typeof problemsOf>): Error {
@@ -122,14 +139,10 @@ function wrongSettings(id: string, [problem]: ReturnType<typeof problemsOf>): Er
 }
 
 function makeAdapter<Recipient>(
-  {
-    id,
-    maxChars,
-    parseRecipient,
-    recipientForms,
-  }: Pick<ChannelDefinition<unknown, Recipient>, 'id' | 'maxChars' | 'parseRecipient' | 'recipientForms'>,
+  definition: RecipientRule<Recipient> & Pick<ChannelDefinition<unknown, unknown>, 'id' | 'maxChars'>,
   connection: Connection<Recipient>,
 ): ChannelAdapter {
+  const { id, maxChars, parseRecipient, recipientForms } = definition;
   return {
     id,
     maxChars,
@@ -137,15 +150,22 @@ function makeAdapter<Recipient>(
     send: async (message, signal) => {
       const to = parseRecipient(message.to);
       if (to === undefined) return { kind: 'failed', code: 'bad_recipient', message: recipientForms };
-      if (signal.aborted) return notSent();
-      try {
-        return await connection.send({ ...message, to }, bounded(signal));
-      } catch (error) {
-        return classify(connection, error);
-      }
+      return signal.aborted ? notSent() : sendOver(connection, { ...message, to }, signal);
     },
     stop: async () => connection.stop?.(),
   };
+}
+
+async function sendOver<Recipient>(
+  connection: Connection<Recipient>,
+  message: AddressedMessage<Recipient>,
+  signal: AbortSignal,
+): Promise<SendResult> {
+  try {
+    return await connection.send(message, bounded(signal));
+  } catch (error) {
+    return classify(connection, error);
+  }
 }
 
 async function checkConnection(connection: Connection<never>, signal: AbortSignal): Promise<ChannelCheck> {

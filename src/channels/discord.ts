@@ -39,10 +39,7 @@ export const discord = defineChannel({
       check: async (signal) =>
         textField(await rest.setToken(botToken).get('/users/@me', { signal }), 'username'),
       send: (message, signal) => sendMessage(rest.setToken(botToken), message, signal),
-      failureOf: (error) => {
-        if (error instanceof sdk.RateLimitError) return rateLimited(error);
-        return error instanceof sdk.DiscordAPIError ? discordRefusal(error, botToken) : undefined;
-      },
+      failureOf: (error) => sdkFailure(sdk, error, botToken),
       stop: async () => {
         rest.clearHashSweeper();
         rest.clearHandlerSweeper();
@@ -50,6 +47,11 @@ export const discord = defineChannel({
     };
   },
 });
+
+function sdkFailure(sdk: typeof discordSdk, error: unknown, botToken: string): SendFailure | undefined {
+  if (error instanceof sdk.RateLimitError) return rateLimited(error);
+  return error instanceof sdk.DiscordAPIError ? discordRefusal(error, botToken) : undefined;
+}
 
 function makeRest(sdk: typeof discordSdk, baseUrl: string | undefined): discordSdk.REST {
   return new sdk.REST({

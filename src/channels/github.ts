@@ -20,8 +20,12 @@ import { refusal, type SendFailure, unreadable } from './send-failure.ts';
  */
 const MAX_CHARS = 48_000;
 const PLATFORM_URL = 'https://api.github.com';
-/** The version of the interface this was written for. */
-const API_VERSION = '2022-11-28';
+const HEADERS = {
+  accept: 'application/vnd.github+json',
+  'user-agent': 'sluice',
+  // The version of the interface this was written for.
+  'x-github-api-version': '2022-11-28',
+};
 /** "If the retry-after header is not present … wait for at least one minute": secondary limits. */
 const SECONDARY_WAIT_MS = 60_000;
 const REMEDY =
@@ -88,15 +92,10 @@ async function request(
   path: string,
   { body, signal }: { readonly body?: object; readonly signal: AbortSignal },
 ): Promise<Answer> {
+  const content = body === undefined ? {} : { 'content-type': 'application/json' };
   const response = await fetchBounded(baseUrl + path, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      accept: 'application/vnd.github+json',
-      authorization: `Bearer ${token}`,
-      'user-agent': 'sluice',
-      'x-github-api-version': API_VERSION,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
+    headers: { ...HEADERS, ...content, authorization: `Bearer ${token}` },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal,
   });

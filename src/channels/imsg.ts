@@ -1,11 +1,13 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface, type Interface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import type { SendResult } from './channel.ts';
 import type { Connection } from './define-channel.ts';
 import type { ImessageRecipient } from './imessage-recipient.ts';
 import { describe, field } from '../outgoing/outgoing.ts';
 import { refusal, type SendFailure } from './send-failure.ts';
 
+const CHECK_CALL = { id: 'check', method: 'chats.list', params: { limit: 1 } };
 const MAX_ANSWER_CHARS = 1_000_000;
 const REMEDY = 'check that imsg runs in a logged-in session and has Full Disk Access and Automation rights';
 /** What the program, or a wrapper around ssh, needs; nothing else of the service's environment is passed on. */
@@ -25,6 +27,8 @@ type Outcome =
   | { readonly kind: 'not-started'; readonly code: string }
   | { readonly kind: 'lost'; readonly code: 'timeout' | 'connection_lost' };
 
+const LOST: Outcome = { kind: 'lost', code: 'connection_lost' };
+
 /**
  * iMessage through `imsg rpc`: JSON-RPC in lines on standard input and output. One process per call, so none outlives
  * its message and a program that was updated or crashed needs no recovery.
@@ -33,12 +37,7 @@ export function connectImsg(cliPath: string): Connection<ImessageRecipient> {
   return {
     platform: 'imsg',
     check: async (signal) => {
-      const outcome = await callImsg(cliPath, {
-        id: 'check',
-        method: 'chats.list',
-        params: { limit: 1 },
-        signal,
-      });
+      const outcome = await callImsg(cliPath, { ...CHECK_CALL, signal });
       return outcome.kind === 'result' ? 'imsg' : failureOf(outcome, cliPath);
     },
     send: async ({ to, text, key }, signal) => {
@@ -58,12 +57,8 @@ function sentMessage(result: unknown): SendResult {
 
 function failureOf(outcome: Exclude<Outcome, { kind: 'result' }>, cliPath: string): SendFailure {
   switch (outcome.kind) {
-    case 'not-started': {
-      const message = `${cliPath} cannot be started (${outcome.code}): check channels.imessage.cliPath`;
-      // EAGAIN and its like pass; a program that is not there does not appear by waiting.
-      const isFinal = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC'].includes(outcome.code);
-      return { kind: isFinal ? 'failed' : 'retry', code: 'spawn_failed', message };
-    }
+    case 'not-started':
+      return spawnFailure(cliPath, outcome.code);
     case 'lost': {
       const how = outcome.code === 'timeout' ? 'did not answer in time' : 'ended without a readable answer';
       return { kind: 'ambiguous', code: outcome.code, message: `imsg ${how}` };
@@ -76,11 +71,21 @@ function failureOf(outcome: Exclude<Outcome, { kind: 'result' }>, cliPath: strin
   }
 }
 
+function spawnFailure(cliPath: string, code: string): SendFailure {
+  // EAGAIN and its like pass; a program that is not there does not appear by waiting.
+  const isFinal = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC'].includes(code);
+  const message = `${cliPath} cannot be started (${code}): check channels.imessage.cliPath`;
+  return { kind: isFinal ? 'failed' : 'retry', code: 'spawn_failed', message };
+}
+
 async function callImsg(cliPath: string, call: Call): Promise<Outcome> {
   const env = Object.fromEntries(
     PASSED_VARIABLES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );
   const child = spawn(cliPath, ['rpc'], { env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  // A program that ends early breaks the pipe; its exit is what counts.
+  child.stdin.on('error', () => undefined);
+  child.stderr.resume();
   try {
     return await exchange(child, call);
   } finally {
@@ -110,23 +115,24 @@ function listenTo(
   resolve: (outcome: Outcome) => void,
 ): Interface {
   const lines = createInterface({ input: child.stdout, crlfDelay: Infinity });
-  let received = 0;
-  child.once('error', (error: NodeJS.ErrnoException) =>
-    resolve({ kind: 'not-started', code: error.code ?? 'unknown' }),
-  );
-  child.once('close', () => resolve({ kind: 'lost', code: 'connection_lost' }));
-  // A program that ends early breaks the pipe; its exit is what counts.
-  child.stdin.on('error', () => undefined);
-  child.stderr.resume();
-  child.stdout.on('data', (part: Buffer) => {
-    received += part.length;
-    if (received > MAX_ANSWER_CHARS) resolve({ kind: 'lost', code: 'connection_lost' });
-  });
   lines.on('line', (line) => {
     const outcome = parseAnswer(line, id);
     if (outcome) resolve(outcome);
   });
+  child.once('error', (error: NodeJS.ErrnoException) =>
+    resolve({ kind: 'not-started', code: error.code ?? 'unknown' }),
+  );
+  child.once('close', () => resolve(LOST));
+  onTooMuch(child.stdout, () => resolve(LOST));
   return lines;
+}
+
+function onTooMuch(stdout: Readable, tell: () => void): void {
+  let received = 0;
+  stdout.on('data', (part: Buffer) => {
+    received += part.length;
+    if (received > MAX_ANSWER_CHARS) tell();
+  });
 }
 
 /** The outcome a line holds; undefined for notifications and other output. */

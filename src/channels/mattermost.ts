@@ -34,6 +34,12 @@ const UNSENT = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
+const UNREADABLE: Failure = {
+  kind: 'ambiguous',
+  code: 'malformed_answer',
+  message: 'Mattermost gave an answer that cannot be read',
+};
+
 const schema = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/, error: 'must be the http or https URL of the Mattermost server' }),
   botToken: z.string('must be text').regex(/^\S+$/, 'must not be empty or contain white space'),
@@ -75,36 +81,44 @@ function makeAdapter(client: Client4, secret: string): ChannelAdapter {
   return {
     id: 'mattermost',
     maxChars: MAX_CHARS,
-    check: async (signal): Promise<ChannelCheck> => {
-      try {
-        const answer = await request(client, { url: client.getUserRoute('me'), signal });
-        const failure = failureOfAnswer(answer, secret);
-        if (failure) return { ok: false, code: failure.code, message: failure.message };
-        const account = answer.body?.['username'];
-        if (typeof account === 'string') return { ok: true, account: `@${account}` };
-        const message = 'what answers there is not Mattermost: the answer cannot be read (check baseUrl)';
-        return { ok: false, code: 'malformed_answer', message };
-      } catch (error) {
-        const { code, message } = failureOfError(error);
-        return { ok: false, code, message };
-      }
-    },
-    send: async (message, signal) => {
-      const [, kind, id] = RECIPIENT.exec(message.to.trim()) ?? [];
-      if (id === undefined)
-        return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is not a Mattermost id' };
-      if (signal.aborted)
-        return { kind: 'retry', code: 'not_sent', message: 'stopped before the request was sent' };
-      try {
-        const channelId =
-          kind === 'user' ? await openDirectChannel(client, { userId: id, secret, signal }) : id;
-        if (typeof channelId !== 'string') return channelId;
-        return await createPost(client, { channelId, message, secret, signal });
-      } catch (error) {
-        return failureOfError(error);
-      }
-    },
+    check: (signal) => checkAccount(client, secret, signal),
+    send: (message, signal) => sendMessage(client, message, { secret, signal }),
   };
+}
+
+async function checkAccount(client: Client4, secret: string, signal: AbortSignal): Promise<ChannelCheck> {
+  try {
+    const answer = await request(client, { url: client.getUserRoute('me'), signal });
+    const failure = failureOfAnswer(answer, secret);
+    if (failure) return { ok: false, code: failure.code, message: failure.message };
+    const account = answer.body?.['username'];
+    if (typeof account === 'string') return { ok: true, account: `@${account}` };
+    const message = 'what answers there is not Mattermost: the answer cannot be read (check baseUrl)';
+    return { ok: false, code: 'malformed_answer', message };
+  } catch (error) {
+    const { code, message } = failureOfError(error);
+    return { ok: false, code, message };
+  }
+}
+
+interface Call {
+  readonly secret: string;
+  readonly signal: AbortSignal;
+}
+
+async function sendMessage(client: Client4, message: ChannelMessage, call: Call): Promise<SendResult> {
+  const [, kind, id] = RECIPIENT.exec(message.to.trim()) ?? [];
+  if (id === undefined)
+    return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is not a Mattermost id' };
+  if (call.signal.aborted)
+    return { kind: 'retry', code: 'not_sent', message: 'stopped before the request was sent' };
+  try {
+    const channelId = kind === 'user' ? await openDirectChannel(client, id, call) : id;
+    if (typeof channelId !== 'string') return channelId;
+    return await createPost(client, { channelId, message }, call);
+  } catch (error) {
+    return failureOfError(error);
+  }
 }
 
 /** In a notification no name at all is a mention; in a reply the agent may address one person. */
@@ -118,9 +132,9 @@ function textOf({ plain, text }: ChannelMessage): string {
 
 async function createPost(
   client: Client4,
-  what: { channelId: string; message: ChannelMessage; secret: string; signal: AbortSignal },
+  { channelId, message }: { channelId: string; message: ChannelMessage },
+  { secret, signal }: Call,
 ): Promise<SendResult> {
-  const { channelId, message, secret, signal } = what;
   // The server drops a repeat of the same pending_post_id.
   const post = {
     channel_id: channelId,
@@ -131,20 +145,15 @@ async function createPost(
   const failure = failureOfAnswer(answer, secret);
   if (failure) return failure;
   const id = answer.body?.['id'];
-  if (typeof id === 'string') return { kind: 'sent', messageId: id };
-  return {
-    kind: 'ambiguous',
-    code: 'malformed_answer',
-    message: 'Mattermost gave an answer that cannot be read',
-  };
+  return typeof id === 'string' ? { kind: 'sent', messageId: id } : UNREADABLE;
 }
 
 /** The id of the direct channel with a user. A failure here is before the message: it may always be repeated. */
 async function openDirectChannel(
   client: Client4,
-  who: { userId: string; secret: string; signal: AbortSignal },
+  userId: string,
+  { secret, signal }: Call,
 ): Promise<string | SendResult> {
-  const { secret, signal, userId } = who;
   try {
     const me = await request(client, { url: client.getUserRoute('me'), signal });
     const url = `${client.getChannelsRoute()}/direct`;
@@ -192,17 +201,10 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
 function failureOfAnswer(answer: Answer, secret: string): Failure | undefined {
   const { body, status } = answer;
   if (status < 300) return undefined;
-  const said =
-    typeof body?.['message'] === 'string'
-      ? `: ${body['message'].replaceAll(secret, '***').slice(0, 300)}`
-      : '';
+  const said = wordsOf(body?.['message'], secret);
   if (status === 504)
     return { kind: 'ambiguous', code: 'timeout', message: 'a gateway before Mattermost timed out' };
-  if (status === 429) {
-    const seconds = Number(answer.retryAfter ?? Number.NaN);
-    const delay = Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {};
-    return { kind: 'retry', code: 'rate_limited', message: 'Mattermost asks to slow down', ...delay };
-  }
+  if (status === 429) return rateLimited(answer.retryAfter);
   if (status >= 500)
     return { kind: 'retry', code: 'unavailable', message: `Mattermost answered ${status}${said}` };
   if (status === 401) {
@@ -211,6 +213,17 @@ function failureOfAnswer(answer: Answer, secret: string): Failure | undefined {
   }
   const code = status === 403 ? 'forbidden' : status === 404 ? 'not_found' : 'rejected';
   return { kind: 'failed', code, message: `Mattermost answered ${status}${said}` };
+}
+
+/** What the server says about a refusal, without the token. */
+function wordsOf(message: unknown, secret: string): string {
+  return typeof message === 'string' ? `: ${message.replaceAll(secret, '***').slice(0, 300)}` : '';
+}
+
+function rateLimited(retryAfter: string | null): Failure {
+  const seconds = Number(retryAfter ?? Number.NaN);
+  const delay = Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {};
+  return { kind: 'retry', code: 'rate_limited', message: 'Mattermost asks to slow down', ...delay };
 }
 
 function failureOfError(error: unknown): Failure {

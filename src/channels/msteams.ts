@@ -69,15 +69,10 @@ export const msteams = defineChannel({
         await tokens.mint(signal);
         return settings.appId;
       },
-      send: async (message, signal) => {
-        const token = await prepare(() => tokens.get(signal));
-        return createActivity(makeClient(sdk, serviceUrl, { token, signal }), message).catch(
-          (error: unknown) => {
-            if (field(field(error, 'response'), 'status') === 401) tokens.forget();
-            throw error;
-          },
-        );
-      },
+      send: (message, signal) =>
+        tokens.use(signal, (token) =>
+          createActivity(makeClient(sdk, serviceUrl, { token, signal }), message),
+        ),
       failureOf: teamsFailure,
     };
   },
@@ -145,13 +140,15 @@ class TokenSource {
     this.#settings = settings;
   }
 
-  /** The current token, minted again where it is used up. */
-  async get(signal: AbortSignal): Promise<string> {
-    return Date.now() < this.#renewAt ? this.#token : this.mint(signal);
-  }
-
-  forget(): void {
-    this.#renewAt = 0;
+  /** Calls with the current token, minted again where it is used up; one that is refused is forgotten. */
+  async use<Result>(signal: AbortSignal, call: (token: string) => Promise<Result>): Promise<Result> {
+    const token = await prepare(async () => (Date.now() < this.#renewAt ? this.#token : this.mint(signal)));
+    try {
+      return await call(token);
+    } catch (error) {
+      if (field(field(error, 'response'), 'status') === 401) this.#renewAt = 0;
+      throw error;
+    }
   }
 
   /** @throws PreparationError where Microsoft refuses the credentials */

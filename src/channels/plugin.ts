@@ -58,6 +58,8 @@ function findImportEntry(spec: string, from: string): string | undefined {
   return typeof file === 'string' ? resolve(dirname(manifest), file) : undefined;
 }
 
+const FUNCTIONS = ['settingsProblems', 'recipientProblem', 'open'] as const satisfies (keyof ChannelModule)[];
+
 /** What a default export lacks to be a channel module, or undefined. */
 function moduleProblem(exported: unknown): string | undefined {
   if (typeof exported !== 'object' || exported === null) {
@@ -68,16 +70,8 @@ function moduleProblem(exported: unknown): string | undefined {
     return 'its "id" must be 1 to 32 characters out of a-z, 0-9, "_" and "-"';
   }
   if (id === LAST_CHANNEL || Object.hasOwn(CHANNEL_ALIASES, id)) return `its id "${id}" is reserved`;
-  for (const name of ['settingsProblems', 'recipientProblem', 'open'] as const) {
-    if (typeof (exported as Record<string, unknown>)[name] !== 'function') {
-      return `its "${name}" must be a function`;
-    }
-  }
-  if (
-    packages !== undefined &&
-    !(Array.isArray(packages) && packages.every((name) => typeof name === 'string'))
-  ) {
-    return 'its "packages" must be a list of package names';
-  }
-  return undefined;
+  const missing = FUNCTIONS.find((name) => typeof field(exported, name) !== 'function');
+  if (missing !== undefined) return `its "${missing}" must be a function`;
+  const isList = Array.isArray(packages) && packages.every((name) => typeof name === 'string');
+  return packages === undefined || isList ? undefined : 'its "packages" must be a list of package names';
 }

@@ -53,18 +53,13 @@ function finalRefusal(
   { said, remedy }: RefusalOptions & { readonly said: string },
 ): { readonly code: string; readonly message: string } {
   const hint = remedy ? ` (${remedy})` : '';
-  switch (status) {
-    case 401:
-      return { code: 'unauthorized', message: `${platform} refused the credentials${said}${hint}` };
-    case 403:
-      return { code: 'forbidden', message: `${platform} does not allow it${said}${hint}` };
-    case 404:
-      return { code: 'not_found', message: `${platform} knows no such recipient or address${said}` };
-    default: {
-      const redirect = status < 400 ? ' (a redirect, which is not followed: check baseUrl)' : '';
-      return { code: 'rejected', message: `${platform} answered ${status}${said}${redirect}` };
-    }
-  }
+  if (status === 401)
+    return { code: 'unauthorized', message: `${platform} refused the credentials${said}${hint}` };
+  if (status === 403) return { code: 'forbidden', message: `${platform} does not allow it${said}${hint}` };
+  if (status === 404)
+    return { code: 'not_found', message: `${platform} knows no such recipient or address${said}` };
+  const redirect = status < 400 ? ' (a redirect, which is not followed: check baseUrl)' : '';
+  return { code: 'rejected', message: `${platform} answered ${status}${said}${redirect}` };
 }
 
 /** An answer that says it was done but cannot be read: it probably arrived. */

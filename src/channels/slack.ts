@@ -43,27 +43,34 @@ export const slack = defineChannel({
   parseRecipient,
   recipientForms:
     'a Slack recipient is a channel, group, direct message or user id (C0123456, G…, D…, U…) or #channel',
-  connect: async ({ botToken, baseUrl }) => {
+  connect: async (settings) => {
     const sdk = await import('@slack/web-api');
-    const makeClient = (signal: AbortSignal): slackSdk.WebClient =>
-      new sdk.WebClient(botToken, {
-        ...(baseUrl === undefined ? {} : { slackApiUrl: `${baseUrl}/` }),
-        retryConfig: { retries: 0 },
-        rejectRateLimitedCalls: true,
-        logger: silentLogger,
-        fetch: async (url, init) => fetchBounded(url, { ...init, signal }),
-      });
+    const clientFor = (signal: AbortSignal): slackSdk.WebClient => makeClient(sdk, settings, signal);
     return {
       platform: 'Slack',
       check: async (signal) => {
-        const { user, team } = await makeClient(signal).auth.test();
+        const { user, team } = await clientFor(signal).auth.test();
         return `${user ?? 'bot'} in ${team ?? 'the workspace'}`;
       },
-      send: (message, signal) => postMessage(makeClient(signal), message),
-      failureOf: (error) => sdkFailure(sdk, error, botToken),
+      send: (message, signal) => postMessage(clientFor(signal), message),
+      failureOf: (error) => sdkFailure(sdk, error, settings.botToken),
     };
   },
 });
+
+function makeClient(
+  sdk: typeof slackSdk,
+  { botToken, baseUrl }: z.output<typeof schema>,
+  signal: AbortSignal,
+): slackSdk.WebClient {
+  return new sdk.WebClient(botToken, {
+    ...(baseUrl === undefined ? {} : { slackApiUrl: `${baseUrl}/` }),
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    logger: silentLogger,
+    fetch: async (url, init) => fetchBounded(url, { ...init, signal }),
+  });
+}
 
 function sdkFailure(sdk: typeof slackSdk, error: unknown, botToken: string): SendFailure | undefined {
   if (error instanceof sdk.WebAPIRateLimitedError)

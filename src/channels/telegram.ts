@@ -1,4 +1,4 @@
-import type { Api, GrammyError } from 'grammy';
+import type * as grammySdk from 'grammy';
 import * as z from 'zod';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
@@ -23,29 +23,36 @@ export const telegram = defineChannel({
   parseRecipient,
   recipientForms:
     'a Telegram recipient is a chat id (-1001234567890) or @channelname, optionally followed by :topic:<n>',
-  connect: async ({ botToken, baseUrl }) => {
-    const grammy = await import('grammy');
-    const makeApi = (signal: AbortSignal): Api =>
-      new grammy.Api(botToken, {
-        ...(baseUrl === undefined ? {} : { apiRoot: baseUrl }),
-        // grammy's own fetch is node-fetch with a foreign AbortSignal; ours is bounded and knows the caller's.
-        fetch: (async (url: string, { body }: RequestInit) =>
-          fetchBounded(url, { method: 'POST', headers: JSON_TYPE, body: body ?? null, signal })) as never,
-      });
+  connect: async (settings) => {
+    const sdk = await import('grammy');
+    const apiFor = (signal: AbortSignal): grammySdk.Api => makeApi(sdk, settings, signal);
     return {
       platform: 'Telegram',
       check: async (signal) => {
-        const account = textField(await makeApi(signal).getMe(), 'username');
+        const account = textField(await apiFor(signal).getMe(), 'username');
         return account === undefined ? undefined : `@${account}`;
       },
-      send: (message, signal) => sendMessage(makeApi(signal), message),
+      send: (message, signal) => sendMessage(apiFor(signal), message),
       failureOf: (error) =>
-        error instanceof grammy.GrammyError ? telegramRefusal(error, botToken) : undefined,
+        error instanceof sdk.GrammyError ? telegramRefusal(error, settings.botToken) : undefined,
     };
   },
 });
 
-async function sendMessage(api: Api, message: AddressedMessage<Recipient>): Promise<SendResult> {
+function makeApi(
+  sdk: typeof grammySdk,
+  { botToken, baseUrl }: z.output<typeof schema>,
+  signal: AbortSignal,
+): grammySdk.Api {
+  return new sdk.Api(botToken, {
+    ...(baseUrl === undefined ? {} : { apiRoot: baseUrl }),
+    // grammy's own fetch is node-fetch with a foreign AbortSignal; ours is bounded and knows the caller's.
+    fetch: (async (url: string, { body }: RequestInit) =>
+      fetchBounded(url, { method: 'POST', headers: JSON_TYPE, body: body ?? null, signal })) as never,
+  });
+}
+
+async function sendMessage(api: grammySdk.Api, message: AddressedMessage<Recipient>): Promise<SendResult> {
   const html = message.plain ? undefined : toTelegramHtml(message.text);
   const sent: unknown = await api.sendMessage(message.to.chatId, html ?? plainText(message), {
     ...(html === undefined ? {} : { parse_mode: 'HTML' as const }),
@@ -62,7 +69,7 @@ function plainText({ plain, text }: AddressedMessage<Recipient>): string {
 
 const UNKNOWN_CHAT = /chat not found|thread not found|chat_id is empty|PEER_ID_INVALID/i;
 
-function telegramRefusal(error: GrammyError, botToken: string): SendFailure {
+function telegramRefusal(error: grammySdk.GrammyError, botToken: string): SendFailure {
   const description = describe(error.description, [botToken]);
   const status: unknown = error.error_code;
   if (typeof status !== 'number') return unreadable('Telegram');
