@@ -31,21 +31,30 @@ export function resolveTarget(
   const configured = Object.keys(settings.channels);
   if (configured.length === 0) return { kind: 'no-channel' };
   const main = last ?? mainTarget(settings);
-  const channel =
-    wanted.channel === LAST_CHANNEL
-      ? (main?.channel ?? (configured.length === 1 ? configured[0] : undefined) ?? FALLBACK_CHANNEL)
-      : wanted.channel;
-  if (!configured.includes(channel)) {
-    const message = `channel ${channel} has no settings: add channels.${channel}`;
-    return { kind: 'problem', code: 'not_configured', message };
-  }
-  const to =
-    wanted.to ?? (main?.channel === channel ? main.to : undefined) ?? defaultRecipient(channel, settings);
+  const channel = wanted.channel === LAST_CHANNEL ? lastChannel(main, configured) : wanted.channel;
+  if (!configured.includes(channel))
+    return problem('not_configured', `channel ${channel} has no settings: add channels.${channel}`);
+  const to = wanted.to ?? recipientOn(channel, main) ?? defaultRecipient(channel, settings);
   if (to === undefined || to.trim() === '') {
     const message = `there is no recipient on ${channel}: give the mapping a "to", or set channels.${channel}.to`;
-    return { kind: 'problem', code: 'no_recipient', message };
+    return problem('no_recipient', message);
   }
   return { kind: 'target', channel, to };
+}
+
+function problem(code: 'not_configured' | 'no_recipient', message: string): ResolvedTarget {
+  return { kind: 'problem', code, message };
+}
+
+function lastChannel(main: DeliveryTarget | undefined, configured: readonly string[]): string {
+  return main?.channel ?? (configured.length === 1 ? configured[0] : undefined) ?? FALLBACK_CHANNEL;
+}
+
+function recipientOn(
+  channel: string,
+  target: Partial<Record<'channel' | 'to', string | undefined>> | undefined,
+): string | undefined {
+  return target?.channel === channel ? target.to : undefined;
 }
 
 /** Fixes where `last` leads now, so that all messages of a reply go to one place; unresolved it stays as it is. */
@@ -74,5 +83,5 @@ function defaultRecipient(
 ): string | undefined {
   const to = channels[channel]?.['to'];
   if (typeof to === 'string' || typeof to === 'number') return String(to);
-  return main.channel === channel ? main.to : undefined;
+  return recipientOn(channel, main);
 }

@@ -13,7 +13,7 @@ import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } 
 import { Heartbeat } from './heartbeat.ts';
 import type { HeartbeatCounters } from './heartbeat-turns.ts';
 import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
-import type { GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
+import type { GatewayBase, GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { Performer } from './performer.ts';
 import type { RunCounters } from './run-attempts.ts';
@@ -28,7 +28,7 @@ export type { GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
 export type { RetryPolicy } from './retry.ts';
 export { sendChunks, type DeliveryResult } from './outbox/delivery.ts';
 export { dropEnding, type RunEnding } from './run-ending.ts';
-export { defaultModelOf } from './run-attempts.ts';
+export { defaultModelOf } from './run-turn.ts';
 export { resolveTarget, type ResolvedTarget } from './delivery-target.ts';
 
 /** Looked at this often even where nobody says that there is work. */
@@ -37,6 +37,13 @@ const IDLE_MS = 1_000;
 const ALERTS_GRACE_MS = 5_000;
 /** No due time lies further ahead than the longest honoured delay; one that does was stored by a clock set back since. */
 const MAX_AHEAD_MS = MAX_RETRY_AFTER_MS + 60_000;
+
+const RETRIES: RetryPolicies = {
+  runs: RUN_RETRY,
+  outbox: OUTBOX_RETRY,
+  heartbeat: HEARTBEAT_RETRY,
+  holds: HOLD_RETRY,
+};
 
 export interface GatewayOptions {
   readonly storage: Storage;
@@ -100,31 +107,10 @@ export class Gateway {
     this.#clock = createSchedulingClock(options.clock ?? systemClock);
     this.#loop = new WorkLoop(
       () => this.#pass(),
-      (error) =>
-        this.#log.error({ code: codeOf(error) }, 'the gateway could not look for work; trying again'),
+      (error) => this.#tellOfFailedPass(error),
     );
-    const base = {
-      storage: options.storage,
-      log: options.log,
-      health: options.health ?? createHealth({ log: options.log }),
-      metrics: options.metrics,
-      now: () => this.#clock.now(),
-      random: options.random ?? Math.random,
-      nonce: options.nonce ?? randomUUID,
-      retry: {
-        runs: RUN_RETRY,
-        outbox: OUTBOX_RETRY,
-        heartbeat: HEARTBEAT_RETRY,
-        holds: HOLD_RETRY,
-        ...options.retry,
-      },
-      configuration: () => this.#configuration,
-      wake: () => this.#loop.wake(),
-    };
-    this.#holds = new RunnerHolds(base, () => {
-      this.#heartbeat.resume();
-      this.#loop.wake();
-    });
+    const base = this.#makeBase(options);
+    this.#holds = new RunnerHolds(base, () => this.#resume());
     this.#alerts = new Alerts(base);
     this.#limits = new LimitWatch(base);
     const context: GatewayContext = { ...base, holds: this.#holds, alerts: this.#alerts };
@@ -132,6 +118,22 @@ export class Gateway {
     this.#outbox = new Outbox(context);
     this.#heartbeat = new Heartbeat(context);
     this.#followLease();
+  }
+
+  #makeBase(options: GatewayOptions): GatewayBase {
+    const { storage, log, metrics } = options;
+    return {
+      storage,
+      log,
+      health: options.health ?? createHealth({ log }),
+      metrics,
+      now: () => this.#clock.now(),
+      random: options.random ?? Math.random,
+      nonce: options.nonce ?? randomUUID,
+      retry: { ...RETRIES, ...options.retry },
+      configuration: () => this.#configuration,
+      wake: () => this.#loop.wake(),
+    };
   }
 
   /** Ends and puts back what a process that died left behind, then begins to work. Rejects where the store fails. */
@@ -311,6 +313,15 @@ export class Gateway {
       this.#heartbeat.stop(graceMs),
     ]);
     await within(this.#alerts.settled(), ALERTS_GRACE_MS);
+  }
+
+  #resume(): void {
+    this.#heartbeat.resume();
+    this.#loop.wake();
+  }
+
+  #tellOfFailedPass(error: unknown): void {
+    this.#log.error({ code: codeOf(error) }, 'the gateway could not look for work; trying again');
   }
 
   #sayWhatIsMissing(): void {

@@ -4,7 +4,7 @@ import { HEARTBEAT_OK, type Turn, type TurnResult } from '../runners/runners.ts'
 import { shownError } from './summary.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { RunTarget } from './runner-holds.ts';
-import type { EventClaim, HeartbeatResult } from '../storage/storage.ts';
+import type { AgentRun, EventClaim, HeartbeatResult } from '../storage/storage.ts';
 
 /** The main session's key; a hook's own keys can never be this one. */
 export const MAIN_CONVERSATION = { owner: 'main', key: 'main' } as const;
@@ -18,34 +18,42 @@ interface TakenTurn {
 
 /** What is stored of a turn of the main session that went well: a run of kind heartbeat, and the conversation. */
 export function makeHeartbeatResult(
-  { turn, result, startedAt, nowMs }: TakenTurn,
+  taken: TakenTurn,
   { heartbeat, sessions }: Pick<GatewaySettings, 'heartbeat' | 'sessions'>,
 ): HeartbeatResult {
+  return {
+    run: runOf(taken, heartbeat.runner),
+    history: historyOf(taken, sessions.maxTurns),
+    nowMs: taken.nowMs,
+  };
+}
+
+function historyOf(
+  { turn, result: { reply }, startedAt, nowMs }: TakenTurn,
+  maxTurns: number,
+): NonNullable<HeartbeatResult['history']> {
+  const turns = [
+    { role: 'user', text: turn.prompt, at: startedAt },
+    { role: 'assistant', text: reply.trim() === '' ? HEARTBEAT_OK : reply, at: nowMs },
+  ] as const;
+  return { conversation: MAIN_CONVERSATION, turns, maxTurns };
+}
+
+function runOf({ turn, result, startedAt, nowMs }: TakenTurn, runner: string | undefined): AgentRun {
   const { reply, usage } = result;
   return {
-    run: {
-      id: turn.runId,
-      kind: 'heartbeat',
-      action: mainAction(turn, heartbeat.runner),
-      state: 'completed',
-      outcome: 'ok',
-      reply,
-      attempts: turn.attempt,
-      ...(usage === undefined ? {} : { usage }),
-      acceptedAt: startedAt,
-      dueAt: startedAt,
-      startedAt,
-      endedAt: nowMs,
-    },
-    history: {
-      conversation: MAIN_CONVERSATION,
-      turns: [
-        { role: 'user', text: turn.prompt, at: startedAt },
-        { role: 'assistant', text: reply.trim() === '' ? HEARTBEAT_OK : reply, at: nowMs },
-      ],
-      maxTurns: sessions.maxTurns,
-    },
-    nowMs,
+    id: turn.runId,
+    kind: 'heartbeat',
+    action: mainAction(turn, runner),
+    state: 'completed',
+    outcome: 'ok',
+    reply,
+    attempts: turn.attempt,
+    ...(usage === undefined ? {} : { usage }),
+    acceptedAt: startedAt,
+    dueAt: startedAt,
+    startedAt,
+    endedAt: nowMs,
   };
 }
 

@@ -22,10 +22,10 @@ import {
 import { boundHistory } from './history.ts';
 import { persist } from './persist.ts';
 import { repeatDelay } from './retry.ts';
-import { defaultModelOf } from './run-attempts.ts';
+import { defaultModelOf } from './run-turn.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { sessionIdOf } from './session-id.ts';
-import { takeTurn } from './take-turn.ts';
+import { takeTurn, unknownRunner } from './take-turn.ts';
 
 const MAX_EVENTS = 50;
 const MAX_EVENT_BYTES = 65_536;
@@ -152,22 +152,12 @@ export class HeartbeatTurns {
     signal: AbortSignal,
   ): Promise<TurnResult> {
     const target = targetOfTurn(turn, settings);
-    const name = target.runner;
-    const runner = runners.get(name);
-    if (runner === undefined) {
-      const message = `runner ${name} is not configured: add gateway.runners.${name}`;
-      return { kind: 'not-started', code: 'not_configured', message, final: false };
-    }
-    const following = this.#context.holds.follow(target);
-    try {
+    const runner = runners.get(target.runner);
+    if (runner === undefined) return unknownRunner(target.runner);
+    return this.#context.holds.followTurn(target, (started) =>
       // A turn has no row of its own before it completes; its processes are found by their environment.
-      const onProcess = async (): Promise<void> => following.started();
-      const result = await takeTurn(runner, turn, { signal, onProcess });
-      if (result.kind === 'completed') following.started();
-      return result;
-    } finally {
-      following.end();
-    }
+      takeTurn(runner, turn, { signal, onProcess: async () => started() }),
+    );
   }
 
   #log({ turnId, events }: EventClaim, result: TurnResult): void {

@@ -84,13 +84,7 @@ export class LimitWatch {
       'mapping_limited',
       limited.map((one) => ({ name: one.mappingId, message: limitedText(one) })),
     );
-    health.replace(
-      'queue_paused',
-      pauses.map(({ mappingId, since }) => ({
-        name: mappingId,
-        message: `paused since ${isoTime(since)}; sluice queue resume ends it`,
-      })),
-    );
+    health.replace('queue_paused', pauses.map(pauseTrouble));
     metrics?.setWaiting(
       found.map(({ mappingId, reason, waiting }) => ({ mappingId, reason, waiting })),
       pauses.map(({ mappingId }) => mappingId),
@@ -124,6 +118,10 @@ function limitedText({ reason, waiting, until }: LimitedMapping): string {
   const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
   const next = until === undefined ? '' : `, the next may begin at ${isoTime(until)}`;
   return `the limit ${reason} is reached; ${runs}${next}`;
+}
+
+function pauseTrouble({ mappingId, since }: QueuePause): { readonly name: string; readonly message: string } {
+  return { name: mappingId, message: `paused since ${isoTime(since)}; sluice queue resume ends it` };
 }
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -3,7 +3,8 @@ import { codeOf } from '../telemetry/telemetry.ts';
 import { withJoinedEvents } from './gathered-run.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { RUN_ENDED_BY_CRASH, RunAttempts, type RunCounters, targetOf } from './run-attempts.ts';
+import { RUN_ENDED_BY_CRASH, RunAttempts, type RunCounters } from './run-attempts.ts';
+import { targetOf } from './run-turn.ts';
 import { RunWaiters } from './run-waiters.ts';
 import { within } from '../timers/timers.ts';
 import type { AgentRun } from '../storage/storage.ts';
@@ -64,18 +65,18 @@ export class Performer {
 
   /** Claims what is due and there is room for. */
   async claim(): Promise<void> {
-    const { settings, limits } = this.#context.configuration();
-    const { gateway } = settings;
-    const room = gateway.maxRuns - this.#active.size;
+    const configuration = this.#context.configuration();
+    const { maxRuns, maxRunsPerMapping: maxPerMapping } = configuration.settings.gateway;
+    const room = maxRuns - this.#active.size;
     if (room <= 0 || (this.#isDraining && this.#active.size > 0)) return;
-    const maxPerMapping = gateway.maxRunsPerMapping;
+    const { limits } = configuration;
     const { signal } = this.#turns;
     const runs = await this.#context.storage.claimRuns({
       nowMs: this.#context.now(),
       limit: this.#isDraining ? 1 : room,
       ...(maxPerMapping === undefined ? {} : { maxPerMapping }),
       ...(limits === undefined ? {} : { limits }),
-      ...this.#runnerLimits(this.#context.configuration()),
+      ...this.#runnerLimits(configuration),
     });
     // The lease was lost meanwhile: nobody begins them, so they are taken over like any others.
     if (signal.aborted) return;

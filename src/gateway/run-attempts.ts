@@ -1,6 +1,4 @@
-import type { AgentAction } from '../action.ts';
-import type { RunnerSettings } from '../config/config.ts';
-import type { RunnerOptions, Turn, TurnResult } from '../runners/runners.ts';
+import type { RunnerOptions, TurnResult } from '../runners/runners.ts';
 import type { AgentRun, AttemptFailure } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import type { AlertSubject } from './alerts.ts';
@@ -8,15 +6,14 @@ import { makeCompletion } from './completion.ts';
 import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { boundHistory } from './history.ts';
 import { persist } from './persist.ts';
 import { decideRepeat } from './retry.ts';
 import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
 import { shownError } from './summary.ts';
 import type { RunWaiters } from './run-waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
-import { sessionIdOf } from './session-id.ts';
-import { takeTurn } from './take-turn.ts';
+import { makeRunTurn, targetOf } from './run-turn.ts';
+import { notConfigured, takeTurn, unknownRunner } from './take-turn.ts';
 
 const HOUR_MS = 3_600_000;
 /** Nobody knows how far the run got. */
@@ -25,6 +22,13 @@ export const RUN_ENDED_BY_CRASH: RunError = {
   message: 'the service ended while the run was active',
 };
 const MODEL_HELD: RunError = { code: 'held', message: 'its model cannot take runs at present' };
+
+const HISTORY_UNREADABLE: NotStarted = {
+  kind: 'not-started',
+  code: 'storage_unavailable',
+  message: 'the earlier turns of the session could not be read',
+  final: false,
+};
 
 type NotStarted = Extract<TurnResult, { readonly kind: 'not-started' }>;
 type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
@@ -74,20 +78,23 @@ export class RunAttempts {
     const signal = this.#turnSignal();
     const result = await this.#followTurn(run, target, { configuration, signal });
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
-    if (signal.aborted && !isOk) {
-      // An orderly stop counts no attempt: it says nothing about the run. Without its lease, though, this process is
-      // to the others as one that died, and what it began has to be seen.
-      const isCounted = !this.#signal.aborted && result.kind === 'completed';
-      if (isCounted) return this.crashed(run);
-      const back = { retryAt: this.#context.now(), isHeld: true, hasBegun: result.kind === 'completed' };
-      return this.#requeue(run, RUN_ENDED_BY_CRASH, back);
-    }
+    if (signal.aborted && !isOk) return this.#interrupted(run, result);
     this.#tell(run, result, {
       runner: target.runner,
       tookMs: Math.round(performance.now() - startedAt),
     });
     if (result.kind === 'completed') await this.#complete(run, result, configuration);
     else await this.#repeat(run, result, target);
+  }
+
+  /**
+   * An orderly stop counts no attempt: it says nothing about the run. Without its lease, though, this process is to the
+   * others as one that died, and what it began has to be seen.
+   */
+  async #interrupted(run: AgentRun, { kind }: TurnResult): Promise<void> {
+    const hasBegun = kind === 'completed';
+    if (hasBegun && !this.#signal.aborted) return this.crashed(run);
+    await this.#requeue(run, RUN_ENDED_BY_CRASH, { retryAt: this.#context.now(), isHeld: true, hasBegun });
   }
 
   /** The process that performed the run died, and the run may be why. */
@@ -103,25 +110,20 @@ export class RunAttempts {
     await this.#requeue(run, error, { retryAt, isHeld: true });
   }
 
-  async #followTurn(
+  #followTurn(
     run: AgentRun,
     target: RunTarget,
     { configuration, signal }: { readonly configuration: GatewayConfiguration; readonly signal: AbortSignal },
   ): Promise<TurnResult> {
-    const following = this.#context.holds.follow(target);
-    try {
-      const result = await this.#takeTurn(run, configuration, {
+    return this.#context.holds.followTurn(target, (started) =>
+      this.#takeTurn(run, configuration, {
         signal,
         onProcess: async (mark) => {
-          following.started();
+          started();
           await this.#recordProcess(run, mark);
         },
-      });
-      if (result.kind === 'completed') following.started();
-      return result;
-    } finally {
-      following.end();
-    }
+      }),
+    );
   }
 
   async #takeTurn(
@@ -131,55 +133,18 @@ export class RunAttempts {
   ): Promise<TurnResult> {
     const name = targetOf(run.action, settings).runner;
     const runner = runners.get(name);
-    if (runner === undefined) {
-      const message = `runner ${name} is not configured: add gateway.runners.${name}`;
-      return { kind: 'not-started', code: 'not_configured', message, final: false };
-    }
+    if (runner === undefined) return unknownRunner(name);
     const folder = run.action.cwd;
-    if (folder !== undefined && settings.gateway.workFolders[folder] === undefined) {
-      const message = `the folder ${folder} is not in gateway.workFolders`;
-      return { kind: 'not-started', code: 'not_configured', message, final: false };
-    }
+    if (folder !== undefined && settings.gateway.workFolders[folder] === undefined)
+      return notConfigured(`the folder ${folder} is not in gateway.workFolders`);
     try {
-      const turn = await this.#makeTurn(run, settings);
+      const turn = await makeRunTurn(run, settings, this.#context.storage);
       if (options.signal.aborted) return { kind: 'not-started', ...RUN_ENDED_BY_CRASH, final: false };
       return await takeTurn(runner, turn, options);
     } catch (error) {
-      const message = 'the earlier turns of the session could not be read';
       this.#context.log.error({ runId: run.id, code: codeOf(error) }, 'a run could not be prepared');
-      return { kind: 'not-started', code: 'storage_unavailable', message, final: false };
+      return HISTORY_UNREADABLE;
     }
-  }
-
-  async #makeTurn(run: AgentRun, settings: GatewayConfiguration['settings']): Promise<Turn> {
-    const { action } = run;
-    const conversation = { owner: action.owner, key: action.sessionKey };
-    const { turns, hasKeyOnlyId } = action.oneShot
-      ? { turns: [], hasKeyOnlyId: false }
-      : await this.#context.storage.findConversation(conversation);
-    const { model } = targetOf(action, settings);
-    const cwd = action.cwd === undefined ? undefined : settings.gateway.workFolders[action.cwd];
-    return {
-      runId: run.id,
-      kind: 'hook',
-      attempt: run.attempts,
-      sessionKey: action.sessionKey,
-      sessionId: sessionIdOf(conversation, { fromKeyOnly: hasKeyOnlyId }),
-      name: action.name,
-      prompt: action.prompt,
-      message: action.message,
-      ...(model === undefined ? {} : { model }),
-      ...(action.thinking === undefined ? {} : { thinking: action.thinking }),
-      ...(cwd === undefined ? {} : { cwd }),
-      isOneShot: action.oneShot,
-      timeoutSeconds: action.timeoutSeconds ?? settings.agents.defaults.timeoutSeconds,
-      history: boundHistory(turns, settings.gateway.sessions),
-      oneShot: action.oneShot,
-      ...(action.origin.traceparent === undefined ? {} : { traceparent: action.origin.traceparent }),
-      ...(action.deliver
-        ? { deliverTo: { channel: action.channel, ...(action.to === undefined ? {} : { to: action.to }) } }
-        : {}),
-    };
   }
 
   /** A process that is not on record is still found by its environment, so a failure here stops nothing. */
@@ -201,31 +166,29 @@ export class RunAttempts {
     { runner, tookMs }: { readonly runner: string; readonly tookMs: number },
   ): void {
     const { mappingId } = run.action.origin;
-    const isTurn = result.kind === 'completed';
-    const error = isTurn ? result.error : result;
-    const what = isTurn ? result.outcome : result.kind;
-    const shown = error === undefined ? undefined : shownError(error);
-    const isWell = isTurn && (result.outcome === 'ok' || result.outcome === 'forwarded');
+    const { what, isWell, said, code, reason } = toldOf(result);
+    const { id: runId, attempts: attempt } = run;
     this.#context.log[isWell ? 'info' : 'warn'](
-      {
-        runId: run.id,
-        mappingId,
-        runner,
-        attempt: run.attempts,
-        result: what,
-        code: shown?.code,
-        reason: shown?.message,
-        tookMs,
-      },
-      isWell ? 'run performed' : isTurn ? 'run failed' : 'run not started',
+      { runId, mappingId, runner, attempt, result: what, code, reason, tookMs },
+      said,
     );
-    this.#context.metrics?.observeRun({ runner, mappingId, result: what, ...(isTurn ? { tookMs } : {}) });
-    const usage = isTurn ? result.usage : undefined;
-    if (usage !== undefined) this.#context.metrics?.observeTokens({ runner, turn: 'hook', usage });
+    this.#measure(result, { runner, mappingId, tookMs });
     for (const subject of subjectsOf(runner, mappingId)) {
       if (isWell) this.#context.alerts.worked(subject);
-      else this.#context.alerts.failed(subject, `${shown?.code ?? what}: ${shown?.message ?? 'no reason'}`);
+      else this.#context.alerts.failed(subject, `${code ?? what}: ${reason ?? 'no reason'}`);
     }
+  }
+
+  #measure(
+    result: TurnResult,
+    run: { readonly runner: string; readonly mappingId: string | undefined; readonly tookMs: number },
+  ): void {
+    const { metrics } = this.#context;
+    const { runner, mappingId } = run;
+    if (result.kind !== 'completed') return metrics?.observeRun({ runner, mappingId, result: result.kind });
+    const { outcome, usage } = result;
+    metrics?.observeRun({ ...run, result: outcome });
+    if (usage !== undefined) metrics?.observeTokens({ runner, turn: 'hook', usage });
   }
 
   async #complete(run: AgentRun, result: Completed, { settings }: GatewayConfiguration): Promise<void> {
@@ -299,35 +262,24 @@ export class RunAttempts {
   }
 }
 
+/** How the log and the alerts tell of a turn. */
+function toldOf(result: TurnResult): {
+  readonly what: string;
+  readonly isWell: boolean;
+  readonly said: string;
+  readonly code: string | undefined;
+  readonly reason: string | undefined;
+} {
+  const error = result.kind === 'completed' ? result.error : result;
+  const shown = error === undefined ? undefined : shownError(error);
+  const why = { code: shown?.code, reason: shown?.message };
+  if (result.kind === 'not-started')
+    return { what: result.kind, isWell: false, said: 'run not started', ...why };
+  const isWell = result.outcome === 'ok' || result.outcome === 'forwarded';
+  return { what: result.outcome, isWell, said: isWell ? 'run performed' : 'run failed', ...why };
+}
+
 function subjectsOf(runner: string, mappingId: string | undefined): readonly AlertSubject[] {
   const subject = { kind: 'runner', name: runner } as const;
   return mappingId === undefined ? [subject] : [subject, { kind: 'mapping', name: mappingId }];
-}
-
-/** A runner's own model comes first; a coding agent has one of its own and gets no other runner's. */
-export function defaultModelOf(
-  runner: RunnerSettings | undefined,
-  standard: string | undefined,
-): string | undefined {
-  if (runner === undefined) return standard;
-  switch (runner.kind) {
-    case 'agent':
-      return runner.model;
-    case 'command':
-    case 'model':
-      return runner.model ?? standard;
-    case 'echo':
-    case 'forward':
-    case 'openclaw':
-      return standard;
-  }
-}
-
-/** What a run is performed by: its own runner and model, or the configured ones. */
-export function targetOf(
-  { runner, model }: Pick<AgentAction, 'runner' | 'model'>,
-  { gateway, agents }: GatewayConfiguration['settings'],
-): RunTarget {
-  const name = runner ?? gateway.runner;
-  return { runner: name, model: model ?? defaultModelOf(gateway.runners[name], agents.defaults.model) };
 }

@@ -80,8 +80,15 @@ export function dropEnding(run: AgentRun, nowMs: number): DropEnding {
 /** The outcome of a run as it is posted to the mapping's `callbackUrl`; undefined where it has none. */
 export function makeCallback(action: AgentAction, ending: RunEnding, nowMs: number): NewCallback | undefined {
   if (action.callbackUrl === undefined) return undefined;
-  const { requestId, path, mappingId, traceparent } = action.origin;
-  const body = {
+  const { traceparent } = action.origin;
+  const trace = traceparent === undefined ? {} : { traceparent };
+  const body = JSON.stringify(callbackBody(action, ending, nowMs));
+  return { url: action.callbackUrl, body, ...trace };
+}
+
+function callbackBody(action: AgentAction, ending: RunEnding, nowMs: number): object {
+  const { requestId, path, mappingId } = action.origin;
+  return {
     type: ending.state === 'dead' ? 'run.dead' : 'run.completed',
     timestamp: new Date(nowMs).toISOString(),
     data: {
@@ -96,6 +103,4 @@ export function makeCallback(action: AgentAction, ending: RunEnding, nowMs: numb
       error: ending.error,
     },
   };
-  const trace = traceparent === undefined ? {} : { traceparent };
-  return { url: action.callbackUrl, body: JSON.stringify(body), ...trace };
 }

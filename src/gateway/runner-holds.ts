@@ -10,6 +10,7 @@
  * back after it was claimed, each a little later than the one before, so that thousands of them cost little.
  */
 import type { RunnerHold } from '../storage/storage.ts';
+import type { TurnResult } from '../runners/runners.ts';
 import type { GatewayBase } from './gateway-base.ts';
 import { repeatDelay } from './retry.ts';
 import { armTimer } from '../timers/timers.ts';
@@ -101,8 +102,22 @@ export class RunnerHolds {
     return held.putBackAt;
   }
 
-  /** Follows a turn: `started` is called once it has begun for sure, and ends what was held before; then `end`. */
-  follow(target: RunTarget): { started(): void; end(): void } {
+  /** Takes a turn and follows it: `started` is called once it has begun for sure, and ends what was held before. */
+  async followTurn(
+    target: RunTarget,
+    take: (started: () => void) => Promise<TurnResult>,
+  ): Promise<TurnResult> {
+    const following = this.#follow(target);
+    try {
+      const result = await take(following.started);
+      if (result.kind === 'completed') following.started();
+      return result;
+    } finally {
+      following.end();
+    }
+  }
+
+  #follow(target: RunTarget): { started(): void; end(): void } {
     const tried = this.#of(target);
     for (const held of tried) held.isTried = true;
     const started = (): void => {
@@ -120,29 +135,32 @@ export class RunnerHolds {
 
   /** Notes that nothing could be started; resolves to the hold. */
   async hold(target: RunTarget, reason: HoldReason): Promise<RunnerHold> {
-    const { runner } = target;
-    const model = reason.affects === 'model' ? target.model : undefined;
-    const before = this.#held.get(keyOf({ runner, model }));
-    const nowMs = this.#context.now();
+    const held: RunTarget = { ...target, model: reason.affects === 'model' ? target.model : undefined };
+    const before = this.#held.get(keyOf(held))?.hold;
     // Runs that began together fail together: that is one try.
-    if (before !== undefined && nowMs < before.hold.retryAt) return before.hold;
-    const tries = (before?.hold.tries ?? 0) + 1;
-    const { retryAfterMs } = reason;
-    const random = this.#context.random();
-    const hold: RunnerHold = {
-      runner,
-      ...(model === undefined ? {} : { model }),
-      since: before?.hold.since ?? nowMs,
-      code: reason.code,
-      message: reason.message,
-      retryAt: nowMs + repeatDelay(this.#context.retry.holds, tries, { retryAfterMs, random }),
-      tries,
-    };
+    if (before !== undefined && this.#context.now() < before.retryAt) return before;
+    const hold = this.#nextHold(held, reason, before);
     this.#set(hold);
     await this.#write(() => this.#context.storage.saveHold(hold));
     this.#report();
-    if (tries === (model === undefined ? 1 : TRIES_UNTIL_TOLD)) await this.#tellMainSession(hold);
+    if (hold.tries === (held.model === undefined ? 1 : TRIES_UNTIL_TOLD)) await this.#tellMainSession(hold);
     return hold;
+  }
+
+  #nextHold({ runner, model }: RunTarget, reason: HoldReason, before: RunnerHold | undefined): RunnerHold {
+    const { code, message, retryAfterMs } = reason;
+    const nowMs = this.#context.now();
+    const tries = (before?.tries ?? 0) + 1;
+    const random = this.#context.random();
+    return {
+      runner,
+      ...(model === undefined ? {} : { model }),
+      since: before?.since ?? nowMs,
+      code,
+      message,
+      retryAt: nowMs + repeatDelay(this.#context.retry.holds, tries, { retryAfterMs, random }),
+      tries,
+    };
   }
 
   /** Takes up from the store that somebody asked for a try at once. */

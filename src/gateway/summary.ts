@@ -39,17 +39,17 @@ function wantsSummary({ action }: RunRecord, outcome: SummaryOutcome): boolean {
   return action.summary !== 'failures' || outcome !== 'ok';
 }
 
+interface GivenUp {
+  readonly error: { readonly code: string; readonly message: string };
+  /** Where a delivery is sent instead. */
+  readonly fallback: DeliveryTarget | undefined;
+}
+
 /** The line a delivery or callback leaves when it is given up. */
 export function makeFailureSummary(
   entry: OutboxRecord,
   run: RunRecord | undefined,
-  {
-    error,
-    fallback,
-  }: {
-    readonly error: { readonly code: string; readonly message: string };
-    readonly fallback: DeliveryTarget | undefined;
-  },
+  { error, fallback }: GivenUp,
 ): { readonly summary?: SummaryEvent } {
   const text = `${error.code}: ${error.message}`;
   const note = fallback === undefined ? undefined : `sent on to ${fallback.channel}`;

@@ -25,6 +25,15 @@ export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOption
   }
 }
 
+/** The turn of a runner whose name the configuration does not have. */
+export function unknownRunner(name: string): TurnResult {
+  return notConfigured(`runner ${name} is not configured: add gateway.runners.${name}`);
+}
+
+export function notConfigured(message: string): TurnResult {
+  return { kind: 'not-started', code: 'not_configured', message, final: false };
+}
+
 function failed(outcome: 'error' | 'timeout', code: string, message: string): TurnResult {
   return { kind: 'completed', outcome, reply: '', error: { code, message } };
 }

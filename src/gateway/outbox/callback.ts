@@ -30,25 +30,11 @@ export interface PostOptions {
  * outcome goes to the configured address only. Messages never name the URL, which may carry a secret.
  */
 export async function postCallback(callback: NewCallback, options: PostOptions): Promise<CallbackResult> {
-  const timestamp = Math.floor(options.nowMs / 1000);
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    'user-agent': 'sluice',
-    'webhook-id': options.id,
-    'webhook-timestamp': String(timestamp),
-    ...(callback.traceparent === undefined ? {} : { traceparent: callback.traceparent }),
-  };
-  if (options.secret !== undefined) {
-    headers['webhook-signature'] = signCallback(options.id, timestamp, {
-      body: callback.body,
-      secret: options.secret,
-    });
-  }
   const bounded = deriveSignal(options.signal, CALLBACK_TIMEOUT_MS);
   try {
     const response = await fetch(callback.url, {
       method: 'POST',
-      headers,
+      headers: headersOf(callback, options),
       body: callback.body,
       redirect: 'manual',
       signal: bounded.signal,
@@ -56,13 +42,25 @@ export async function postCallback(callback: NewCallback, options: PostOptions):
     await response.body?.cancel();
     return readStatus(response);
   } catch (error) {
-    const timedOut = error instanceof Error && error.name === 'TimeoutError';
-    return timedOut
-      ? failed('timeout', `no answer within ${CALLBACK_TIMEOUT_MS / 1000} s`)
-      : failed('unreachable', `the receiver could not be reached (${networkCode(error)})`);
+    return failureOf(error);
   } finally {
     bounded.release();
   }
+}
+
+function headersOf(
+  { body, traceparent }: NewCallback,
+  { id, secret, nowMs }: PostOptions,
+): Readonly<Record<string, string>> {
+  const timestamp = Math.floor(nowMs / 1000);
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'sluice',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(secret === undefined ? {} : { 'webhook-signature': signCallback(id, timestamp, { body, secret }) }),
+  };
 }
 
 /** `v1,` and the base64 HMAC-SHA256 over `id.timestamp.body`; the key is the part after `whsec_`, from base64. */
@@ -83,6 +81,13 @@ function readStatus(response: Response): CallbackResult {
   const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
   const failure = failed(`status_${status}`, `the receiver answered ${status}`);
   return retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };
+}
+
+function failureOf(error: unknown): CallbackResult {
+  const timedOut = error instanceof Error && error.name === 'TimeoutError';
+  return timedOut
+    ? failed('timeout', `no answer within ${CALLBACK_TIMEOUT_MS / 1000} s`)
+    : failed('unreachable', `the receiver could not be reached (${networkCode(error)})`);
 }
 
 function failed(code: string, message: string): Extract<CallbackResult, { readonly kind: 'failed' }> {

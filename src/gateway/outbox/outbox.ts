@@ -1,6 +1,6 @@
 import type { DeliveryTarget } from '../../action.ts';
-import type { NewDelivery, OutboxRecord } from '../../storage/storage.ts';
-import { postCallback } from './callback.ts';
+import type { NewDelivery, OutboxRecord, Storage } from '../../storage/storage.ts';
+import { type CallbackResult, postCallback } from './callback.ts';
 import { sendChunks, type DeliveryResult } from './delivery.ts';
 import { RecipientQueues } from './recipient-queues.ts';
 import { codeOf } from '../../telemetry/telemetry.ts';
@@ -29,6 +29,16 @@ interface AttemptError {
   readonly code: string;
   readonly message: string;
 }
+
+/** One attempt at a delivery, when its turn has come. */
+interface Sending {
+  readonly target: { readonly channel: string; readonly to: string };
+  readonly delivery: NewDelivery;
+  readonly channels: GatewayConfiguration['channels'];
+  readonly signal: AbortSignal;
+}
+
+type OutboxEnd = Parameters<Storage['completeOutbox']>[1];
 
 const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service ended while it was sending' };
 
@@ -127,71 +137,44 @@ export class Outbox {
   async #deliver(entry: OutboxRecord, signal: AbortSignal): Promise<void> {
     const { delivery } = entry;
     if (delivery === undefined) return;
-    const configuration = this.#context.configuration();
-    const last = await this.#persist(entry, () => this.#context.storage.findLastTarget());
+    const { settings, channels } = this.#context.configuration();
     // What has begun in one place ends there, wherever `last` leads meanwhile.
     const wanted = entry.chunksSent > 0 ? (entry.target ?? delivery) : delivery;
-    const target = resolveTarget(wanted, last, configuration.settings);
+    const last = await this.#persist(entry, () => this.#context.storage.findLastTarget());
+    const target = resolveTarget(wanted, last, settings);
     switch (target.kind) {
-      case 'no-channel': {
-        const note = { code: 'no_channel', message: 'no channel is configured' };
-        await this.#persist(entry, (nowMs) =>
-          this.#context.storage.completeOutbox(entry.id, { state: 'skipped', note, nowMs }),
-        );
-        this.counters.skipped += 1;
-        this.#context.metrics?.observeDelivery({ channel: delivery.channel, result: 'skipped' });
-        return;
-      }
+      case 'no-channel':
+        return this.#skip(entry, delivery.channel);
       case 'problem':
         return this.#giveUp(entry, target, delivery.fallback);
       case 'target':
         return this.#queues.run(queueOf(target), () =>
-          this.#send(entry, { target, delivery, configuration, signal }),
+          this.#send(entry, { target, delivery, channels, signal }),
         );
     }
   }
 
-  async #send(
-    entry: OutboxRecord,
-    {
-      target,
-      delivery,
-      configuration,
-      signal,
-    }: {
-      readonly target: { readonly channel: string; readonly to: string };
-      readonly delivery: NewDelivery;
-      readonly configuration: GatewayConfiguration;
-      readonly signal: AbortSignal;
-    },
-  ): Promise<void> {
+  async #skip(entry: OutboxRecord, channel: string): Promise<void> {
+    const note = { code: 'no_channel', message: 'no channel is configured' };
+    await this.#complete(entry, { state: 'skipped', note });
+    this.#count(channel, 'skipped');
+  }
+
+  async #send(entry: OutboxRecord, sending: Sending): Promise<void> {
+    const { target, signal } = sending;
     // Its turn comes when the service stops: nothing of it has gone out.
     if (this.#isStopping || signal.aborted) return this.#requeue(entry, INTERRUPTED, 0);
-    const { channel, to } = target;
-    const result = await this.#trySend(entry, { configuration, signal, ...target });
-    const code = result.kind === 'sent' ? undefined : result.code;
-    this.#context.log.info(
-      { outboxId: entry.id, runId: entry.runId, channel, attempt: entry.attempts, result: result.kind, code },
-      'delivery attempted',
-    );
+    const result = await this.#trySend(entry, sending);
+    this.#logAttempt(entry, result, target.channel);
     if (wasCutOff(result, signal)) return this.#requeue(entry, INTERRUPTED, 0);
+    return this.#conclude(entry, sending, result);
+  }
+
+  async #conclude(entry: OutboxRecord, sending: Sending, result: DeliveryResult): Promise<void> {
+    const { target, delivery } = sending;
     switch (result.kind) {
-      case 'sent': {
-        const note = { code: 'plain_text', message: 'the channel refused the formatting' };
-        await this.#persist(entry, (nowMs) =>
-          this.#context.storage.completeOutbox(entry.id, {
-            state: 'completed',
-            target: { channel, to },
-            ...(result.refusedFormat ? { note } : {}),
-            ...(delivery.fromMain ? { lastTarget: { channel, to } } : {}),
-            nowMs,
-          }),
-        );
-        this.counters.sent += 1;
-        this.#context.metrics?.observeDelivery({ channel, result: 'sent' });
-        this.#context.alerts.worked({ kind: 'channel', name: channel });
-        return;
-      }
+      case 'sent':
+        return this.#recordSent(entry, sending, result.refusedFormat);
       case 'retry':
         if (result.retryAfterMs !== undefined) {
           this.#queues.hold(queueOf(target), Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS));
@@ -199,48 +182,44 @@ export class Outbox {
         return this.#repeat(entry, result, result);
       case 'failed':
         return this.#giveUp(entry, result, delivery.fallback);
-      case 'ambiguous': {
-        // It may have arrived: sending it again, here or on the fallback, could double it.
-        const message = `it may or may not have arrived (${result.code}: ${result.message})`;
-        return this.#giveUp(entry, { code: 'ambiguous', message });
-      }
+      case 'ambiguous':
+        // Sending it again, here or on the fallback, could double it.
+        return this.#giveUp(entry, perhapsArrived(result));
     }
   }
 
-  async #trySend(
+  async #recordSent(
     entry: OutboxRecord,
-    {
-      configuration: { channels },
-      channel,
-      to,
-      signal,
-    }: {
-      readonly configuration: GatewayConfiguration;
-      readonly channel: string;
-      readonly to: string;
-      readonly signal: AbortSignal;
-    },
-  ): Promise<DeliveryResult> {
+    { target: { channel, to }, delivery }: Sending,
+    refusedFormat: boolean,
+  ): Promise<void> {
+    const note = { code: 'plain_text', message: 'the channel refused the formatting' };
+    await this.#complete(entry, {
+      state: 'completed',
+      target: { channel, to },
+      ...(refusedFormat ? { note } : {}),
+      ...(delivery.fromMain ? { lastTarget: { channel, to } } : {}),
+    });
+    this.#count(channel, 'sent');
+    this.#context.alerts.worked({ kind: 'channel', name: channel });
+  }
+
+  async #trySend(entry: OutboxRecord, { target, channels, signal }: Sending): Promise<DeliveryResult> {
+    const { channel, to } = target;
     let adapter;
     try {
       adapter = await channels.find(channel);
     } catch (error) {
-      const message = error instanceof Error ? error.message : 'it could not be opened';
-      return { kind: 'failed', code: 'not_configured', message };
+      return notConfigured(error instanceof Error ? error.message : 'it could not be opened');
     }
-    if (adapter === undefined) {
-      const message = `channel ${channel} has no settings: add channels.${channel}`;
-      return { kind: 'failed', code: 'not_configured', message };
-    }
-    return sendChunks(adapter, entry, {
-      to,
-      signal,
-      onProgress: async (chunksSent) => {
-        await this.#persist(entry, () =>
-          this.#context.storage.recordProgress(entry.id, { chunksSent, target: { channel, to } }),
-        );
-      },
-    });
+    if (adapter === undefined)
+      return notConfigured(`channel ${channel} has no settings: add channels.${channel}`);
+    const onProgress = async (chunksSent: number): Promise<void> => {
+      await this.#persist(entry, () =>
+        this.#context.storage.recordProgress(entry.id, { chunksSent, target: { channel, to } }),
+      );
+    };
+    return sendChunks(adapter, entry, { to, signal, onProgress });
   }
 
   // --- callbacks ----------------------------------------------------------------------------------------------------
@@ -253,23 +232,34 @@ export class Outbox {
       nowMs: this.#context.now(),
       signal,
     });
-    const code = result.kind === 'failed' ? result.code : undefined;
-    this.#context.log.info(
-      { outboxId: entry.id, runId: entry.runId, attempt: entry.attempts, result: result.kind, code },
-      'callback attempted',
-    );
+    this.#logAttempt(entry, result);
     if (result.kind === 'failed') {
       if (signal.aborted && !result.final) return this.#requeue(entry, INTERRUPTED, 0);
       return this.#repeat(entry, result, result);
     }
-    await this.#persist(entry, (nowMs) =>
-      this.#context.storage.completeOutbox(entry.id, { state: 'completed', nowMs }),
-    );
-    this.counters.sent += 1;
-    this.#context.metrics?.observeDelivery({ channel: 'callback', result: 'sent' });
+    await this.#complete(entry, { state: 'completed' });
+    this.#count('callback', 'sent');
   }
 
   // --- ends ---------------------------------------------------------------------------------------------------------
+
+  #logAttempt(entry: OutboxRecord, result: DeliveryResult | CallbackResult, channel?: string): void {
+    const { id: outboxId, runId, attempts: attempt } = entry;
+    const code = 'code' in result ? result.code : undefined;
+    this.#context.log.info(
+      { outboxId, runId, channel, attempt, result: result.kind, code },
+      `${entry.kind} attempted`,
+    );
+  }
+
+  #count(channel: string, result: keyof OutboxCounters): void {
+    this.counters[result] += 1;
+    this.#context.metrics?.observeDelivery({ channel, result });
+  }
+
+  async #complete(entry: OutboxRecord, end: Omit<OutboxEnd, 'nowMs'>): Promise<void> {
+    await this.#persist(entry, (nowMs) => this.#context.storage.completeOutbox(entry.id, { ...end, nowMs }));
+  }
 
   async #repeat(
     entry: OutboxRecord,
@@ -283,8 +273,7 @@ export class Outbox {
     });
     if (decision.kind === 'give-up') return this.#giveUp(entry, error, entry.delivery?.fallback);
     await this.#requeue(entry, error, decision.delayMs);
-    this.counters.repeated += 1;
-    this.#context.metrics?.observeDelivery({ channel: channelOf(entry), result: 'repeated' });
+    this.#count(channelOf(entry), 'repeated');
   }
 
   async #requeue(entry: OutboxRecord, { code, message }: AttemptError, delayMs: number): Promise<void> {
@@ -301,19 +290,16 @@ export class Outbox {
     const error = { code, message };
     const run = await this.#persist(entry, () => this.#context.storage.findRun(entry.runId));
     const summary = makeFailureSummary(entry, run, { error, fallback });
+    const end = { error, ...summary, ...fallbackPart(entry, fallback) };
     await this.#persist(entry, (nowMs) =>
-      this.#context.storage.deadLetterOutbox(entry.id, {
-        error,
-        ...summary,
-        ...(fallback === undefined || entry.delivery === undefined
-          ? {}
-          : { fallback: toFallback(entry.delivery, fallback) }),
-        nowMs,
-      }),
+      this.#context.storage.deadLetterOutbox(entry.id, { ...end, nowMs }),
     );
-    this.counters.dead += 1;
     const channel = channelOf(entry);
-    this.#context.metrics?.observeDelivery({ channel, result: 'dead' });
+    this.#count(channel, 'dead');
+    this.#tellGivenUp(entry, channel, error);
+  }
+
+  #tellGivenUp(entry: OutboxRecord, channel: string, { code, message }: AttemptError): void {
     const reason = message.split('\n', 1)[0] ?? '';
     this.#context.log.error(
       { outboxId: entry.id, runId: entry.runId, channel, code, reason },
@@ -330,9 +316,22 @@ export class Outbox {
   }
 }
 
-/** The same text, to somebody else. */
-function toFallback({ text, plain }: NewDelivery, target: DeliveryTarget): NewDelivery {
-  return { ...target, text, fromMain: false, ...(plain === true ? { plain } : {}) };
+/** The same text, to somebody else, where there is one. */
+function fallbackPart(
+  { delivery }: OutboxRecord,
+  target: DeliveryTarget | undefined,
+): { readonly fallback?: NewDelivery } {
+  if (target === undefined || delivery === undefined) return {};
+  const { text, plain } = delivery;
+  return { fallback: { ...target, text, fromMain: false, ...(plain === true ? { plain } : {}) } };
+}
+
+function perhapsArrived({ code, message }: AttemptError): AttemptError {
+  return { code: 'ambiguous', message: `it may or may not have arrived (${code}: ${message})` };
+}
+
+function notConfigured(message: string): DeliveryResult {
+  return { kind: 'failed', code: 'not_configured', message };
 }
 
 /** Whether we ended an attempt ourselves: the next start takes it up, as it does after a kill. */
