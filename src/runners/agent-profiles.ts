@@ -222,20 +222,14 @@ function readCodex(stdout: string): AgentReport | undefined {
   const events = objectLines(stdout);
   if (events.length === 0) return undefined;
   const items = events.map((event) => field(event, 'item'));
-  const texts = items.filter((item) => field(item, 'type') === 'agent_message').map(textOf);
-  const failure = events.find((event) => field(event, 'type') === 'turn.failed');
+  const texts = items.filter(isOf('agent_message')).map(textOf);
+  const started = events.find(isOf('thread.started'));
+  const completed = events.findLast(isOf('turn.completed'));
+  const failure = events.find(isOf('turn.failed'));
   return {
     reply: texts.at(-1) ?? '',
-    sessionId: textField(
-      events.find((event) => field(event, 'type') === 'thread.started'),
-      'thread_id',
-    ),
-    usage: usageOf(
-      field(
-        events.findLast((event) => field(event, 'type') === 'turn.completed'),
-        'usage',
-      ),
-    ),
+    sessionId: textField(started, 'thread_id'),
+    usage: usageOf(field(completed, 'usage')),
     error: failure === undefined ? undefined : (textField(field(failure, 'error'), 'message') ?? 'no reason'),
   };
 }
@@ -251,16 +245,10 @@ function readOpencode(stdout: string): AgentReport | undefined {
   const events = objectLines(stdout);
   if (events.length === 0) return undefined;
   const parts = events.map((event) => field(event, 'part'));
-  const texts = parts.filter((part) => field(part, 'type') === 'text').map(textOf);
-  const failure = field(
-    events.find((event) => field(event, 'type') === 'error'),
-    'error',
-  );
+  const texts = parts.filter(isOf('text')).map(textOf);
+  const failure = field(events.find(isOf('error')), 'error');
   const said = textField(field(failure, 'data'), 'message') ?? textField(failure, 'name');
-  const tokens = field(
-    parts.findLast((part) => field(part, 'type') === 'step-finish'),
-    'tokens',
-  );
+  const tokens = field(parts.findLast(isOf('step-finish')), 'tokens');
   return {
     reply: texts.join('\n\n'),
     sessionId: textField(events[0], 'sessionID'),
@@ -268,6 +256,11 @@ function readOpencode(stdout: string): AgentReport | undefined {
     error: failure === undefined ? undefined : (said ?? 'no reason'),
   };
 }
+
+const isOf =
+  (type: string) =>
+  (value: unknown): boolean =>
+    field(value, 'type') === type;
 
 const textOf = (item: unknown): string => textField(item, 'text') ?? '';
 

@@ -16,15 +16,15 @@ import {
   type AgentSession,
   type Permission,
 } from './agent-profiles.ts';
-import { createCommandRunner, type HostEnvironment } from './command-runner.ts';
+import { type CommandSettings, createCommandRunner, type HostEnvironment } from './command-runner.ts';
 import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
 
 export type AgentSettings = Extract<RunnerSettings, { readonly kind: 'agent' }>;
 type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 
-/** Reports hold more than the reply: events, statistics, what tools were asked. */
 /** What an agent may call a conversation: it becomes an argument later. */
 const SESSION_NAME = /^\w[\w.-]{0,199}$/;
+/** Reports hold more than the reply: events, statistics, what tools were asked. */
 const REPORT_BYTES = 16_777_216;
 
 export function createAgentRunner(settings: AgentSettings, host: HostEnvironment): Runner {
@@ -94,36 +94,40 @@ class AgentTurn {
   }
 
   #run(session: AgentSession): Promise<TurnResult> {
-    const {
-      command,
-      argv,
-      agent: _,
-      sessions: _sessions,
-      model: _model,
-      access,
-      ...settings
-    } = this.#settings;
+    const { access, argv } = this.#settings;
     const permission: Permission = this.#profile.access[access];
     const { model, thinking } = this.#turn;
+    const options = this.#profile.argv({ session, model, thinking, extra: [...permission.argv, ...argv] });
     const runner = createCommandRunner(
-      {
-        ...settings,
-        kind: 'command',
-        argv: [
-          command,
-          ...this.#profile.argv({ session, model, thinking, extra: [...permission.argv, ...argv] }),
-        ],
-        env: { ...permission.env, ...settings.env },
-        prompt: 'stdin',
-        passEnv: [...this.#profile.variables, ...settings.passEnv],
-        retryExitCodes: [],
-        maxReplyBytes: settings.maxReplyBytes + REPORT_BYTES,
-      },
+      commandOf(this.#settings, { options, env: permission.env, variables: this.#profile.variables }),
       this.#host,
     );
     const timeoutSeconds = Math.max((this.#endsAt - performance.now()) / 1000, 0.001);
     return runner.run({ ...this.#turn, timeoutSeconds }, this.#options);
   }
+}
+
+/** The command of a turn: the agent with its options, variables and permission. */
+function commandOf(
+  { command, agent: _agent, sessions: _sessions, model: _model, access: _access, ...settings }: AgentSettings,
+  { options, env, variables }: AgentCall,
+): CommandSettings {
+  return {
+    ...settings,
+    kind: 'command',
+    argv: [command, ...options],
+    env: { ...env, ...settings.env },
+    prompt: 'stdin',
+    passEnv: [...variables, ...settings.passEnv],
+    retryExitCodes: [],
+    maxReplyBytes: settings.maxReplyBytes + REPORT_BYTES,
+  };
+}
+
+interface AgentCall {
+  readonly options: readonly string[];
+  readonly env: Permission['env'];
+  readonly variables: readonly string[];
 }
 
 /** The other way to begin, where the agent says that it lacks the conversation, or has it already. */

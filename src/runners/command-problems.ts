@@ -50,17 +50,20 @@ function folderProblems(
       : [{ severity: 'error', code: 'RUNNER_FOLDER', message: `the private folder ${message}`, hint }];
   }
   if (cwd === undefined || !isWithin(configDir, cwd)) return [];
-  return [
-    {
-      severity: 'warning',
-      code: 'RUNNER_FOLDER',
-      ...(hasCwd ? { key: 'cwd' } : {}),
-      message:
-        'the command works in a folder that holds the configuration: ' +
-        'an agent that works here on text from outside can read and change it',
-      hint: `${hasCwd ? 'write' : 'add'} cwd: private ${hasCwd ? 'at' : 'to'} ${at}${hasCwd ? '.cwd' : ''}${kind === 'agent' ? ', or leave cwd out' : ''}`,
-    },
-  ];
+  const rest = kind === 'agent' ? ', or leave cwd out' : '';
+  const hint = `${hasCwd ? `write cwd: private at ${at}.cwd` : `add cwd: private to ${at}`}${rest}`;
+  return [configurationFolder({ ...(hasCwd ? { key: 'cwd' } : {}), hint })];
+}
+
+function configurationFolder(place: Pick<CommandProblem, 'key' | 'hint'>): CommandProblem {
+  return {
+    severity: 'warning',
+    code: 'RUNNER_FOLDER',
+    message:
+      'the command works in a folder that holds the configuration: ' +
+      'an agent that works here on text from outside can read and change it',
+    ...place,
+  };
 }
 
 /** Arguments that say something else about permissions than `access` does. */
@@ -70,28 +73,30 @@ const PERMISSION_OPTIONS =
 /** What loosens the access of an agent that reads what senders wrote. */
 function accessProblems(runner: CommandRunner, { at }: CommandPlace): readonly CommandProblem[] {
   if (runner.kind !== 'agent') return [];
-  if (runner.access === 'full') {
-    return [
-      {
-        severity: 'warning',
-        code: 'RUNNER_ACCESS',
-        key: 'access',
-        message: `${runner.agent} may do everything that the user of the service may, and it reads text from outside`,
-        hint: 'write access: read, or edit; or run the service in a container of its own',
-      },
-    ];
-  }
-  const option = runner.argv.find((argument) => PERMISSION_OPTIONS.test(argument));
-  if (option === undefined) return [];
-  return [
-    {
-      severity: 'warning',
-      code: 'RUNNER_ACCESS',
-      key: 'argv',
-      message: `${option.slice(0, 80)} comes after the options of access: ${runner.access}, and may allow more than they do`,
-      hint: `remove it from ${at}.argv, and write access: read, edit or full`,
-    },
-  ];
+  const { access, agent, argv } = runner;
+  if (access === 'full') return [fullAccess(agent)];
+  const option = argv.find((argument) => PERMISSION_OPTIONS.test(argument));
+  return option === undefined ? [] : [loosened(option, access, at)];
+}
+
+function fullAccess(agent: string): CommandProblem {
+  return {
+    severity: 'warning',
+    code: 'RUNNER_ACCESS',
+    key: 'access',
+    message: `${agent} may do everything that the user of the service may, and it reads text from outside`,
+    hint: 'write access: read, or edit; or run the service in a container of its own',
+  };
+}
+
+function loosened(option: string, access: string, at: string): CommandProblem {
+  return {
+    severity: 'warning',
+    code: 'RUNNER_ACCESS',
+    key: 'argv',
+    message: `${option.slice(0, 80)} comes after the options of access: ${access}, and may allow more than they do`,
+    hint: `remove it from ${at}.argv, and write access: read, edit or full`,
+  };
 }
 
 function programProblems(
@@ -104,15 +109,18 @@ function programProblems(
   if (runner.kind === 'command' && program.includes(' ')) return [lineProblem(runner.argv, program)];
   const shown = isWithin(program, configDir) ? `./${relative(configDir, program)}` : program;
   const where = isAbsolute(program) ? 'there is no such program' : 'it is not on PATH';
-  return [
-    {
-      severity: 'warning',
-      code: 'COMMAND_NOT_FOUND',
-      key: runner.kind === 'agent' ? 'kind' : 'argv',
-      message: `the command ${shown.slice(0, 80)} cannot be started: ${where}`,
-      hint: `install it, or name it with its folder at ${at}.${runner.kind === 'agent' ? 'command' : 'argv'}; runs wait until it is there`,
-    },
-  ];
+  return [notFound(runner.kind, `the command ${shown.slice(0, 80)} cannot be started: ${where}`, at)];
+}
+
+function notFound(kind: CommandRunner['kind'], message: string, at: string): CommandProblem {
+  const place = `${at}.${kind === 'agent' ? 'command' : 'argv'}`;
+  return {
+    severity: 'warning',
+    code: 'COMMAND_NOT_FOUND',
+    key: kind === 'agent' ? 'kind' : 'argv',
+    message,
+    hint: `install it, or name it with its folder at ${place}; runs wait until it is there`,
+  };
 }
 
 /** A whole command line in one element of `argv`, as a shell would split it. */
@@ -136,23 +144,22 @@ function keyProblems(runner: CommandRunner, { at, host }: CommandPlace): readonl
   const words = new Set(
     runner.argv.flatMap((argument) => argument.split(/[\s;|&()'"]+/).map((word) => basename(word))),
   );
-  return Object.entries(AGENT_PROFILES).flatMap(([agent, { keys }]): CommandProblem[] => {
-    if (!words.has(agent)) return [];
-    const isKnown = (name: string): boolean =>
-      Object.hasOwn(runner.env, name) || runner.passEnv.includes(name);
+  const isKnown = (name: string): boolean => Object.hasOwn(runner.env, name) || runner.passEnv.includes(name);
+  return Object.entries(AGENT_PROFILES).flatMap(([agent, { keys }]) => {
     const set = keys.filter((name) => (host[name] ?? '') !== '');
-    if (set.length === 0 || keys.some(isKnown)) return [];
-    const list = set.join(', ');
-    return [
-      {
-        severity: 'warning',
-        code: 'RUNNER_ENVIRONMENT',
-        key: 'argv',
-        message: `${list} is set for the service, but the command ${agent} does not get it`,
-        hint: `add passEnv: [${list}] to ${at}, or use kind: ${agent}, which passes it on`,
-      },
-    ];
+    if (!words.has(agent) || set.length === 0 || keys.some(isKnown)) return [];
+    return [notPassedOn(set.join(', '), agent, at)];
   });
+}
+
+function notPassedOn(list: string, agent: string, at: string): CommandProblem {
+  return {
+    severity: 'warning',
+    code: 'RUNNER_ENVIRONMENT',
+    key: 'argv',
+    message: `${list} is set for the service, but the command ${agent} does not get it`,
+    hint: `add passEnv: [${list}] to ${at}, or use kind: ${agent}, which passes it on`,
+  };
 }
 
 function isExecutable(program: string, path = ''): boolean {

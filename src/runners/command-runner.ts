@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { RunnerSettings } from '../config/config.ts';
-import { expandArgv } from './command-argv.ts';
+import { type ArgvValues, expandArgv } from './command-argv.ts';
 import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
 import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
 import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
@@ -31,6 +31,8 @@ type Ending =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'aborted' }
   | { readonly kind: 'flooded' };
+
+type Exit = Extract<Ending, { readonly kind: 'exit' }>;
 
 /**
  * A runner for any agent that is a command: prompt on stdin (or as a file), reply on stdout. The command gets an
@@ -90,23 +92,38 @@ async function runCommand(
   turn: Turn,
   context: CommandContext,
 ): Promise<TurnResult> {
-  const expanded = expandArgv(settings.argv, {
-    prompt_file: context.workspace.promptFile,
+  const expanded = expandArgv(settings.argv, argvValues(turn, context.workspace));
+  if (!expanded.ok) return unsafeArgument(expanded.index);
+  const [file = '', ...args] = expanded.argv;
+  const { execa } = await import('execa');
+  const child = execa(file, args, spawnOptions(settings, turn, context));
+  const { pid, nodeChildProcess } = child;
+  if (pid === undefined) return spawnFailure(file, await child);
+  // Its outcome is read from the process itself; with reject off this promise only ever resolves.
+  void child.catch(() => {});
+  return await superviseCommand(settings, turn, { ...context, pid, child: nodeChildProcess });
+}
+
+function unsafeArgument(index: number): TurnResult {
+  const message = `argv[${index}] would start with a dash that comes from the request, not from the template`;
+  return notStarted('unsafe_argument', message, true);
+}
+
+function argvValues(turn: Turn, workspace: CommandWorkspace): ArgvValues {
+  return {
+    prompt_file: workspace.promptFile,
     model: turn.model,
     thinking: turn.thinking,
     session_key: turn.sessionKey,
     session_id: turn.sessionId,
     timeout_seconds: String(turn.timeoutSeconds),
     run_id: turn.runId,
-    history_file: context.workspace.historyFile,
-  });
-  if (!expanded.ok) {
-    const message = `argv[${expanded.index}] would start with a dash that comes from the request, not from the template`;
-    return notStarted('unsafe_argument', message, true);
-  }
-  const [file = '', ...args] = expanded.argv;
-  const { execa } = await import('execa');
-  const child = execa(file, args, {
+    history_file: workspace.historyFile,
+  };
+}
+
+function spawnOptions(settings: CommandSettings, turn: Turn, context: CommandContext) {
+  return {
     ...(context.cwd === undefined ? {} : { cwd: context.cwd }),
     env: commandEnvironment(settings, turn, context),
     extendEnv: false,
@@ -117,23 +134,19 @@ async function runCommand(
     reject: false,
     // Its own process group: the whole of it can be ended with one signal.
     killDescendants: true,
-  });
-  if (child.pid === undefined) {
-    const { code = 'unknown' } = await child;
-    const message = `the command ${file.slice(0, 80)} did not start (${code}): is it on PATH, and does its cwd exist?`;
-    const isOwnFault = FINAL_SPAWN_CODES.has(code);
-    return {
-      ...notStarted('spawn_failed', message, isOwnFault),
-      ...(isOwnFault ? {} : { affects: 'runner' }),
-    };
-  }
-  // Its outcome is read from the process itself; with reject off this promise only ever resolves.
-  void child.catch(() => {});
-  return await superviseCommand(settings, turn, {
-    ...context,
-    pid: child.pid,
-    child: child.nodeChildProcess,
-  });
+  } as const;
+}
+
+function spawnFailure(
+  file: string,
+  { code = 'unknown' }: { readonly code?: string | undefined },
+): TurnResult {
+  const message = `the command ${file.slice(0, 80)} did not start (${code}): is it on PATH, and does its cwd exist?`;
+  const isOwnFault = FINAL_SPAWN_CODES.has(code);
+  return {
+    ...notStarted('spawn_failed', message, isOwnFault),
+    ...(isOwnFault ? {} : { affects: 'runner' }),
+  };
 }
 
 interface Supervision extends CommandContext {
@@ -155,32 +168,43 @@ async function superviseCommand(
   const tree: ProcessTree = { runId: turn.runId, pgid: pid, startTicks, own: true };
   const stdout = new BoundedHead(settings.maxReplyBytes);
   const stderr = new BoundedTail(STDERR_TAIL_BYTES);
-  let cancelDeadline = (): void => {};
-  const ended = new Promise<Ending>((resolve) => {
-    child.once('exit', (code, exitSignal) => resolve({ kind: 'exit', code, signal: exitSignal }));
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (!stdout.add(chunk)) resolve({ kind: 'flooded' });
-    });
-    child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
-    if (signal.aborted) resolve({ kind: 'aborted' });
-    signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true });
-    cancelDeadline = armTimer(turn.timeoutSeconds * 1000, () => resolve({ kind: 'timeout' }));
-  });
-  // A command that does not read its prompt closes the pipe (EPIPE); what it does is told by its exit code.
-  child.stdin?.on('error', () => {});
+  const ended = endingOf(child, { stdout, stderr }, { signal, timeoutSeconds: turn.timeoutSeconds });
   // The prompt follows only once the process is on record: before that the command has nothing to act on.
   await onProcess({ pgid: pid, startTicks });
   child.stdin?.end(turn.prompt);
-
   const ending = await ended;
-  cancelDeadline();
+  const isClean = await endCommand(child, tree, ending);
+  const result = toResult(settings, turn, { ending, stdout: stdout.text(), stderr: stderr.text() });
+  return isClean ? result : withSurvivors(result);
+}
+
+/** Collects the output, and resolves to the first thing that ends the command. */
+function endingOf(
+  child: Supervision['child'],
+  { stdout, stderr }: { readonly stdout: BoundedHead; readonly stderr: BoundedTail },
+  { signal, timeoutSeconds }: { readonly signal: AbortSignal; readonly timeoutSeconds: number },
+): Promise<Ending> {
+  const { promise, resolve } = Promise.withResolvers<Ending>();
+  child.once('exit', (code, exitSignal) => resolve({ kind: 'exit', code, signal: exitSignal }));
+  child.stdout?.on('data', (chunk: Buffer) => {
+    if (!stdout.add(chunk)) resolve({ kind: 'flooded' });
+  });
+  child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
+  // A command that does not read its prompt closes the pipe (EPIPE); what it does is told by its exit code.
+  child.stdin?.on('error', () => {});
+  if (signal.aborted) resolve({ kind: 'aborted' });
+  signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true });
+  return promise.finally(armTimer(timeoutSeconds * 1000, () => resolve({ kind: 'timeout' })));
+}
+
+/** Ends what is left of the command, after what it printed last was read; resolves to whether nothing is. */
+async function endCommand(child: Supervision['child'], tree: ProcessTree, ending: Ending): Promise<boolean> {
   if (ending.kind === 'exit') await drain(child.stdout, child.stderr);
-  const clean = await endProcessTree(tree, TERM_GRACE_MS);
+  const isClean = await endProcessTree(tree, TERM_GRACE_MS);
   child.stdin?.destroy();
   child.stdout?.destroy();
   child.stderr?.destroy();
-  const result = toResult(settings, turn, { ending, stdout: stdout.text(), stderr: stderr.text() });
-  return clean ? result : withSurvivors(result);
+  return isClean;
 }
 
 /** A process left behind may hold the pipes open, so what ends the wait is silence, not the end of the stream. */
@@ -217,11 +241,7 @@ function toResult(settings: CommandSettings, turn: Turn, output: CommandOutput):
   }
 }
 
-function exitResult(
-  settings: CommandSettings,
-  output: CommandOutput,
-  exit: Extract<Ending, { readonly kind: 'exit' }>,
-): TurnResult {
+function exitResult(settings: CommandSettings, output: CommandOutput, exit: Exit): TurnResult {
   const said = output.stderr === '' ? '' : `\n${output.stderr}`;
   if (exit.code !== null && settings.retryExitCodes.includes(exit.code)) {
     return notStarted(`exit_${exit.code}`, `the command asked to be run again${said}`, false);
@@ -231,12 +251,13 @@ function exitResult(
     if (!extracted.ok) return failed('error', extracted.code, extracted.message);
     return { kind: 'completed', outcome: 'ok', reply: extracted.reply };
   }
-  const reply = extracted.ok ? extracted.reply : '';
-  if (exit.code !== null) {
-    return failed('error', `exit_${exit.code}`, `the command exited with code ${exit.code}${said}`, reply);
-  }
-  const name = (exit.signal ?? 'unknown').toLowerCase();
-  return failed('error', `signal_${name}`, `the command was ended by ${exit.signal}${said}`, reply);
+  const { code, how } = describeExit(exit);
+  return failed('error', code, `the command ${how}${said}`, extracted.ok ? extracted.reply : '');
+}
+
+function describeExit({ code, signal }: Exit): { readonly code: string; readonly how: string } {
+  if (code !== null) return { code: `exit_${code}`, how: `exited with code ${code}` };
+  return { code: `signal_${(signal ?? 'unknown').toLowerCase()}`, how: `was ended by ${signal}` };
 }
 
 function failed(outcome: 'error' | 'timeout', code: string, message: string, reply = ''): TurnResult {
@@ -260,13 +281,8 @@ function commandEnvironment(
   turn: Turn,
   { host, workspace }: CommandContext,
 ): Record<string, string> {
-  const environment: Record<string, string> = {};
-  const passed = new Set([...PASSED_VARIABLES, ...settings.passEnv]);
-  for (const [name, value] of Object.entries(host)) {
-    if (value !== undefined && (passed.has(name) || name.startsWith('LC_'))) environment[name] = value;
-  }
   return {
-    ...environment,
+    ...allowedOf(host, [...PASSED_VARIABLES, ...settings.passEnv]),
     ...settings.env,
     [RUN_ID_VARIABLE]: turn.runId,
     SLUICE_SESSION_KEY: turn.sessionKey,
@@ -278,4 +294,13 @@ function commandEnvironment(
     ...(turn.traceparent === undefined ? {} : { TRACEPARENT: turn.traceparent }),
     ...(workspace.promptFile === undefined ? {} : { SLUICE_PROMPT_FILE: workspace.promptFile }),
   };
+}
+
+function allowedOf(host: HostEnvironment, names: readonly string[]): Record<string, string> {
+  const allowed = new Set(names);
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(host)) {
+    if (value !== undefined && (allowed.has(name) || name.startsWith('LC_'))) environment[name] = value;
+  }
+  return environment;
 }

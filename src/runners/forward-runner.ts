@@ -24,8 +24,9 @@ import {
   StatusError,
   textField,
 } from '../outgoing/outgoing.ts';
-import type { Runner, Turn, TurnResult } from './runner.ts';
-import { armTimer, pause } from '../timers/timers.ts';
+import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+import { startDeadline } from './turn-deadline.ts';
+import { pause } from '../timers/timers.ts';
 
 export type ForwardSettings = Extract<RunnerSettings, { readonly kind: 'forward' }>;
 
@@ -41,30 +42,43 @@ type Remote = 'sluice' | 'other';
 
 /** A runner that hands turns to another gateway's hook endpoints; `name` is what summaries call it. */
 export function createForwardRunner(settings: ForwardSettings, name: string): Runner {
-  let remote: Remote | undefined;
-  return {
-    kind: 'forward',
-    run: async (turn, options) => {
-      const deadline = new AbortController();
-      const cancel = armTimer(turn.timeoutSeconds * 1000, () => deadline.abort());
-      const signal = AbortSignal.any([options.signal, deadline.signal]);
-      const { token } = settings;
-      try {
-        if (turn.kind === 'heartbeat') return await forwardWake(settings, turn, signal);
-        try {
-          remote ??= await recognise(settings, signal);
-        } catch (error) {
-          return failureOf(error, { timedOut: false, token, started: false });
-        }
-        if (remote === 'sluice') return await forwardAgent(settings, turn, signal);
-        return await handOver(settings, turn, { signal, name });
-      } catch (error) {
-        return failureOf(error, { timedOut: deadline.signal.aborted, token, started: true });
-      } finally {
-        cancel();
-      }
-    },
-  };
+  return new ForwardRunner(settings, name);
+}
+
+class ForwardRunner implements Runner {
+  readonly kind = 'forward';
+  readonly #settings: ForwardSettings;
+  readonly #name: string;
+  #remote: Remote | undefined;
+
+  constructor(settings: ForwardSettings, name: string) {
+    this.#settings = settings;
+    this.#name = name;
+  }
+
+  async run(turn: Turn, options: RunnerOptions): Promise<TurnResult> {
+    const deadline = startDeadline(turn, options.signal);
+    try {
+      return await this.#forward(turn, deadline.signal);
+    } catch (error) {
+      const { token } = this.#settings;
+      return failureOf(error, { timedOut: deadline.isOver(), token, started: true });
+    } finally {
+      deadline.cancel();
+    }
+  }
+
+  async #forward(turn: Turn, signal: AbortSignal): Promise<TurnResult> {
+    const settings = this.#settings;
+    if (turn.kind === 'heartbeat') return forwardWake(settings, turn, signal);
+    try {
+      this.#remote ??= await recognise(settings, signal);
+    } catch (error) {
+      return failureOf(error, { timedOut: false, token: settings.token, started: false });
+    }
+    if (this.#remote === 'sluice') return forwardAgent(settings, turn, signal);
+    return handOver(settings, turn, { signal, name: this.#name });
+  }
 }
 
 /** A turn of the main session becomes a wake of the remote's. */

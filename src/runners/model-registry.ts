@@ -38,29 +38,28 @@ export async function loadModelRegistry(settings: ModelSettings): Promise<ModelR
   };
 }
 
-async function makeProvider(name: string, provider: ProviderSettings, unlimitedFetch: typeof fetch) {
-  const { apiKey, baseUrl, kind } = provider;
-  const fetch = unlimitedFetch;
-  switch (kind) {
+async function makeProvider(name: string, provider: ProviderSettings, fetch: typeof globalThis.fetch) {
+  const { apiKey, baseUrl } = provider;
+  switch (provider.kind) {
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      if (baseUrl === undefined) throw new Error(`providers.${name}.baseUrl is required`);
-      return createOpenAICompatible({
-        name,
-        baseURL: baseUrl,
-        fetch,
-        ...(apiKey === undefined ? {} : { apiKey }),
-      });
+      const baseURL = required(baseUrl, `providers.${name}.baseUrl`);
+      return createOpenAICompatible({ name, baseURL, fetch, ...(apiKey === undefined ? {} : { apiKey }) });
     }
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai');
-      if (apiKey === undefined) throw new Error(`providers.${name}.apiKey is required`);
-      return createOpenAI({ name, baseURL: baseUrl ?? OPENAI_URL, apiKey, fetch });
+      const key = required(apiKey, `providers.${name}.apiKey`);
+      return createOpenAI({ name, baseURL: baseUrl ?? OPENAI_URL, apiKey: key, fetch });
     }
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
-      if (apiKey === undefined) throw new Error(`providers.${name}.apiKey is required`);
-      return createAnthropic({ name, baseURL: baseUrl ?? ANTHROPIC_URL, apiKey, fetch });
+      const key = required(apiKey, `providers.${name}.apiKey`);
+      return createAnthropic({ name, baseURL: baseUrl ?? ANTHROPIC_URL, apiKey: key, fetch });
     }
   }
+}
+
+function required(value: string | undefined, at: string): string {
+  if (value === undefined) throw new Error(`${at} is required`);
+  return value;
 }

@@ -9,7 +9,7 @@ import { type ModelSettings, explainMissingModelPackages, unknownModel } from '.
 import { loadModelRegistry, type ModelRegistry } from './model-registry.ts';
 import { connectionCode, describe, parseRetryAfter, retryDelay } from '../outgoing/outgoing.ts';
 import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
-import { armTimer } from '../timers/timers.ts';
+import { startDeadline } from './turn-deadline.ts';
 
 export interface ModelRunnerOptions {
   /** `agents.defaults.model`, aliases resolved: used where a turn names none. */
@@ -31,23 +31,12 @@ const REASONING = {
 
 /** A runner that asks a model of the configured providers, with the session's history; loaded on its first turn. */
 export function createModelRunner(settings: ModelSettings, options: ModelRunnerOptions): Runner {
-  let loading: Promise<ModelRegistry> | undefined;
-  const load = async (): Promise<ModelRegistry> => {
-    loading ??= loadModelRegistry(settings);
-    try {
-      return await loading;
-    } catch (error) {
-      loading = undefined;
-      throw error;
-    }
-  };
+  const load = loadedOnce(() => loadModelRegistry(settings));
   return {
     kind: 'model',
     run: async (turn, { signal }) => {
       const name = turn.model ?? options.defaultModel;
-      if (name === undefined) {
-        return notStarted('unknown_model', 'the turn names no model and agents.defaults.model is not set');
-      }
+      if (name === undefined) return notStarted('unknown_model', NO_MODEL);
       const problem = unknownModel(settings, name);
       if (problem !== undefined) return notStarted('unknown_model', problem);
       const registry = await load().catch((error: unknown) => ({ loadError: error }));
@@ -55,6 +44,22 @@ export function createModelRunner(settings: ModelSettings, options: ModelRunnerO
         return notStarted('not_configured', loadProblem(settings, registry.loadError));
       return runTurn(registry, settings, { turn, name, signal });
     },
+  };
+}
+
+const NO_MODEL = 'the turn names no model and agents.defaults.model is not set';
+
+/** What is loaded when it is first asked for, and again where that failed. */
+function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return async () => {
+    loading ??= load();
+    try {
+      return await loading;
+    } catch (error) {
+      loading = undefined;
+      throw error;
+    }
   };
 }
 
@@ -67,34 +72,31 @@ interface ModelTurn {
 async function runTurn(
   registry: ModelRegistry,
   settings: ModelSettings,
-  what: ModelTurn,
+  { name, signal, turn }: ModelTurn,
 ): Promise<TurnResult> {
-  const { name, signal, turn } = what;
-  const deadline = new AbortController();
-  const cancel = armTimer(turn.timeoutSeconds * 1000, () => deadline.abort());
+  const deadline = startDeadline(turn, signal);
   const provider = settings.providers[name.slice(0, name.indexOf('/'))];
-  const reasoning = provider?.reasoning === true ? reasoningOf(turn.thinking) : undefined;
+  const asked = questionOf(turn, settings, provider?.reasoning === true);
   try {
-    const result = await registry.generateText({
-      model: registry.getModel(name),
-      ...(settings.system === undefined ? {} : { instructions: settings.system }),
-      messages: messagesOf(turn),
-      ...(reasoning === undefined ? {} : { reasoning }),
-      ...(settings.maxOutputTokens === undefined ? {} : { maxOutputTokens: settings.maxOutputTokens }),
-      maxRetries: 0,
-      abortSignal: AbortSignal.any([signal, deadline.signal]),
-    });
-    return resultOf(result);
+    const model = registry.getModel(name);
+    return resultOf(await registry.generateText({ model, ...asked, abortSignal: deadline.signal }));
   } catch (error) {
-    if (deadline.signal.aborted) {
-      const message = `the model did not answer within ${turn.timeoutSeconds} s`;
-      return { kind: 'completed', outcome: 'timeout', reply: '', error: { code: 'timeout', message } };
-    }
-    const secrets = provider?.apiKey === undefined ? [] : [provider.apiKey];
-    return failureOf(registry, error, secrets);
+    if (deadline.isOver()) return timedOut(turn);
+    return failureOf(registry, error, provider?.apiKey === undefined ? [] : [provider.apiKey]);
   } finally {
-    cancel();
+    deadline.cancel();
   }
+}
+
+function questionOf(turn: Turn, { system, maxOutputTokens }: ModelSettings, reasons: boolean) {
+  const reasoning = reasons ? reasoningOf(turn.thinking) : undefined;
+  return {
+    ...(system === undefined ? {} : { instructions: system }),
+    messages: messagesOf(turn),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    maxRetries: 0,
+  };
 }
 
 function reasoningOf(thinking = ''): (typeof REASONING)[keyof typeof REASONING] | undefined {
@@ -110,26 +112,26 @@ function messagesOf(turn: Turn): { role: 'user' | 'assistant'; content: string }
   ];
 }
 
+type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 type Generated = Awaited<ReturnType<ModelRegistry['generateText']>>;
 
 function resultOf(result: Generated): TurnResult {
   const { inputTokens, outputTokens } = result.usage;
   const usage = {
-    usage: {
-      ...(inputTokens === undefined ? {} : { inputTokens }),
-      ...(outputTokens === undefined ? {} : { outputTokens }),
-    },
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
   };
   const reply = result.text.trim();
-  if (result.finishReason === 'content-filter') {
-    const error = { code: 'refused', message: 'the model or its provider refused to answer' };
-    return { kind: 'completed', outcome: 'error', reply, error, ...usage };
-  }
-  if (reply === '') {
-    const error = { code: 'no_text', message: `the model ended without text (${result.finishReason})` };
-    return { kind: 'completed', outcome: 'error', reply, error, ...usage };
-  }
-  return { kind: 'completed', outcome: 'ok', reply, ...usage };
+  if (result.finishReason === 'content-filter')
+    return { ...failed('refused', 'the model or its provider refused to answer'), reply, usage };
+  if (reply === '')
+    return { ...failed('no_text', `the model ended without text (${result.finishReason})`), usage };
+  return { kind: 'completed', outcome: 'ok', reply, usage };
+}
+
+function timedOut({ timeoutSeconds }: Turn): TurnResult {
+  const message = `the model did not answer within ${timeoutSeconds} s`;
+  return { ...failed('timeout', message), outcome: 'timeout' };
 }
 
 function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly string[]): TurnResult {
@@ -142,8 +144,12 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
   const { statusCode: status, responseHeaders = {} } = error;
   if (status === undefined) return failed('connection_lost', 'the connection to the provider broke off');
   const said = describe(error.message, secrets) ?? 'no reason given';
-  if (!NOT_STARTED_STATUS.has(status)) return failedWith(status, said);
-  const retryAfterMs = retryAfterOf(responseHeaders);
+  return NOT_STARTED_STATUS.has(status)
+    ? refusedForNow(status, said, retryAfterOf(responseHeaders))
+    : failedWith(status, said);
+}
+
+function refusedForNow(status: number, said: string, retryAfterMs: number | undefined): TurnResult {
   return {
     kind: 'not-started',
     code: status === 429 ? 'rate_limited' : 'unavailable',
@@ -172,7 +178,7 @@ function retryAfterOf(headers: Readonly<Record<string, string>>): number | undef
   return ms === undefined ? parseRetryAfter(headers['retry-after']) : retryDelay(Number(ms));
 }
 
-function failed(code: string, message: string): TurnResult {
+function failed(code: string, message: string): Completed {
   return { kind: 'completed', outcome: 'error', reply: '', error: { code, message } };
 }
 

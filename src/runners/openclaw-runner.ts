@@ -6,7 +6,15 @@
  * to their main session through their `/hooks/wake`, and the person's own chat shows them.
  */
 import type { RunnerSettings } from '../config/config.ts';
-import { connectionCode, describe, fetchJson, field, StatusError, textField } from '../outgoing/outgoing.ts';
+import {
+  connectionCode,
+  describe,
+  fetchJson,
+  field,
+  type JsonAnswer,
+  StatusError,
+  textField,
+} from '../outgoing/outgoing.ts';
 import { HEARTBEAT_OK } from './acknowledgement.ts';
 import { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
 import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
@@ -36,6 +44,15 @@ export function createOpenClawRunner(settings: OpenClawSettings, host: HostEnvir
   };
 }
 
+/** Each is left out where the turn has no such value. */
+const TURN_OPTIONS = [
+  ['--session-id', '{session_id}'],
+  ['--message-file', '{prompt_file}'],
+  ['--timeout', '{timeout_seconds}'],
+  ['--model', '{model}'],
+  ['--thinking', '{thinking}'],
+];
+
 function commandOf({ command, agent, passEnv, maxReplyBytes }: OpenClawSettings): CommandSettings {
   return {
     kind: 'command',
@@ -44,16 +61,7 @@ function commandOf({ command, agent, passEnv, maxReplyBytes }: OpenClawSettings)
       'agent',
       '--json',
       ...(agent === undefined ? [] : ['--agent', agent]),
-      '--session-id',
-      '{session_id}',
-      '--message-file',
-      '{prompt_file}',
-      '--timeout',
-      '{timeout_seconds}',
-      '--model',
-      '{model}',
-      '--thinking',
-      '{thinking}',
+      ...TURN_OPTIONS.flat(),
     ],
     prompt: 'file',
     env: {},
@@ -76,13 +84,15 @@ function readReport(result: TurnResult): TurnResult {
   const usage = usageOf(field(field(field(field(report, 'result'), 'meta'), 'agentMeta'), 'usage'));
   const done = { ...result, reply, ...(usage === undefined ? {} : { usage }) };
   if (status === 'ok') return done;
-  if (status === 'timeout') {
-    const error = { code: 'timeout', message: 'openclaw ended the turn at its time limit' };
-    return { ...done, outcome: 'timeout', error };
-  }
+  if (status !== 'timeout') return { ...done, outcome: 'error', error: agentError(report, status) };
+  const error = { code: 'timeout', message: 'openclaw ended the turn at its time limit' };
+  return { ...done, outcome: 'timeout', error };
+}
+
+function agentError(report: unknown, status: string): { readonly code: string; readonly message: string } {
   const said = describe(textField(field(report, 'error'), 'message') ?? textField(report, 'summary'), []);
   const message = `openclaw ended the turn with ${status.slice(0, 40)}${said === undefined ? '' : `: ${said}`}`;
-  return { ...done, outcome: 'error', error: { code: 'agent_error', message } };
+  return { code: 'agent_error', message };
 }
 
 /** What the agent said, in all parts of its reply. */
@@ -107,27 +117,32 @@ async function wakeTheirs(
   turn: Turn,
   { signal }: RunnerOptions,
 ): Promise<TurnResult> {
-  if (hooks === undefined) {
-    return { kind: 'not-started', code: 'not_configured', message: NO_HOOKS, final: false };
-  }
+  if (hooks === undefined) return NO_HOOKS;
   try {
     const answer = await fetchJson(`${hooks.url.replace(/\/+$/, '')}/wake`, {
       headers: { authorization: `Bearer ${hooks.token}` },
       body: { text: turn.prompt, mode: 'now' },
       signal: AbortSignal.any([signal, AbortSignal.timeout(WAKE_TIMEOUT_MS)]),
     });
-    if (answer.status >= 200 && answer.status < 300) {
-      return { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
-    }
-    const said = describe(textField(answer.body, 'error'), [hooks.token]);
-    return notTaken(`answered ${answer.status}${said === undefined ? '' : `: ${said}`}`);
+    return answeredWake(answer, hooks.token);
   } catch (error) {
     return wakeFailure(error);
   }
 }
 
-const NO_HOOKS =
-  'this openclaw runner has no hooks.url and hooks.token, so events cannot be sent to the main session of OpenClaw';
+const NO_HOOKS: TurnResult = {
+  kind: 'not-started',
+  code: 'not_configured',
+  message:
+    'this openclaw runner has no hooks.url and hooks.token, so events cannot be sent to the main session of OpenClaw',
+  final: false,
+};
+
+function answeredWake({ status, body }: JsonAnswer, token: string): TurnResult {
+  if (status >= 200 && status < 300) return { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
+  const said = describe(textField(body, 'error'), [token]);
+  return notTaken(`answered ${status}${said === undefined ? '' : `: ${said}`}`);
+}
 
 function wakeFailure(error: unknown): TurnResult {
   if (error instanceof StatusError) return notTaken(`answered ${error.status}`);

@@ -3,7 +3,7 @@ import { createAgentRunner } from './agent-runner.ts';
 import { createCommandRunner, type HostEnvironment } from './command-runner.ts';
 import { createEchoRunner } from './echo-runner.ts';
 import { createForwardRunner } from './forward-runner.ts';
-import { createModelRunner } from './model-runner.ts';
+import { createModelRunner, type ModelRunnerOptions } from './model-runner.ts';
 import { createOpenClawRunner } from './openclaw-runner.ts';
 import type { Runner } from './runner.ts';
 
@@ -18,29 +18,37 @@ export { endProcessTree } from './process-tree.ts';
 export { removeOldWorkFolders } from './work-folder.ts';
 export type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
 
+interface RunnerParts extends ModelRunnerOptions {
+  readonly host: HostEnvironment;
+}
+
 /** Makes the runners of a configuration by name; nothing is started or loaded before a turn needs it. */
 export function createRunners(
   settings: Pick<Settings, 'gateway' | 'agents'>,
   host: HostEnvironment,
 ): ReadonlyMap<string, Runner> {
   const defaultModel = settings.agents.defaults.model;
-  const create = (name: string, runner: RunnerSettings): Runner => {
-    switch (runner.kind) {
-      case 'echo':
-        return createEchoRunner();
-      case 'command':
-        return createCommandRunner(runner, host);
-      case 'model':
-        return createModelRunner(runner, { defaultModel });
-      case 'forward':
-        return createForwardRunner(runner, name);
-      case 'agent':
-        return createAgentRunner(runner, host);
-      case 'openclaw':
-        return createOpenClawRunner(runner, host);
-    }
-  };
   return new Map(
-    Object.entries(settings.gateway.runners).map(([name, runner]) => [name, create(name, runner)]),
+    Object.entries(settings.gateway.runners).map(([name, runner]) => [
+      name,
+      createRunner(name, runner, { host, defaultModel }),
+    ]),
   );
+}
+
+function createRunner(name: string, runner: RunnerSettings, { host, defaultModel }: RunnerParts): Runner {
+  switch (runner.kind) {
+    case 'echo':
+      return createEchoRunner();
+    case 'command':
+      return createCommandRunner(runner, host);
+    case 'model':
+      return createModelRunner(runner, { defaultModel });
+    case 'forward':
+      return createForwardRunner(runner, name);
+    case 'agent':
+      return createAgentRunner(runner, host);
+    case 'openclaw':
+      return createOpenClawRunner(runner, host);
+  }
 }
