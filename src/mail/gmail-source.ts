@@ -75,19 +75,11 @@ export class GmailSource implements MailSource {
     if (position.listFrom !== undefined) return this.#listed(position, position.listFrom);
     const ids: string[] = [];
     let latest = position.historyId;
-    let pageToken: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const answer = await this.#get('history', {
-        startHistoryId: position.historyId,
-        historyTypes: 'messageAdded',
-        maxResults: String(PAGE),
-        ...(pageToken === undefined ? {} : { pageToken }),
-      });
+    const query = { startHistoryId: position.historyId, historyTypes: 'messageAdded' };
+    for await (const answer of this.#pages('history', query)) {
       if (answer === undefined) return this.#forgotten(known);
       for (const record of list(answer, 'history')) ids.push(...this.#addedBy(record));
       latest = textField(answer, 'historyId') ?? latest;
-      pageToken = textField(answer, 'nextPageToken');
-      if (pageToken === undefined) break;
     }
     return batchOf([...new Set(ids)], { during: position, after: { historyId: latest } });
   }
@@ -199,19 +191,22 @@ export class GmailSource implements MailSource {
 
   async #listed(position: GmailPosition, from: number): Promise<Batch> {
     const ids: string[] = [];
-    let pageToken: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const answer = await this.#get('messages', {
-        q: `after:${String(Math.floor(from / 1000))}`,
-        maxResults: String(PAGE),
-        ...(pageToken === undefined ? {} : { pageToken }),
-      });
+    for await (const answer of this.#pages('messages', { q: `after:${String(Math.floor(from / 1000))}` })) {
       ids.push(...list(answer, 'messages').flatMap((message) => textField(message, 'id') ?? []));
-      pageToken = textField(answer, 'nextPageToken');
-      if (pageToken === undefined) break;
     }
     // Gmail lists the newest first.
     return batchOf(ids.toReversed(), { during: position, after: { historyId: position.historyId } });
+  }
+
+  async *#pages(path: string, query: Readonly<Record<string, string>>): AsyncGenerator {
+    const asked = { ...query, maxResults: String(PAGE) };
+    let pageToken: string | undefined;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const answer = await this.#get(path, pageToken === undefined ? asked : { ...asked, pageToken });
+      yield answer;
+      pageToken = textField(answer, 'nextPageToken');
+      if (pageToken === undefined) return;
+    }
   }
 
   async #message(id: string): Promise<unknown> {

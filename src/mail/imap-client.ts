@@ -12,6 +12,19 @@ export interface ImapAccess {
   readonly secret: { readonly kind: 'password' | 'token'; readonly value: string };
 }
 
+interface ImapPlace extends Pick<ImapAccess, 'host'> {
+  readonly account: string;
+  readonly port?: number | undefined;
+  readonly security?: ImapAccess['security'] | undefined;
+  readonly user?: string | undefined;
+}
+
+/** The server of a mailbox, with the defaults for what is not said. */
+export function imapServer(place: ImapPlace): Omit<ImapAccess, 'secret'> {
+  const { host, account, security = 'tls', user = account } = place;
+  return { host, port: place.port ?? (security === 'tls' ? 993 : 143), security, user };
+}
+
 /** How long a server is waited for. */
 export interface ImapTimes {
   readonly connectMs: number;
@@ -152,6 +165,15 @@ function isInbox(path: string): boolean {
   return path.toUpperCase() === 'INBOX';
 }
 
+const FLOW_OPTIONS = {
+  logger: false,
+  disableAutoIdle: true,
+  socketTimeout: 10 * 60_000,
+  maxLineLength: MAX_LINE_BYTES,
+  maxLiteralSize: MAX_LITERAL_BYTES,
+  clientInfo: { name: 'sluice' },
+} as const;
+
 async function createFlow(access: ImapAccess, times: ImapTimes): Promise<ImapFlow> {
   const { ImapFlow: Flow } = await import('imapflow');
   const { host, port, security, user, secret } = access;
@@ -161,14 +183,9 @@ async function createFlow(access: ImapAccess, times: ImapTimes): Promise<ImapFlo
     secure: security === 'tls',
     ...(security === 'tls' ? {} : { doSTARTTLS: security === 'starttls' }),
     auth: secret.kind === 'token' ? { user, accessToken: secret.value } : { user, pass: secret.value },
-    logger: false,
-    disableAutoIdle: true,
     connectionTimeout: times.connectMs,
     greetingTimeout: times.connectMs,
-    socketTimeout: 10 * 60_000,
-    maxLineLength: MAX_LINE_BYTES,
-    maxLiteralSize: MAX_LITERAL_BYTES,
-    clientInfo: { name: 'sluice' },
+    ...FLOW_OPTIONS,
   });
 }
 

@@ -52,16 +52,14 @@ const WHOLE_MESSAGE: FetchQueryObject = {
 /** Reads one folder of an IMAP account over a connection of its own. */
 export class ImapSource implements MailSource {
   readonly #client: ImapClient;
-  readonly #account: string;
-  readonly #folder: string;
+  readonly #place: { readonly account: string; readonly folder: string };
   readonly #uidValidity: string;
   /** UIDs found and not yet handed out, so that a long backlog is searched for once. */
   #waiting: number[] = [];
 
   constructor(client: ImapClient, place: { readonly account: string; readonly folder: string }) {
     this.#client = client;
-    this.#account = place.account;
-    this.#folder = place.folder;
+    this.#place = place;
     this.#uidValidity = String(client.mailbox.uidValidity);
   }
 
@@ -130,15 +128,10 @@ export class ImapSource implements MailSource {
 
   #fetched(found: FetchMessageObject, source: Buffer, identity: string): FetchedMail {
     const receivedAt = internalAt(found);
-    const sizeBytes = found.size ?? source.length;
+    const { uid, size: sizeBytes = source.length } = found;
     return {
       identity,
-      id: imapMessageId({
-        account: this.#account,
-        folder: this.#folder,
-        uidValidity: this.#uidValidity,
-        uid: found.uid,
-      }),
+      id: imapMessageId({ ...this.#place, uidValidity: this.#uidValidity, uid }),
       receivedAt,
       fingerprint: fingerprintOf({ internalAt: receivedAt, sizeBytes, header: headerOf(source) }),
       sizeBytes,
@@ -200,10 +193,7 @@ export class ImapSource implements MailSource {
     const candidates: Candidate[] = [];
     for (const mail of await this.#identify(uids)) {
       if (mail.receivedAt < known.floorAt) continue;
-      const same = await known.identitiesOf(mail.fingerprint ?? '');
-      const before = same.find(
-        (identity) => !taken.has(identity) && parseImapIdentity(identity).uidValidity !== this.#uidValidity,
-      );
+      const before = await this.#findBefore(mail, known, taken);
       if (before !== undefined) taken.add(before);
       candidates.push({
         identity: mail.identity,
@@ -212,6 +202,18 @@ export class ImapSource implements MailSource {
       });
     }
     return { candidates, position: JSON.stringify({ ...position, uid: uids.at(-1) ?? recogniseTo }) };
+  }
+
+  /** The same message under an earlier UIDVALIDITY. */
+  async #findBefore(
+    { fingerprint = '' }: PassedMail,
+    known: KnownMail,
+    taken: ReadonlySet<string>,
+  ): Promise<string | undefined> {
+    const same = await known.identitiesOf(fingerprint);
+    return same.find(
+      (identity) => !taken.has(identity) && parseImapIdentity(identity).uidValidity !== this.#uidValidity,
+    );
   }
 
   async #identify(uids: readonly number[]): Promise<readonly PassedMail[]> {
@@ -223,17 +225,17 @@ export class ImapSource implements MailSource {
         { uid: true },
       ),
     );
-    return found
-      .toSorted((a, b) => a.uid - b.uid)
-      .map((message) => {
-        const receivedAt = internalAt(message);
-        const header = message.headers ?? Buffer.alloc(0);
-        return {
-          identity: imapIdentity({ uidValidity: this.#uidValidity, uid: message.uid }),
-          fingerprint: fingerprintOf({ internalAt: receivedAt, sizeBytes: message.size ?? 0, header }),
-          receivedAt,
-        };
-      });
+    return found.toSorted((a, b) => a.uid - b.uid).map((message) => this.#identified(message));
+  }
+
+  #identified(message: FetchMessageObject): PassedMail {
+    const { uid, size: sizeBytes = 0, headers: header = Buffer.alloc(0) } = message;
+    const receivedAt = internalAt(message);
+    return {
+      identity: imapIdentity({ uidValidity: this.#uidValidity, uid }),
+      fingerprint: fingerprintOf({ internalAt: receivedAt, sizeBytes, header }),
+      receivedAt,
+    };
   }
 }
 

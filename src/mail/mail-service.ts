@@ -40,50 +40,62 @@ export interface MailService {
 const TELL_EVERY_MS = 30_000;
 
 export function startMail(options: MailServiceOptions): MailService {
-  const { mail, log } = options;
-  const stopping = new AbortController();
+  return new FolderReaders(options);
+}
+
+class FolderReaders implements MailService {
+  readonly #stopping = new AbortController();
+  readonly #alarm: LoginAlarm;
+  readonly #readers: readonly MailboxReader[];
+  readonly #started: Promise<void>;
+
+  constructor(options: MailServiceOptions) {
+    const alarm = new LoginAlarm(options, this.#stopping.signal);
+    this.#alarm = alarm;
+    this.#readers = makeReaders(options, (status) => alarm.see(status));
+    this.#started = this.#start();
+  }
+
+  get statuses(): readonly MailboxStatus[] {
+    return this.#readers.map(({ status }) => status);
+  }
+
+  wake(): void {
+    for (const reader of this.#readers) reader.wake();
+  }
+
+  lookAtStore(): void {
+    for (const reader of this.#readers) reader.lookAtStore();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#started;
+    await Promise.all(this.#readers.map((reader) => reader.stop()));
+    await this.#alarm.told;
+  }
+
+  async #start(): Promise<void> {
+    await this.#alarm.recall();
+    if (!this.#stopping.signal.aborted) for (const reader of this.#readers) reader.start();
+  }
+}
+
+function makeReaders(
+  options: MailServiceOptions,
+  see: (status: MailboxStatus) => void,
+): readonly MailboxReader[] {
+  const { mail, log, health } = options;
   const open = folderOpener(mail, { protect: (secret) => log.protect(secret), ...options.open });
-  const alarm = new LoginAlarm(options, stopping.signal);
   const holder = newHolder();
-  const readers = readerFolders(mail).map(
-    (folder) =>
-      new MailboxReader({
-        mail,
-        folder,
-        holder,
-        open: (signal) => open(folder, signal),
-        store: options.store,
-        door: options.door,
-        log,
-        onHealth: (status) => {
-          alarm.see(status);
-          if (options.health !== undefined)
-            reportHealth(options.health, mailboxName(mail, folder), status.health);
-        },
-        sinceMs: options.sinceMs,
-        ...(options.times === undefined ? {} : { times: options.times }),
-      }),
-  );
-  const started = alarm.recall().then(() => {
-    if (!stopping.signal.aborted) for (const reader of readers) reader.start();
-  });
-  return {
-    get statuses() {
-      return readers.map(({ status }) => status);
-    },
-    wake: () => {
-      for (const reader of readers) reader.wake();
-    },
-    lookAtStore: () => {
-      for (const reader of readers) reader.lookAtStore();
-    },
-    stop: async () => {
-      stopping.abort();
-      await started;
-      await Promise.all(readers.map((reader) => reader.stop()));
-      await alarm.told;
-    },
+  const onHealth = (status: MailboxStatus): void => {
+    see(status);
+    if (health !== undefined) reportHealth(health, mailboxName(mail, status.folder), status.health);
   };
+  return readerFolders(mail).map(
+    (folder) =>
+      new MailboxReader({ ...options, folder, holder, open: (signal) => open(folder, signal), onHealth }),
+  );
 }
 
 /** Tells the main session once when a login is dead, however many folders find it and however often. */

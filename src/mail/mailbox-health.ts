@@ -57,6 +57,7 @@ interface MailTrouble {
 }
 
 function troubleOf(health: MailHealth): MailTrouble | 'unchanged' | undefined {
+  if (health.state === 'backing-off' && health.attempts < ATTEMPTS_UNTIL_AWAY) return 'unchanged';
   switch (health.state) {
     case 'connecting':
       return 'unchanged';
@@ -65,40 +66,33 @@ function troubleOf(health: MailHealth): MailTrouble | 'unchanged' | undefined {
     case 'stopped':
       return undefined;
     case 'backing-off':
-      if (health.attempts < ATTEMPTS_UNTIL_AWAY) return 'unchanged';
-      return { code: 'mailbox_away', message: health.reason };
     case 'misconfigured':
       return { code: 'mailbox_away', message: health.reason };
     case 'authentication-dead':
-      return {
-        code: 'mailbox_login_refused',
-        message: `${health.reason}; run "sluice webhooks mail setup"`,
-      };
+      return loginRefused(health.reason);
     case 'held':
       return { code: 'mail_refused', message: health.reason };
   }
 }
 
+function loginRefused(reason: string): MailTrouble {
+  return { code: 'mailbox_login_refused', message: `${reason}; run "sluice webhooks mail setup"` };
+}
+
 type HealthLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
+
+const LEVELS: Readonly<Record<MailHealth['state'], keyof HealthLog>> = {
+  connecting: 'debug',
+  stopped: 'debug',
+  connected: 'info',
+  standby: 'info',
+  'backing-off': 'warn',
+  'authentication-dead': 'error',
+  misconfigured: 'error',
+  held: 'error',
+};
 
 /** One line per change of state. */
 export function logHealth(log: HealthLog, mailbox: string, health: MailHealth): void {
-  const fields = { mailbox, ...health, state: health.state };
-  switch (health.state) {
-    case 'connecting':
-    case 'stopped':
-      log.debug(fields, 'mailbox');
-      return;
-    case 'connected':
-    case 'standby':
-      log.info(fields, 'mailbox');
-      return;
-    case 'backing-off':
-      log.warn(fields, 'mailbox');
-      return;
-    case 'authentication-dead':
-    case 'misconfigured':
-    case 'held':
-      log.error(fields, 'mailbox');
-  }
+  log[LEVELS[health.state]]({ mailbox, ...health }, 'mailbox');
 }

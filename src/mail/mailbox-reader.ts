@@ -4,6 +4,7 @@ import type { Log } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import { deliverMessage, type DeliveryOptions } from './offer-message.ts';
 import type { Door } from './door.ts';
+import { FETCHES_UNTIL_SET_ASIDE, FetchAttempts } from './fetch-attempts.ts';
 import { filterReason } from './filter.ts';
 import { logHealth, type MailFigures, type MailHealth, type MailboxStatus } from './mailbox-health.ts';
 import { mailboxName } from './identity.ts';
@@ -15,9 +16,6 @@ import { Reconnection } from './reconnection.ts';
 import { goneMail, logRefused, refusedMail, unreadableMail } from './set-aside.ts';
 import type { StoredState } from './stored-status.ts';
 import { passedRow, type Candidate, type FetchedMail, type MailSource } from './source.ts';
-
-/** Fetches of one message that end with the connection: so many in a row are no accident of the line. */
-const FETCHES_UNTIL_SET_ASIDE = 20;
 
 export interface ReaderOptions {
   readonly mail: MailBlock;
@@ -47,6 +45,7 @@ export class MailboxReader {
   readonly #held: HeldMailbox;
   readonly #reconnection: Reconnection;
   readonly #delivery: DeliveryOptions;
+  readonly #fetches = new FetchAttempts();
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #health: MailHealth;
@@ -55,38 +54,44 @@ export class MailboxReader {
   #isHolding = false;
   /** Ends the wait for mail early. */
   #wakeUp: AbortController | undefined;
-  #fetching: { readonly identity: string; attempts: number } | undefined;
 
   constructor(options: ReaderOptions) {
-    const { mail, folder, holder, store, door, clock = Date.now } = options;
-    const mailbox = mailboxName(mail, folder);
-    const times = { ...READER_TIMES, ...options.times };
+    const { mail, folder, clock = Date.now } = options;
     this.#options = options;
-    this.#times = times;
+    this.#times = { ...READER_TIMES, ...options.times };
     this.#clock = clock;
-    this.#mailbox = mailbox;
+    this.#mailbox = mailboxName(mail, folder);
     this.#health = { state: 'connecting', since: clock() };
-    this.#reconnection = new Reconnection(times, clock);
-    const held = new HeldMailbox({
-      mailbox,
+    this.#reconnection = new Reconnection(this.#times, clock);
+    this.#held = this.#makeHeld();
+    this.#delivery = this.#makeDelivery();
+  }
+
+  #makeHeld(): HeldMailbox {
+    const { holder, store } = this.#options;
+    return new HeldMailbox({
+      mailbox: this.#mailbox,
       holder,
       store,
-      times,
-      clock,
+      times: this.#times,
+      clock: this.#clock,
       stateJson: () => this.#stateJson(),
       onNews: () => this.wake(),
     });
-    this.#held = held;
-    this.#delivery = {
+  }
+
+  #makeDelivery(): DeliveryOptions {
+    const { mail, folder, door } = this.#options;
+    return {
       mail,
       folder,
-      mailbox,
+      mailbox: this.#mailbox,
       door,
-      times,
-      held,
+      times: this.#times,
+      held: this.#held,
       onHeld: (code, reason) => this.#beHeld(code, reason),
       onAnswered: () => {
-        if (this.#health.state === 'held') this.#become({ state: 'connected', since: clock() });
+        if (this.#health.state === 'held') this.#become({ state: 'connected', since: this.#clock() });
       },
     };
   }
@@ -196,18 +201,22 @@ export class MailboxReader {
       onOpen();
       this.#reconnection.succeeded();
       this.#become({ state: 'connected', since: this.#clock() });
-      let reported = this.#figures;
-      while (!signal.aborted && !this.#held.isLost) {
-        if (await this.#step(source)) continue;
-        if (this.#figures !== reported) void this.#held.report();
-        reported = this.#figures;
-        await this.#waitForMail(source, signal);
-      }
-      if (this.#held.isLost) throw new LostMailbox();
+      await this.#readOn(source, signal);
     } finally {
       signal.removeEventListener('abort', close);
       source.close();
     }
+  }
+
+  async #readOn(source: MailSource, signal: AbortSignal): Promise<void> {
+    let reported = this.#figures;
+    while (!signal.aborted && !this.#held.isLost) {
+      if (await this.#step(source)) continue;
+      if (this.#figures !== reported) void this.#held.report();
+      reported = this.#figures;
+      await this.#waitForMail(source, signal);
+    }
+    if (this.#held.isLost) throw new LostMailbox();
   }
 
   async #begin(source: MailSource): Promise<void> {
@@ -257,7 +266,7 @@ export class MailboxReader {
       return this.#held.pass({ position, passed: [passed], forgotten: [before] });
     }
     const isDone = tooOld === true || (await this.#held.isPassed(identity));
-    const mail = isDone ? undefined : await this.#fetch(source, identity);
+    const mail = isDone ? undefined : await this.#fetches.fetch(source, identity);
     // It is gone, or was never ours to deliver.
     if (mail === undefined) return this.#held.pass({ position, passed: [] });
     if (mail === 'unreadable') {
@@ -276,24 +285,17 @@ export class MailboxReader {
     await this.#deliver(mail, message, { position });
   }
 
-  /** A message whose fetch ends the connection again and again must not keep those behind it. */
-  async #fetch(source: MailSource, identity: string): Promise<FetchedMail | 'unreadable' | undefined> {
-    if (this.#fetching?.identity === identity) this.#fetching.attempts += 1;
-    else this.#fetching = { identity, attempts: 1 };
-    const isHopeless = this.#fetching.attempts > FETCHES_UNTIL_SET_ASIDE;
-    const mail = isHopeless ? ('unreadable' as const) : await source.fetch(identity);
-    this.#fetching = undefined;
-    return mail;
+  #mine(): { readonly mailbox: string; readonly nowMs: number } {
+    return { mailbox: this.#mailbox, nowMs: this.#clock() };
   }
 
   #unreadable(identity: string): SetAsideMail {
-    const mine = { mailbox: this.#mailbox, nowMs: this.#clock() };
-    return unreadableMail({ identity, fetches: FETCHES_UNTIL_SET_ASIDE }, mine);
+    return unreadableMail({ identity, fetches: FETCHES_UNTIL_SET_ASIDE }, this.#mine());
   }
 
   /** Another try of a message that was set aside. */
   async #retry(source: MailSource, before: SetAsideMail): Promise<void> {
-    const mail = await this.#fetch(source, before.identity);
+    const mail = await this.#fetches.fetch(source, before.identity);
     if (mail === undefined) {
       return this.#held.pass({ passed: [], setAside: goneMail(before, this.#clock()) });
     }
@@ -309,16 +311,15 @@ export class MailboxReader {
     message: MailMessage,
     { position, before }: { readonly position?: string; readonly before?: SetAsideMail },
   ): Promise<void> {
-    const { identity } = mail;
-    const verdict = await deliverMessage(this.#delivery, { message, identity }, this.#stopping.signal);
+    const offer = { message, identity: mail.identity };
+    const verdict = await deliverMessage(this.#delivery, offer, this.#stopping.signal);
     const rest = { passed: [passedRow(mail)], ...(position === undefined ? {} : { position }) };
     if (verdict.kind === 'delivered') {
       await this.#held.pass({ ...rest, ...(before === undefined ? {} : { settled: before.id }) });
       this.#figures = { ...this.#figures, delivered: this.#figures.delivered + 1, lastMailAt: this.#clock() };
       return;
     }
-    const mine = { mailbox: this.#mailbox, nowMs: this.#clock() };
-    const setAside = refusedMail({ mail, message, verdict, before }, mine);
+    const setAside = refusedMail({ mail, message, verdict, before }, this.#mine());
     await this.#held.pass({ ...rest, setAside });
     this.#figures = { ...this.#figures, setAside: this.#figures.setAside + 1 };
     logRefused(this.#options.log, setAside);

@@ -72,9 +72,24 @@ export async function toMessage(
   const read = await readMail(mail.content);
   const body = (await bodyText(read)).trim();
   const cut = cutAt(body, maxBodyChars);
-  const { messageId, replyTo, date } = read;
+  const isCut = mail.content.kind === 'raw' && mail.content.truncated;
   return {
     id: mail.id,
+    ...headerFields(read),
+    receivedAt: new Date(mail.receivedAt).toISOString(),
+    snippet: maxBodyChars === 0 ? '' : oneLine(body, MAX_SNIPPET_CHARS),
+    body: cut,
+    truncated: isCut || cut.length < body.length || !read.whole,
+    sizeBytes: mail.sizeBytes,
+    attachments: read.attachments.slice(0, MAX_ATTACHMENTS).map(shownAttachment),
+  };
+}
+
+function headerFields(
+  read: ReadMail,
+): Pick<MailMessage, 'messageId' | 'from' | 'to' | 'cc' | 'replyTo' | 'subject' | 'date'> {
+  const { messageId, replyTo, date } = read;
+  return {
     ...(messageId === undefined ? {} : { messageId: oneLine(messageId, MAX_FIELD_CHARS) }),
     from: oneLine(read.from, MAX_FIELD_CHARS),
     to: addressTexts(read.to),
@@ -82,18 +97,11 @@ export async function toMessage(
     ...(replyTo === undefined ? {} : { replyTo: oneLine(replyTo, MAX_FIELD_CHARS) }),
     subject: oneLine(read.subject, MAX_FIELD_CHARS),
     ...(date === undefined ? {} : { date: oneLine(date, 100) }),
-    receivedAt: new Date(mail.receivedAt).toISOString(),
-    snippet: maxBodyChars === 0 ? '' : oneLine(body, MAX_SNIPPET_CHARS),
-    body: cut,
-    truncated:
-      cut.length < body.length || !read.whole || (mail.content.kind === 'raw' && mail.content.truncated),
-    sizeBytes: mail.sizeBytes,
-    attachments: read.attachments.slice(0, MAX_ATTACHMENTS).map(({ name, type, sizeBytes }) => ({
-      name: oneLine(name, 200),
-      type: oneLine(type, 100),
-      sizeBytes,
-    })),
   };
+}
+
+function shownAttachment({ name, type, sizeBytes }: MailAttachment): MailAttachment {
+  return { name: oneLine(name, 200), type: oneLine(type, 100), sizeBytes };
 }
 
 function addressTexts(addresses: readonly string[]): readonly string[] {

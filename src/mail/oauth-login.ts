@@ -26,17 +26,19 @@ export interface Redirect {
   readonly received: Promise<URL>;
 }
 
+interface BrowserLogin {
+  readonly account: string;
+  readonly redirect: Redirect;
+  readonly show: (url: string) => void;
+}
+
 /**
  * Authorization code with PKCE over loopback (RFC 8252, RFC 7636): the person logs in in a browser of this machine.
  * @throws MailFailure
  */
 export async function loginWithBrowser(
   login: OAuthLogin,
-  {
-    account,
-    redirect,
-    show,
-  }: { readonly account: string; readonly redirect: Redirect; readonly show: (url: string) => void },
+  { account, redirect, show }: BrowserLogin,
 ): Promise<OAuthFile> {
   const configuration = await oauthConfiguration(login.endpoints, login.client);
   const oauth = await import('openid-client');

@@ -1,4 +1,4 @@
-import type { Configuration, TokenEndpointResponse } from 'openid-client';
+import type { Configuration, ServerMetadata, TokenEndpointResponse } from 'openid-client';
 import { connectionCode, describe, field, textField } from '../outgoing/outgoing.ts';
 import { MailFailure } from './mail-failure.ts';
 import { type OAuthFile, readOAuthFile, writeOAuthFile } from './oauth-file.ts';
@@ -56,27 +56,29 @@ export interface OAuthClient {
 
 const CALL_TIMEOUT_SECONDS = 30;
 
+type KnownEndpoints = Pick<OAuthEndpoints, 'token'> & Partial<OAuthEndpoints>;
+
 export async function oauthConfiguration(
-  endpoints: Pick<OAuthEndpoints, 'token'> & Partial<OAuthEndpoints>,
+  endpoints: KnownEndpoints,
   { clientId, clientSecret }: OAuthClient,
 ): Promise<Configuration> {
   requirePackages(['openid-client']);
   const oauth = await import('openid-client');
-  const configuration = new oauth.Configuration(
-    {
-      issuer: endpoints.issuer ?? new URL(endpoints.token).origin,
-      token_endpoint: endpoints.token,
-      ...(endpoints.authorization === undefined ? {} : { authorization_endpoint: endpoints.authorization }),
-      ...(endpoints.device === undefined ? {} : { device_authorization_endpoint: endpoints.device }),
-    },
-    clientId,
-    {},
-    clientSecret === undefined ? oauth.None() : oauth.ClientSecretPost(clientSecret),
-  );
+  const authentication = clientSecret === undefined ? oauth.None() : oauth.ClientSecretPost(clientSecret);
+  const configuration = new oauth.Configuration(serverMetadata(endpoints), clientId, {}, authentication);
   configuration.timeout = CALL_TIMEOUT_SECONDS;
   // A token may go in clear text to this machine only.
   if (isLoopback(endpoints.token)) oauth.allowInsecureRequests(configuration);
   return configuration;
+}
+
+function serverMetadata({ issuer, authorization, token, device }: KnownEndpoints): ServerMetadata {
+  return {
+    issuer: issuer ?? new URL(token).origin,
+    token_endpoint: token,
+    ...(authorization === undefined ? {} : { authorization_endpoint: authorization }),
+    ...(device === undefined ? {} : { device_authorization_endpoint: device }),
+  };
 }
 
 function isLoopback(url: string): boolean {
@@ -132,6 +134,9 @@ export class AccessTokens {
   }
 }
 
+const NO_REFRESH_TOKEN =
+  'the provider gave no refresh token, so the login would end within the hour; remove the access of this application from the account and log in again';
+
 /** The login with the tokens of an answer; a provider that sends no new refresh token means the old one to stay. */
 export function withTokens(
   login: Omit<OAuthFile, 'refreshToken'> & { readonly refreshToken?: string },
@@ -139,12 +144,7 @@ export function withTokens(
   nowMs: number,
 ): OAuthFile {
   const refreshToken = answer.refresh_token ?? login.refreshToken;
-  if (refreshToken === undefined) {
-    throw new MailFailure(
-      'authentication',
-      'the provider gave no refresh token, so the login would end within the hour; remove the access of this application from the account and log in again',
-    );
-  }
+  if (refreshToken === undefined) throw new MailFailure('authentication', NO_REFRESH_TOKEN);
   return {
     ...login,
     refreshToken,

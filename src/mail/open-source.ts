@@ -1,7 +1,7 @@
 import type { MailBlock } from '../config/config.ts';
 import { GOOGLE_ENDPOINTS, GoogleApi, type GoogleEndpoints } from './gmail-api.ts';
 import { GmailSource } from './gmail-source.ts';
-import { IMAP_TIMES, ImapClient, type ImapAccess, type ImapTimes } from './imap-client.ts';
+import { IMAP_TIMES, ImapClient, imapServer, type ImapAccess, type ImapTimes } from './imap-client.ts';
 import { ImapSource } from './imap-source.ts';
 import { MailFailure } from './mail-failure.ts';
 import { AccessTokens } from './oauth.ts';
@@ -65,22 +65,20 @@ function imapLogin(
   mail: ImapBlock,
   { imapTimes = IMAP_TIMES, clock, protect }: OpenOptions = {},
 ): (folder?: string) => Promise<ImapClient> {
-  const { host, security, auth } = mail;
-  const server = {
-    host,
-    port: mail.port ?? (security === 'tls' ? 993 : 143),
-    security,
-    user: mail.user ?? mail.account,
-  };
-  const open = (secret: ImapAccess['secret'], folder: string | undefined): Promise<ImapClient> => {
+  const { auth } = mail;
+  const open: OpenWith = (secret, folder) => {
     protect?.(secret.value);
-    return ImapClient.open(
-      { ...server, secret },
-      { times: imapTimes, ...(folder === undefined ? {} : { folder }) },
-    );
+    const access = { ...imapServer(mail), secret };
+    return ImapClient.open(access, { times: imapTimes, ...(folder === undefined ? {} : { folder }) });
   };
-  if (auth.kind === 'password') return (folder) => open({ kind: 'password', value: auth.password }, folder);
-  const tokens = new AccessTokens(auth.oauthFile, clock);
+  return auth.kind === 'password'
+    ? (folder) => open({ kind: 'password', value: auth.password }, folder)
+    : tokenLogin(new AccessTokens(auth.oauthFile, clock), open);
+}
+
+type OpenWith = (secret: ImapAccess['secret'], folder: string | undefined) => Promise<ImapClient>;
+
+function tokenLogin(tokens: AccessTokens, open: OpenWith): (folder?: string) => Promise<ImapClient> {
   return async (folder) => {
     const token = await tokens.get();
     try {

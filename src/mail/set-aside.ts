@@ -9,29 +9,23 @@ interface SetAside {
   readonly nowMs: number;
 }
 
+interface RefusedMail {
+  readonly mail: FetchedMail;
+  readonly message: MailMessage;
+  readonly verdict: Pick<SetAsideMail, 'status' | 'code' | 'reason'>;
+  /** How it was set aside the time before. */
+  readonly before: SetAsideMail | undefined;
+}
+
 /** A message that the service refused. */
 export function refusedMail(
-  {
-    mail,
-    message,
-    verdict,
-    before,
-  }: {
-    readonly mail: FetchedMail;
-    readonly message: MailMessage;
-    readonly verdict: Pick<SetAsideMail, 'status' | 'code' | 'reason'>;
-    /** How it was set aside the time before. */
-    readonly before: SetAsideMail | undefined;
-  },
-  { mailbox, nowMs }: SetAside,
+  { mail, message, verdict, before }: RefusedMail,
+  setAside: SetAside,
 ): SetAsideMail {
   const { identity, sizeBytes, receivedAt } = mail;
   const { status, code, reason } = verdict;
   return {
-    id: setAsideId(mailbox, identity),
-    mailbox,
-    identity,
-    state: 'set-aside',
+    ...newSetAside(identity, setAside),
     status,
     code,
     reason: reason.slice(0, 500),
@@ -39,7 +33,6 @@ export function refusedMail(
     subject: message.subject.slice(0, 200),
     sizeBytes,
     receivedAt,
-    setAsideAt: nowMs,
     attempts: (before?.attempts ?? 0) + 1,
   };
 }
@@ -54,21 +47,17 @@ export function logRefused(log: Pick<Log, 'warn'>, { mailbox, id, status, code }
 /** A message that the server has and never hands out. */
 export function unreadableMail(
   { identity, fetches }: { readonly identity: string; readonly fetches: number },
-  { mailbox, nowMs }: SetAside,
+  setAside: SetAside,
 ): SetAsideMail {
   return {
-    id: setAsideId(mailbox, identity),
-    mailbox,
-    identity,
-    state: 'set-aside',
+    ...newSetAside(identity, setAside),
     status: 0,
     code: 'unreadable',
     reason: `the server failed to hand the message out ${String(fetches)} times`,
     from: '',
     subject: '',
     sizeBytes: 0,
-    receivedAt: nowMs,
-    setAsideAt: nowMs,
+    receivedAt: setAside.nowMs,
     attempts: 1,
   };
 }
@@ -79,6 +68,10 @@ export function goneMail(before: SetAsideMail, nowMs: number): SetAsideMail {
   return { ...before, state: 'set-aside', status: 0, code: 'gone', reason, setAsideAt: nowMs };
 }
 
-function setAsideId(mailbox: string, identity: string): string {
-  return hash('sha256', `${mailbox}\n${identity}`).slice(0, 16);
+function newSetAside(
+  identity: string,
+  { mailbox, nowMs }: SetAside,
+): Pick<SetAsideMail, 'id' | 'mailbox' | 'identity' | 'state' | 'setAsideAt'> {
+  const id = hash('sha256', `${mailbox}\n${identity}`).slice(0, 16);
+  return { id, mailbox, identity, state: 'set-aside', setAsideAt: nowMs };
 }

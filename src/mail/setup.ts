@@ -1,7 +1,7 @@
 import type { Edit } from '../document/document.ts';
 import { GOOGLE_ENDPOINTS, GoogleApi, type GoogleEndpoints } from './gmail-api.ts';
 import { GmailSource } from './gmail-source.ts';
-import { ImapClient, type ImapAccess } from './imap-client.ts';
+import { ImapClient, imapServer, type ImapAccess } from './imap-client.ts';
 import { requirePackages } from './optional-packages.ts';
 
 /** `hooks.mail` as it is written: without what equals a default. */
@@ -68,11 +68,7 @@ export function setupEdits(
   block: WrittenBlock,
   { mail, presets }: { readonly mail: unknown; readonly presets: unknown },
 ): readonly Edit[] {
-  const names = Array.isArray(presets) ? (presets as unknown[]) : [];
-  const preset: Edit[] =
-    names.includes('mail') || names.includes('gmail')
-      ? []
-      : [{ path: ['hooks', 'presets'], value: [...names, 'mail'] }];
+  const preset = presetEdits(presets);
   if (!isSameKind(mail, block)) return [{ path: ['hooks', 'mail'], value: block }, ...preset];
   if (CONNECTION_KEYS.some((key) => key in mail && !(key in block))) {
     // What was tested has to be what is written: a port of another server must not stay.
@@ -82,6 +78,12 @@ export function setupEdits(
   // Key by key, so that comments inside the block stay.
   const keys = Object.keys(block).filter((key) => JSON.stringify(mail[key]) !== JSON.stringify(block[key]));
   return [...keys.map((key): Edit => ({ path: ['hooks', 'mail', key], value: block[key] })), ...preset];
+}
+
+function presetEdits(presets: unknown): readonly Edit[] {
+  const names = Array.isArray(presets) ? (presets as unknown[]) : [];
+  if (names.includes('mail') || names.includes('gmail')) return [];
+  return [{ path: ['hooks', 'presets'], value: [...names, 'mail'] }];
 }
 
 /** Keys that say where the mailbox is and how it is opened; without one of them its default holds. */
@@ -110,14 +112,7 @@ export async function checkMailbox(
 ): Promise<MailboxCheck> {
   if (answers.kind === 'gmail') return checkGmail(answers, secret.value, google);
   requirePackages(['imapflow', 'postal-mime', 'html-to-text']);
-  const { host, account, security = 'tls' } = answers;
-  const access: ImapAccess = {
-    host,
-    port: answers.port ?? (security === 'tls' ? 993 : 143),
-    security,
-    user: answers.user ?? account,
-    secret,
-  };
+  const access: ImapAccess = { ...imapServer(answers), secret };
   const folders: { path: string; messages: number }[] = [];
   for (const folder of answers.folders ?? ['INBOX']) {
     const client = await ImapClient.open(access, { folder });
