@@ -196,17 +196,15 @@ export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldCont
   }
   const written = isTheirs && chooser === 'operator' ? shortKey(given) : given;
   const key = inHookNamespace(printable('sessionKey', written)!, at);
-  const folded = (text: string): string => (isTheirs ? text.toLowerCase() : text);
-  if (
-    allowedPrefixes.length > 0 &&
-    !allowedPrefixes.some((prefix) => folded(key).startsWith(folded(prefix)))
-  ) {
-    throw fieldError(
-      'sessionKey',
-      `sessionKey must start with one of the allowed prefixes: ${allowedPrefixes.join(', ')}`,
-    );
-  }
+  if (allowedPrefixes.length > 0) requirePrefix(key, allowedPrefixes, isTheirs);
   return key;
+}
+
+function requirePrefix(key: string, allowed: readonly string[], isCaseFolded: boolean): void {
+  const folded = (text: string): string => (isCaseFolded ? text.toLowerCase() : text);
+  if (allowed.some((prefix) => folded(key).startsWith(folded(prefix)))) return;
+  const problem = `sessionKey must start with one of the allowed prefixes: ${allowed.join(', ')}`;
+  throw fieldError('sessionKey', problem);
 }
 
 /**

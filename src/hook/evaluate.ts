@@ -54,11 +54,7 @@ function* decide(state: EvaluationState): EvaluationPart<Outcome> {
   const mapping = yield* pickMapping(state);
   state.mapping = mapping;
   if (mapping === undefined) return { kind: 'skipped', by: 'unmatched' };
-  if (mapping.isOut === true) {
-    throw new HookError('not_configured', 'the mapping of this hook has errors; sluice check shows them', {
-      retryAfterSeconds: OUT_RETRY_SECONDS,
-    });
-  }
+  if (mapping.isOut === true) throw mappingIsOut();
   const skipped = findSkip(state, mapping);
   if (skipped !== undefined) return skipped;
   if (mapping.action === 'skip') return { kind: 'skipped', by: 'action' };
@@ -67,6 +63,12 @@ function* decide(state: EvaluationState): EvaluationPart<Outcome> {
     return actions.length === 0 ? { kind: 'skipped', by: 'transform' } : { kind: 'accepted', actions };
   }
   return yield* decideEach(state, mapping, mapping.forEach);
+}
+
+function mappingIsOut(): HookError {
+  return new HookError('not_configured', 'the mapping of this hook has errors; sluice check shows them', {
+    retryAfterSeconds: OUT_RETRY_SECONDS,
+  });
 }
 
 /** `wake` and `agent`: the body is the draft, every other step is that of a mapped hook. */

@@ -10,7 +10,7 @@ import type {
 } from '../mapping/mapping.ts';
 import type { JsonValue } from '../request.ts';
 import type { TransformReply } from '../sandbox/sandbox.ts';
-import type { Evaluation, RenderedTemplate } from './evaluation.ts';
+import type { Evaluation, RenderedTemplate, TransformTrace } from './evaluation.ts';
 
 /** An evaluation as `explain --json` prints it: plain data, places as `file:line:column`. */
 export interface EvaluationJson {
@@ -107,17 +107,24 @@ export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
     actions: outcome.kind === 'accepted' ? outcome.actions : [],
     warnings,
     considered: trace.considered.map(consideredToJson),
-    empty: trace.templates.flatMap(({ field, empty, index }) =>
-      empty.map(({ expression, at }) => ({ field, expression, at: formatPlace(at), ...indexed(index) })),
-    ),
+    empty: trace.templates.flatMap(emptyToJson),
     templates: trace.templates.flatMap((template) => templateToJson(template, mapping)),
-    transforms: trace.transforms.map(({ call, reply, at, index, problem }) => ({
-      module: call.ref.module,
-      at: formatPlace(at),
-      ...indexed(index),
-      ...(problem === undefined ? {} : { problem }),
-      reply,
-    })),
+    transforms: trace.transforms.map(transformToJson),
+  };
+}
+
+function emptyToJson({ field, empty, index }: RenderedTemplate): EvaluationJson['empty'] {
+  return empty.map(({ expression, at }) => ({ field, expression, at: formatPlace(at), ...indexed(index) }));
+}
+
+function transformToJson(trace: TransformTrace): EvaluationJson['transforms'][number] {
+  const { call, reply, at, index, problem } = trace;
+  return {
+    module: call.ref.module,
+    at: formatPlace(at),
+    ...indexed(index),
+    ...(problem === undefined ? {} : { problem }),
+    reply,
   };
 }
 
@@ -220,39 +227,31 @@ function conditionToJson(nodes: readonly ConditionTrace[]): ConditionJson | unde
 
 function consideredToJson({ mapping, matched, held, failed, nodes }: ConsideredMapping): ConsideredJson {
   const condition = conditionToJson(nodes ?? []);
-  const entry = {
+  return {
     id: mapping.id,
     at: formatPlace(mapping.at),
     matched,
     held,
     ...(condition === undefined ? {} : { condition }),
+    ...(failed === undefined ? {} : { failed: failedToJson(failed) }),
   };
-  if (failed === undefined) return entry;
+}
+
+function failedToJson(
+  failed: NonNullable<ConsideredMapping['failed']>,
+): NonNullable<ConsideredJson['failed']> {
+  const { found, expected } = failed.part === 'when' ? failed.node : failed;
+  const values = {
+    ...(found === undefined ? {} : { found }),
+    ...(expected === undefined ? {} : { expected }),
+  };
   if (failed.part !== 'when') {
-    const { part, at, expected, found } = failed;
-    return {
-      ...entry,
-      failed: {
-        part,
-        ...(at === undefined ? {} : { at: formatPlace(at) }),
-        ...(found === undefined ? {} : { found }),
-        expected,
-      },
-    };
+    const { part, at } = failed;
+    return { part, ...(at === undefined ? {} : { at: formatPlace(at) }), ...values };
   }
-  const { at, expression, result, found, expected, missing } = failed.node;
-  return {
-    ...entry,
-    failed: {
-      part: 'when',
-      at: formatPlace(at),
-      expression,
-      result,
-      ...(found === undefined ? {} : { found }),
-      ...(expected === undefined ? {} : { expected }),
-      ...(missing === undefined ? {} : { missing }),
-    },
-  };
+  const { at, expression, result, missing } = failed.node;
+  const place = { part: 'when', at: formatPlace(at), expression, result } as const;
+  return { ...place, ...values, ...(missing === undefined ? {} : { missing }) };
 }
 
 function indexed(index: number | undefined): { readonly index?: number } {

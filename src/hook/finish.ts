@@ -6,6 +6,7 @@ import type {
   DebounceKey,
   DedupeKey,
   NotifyAction,
+  WakeAction,
 } from '../action.ts';
 import { oneLine, sealAgentAction, type PreparedAgentAction } from '../boundary/boundary.ts';
 import type { CompiledMapping, DedupeSettings, Scope } from '../mapping/mapping.ts';
@@ -26,30 +27,43 @@ export function finish(
   scope: Scope,
   { index, part }: { readonly index: number; readonly part: number },
 ): Action {
-  const { request, mapping } = state;
-  const { fields } = draft;
-  const origin = originOf(request, mapping);
+  const origin = originOf(state.request, state.mapping);
   const dedupe = dedupeKey(state, scope, part);
-  const id = deriveActionId(request, index);
-  if (draft.kind === 'wake') {
-    const text = field.requiredText(fields, 'text', mapping ? 'mapping_requires_text' : 'missing_text');
-    const mode = field.wakeMode(fields, 'mode', state);
-    state.work.store(text);
-    const wake: Action = { kind: 'wake', id, text, mode, origin };
-    return dedupe === undefined ? wake : { ...wake, dedupe };
-  }
-  if (draft.kind === 'notify') {
-    const notification = prepareNotification(state, draft, { id, origin });
-    state.work.store(notification.message);
-    return dedupe === undefined ? notification : { ...notification, dedupe };
-  }
-  const prepared = prepareAgent(state, draft, { id, origin });
-  const instructions = mapping?.instructions;
+  const id = deriveActionId(state.request, index);
+  if (draft.kind === 'agent') return finishAgent(state, draft, scope, { id, origin, dedupe });
+  const action =
+    draft.kind === 'wake'
+      ? prepareWake(state, draft, id, origin)
+      : prepareNotification(state, draft, id, origin);
+  state.work.store(action.kind === 'wake' ? action.text : action.message);
+  return dedupe === undefined ? action : { ...action, dedupe };
+}
+
+function prepareWake(
+  state: EvaluationState,
+  { fields }: Draft,
+  id: string,
+  origin: ActionOrigin,
+): WakeAction {
+  const missing = state.mapping ? 'mapping_requires_text' : 'missing_text';
+  const text = field.requiredText(fields, 'text', missing);
+  const mode = field.wakeMode(fields, 'mode', state);
+  return { kind: 'wake', id, text, mode, origin };
+}
+
+function finishAgent(
+  state: EvaluationState,
+  draft: Draft,
+  scope: Scope,
+  made: { readonly id: string; readonly origin: ActionOrigin; readonly dedupe: DedupeKey | undefined },
+): Action {
+  const prepared = prepareAgent(state, draft, made);
+  const instructions = state.mapping?.instructions;
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
   const debounce = debounceKey(state, scope);
-  if (dedupe !== undefined) prepared.dedupe = dedupe;
+  if (made.dedupe !== undefined) prepared.dedupe = made.dedupe;
   if (debounce !== undefined) prepared.debounce = debounce;
-  const { nonce } = request;
+  const { nonce } = state.request;
   const action = sealAgentAction(prepared, { instructions, nonce, texts: state.neutralised });
   state.work.store(action.prompt, action.message);
   return action;
@@ -59,7 +73,8 @@ export function finish(
 function prepareNotification(
   state: EvaluationState,
   { fields }: Draft,
-  { id, origin }: { readonly id: string; readonly origin: ActionOrigin },
+  id: string,
+  origin: ActionOrigin,
 ): NotifyAction {
   const { mapping } = state;
   const message = field.requiredText(fields, 'message', 'mapping_requires_message');

@@ -1,4 +1,4 @@
-import { LAST_CHANNEL, type Action, type AgentAction, type RunAction } from '../action.ts';
+import { LAST_CHANNEL, type Action, type AgentAction, type NotifyAction, type RunAction } from '../action.ts';
 import { indent, line, type Paint } from './format-lines.ts';
 
 /** The actions of an evaluation for people: what each does, and the text that somebody reads. */
@@ -29,15 +29,17 @@ function bodyLines(action: Action, shared: readonly string[]): string[] {
         '  prompt',
         ...indent(action.prompt),
       ];
-    case 'notify': {
-      const settings = [
-        ['name', line(action.name)],
-        ['delivery', deliveryOf(action)],
-        ['fallback', fallbackOf(action)],
-      ] as const;
-      return [...settingLines(settings), ...shared, '  message (plain text)', ...indent(action.message)];
-    }
+    case 'notify':
+      return [...notifySettings(action), ...shared, '  message (plain text)', ...indent(action.message)];
   }
+}
+
+function notifySettings(action: NotifyAction): string[] {
+  return settingLines([
+    ['name', line(action.name)],
+    ['delivery', deliveryOf(action)],
+    ['fallback', fallbackOf(action)],
+  ]);
 }
 
 function debounceLines({ debounce }: AgentAction): string[] {

@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
-import { didYouMean, formatPlace } from '../document/document.ts';
+import { formatPlace } from '../document/document.ts';
 import type { HookError } from '../errors.ts';
-import type { ConsideredMapping } from '../mapping/mapping.ts';
-import type { HookRequest, JsonValue } from '../request.ts';
-import { howDifferent } from './difference.ts';
+import type { HookRequest } from '../request.ts';
+import type { EvaluationAdvice, SettingText } from './evaluation-advice.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines } from './format-actions.ts';
-import { indent, line, type Paint } from './format-lines.ts';
+import { consideredLines } from './format-considered.ts';
+import { cut, indent, line, type Paint } from './format-lines.ts';
 import { emptyConsequences, remedyOf, RETURNED_NOTHING, transformRemedy } from './refusal-remedy.ts';
 
 /** How an evaluation is printed. */
@@ -21,13 +21,6 @@ export interface ExplainOptions {
   readonly advice?: EvaluationAdvice;
 }
 
-/** A setting, its place and what it did. */
-interface SettingText {
-  readonly setting: string;
-  readonly at?: string;
-  readonly text: string;
-}
-
 /** Settings for people; the heading is that of who prints them. */
 export function settingLines(settings: readonly SettingText[]): readonly string[] {
   return settings.flatMap(({ setting, at, text }) => [
@@ -35,28 +28,6 @@ export function settingLines(settings: readonly SettingText[]): readonly string[
     `      ${line(text)}`,
   ]);
 }
-
-/** Advice as it is printed. */
-export interface EvaluationAdvice {
-  readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
-  readonly instead: ReadonlyMap<string, string>;
-  readonly foundAt: ReadonlyMap<string, { readonly at: string; readonly text: string }>;
-  /** What kind of request it is, where that explains what became of it. */
-  readonly notes?: readonly string[];
-  /** Files of the mappings folder that are not read. */
-  readonly passedOver?: readonly string[];
-  /** Settings that took part, with what each did. */
-  readonly settings?: readonly SettingText[];
-  /** The one among them that has a mapping for the name that was asked for, and where it would be read. */
-  readonly unread?: { readonly file: string; readonly wanted: string } | undefined;
-  readonly alsoMatched: readonly { readonly id: string; readonly at: string }[];
-}
-
-/** Misses printed with their reason; the others are counted. */
-const MAX_MISSES = 10;
-/** Hook names listed where none is the one asked for. */
-const MAX_NAMES = 30;
-const MAX_VALUE_CHARS = 200;
 
 /**
  * Prints an evaluation for people: the mappings considered (the nearest miss first where none matched), the first
@@ -66,24 +37,29 @@ const MAX_VALUE_CHARS = 200;
 export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions = {}): string {
   const paint: Paint = (style, text) =>
     options.color === true ? styleText(style, text, { validateStream: false }) : text;
-  const { outcome, trace, warnings } = evaluation;
-  const sections = [
-    headLines(evaluation, options.request, paint),
-    consideredLines(trace.considered, options.advice, paint),
-    trace.transforms.flatMap((transform) => transformLines(transform, paint)),
-    emptyLines(evaluation, options.advice, paint),
-    (options.advice?.notes ?? []).map((note) => `${paint('yellow', 'note')} ${line(note)}`),
-    outcome.kind === 'accepted' && options.actions !== false ? actionLines(outcome.actions, paint) : [],
-    withHeading('settings that took part:', settingLines(options.advice?.settings ?? [])),
-    outcome.kind === 'rejected'
-      ? errorLines(outcome.error, remedyFor(evaluation, options.advice), paint)
-      : [],
-    warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
-  ];
-  return `${sections
+  return `${sectionsOf(evaluation, options, paint)
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
+}
+
+function sectionsOf(
+  evaluation: Evaluation,
+  { request, advice, actions }: ExplainOptions,
+  paint: Paint,
+): readonly (readonly string[])[] {
+  const { outcome, trace, warnings } = evaluation;
+  return [
+    headLines(evaluation, request, paint),
+    consideredLines(trace.considered, advice, paint),
+    trace.transforms.flatMap((transform) => transformLines(transform, paint)),
+    emptyLines(evaluation, advice, paint),
+    (advice?.notes ?? []).map((note) => `${paint('yellow', 'note')} ${line(note)}`),
+    outcome.kind === 'accepted' && actions !== false ? actionLines(outcome.actions, paint) : [],
+    withHeading('settings that took part:', settingLines(advice?.settings ?? [])),
+    outcome.kind === 'rejected' ? errorLines(outcome.error, remedyFor(evaluation, advice), paint) : [],
+    warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
+  ];
 }
 
 const withHeading = (heading: string, lines: readonly string[]): readonly string[] =>
@@ -131,125 +107,6 @@ export function skipText(outcome: Extract<Outcome, { readonly kind: 'skipped' }>
   }
 }
 
-function consideredLines(
-  considered: readonly ConsideredMapping[],
-  advice: EvaluationAdvice | undefined,
-  paint: Paint,
-): string[] {
-  if (considered.length === 0) {
-    const asked = advice?.nearNames ?? [];
-    return asked.map(({ name, why, at }) => `the hook name ${line(name)} ${why}  ${paint('cyan', at)}`);
-  }
-  const taken = considered.findIndex(({ matched }) => matched);
-  const misses = (taken === -1 ? considered : considered.slice(0, taken)).filter(({ matched }) => !matched);
-  const onPath = misses.filter(({ failed }) => failed?.part !== 'path');
-  const shown = onPath.toSorted(byNearness).slice(0, MAX_MISSES);
-  const more = onPath.length - shown.length;
-  const elsewhere = misses.length - onPath.length;
-  const lines =
-    taken === -1
-      ? missedLines(onPath, misses, advice)
-      : ['mappings considered:', takenLine(considered[taken]!, paint)];
-  lines.push(...shown.flatMap((miss) => missLines(miss, advice, paint)));
-  if (more > 0) lines.push(`  and ${more} more of this hook name`);
-  if (elsewhere > 0 && elsewhere < misses.length) lines.push(`  and ${elsewhere} of other hook names`);
-  for (const { id, at } of advice?.alsoMatched ?? []) {
-    lines.push(`  ${line(id)} would have taken it, too, but stands later  ${paint('cyan', at)}`);
-  }
-  return lines;
-}
-
-/** Fewest failing parts first, then most that held; sorting is stable, so the rest stays in first-match order. */
-function byNearness(a: ConsideredMapping, b: ConsideredMapping): number {
-  return (a.failing ?? 0) - (b.failing ?? 0) || b.held - a.held;
-}
-
-function takenLine({ mapping }: ConsideredMapping, paint: Paint): string {
-  return `  ${paint('green', '✓')} ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`;
-}
-
-/** The heading where nothing matched; where no mapping even has the hook name, the names there are, with their places. */
-function missedLines(
-  onPath: readonly ConsideredMapping[],
-  misses: readonly ConsideredMapping[],
-  advice: EvaluationAdvice | undefined,
-): string[] {
-  if (onPath.length > 0) return ['no mapping matched; the nearest miss first:'];
-  const found = misses[0]?.failed?.part === 'path' ? misses[0].failed.found : '';
-  const places = new Map<string, string>();
-  for (const { mapping } of misses) {
-    const { path, pathAt } = mapping.match;
-    if (path !== undefined && !places.has(path)) places.set(path, formatPlace(pathAt ?? mapping.at));
-  }
-  const near = didYouMean(found, places.keys());
-  const nearLines =
-    advice === undefined
-      ? near === undefined
-        ? []
-        : [`  did you mean ${line(near)}?`]
-      : advice.nearNames.map(({ name, why, at }) => `  ${line(name)} ${why}  ${at}`);
-  const listed = [...places].slice(0, MAX_NAMES);
-  const unread = advice?.unread;
-  return [
-    `no mapping has the hook name ${value(found)}${unread === undefined ? '' : `, but ${line(unread.file)} has it, and is not read`}`,
-    ...nearLines,
-    places.size === 0 ? '  there is no mapping with a hook name' : '  the hook names are:',
-    ...listed.map(([name, at]) => `    ${line(name)}  ${at}`),
-    ...(places.size > listed.length ? [`    and ${places.size - listed.length} more`] : []),
-    ...(advice?.passedOver ?? []).map((text) => `  ${line(text)}`),
-  ];
-}
-
-/** The nearest miss in one line: the part that failed, and with what; undefined where no mapping has the hook name. */
-export function nearestMiss(considered: readonly ConsideredMapping[]): string | undefined {
-  const [nearest] = considered
-    .filter(({ matched, failed }) => !matched && failed !== undefined && failed.part !== 'path')
-    .toSorted(byNearness);
-  if (nearest?.failed === undefined) return undefined;
-  const [, ...why] = missLines(nearest, undefined, (_style, text) => text);
-  return `${nearest.mapping.id}: ${why.map((each) => each.trim()).join('; ')}`;
-}
-
-function missLines(
-  { mapping, failed }: ConsideredMapping,
-  advice: EvaluationAdvice | undefined,
-  paint: Paint,
-): string[] {
-  const head = `  ${paint('red', '✗')} ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`;
-  if (failed === undefined) return [head];
-  if (failed.part !== 'when') {
-    const at = failed.at === undefined ? '' : `  ${paint('cyan', formatPlace(failed.at))}`;
-    return [head, `      ${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}${at}`];
-  }
-  const { node } = failed;
-  const { found, expected, missing, result } = node;
-  // `!=` and `!==` fail on the very value they name.
-  const wanted = node.expression.startsWith('{"!=') ? 'anything but ' : '';
-  const why =
-    missing === undefined
-      ? `is ${result}${found === undefined ? '' : `: found ${value(found)}`}` +
-        (expected === undefined ? '' : `, expected ${wanted}${value(expected)}`)
-      : `is ${result}: ${line(missing)} is missing`;
-  const values = elsewhere(expected, advice);
-  // Where the text that was asked for is found, the variable that was meant is known better than by its name.
-  const how =
-    result === 'false' && node.expression.startsWith('{"==') ? howDifferent(found, expected) : undefined;
-  const near = missing === undefined || values.length > 0 ? undefined : advice?.instead.get(missing);
-  return [
-    head,
-    `      when ${line(node.expression)} ${why}  ${paint('cyan', formatPlace(node.at))}`,
-    ...(near === undefined ? [] : [`      the request has ${line(near)}: did you mean that?`]),
-    ...(how === undefined ? [] : [`      ${how}`]),
-    ...values,
-  ];
-}
-
-/** Where the text that was expected stands in the body. */
-function elsewhere(expected: JsonValue | undefined, advice: EvaluationAdvice | undefined): string[] {
-  const found = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
-  return found === undefined ? [] : [`      ${line(found.at)} is ${value(found.text)}: did you mean that?`];
-}
-
 function transformLines({ call, reply, at, index, problem }: TransformTrace, paint: Paint): string[] {
   const element = index === undefined ? '' : ` for element ${index}`;
   const lines = [
@@ -258,22 +115,20 @@ function transformLines({ call, reply, at, index, problem }: TransformTrace, pai
   for (const { level, text } of reply.logs) lines.push(...indent(`console.${level}: ${text}`));
   if (reply.logsDropped > 0) lines.push(`    ${reply.logsDropped} more console lines were dropped`);
   if (problem !== undefined) lines.push(`    ${paint('red', line(problem))}`);
-  if (reply.kind === 'ok') {
-    if (problem === undefined) lines.push(`    returned ${cut(line(reply.json ?? 'undefined'))}`);
-    if (reply.json === undefined) lines.push(`    ${paint('yellow', RETURNED_NOTHING)}`);
-    return lines;
-  }
-  const { position, failure, name, message, stack } = reply;
-  const where =
-    position === undefined
-      ? ''
-      : `  ${paint('cyan', `${position.file}:${position.line}:${position.column}`)}`;
-  lines.push(
-    `    ${paint('red', failure)}: ${name === undefined ? '' : `${line(name)}: `}${line(message)}${where}`,
-  );
-  if (stack !== undefined) lines.push(...indent(stack));
+  if (reply.kind === 'failed') return [...lines, ...failureLines(reply, paint)];
+  if (problem === undefined) lines.push(`    returned ${cut(line(reply.json ?? 'undefined'))}`);
+  if (reply.json === undefined) lines.push(`    ${paint('yellow', RETURNED_NOTHING)}`);
   return lines;
 }
+
+function failureLines({ position, failure, name, message, stack }: FailedReply, paint: Paint): string[] {
+  const at = position && `${position.file}:${position.line}:${position.column}`;
+  const where = at === undefined ? '' : `  ${paint('cyan', at)}`;
+  const what = `${name === undefined ? '' : `${line(name)}: `}${line(message)}`;
+  return [`    ${paint('red', failure)}: ${what}${where}`, ...(stack === undefined ? [] : indent(stack))];
+}
+
+type FailedReply = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
 
 function emptyLines({ trace }: Evaluation, advice: EvaluationAdvice | undefined, paint: Paint): string[] {
   const lines = trace.templates.flatMap(({ field, empty, index }) =>
@@ -316,12 +171,4 @@ function errorLines(error: HookError, remedy: string | undefined, paint: Paint):
   if (error.cause instanceof Error) lines.push(`  ${line(error.cause.message)}`);
   if (remedy !== undefined) lines.push(`  ${paint('green', 'remedy:')} ${remedy}`);
   return lines;
-}
-
-function value(found: JsonValue | undefined): string {
-  return found === undefined ? 'missing' : cut(line(JSON.stringify(found)));
-}
-
-function cut(text: string): string {
-  return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS - 1)}…` : text;
 }

@@ -1,4 +1,5 @@
 import type { styleText } from 'node:util';
+import type { JsonValue } from '../request.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 
 /** Colours a text, or leaves it. */
@@ -14,4 +15,15 @@ export function indent(text: string): string[] {
 /** One line of payload-derived text: escape and control characters never come through. */
 export function line(text: string): string {
   return clearControl(text, { oneLine: true });
+}
+
+const MAX_VALUE_CHARS = 200;
+
+/** A value of the payload on one line. */
+export function value(found: JsonValue | undefined): string {
+  return found === undefined ? 'missing' : cut(line(JSON.stringify(found)));
+}
+
+export function cut(text: string): string {
+  return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS - 1)}…` : text;
 }

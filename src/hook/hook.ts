@@ -26,14 +26,9 @@ export {
 } from './evaluation-json.ts';
 export { howDifferent } from './difference.ts';
 export { ownerText } from './format-actions.ts';
-export {
-  formatEvaluation,
-  nearestMiss,
-  settingLines,
-  skipText,
-  type EvaluationAdvice,
-  type ExplainOptions,
-} from './format-evaluation.ts';
+export type { EvaluationAdvice } from './evaluation-advice.ts';
+export { nearestMiss } from './format-considered.ts';
+export { formatEvaluation, settingLines, skipText, type ExplainOptions } from './format-evaluation.ts';
 export { USUAL_SENDERS, usualSenders } from './skip-rules.ts';
 export { jsonTextOn } from './slip-warnings.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';

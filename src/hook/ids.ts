@@ -74,18 +74,16 @@ export interface RequestContent {
 /** Headers that carry the hook token; a request never holds them. */
 const TOKEN_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-service-token', 'x-openclaw-token']);
 
+const TOKEN_PARAMETERS: ReadonlySet<string> = new Set(['token']);
+
 /** Makes the request that a file describes: the same content makes the same request for ever. */
 export function createHookRequest(content: RequestContent): HookRequest {
   const path = content.path.replaceAll(/^\/+|\/+$/g, '');
-  const headers: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const [name, value] of Object.entries(content.headers ?? {})) {
-    const lower = name.toLowerCase();
-    if (!TOKEN_HEADERS.has(lower)) headers[lower] = value;
-  }
-  const query: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const [name, value] of Object.entries(content.query ?? {})) {
-    if (name !== 'token') query[name] = value;
-  }
+  const lower = Object.entries(content.headers ?? {}).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  const headers = withoutNames(lower, TOKEN_HEADERS);
+  const query = withoutNames(Object.entries(content.query ?? {}), TOKEN_PARAMETERS);
   const search = new URLSearchParams(query).toString();
   return {
     ...deriveRequestSeeds({ ...content, path }),
@@ -96,4 +94,13 @@ export function createHookRequest(content: RequestContent): HookRequest {
     query,
     payload: content.payload,
   };
+}
+
+function withoutNames(
+  entries: readonly (readonly [string, string])[],
+  leftOut: ReadonlySet<string>,
+): Record<string, string> {
+  const kept = Object.create(null) as Record<string, string>;
+  for (const [name, value] of entries) if (!leftOut.has(name)) kept[name] = value;
+  return kept;
 }

@@ -65,23 +65,28 @@ function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOpt
     const expected = 'an object, an array of objects, null or undefined';
     throw new ResultProblem(`the result${at} is ${kindOf(result)}; expected ${expected}`);
   }
+  const { kind = draft.kind, ...overrides } = readOverrides(result, `the result${at}`, options);
+  const fields = kind === 'wake' ? asWake(draft, overrides, options.warnings) : asAgent(draft, overrides);
+  return [{ kind, fields }];
+}
+
+function readOverrides(
+  result: JsonObject,
+  where: string,
+  { lenient, warnings }: MergeOptions,
+): JsonObject & { readonly kind?: DraftKind } {
   const overrides: Record<string, JsonValue> = {};
   for (const [key, value] of Object.entries(result)) {
     if (value === null && (key === 'kind' || FIELDS.has(key))) continue;
-    const problem = keyProblem(key, value, `the result${at}`);
+    const problem = keyProblem(key, value, where);
     if (problem === undefined) overrides[key] = value;
-    else if (!options.lenient) throw new ResultProblem(problem, ofMapping(key) ? key : undefined);
-    else
-      warn(options.warnings, {
-        code: 'ignored_result_key',
-        field: key,
-        message: `${oneLine(problem, 300)}; it was ignored`,
-      });
+    else if (!lenient) throw new ResultProblem(problem, ofMapping(key) ? key : undefined);
+    else {
+      const message = `${oneLine(problem, 300)}; it was ignored`;
+      warn(warnings, { code: 'ignored_result_key', field: key, message });
+    }
   }
-  const { kind = draft.kind, ...fields } = overrides as JsonObject & { readonly kind?: DraftKind };
-  return [
-    { kind, fields: kind === 'wake' ? asWake(draft, fields, options.warnings) : asAgent(draft, fields) },
-  ];
+  return overrides;
 }
 
 /** What is wrong with a key of a result, or undefined. */
@@ -101,6 +106,10 @@ function keyProblem(key: string, value: JsonValue, where: string): string | unde
     const own = Object.hasOwn(RESULT_KEYS, key) ? `; a result has ${RESULT_KEYS[key]}` : '';
     return `"${key}" in ${where} is a key of the mapping: write it there, beside transform${own}`;
   }
+  return unknownKey(key, where);
+}
+
+function unknownKey(key: string, where: string): string {
   const known = ['kind', ...FIELDS];
   const near = didYouMean(key, known);
   const hint = near === undefined ? '' : `; did you mean "${near}"?`;
@@ -146,30 +155,37 @@ function firstOf(field: Field, ...values: readonly (JsonValue | undefined)[]): D
   return value === undefined ? {} : { [field]: value };
 }
 
+interface FieldType {
+  readonly expected: string;
+  fits(value: JsonValue): boolean;
+}
+
+const TEXT: FieldType = { expected: 'a string', fits: (value) => typeof value === 'string' };
+
+const FIELD_TYPES: Readonly<Record<Exclude<Field, 'mode' | 'wakeMode'>, FieldType>> = {
+  deliver: { expected: 'true or false', fits: (value) => typeof value === 'boolean' },
+  timeoutSeconds: {
+    expected: 'a number of seconds above 0',
+    fits: (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
+  },
+  to: {
+    expected: 'a string or a number',
+    fits: (value) => typeof value === 'string' || typeof value === 'number',
+  },
+  text: TEXT,
+  message: TEXT,
+  name: TEXT,
+  sessionKey: TEXT,
+  channel: TEXT,
+  model: TEXT,
+  thinking: TEXT,
+  agentId: TEXT,
+};
+
 /** What is wrong with the type of a field in a result, or undefined. */
 function typeProblem(field: Field, value: JsonValue): string | undefined {
-  switch (field) {
-    case 'mode':
-    case 'wakeMode':
-      return value === 'now' || value === 'next-heartbeat' ? undefined : 'must be now or next-heartbeat';
-    case 'deliver':
-      return typeof value === 'boolean' ? undefined : `must be true or false, found ${kindOf(value)}`;
-    case 'timeoutSeconds':
-      return typeof value === 'number' && Number.isFinite(value) && value > 0
-        ? undefined
-        : `must be a number of seconds above 0, found ${kindOf(value)}`;
-    case 'to':
-      return typeof value === 'string' || typeof value === 'number'
-        ? undefined
-        : `must be a string or a number, found ${kindOf(value)}`;
-    case 'text':
-    case 'message':
-    case 'name':
-    case 'sessionKey':
-    case 'channel':
-    case 'model':
-    case 'thinking':
-    case 'agentId':
-      return typeof value === 'string' ? undefined : `must be a string, found ${kindOf(value)}`;
-  }
+  if (field === 'mode' || field === 'wakeMode')
+    return value === 'now' || value === 'next-heartbeat' ? undefined : 'must be now or next-heartbeat';
+  const { expected, fits } = FIELD_TYPES[field];
+  return fits(value) ? undefined : `must be ${expected}, found ${kindOf(value)}`;
 }

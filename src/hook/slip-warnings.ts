@@ -29,8 +29,10 @@ export function warnOfNumbers(warnings: Warning[], json: string, { request, item
     if (number instanceof ExactNumber) warnOfRounded(warnings, path, { number, long });
     else if (isEpoch && isSeconds(number, json)) seconds.push(oneLine(path.join(''), MAX_PATH_CHARS));
   }
-  const [first, ...others] = seconds;
-  if (first === undefined) return;
+  if (seconds.length > 0) warnOfSeconds(warnings, seconds);
+}
+
+function warnOfSeconds(warnings: Warning[], [first = '', ...others]: readonly string[]): void {
   const which = others.length === 0 ? `${first} is` : `${[first, ...others.slice(0, 2)].join(', ')} are`;
   warn(warnings, {
     code: 'seconds_as_milliseconds',
@@ -110,15 +112,14 @@ export function warnOfRepeatedLists(warnings: Warning[], lists: readonly (readon
 const wordsOf = (action: Action | undefined): string | undefined =>
   action?.kind === 'wake' ? action.text : action?.message;
 
+interface EmptyPaths {
+  readonly field: string;
+  readonly paths: readonly string[];
+  readonly scope: Scope;
+}
+
 /** Warns of a path that leads into a text which holds JSON; `paths` are those that found nothing. */
-export function warnOfJsonTexts(
-  warnings: Warning[],
-  {
-    field,
-    paths,
-    scope,
-  }: { readonly field: string; readonly paths: readonly string[]; readonly scope: Scope },
-): void {
+export function warnOfJsonTexts(warnings: Warning[], { field, paths, scope }: EmptyPaths): void {
   for (const path of paths) {
     const text = jsonTextOn(path.trim(), scope);
     if (text === undefined) continue;

@@ -19,44 +19,56 @@ export function* transformDraft(
   draft: Draft,
   scope: Scope,
 ): EvaluationPart<readonly Draft[]> {
-  const { settings } = state;
-  const budgetMs = settings.transformBudgetMs - state.transformMs;
-  if (budgetMs <= 0) {
-    const limit = `${settings.transformBudgetMs} ms`;
-    throw new HookError('transform_failed', `the transforms of this request used up their ${limit}`);
-  }
-  const call = callOf(state, scope, { ref, budgetMs });
+  const call = callOf(state, scope, { ref, budgetMs: remainingMs(state) });
   // Written and read once more on its way to the sandbox and back.
   state.work.pass(call.json.length / CHARACTERS);
   const reply = (yield call) as TransformReply;
   if (reply.kind === 'ok') state.work.pass(reply.json?.length ?? 0);
   state.transformMs += reply.tookMs;
-  if (reply.kind === 'ok' && reply.isInstance === true) {
-    const message =
-      'the transform returned an instance of a class, of which only its own properties count; return a plain object';
-    warn(state.warnings, { code: 'class_instance', message });
-  }
-  if (reply.kind === 'ok' && reply.json !== undefined) warnOfNumbers(state.warnings, reply.json, scope);
-  const merged =
-    reply.kind === 'ok'
-      ? mergeResult(draft, reply.json, {
-          warnings: state.warnings,
-          lenient: settings.lenient,
-          dialect: state.mapping?.dialect ?? 'sluice',
-        })
-      : ({ kind: 'failed' } as const);
+  const merged = reply.kind === 'ok' ? mergeReply(state, draft, scope, reply) : FAILED;
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
-  if (state.full || isIdle || merged.kind !== 'drafts' || reply.logs.length > 0) {
-    state.transforms.push({
-      call,
-      reply,
-      at: ref.at,
-      ...(scope.index === undefined ? {} : { index: scope.index }),
-      ...(merged.kind === 'problem' ? problemOf(merged) : {}),
-    });
-  }
+  if (state.full || isIdle || merged.kind !== 'drafts' || reply.logs.length > 0)
+    state.transforms.push(traceOf(call, reply, merged, scope));
   if (merged.kind === 'drafts') return merged.drafts;
   throw transformError(reply);
+}
+
+function remainingMs({ settings, transformMs }: EvaluationState): number {
+  const budgetMs = settings.transformBudgetMs - transformMs;
+  if (budgetMs > 0) return budgetMs;
+  const limit = `${settings.transformBudgetMs} ms`;
+  throw new HookError('transform_failed', `the transforms of this request used up their ${limit}`);
+}
+
+const FAILED = { kind: 'failed' } as const;
+const CLASS_INSTANCE =
+  'the transform returned an instance of a class, of which only its own properties count; return a plain object';
+
+function mergeReply(
+  { warnings, settings, mapping }: EvaluationState,
+  draft: Draft,
+  scope: Scope,
+  { json, isInstance }: Extract<TransformReply, { readonly kind: 'ok' }>,
+): Merged {
+  if (isInstance === true) warn(warnings, { code: 'class_instance', message: CLASS_INSTANCE });
+  if (json !== undefined) warnOfNumbers(warnings, json, scope);
+  const dialect = mapping?.dialect ?? 'sluice';
+  return mergeResult(draft, json, { warnings, lenient: settings.lenient, dialect });
+}
+
+function traceOf(
+  call: TransformCall,
+  reply: TransformReply,
+  merged: Merged | typeof FAILED,
+  { index }: Scope,
+): TransformTrace {
+  return {
+    call,
+    reply,
+    at: call.ref.at,
+    ...(index === undefined ? {} : { index }),
+    ...(merged.kind === 'problem' ? problemOf(merged) : {}),
+  };
 }
 
 function problemOf({

@@ -1,0 +1,22 @@
+/** A setting, its place and what it did. */
+export interface SettingText {
+  readonly setting: string;
+  readonly at?: string;
+  readonly text: string;
+}
+
+/** Advice as it is printed. */
+export interface EvaluationAdvice {
+  readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
+  readonly instead: ReadonlyMap<string, string>;
+  readonly foundAt: ReadonlyMap<string, { readonly at: string; readonly text: string }>;
+  /** What kind of request it is, where that explains what became of it. */
+  readonly notes?: readonly string[];
+  /** Files of the mappings folder that are not read. */
+  readonly passedOver?: readonly string[];
+  /** Settings that took part, with what each did. */
+  readonly settings?: readonly SettingText[];
+  /** The one among them that has a mapping for the name that was asked for, and where it would be read. */
+  readonly unread?: { readonly file: string; readonly wanted: string } | undefined;
+  readonly alsoMatched: readonly { readonly id: string; readonly at: string }[];
+}
