@@ -1,5 +1,5 @@
 import { isCollection, isNode, isSeq, parseDocument as parseYaml, type Document } from 'yaml';
-import type { Path, SourceText } from './diagnostic.ts';
+import type { LocatedValue, Path, SourceText } from './diagnostic.ts';
 import { parseDocument, type DocumentFormat } from './parse-document.ts';
 
 /** Sets the value at a path; objects missing on the way are made. */
@@ -50,30 +50,45 @@ function isPrefix(before: unknown, after: unknown): boolean {
   return before.every((item, index) => JSON.stringify(item) === JSON.stringify(after[index]));
 }
 
-function editJson(source: SourceText, format: 'json' | 'json5', { path, value }: Edit): string {
+function editJson(source: SourceText, format: 'json' | 'json5', edit: Edit): string {
   const root = rootValue(source, format);
+  const { path, value } = edit;
+  if (root.at(path).value === undefined) return addMember(source, root, edit);
   const { text } = source;
-  if (root.at(path).value !== undefined) {
-    const { start, end } = root.place(path);
-    return text.slice(0, start) + print(value, indentAt(text, start)) + text.slice(end);
-  }
-  let depth = path.length - 1;
-  while (depth > 0 && root.at(path.slice(0, depth)).value === undefined) depth -= 1;
-  const parentPath: Path = path.slice(0, depth);
-  const parent = root.at(parentPath).value;
-  if (typeof parent !== 'object' || parent === null || Array.isArray(parent)) {
-    throw new Error(`${source.file}: ${parentPath.join('.') || 'the document'} is not an object`);
-  }
-  const missing = path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+  const { start, end } = root.place(path);
+  return text.slice(0, start) + print(value, indentAt(text, start)) + text.slice(end);
+}
+
+/** Adds a member that is missing, with the objects that are missing on the way to it. */
+function addMember({ file, text }: SourceText, root: LocatedValue, { path, value }: Edit): string {
+  const { parentPath, keys } = findParent(file, root, path);
+  const missing = path
+    .slice(parentPath.length + 1)
+    .reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
   const { start, end } = root.place(parentPath);
   const indent = indentAt(text, start);
-  const member = `${JSON.stringify(path[depth])}: ${print(missing, `${indent}  `)}`;
-  const keys = Object.keys(parent);
-  if (keys.length === 0)
+  const member = `${JSON.stringify(path[parentPath.length])}: ${print(missing, `${indent}  `)}`;
+  const lastKey = keys.at(-1);
+  if (lastKey === undefined)
     return `${text.slice(0, end - 1)}\n${indent}  ${member}\n${indent}${text.slice(end - 1)}`;
   // After the last member: its own comma, where it has one, then ends the new one.
-  const last = root.place([...parentPath, keys.at(-1) ?? '']).end;
+  const last = root.place([...parentPath, lastKey]).end;
   return `${text.slice(0, last)},\n${indent}  ${member}${text.slice(last)}`;
+}
+
+/** The nearest object above a path, and its keys. */
+function findParent(
+  file: string,
+  root: LocatedValue,
+  path: Path,
+): { readonly parentPath: Path; readonly keys: readonly string[] } {
+  let depth = path.length - 1;
+  while (depth > 0 && root.at(path.slice(0, depth)).value === undefined) depth -= 1;
+  const parentPath = path.slice(0, depth);
+  const parent = root.at(parentPath).value;
+  if (typeof parent === 'object' && parent !== null && !Array.isArray(parent))
+    return { parentPath, keys: Object.keys(parent) };
+  throw new Error(`${file}: ${parentPath.join('.') || 'the document'} is not an object`);
 }
 
 function rootValue(

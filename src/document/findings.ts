@@ -167,29 +167,32 @@ function isBound(issue: Issue): boolean {
 function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: Path): readonly Diagnostic[] {
   const branches = issue.errors.filter((errors) => !errors.some((inner) => refusedAtRoot(inner)));
   const [best] = branches.toSorted((a, b) => a.length - b.length);
-  const meant = adviceOn(context, path);
   // One mistake is one finding, where the whole value is known.
-  if (best !== undefined && meant !== undefined) return [wrongShape(context, path)];
+  if (best !== undefined && adviceOn(context, path) !== undefined) return [wrongShape(context, path)];
   if (best !== undefined) return best.flatMap((inner) => fromIssue(inner, { ...context, base: path }));
   const kinds = kindsIn(context, path);
-  const part = context.root.at(path);
+  const { value } = context.root.at(path);
   // Where only fixed texts are taken (a discriminator), another text is the wrong value, not the wrong type.
-  if (typeof part.value !== 'string' || !kinds.every((kind) => kind.startsWith('"'))) {
-    return [wrongType(context, path, kinds)];
-  }
-  const at = context.root.place(path);
+  const isOther = typeof value === 'string' && kinds.every((kind) => kind.startsWith('"'));
+  return [isOther ? otherText(context, path, { value, kinds }) : wrongType(context, path, kinds)];
+}
+
+/** A text that is none of those that are taken; `kinds` are these in quotes. */
+function otherText(
+  context: Context,
+  path: Path,
+  { value, kinds }: { readonly value: string; readonly kinds: readonly string[] },
+): Diagnostic {
+  const { root } = context;
+  const at = root.place(path);
   const secret = isSecretPath(path);
-  const message = `${formatPath(part.path)} must be ${listed(kinds)}, found ${describeValue(part.value, { secret })}`;
-  if (meant !== undefined) {
-    const told = withoutText(meant, secret);
-    return [withValue(finding('INVALID_VALUE', message, at, told.hint), at, told)];
-  }
-  const near = didYouMean(
-    part.value,
-    kinds.map((kind) => kind.slice(1, -1)),
-  );
+  const message = `${formatPath(root.at(path).path)} must be ${listed(kinds)}, found ${describeValue(value, { secret })}`;
+  const meant = withoutText(adviceOn(context, path), secret);
+  if (meant !== undefined) return withValue(finding('INVALID_VALUE', message, at, meant.hint), at, meant);
+  const texts = kinds.map((kind) => kind.slice(1, -1));
+  const near = didYouMean(value, texts);
   const hint = near === undefined ? valueHint(context, path) : `did you mean "${near}"?`;
-  return [finding('INVALID_VALUE', message, at, hint)];
+  return finding('INVALID_VALUE', message, at, hint);
 }
 
 /** A value of a right kind that is known to be of another shape than any that is taken. */
@@ -206,18 +209,28 @@ function refusedAtRoot(issue: Issue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
 }
 
-function unknownKey(
-  { root, schema, advice: { keys: foreign = {} } }: Context,
-  path: Path,
-  key: string,
-): Diagnostic {
+function unknownKey(context: Context, path: Path, key: string): Diagnostic {
+  const { root } = context;
+  const { hint, isKnown, rename } = meantKey(context, path, key);
+  const object = root.at(path).path;
+  const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
+  const at = root.place([...path, key], 'key');
+  const found = {
+    ...finding('UNKNOWN_KEY', `unknown key "${shorten(key)}"${where}`, at, hint),
+    hides: isKnown ? [] : valuesAt(root, [...path, key]),
+  };
+  // Renamed only where the other name is free: two keys of one name would be the next finding.
+  const isFree = rename !== undefined && root.at([...path, rename]).value === undefined;
+  return isFree ? withEdit(found, replaceWithin(at, key, rename)) : found;
+}
+
+/** What an unknown key was meant as: what the room knows of it, else the nearest of the keys that are known here. */
+function meantKey({ root, schema, advice: { keys: foreign = {} } }: Context, path: Path, key: string) {
   const known = findSchemas(schema, path).flatMap(knownKeys);
   const full = keyText([...path, key]);
   const elsewhere = Object.hasOwn(foreign, full) ? foreign[full] : undefined;
   const near = didYouMean(key, known);
   const longer = near === undefined && elsewhere === undefined ? longerWord(key, known) : undefined;
-  const object = root.at(path).path;
-  const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
   const all = known.length <= MAX_KEYS ? `; the keys here are: ${known.join(', ')}` : '';
   const meant = elsewhere?.hintFor?.(root.at([...path, key]).value, root.at(path).value);
   const hint =
@@ -227,31 +240,16 @@ function unknownKey(
     (near === undefined && longer === undefined
       ? `remove it${all}`
       : `did you mean "${near ?? longer ?? ''}"?`);
-  const at = root.place([...path, key], 'key');
-  const found = {
-    ...finding('UNKNOWN_KEY', `unknown key "${shorten(key)}"${where}`, at, hint),
-    hides: meant === undefined ? valuesAt(root, [...path, key]) : [],
-  };
-  const better = elsewhere === undefined ? near : elsewhere.rename;
-  // Renamed only where the other name is free: two keys of one name would be the next finding.
-  const isFree = better !== undefined && root.at([...path, better]).value === undefined;
-  return isFree ? withEdit(found, replaceWithin(at, key, better)) : found;
+  return { hint, isKnown: meant !== undefined, rename: elsewhere === undefined ? near : elsewhere.rename };
 }
 
 function wrongType(context: Context, path: Path, expected: readonly string[]): Diagnostic {
   const { root } = context;
   const part = root.at(path);
-  const name = formatPath(part.path);
   const wanted = expected.join(' or ');
-  if (part.value === undefined)
-    return finding(
-      'MISSING_KEY',
-      `${name} is missing, expected ${wanted}`,
-      root.place(path),
-      missingHint(context, path),
-    );
+  if (part.value === undefined) return missingKey(context, path, wanted);
   const secret = isSecretPath(path);
-  const message = `${name} must be ${wanted}, found ${describeValue(part.value, { secret })}`;
+  const message = `${formatPath(part.path)} must be ${wanted}, found ${describeValue(part.value, { secret })}`;
   const at = root.place(path);
   const meant =
     withoutText(adviceOn(context, path), secret) ??
@@ -264,6 +262,14 @@ function wrongType(context: Context, path: Path, expected: readonly string[]): D
   return finding('WRONG_TYPE', message, at, hint);
 }
 
+function missingKey({ root, schema }: Context, path: Path, wanted: string): Diagnostic {
+  const { description } = findMeaning(schema, path);
+  const object = formatPath(root.at(path.slice(0, -1)).path);
+  const message = `${formatPath(root.at(path).path)} is missing, expected ${wanted}`;
+  const hint = `add "${String(path.at(-1))}" to ${object}${description === undefined ? '' : `: ${description}`}`;
+  return finding('MISSING_KEY', message, root.place(path), hint);
+}
+
 const EMPTY =
   'give it a value, or remove the key; lines that belong to the key must be indented deeper than the key';
 
@@ -274,20 +280,15 @@ function asWritten(
   { source, start, end }: Place,
 ): ValueHint | undefined {
   const written = source.text.slice(start, end);
-  if (typeof value === 'number' && expected.includes('a string'))
+  const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : undefined;
+  if (expected.includes('a string') && typeof value === 'number')
     return { hint: 'put it in quotes', text: `"${written}"` };
-  if (
-    expected.includes('a string') &&
-    Array.isArray(value) &&
-    value.length === 1 &&
-    typeof value[0] === 'string'
-  )
-    return { hint: 'write it without [ ]', text: JSON.stringify(value[0]) };
-  if (expected.includes('a list') && ['string', 'number'].includes(typeof value))
-    return {
-      hint: 'put it in [ ]',
-      text: `[${/^[|>]|[,\n]/.test(written) ? JSON.stringify(value) : written}]`,
-    };
+  if (expected.includes('a string') && typeof only === 'string')
+    return { hint: 'write it without [ ]', text: JSON.stringify(only) };
+  if (expected.includes('a list') && ['string', 'number'].includes(typeof value)) {
+    const item = /^[|>]|[,\n]/.test(written) ? JSON.stringify(value) : written;
+    return { hint: 'put it in [ ]', text: `[${item}]` };
+  }
   return undefined;
 }
 
@@ -315,12 +316,6 @@ function valueHint({ schema }: Context, path: Path): string {
   const { description, optional } = findMeaning(schema, path);
   if (description !== undefined) return `${String(path.at(-1))}: ${description}`;
   return optional ? 'correct it, or remove the key: it is optional' : 'correct the value';
-}
-
-function missingHint({ root, schema }: Context, path: Path): string {
-  const { description } = findMeaning(schema, path);
-  const where = formatPath(root.at(path.slice(0, -1)).path);
-  return `add "${String(path.at(-1))}" to ${where}${description === undefined ? '' : `: ${description}`}`;
 }
 
 function finding(code: string, message: string, at: Diagnostic['at'], hint?: string): Diagnostic {

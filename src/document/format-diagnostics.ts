@@ -45,13 +45,11 @@ function withHidden(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
     const more = hidden.get(at.source.text) ?? [];
     return { ...at, source: { ...at.source, secrets: [...(at.source.secrets ?? []), ...more] } };
   };
-  return diagnostics.map((diagnostic) => ({
-    ...diagnostic,
-    ...(diagnostic.at === undefined ? {} : { at: hide(diagnostic.at) }),
-    ...(diagnostic.labels === undefined
-      ? {}
-      : { labels: diagnostic.labels.map((label) => ({ ...label, at: hide(label.at) })) }),
-  }));
+  return diagnostics.map((diagnostic) => {
+    const { at, labels } = diagnostic;
+    const covered = labels?.map((label) => ({ ...label, at: hide(label.at) }));
+    return { ...diagnostic, ...(at && { at: hide(at) }), ...(covered && { labels: covered }) };
+  });
 }
 
 /** `2 errors, 1 warning`. */

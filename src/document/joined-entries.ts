@@ -1,4 +1,4 @@
-import type { Diagnostic, Place } from './diagnostic.ts';
+import type { Diagnostic, Place, TextEdit } from './diagnostic.ts';
 
 /**
  * Keys that are given twice because two entries of a list flow into one: the dash of the second is missing. One finding
@@ -40,26 +40,27 @@ function describeJoined(group: readonly Diagnostic[]): Diagnostic {
   const [first] = group as [Diagnostic];
   const at = first.at as Place;
   const keys = group.map(keyOf);
+  const [firstKey = ''] = keys;
   const column = columnOf(first);
   const dash = column >= 2 ? dashBefore(first.labels?.[0]?.at ?? at, column) : undefined;
-  const named = keys.slice(0, 4).join(', ');
   const base = { severity: 'error', code: 'DUPLICATE_KEY', at, labels: first.labels ?? [] } as const;
-  if (dash === undefined) {
-    return {
-      ...base,
-      message: `two objects flow into one: ${named} are given twice`,
-      hint: 'of two objects make a list: begin the first line of each with "- ", and indent its other lines by two spaces',
-    };
-  }
+  const twice = `${keys.slice(0, 4).join(', ')} are given twice`;
+  if (dash === undefined)
+    return { ...base, message: `two objects flow into one: ${twice}`, hint: MAKE_A_LIST };
   return {
     ...base,
-    message: `two entries of the list flow into one: ${named} are given twice`,
-    hint: `a new entry begins with a dash: - ${keys[0] ?? ''}: …`,
+    message: `two entries of the list flow into one: ${twice}`,
+    hint: `a new entry begins with a dash: - ${firstKey}: …`,
     // Where it is certain that this key is the first of its entry.
-    ...(isFirstOfEntry(at, dash, keys[0] ?? '')
-      ? { edit: { at: { source: at.source, start: at.start - 2, end: at.start }, text: '- ' } }
-      : {}),
+    ...(isFirstOfEntry(at, dash, firstKey) && { edit: beginWithDash(at) }),
   };
+}
+
+const MAKE_A_LIST =
+  'of two objects make a list: begin the first line of each with "- ", and indent its other lines by two spaces';
+
+function beginWithDash({ source, start }: Place): TextEdit {
+  return { at: { source, start: start - 2, end: start }, text: '- ' };
 }
 
 /** The line that begins the entry in which a key at a column stands. */

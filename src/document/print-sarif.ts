@@ -27,16 +27,12 @@ function toResult(
     level: severity,
     message: { text: hint === undefined ? message : `${message} (${hint})` },
     ...(at === undefined ? {} : { locations: [{ physicalLocation: toLocation(at) }] }),
-    ...(labels.length === 0
-      ? {}
-      : {
-          relatedLocations: labels.map((label, id) => ({
-            id,
-            physicalLocation: toLocation(label.at),
-            message: { text: label.text },
-          })),
-        }),
+    ...(labels.length === 0 ? {} : { relatedLocations: labels.map(toRelated) }),
   };
+}
+
+function toRelated({ at, text }: NonNullable<Diagnostic['labels']>[number], id: number): object {
+  return { id, physicalLocation: toLocation(at), message: { text } };
 }
 
 function toLocation(at: Place): object {

@@ -23,41 +23,38 @@ export interface ReadOptions {
 /** Reads and parses a file; everything that can be wrong with it is a diagnostic. */
 export async function readDocument(file: string, options: ReadOptions = {}): Promise<ParseResult> {
   const format = options.format ?? FORMATS[extname(file).toLowerCase()];
-  const name = displayName(file, options.cwd);
-  if (format === undefined) {
-    const endings = Object.keys(FORMATS).join(', ');
-    const message = `the file ending ${extname(file) || '(none)'} is not known, expected one of ${endings}`;
-    return {
-      diagnostics: [
-        fileFinding(
-          'UNKNOWN_FORMAT',
-          name,
-          message,
-          'write it as YAML or JSON, and give it one of these endings',
-        ),
-      ],
-    };
-  }
+  if (format === undefined) return { diagnostics: [unknownFormat(file, options)] };
   const read = await readSource(file, options);
   return read.source === undefined ? { diagnostics: read.diagnostics } : parseDocument(read.source, format);
 }
 
+function unknownFormat(file: string, { cwd }: ReadOptions): Diagnostic {
+  const endings = Object.keys(FORMATS).join(', ');
+  const message = `the file ending ${extname(file) || '(none)'} is not known, expected one of ${endings}`;
+  const hint = 'write it as YAML or JSON, and give it one of these endings';
+  return fileFinding('UNKNOWN_FORMAT', displayName(file, cwd), message, hint);
+}
+
+interface ReadText {
+  readonly source?: SourceText;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
 /** Reads a file's text: strict UTF-8 without byte order mark, at most 4 MB. */
-async function readSource(
-  file: string,
-  options: Pick<ReadOptions, 'cwd'> = {},
-): Promise<{ readonly source?: SourceText; readonly diagnostics: readonly Diagnostic[] }> {
-  const name = displayName(file, options.cwd);
+async function readSource(file: string, { cwd }: ReadOptions): Promise<ReadText> {
+  const name = displayName(file, cwd);
   let bytes: Buffer;
   try {
     bytes = await readBounded(file, MAX_DOCUMENT_BYTES);
   } catch (error) {
     return { diagnostics: [readFinding(name, error as NodeJS.ErrnoException)] };
   }
-  if (bytes.length > MAX_DOCUMENT_BYTES) {
-    const message = `the file is larger than ${String(MAX_DOCUMENT_BYTES)} bytes`;
-    return { diagnostics: [fileFinding('FILE_TOO_LARGE', name, message, 'split it into several files')] };
-  }
+  if (bytes.length <= MAX_DOCUMENT_BYTES) return decodeText(name, bytes);
+  const message = `the file is larger than ${String(MAX_DOCUMENT_BYTES)} bytes`;
+  return { diagnostics: [fileFinding('FILE_TOO_LARGE', name, message, 'split it into several files')] };
+}
+
+function decodeText(name: string, bytes: Buffer): ReadText {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { source: { file: name, text }, diagnostics: [] };
@@ -114,27 +111,16 @@ function invalidByteAt(bytes: Buffer): number {
 function readFinding(name: string, error: NodeJS.ErrnoException): Diagnostic {
   const code = error.code ?? 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return fileFinding(
-      'FILE_NOT_FOUND',
-      name,
-      `there is no file ${name}`,
-      'check the path, or create the file',
-    );
+    const hint = 'check the path, or create the file';
+    return fileFinding('FILE_NOT_FOUND', name, `there is no file ${name}`, hint);
   }
   if (code === 'EISDIR') {
-    return fileFinding(
-      'FILE_IS_DIRECTORY',
-      name,
-      `${name} is a directory, expected a file`,
-      'name a file in this directory',
-    );
+    const message = `${name} is a directory, expected a file`;
+    return fileFinding('FILE_IS_DIRECTORY', name, message, 'name a file in this directory');
   }
-  return fileFinding(
-    'FILE_UNREADABLE',
-    name,
-    `${name} cannot be read (${code})`,
-    'check that the path is right and that the user who runs sluice may read the file',
-  );
+  const message = `${name} cannot be read (${code})`;
+  const hint = 'check that the path is right and that the user who runs sluice may read the file';
+  return fileFinding('FILE_UNREADABLE', name, message, hint);
 }
 
 function fileFinding(code: string, file: string, message: string, hint?: string): Diagnostic {

@@ -45,18 +45,25 @@ export function findMeaning(
 ): { readonly description?: string; readonly optional: boolean } {
   const key = path.at(-1);
   if (typeof key !== 'string') return { optional: false };
-  const shapes = findSchemas(schema, path.slice(0, -1)).map((parent) => definitionOf(parent).shape?.[key]);
-  let description: string | undefined;
-  let optional = false;
-  for (let current of shapes) {
-    while (current !== undefined) {
-      const { type, innerType, in: input } = definitionOf(current);
-      description ??= current.description?.replace(/\.$/, '');
-      optional ||= type === 'optional' || type === 'default' || type === 'prefault';
-      current = innerType ?? (type === 'pipe' ? input : undefined);
-    }
-  }
+  const layers = findSchemas(schema, path.slice(0, -1)).flatMap((parent) =>
+    layersOf(definitionOf(parent).shape?.[key]),
+  );
+  const described = layers.find(({ description }) => description !== undefined);
+  const description = described?.description?.replace(/\.$/, '');
+  const optional = layers.some((layer) => OPTIONAL.has(definitionOf(layer).type));
   return { optional, ...(description === undefined ? {} : { description }) };
+}
+
+const OPTIONAL: ReadonlySet<string> = new Set(['optional', 'default', 'prefault']);
+
+/** A schema and what it wraps, from outside to inside. */
+function layersOf(schema: z.ZodType | undefined): readonly z.ZodType[] {
+  return schema === undefined ? [] : [schema, ...layersOf(wrappedBy(definitionOf(schema)))];
+}
+
+/** The schema inside a wrapper that does not change what it takes. */
+function wrappedBy({ type, innerType, in: input }: Definition): z.ZodType | undefined {
+  return innerType ?? (type === 'pipe' ? input : undefined);
 }
 
 /** What a schema takes, in words. */
@@ -81,10 +88,11 @@ export function kindsOf(schema: z.ZodType): readonly string[] {
 
 /** A schema without the wrappers that do not change what it takes; the options of a union. */
 function unwrap(schema: z.ZodType): readonly z.ZodType[] {
-  const { type, innerType, options, getter, in: input } = definitionOf(schema);
+  const definition = definitionOf(schema);
+  const { type, options, getter } = definition;
   if (type === 'union') return (options ?? []).flatMap(unwrap);
   if (type === 'lazy' && getter !== undefined) return unwrap(getter());
-  const inner = innerType ?? (type === 'pipe' ? input : undefined);
+  const inner = wrappedBy(definition);
   return inner === undefined ? [schema] : unwrap(inner);
 }
 

@@ -8,8 +8,14 @@ const require = createRequire(import.meta.url);
 /** Columns shown of a line; a longer one is cut around its carets. */
 const MAX_COLUMNS = 160;
 
+/** How many lines are shown before and after a place. */
+interface FrameLines {
+  readonly before: number;
+  readonly after: number;
+}
+
 /** The source lines around a place with carets under its first line; secrets and control characters are hidden. */
-export function sourceFrame(at: Place, options: { readonly before: number; readonly after: number }): string {
+export function sourceFrame(at: Place, options: FrameLines): string {
   const { text } = at.source;
   const start = positionOf(text, at.start);
   const lines = linesAround(at.source, at.start - start.column + 1, options);
@@ -39,27 +45,36 @@ export function sourceFrame(at: Place, options: { readonly before: number; reado
 function linesAround(
   source: SourceText,
   lineStart: number,
-  { before, after }: { readonly before: number; readonly after: number },
+  { before, after }: FrameLines,
 ): { readonly shown: readonly string[]; readonly ownIndex: number } {
-  let from = lineStart;
-  let ownIndex = 0;
-  while (ownIndex < before && from > 0) {
-    // From before the text's first character lastIndexOf would look at that character all the same.
-    from = from < 2 ? 0 : source.text.lastIndexOf('\n', from - 2) + 1;
-    ownIndex += 1;
-  }
+  const { from, ownIndex } = firstShown(source.text, lineStart, before);
   const shown: string[] = [];
   let at = from;
   while (shown.length <= ownIndex + after && at <= source.text.length) {
     // The line feed that ends the file starts no line of its own.
     if (at === source.text.length && shown.length > ownIndex) break;
     const end = source.text.indexOf('\n', at);
-    const lineEnd = end < 0 ? source.text.length : end;
-    shown.push(printable(source, at, lineEnd));
+    shown.push(printable(source, at, end < 0 ? source.text.length : end));
     if (end < 0) break;
     at = end + 1;
   }
   return { shown, ownIndex };
+}
+
+/** Where the first line that is shown begins, and how many lines stand between it and the line of the place. */
+function firstShown(
+  text: string,
+  lineStart: number,
+  before: number,
+): { readonly from: number; readonly ownIndex: number } {
+  let from = lineStart;
+  let ownIndex = 0;
+  while (ownIndex < before && from > 0) {
+    // From before the text's first character lastIndexOf would look at that character all the same.
+    from = from < 2 ? 0 : text.lastIndexOf('\n', from - 2) + 1;
+    ownIndex += 1;
+  }
+  return { from, ownIndex };
 }
 
 /** A line with every character that is secret or unprintable replaced by one of the same width. */

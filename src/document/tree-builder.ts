@@ -54,28 +54,30 @@ export class TreeBuilder {
     return {
       add: (key, node) => {
         const first = members.get(key.name);
-        if (key.name === '__proto__') {
-          this.report('FORBIDDEN_KEY', key.start, {
-            message: 'the key __proto__ is not allowed',
-            end: key.end,
-            hint: 'rename the key',
-          });
-        } else if (first === undefined) {
+        if (key.name === '__proto__') this.#refuseProto(key);
+        else if (first !== undefined) this.#refuseSecond(key, first);
+        else {
           members.set(key.name, { start: key.start, end: key.end, node });
           value[key.name] = node.value;
-        } else {
-          this.report('DUPLICATE_KEY', key.start, {
-            message: `the key ${this.source.text.slice(key.start, Math.min(key.end, key.start + 80))} is given twice in one object`,
-            end: key.end,
-            hint: 'keep one of the two',
-            labels: [
-              { at: { source: this.source, start: first.start, end: first.end }, text: 'first given here' },
-            ],
-          });
         }
       },
       build: () => ({ start, end, value, members }),
     };
+  }
+
+  #refuseProto({ start, end }: Key): void {
+    const message = 'the key __proto__ is not allowed';
+    this.report('FORBIDDEN_KEY', start, { message, end, hint: 'rename the key' });
+  }
+
+  #refuseSecond({ start, end }: Key, first: Member): void {
+    const { source } = this;
+    this.report('DUPLICATE_KEY', start, {
+      message: `the key ${source.text.slice(start, Math.min(end, start + 80))} is given twice in one object`,
+      end,
+      hint: 'keep one of the two',
+      labels: [{ at: { source, start: first.start, end: first.end }, text: 'first given here' }],
+    });
   }
 
   /** Adds an error. */
@@ -88,7 +90,13 @@ export class TreeBuilder {
   }
 }
 
+interface Key {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface ObjectBuilder {
-  add(key: { readonly name: string; readonly start: number; readonly end: number }, node: TreeNode): void;
+  add(key: Key, node: TreeNode): void;
   build(): TreeNode;
 }

@@ -22,11 +22,19 @@ const LINE = /^(\s*(?:- +)?([\w.-]+): +)(\S.*?)\s*$/;
  * broken text is what the parser says it is.
  */
 export function findYamlSlip(source: SourceText, offset: number): YamlSlip | undefined {
-  const lineStart = source.text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
-  const newline = source.text.indexOf('\n', lineStart);
-  const line = source.text.slice(lineStart, newline === -1 ? undefined : newline);
-  const block = findShallowBlock(source, lineStart);
-  if (block !== undefined) return block;
+  const { lineStart, line } = lineAt(source, offset);
+  return findShallowBlock(source, lineStart) ?? findUnquoted(source, lineStart, line);
+}
+
+/** The line in which an offset stands. */
+function lineAt({ text }: SourceText, offset: number): { readonly lineStart: number; readonly line: string } {
+  const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
+  const newline = text.indexOf('\n', lineStart);
+  return { lineStart, line: text.slice(lineStart, newline === -1 ? undefined : newline) };
+}
+
+/** A value in one line that is a text only in quotes. */
+function findUnquoted(source: SourceText, lineStart: number, line: string): YamlSlip | undefined {
   const [, head = '', key = '', rest = ''] = LINE.exec(line) ?? [];
   // A comment behind the value is none of it.
   const value = rest.replace(/\s+#.*$/, '');
@@ -34,7 +42,7 @@ export function findYamlSlip(source: SourceText, offset: number): YamlSlip | und
   if (reason === undefined) return undefined;
   const start = lineStart + head.length;
   const at = { source, start, end: start + value.length };
-  const quoted = `'${value.replaceAll("'", "''")}'`;
+  const quoted = singleQuoted(value);
   const isSecret = SECRET_KEY.test(key);
   const isShown = !isSecret && value.length <= MAX_SHOWN;
   return {
@@ -45,14 +53,14 @@ export function findYamlSlip(source: SourceText, offset: number): YamlSlip | und
   };
 }
 
+function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
 /** A backslash in double quotes that begins no escape of YAML: of a path of Windows, or of a pattern. */
 export function escapeSlip(source: SourceText, offset: number): YamlSlip {
-  const lineStart = source.text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
-  const newline = source.text.indexOf('\n', lineStart);
-  const line = source.text.slice(lineStart, newline === -1 ? undefined : newline);
-  const quoted = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].find(
-    ({ 0: text, index }) => lineStart + index < offset && offset < lineStart + index + text.length,
-  );
+  const { lineStart, line } = lineAt(source, offset);
+  const quoted = quotedAround(line, offset - lineStart);
   const text = quoted?.[1];
   // What YAML would have read as an escape may be meant as one.
   const isPlain = text !== undefined && !/\\["\\/0abefnrtvNLP_xuU\s]/.test(text);
@@ -63,14 +71,16 @@ export function escapeSlip(source: SourceText, offset: number): YamlSlip {
     at: { source, start: offset, end: offset + 2 },
     hint: 'in double quotes a backslash begins an escape: put the text in single quotes, where it is only a backslash, or write it twice (\\\\)',
     ...(isPlain && !isSecret
-      ? {
-          edit: {
-            at: { source, start, end: start + text.length + 2 },
-            text: `'${text.replaceAll("'", "''")}'`,
-          },
-        }
+      ? { edit: { at: { source, start, end: start + text.length + 2 }, text: singleQuoted(text) } }
       : {}),
   };
+}
+
+/** The text in double quotes around a column of a line. */
+function quotedAround(line: string, column: number): RegExpExecArray | undefined {
+  return [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].find(
+    ({ 0: text, index }) => index < column && column < index + text.length,
+  );
 }
 
 /** The text of a block (`key: |`) whose lines are not indented deeper than its key. */
@@ -100,9 +110,7 @@ function reasonOf(value: string): string | undefined {
 
 /** A value that YAML takes for a comment: `to: #alerts`. */
 export function findCommentValue({ source, start }: Place): string | undefined {
-  const lineStart = source.text.lastIndexOf('\n', Math.max(0, start - 1)) + 1;
-  const newline = source.text.indexOf('\n', lineStart);
-  const line = source.text.slice(lineStart, newline === -1 ? undefined : newline);
+  const { line } = lineAt(source, start);
   const [, key, comment] = /^\s*(?:- +)?([\w.-]+): +(#\S[^#]*?)\s*$/.exec(line) ?? [];
   if (key === undefined || comment === undefined || SECRET_KEY.test(key)) return undefined;
   return `what begins with # is a comment in YAML: put it in quotes: ${key}: '${comment.replaceAll("'", "''").slice(0, MAX_SHOWN)}'`;

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml';
-import type { Alias, Document, Node, Pair, Scalar, YAMLError } from 'yaml';
+import type { Alias, Document, Node, Pair, Scalar, YAMLError, YAMLMap, YAMLSeq } from 'yaml';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
 import { lineColumn } from './line-column.ts';
 import { joinEntries } from './joined-entries.ts';
@@ -30,46 +30,60 @@ function apart(findings: readonly Diagnostic[]): readonly Diagnostic[] {
 
 /** Parses YAML 1.2 (core schema) into the common tree. */
 export function readYamlTree(source: SourceText): ReadTree {
-  let documents: Document.Parsed[];
-  let targets: AliasTargets;
-  try {
-    documents = [...parseAllDocuments(source.text, { prettyErrors: false, stringKeys: true })];
-    targets = findTargets(documents[0]);
-  } catch (error) {
-    // Parser and visitor recurse; a text nested deeper than the stack cannot be read at all.
-    if (!(error instanceof RangeError)) throw error;
-    return new TreeBuilder(source).tooDeep(0);
-  }
+  const parsed = parse(source.text);
+  if (parsed === undefined) return new TreeBuilder(source).tooDeep(0);
+  const { documents, targets } = parsed;
   const [first, second] = documents;
   if (first === undefined) return { tree: { start: 0, end: 0, value: null }, diagnostics: [] };
+  const diagnostics = findingsIn(source, first);
+  if (second !== undefined) diagnostics.push(severalDocuments(source, second));
+  const builder = new TreeBuilder(source);
+  const tree = buildNode({ builder, targets }, first.contents, 0);
+  if (diagnostics.length > 0) return withPartial(diagnostics, tree);
+  return tree === undefined
+    ? { diagnostics: builder.diagnostics }
+    : { tree, diagnostics: builder.diagnostics };
+}
+
+interface Parsed {
+  readonly documents: readonly Document.Parsed[];
+  /** Of the first document. */
+  readonly targets: AliasTargets;
+}
+
+/** Undefined where parser and visitor, which recurse, find the text nested deeper than the stack. */
+function parse(text: string): Parsed | undefined {
+  try {
+    const documents = [...parseAllDocuments(text, { prettyErrors: false, stringKeys: true })];
+    return { documents, targets: findTargets(documents[0]) };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return undefined;
+  }
+}
+
+function findingsIn(source: SourceText, document: Document.Parsed): Diagnostic[] {
   const findings = joinEntries(
-    [...first.errors, ...first.warnings].map((error) => finding(source, first, error)),
+    [...document.errors, ...document.warnings].map((error) => finding(source, document, error)),
   );
   const syntax = apart(findings.filter(({ code }) => BROKEN.has(code))).slice(0, MAX_SYNTAX_FINDINGS);
   // Where the text itself is broken, a strange key is a part of it.
-  const diagnostics = findings.filter(
+  return findings.filter(
     (found) =>
       (!BROKEN.has(found.code) || syntax.includes(found)) &&
       (found.code !== 'NON_STRING_KEY' || syntax.length === 0),
   );
-  if (second !== undefined) {
-    const start = source.text.lastIndexOf('---', second.range[0]);
-    diagnostics.push({
-      severity: 'error',
-      code: 'MULTIPLE_DOCUMENTS',
-      message: 'the file contains more than one YAML document, expected one',
-      at: { source, start: Math.max(0, start), end: Math.max(0, start) + 3 },
-      hint: 'put each document into a file of its own, or use a list',
-    });
-  }
-  if (diagnostics.length > 0) {
-    return withPartial(diagnostics, buildNode(new TreeBuilder(source), targets, first.contents, 0));
-  }
-  const builder = new TreeBuilder(source);
-  const tree = buildNode(builder, targets, first.contents, 0);
-  return tree === undefined
-    ? { diagnostics: builder.diagnostics }
-    : { tree, diagnostics: builder.diagnostics };
+}
+
+function severalDocuments(source: SourceText, second: Document.Parsed): Diagnostic {
+  const start = Math.max(0, source.text.lastIndexOf('---', second.range[0]));
+  return {
+    severity: 'error',
+    code: 'MULTIPLE_DOCUMENTS',
+    message: 'the file contains more than one YAML document, expected one',
+    at: { source, start, end: start + 3 },
+    hint: 'put each document into a file of its own, or use a list',
+  };
 }
 
 function withPartial(diagnostics: readonly Diagnostic[], partial: TreeNode | undefined): ReadTree {
@@ -97,47 +111,56 @@ function findTargets(document: Document | undefined): AliasTargets {
   return targets;
 }
 
-function buildNode(
-  builder: TreeBuilder,
-  targets: AliasTargets,
-  node: unknown,
-  depth: number,
-): TreeNode | undefined {
+interface Build {
+  readonly builder: TreeBuilder;
+  readonly targets: AliasTargets;
+}
+
+function buildNode(build: Build, node: unknown, depth: number): TreeNode | undefined {
+  const { builder } = build;
   const [start, end] = rangeOf(node);
   if (!builder.enter(start, depth)) return undefined;
-  if (isAlias(node)) {
-    const target = targets.get(node);
-    if (target === undefined) {
-      builder.report('YAML_SYNTAX', start, {
-        end,
-        message: `invalid YAML: there is no anchor before the alias *${node.source}`,
-        hint: 'mark an earlier value with & and this name, or quote a text that starts with *',
-      });
-      return undefined;
-    }
-    const built = buildNode(builder, targets, target, depth + 1);
-    return built === undefined ? undefined : { ...built, start, end };
-  }
-  if (isMap(node)) {
-    const object = builder.object(start, end);
-    for (const pair of node.items) {
-      const key = keyOf(pair);
-      const value = buildNode(builder, targets, pair.value ?? absentAfter(key.end), depth + 1);
-      if (value === undefined) return undefined;
-      object.add(key, value);
-    }
-    return object.build();
-  }
-  if (isSeq(node)) {
-    const items: TreeNode[] = [];
-    for (const item of node.items) {
-      const built = buildNode(builder, targets, item, depth + 1);
-      if (built === undefined) return undefined;
-      items.push(built);
-    }
-    return { start, end, value: items.map(({ value }) => value), items };
-  }
+  if (isAlias(node)) return buildAlias(build, node, depth);
+  if (isMap(node)) return buildObject(build, node, depth);
+  if (isSeq(node)) return buildList(build, node, depth);
   return isScalar(node) ? scalarNode(builder.source.text, node) : { start, end, value: null };
+}
+
+function buildAlias(build: Build, node: Alias, depth: number): TreeNode | undefined {
+  const [start, end] = rangeOf(node);
+  const target = build.targets.get(node);
+  if (target === undefined) {
+    build.builder.report('YAML_SYNTAX', start, {
+      end,
+      message: `invalid YAML: there is no anchor before the alias *${node.source}`,
+      hint: 'mark an earlier value with & and this name, or quote a text that starts with *',
+    });
+    return undefined;
+  }
+  const built = buildNode(build, target, depth + 1);
+  return built === undefined ? undefined : { ...built, start, end };
+}
+
+function buildObject(build: Build, node: YAMLMap, depth: number): TreeNode | undefined {
+  const object = build.builder.object(...rangeOf(node));
+  for (const pair of node.items) {
+    const key = keyOf(pair);
+    const value = buildNode(build, pair.value ?? absentAfter(key.end), depth + 1);
+    if (value === undefined) return undefined;
+    object.add(key, value);
+  }
+  return object.build();
+}
+
+function buildList(build: Build, node: YAMLSeq, depth: number): TreeNode | undefined {
+  const [start, end] = rangeOf(node);
+  const items: TreeNode[] = [];
+  for (const item of node.items) {
+    const built = buildNode(build, item, depth + 1);
+    if (built === undefined) return undefined;
+    items.push(built);
+  }
+  return { start, end, value: items.map(({ value }) => value), items };
 }
 
 function scalarNode(source: string, node: Scalar): TreeNode {
@@ -194,50 +217,41 @@ function labelFirst(source: SourceText, document: Document, offset: number): Pic
 
 function finding(source: SourceText, document: Document, error: YAMLError): Diagnostic {
   const [start, end] = error.pos;
+  if (error.code === 'DUPLICATE_KEY') return duplicateKey(source, document, start);
   const at = { source, start, end: Math.max(end, start + 1) };
-  if (error.code === 'DUPLICATE_KEY') {
-    const key = keyAt(source.text, start);
-    return {
-      severity: 'error',
-      code: 'DUPLICATE_KEY',
-      message: `the key ${key} is given twice in one object`,
-      at: { source, start, end: start + key.length },
-      hint: 'keep one of the two',
-      ...labelFirst(source, document, start),
-    };
-  }
-  if (error.code === 'NON_STRING_KEY') {
-    const slip = findYamlSlip(source, start);
-    if (slip !== undefined) return broken(slip);
-    return {
-      severity: 'error',
-      code: 'NON_STRING_KEY',
-      message: 'a key is not a string, expected a plain or quoted text',
-      at,
-      hint: 'quote the key',
-    };
-  }
-  if (error.code === 'TAB_AS_INDENT') {
-    return {
-      severity: 'error',
-      code: 'YAML_TAB',
-      message: 'a tab is used as indentation, expected spaces',
-      at,
-      hint: 'replace the tab with two spaces for each level',
-      ...withoutTabs(source, start),
-    };
-  }
+  if (error.code === 'TAB_AS_INDENT') return { ...TAB, at, ...withoutTabs(source, start) };
   const slip = error.code === 'BAD_DQ_ESCAPE' ? escapeSlip(source, start) : findYamlSlip(source, start);
   if (slip !== undefined) return broken(slip);
+  if (error.code === 'NON_STRING_KEY') return { ...NON_STRING_KEY, at };
   const hint = isFlowReference(source.text, start)
     ? 'inside { } and [ ], write a reference in quotes: "${NAME}"'
     : syntaxHint(error);
+  return broken({ message: wording(error.message), at, hint });
+}
+
+const TAB = {
+  severity: 'error',
+  code: 'YAML_TAB',
+  message: 'a tab is used as indentation, expected spaces',
+  hint: 'replace the tab with two spaces for each level',
+} as const;
+
+const NON_STRING_KEY = {
+  severity: 'error',
+  code: 'NON_STRING_KEY',
+  message: 'a key is not a string, expected a plain or quoted text',
+  hint: 'quote the key',
+} as const;
+
+function duplicateKey(source: SourceText, document: Document, start: number): Diagnostic {
+  const key = keyAt(source.text, start);
   return {
     severity: 'error',
-    code: 'YAML_SYNTAX',
-    message: `invalid YAML: ${wording(error.message)}`,
-    at,
-    hint,
+    code: 'DUPLICATE_KEY',
+    message: `the key ${key} is given twice in one object`,
+    at: { source, start, end: start + key.length },
+    hint: 'keep one of the two',
+    ...labelFirst(source, document, start),
   };
 }
 
