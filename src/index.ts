@@ -1,7 +1,7 @@
 /** The public API: golden cases as tests, types for transform authors, and the contract of channel plugins. */
 import { dirname, resolve } from 'node:path';
 import { formatDiagnostics } from './document/document.ts';
-import { loadGeneration } from './generation/generation.ts';
+import { loadGeneration, type Generation } from './generation/generation.ts';
 import {
   applyPolicy,
   createGoldenEngine,
@@ -9,6 +9,7 @@ import {
   findCases,
   isCi,
   runCase,
+  type CaseResult,
   type UpdatePolicy,
 } from './golden/golden.ts';
 import { Sandbox } from './sandbox/sandbox.ts';
@@ -52,27 +53,29 @@ export async function goldenTests(options: GoldenTestsOptions): Promise<void> {
   const config = resolve(options.config ?? 'sluice.yaml');
   const sandbox = new Sandbox();
   options.afterAll(() => sandbox.stop());
-  const { generation, diagnostics } = await loadGeneration(config, {
-    env: process.env,
-    needSecrets: false,
-    dev: true,
-    sandbox,
-  });
-  if (generation === undefined) throw new Error(formatDiagnostics(diagnostics));
-  const engine = createGoldenEngine(generation);
+  const engine = createGoldenEngine(await loadOrThrow(config, sandbox));
   const found = await findCases(options.dir ?? resolve(dirname(config), 'test/golden'), options.filters);
   const policy = options.policy ?? (isCi(process.env) ? 'none' : 'new');
   for (const golden of found.cases) {
-    options.test(golden.name, async () => {
-      const result = await applyPolicy(await runCase(golden, engine), policy);
-      if (result.status === 'failed' || result.status === 'missing') {
-        throw new Error(`${result.status}\n${explainFailure(result, { color: false, cwd: process.cwd() })}`);
-      }
-    });
+    options.test(golden.name, async () =>
+      throwIfFailed(await applyPolicy(await runCase(golden, engine), policy)),
+    );
   }
   for (const diagnostic of found.diagnostics) {
     options.test(`${diagnostic.code} in ${diagnostic.at?.source.file ?? 'the cases'}`, () => {
       throw new Error(formatDiagnostics([diagnostic]));
     });
   }
+}
+
+async function loadOrThrow(config: string, sandbox: Sandbox): Promise<Generation> {
+  const options = { env: process.env, needSecrets: false, dev: true, sandbox };
+  const { generation, diagnostics } = await loadGeneration(config, options);
+  if (generation === undefined) throw new Error(formatDiagnostics(diagnostics));
+  return generation;
+}
+
+function throwIfFailed(result: CaseResult): void {
+  if (result.status !== 'failed' && result.status !== 'missing') return;
+  throw new Error(`${result.status}\n${explainFailure(result, { color: false, cwd: process.cwd() })}`);
 }

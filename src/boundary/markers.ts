@@ -42,10 +42,7 @@ export function findMarkers(text: string, skeleton: Skeleton): Finding[] {
       end: match.index + match[0].length,
       from: searched,
     });
-    const found =
-      findInAngles(text, skeleton, { words, from: searched }) ??
-      findInBrackets(skeleton, words, searched) ??
-      findAlone(text, skeleton, words);
+    const found = markerAround(text, skeleton, { words, from: searched });
     searched = found?.end ?? words.end;
     if (found === undefined) continue;
     const { startOf, endOf } = skeleton;
@@ -59,6 +56,20 @@ interface Range {
   readonly end: number;
 }
 
+/** The words with the signs around them, where both together are a marker. Never looks before `from`. */
+function markerAround(text: string, skeleton: Skeleton, found: WordsFrom): Range | undefined {
+  return (
+    findInAngles(text, skeleton, found) ??
+    findInBrackets(skeleton, found.words, found.from) ??
+    findAlone(text, skeleton, found.words)
+  );
+}
+
+interface WordsFrom {
+  readonly words: Words;
+  readonly from: number;
+}
+
 /** The words at `index` with END before them, if it is there. Never looks before `from`. */
 function wordsAt(folded: string, index: number, { end, from }: { end: number; from: number }): Words {
   const position = skipGapBefore(folded, index, from);
@@ -70,7 +81,7 @@ function wordsAt(folded: string, index: number, { end, from }: { end: number; fr
 function findInAngles(
   text: string,
   { folded, startOf, endOf }: Skeleton,
-  { words, from }: { readonly words: Words; readonly from: number },
+  { words, from }: WordsFrom,
 ): Range | undefined {
   const opening = openingBefore(folded, words.start, from);
   const closing = closingAfter(folded, words.end);

@@ -66,26 +66,17 @@ export interface ExplanationJson extends EvaluationJson {
 
 /** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
 export function explanationToJson({ request, evaluation, advice }: RequestExplanation): ExplanationJson {
-  const {
-    nearNames,
-    instead,
-    foundAt,
-    alsoMatched,
-    passedOver: files = [],
-    notes = [],
-    settings = [],
-  } = advice;
   return {
     request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
     ...evaluationToJson(evaluation),
     advice: {
-      nearNames,
-      instead: [...instead].map(([missing, found]) => ({ missing, found })),
-      elsewhere: [...foundAt].map(([wanted, found]) => ({ wanted, ...found })),
-      notes,
-      alsoMatched,
-      passedOver: files,
-      settings,
+      nearNames: advice.nearNames,
+      instead: [...advice.instead].map(([missing, found]) => ({ missing, found })),
+      elsewhere: [...advice.foundAt].map(([wanted, found]) => ({ wanted, ...found })),
+      notes: advice.notes ?? [],
+      alsoMatched: advice.alsoMatched,
+      passedOver: advice.passedOver ?? [],
+      settings: advice.settings ?? [],
     },
   };
 }

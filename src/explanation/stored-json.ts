@@ -20,18 +20,17 @@ export interface StoredJson {
   readonly events: readonly object[];
 }
 
+/** How a request was judged, and how it would be judged now. */
+interface Judgements {
+  readonly judged: KeptTrace | undefined;
+  readonly evaluation: ExplanationJson | undefined;
+  readonly settings: readonly SettingNote[];
+}
+
 /** Turns it into plain data; `evaluation` is absent where the request was not kept. */
 export function storedToJson(
   { decision, runs, events }: StoredRequest,
-  {
-    judged,
-    evaluation,
-    settings,
-  }: {
-    readonly judged: KeptTrace | undefined;
-    readonly evaluation: ExplanationJson | undefined;
-    readonly settings: readonly SettingNote[];
-  },
+  { judged, evaluation, settings }: Judgements,
 ): StoredJson {
   return {
     ...(decision === undefined ? {} : { decision }),

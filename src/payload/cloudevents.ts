@@ -17,22 +17,20 @@ const ATTRIBUTE = /^ce-([a-z0-9]{1,40})$/;
  */
 export function parseCloudEvent(body: ReceivedBody, decoder: TextDecoder): JsonValue {
   const type = mediaType(body.headers['content-type']);
+  if (!type.startsWith('application/cloudevents')) return checkedEvent(binaryEvent(body, decoder));
   if (type.startsWith('application/cloudevents-batch')) {
     throw new HookError(
       'invalid_body',
       'the body is a batch of CloudEvents; send each event in a request of its own',
     );
   }
-  if (type.startsWith('application/cloudevents')) {
-    if (type !== 'application/cloudevents+json') {
-      throw new HookError(
-        'invalid_body',
-        'the CloudEvent is not written as JSON (application/cloudevents+json)',
-      );
-    }
-    return checkedEvent(parseJsonBody(body.bytes, decoder));
+  if (type !== 'application/cloudevents+json') {
+    throw new HookError(
+      'invalid_body',
+      'the CloudEvent is not written as JSON (application/cloudevents+json)',
+    );
   }
-  return checkedEvent(binaryEvent(body, decoder));
+  return checkedEvent(parseJsonBody(body.bytes, decoder));
 }
 
 function binaryEvent({ bytes, headers }: ReceivedBody, decoder: TextDecoder): JsonValue {

@@ -43,13 +43,19 @@ export async function inflateBody(
   try {
     return await INFLATERS[compression](bytes, { maxOutputLength: maxBytes });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new HookError(
-        'body_too_large',
-        `the body unpacks to more than the ${maxBytes} bytes this hook takes`,
-      );
-    }
-    const name = compression === 'deflate' ? 'deflate' : 'gzip';
-    throw new HookError('invalid_body', `the body is not ${name}, as its Content-Encoding says`);
+    throw inflateError(error as NodeJS.ErrnoException, compression, maxBytes);
   }
+}
+
+function inflateError(
+  { code }: NodeJS.ErrnoException,
+  compression: Compression,
+  maxBytes: number,
+): HookError {
+  if (code === 'ERR_BUFFER_TOO_LARGE') {
+    const message = `the body unpacks to more than the ${maxBytes} bytes this hook takes`;
+    return new HookError('body_too_large', message);
+  }
+  const name = compression === 'deflate' ? 'deflate' : 'gzip';
+  return new HookError('invalid_body', `the body is not ${name}, as its Content-Encoding says`);
 }

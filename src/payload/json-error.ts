@@ -42,6 +42,9 @@ export function findJsonError(text: string): JsonError | undefined {
   }
 }
 
+/** What Python, JavaScript and Home Assistant write for a value that JSON has not, or has in other letters. */
+const FOREIGN_WORD = /^(?:True|False|None|undefined|NaN|unknown|unavailable)\b/;
+
 /** The usual slip behind what was found; names neither key nor value. */
 function slipAt(
   text: string,
@@ -53,10 +56,7 @@ function slipAt(
   if (isAfterComma && closes(char, open)) return '; remove the comma before the closing bracket';
   if (char === "'") return '; texts stand in double quotes, not in single ones';
   if (state === 'after-value' && char === '"') return '; a comma is missing before it';
-  if (
-    state === 'value' &&
-    /^(?:True|False|None|undefined|NaN|unknown|unavailable)\b/.test(text.slice(at, at + 12))
-  )
+  if (state === 'value' && FOREIGN_WORD.test(text.slice(at, at + 12)))
     return '; only true, false, null, numbers and texts in double quotes are values';
   if (text.startsWith('{{', at) || (char === '{' && text[at - 1] === '{'))
     return '; a template of the sender was not filled in';
