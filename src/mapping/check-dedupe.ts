@@ -35,23 +35,18 @@ const ID_OF: Readonly<Record<string, string>> = {
   svix: '{{headers.svix-id}}',
 };
 
-/** A dedupe key with a part that a repeat does not have again: no repeat is ever found. */
-export function checkDedupeKey({
-  source,
-  reporter,
-}: {
+interface Checked {
   readonly source: MappingSource;
   readonly reporter: Reporter;
-}): void {
-  const { dedupe, verify } = source;
+}
+
+/** A dedupe key with a part that a repeat does not have again: no repeat is ever found. */
+export function checkDedupeKey({ source, reporter }: Checked): void {
+  const { dedupe } = source;
   const key = typeof dedupe === 'object' && typeof dedupe.key === 'string' ? dedupe.key : '';
   const [part, read, header] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
   if (part === undefined || read === undefined) return;
-  const rest = key
-    .replaceAll(EXPRESSION, (...match) => (isVolatile(match) ? '' : match[0]))
-    .replaceAll(EDGES, '');
-  const scheme = typeof verify === 'object' && 'scheme' in verify ? verify.scheme : '';
-  const better = rest.includes('{{') ? rest : ID_OF[scheme];
+  const better = betterKey(key, source);
   reporter.report(['dedupe', 'key'], {
     severity: 'warning',
     code: 'DEDUPE_KEY_VOLATILE',
@@ -62,6 +57,15 @@ export function checkDedupeKey({
         : `write key: '${better}'`,
     ...(better === undefined ? {} : { replace: { from: key, to: better } }),
   });
+}
+
+/** The key without the parts that are new on each try; where nothing is left, the id that the senders of the scheme give. */
+function betterKey(key: string, { verify }: MappingSource): string | undefined {
+  const rest = key
+    .replaceAll(EXPRESSION, (...match) => (isVolatile(match) ? '' : match[0]))
+    .replaceAll(EDGES, '');
+  const scheme = typeof verify === 'object' && 'scheme' in verify ? verify.scheme : '';
+  return rest.includes('{{') ? rest : ID_OF[scheme];
 }
 
 /** A header or the time of receipt as it is: `{{date now "yyyy-MM-dd"}}` makes a key of one day, and is meant so. */

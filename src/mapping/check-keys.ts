@@ -1,5 +1,5 @@
 import type { MappingEntry } from './compile-options.ts';
-import type { Reporter } from './mapping-codes.ts';
+import type { Finding, Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
 /** Keys that only an agent action has. */
@@ -34,51 +34,59 @@ interface CheckedKeys {
 
 /** Keys that contradict each other or the action. */
 export function checkKeys(compiling: CheckedKeys): void {
-  const { source, reporter, dialect } = compiling;
-  const { action = 'agent', transform, instructions } = source;
-  if (instructions?.includes('{{') === true) {
-    reporter.report(['instructions'], {
-      code: 'INSTRUCTIONS_NOT_LITERAL',
-      message: 'instructions are outside the safety boundary, so they cannot contain expressions ({{…}})',
-      hint: 'move what comes from the request into messageTemplate',
-    });
-  }
-  if (source.allowUnsafeExternalContent === true) {
-    reporter.report(['allowUnsafeExternalContent'], {
-      severity: 'warning',
-      code: 'UNSAFE_CONTENT_ALLOWED',
-      message: 'the safety boundary is off: the agent reads what senders write as if you had written it',
-      hint: 'put your own words into instructions and remove this key; use it only for internal senders that you trust',
-    });
-  }
+  checkInstructions(compiling);
+  checkUnsafeContent(compiling);
+  checkTemplateKey(compiling);
+  checkEffect(compiling);
+}
+
+function checkInstructions({ source, reporter }: CheckedKeys): void {
+  if (source.instructions?.includes('{{') !== true) return;
+  reporter.report(['instructions'], {
+    code: 'INSTRUCTIONS_NOT_LITERAL',
+    message: 'instructions are outside the safety boundary, so they cannot contain expressions ({{…}})',
+    hint: 'move what comes from the request into messageTemplate',
+  });
+}
+
+function checkUnsafeContent({ source, reporter }: CheckedKeys): void {
+  if (source.allowUnsafeExternalContent !== true) return;
+  reporter.report(['allowUnsafeExternalContent'], {
+    severity: 'warning',
+    code: 'UNSAFE_CONTENT_ALLOWED',
+    message: 'the safety boundary is off: the agent reads what senders write as if you had written it',
+    hint: 'put your own words into instructions and remove this key; use it only for internal senders that you trust',
+  });
+}
+
+/** Of the two template keys only that of the action is read, and without it there has to be a transform. */
+function checkTemplateKey({ source, reporter, dialect, isWhole }: CheckedKeys): void {
+  const { action = 'agent', transform } = source;
+  if (action === 'skip') return;
   const [right, wrong] = templateKeys(action);
-  if (source[wrong] !== undefined && action !== 'skip') {
+  if (source[wrong] !== undefined) {
     const finding = {
       code: 'WRONG_TEMPLATE_KEY',
       severity: dialect === 'openclaw' ? 'warning' : 'error',
       message: `the template of action ${action} is ${right}, found ${wrong}`,
-      hint:
-        source[right] === undefined
-          ? `rename it to ${right}`
-          : `keep one of the two: move what you need into ${right}`,
-      ...(source[right] === undefined ? { replace: { from: wrong, to: right } } : {}),
+      ...(source[right] === undefined
+        ? { hint: `rename it to ${right}`, replace: { from: wrong, to: right } }
+        : { hint: `keep one of the two: move what you need into ${right}` }),
     } as const;
     reporter.report([wrong], finding, 'key');
-  } else if (
-    compiling.isWhole &&
-    source[right] === undefined &&
-    transform === undefined &&
-    action !== 'skip'
-  ) {
-    const field = action === 'wake' ? 'text' : 'message';
-    reporter.report([], {
-      severity: 'warning',
-      code: 'MAPPING_WITHOUT_TEMPLATE',
-      message: `the mapping has neither ${right} nor transform: a body without a text in "text" or "message" is answered 400`,
-      hint: `add ${right}, e.g. ${right}: "{{${field}}}"`,
-    });
+  } else if (isWhole && source[right] === undefined && transform === undefined) {
+    reporter.report([], withoutTemplate(action, right));
   }
-  checkEffect(compiling);
+}
+
+function withoutTemplate(action: string, key: string): Finding {
+  const field = action === 'wake' ? 'text' : 'message';
+  return {
+    severity: 'warning',
+    code: 'MAPPING_WITHOUT_TEMPLATE',
+    message: `the mapping has neither ${key} nor transform: a body without a text in "text" or "message" is answered 400`,
+    hint: `add ${key}, e.g. ${key}: "{{${field}}}"`,
+  };
 }
 
 /** The key that holds the template of an action, and the one that does not. */

@@ -31,17 +31,18 @@ export function checkChannel({ reporter, options }: Checked, path: Path, written
   if (known.has(id)) return id;
   const near = didYouMean(name, [LAST_CHANNEL, ...known, ...Object.keys(CHANNEL_ALIASES)]);
   const place = placeInChannel(written.trim(), known);
+  const hint = place ?? (near === undefined ? channelList(known) : `did you mean "${near}"?`);
   reporter.report(path, {
     code: 'UNKNOWN_CHANNEL',
     message: `unknown channel ${quote(name)}`,
-    hint:
-      place ??
-      (near === undefined
-        ? `the channels are: ${[LAST_CHANNEL, ...known].join(' ')}`
-        : `did you mean "${near}"?`),
+    hint,
     ...(place === undefined ? replacing(written.trim(), near) : {}),
   });
   return undefined;
+}
+
+function channelList(known: ReadonlySet<string>): string {
+  return `the channels are: ${[LAST_CHANNEL, ...known].join(' ')}`;
 }
 
 /** A room or person on a platform, or both in one, where only the platform is named. */
@@ -53,7 +54,7 @@ function placeInChannel(written: string, known: ReadonlySet<string>): string | u
   }
   if (!/^[#@+-]|^[CGDU][A-Z0-9]{7,}$|^\d{6,}$/.test(written)) return undefined;
   const example = written.startsWith('+') ? 'whatsapp' : 'slack';
-  return `channel is the platform, and "to" the place in it, e.g. channel: ${example} and to: ${quote(written)}; the channels are: ${[LAST_CHANNEL, ...known].join(' ')}`;
+  return `channel is the platform, and "to" the place in it, e.g. channel: ${example} and to: ${quote(written)}; ${channelList(known)}`;
 }
 
 /** A literal recipient has to have its channel's form. */

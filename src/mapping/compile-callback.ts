@@ -1,5 +1,5 @@
 import type { CompileOptions } from './compile-options.ts';
-import { quote, type Reporter } from './mapping-codes.ts';
+import { quote, type Finding, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
 interface Parts {
@@ -16,17 +16,25 @@ export function compileCallback({ source, reporter, options }: Parts): string | 
   const url = isReference ? options.resolveReference?.(written) : written;
   // Without a resolver (check, explain, test) the reference stands for itself.
   if (isReference && options.resolveReference === undefined) return undefined;
-  const isUrl =
-    url !== undefined && URL.canParse(url) && /^https?:\/\/[^/]/i.test(url) && !/\{\{|\$\{/.test(url);
-  if (isUrl) return url;
-  reporter.report(['callbackUrl'], {
-    code: 'INVALID_CALLBACK_URL',
-    message: isReference
-      ? 'the value that callbackUrl refers to is not an http or https URL'
-      : `callbackUrl must be a literal http or https URL, found ${quote(typeof written === 'string' ? written : '')}`,
-    hint: isReference
-      ? 'set the variable, or write into the file, an address such as https://example.com/done'
-      : 'write an address such as https://example.com/done, or only ${NAME} to take it from an environment variable',
-  });
+  if (url !== undefined && isLiteralUrl(url)) return url;
+  reporter.report(['callbackUrl'], isReference ? NO_URL_REFERRED_TO : noLiteralUrl(written));
   return undefined;
+}
+
+function isLiteralUrl(url: string): boolean {
+  return URL.canParse(url) && /^https?:\/\/[^/]/i.test(url) && !/\{\{|\$\{/.test(url);
+}
+
+const NO_URL_REFERRED_TO: Finding = {
+  code: 'INVALID_CALLBACK_URL',
+  message: 'the value that callbackUrl refers to is not an http or https URL',
+  hint: 'set the variable, or write into the file, an address such as https://example.com/done',
+};
+
+function noLiteralUrl(written: string): Finding {
+  return {
+    code: 'INVALID_CALLBACK_URL',
+    message: `callbackUrl must be a literal http or https URL, found ${quote(written)}`,
+    hint: 'write an address such as https://example.com/done, or only ${NAME} to take it from an environment variable',
+  };
 }

@@ -1,6 +1,6 @@
 import type { LocatedValue } from '../document/document.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
-import { quote, type Reporter } from './mapping-codes.ts';
+import { quote, type Finding, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 import { isReserved } from './scope.ts';
 
@@ -17,19 +17,21 @@ export function compileForEach({ source, located, reporter }: Parts): CompiledMa
   const keys = text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
   const [root = ''] = keys;
   const isOdd = keys.some((key) => key === '' || /[\s{}[\]"'|]/.test(key));
-  if (isOdd || (isReserved(root) && root !== 'payload')) {
-    const plain = plainPath(text);
-    reporter.report(['forEach'], {
-      code: 'INVALID_FOR_EACH',
-      message: `forEach is a path in the payload, found ${quote(text)}`,
-      hint:
-        plain === undefined
-          ? 'write it as messages or payload.data.items, without braces; payload alone is the whole body'
-          : `write forEach: ${plain}`,
-      ...(plain === undefined ? {} : { replace: { from: text, to: plain } }),
-    });
-  }
+  if (isOdd || (isReserved(root) && root !== 'payload')) reporter.report(['forEach'], noPath(text));
   return { keys: root === 'payload' ? keys.slice(1) : keys, text, at: located.place(['forEach']) };
+}
+
+function noPath(text: string): Finding {
+  const plain = plainPath(text);
+  return {
+    code: 'INVALID_FOR_EACH',
+    message: `forEach is a path in the payload, found ${quote(text)}`,
+    ...(plain === undefined
+      ? {
+          hint: 'write it as messages or payload.data.items, without braces; payload alone is the whole body',
+        }
+      : { hint: `write forEach: ${plain}`, replace: { from: text, to: plain } }),
+  };
 }
 
 /** A path as JSONPath, jq or a template writes it, in our spelling; undefined where it is none. */

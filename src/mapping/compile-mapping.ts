@@ -9,6 +9,7 @@ import {
 } from '../document/document.ts';
 import { checkDedupeKey } from './check-dedupe.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
+import { checkTrust } from './check-trust.ts';
 import {
   checkChannel,
   checkModel,
@@ -68,37 +69,37 @@ interface CompilingMapping extends MappingContext {
 
 /** Checks and compiles one mapping, all findings at once, in the order of the file. */
 export function compileMapping(entry: MappingEntry, context: MappingContext): MappingResult {
-  const foreign = entry.dialect === 'openclaw' ? ['agentId'] : [];
-  const located = withoutKeys(entry.value, [...unknownKeys(entry), ...foreign]);
-  const reporter = createReporter(located);
-  const { diagnostics } = reporter;
-  const checked = validate(located, MappingSchema, MAPPING_ADVICE);
-  diagnostics.push(...checked.diagnostics);
-  // Keys with a wrong value are left out for the rest of the checks.
-  const value =
-    checked.value ?? validate(withoutKeys(located, wrongKeys(located.value)), MappingSchema).value;
+  const { value, ...read } = readEntry(entry);
+  const { diagnostics } = read.reporter;
   if (value === undefined) return { enabled: true, diagnostics, ...outByPath(entry, context) };
-  const source = { ...value, ...entry.preset };
-  const compiling: CompilingMapping = {
-    ...context,
-    located,
-    source,
-    reporter,
-    dialect: entry.dialect,
-    preset: entry.preset,
-    isWhole: checked.value !== undefined,
-  };
+  const { dialect, preset } = entry;
+  const source = { ...value, ...preset };
+  const compiling: CompilingMapping = { ...context, ...read, source, dialect, preset };
   checkKeys(compiling);
   const mapping = build(compiling);
   diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
-  const isBroken = diagnostics.some(({ severity }) => severity === 'error');
   const { id, idAt } = mapping;
   const result = { id, idAt, enabled: source.enabled ?? true, diagnostics };
-  if (!isBroken) return { ...result, mapping };
-  return {
-    ...result,
-    ...(isMatchReadable(entry, diagnostics) ? outOf(entry, mapping) : outByPath(entry, context)),
-  };
+  if (!diagnostics.some(({ severity }) => severity === 'error')) return { ...result, mapping };
+  const out = isMatchReadable(entry, diagnostics) ? outOf(entry, mapping) : outByPath(entry, context);
+  return { ...result, ...out };
+}
+
+/** The keys of an entry, as far as their values are right; undefined where it is no mapping at all. */
+function readEntry(entry: MappingEntry): {
+  readonly value: MappingSource | undefined;
+  readonly located: LocatedValue;
+  readonly reporter: Reporter;
+  readonly isWhole: boolean;
+} {
+  const foreign = entry.dialect === 'openclaw' ? ['agentId'] : [];
+  const located = withoutKeys(entry.value, [...unknownKeys(entry), ...foreign]);
+  const reporter = createReporter(located);
+  const whole = validate(located, MappingSchema, MAPPING_ADVICE);
+  reporter.diagnostics.push(...whole.diagnostics);
+  // Keys with a wrong value are left out for the rest of the checks.
+  const value = whole.value ?? validate(withoutKeys(located, wrongKeys(located.value)), MappingSchema).value;
+  return { value, located, reporter, isWhole: whole.value !== undefined };
 }
 
 /** The mapping as one that is out; only in an OpenClaw file, ours is refused as a whole. */
@@ -258,22 +259,11 @@ function templateAt(
 
 /** Where the reply goes and who writes it: names that are known, or templates with a warning. */
 function compileRouting(compiling: CompilingMapping): Pick<CompiledMapping, 'channel' | 'to' | 'model'> {
-  const { source, reporter, options } = compiling;
+  const { source, options } = compiling;
   const channel = template(compiling, 'channel');
   const to = template(compiling, 'to');
   const model = template(compiling, 'model');
-  for (const [key, compiled] of Object.entries({ channel, to, model })) {
-    const untrusted = compiled?.reads.filter((name) => name !== 'now' && name !== 'index') ?? [];
-    const trustedAt = source.trust?.findIndex((trusted) => trusted === key) ?? -1;
-    if (untrusted.length === 0 && trustedAt !== -1) reportNeedlessTrust(compiling, key, trustedAt);
-    if (untrusted.length === 0 || trustedAt !== -1) continue;
-    reporter.report([key], {
-      severity: 'warning',
-      code: 'UNTRUSTED_ROUTING',
-      message: `"${key}" is taken from the request (${untrusted.slice(0, 3).join(', ')}): whoever sends it decides`,
-      hint: `write a fixed value; or add "trust: [${key}]" if only a sender that you trust can write it, as behind a signature`,
-    });
-  }
+  for (const [key, compiled] of Object.entries({ channel, to, model })) checkTrust(compiling, key, compiled);
   const isLiteral = channel === undefined || channel.literal !== undefined;
   const channelId = isLiteral ? checkChannel(compiling, ['channel'], source.channel) : undefined;
   if (to?.literal !== undefined && channelId !== undefined) {
@@ -281,16 +271,6 @@ function compileRouting(compiling: CompilingMapping): Pick<CompiledMapping, 'cha
   }
   if (model?.literal !== undefined) checkModel(compiling, model.literal.trim());
   return { ...present('channel', channel), ...present('to', to), ...present('model', model) };
-}
-
-/** Left there, it would silence the warning on the day the value comes from the request. */
-function reportNeedlessTrust({ reporter }: CompilingMapping, key: string, index: number): void {
-  reporter.report(['trust', index], {
-    severity: 'warning',
-    code: 'MAPPING_KEY_WITHOUT_EFFECT',
-    message: `"trust" names "${key}", which takes nothing from the request`,
-    hint: `remove "${key}" from the list`,
-  });
 }
 
 function compileFallback(compiling: CompilingMapping): DeliveryTarget | undefined {

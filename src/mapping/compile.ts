@@ -5,7 +5,7 @@ import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { quote, type MappingCode } from './mapping-codes.ts';
 import { canonicalPath } from './scope.ts';
 import { wholeRule } from './condition/rule-edits.ts';
-import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
+import type { CompiledCondition, CompiledMapping, RoutingTable } from './compiled-mapping.ts';
 import { findPathSettings } from './path-settings.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
 import { createTemplateCompiler } from './template/template.ts';
@@ -111,22 +111,18 @@ function findDuplicates(results: readonly MappingResult[]): readonly Duplicate[]
 
 /** An OpenClaw file knows no owners: its mappings share their conversations, as they do there. */
 function findSharedConversations(mappings: readonly CompiledMapping[]): readonly Diagnostic[] {
-  const together = mappings.filter(
-    ({ owner, sessionKey }) => owner === 'mappings' && sessionKey !== undefined,
+  const keys = mappings.flatMap(({ owner, sessionKey }) =>
+    owner === 'mappings' && sessionKey !== undefined ? [sessionKey] : [],
   );
-  const [first, ...others] = together;
-  if (first?.sessionKey === undefined || others.length === 0) return [];
+  const [first, ...others] = keys;
+  if (first === undefined || others.length === 0) return [];
   return [
     {
       severity: 'warning',
       code: 'OPENCLAW_SHARED_CONVERSATIONS' satisfies MappingCode,
-      message: `the ${together.length} mappings of this file that set a sessionKey share their conversations: under equal keys each reads what the others wrote`,
-      at: first.sessionKey.at,
-      labels: others
-        .slice(0, 3)
-        .flatMap(({ sessionKey }) =>
-          sessionKey === undefined ? [] : [{ at: sessionKey.at, text: 'this one, too' }],
-        ),
+      message: `the ${keys.length} mappings of this file that set a sessionKey share their conversations: under equal keys each reads what the others wrote`,
+      at: first.at,
+      labels: others.slice(0, 3).map(({ at }) => ({ at, text: 'this one, too' })),
       hint: 'move a mapping into a file of hooks.mappingsDir, with an id, and its conversations are its own',
     },
   ];
@@ -144,20 +140,27 @@ function findContradictions({ match }: CompiledMapping): readonly Diagnostic[] {
     const other = wanted.get(variable);
     wanted.set(variable, literal);
     if (other === undefined || other === literal) continue;
-    const name = keys.join('.');
-    const hint = `for one of several values write {"in": [{"var": ${quote(name)}}, [${quote(other)}, ${quote(literal)}]]}`;
-    // Where nothing else is asked for, the rule of the hint stands for all of it.
-    const isAll = when.leaves.length === 2 && when.equalities.length === 2;
-    const found: Diagnostic = {
-      severity: 'warning',
-      code: 'CONDITION_CONTRADICTION' satisfies MappingCode,
-      message: `the condition can never hold: ${quote(name)} cannot be ${quote(other)} and ${quote(literal)} at once`,
-      at: when.at,
-      hint,
-    };
-    return [withEdit(found, isAll ? wholeRule(when.at, hint) : undefined)];
+    return [describeContradiction(when, keys.join('.'), [other, literal])];
   }
   return [];
+}
+
+function describeContradiction(
+  { at, leaves, equalities }: CompiledCondition,
+  name: string,
+  [first, second]: readonly [string, string],
+): Diagnostic {
+  const hint = `for one of several values write {"in": [{"var": ${quote(name)}}, [${quote(first)}, ${quote(second)}]]}`;
+  const found: Diagnostic = {
+    severity: 'warning',
+    code: 'CONDITION_CONTRADICTION' satisfies MappingCode,
+    message: `the condition can never hold: ${quote(name)} cannot be ${quote(first)} and ${quote(second)} at once`,
+    at,
+    hint,
+  };
+  // Where nothing else is asked for, the rule of the hint stands for all of it.
+  const isAll = leaves.length === 2 && equalities.length === 2;
+  return withEdit(found, isAll ? wholeRule(at, hint) : undefined);
 }
 
 /** Mappings that an earlier one always takes the requests of: its path, source and condition ask for no more. */
@@ -166,32 +169,51 @@ function findUnreachable(
   entries: readonly MappingEntry[],
 ): readonly Diagnostic[] {
   const seen = new Map<string, CompiledMapping>();
-  // A path with a proof of its own takes only mappings that name it.
-  const owned = new Set(mappings.filter(({ settings }) => settings.verify).map(({ match }) => match.path));
+  const owned = pathsWithProof(mappings);
   return mappings.flatMap((mapping): readonly Diagnostic[] => {
     const { path, source } = mapping.match;
-    const when = conditionKey(entries[mapping.order]);
-    const wider = (owned.has(path) ? [path] : [path, undefined]).flatMap((eachPath) =>
-      [source, undefined].flatMap((eachSource) =>
-        [when, undefined].map((eachWhen) => seen.get(matchKey(eachPath, eachSource, eachWhen))),
-      ),
-    );
+    const entry = entries[mapping.order];
+    const when = conditionKey(entry);
+    const wider = widerKeys(owned.has(path) ? [path] : [path, undefined], source, when);
+    const [first] = wider.flatMap((key) => seen.get(key) ?? []).toSorted((a, b) => a.order - b.order);
     const key = matchKey(path, source, when);
     seen.set(key, seen.get(key) ?? mapping);
-    const first = wider.filter((found) => found !== undefined).toSorted((a, b) => a.order - b.order)[0];
-    const entry = entries[mapping.order];
     if (first === undefined || entry?.preset !== undefined) return [];
-    return [
-      {
-        severity: entry?.dialect === 'openclaw' ? 'warning' : 'error',
-        code: 'UNREACHABLE_MAPPING' satisfies MappingCode,
-        message: `the mapping "${mapping.id}" is never taken: "${first.id}" before it takes all its requests`,
-        at: mapping.match.pathAt ?? mapping.at,
-        labels: [{ at: first.match.pathAt ?? first.at, text: 'takes them first' }],
-        hint: 'put the narrower mapping first, or give the wider one a condition (match.when)',
-      },
-    ];
+    return [describeUnreachable(mapping, first, entry)];
   });
+}
+
+/** Such a path takes only mappings that name it. */
+function pathsWithProof(mappings: readonly CompiledMapping[]): ReadonlySet<string | undefined> {
+  return new Set(mappings.filter(({ settings }) => settings.verify).map(({ match }) => match.path));
+}
+
+function describeUnreachable(
+  mapping: CompiledMapping,
+  first: CompiledMapping,
+  entry: MappingEntry | undefined,
+): Diagnostic {
+  return {
+    severity: entry?.dialect === 'openclaw' ? 'warning' : 'error',
+    code: 'UNREACHABLE_MAPPING' satisfies MappingCode,
+    message: `the mapping "${mapping.id}" is never taken: "${first.id}" before it takes all its requests`,
+    at: mapping.match.pathAt ?? mapping.at,
+    labels: [{ at: first.match.pathAt ?? first.at, text: 'takes them first' }],
+    hint: 'put the narrower mapping first, or give the wider one a condition (match.when)',
+  };
+}
+
+/** The keys of mappings that ask for no more: for one of the paths, and for the source and the condition or neither. */
+function widerKeys(
+  paths: readonly (string | undefined)[],
+  source: string | undefined,
+  when: string | undefined,
+): readonly string[] {
+  return paths.flatMap((path) =>
+    [source, undefined].flatMap((eachSource) =>
+      [when, undefined].map((eachWhen) => matchKey(path, eachSource, eachWhen)),
+    ),
+  );
 }
 
 function matchKey(path: string | undefined, source: string | undefined, when: string | undefined): string {

@@ -137,31 +137,37 @@ async function loadFile(path: string, { cwd }: ReadOptions): Promise<Loaded> {
   const { document, diagnostics } = await readDocument(path, cwd === undefined ? {} : { cwd });
   if (document === undefined) return { entries: [], diagnostics: diagnostics.map(withJoinHint), files: [] };
   const { root, source } = document;
-  const files = [{ path, text: source.text }];
+  const held = mappingsIn(root);
+  return {
+    entries: held.mappings.map((value) => ({ value, dialect: 'sluice' })),
+    diagnostics: [...diagnostics, ...held.diagnostics],
+    files: [{ path, text: source.text }],
+  };
+}
+
+function mappingsIn(root: LocatedValue): {
+  readonly mappings: readonly LocatedValue[];
+  readonly diagnostics: readonly Diagnostic[];
+} {
   const { value } = root;
-  const entry = (part: LocatedValue): MappingEntry => ({ value: part, dialect: 'sluice' });
-  if (value === null) return { entries: [], diagnostics, files };
-  if (Array.isArray(value)) {
-    return { entries: value.map((_, index) => entry(root.at([index]))), diagnostics, files };
-  }
-  if (typeof value !== 'object') {
-    const finding: Diagnostic = {
-      severity: 'error',
-      code: 'MAPPING_FILE_SHAPE' satisfies MappingCode,
-      message: `a mapping file holds a mapping, a list of mappings or {mappings: [...]}, found ${describeValue(value)}`,
-      at: root.place([]),
-      hint: 'start with match: {path: name} and messageTemplate, or move the file out of hooks.mappingsDir',
-    };
-    return { entries: [], diagnostics: [...diagnostics, finding], files };
-  }
-  if (!Object.hasOwn(value, 'mappings')) {
-    return { entries: [entry(root)], diagnostics, files };
-  }
+  if (value === null) return { mappings: [], diagnostics: [] };
+  if (Array.isArray(value)) return { mappings: value.map((_, index) => root.at([index])), diagnostics: [] };
+  if (typeof value !== 'object') return { mappings: [], diagnostics: [noMappingFile(root)] };
+  if (!Object.hasOwn(value, 'mappings')) return { mappings: [root], diagnostics: [] };
   const holder = validate(root, HolderSchema);
   const list = holder.value?.mappings ?? [];
   return {
-    entries: list.map((_, index) => entry(root.at(['mappings', index]))),
-    diagnostics: [...diagnostics, ...holder.diagnostics],
-    files,
+    mappings: list.map((_, index) => root.at(['mappings', index])),
+    diagnostics: holder.diagnostics,
+  };
+}
+
+function noMappingFile(root: LocatedValue): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'MAPPING_FILE_SHAPE' satisfies MappingCode,
+    message: `a mapping file holds a mapping, a list of mappings or {mappings: [...]}, found ${describeValue(root.value)}`,
+    at: root.place([]),
+    hint: 'start with match: {path: name} and messageTemplate, or move the file out of hooks.mappingsDir',
   };
 }

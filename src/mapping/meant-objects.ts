@@ -6,30 +6,24 @@ type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
 
 /** Undefined where the value is an object already, or says nothing. */
 export function meantObject(key: string, value: unknown): Meant {
-  const text = typeof value === 'string' ? value.trim() : undefined;
-  switch (key) {
-    case 'debounce':
-      return meantDebounce(value);
-    case 'limits':
-      return meantLimits(value);
-    case 'answer.body':
-      return typeof value === 'object' && value !== null ? meantBody(value) : undefined;
-    case 'ignoreSenders':
-      return meantSenders(value);
-    case 'fallback':
-      return text === undefined ? undefined : pasted('fallback', `{channel: ${quoted(text)}}`);
-    case 'answer':
-      return meantAnswer(value, text);
-    case 'verify':
-      return isScalar(value) ? meantVerify(String(value).trim()) : undefined;
-    case 'callbackUrl':
-      return typeof value === 'object' && value !== null && 'url' in value
-        ? { hint: 'write the address itself: callbackUrl: https://…, or callbackUrl: ${NAME}' }
-        : undefined;
-    default:
-      return undefined;
-  }
+  const meant = Object.hasOwn(OBJECTS, key) ? OBJECTS[key] : undefined;
+  return meant?.(value, typeof value === 'string' ? value.trim() : undefined);
 }
+
+/** By the key, what a value was meant as; `text` is the value without spaces around it, where it is a text. */
+const OBJECTS: Readonly<Record<string, (value: unknown, text: string | undefined) => Meant>> = {
+  debounce: meantDebounce,
+  limits: meantLimits,
+  'answer.body': meantBody,
+  ignoreSenders: meantSenders,
+  fallback: (_, text) => (text === undefined ? undefined : pasted('fallback', `{channel: ${quoted(text)}}`)),
+  answer: meantAnswer,
+  verify: (value) => (isScalar(value) ? meantVerify(String(value).trim()) : undefined),
+  callbackUrl: (value) =>
+    typeof value === 'object' && value !== null && 'url' in value
+      ? { hint: 'write the address itself: callbackUrl: https://…, or callbackUrl: ${NAME}' }
+      : undefined,
+};
 
 const isScalar = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);
@@ -76,7 +70,8 @@ function meantAnswer(value: unknown, text: string | undefined): Meant {
 }
 
 /** The answer is sent as it is written, so an object is its text. */
-function meantBody(value: object): NonNullable<Meant> {
+function meantBody(value: unknown): Meant {
+  if (typeof value !== 'object' || value === null) return undefined;
   const text = JSON.stringify(JSON.stringify(value));
   return {
     hint: `the body is a text: write body: ${text}, with contentType: application/json beside it`,
@@ -98,24 +93,30 @@ const HMAC = /^(?:hmac[-_ ]?)?(sha(?:1|256|384|512))$|^(?:hmac|signature)$/i;
 
 function meantVerify(text: string): Meant {
   const name = text.toLowerCase();
-  if ((PROVIDER_NAMES as readonly string[]).includes(name)) {
-    const variable = `${name.toUpperCase().replaceAll('-', '_')}_SECRET`;
-    return {
-      hint: `write verify: {scheme: ${name}, secrets: ['\${${variable}}']}, and set ${variable} in the environment`,
-    };
-  }
-  const [isHmac, algorithm] = HMAC.exec(text) ?? [];
-  if (isHmac !== undefined) {
-    const how = algorithm === undefined ? '' : `, algorithm: ${algorithm.toLowerCase()}`;
-    return {
-      hint: `write verify: {scheme: hmac${how}, header: X-Signature, secrets: ['\${WEBHOOK_SECRET}']}, with the header that carries the signature; of a sender that Sluice knows, its name is the scheme (github, stripe, …)`,
-    };
-  }
+  const proof = meantProvider(name) ?? meantHmac(text);
+  if (proof !== undefined) return proof;
   if (name === 'token' || name === 'basic' || name === 'bearer') {
     const scheme = name === 'bearer' ? 'token' : name;
     return { hint: `write verify: {scheme: ${scheme}, secrets: ['\${WEBHOOK_SECRET}']}` };
   }
   return {
     hint: "write verify: {scheme: …, secrets: ['${NAME}']}: the scheme is the sender (github, stripe, …) or hmac, token, basic; the secret stands in the environment",
+  };
+}
+
+function meantProvider(name: string): Meant {
+  if (!(PROVIDER_NAMES as readonly string[]).includes(name)) return undefined;
+  const variable = `${name.toUpperCase().replaceAll('-', '_')}_SECRET`;
+  return {
+    hint: `write verify: {scheme: ${name}, secrets: ['\${${variable}}']}, and set ${variable} in the environment`,
+  };
+}
+
+function meantHmac(text: string): Meant {
+  const [isHmac, algorithm] = HMAC.exec(text) ?? [];
+  if (isHmac === undefined) return undefined;
+  const how = algorithm === undefined ? '' : `, algorithm: ${algorithm.toLowerCase()}`;
+  return {
+    hint: `write verify: {scheme: hmac${how}, header: X-Signature, secrets: ['\${WEBHOOK_SECRET}']}, with the header that carries the signature; of a sender that Sluice knows, its name is the scheme (github, stripe, …)`,
   };
 }

@@ -34,55 +34,55 @@ const PER_MINUTE: Readonly<Record<string, number>> = { s: 60, m: 1, h: 1 / 60 };
 /** How values were meant that a mapping does not take: what other tools, or people in a hurry, write. */
 export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
   const text = typeof value === 'string' ? value.trim() : undefined;
-  switch (key) {
-    case 'action':
-      return text === undefined ? undefined : meantAction(text);
-    case 'rate':
-      return meantRate(value);
-    case 'dedupe':
-      return meantDedupe(value, text);
-    case 'match':
-      return text === undefined || !/^[\w./-]+$/.test(text)
-        ? undefined
-        : { hint: `write match: {path: ${text}}`, text: `{path: ${JSON.stringify(text)}}` };
-    case 'summary':
-    case 'wakeMode':
-      return meantWord(key, value);
-    case 'otherwise':
-    case 'keepRequests':
-      return meantPathSetting(key, value);
-    case 'verify.scheme':
-      return text === undefined ? undefined : meantScheme(text);
-    case 'bodyFormat':
-      return text === undefined ? undefined : meantFormat(text);
-    case 'method':
-      return Array.isArray(value)
-        ? {
-            hint: 'a path takes one method: write method: POST, or GET for a sender that can send nothing else',
-          }
-        : undefined;
-    case 'allowFrom':
-      return typeof value === 'string' && /^[a-z][\w.-]*\.[a-z]{2,}$/i.test(value)
-        ? {
-            hint: 'names are not looked up: write the addresses of the sender, such as 203.0.113.7 or 203.0.113.0/24',
-          }
-        : undefined;
-    case 'forEach':
-      return meantForEach(value);
-    case 'transform':
-      return Array.isArray(value) ? ONE_TRANSFORM : undefined;
-    case 'verify.secrets':
-      return Array.isArray(value)
-        ? meantSecret(value.find((one) => typeof one === 'string'))
-        : meantSecret(text);
-    default:
-      return meantObject(key, value);
-  }
+  if (text !== undefined && Object.hasOwn(TEXTS, key)) return TEXTS[key]?.(text);
+  return Object.hasOwn(VALUES, key) ? VALUES[key]?.(value, text) : meantObject(key, value);
+};
+
+/** Keys of which only a text says what was meant. */
+const TEXTS: Readonly<Record<string, (text: string) => Meant>> = {
+  action: meantAction,
+  match: meantMatch,
+  bodyFormat: meantFormat,
+  'verify.scheme': meantScheme,
+};
+
+/** The others; `text` is the value without spaces around it, where it is a text. */
+const VALUES: Readonly<Record<string, (value: unknown, text: string | undefined) => Meant>> = {
+  rate: meantRate,
+  dedupe: meantDedupe,
+  allowFrom: meantAddress,
+  summary: (value) => meantWord('summary', value),
+  wakeMode: (value) => meantWord('wakeMode', value),
+  otherwise: meantOtherwise,
+  keepRequests: meantKeepRequests,
+  method: (value) => (Array.isArray(value) ? ONE_METHOD : undefined),
+  forEach: meantForEach,
+  transform: (value) => (Array.isArray(value) ? ONE_TRANSFORM : undefined),
+  'verify.secrets': (value, text) =>
+    meantSecret(Array.isArray(value) ? value.find((one) => typeof one === 'string') : text),
+};
+
+const ONE_METHOD = {
+  hint: 'a path takes one method: write method: POST, or GET for a sender that can send nothing else',
 };
 
 const ONE_TRANSFORM = {
   hint: 'a mapping has one transform: write transform: a.ts, and let that module import the other (import { … } from "./b.ts")',
 };
+
+function meantMatch(text: string): Meant {
+  return /^[\w./-]+$/.test(text)
+    ? { hint: `write match: {path: ${text}}`, text: `{path: ${JSON.stringify(text)}}` }
+    : undefined;
+}
+
+function meantAddress(value: unknown): Meant {
+  return typeof value === 'string' && /^[a-z][\w.-]*\.[a-z]{2,}$/i.test(value)
+    ? {
+        hint: 'names are not looked up: write the addresses of the sender, such as 203.0.113.7 or 203.0.113.0/24',
+      }
+    : undefined;
+}
 
 const FORMATS: readonly (readonly [RegExp, string])[] = [
   [/form|urlencoded/i, 'form'],
@@ -141,16 +141,17 @@ function meantForEach(value: unknown): Meant {
     : { hint: 'write the path of a list in the payload: forEach: alerts' };
 }
 
-/** Settings of two words, as numbers, flags and other words say them. */
-function meantPathSetting(key: 'otherwise' | 'keepRequests', value: unknown): Meant {
+function meantKeepRequests(value: unknown): Meant {
+  return ['false', 'no', 'off', 'never', '0'].includes(String(value).toLowerCase())
+    ? { hint: 'write keepRequests: none', text: 'none' }
+    : {
+        hint: 'a mapping can only keep less: keepRequests: none, or no such key; which requests are kept is storage.keepRequests: {which: all} of the configuration',
+      };
+}
+
+/** A setting of two words, as numbers, flags and other words say them. */
+function meantOtherwise(value: unknown): Meant {
   const word = String(value).toLowerCase();
-  if (key === 'keepRequests') {
-    return ['false', 'no', 'off', 'never', '0'].includes(word)
-      ? { hint: 'write keepRequests: none', text: 'none' }
-      : {
-          hint: 'a mapping can only keep less: keepRequests: none, or no such key; which requests are kept is storage.keepRequests: {which: all} of the configuration',
-        };
-  }
   const [, meant] =
     [
       [/^(?:2\d\d|ok|ignore|drop|none|accept|pass|silent|true)$/, 'skip'] as const,

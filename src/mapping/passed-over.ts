@@ -41,13 +41,12 @@ export async function findPassedOver(
   entries: readonly Dirent[],
   { presets, ...names }: Names & { readonly presets: string },
 ): Promise<PassedOver> {
-  const found = await Promise.all(
-    entries.map(async (entry): Promise<Group | undefined> => {
-      const path = join(directory, entry.name);
-      if (!entry.isDirectory()) return groupOfFile(path, names);
-      return resolve(path) === presets ? undefined : groupOfFolder(path, names);
-    }),
-  );
+  const findGroup = async (entry: Dirent): Promise<Group | undefined> => {
+    const path = join(directory, entry.name);
+    if (!entry.isDirectory()) return groupOfFile(path, names);
+    return resolve(path) === presets ? undefined : groupOfFolder(path, names);
+  };
+  const found = await Promise.all(entries.map(findGroup));
   const groups = found.filter((group) => group !== undefined);
   const files = groups.flatMap((group) => group.files).slice(0, MAX_FILES);
   return {
@@ -94,24 +93,30 @@ async function readNames(
   path: string,
   { cwd }: Names,
 ): Promise<readonly PassedOverMapping[]> {
+  const file = displayName(path, cwd);
   const text = await readBounded(path, MAX_BYTES).then(
     (bytes) => (bytes.length > MAX_BYTES ? '' : bytes.toString('utf8')),
     () => '',
   );
-  const file = displayName(path, cwd);
   const value = parseDocument({ file, text }, 'yaml').document?.root.value;
-  const list: unknown = isJsonObject(value) && Array.isArray(value['mappings']) ? value['mappings'] : value;
-  const name = MAPPING_FILE.test(basename(path))
-    ? basename(path)
-    : `${basename(path).replace(/\..*$/, '')}.yaml`;
+  const wanted = displayName(join(directory, nameAbove(directory, path)), cwd);
+  return namesIn(value).map((found) => ({ ...found, file, wanted }));
+}
+
+/** The name under which the file would be read in the folder of mappings. */
+function nameAbove(directory: string, path: string): string {
+  const own = basename(path);
+  const name = MAPPING_FILE.test(own) ? own : `${own.replace(/\..*$/, '')}.yaml`;
   const isBelow = dirname(path) !== directory;
-  const wanted = displayName(join(directory, isBelow ? `${basename(dirname(path))}-${name}` : name), cwd);
+  return isBelow ? `${basename(dirname(path))}-${name}` : name;
+}
+
+function namesIn(value: unknown): readonly Pick<PassedOverMapping, 'name' | 'hasVerify'>[] {
+  const list: unknown = isJsonObject(value) && Array.isArray(value['mappings']) ? value['mappings'] : value;
   return (Array.isArray(list) ? list : [list]).flatMap((entry: unknown) => {
     const match = isJsonObject(entry) ? entry['match'] : undefined;
     const path = isJsonObject(match) ? match['path'] : undefined;
     if (!isJsonObject(entry) || typeof path !== 'string') return [];
-    return [
-      { name: path.trim().replace(/^\/+|\/+$/g, ''), hasVerify: entry['verify'] !== undefined, file, wanted },
-    ];
+    return [{ name: path.trim().replace(/^\/+|\/+$/g, ''), hasVerify: entry['verify'] !== undefined }];
   });
 }

@@ -11,7 +11,7 @@ import {
 import type { CompileOptions } from './compile-options.ts';
 import type { CompiledMapping, PathSettings } from './compiled-mapping.ts';
 import { type PathKey, pathSettingsShape } from './path-settings-schema.ts';
-import type { MappingCode, Reporter } from './mapping-codes.ts';
+import type { Finding, MappingCode, Reporter } from './mapping-codes.ts';
 
 const PATH_KEYS = Object.keys(pathSettingsShape) as readonly PathKey[];
 
@@ -32,30 +32,27 @@ export function compilePathSettings(compiling: PathSource): Pick<CompiledMapping
   for (const key of PATH_KEYS) if (source[key] !== undefined) settingsAt[key] = located.place([key]);
   if (Object.keys(settingsAt).length === 0) return { settings: {} };
   checkTogether(compiling);
-  const {
-    verify,
-    challenge,
-    answer,
-    rate,
-    requireToken,
-    allowFrom,
-    bodyFormat,
-    method,
-    otherwise,
-    keepRequests,
-    maxBodyBytes,
-  } = source;
+  return { settings: compileSettings(compiling), settingsAt };
+}
+
+function compileSettings(compiling: PathSource): PathSettings {
+  const { verify, challenge, answer, rate } = compiling.source;
   const proof = verify === undefined ? undefined : compileProof(verify, compiling);
-  const settings: PathSettings = {
+  return {
     ...(proof === undefined ? {} : { verify: proof }),
     ...(challenge === undefined ? {} : { challenge: compileChallenge(challenge, proof, compiling) }),
     ...(answer === undefined
       ? {}
       : { answer: { status: 200, contentType: 'text/plain', ...defined(answer) } }),
     ...(rate === undefined ? {} : { rate: { burst: Math.ceil(rate.perMinute), ...defined(rate) } }),
-    ...defined({ requireToken, allowFrom, bodyFormat, method, otherwise, keepRequests, maxBodyBytes }),
+    ...plainSettings(compiling.source),
   };
-  return { settings, settingsAt };
+}
+
+/** The settings that are taken as they are written. */
+function plainSettings(source: WrittenSettings): PathSettings {
+  const { requireToken, allowFrom, bodyFormat, method, otherwise, keepRequests, maxBodyBytes } = source;
+  return defined({ requireToken, allowFrom, bodyFormat, method, otherwise, keepRequests, maxBodyBytes });
 }
 
 /** The members that have a value. */
@@ -86,45 +83,42 @@ function reportSecrets(
   { reporter }: PathSource,
   { isComplete }: { readonly isComplete: boolean },
 ): void {
-  const { problems } = createVerifier(proof, {
-    clock: Date.now,
-    fetchJson: () => Promise.reject(new Error('nothing is fetched to look at secrets')),
-  });
-  const { secrets, settings, near = [] } = proof;
-  const report = (index: number, message: string, hint: string): void =>
-    reporter.report(['verify', 'secrets', index], {
-      severity: 'warning',
-      code: 'VERIFY_SECRET',
-      message,
-      hint,
-    });
+  const { problems } = createVerifier(proof, { clock: Date.now, fetchJson: fetchNothing });
   for (const { index, problem } of problems) {
-    const meant = secrets[index] === '' ? near[index] : undefined;
-    if (!isComplete && secrets[index] === '' && meant === undefined) continue;
-    if (meant !== undefined) {
-      report(
-        index,
-        `this secret is not set, but ${meant} is`,
-        `did you mean \${${meant}}? Otherwise set the variable that stands here: a request that is signed with it is refused`,
-      );
-      continue;
-    }
-    const hint = WHERE_SHOWN[settings.scheme] ?? 'set what it refers to';
-    report(
-      index,
-      `this secret of the path cannot be used: ${problem}`,
-      `${hint}; without a good secret the path refuses every request`,
-    );
+    const isSet = proof.secrets[index] !== '';
+    const near = isSet ? undefined : proof.near?.[index];
+    if (near !== undefined) reportSecret(reporter, index, otherVariable(near));
+    else if (isComplete || isSet) reportSecret(reporter, index, unusable(problem, proof.settings.scheme));
   }
-  for (const [index, secret] of secrets.entries()) {
-    if (!/^(["']).*\1$/s.test(secret.trim())) continue;
-    report(
-      index,
-      'the value of this secret begins and ends with a quote, which is then a part of it',
-      'remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping',
-    );
+  for (const [index, secret] of proof.secrets.entries()) {
+    if (/^(["']).*\1$/s.test(secret.trim())) reportSecret(reporter, index, IN_QUOTES);
   }
 }
+
+const fetchNothing = (): Promise<never> => Promise.reject(new Error('nothing is fetched to look at secrets'));
+
+function reportSecret(reporter: Reporter, index: number, said: Pick<Finding, 'message' | 'hint'>): void {
+  reporter.report(['verify', 'secrets', index], { severity: 'warning', code: 'VERIFY_SECRET', ...said });
+}
+
+function otherVariable(near: string): Pick<Finding, 'message' | 'hint'> {
+  return {
+    message: `this secret is not set, but ${near} is`,
+    hint: `did you mean \${${near}}? Otherwise set the variable that stands here: a request that is signed with it is refused`,
+  };
+}
+
+function unusable(problem: string, scheme: string): Pick<Finding, 'message' | 'hint'> {
+  return {
+    message: `this secret of the path cannot be used: ${problem}`,
+    hint: `${WHERE_SHOWN[scheme] ?? 'set what it refers to'}; without a good secret the path refuses every request`,
+  };
+}
+
+const IN_QUOTES = {
+  message: 'the value of this secret begins and ends with a quote, which is then a part of it',
+  hint: 'remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping',
+};
 
 /** What providers call the key, where they show several. */
 const WHERE_SHOWN: Readonly<Record<string, string>> = {
@@ -135,30 +129,41 @@ const WHERE_SHOWN: Readonly<Record<string, string>> = {
 function compileChallenge(
   written: ChallengeSettings,
   proof: ProofSettings | undefined,
-  { reporter, options }: PathSource,
+  compiling: PathSource,
 ): Challenge {
   const { kind, token: reference } = typeof written === 'string' ? { kind: written } : written;
-  if (kind === 'meta' && reference === undefined) {
-    reporter.report(['challenge'], {
-      code: 'CHALLENGE_INCOMPLETE',
-      message: 'meta asks with a verify token, and the path names none to compare it with',
-      hint: 'write challenge: {kind: meta, token: "${META_VERIFY_TOKEN}"} with the token you gave to Meta',
-    });
-  }
-  if (kind === 'zoom' && proof?.settings.scheme !== 'zoom') {
-    reporter.report(['challenge'], {
-      code: 'CHALLENGE_INCOMPLETE',
-      message: "zoom wants its question signed with the path's secret, and the path has none of zoom",
-      hint: 'add verify: {scheme: zoom, secrets: ["${ZOOM_SECRET_TOKEN}"]}',
-    });
-  }
+  const missing = missingFor(kind, reference, proof);
+  if (missing !== undefined) compiling.reporter.report(['challenge'], missing);
   const secret = proof?.secrets[0];
+  const { resolveReference } = compiling.options;
   return {
     kind,
-    ...(reference === undefined ? {} : { token: options.resolveReference?.(reference) ?? '' }),
+    ...(reference === undefined ? {} : { token: resolveReference?.(reference) ?? '' }),
     ...(kind === 'zoom' && secret !== undefined ? { secret } : {}),
   };
 }
+
+/** What a challenge asks for that the mapping does not have. */
+function missingFor(
+  kind: Challenge['kind'],
+  token: SecretReference | undefined,
+  proof: ProofSettings | undefined,
+): Finding | undefined {
+  if (kind === 'meta' && token === undefined) return WITHOUT_VERIFY_TOKEN;
+  return kind === 'zoom' && proof?.settings.scheme !== 'zoom' ? WITHOUT_ZOOM_SECRET : undefined;
+}
+
+const WITHOUT_VERIFY_TOKEN: Finding = {
+  code: 'CHALLENGE_INCOMPLETE',
+  message: 'meta asks with a verify token, and the path names none to compare it with',
+  hint: 'write challenge: {kind: meta, token: "${META_VERIFY_TOKEN}"} with the token you gave to Meta',
+};
+
+const WITHOUT_ZOOM_SECRET: Finding = {
+  code: 'CHALLENGE_INCOMPLETE',
+  message: "zoom wants its question signed with the path's secret, and the path has none of zoom",
+  hint: 'add verify: {scheme: zoom, secrets: ["${ZOOM_SECRET_TOKEN}"]}',
+};
 
 function checkTogether({ source, reporter }: PathSource): void {
   const withoutEffect = (key: PathKey, why: string): void =>

@@ -128,36 +128,9 @@ export function parseOperation(value: object, at: Place): Operation | Diagnostic
 /** Whether the operator exists and takes that many operands. */
 export function checkOperation(rule: Operation, at: Place): Diagnostic | undefined {
   const { operator, operands } = rule;
-  if (operator === 'log') {
-    return {
-      severity: 'error',
-      code: 'CONDITION_LOG',
-      message: 'the operator "log" is not allowed in a condition: it would write payloads to the log',
-      at,
-      hint: '`sluice explain` shows every value a condition read',
-    };
-  }
+  if (operator === 'log') return { ...LOG, at };
   const arity = OPERATORS.get(operator);
-  if (arity === undefined) {
-    const synonym = Object.hasOwn(SYNONYMS, operator) ? SYNONYMS[operator] : undefined;
-    const foreign = synonym === undefined ? foreignOperatorHint(operator, operands) : undefined;
-    const near = foreign === undefined ? (synonym ?? didYouMean(operator, OPERATORS.keys())) : undefined;
-    const swapped = SWAPPED.has(operator);
-    const edit = near === undefined || swapped ? undefined : replaceWithin(at, operator, near);
-    const found: Diagnostic = {
-      severity: 'error',
-      code: 'CONDITION_UNKNOWN_OPERATOR',
-      message: `unknown operator ${quote(operator)}`,
-      at,
-      hint:
-        near === undefined
-          ? (foreign ?? `the operators are: ${[...OPERATORS.keys()].join(' ')}`)
-          : swapped
-            ? `write it the other way round, what is looked for first: {"in": ${JSON.stringify(operands.toReversed()).slice(0, 160)}}`
-            : `did you mean "${near}"?`,
-    };
-    return withEdit(found, edit);
-  }
+  if (arity === undefined) return unknownOperator(rule, at);
   if (operands.length >= arity.min && operands.length <= arity.max) return undefined;
   return {
     severity: 'error',
@@ -171,34 +144,63 @@ export function checkOperation(rule: Operation, at: Place): Diagnostic | undefin
   };
 }
 
+const LOG = {
+  severity: 'error',
+  code: 'CONDITION_LOG',
+  message: 'the operator "log" is not allowed in a condition: it would write payloads to the log',
+  hint: '`sluice explain` shows every value a condition read',
+} as const;
+
+function unknownOperator({ operator, operands }: Operation, at: Place): Diagnostic {
+  const synonym = Object.hasOwn(SYNONYMS, operator) ? SYNONYMS[operator] : undefined;
+  const foreign = synonym === undefined ? foreignOperatorHint(operator, operands) : undefined;
+  const near = foreign === undefined ? (synonym ?? didYouMean(operator, OPERATORS.keys())) : undefined;
+  const swapped = SWAPPED.has(operator);
+  const edit = near === undefined || swapped ? undefined : replaceWithin(at, operator, near);
+  const hint =
+    near === undefined
+      ? (foreign ?? `the operators are: ${[...OPERATORS.keys()].join(' ')}`)
+      : swapped
+        ? `write it the other way round, what is looked for first: {"in": ${JSON.stringify(operands.toReversed()).slice(0, 160)}}`
+        : `did you mean "${near}"?`;
+  const message = `unknown operator ${quote(operator)}`;
+  const code = 'CONDITION_UNKNOWN_OPERATOR';
+  return withEdit({ severity: 'error', code, message, at, hint }, edit);
+}
+
 /** Equality written in a way that does not do what it seems to: comparing with null, or loosely with true or "". */
-export function checkEquality(rule: Operation, at: Place): Diagnostic | undefined {
-  const { operator, operands } = rule;
-  if (!['==', '===', '!=', '!=='].includes(operator)) return undefined;
-  const isVariable = (operand: unknown): boolean =>
-    typeof operand === 'object' && operand !== null && Object.hasOwn(operand, 'var');
-  if (!operands.some(isVariable)) return undefined;
-  if (operands.includes(null)) {
-    return {
-      severity: 'warning',
-      code: 'CONDITION_NULL_COMPARISON',
-      message: `"${operator}" with null only sees a null that was sent: a missing value makes the comparison unknown`,
-      at,
-      hint: 'for "missing or null" write {"missing": ["name"]} or {"!": {"var": "name"}}',
-    };
-  }
+export function checkEquality({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+  if (!['==', '===', '!=', '!=='].includes(operator) || !operands.some(isVariable)) return undefined;
+  if (operands.includes(null)) return nullComparison(operator, at);
+  const isLoose = operator.length === 2;
+  const converts = operands.some((operand) => typeof operand === 'boolean' || operand === '');
+  return isLoose && converts ? looseEquality(operator, at) : undefined;
+}
+
+function isVariable(operand: unknown): boolean {
+  return typeof operand === 'object' && operand !== null && Object.hasOwn(operand, 'var');
+}
+
+function nullComparison(operator: string, at: Place): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'CONDITION_NULL_COMPARISON',
+    message: `"${operator}" with null only sees a null that was sent: a missing value makes the comparison unknown`,
+    at,
+    hint: 'for "missing or null" write {"missing": ["name"]} or {"!": {"var": "name"}}',
+  };
+}
+
+function looseEquality(operator: string, at: Place): Diagnostic {
   const strict = operator === '==' ? '===' : '!==';
-  if (operator.length === 2 && operands.some((operand) => typeof operand === 'boolean' || operand === '')) {
-    const found: Diagnostic = {
-      severity: 'warning',
-      code: 'CONDITION_LOOSE_EQUALITY',
-      message: `"${operator}" converts before it compares: 1, "1" and [1] are all equal to true, and 0 to ""`,
-      at,
-      hint: `write "${strict}"`,
-    };
-    return withEdit(found, replaceWithin(at, operator, strict));
-  }
-  return undefined;
+  const found: Diagnostic = {
+    severity: 'warning',
+    code: 'CONDITION_LOOSE_EQUALITY',
+    message: `"${operator}" converts before it compares: 1, "1" and [1] are all equal to true, and 0 to ""`,
+    at,
+    hint: `write "${strict}"`,
+  };
+  return withEdit(found, replaceWithin(at, operator, strict));
 }
 
 /** A variable at the root whose name can find nothing. */

@@ -29,6 +29,14 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 const RULE = '#/definitions/rule';
 const OPERAND = '#/definitions/operand';
 
+const ANY_OPERAND = {
+  anyOf: [
+    { $ref: RULE },
+    { type: ['string', 'number', 'boolean', 'null'] },
+    { type: 'array', items: { $ref: OPERAND } },
+  ],
+};
+
 /**
  * JSON Schemas of conditions, for completion in editors: `definitions` of the schema that refers to `rule`. They are
  * looser than the compiler, which says more about a wrong condition.
@@ -48,12 +56,6 @@ export function conditionDefinitions(): Readonly<Record<string, object>> {
       minProperties: 1,
       maxProperties: 1,
     },
-    operand: {
-      anyOf: [
-        { $ref: RULE },
-        { type: ['string', 'number', 'boolean', 'null'] },
-        { type: 'array', items: { $ref: OPERAND } },
-      ],
-    },
+    operand: ANY_OPERAND,
   };
 }

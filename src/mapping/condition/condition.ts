@@ -19,22 +19,7 @@ export function compileCondition(located: LocatedValue): {
   readonly diagnostics: readonly Diagnostic[];
 } {
   const { value } = located;
-  if (typeof value !== 'boolean' && !isJsonObject(value)) {
-    const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value)}`;
-    const at = located.place([]);
-    const meant = typeof value === 'string' ? meantRule(value) : undefined;
-    const hint = Array.isArray(value)
-      ? 'join several rules with {"and": [...]}'
-      : meant === undefined
-        ? 'a condition is JsonLogic: write an object whose key is the operator, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"'
-        : `write ${meant}`;
-    const found: Diagnostic = { severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at, hint };
-    // The text of a block ends with its line.
-    const isBlock = /^[|>]/.test(at.source.text.slice(at.start, at.end));
-    return {
-      diagnostics: [withEdit(found, meant === undefined || isBlock ? undefined : { at, text: meant })],
-    };
-  }
+  if (typeof value !== 'boolean' && !isJsonObject(value)) return { diagnostics: [notARule(located)] };
   const rule = compileRule(located);
   const { nodes, diagnostics } = rule;
   if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
@@ -46,6 +31,22 @@ export function compileCondition(located: LocatedValue): {
     trace: (scope) => traceRule(rule, scope),
   };
   return { condition, diagnostics };
+}
+
+function notARule(located: LocatedValue): Diagnostic {
+  const { value } = located;
+  const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value)}`;
+  const at = located.place([]);
+  const meant = typeof value === 'string' ? meantRule(value) : undefined;
+  const hint = Array.isArray(value)
+    ? 'join several rules with {"and": [...]}'
+    : meant === undefined
+      ? 'a condition is JsonLogic: write an object whose key is the operator, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"'
+      : `write ${meant}`;
+  const found: Diagnostic = { severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at, hint };
+  // The text of a block ends with its line.
+  const isBlock = /^[|>]/.test(at.source.text.slice(at.start, at.end));
+  return withEdit(found, meant === undefined || isBlock ? undefined : { at, text: meant });
 }
 
 function startFrame(scope: Scope, recorder: RuleRecorder | undefined): Frame {
@@ -67,34 +68,7 @@ interface Visit {
 
 function traceRule({ evaluate, nodes }: CompiledRule, scope: Scope): ReturnType<CompiledCondition['trace']> {
   const visits: Visit[] = [];
-  const open: Visit[] = [];
-  const matched = isTrue(
-    evaluate(
-      startFrame(scope, {
-        read(name, value) {
-          const visit = open.at(-1);
-          if (visit === undefined) return;
-          if (value === MISSING) visit.missing ??= name;
-          else if (visit.found === undefined) visit.found = value;
-        },
-        enter(node) {
-          const visit: Visit = {
-            node,
-            depth: open.length,
-            value: null,
-            found: undefined,
-            missing: undefined,
-          };
-          visits.push(visit);
-          open.push(visit);
-        },
-        leave(_node, value) {
-          const visit = open.pop();
-          if (visit !== undefined) visit.value = value;
-        },
-      }),
-    ),
-  );
+  const matched = isTrue(evaluate(startFrame(scope, recordInto(visits))));
   const traced = new Map(visits.map((visit) => [visit.node, toTrace(nodes[visit.node], visit)]));
   const { failed, held } = findFailed(nodes, traced);
   return {
@@ -103,6 +77,28 @@ function traceRule({ evaluate, nodes }: CompiledRule, scope: Scope): ReturnType<
     held,
     failing: matched ? 0 : countFailing(nodes, 0, startFrame(scope, undefined)),
     ...(matched || failed === undefined ? {} : { failed }),
+  };
+}
+
+/** Adds a visit for each node that is entered, in that order. */
+function recordInto(visits: Visit[]): RuleRecorder {
+  const open: Visit[] = [];
+  return {
+    read(name, value) {
+      const visit = open.at(-1);
+      if (visit === undefined) return;
+      if (value === MISSING) visit.missing ??= name;
+      else if (visit.found === undefined) visit.found = value;
+    },
+    enter(node) {
+      const visit: Visit = { node, depth: open.length, value: null, found: undefined, missing: undefined };
+      visits.push(visit);
+      open.push(visit);
+    },
+    leave(_node, value) {
+      const visit = open.pop();
+      if (visit !== undefined) visit.value = value;
+    },
   };
 }
 

@@ -6,22 +6,16 @@ const TOKEN_CARRIERS: Readonly<Record<string, readonly string[]>> = {
   query: ['token'],
 };
 
+type Warning = Finding & { readonly severity: 'warning' };
+
 /** Why a path finds nothing, whatever is sent; undefined where it may find something. */
-export function emptyPathFinding(
-  keys: readonly string[],
-): (Finding & { readonly severity: 'warning' }) | undefined {
+export function emptyPathFinding(keys: readonly string[]): Warning | undefined {
   const [root = '', name] = keys;
-  const foreign = foreignRoot(keys);
+  const foreign = foreignPath(keys.join('.'));
   if (foreign !== undefined || name === undefined) return foreign;
   const lower = root === 'headers' ? name.toLowerCase() : name;
-  if (Object.hasOwn(TOKEN_CARRIERS, root) && TOKEN_CARRIERS[root]?.includes(lower) === true) {
-    return {
-      severity: 'warning',
-      code: 'TOKEN_CARRIER_READ',
-      message: `"${root}.${lower}" is always empty: it can carry the hook token, so it is removed before evaluation`,
-      hint: `let the sender put the value into another ${root === 'headers' ? 'header' : 'parameter'}`,
-    };
-  }
+  if (Object.hasOwn(TOKEN_CARRIERS, root) && TOKEN_CARRIERS[root]?.includes(lower) === true)
+    return tokenCarrier(root, lower);
   if (root !== 'headers' || name === lower) return undefined;
   return {
     severity: 'warning',
@@ -29,6 +23,15 @@ export function emptyPathFinding(
     message: `header names are in lower case here, found "${name.slice(0, 80)}"`,
     hint: `write headers.${lower.slice(0, 80)}`,
     replace: { from: name, to: lower },
+  };
+}
+
+function tokenCarrier(root: string, name: string): Warning {
+  return {
+    severity: 'warning',
+    code: 'TOKEN_CARRIER_READ',
+    message: `"${root}.${name}" is always empty: it can carry the hook token, so it is removed before evaluation`,
+    hint: `let the sender put the value into another ${root === 'headers' ? 'header' : 'parameter'}`,
   };
 }
 
@@ -55,38 +58,39 @@ export function withoutForeignRoot(path: string): string {
   return start === undefined || start.length === path.length ? path : path.slice(start.length);
 }
 
-/** A path that begins as another tool writes it. A body may have a field of that name, so it is a warning. */
-function foreignRoot(keys: readonly string[]): (Finding & { readonly severity: 'warning' }) | undefined {
-  const path = keys.join('.');
-  const found = { severity: 'warning', code: 'FOREIGN_PATH' } as const;
+/** A path as another tool writes it. A body may have a field of that name, so it is a warning. */
+function foreignPath(path: string): Warning | undefined {
   const inside = /^\{\{\s*([\w.$@-]+)\s*\}\}$/.exec(path)?.[1];
   if (inside !== undefined) {
     const message = 'a condition takes the path alone, without {{ }}';
-    return { ...found, message, hint: `write ${inside}`, replace: { from: path, to: inside } };
+    return { ...FOREIGN, message, hint: `write ${inside}`, replace: { from: path, to: inside } };
   }
   for (const [prefix, tool] of FOREIGN_ROOTS) {
     const start = prefix.exec(path)?.[0];
-    if (start === undefined || start.length === path.length) continue;
-    const here = path.slice(start.length);
-    // No body has a field called $json, but some have one called request.
-    const asField = /^[$.]/.test(start)
-      ? ''
-      : `, or payload.${path.slice(0, 80)} if the body has a field of that name`;
-    return {
-      ...found,
-      message: `"${start.length > 2 ? start.replace(/\.$/, '') : start}" is how ${tool} begins a path; here the fields of the body stand at its root`,
-      hint: `write ${here.slice(0, 80)}${asField}`,
-      replace: { from: path, to: here },
-    };
+    if (start !== undefined && start.length < path.length) return foreignRoot(path, start, tool);
   }
   return undefined;
 }
 
+const FOREIGN = { severity: 'warning', code: 'FOREIGN_PATH' } as const;
+
+/** A path that begins as another tool writes it. */
+function foreignRoot(path: string, start: string, tool: string): Warning {
+  const here = path.slice(start.length);
+  // No body has a field called $json, but some have one called request.
+  const asField = /^[$.]/.test(start)
+    ? ''
+    : `, or payload.${path.slice(0, 80)} if the body has a field of that name`;
+  return {
+    ...FOREIGN,
+    message: `"${start.length > 2 ? start.replace(/\.$/, '') : start}" is how ${tool} begins a path; here the fields of the body stand at its root`,
+    hint: `write ${here.slice(0, 80)}${asField}`,
+    replace: { from: path, to: here },
+  };
+}
+
 /** What reads the element of a `forEach` where there is none. */
-export function itemFinding(
-  keys: readonly string[],
-  where: 'template' | 'condition',
-): (Finding & { readonly severity: 'warning' }) | undefined {
+export function itemFinding(keys: readonly string[], where: 'template' | 'condition'): Warning | undefined {
   const [root] = keys;
   if (root !== 'item' && root !== 'index') return undefined;
   const name = keys.join('.').slice(0, 80);

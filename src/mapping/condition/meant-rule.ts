@@ -174,6 +174,11 @@ function readComparison(state: State): Rule | undefined {
   if (left === undefined) return undefined;
   if (take(state, '(') !== undefined) return readCall(state, left);
   if (left.kind === 'constant' && take(state, '.includes') !== undefined) return readIncluded(state, left);
+  return readSign(state, left);
+}
+
+/** What follows an operand: a sign or a word with the other one, or nothing. */
+function readSign(state: State, left: Operand): Rule | undefined {
   const not = take(state, 'not');
   const word = take(state, 'in', 'contains', 'includes');
   const sign = word ?? take(state, '===', '==', '=', 'is', '!==', '!=', '<>', '>=', '<=', '>', '<');

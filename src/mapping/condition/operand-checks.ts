@@ -23,27 +23,21 @@ function checkIn({ operands: [needle, hay] }: Operation, at: Place): Diagnostic 
   const name = nameOfVariable(needle);
   const list = nameOfVariable(hay);
   if (Array.isArray(needle) && list !== undefined) {
+    const message = '"in" looks for the first operand in the second, and the first is a whole list';
     return suspect(
-      `"in" looks for the first operand in the second, and the first is a whole list`,
+      message,
       at,
       `write the variable first: {"in": [{"var": ${shown(list)}}, ${shown(needle)}]}`,
     );
   }
   if (name === undefined || typeof hay !== 'string') return undefined;
-  const message = `"in" looks for the value of ${quote(name)} inside the text ${quote(hay)}`;
   const words = hay.split(/\s*[,;|]\s*/).filter((word) => word !== '');
-  if (words.length > 1) {
-    return suspect(
-      message,
-      at,
-      `for one of several values write {"in": [{"var": ${shown(name)}}, ${shown(words)}]}`,
-    );
-  }
-  return suspect(
-    message,
-    at,
-    `to look for the text in the value write {"in": [${shown(hay)}, {"var": ${shown(name)}}]}`,
-  );
+  const hint =
+    words.length > 1
+      ? `for one of several values write {"in": [{"var": ${shown(name)}}, ${shown(words)}]}`
+      : `to look for the text in the value write {"in": [${shown(hay)}, {"var": ${shown(name)}}]}`;
+  const message = `"in" looks for the value of ${quote(name)} inside the text ${quote(hay)}`;
+  return suspect(message, at, hint);
 }
 
 function checkList({ operator, operands }: Operation, at: Place): Diagnostic | undefined {

@@ -21,19 +21,27 @@ export function editOfRule(
   path: Path,
   finding: Diagnostic,
 ): TextEdit | undefined {
-  const { operator, operands, unary } = operation;
+  const { operator } = operation;
   const { code, edit, hint = '' } = finding;
-  const [first, second] = operands;
-  if (code === 'CONDITION_UNKNOWN_OPERATOR' && SWAPPED.has(operator) && !unary && operands.length === 2) {
-    return renamedSwap(located, path, operator);
-  }
-  if (/^for (?:one|none) of several values/.test(hint)) return wholeRule(located.place(path), hint);
-  if (code === 'CONDITION_UNKNOWN_OPERATOR' && edit === undefined)
-    return wholeRule(located.place(path), hint);
-  if (code !== 'CONDITION_OPERANDS') return edit;
-  if (operator !== 'in') return wholeRule(located.place(path), hint);
-  if (unary || (!Array.isArray(first) && typeof second !== 'string')) return edit;
+  const isUnknown = code === 'CONDITION_UNKNOWN_OPERATOR';
+  if (isUnknown && isRenamedSwap(operation)) return renamedSwap(located, path, operator);
+  const isWhole =
+    /^for (?:one|none) of several values/.test(hint) ||
+    (isUnknown && edit === undefined) ||
+    (code === 'CONDITION_OPERANDS' && operator !== 'in');
+  if (isWhole) return wholeRule(located.place(path), hint);
+  if (code !== 'CONDITION_OPERANDS' || !isSwappable(operation)) return edit;
   return swap(located, path, operator) ?? edit;
+}
+
+/** Two operands of an operator that takes them the other way round than ours. */
+function isRenamedSwap({ operator, operands, unary }: Operation): boolean {
+  return SWAPPED.has(operator) && !unary && operands.length === 2;
+}
+
+/** Of `in`: a list where the value stands, or a text where the list stands. */
+function isSwappable({ operands: [first, second], unary }: Operation): boolean {
+  return !unary && (Array.isArray(first) || typeof second === 'string');
 }
 
 interface Pair {

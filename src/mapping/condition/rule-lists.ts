@@ -12,30 +12,32 @@ export function isListOperator(operator: string): operator is ListOperator {
 export function compileListOperator(operator: ListOperator, operands: readonly Evaluate[]): Evaluate {
   const [list, rule, start] = operands;
   if (list === undefined || rule === undefined) return () => UNKNOWN;
+  const apply = LIST_RULES[operator];
   return (frame) => {
     const value = list(frame);
     if (value === UNKNOWN) return UNKNOWN;
     // What is no list has no elements, a missing one too, as published.
     const elements: readonly JsonValue[] = Array.isArray(value) ? value : [];
-    switch (operator) {
-      case 'map':
-        return mapList(elements, rule, frame);
-      case 'filter':
-        return elements.filter((element) => {
-          const kept = inside(frame, element, rule);
-          return kept !== UNKNOWN && truthy(kept);
-        });
-      case 'all':
-        return elements.length === 0 ? false : every(elements, rule, frame);
-      case 'some':
-        return some(elements, rule, frame);
-      case 'none':
-        return negate(some(elements, rule, frame));
-      case 'reduce':
-        return reduceList(elements, rule, { frame, start });
-    }
+    return apply(elements, rule, frame, start);
   };
 }
+
+/** `start` is reduce's; four arguments, because an object would be one more for each evaluation. */
+type ListRule = (
+  elements: readonly JsonValue[],
+  rule: Evaluate,
+  frame: Frame,
+  start: Evaluate | undefined,
+) => RuleValue;
+
+const LIST_RULES: Readonly<Record<ListOperator, ListRule>> = {
+  map: mapList,
+  filter: filterList,
+  all: (elements, rule, frame) => (elements.length === 0 ? false : every(elements, rule, frame)),
+  some,
+  none: (elements, rule, frame) => negate(some(elements, rule, frame)),
+  reduce: reduceList,
+};
 
 function inside(frame: Frame, element: JsonValue, rule: Evaluate): RuleValue {
   spend(frame, 1);
@@ -55,6 +57,13 @@ function mapList(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): 
     else mapped.push(value === MISSING ? null : value);
   }
   return unknown ? UNKNOWN : mapped;
+}
+
+function filterList(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): RuleValue {
+  return elements.filter((element) => {
+    const kept = inside(frame, element, rule);
+    return kept !== UNKNOWN && truthy(kept);
+  });
 }
 
 function every(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): RuleValue {
@@ -84,7 +93,8 @@ function negate(value: boolean | typeof UNKNOWN): RuleValue {
 function reduceList(
   elements: readonly JsonValue[],
   rule: Evaluate,
-  { frame, start }: { readonly frame: Frame; readonly start: Evaluate | undefined },
+  frame: Frame,
+  start: Evaluate | undefined,
 ): RuleValue {
   const first = start === undefined ? null : start(frame);
   if (first === UNKNOWN) return UNKNOWN;

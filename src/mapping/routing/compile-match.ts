@@ -1,6 +1,6 @@
 import type { LocatedValue } from '../../document/document.ts';
 import { compileCondition } from '../condition/condition.ts';
-import { quote, type Reporter } from '../mapping-codes.ts';
+import { quote, type Finding, type Reporter } from '../mapping-codes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import type { MappingSource } from '../mapping-schema.ts';
 import type { CompiledMapping } from '../compiled-mapping.ts';
@@ -23,7 +23,7 @@ export function compileMatch({
 }: MatchSource): CompiledMapping['match'] {
   // A blank part is a wildcard, as one that is absent.
   const source = match.source === undefined || match.source.trim() === '' ? undefined : match.source;
-  const path = compilePath({ written: match.path, reporter, hooksPath: options.hooksPath });
+  const path = compilePath(match.path ?? '', options.hooksPath ?? '/hooks', reporter);
   const result = match.when === undefined ? undefined : compileCondition(located.at(['match', 'when']));
   reporter.diagnostics.push(...(result?.diagnostics ?? []));
   return {
@@ -34,15 +34,7 @@ export function compileMatch({
 }
 
 /** A hook name without outer slashes; undefined for any. */
-function compilePath({
-  written = '',
-  reporter,
-  hooksPath,
-}: {
-  readonly written: string | undefined;
-  readonly reporter: Reporter;
-  readonly hooksPath: string | undefined;
-}): string | undefined {
+function compilePath(written: string, hooksPath: string, reporter: Reporter): string | undefined {
   const path = written.trim().replace(/^\/+|\/+$/g, '');
   if (RESERVED_PATHS.includes(path)) {
     reporter.report(['match', 'path'], {
@@ -51,18 +43,22 @@ function compilePath({
       hint: `choose another name; ${RESERVED_PATHS.map((name) => `"${name}"`).join(', ')} are reserved`,
     });
   }
-  const base = (hooksPath ?? '/hooks').replace(/^\/+/, '');
-  if (base !== '' && path.startsWith(`${base}/`)) {
-    reporter.report(['match', 'path'], {
-      severity: 'warning',
-      code: 'MAPPING_PATH_WITH_BASE',
-      message: `the path ${quote(path)} begins with hooks.path, so senders would have to post to ${quote(`/${base}/${path}`)}`,
-      hint: `write only the hook name: ${path.slice(base.length + 1)}`,
-      replace: { from: written.trim(), to: path.slice(base.length + 1) },
-    });
-  }
+  const base = hooksPath.replace(/^\/+/, '');
+  if (base !== '' && path.startsWith(`${base}/`))
+    reporter.report(['match', 'path'], withBase(path, base, written));
   checkSigns(path, reporter);
   return path === '' ? undefined : path;
+}
+
+function withBase(path: string, base: string, written: string): Finding {
+  const name = path.slice(base.length + 1);
+  return {
+    severity: 'warning',
+    code: 'MAPPING_PATH_WITH_BASE',
+    message: `the path ${quote(path)} begins with hooks.path, so senders would have to post to ${quote(`/${base}/${path}`)}`,
+    hint: `write only the hook name: ${name}`,
+    replace: { from: written.trim(), to: name },
+  };
 }
 
 /** A sign that cannot be part of the path of a request. */
@@ -71,15 +67,7 @@ const ODD_SIGN = /[^!$&-;=@-Z_a-z~%]/;
 /** A name is compared as it is: no wildcard, no pattern, and no sign that a URL cannot have. */
 function checkSigns(path: string, reporter: Reporter): void {
   if (checkPattern(path, reporter)) return;
-  const wildcard = /(?:^|\/)(\*+|:[A-Za-z]\w*)(?=\/|$)/.exec(path)?.[1];
-  if (wildcard !== undefined) {
-    reporter.report(['match', 'path'], {
-      severity: 'warning',
-      code: 'MAPPING_PATH_WILDCARD',
-      message: `the path ${quote(path)} takes only requests to exactly this name: ${quote(wildcard)} stands for itself`,
-      hint: 'write one mapping for each name; one without match.path takes every name, and {{path}} prints it',
-    });
-  }
+  checkWildcard(path, reporter);
   const odd = ODD_SIGN.exec(path)?.[0] ?? (/\/\//.test(path) ? '//' : undefined);
   if (odd !== undefined) {
     reporter.report(['match', 'path'], {
@@ -88,6 +76,17 @@ function checkSigns(path: string, reporter: Reporter): void {
       hint: 'write it as senders write it in the URL; percent escapes are compared as they are',
     });
   }
+}
+
+function checkWildcard(path: string, reporter: Reporter): void {
+  const wildcard = /(?:^|\/)(\*+|:[A-Za-z]\w*)(?=\/|$)/.exec(path)?.[1];
+  if (wildcard === undefined) return;
+  reporter.report(['match', 'path'], {
+    severity: 'warning',
+    code: 'MAPPING_PATH_WILDCARD',
+    message: `the path ${quote(path)} takes only requests to exactly this name: ${quote(wildcard)} stands for itself`,
+    hint: 'write one mapping for each name; one without match.path takes every name, and {{path}} prints it',
+  });
 }
 
 /** Whether it is a regular expression. */

@@ -78,24 +78,7 @@ function needsOf({ match }: CompiledMapping): ReadonlyMap<string, Equality> {
 function buildNode(entries: readonly Entry[], asked: number): IndexNode {
   const variable = asked < MAX_ASKED ? pickVariable(entries) : undefined;
   if (variable === undefined) return { kind: 'list', mappings: entries.map(({ mapping }) => mapping) };
-  const groups = new Map<string, Entry[]>();
-  const loose: CompiledMapping[] = [];
-  const rest: Entry[] = [];
-  let keys: readonly string[] = [];
-  for (const { mapping, needs } of entries) {
-    const need = needs.get(variable);
-    if (need === undefined) {
-      rest.push({ mapping, needs });
-      continue;
-    }
-    keys = need.keys;
-    const left = new Map(needs);
-    left.delete(variable);
-    const group = groups.get(need.literal);
-    if (group === undefined) groups.set(need.literal, [{ mapping, needs: left }]);
-    else group.push({ mapping, needs: left });
-    if (!need.strict) loose.push(mapping);
-  }
+  const { keys, groups, loose, rest } = groupByNeed(entries, variable);
   return {
     kind: 'ask',
     read: compileReader(keys),
@@ -103,6 +86,35 @@ function buildNode(entries: readonly Entry[], asked: number): IndexNode {
     loose,
     rest: rest.length === 0 ? undefined : buildNode(rest, asked + 1),
   };
+}
+
+interface Groups {
+  /** The path of the variable. */
+  keys: readonly string[];
+  /** Entries by the text they need, which no longer need the variable. */
+  readonly groups: Map<string, Entry[]>;
+  readonly loose: CompiledMapping[];
+  /** Those that do not name the variable. */
+  readonly rest: Entry[];
+}
+
+function groupByNeed(entries: readonly Entry[], variable: string): Groups {
+  const found: Groups = { keys: [], groups: new Map(), loose: [], rest: [] };
+  for (const entry of entries) {
+    const { mapping, needs } = entry;
+    const need = needs.get(variable);
+    if (need === undefined) {
+      found.rest.push(entry);
+      continue;
+    }
+    found.keys = need.keys;
+    const left = new Map([...needs].filter(([name]) => name !== variable));
+    const group = found.groups.get(need.literal);
+    if (group === undefined) found.groups.set(need.literal, [{ mapping, needs: left }]);
+    else group.push({ mapping, needs: left });
+    if (!need.strict) found.loose.push(mapping);
+  }
+  return found;
 }
 
 /**

@@ -5,6 +5,7 @@ import type {
   RoutingTable,
   Scope,
 } from '../compiled-mapping.ts';
+import type { JsonValue } from '../../request.ts';
 import { buildIndex, findCandidates } from './routing-index.ts';
 import { ownValue } from '../scope.ts';
 
@@ -93,7 +94,7 @@ export function takesRequest({ match }: CompiledMapping, scope: Scope): boolean 
   return match.when === undefined || match.when.matches(scope);
 }
 
-function sourceOf(scope: Scope): unknown {
+function sourceOf(scope: Scope): JsonValue | undefined {
   return ownValue(scope.request.payload, 'source');
 }
 
@@ -114,34 +115,38 @@ function* explainAll(
   }
 }
 
-function consider(mapping: CompiledMapping, { scope, isOwned }: Explained): ConsideredMapping {
-  const { path, pathAt, source, sourceAt, when } = mapping.match;
-  let held = 0;
-  const found = scope.request.path;
-  if (path === undefined ? isOwned : path !== found) {
-    const expected = path ?? 'a path without verify';
-    const failed = { part: 'path', expected, found, ...(pathAt && { at: pathAt }) } as const;
-    return { mapping, matched: false, held, failed };
+function consider(mapping: CompiledMapping, explained: Explained): ConsideredMapping {
+  const { path, source, when } = mapping.match;
+  const { scope } = explained;
+  const wrongPath = failedPath(mapping, explained);
+  if (wrongPath !== undefined) return { mapping, matched: false, held: 0, failed: wrongPath };
+  const heldPath = path === undefined ? 0 : 1;
+  const wrongSource = failedSource(mapping, scope);
+  if (wrongSource !== undefined) {
+    const more = when === undefined ? 0 : when.trace(scope).failing;
+    return { mapping, matched: false, held: heldPath, failed: wrongSource, failing: 1 + more };
   }
-  if (path !== undefined) held += 1;
-  if (source !== undefined) {
-    const found = ownValue(scope.request.payload, 'source');
-    if (found !== source) {
-      const at = sourceAt && { at: sourceAt };
-      const failed = {
-        part: 'source',
-        expected: source,
-        ...at,
-        ...(found !== undefined && { found }),
-      } as const;
-      const more = when === undefined ? 0 : when.trace(scope).failing;
-      return { mapping, matched: false, held, failed, failing: 1 + more };
-    }
-    held += 1;
-  }
+  const held = source === undefined ? heldPath : heldPath + 1;
   if (when === undefined) return { mapping, matched: true, held };
   const { matched, nodes, failed: node, held: conjuncts, failing } = when.trace(scope);
-  held += conjuncts;
-  if (matched || node === undefined) return { mapping, matched, nodes, held };
-  return { mapping, matched, nodes, held, failing, failed: { part: 'when', at: node.at, node } };
+  if (matched || node === undefined) return { mapping, matched, nodes, held: held + conjuncts };
+  const failed = { part: 'when', at: node.at, node } as const;
+  return { mapping, matched, nodes, held: held + conjuncts, failing, failed };
+}
+
+function failedPath({ match }: CompiledMapping, { scope, isOwned }: Explained): ConsideredMapping['failed'] {
+  const { path, pathAt } = match;
+  const found = scope.request.path;
+  const isWrong = path === undefined ? isOwned : path !== found;
+  if (!isWrong) return undefined;
+  return { part: 'path', expected: path ?? 'a path without verify', found, ...(pathAt && { at: pathAt }) };
+}
+
+function failedSource({ match }: CompiledMapping, scope: Scope): ConsideredMapping['failed'] {
+  const { source, sourceAt } = match;
+  if (source === undefined) return undefined;
+  const found = sourceOf(scope);
+  if (found === source) return undefined;
+  const at = sourceAt && { at: sourceAt };
+  return { part: 'source', expected: source, ...at, ...(found !== undefined && { found }) };
 }

@@ -39,20 +39,27 @@ export function findForeignMarks(
   source: string,
   placeOf: (start: number, end: number) => Place,
 ): readonly Diagnostic[] {
-  return MARKS.flatMap(({ pattern, tool, hint, text }) => {
-    const [match] = source.matchAll(pattern);
+  return MARKS.flatMap((mark) => {
+    const [match] = source.matchAll(mark.pattern);
     if (match === undefined) return [];
-    const at = placeOf(match.index, match.index + match[0].length);
-    const path = (match[1] ?? '').replace(/^body\./, '');
-    const found: Diagnostic = {
-      severity: 'warning',
-      code: 'TEMPLATE_FOREIGN_SYNTAX',
-      message: `${JSON.stringify(match[0].slice(0, 80))} marks an expression in ${tool}; here it is sent as text`,
-      at,
-      hint: hint(path),
-    };
-    return [withEdit(found, text === undefined ? undefined : editOf(at, match[0], text(path)))];
+    return [describeMark(mark, match, placeOf(match.index, match.index + match[0].length))];
   });
+}
+
+function describeMark(
+  { tool, hint, text }: Mark,
+  [written, group = '']: RegExpExecArray,
+  at: Place,
+): Diagnostic {
+  const path = group.replace(/^body\./, '');
+  const found: Diagnostic = {
+    severity: 'warning',
+    code: 'TEMPLATE_FOREIGN_SYNTAX',
+    message: `${JSON.stringify(written.slice(0, 80))} marks an expression in ${tool}; here it is sent as text`,
+    at,
+    hint: hint(path),
+  };
+  return withEdit(found, text === undefined ? undefined : editOf(at, written, text(path)));
 }
 
 /** Without quotes, what begins with {{ would be a map in YAML; with an escape, the text does not stand there as it is. */

@@ -55,23 +55,34 @@ function asHelpers(text: string): string | undefined {
   if (filters.length === 0 || !/^(?:[\w.@/[\]-]+|"[^"]*"|'[^']*')$/.test(value)) return undefined;
   const unknown: string[] = [];
   let call = value;
-  for (const filter of filters) {
-    const [, name = '', inParentheses, behind = ''] =
-      /^([\w-]+)\s*(?:\((.*)\)|:?\s*(.*))$/.exec(filter) ?? [];
-    const helper = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
-    const { max } = (Object.hasOwn(HELPERS, helper) ? HELPERS[helper] : undefined) ?? { max: 0 };
-    const given = (inParentheses ?? behind).match(/"[^"]*"|'[^']*'|[^\s,]+/g) ?? [];
-    const rest = given
-      .slice(0, max - 1)
-      .map((one) => (helper === 'date' ? (meantDateFormat(one) ?? one) : one));
-    if (max === 0) unknown.push(`"${name}"`);
-    else call = [helper, call === value ? value : `(${call})`, ...rest].join(' ');
+  for (const { name, helper, args } of filters.map(readFilter)) {
+    if (helper === undefined) unknown.push(`"${name}"`);
+    else call = [helper, call === value ? value : `(${call})`, ...args].join(' ');
   }
   const none =
     unknown.length === 0
       ? ''
       : `; there is no helper ${unknown.join(' and no helper ')}, the helpers are: ${Object.keys(HELPERS).join(' ')}`;
   return `write ${call === value ? '' : 'the helper first: '}{{${call}}}${none}`;
+}
+
+interface Filter {
+  readonly name: string;
+  /** Absent where there is none that does the same. */
+  readonly helper?: string;
+  /** What stands behind the value in a call of the helper. */
+  readonly args: readonly string[];
+}
+
+/** `default('none')`, `default: 'none'` and `default 'none'`. */
+function readFilter(text: string): Filter {
+  const [, name = '', inParentheses, behind = ''] = /^([\w-]+)\s*(?:\((.*)\)|:?\s*(.*))$/.exec(text) ?? [];
+  const helper = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
+  const known = Object.hasOwn(HELPERS, helper) ? HELPERS[helper] : undefined;
+  if (known === undefined) return { name, args: [] };
+  const given = (inParentheses ?? behind).match(/"[^"]*"|'[^']*'|[^\s,]+/g) ?? [];
+  const args = given.slice(0, known.max - 1);
+  return { name, helper, args: helper === 'date' ? args.map((one) => meantDateFormat(one) ?? one) : args };
 }
 
 /** The inside of the expression that an offset of the text stands in. */

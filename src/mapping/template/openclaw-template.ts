@@ -61,18 +61,16 @@ function piecesOf(
   for (const { text: expression, read, start, end } of expressions) {
     if (start > from) pieces.push({ text: source.slice(from, start) });
     const at = placeWithin(located, [], start, end);
-    const path = /^(?:path|now|headers\..*|query\..*|payload\..*)$/s.test(expression)
-      ? expression
-      : `payload.${expression}`;
-    pieces.push({
-      text: textOf(read(scope)),
-      expression,
-      at,
-      path: path.replaceAll(/\[(\d+)\]/g, '.$1'),
-    });
+    pieces.push({ text: textOf(read(scope)), expression, at, path: ownSpelling(expression) });
     from = end;
   }
   return from < source.length ? [...pieces, { text: source.slice(from) }] : pieces;
+}
+
+/** The path of an expression as our templates write it. */
+function ownSpelling(expression: string): string {
+  const isWhole = /^(?:path|now|headers\..*|query\..*|payload\..*)$/s.test(expression);
+  return (isWhole ? expression : `payload.${expression}`).replaceAll(/\[(\d+)\]/g, '.$1');
 }
 
 function noteEmpty(

@@ -105,36 +105,45 @@ export function checkCount(
   });
 }
 
-export function checkNamed(
-  state: TemplateReporter,
-  hash: hbs.AST.Hash | undefined,
-  { name, known }: { readonly name: string; readonly known: readonly string[] },
-): void {
+export function checkNamed(state: TemplateReporter, hash: hbs.AST.Hash | undefined, helper: Named): void {
   for (const pair of hash?.pairs ?? []) {
-    const value =
-      pair.value.type === 'StringLiteral' ? (pair.value as hbs.AST.StringLiteral).value : undefined;
-    const message = !known.includes(pair.key)
-      ? `the helper "${name}" has no argument "${shorten(pair.key)}="`
-      : pair.key === 'tz' && value !== undefined && !isTimeZone(value)
-        ? `there is no time zone "${shorten(value)}"`
-        : undefined;
-    if (message === undefined) continue;
-    const near = didYouMean(pair.key, known);
-    const hint = known.includes(pair.key)
-      ? zoneHint(meantTimeZone(value ?? ''))
-      : near !== undefined
-        ? `did you mean "${near}="?`
-        : known.length === 0
-          ? 'remove it'
-          : `its arguments are: ${known.map((one) => `${one}=`).join(' ')}`;
-    const zone = known.includes(pair.key) ? meantTimeZone(value ?? '') : undefined;
-    const replace = zone === undefined ? {} : { replace: { from: value ?? '', to: zone } };
-    report(state, pair.loc, { code: 'TEMPLATE_HELPER_USAGE', message, hint, ...replace });
+    if (!helper.known.includes(pair.key)) report(state, pair.loc, unknownArgument(pair.key, helper));
+    else if (pair.key === 'tz') checkZone(state, pair);
   }
 }
 
-function zoneHint(meant: string | undefined): string {
-  return meant === undefined ? 'write a zone such as tz="Europe/Berlin"' : `did you mean tz="${meant}"?`;
+/** A helper, and the arguments that it takes by name. */
+interface Named {
+  readonly name: string;
+  readonly known: readonly string[];
+}
+
+function unknownArgument(key: string, { name, known }: Named): Finding {
+  const near = didYouMean(key, known);
+  return {
+    code: 'TEMPLATE_HELPER_USAGE',
+    message: `the helper "${name}" has no argument "${shorten(key)}="`,
+    hint:
+      near !== undefined
+        ? `did you mean "${near}="?`
+        : known.length === 0
+          ? 'remove it'
+          : `its arguments are: ${known.map((one) => `${one}=`).join(' ')}`,
+  };
+}
+
+function checkZone(state: TemplateReporter, { value, loc }: hbs.AST.HashPair): void {
+  if (value.type !== 'StringLiteral') return;
+  const zone = (value as hbs.AST.StringLiteral).value;
+  if (isTimeZone(zone)) return;
+  const meant = meantTimeZone(zone);
+  report(state, loc, {
+    code: 'TEMPLATE_HELPER_USAGE',
+    message: `there is no time zone "${shorten(zone)}"`,
+    ...(meant === undefined
+      ? { hint: 'write a zone such as tz="Europe/Berlin"' }
+      : { hint: `did you mean tz="${meant}"?`, replace: { from: zone, to: meant } }),
+  });
 }
 
 /** A path from the root that finds nothing, whatever is sent. */
@@ -174,18 +183,21 @@ export function checkOrder(
 ): void {
   const [first, second] = params;
   if (first === undefined || second?.type !== 'PathExpression') return;
-  const isSwapped =
-    (['truncate', 'lines'].includes(name) && first.type === 'NumberLiteral') ||
-    (['date', 'join'].includes(name) && first.type === 'StringLiteral');
-  if (!isSwapped) return;
-  const [a, b] = [state.locate(first.loc).text.trim(), state.locate(second.loc).text.trim()];
-  const [firstAt, secondAt] = [state.locate(first.loc).at, state.locate(second.loc).at];
+  if (!standsBehind(name, first)) return;
+  const [a, b] = [state.locate(first.loc), state.locate(second.loc)];
+  const [written, value] = [shorten(a.text.trim()), shorten(b.text.trim())];
   report(state, path.loc, {
     code: 'TEMPLATE_HELPER_USAGE',
-    message: `the helper "${name}" takes the value first, found ${shorten(a)}`,
-    hint: `write {{${name} ${shorten(b)} ${shorten(a)}}}`,
-    editAt: () => swapped(firstAt, secondAt),
+    message: `the helper "${name}" takes the value first, found ${written}`,
+    hint: `write {{${name} ${value} ${written}}}`,
+    editAt: () => swapped(a.at, b.at),
   });
+}
+
+/** Whether it is what the helper takes behind the value: a number, or the text of a format or a separator. */
+function standsBehind(name: string, { type }: hbs.AST.Expression): boolean {
+  if (['truncate', 'lines'].includes(name)) return type === 'NumberLiteral';
+  return ['date', 'join'].includes(name) && type === 'StringLiteral';
 }
 
 /** The edit that turns two arguments round, each on a line. */

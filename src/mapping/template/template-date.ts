@@ -63,23 +63,24 @@ function fromText(text: string): Date | undefined {
 /** What a zone's clocks are ahead of UTC at a time, in milliseconds. */
 function offsetOf(at: Date, timeZone: string): number {
   if (timeZone === 'UTC') return 0;
-  let name: string | undefined;
+  const match = /^GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(offsetName(at, timeZone));
+  if (match === null) return 0;
+  const [, sign, hours, minutes, seconds = '0'] = match;
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
+  return sign === '-' ? -ms : ms;
+}
+
+/** The same as `Intl` writes it, such as `GMT+02:00`. */
+function offsetName(at: Date, timeZone: string): string {
   try {
-    const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).formatToParts(
-      at,
-    );
-    name = parts.find(({ type }) => type === 'timeZoneName')?.value;
+    const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+    return format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
   } catch {
     throw new HookError(
       'invalid_field',
       'the template helper date needs a time zone, and the text that the request gives it is no time zone',
     );
   }
-  const match = /^GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(name ?? '');
-  if (match === null) return 0;
-  const [, sign, hours, minutes, seconds = '0'] = match;
-  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
-  return sign === '-' ? -ms : ms;
 }
 
 function offsetText(offsetMs: number): string {

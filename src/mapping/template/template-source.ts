@@ -22,31 +22,39 @@ interface Edit {
 
 export function readTemplateSource(template: string): TemplateSource {
   const { edits, expressions } = scan(template);
-  let text = '';
-  let from = 0;
-  for (const { at, kind } of edits) {
-    text += kind === 'dot' ? `${template.slice(from, at)}.` : template.slice(from, at);
-    from = kind === 'dot' ? at : at + 1;
-  }
-  text += template.slice(from);
+  const text = applyEdits(template, edits);
   const lineStarts = [0];
   for (const match of text.matchAll(/\r\n?|\n/g)) lineStarts.push(match.index + match[0].length);
-  const originalOffset = (offset: number): number => {
-    let shift = 0;
-    for (const { at, kind } of edits) {
-      // Where the edit stands in `text`: a dot counts from behind it on, a dropped character from where it was.
-      const isBefore = kind === 'dot' ? at + shift < offset : at + shift <= offset;
-      if (!isBefore) break;
-      shift += kind === 'dot' ? 1 : -1;
-    }
-    return Math.min(Math.max(offset - shift, 0), template.length);
-  };
+  const originalOffset = (offset: number): number =>
+    Math.min(Math.max(offset - shiftAt(edits, offset), 0), template.length);
   return {
     text,
     expressions,
     originalOffset,
     offsetAt: (line, column) => originalOffset((lineStarts[line - 1] ?? text.length) + column),
   };
+}
+
+function applyEdits(template: string, edits: readonly Edit[]): string {
+  let text = '';
+  let from = 0;
+  for (const { at, kind } of edits) {
+    text += kind === 'dot' ? `${template.slice(from, at)}.` : template.slice(from, at);
+    from = kind === 'dot' ? at : at + 1;
+  }
+  return text + template.slice(from);
+}
+
+/** By how much an offset in the edited text is ahead of the same place in the template. */
+function shiftAt(edits: readonly Edit[], offset: number): number {
+  let shift = 0;
+  for (const { at, kind } of edits) {
+    // Where the edit stands in the edited text: a dot counts from behind it on, a dropped character from where it was.
+    const isBefore = kind === 'dot' ? at + shift < offset : at + shift <= offset;
+    if (!isBefore) break;
+    shift += kind === 'dot' ? 1 : -1;
+  }
+  return shift;
 }
 
 interface Scan {
@@ -76,19 +84,21 @@ function scanExpression(template: string, from: number, found: Scan): number {
   while (at < template.length && !template.startsWith('}}', at)) {
     const character = template[at];
     if (character === '"' || character === "'") at = skipPast(template, character, at + 1);
-    else if (character === '[') {
-      const close = template.indexOf(']', at);
-      if (close === -1) return template.length;
-      if (/[\w$\]-]/.test(template[at - 1] ?? '')) {
-        editBracket(template.slice(at + 1, close), at, found.edits);
-      }
-      at = close + 1;
-    } else {
+    else if (character === '[') at = scanBracket(template, at, found.edits);
+    else {
       if (character === '(') found.expressions += 1;
       at += 1;
     }
   }
   return at;
+}
+
+/** Returns the offset after the bracket that opens at `at`. */
+function scanBracket(template: string, at: number, edits: Edit[]): number {
+  const close = template.indexOf(']', at);
+  if (close === -1) return template.length;
+  if (/[\w$\]-]/.test(template[at - 1] ?? '')) editBracket(template.slice(at + 1, close), at, edits);
+  return close + 1;
 }
 
 function editBracket(inside: string, at: number, edits: Edit[]): void {

@@ -16,55 +16,56 @@ interface Lexer {
 }
 
 /** Turns what Handlebars' parser threw into a finding at the place where it stopped. */
-export function syntaxFinding(error: unknown, { handlebars, text, placeOf }: SyntaxContext): Diagnostic {
-  const { message, lineNumber, column, endColumn } = error as Partial<Handlebars.Exception>;
-  const base = { severity: 'error', code: 'TEMPLATE_SYNTAX' } as const;
-  if (typeof lineNumber === 'number' && typeof column === 'number') {
-    const start = text.offsetAt(lineNumber, column);
-    const end = typeof endColumn === 'number' ? text.offsetAt(lineNumber, endColumn) : start + 1;
-    const plain = (message ?? '').replace(/ - \d+:\d+$/, '').replace("doesn't", 'does not');
-    const mismatch = /^(\S+) does not match (\S+)$/.exec(plain);
-    return {
-      ...base,
-      ...(mismatch === null
-        ? { message: plain }
-        : {
-            message: `the block {{#${mismatch[1]}}} is closed by {{/${mismatch[2]}}}`,
-            hint: `close it with {{/${mismatch[1]}}}`,
-          }),
-      at: placeOf(start, Math.max(end, start + 1)),
-    };
-  }
+export function syntaxFinding(error: unknown, context: SyntaxContext): Diagnostic {
+  const { message = '', lineNumber, column, endColumn } = error as Partial<Handlebars.Exception>;
+  if (typeof lineNumber !== 'number' || typeof column !== 'number') return stopFinding(message, context);
+  const { text, placeOf } = context;
+  const start = text.offsetAt(lineNumber, column);
+  const end = typeof endColumn === 'number' ? text.offsetAt(lineNumber, endColumn) : start + 1;
+  return { ...BROKEN, ...refusal(message), at: placeOf(start, Math.max(end, start + 1)) };
+}
+
+const BROKEN = { severity: 'error', code: 'TEMPLATE_SYNTAX' } as const;
+
+interface Said {
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** What Handlebars itself says of a tree that its grammar takes. */
+function refusal(message: string): Said {
+  const plain = message.replace(/ - \d+:\d+$/, '').replace("doesn't", 'does not');
+  const [, opened, closed = ''] = /^(\S+) does not match (\S+)$/.exec(plain) ?? [];
+  if (opened === undefined) return { message: plain };
+  return {
+    message: `the block {{#${opened}}} is closed by {{/${closed}}}`,
+    hint: `close it with {{/${opened}}}`,
+  };
+}
+
+/** A text that the grammar does not take: the lexer knows where it stopped. */
+function stopFinding(message: string, { handlebars, text, placeOf }: SyntaxContext): Diagnostic {
   const { lexer } = (handlebars as unknown as { readonly Parser?: { readonly lexer?: Lexer } }).Parser ?? {};
   const matched = lexer?.matched ?? '';
   const found = lexer?.match ?? '';
-  const start = text.originalOffset(matched.length - found.length);
-  const end = text.originalOffset(matched.length);
-  const rest = text.text.slice(matched.length - found.length);
-  const inside = expressionAt(text.text, matched.length - found.length);
-  const foreign = inside === undefined ? undefined : hintForExpression(inside);
-  const explained = explain(message ?? '', found, rest);
-  const finding = {
-    ...base,
-    ...explained,
-    ...(foreign === undefined || explained === UNCLOSED_EXPRESSION ? {} : { hint: foreign }),
-  };
   // Where a closing is missing, what is open helps more than the end of the text.
   const open = found === '' ? findOpen(text.text) : undefined;
-  if (open === undefined) {
-    const at = placeOf(start, Math.max(end, start + 1));
-    const edit = foreign === undefined ? undefined : expressionEdit(inside ?? '', foreign, at);
-    return withEdit({ ...finding, at }, edit);
-  }
-  const at = placeOf(text.originalOffset(open.start), text.originalOffset(open.end));
-  return open.block === undefined
-    ? { ...base, ...UNCLOSED_EXPRESSION, at }
-    : {
-        ...base,
-        message: `the block {{#${open.block}}} is not closed`,
-        hint: `close it with {{/${open.block}}}`,
-        at,
-      };
+  if (open !== undefined)
+    return { ...unclosed(open), at: placeOf(text.originalOffset(open.start), text.originalOffset(open.end)) };
+  const stop = matched.length - found.length;
+  const start = text.originalOffset(stop);
+  const at = placeOf(start, Math.max(text.originalOffset(matched.length), start + 1));
+  const explained = explain(message, found, text.text.slice(stop));
+  const inside = expressionAt(text.text, stop);
+  const foreign = inside === undefined ? undefined : hintForExpression(inside);
+  if (inside === undefined || foreign === undefined) return { ...BROKEN, ...explained, at };
+  const hint = explained === UNCLOSED_EXPRESSION ? UNCLOSED_EXPRESSION.hint : foreign;
+  return withEdit({ ...BROKEN, ...explained, hint, at }, expressionEdit(inside, foreign, at));
+}
+
+function unclosed({ block }: Open): Omit<Diagnostic, 'at'> {
+  if (block === undefined) return { ...BROKEN, ...UNCLOSED_EXPRESSION };
+  return { ...BROKEN, message: `the block {{#${block}}} is not closed`, hint: `close it with {{/${block}}}` };
 }
 
 /** The edit of a hint that gives the whole expression, where the file has the expression as the template does. */
@@ -105,50 +106,42 @@ function findOpen(text: string): Open | undefined {
 }
 
 /** The parser's "Expecting 'A', 'B', got 'C'" in words. */
-function explain(
-  message: string,
-  found: string,
-  rest: string,
-): { readonly message: string; readonly hint?: string } {
+function explain(message: string, found: string, rest: string): Said {
   const got = /got '(\w+)'/.exec(message)?.[1];
-  if (got !== 'EOF' && !rest.includes('}}')) {
-    return UNCLOSED_EXPRESSION;
+  if (got !== 'EOF' && !rest.includes('}}')) return UNCLOSED_EXPRESSION;
+  if (got === undefined || got === 'INVALID') {
+    return {
+      message: `unexpected ${found === '' ? 'character' : JSON.stringify(found.slice(0, 80))} in an expression`,
+      hint: 'names with special characters are written in brackets: {{[my name]}}; literal braces as \\{{',
+    };
   }
-  switch (got) {
-    case 'EOF':
-      return {
-        message: 'the template ends inside a block',
-        hint: 'close it, e.g. with {{/if}} or {{/each}}',
-      };
-    case 'OPEN_ENDBLOCK':
-      return {
-        message: 'this closes a block that is not open',
-        hint: 'remove it, or open the block before it',
-      };
-    case 'INVERSE':
-    case 'OPEN_INVERSE_CHAIN':
-      return {
-        message: '{{else}} is outside of a block',
-        hint: 'put it between {{#if …}} and {{/if}}',
-      };
-    case 'CLOSE_UNESCAPED':
-      return {
-        message: '}}} closes nothing but {{{',
-        hint: 'put a space between }} and a brace of your text',
-      };
-    case 'CLOSE':
-      return { message: 'a name is missing before }}', hint: 'write {{name}}; literal braces as \\{{' };
-    case 'INVALID':
-    case undefined:
-      return {
-        message: `unexpected ${found === '' ? 'character' : JSON.stringify(found.slice(0, 80))} in an expression`,
-        hint: 'names with special characters are written in brackets: {{[my name]}}; literal braces as \\{{',
-      };
-    default:
-      if (found === '|')
-        return { message: 'unexpected "|"', hint: 'write the helper first: {{upper title}}' };
-      if (found === '=')
-        return { message: 'unexpected "="', hint: 'compare with a helper: {{#if (eq a b)}}' };
-      return { message: `unexpected ${JSON.stringify(found.slice(0, 80))}` };
-  }
+  const unexpected = { message: `unexpected ${JSON.stringify(found.slice(0, 80))}` };
+  return TOKENS.get(got) ?? SIGNS.get(found) ?? unexpected;
 }
+
+const ELSE_OUTSIDE = {
+  message: '{{else}} is outside of a block',
+  hint: 'put it between {{#if …}} and {{/if}}',
+};
+
+/** By the parser's name of the token that it did not expect. */
+const TOKENS: ReadonlyMap<string, Said> = new Map([
+  ['EOF', { message: 'the template ends inside a block', hint: 'close it, e.g. with {{/if}} or {{/each}}' }],
+  [
+    'OPEN_ENDBLOCK',
+    { message: 'this closes a block that is not open', hint: 'remove it, or open the block before it' },
+  ],
+  ['INVERSE', ELSE_OUTSIDE],
+  ['OPEN_INVERSE_CHAIN', ELSE_OUTSIDE],
+  [
+    'CLOSE_UNESCAPED',
+    { message: '}}} closes nothing but {{{', hint: 'put a space between }} and a brace of your text' },
+  ],
+  ['CLOSE', { message: 'a name is missing before }}', hint: 'write {{name}}; literal braces as \\{{' }],
+]);
+
+/** By the text of any other token. */
+const SIGNS: ReadonlyMap<string, Said> = new Map([
+  ['|', { message: 'unexpected "|"', hint: 'write the helper first: {{upper title}}' }],
+  ['=', { message: 'unexpected "="', hint: 'compare with a helper: {{#if (eq a b)}}' }],
+]);

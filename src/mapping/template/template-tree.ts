@@ -101,16 +101,19 @@ function prepareStatement(
     case 'ContentStatement':
     case 'CommentStatement':
       return statement;
-    default: {
-      const what = statement.type.startsWith('Partial') ? 'a partial ({{> …}})' : 'a decorator ({{* …}})';
-      report(state, statement.loc, {
-        code: 'TEMPLATE_NOT_SUPPORTED',
-        message: `a template cannot use ${what}`,
-        hint: 'write the text itself into the template, or compose it in a transform',
-      });
+    default:
+      reportUnsupported(state, statement);
       return statement;
-    }
   }
+}
+
+function reportUnsupported(state: Preparing, statement: hbs.AST.Statement): void {
+  const what = statement.type.startsWith('Partial') ? 'a partial ({{> …}})' : 'a decorator ({{* …}})';
+  report(state, statement.loc, {
+    code: 'TEMPLATE_NOT_SUPPORTED',
+    message: `a template cannot use ${what}`,
+    hint: 'write the text itself into the template, or compose it in a transform',
+  });
 }
 
 function prepareMustache(
@@ -243,30 +246,8 @@ function preparePath(
   path: hbs.AST.PathExpression,
   params: readonly string[],
 ): hbs.AST.Expression {
-  const [first, second] = path.parts;
-  if (path.data) {
-    if (first !== 'root' && !LOOP_DATA.includes(first ?? '')) {
-      const near = first === undefined ? undefined : didYouMean(first, ['root', ...LOOP_DATA]);
-      report(state, path.loc, {
-        code: 'TEMPLATE_UNKNOWN_DATA',
-        message: `unknown name "@${shorten(path.parts.join('.'))}"`,
-        hint:
-          near === undefined
-            ? `the names with @ are: @root ${LOOP_DATA.map((name) => `@${name}`).join(' ')}`
-            : `did you mean @${near}?`,
-        ...(near === undefined ? {} : { replace: { from: first ?? '', to: near } }),
-      });
-    }
-    if (first !== 'root') return path;
-    if (second === undefined) return wholeRoot(state, path);
-    state.names.add(second);
-    checkRootPath(state, path.parts.slice(1), path);
-    return callOf(
-      ROOT,
-      path.parts.slice(1).map((part) => stringLiteral(part, path.loc)),
-      path.loc,
-    );
-  }
+  if (path.data) return prepareData(state, path);
+  const [first] = path.parts;
   if (first === undefined) return wholeRoot(state, path);
   const isParam = path.depth === 0 && params.includes(first) && !/^\.|this\b/.test(path.original);
   if (isParam) return path;
@@ -275,6 +256,32 @@ function preparePath(
   // With this spelling Handlebars takes the name for a path even where a helper has it.
   const spelled: hbs.AST.PathExpression = { ...path, original: `./${path.parts.join('.')}` };
   return path.depth === 0 ? spelled : path;
+}
+
+/** A name with @: the root, or what a loop knows of its element. */
+function prepareData(state: Preparing, path: hbs.AST.PathExpression): hbs.AST.Expression {
+  const [first = '', ...keys] = path.parts;
+  if (first !== 'root') {
+    if (!LOOP_DATA.includes(first)) reportData(state, path, first);
+    return path;
+  }
+  const [name] = keys;
+  if (name === undefined) return wholeRoot(state, path);
+  state.names.add(name);
+  checkRootPath(state, keys, path);
+  const parts = keys.map((key) => stringLiteral(key, path.loc));
+  return callOf(ROOT, parts, path.loc);
+}
+
+function reportData(state: Preparing, path: hbs.AST.PathExpression, name: string): void {
+  const near = name === '' ? undefined : didYouMean(name, ['root', ...LOOP_DATA]);
+  report(state, path.loc, {
+    code: 'TEMPLATE_UNKNOWN_DATA',
+    message: `unknown name "@${shorten(path.parts.join('.'))}"`,
+    ...(near === undefined
+      ? { hint: `the names with @ are: @root ${LOOP_DATA.map((known) => `@${known}`).join(' ')}` }
+      : { hint: `did you mean @${near}?`, replace: { from: name, to: near } }),
+  });
 }
 
 /** `this` may be the root, which Handlebars knows as an object of ours: `$this` gives the payload instead. */

@@ -74,27 +74,30 @@ function compileTemplate(
   const isLiteral = !source.includes('{{') && form !== 'full';
   if (isLiteral) return { template: literalTemplate(source, at), diagnostics: marks };
   const text = readTemplateSource(source);
-  const message = findTooLong(source, text);
-  if (message !== undefined) {
-    const hint = 'shorten it, or compose the text in a transform';
-    const finding = { severity: 'error', code: 'TEMPLATE_TOO_LONG', message, hint } as const;
-    return { diagnostics: [{ ...finding, at: { ...at, end: at.start } }] };
-  }
+  const tooLong = findTooLong(source, text, at);
+  if (tooLong !== undefined) return { diagnostics: [tooLong] };
   const parsed = parse(handlebars, text, placeOf);
   if (parsed.program === undefined) return { diagnostics: [parsed.finding] };
   const tree = prepareTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }), withItem);
-  const { blocks, names } = tree;
   const diagnostics = [...marks, ...tree.diagnostics];
   if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
   const plain = form === 'full' ? undefined : compilePlain(handlebars.parse(text.text), tree);
   const runs = plain ?? compileFull(handlebars, tree, helpers);
-  return { template: { source, at, blocks, reads: [...names], ...runs }, diagnostics };
+  return { template: { source, at, blocks: tree.blocks, reads: [...tree.names], ...runs }, diagnostics };
 }
 
-function findTooLong(source: string, { expressions }: TemplateSource): string | undefined {
-  if (source.length > MAX_TEMPLATE) return `the template is longer than ${MAX_TEMPLATE} characters`;
-  if (expressions > MAX_EXPRESSIONS) return `the template has more than ${MAX_EXPRESSIONS} expressions`;
-  return undefined;
+function findTooLong(source: string, { expressions }: TemplateSource, at: Place): Diagnostic | undefined {
+  const isLong = source.length > MAX_TEMPLATE;
+  if (!isLong && expressions <= MAX_EXPRESSIONS) return undefined;
+  return {
+    severity: 'error',
+    code: 'TEMPLATE_TOO_LONG',
+    message: isLong
+      ? `the template is longer than ${MAX_TEMPLATE} characters`
+      : `the template has more than ${MAX_EXPRESSIONS} expressions`,
+    at: { ...at, end: at.start },
+    hint: 'shorten it, or compose the text in a transform',
+  };
 }
 
 /** The two ways to run a template. */
@@ -128,17 +131,8 @@ function locateIn(
 type Piece = string | { readonly read: Reader; readonly index: number };
 
 function compilePlain(program: hbs.AST.Program, { expressions }: PreparedTree): Runs | undefined {
-  const pieces: Piece[] = [];
-  let index = 0;
-  for (const statement of program.body) {
-    if (statement.type === 'ContentStatement') pieces.push((statement as hbs.AST.ContentStatement).value);
-    else if (statement.type === 'MustacheStatement') {
-      const read = readerOf(statement as hbs.AST.MustacheStatement);
-      if (read === undefined) return undefined;
-      pieces.push({ read, index });
-      index += 1;
-    } else if (statement.type !== 'CommentStatement') return undefined;
-  }
+  const pieces = plainPieces(program);
+  if (pieces === undefined) return undefined;
   const render: Render = (scope, trace) => {
     let text = '';
     for (const piece of pieces) {
@@ -152,6 +146,22 @@ function compilePlain(program: hbs.AST.Program, { expressions }: PreparedTree): 
     return checkOutput(text);
   };
   return { render, pieces: (scope) => pieces.map((piece) => plainPiece(piece, expressions, scope)) };
+}
+
+/** The pieces of a program of text and paths only; undefined for any other. */
+function plainPieces(program: hbs.AST.Program): readonly Piece[] | undefined {
+  const pieces: Piece[] = [];
+  let index = 0;
+  for (const statement of program.body) {
+    if (statement.type === 'ContentStatement') pieces.push((statement as hbs.AST.ContentStatement).value);
+    else if (statement.type === 'MustacheStatement') {
+      const read = readerOf(statement as hbs.AST.MustacheStatement);
+      if (read === undefined) return undefined;
+      pieces.push({ read, index });
+      index += 1;
+    } else if (statement.type !== 'CommentStatement') return undefined;
+  }
+  return pieces;
 }
 
 function plainPiece(piece: Piece, expressions: readonly Located[], scope: Scope): TemplatePiece {
