@@ -1,4 +1,4 @@
-import type { DecisionRecord, EventRecord, OutboxRecord, RunRecord } from './records.ts';
+import type { DecisionRecord, EventRecord, MissedMapping, OutboxRecord, RunRecord } from './records.ts';
 
 /** A time as ISO 8601, or undefined. */
 export const isoTime = (ms: number | undefined): string | undefined =>
@@ -94,28 +94,23 @@ export function decisionToJson(decision: DecisionRecord, text: boolean): Record<
 }
 
 /** Why a request missed, or what is odd about what became of it. */
-export function decisionNote({
-  refusal,
-  missed = [],
-  empty = [],
-  warnings = [],
-  outcome,
-  note,
-  detail = '',
-}: DecisionRecord): string {
+export function decisionNote(decision: DecisionRecord): string {
+  const { refusal, note, missed = [] } = decision;
   if (refusal !== undefined) return refusal.text;
   if (note !== undefined) return note;
-  if (missed.length === 0) {
-    const [first] = empty;
-    const parts = [
-      ...(first === undefined ? [] : [`empty: ${first.field}: ${first.expression.trim()}`]),
-      ...warnings,
-    ];
-    return parts.length === 0 && outcome === 'rejected' ? detail : parts.join(', ');
-  }
-  return missed
-    .map(({ mappingId, part, place = '', variable }) =>
-      `${mappingId}: ${part} ${variable === undefined ? '' : `(${variable} is missing) `}${place}`.trim(),
-    )
-    .join('; ');
+  return missed.length === 0 ? oddNote(decision) : missed.map(missNote).join('; ');
+}
+
+function oddNote({ empty = [], warnings = [], outcome, detail = '' }: DecisionRecord): string {
+  const [first] = empty;
+  const parts = [
+    ...(first === undefined ? [] : [`empty: ${first.field}: ${first.expression.trim()}`]),
+    ...warnings,
+  ];
+  return parts.length === 0 && outcome === 'rejected' ? detail : parts.join(', ');
+}
+
+function missNote({ mappingId, part, place = '', variable }: MissedMapping): string {
+  const missing = variable === undefined ? '' : `(${variable} is missing) `;
+  return `${mappingId}: ${part} ${missing}${place}`.trim();
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { CopySide } from './copy/copied-tables.ts';
 import type { CopyOptions, CopyReport } from './copy/copy-store.ts';
+import type { AcceptLimits } from './engine/statements.ts';
 import type { Storage } from './port.ts';
 import type { RetentionLimits } from './records.ts';
 import type { RestoreReport } from './sqlite/restore-store.ts';
@@ -79,11 +80,7 @@ export function prepareStorage(): PreparedStorage {
  */
 export async function openStorage(url: string, options: StorageOptions = {}): Promise<Storage> {
   const { mode = 'performer', fsync = true, onWarning = () => undefined, onNote = () => undefined } = options;
-  const limits = {
-    maxBacklogRuns: options.maxBacklogRuns ?? 100_000,
-    maxBacklogBytes: options.maxBacklogBytes ?? 1_000_000_000,
-    maxPendingEvents: options.maxPendingEvents ?? 10_000,
-  };
+  const limits = limitsOf(options);
   if (isPostgres(url)) {
     await options.prepared?.end();
     const { openPostgresStorage } = await import('./postgres/postgres-storage.ts');
@@ -98,6 +95,14 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     owners: options.owners ?? { mappings: {}, sharedPrefixes: [] },
   };
   return openSqliteStorage(input, { onWarning, prepared: options.prepared?.thread });
+}
+
+function limitsOf(options: StorageOptions): AcceptLimits {
+  return {
+    maxBacklogRuns: options.maxBacklogRuns ?? 100_000,
+    maxBacklogBytes: options.maxBacklogBytes ?? 1_000_000_000,
+    maxPendingEvents: options.maxPendingEvents ?? 10_000,
+  };
 }
 
 /**

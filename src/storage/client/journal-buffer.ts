@@ -17,96 +17,95 @@ const STRANGERS_PAUSE_MS = 1_000;
 /** A longer decision is kept without its lists. */
 const MAX_DECISION_LENGTH = 32 * 1024;
 
-export interface JournalBuffer {
-  recordDecision(decision: DecisionRecord, keep?: number): void;
-  /** A request that proved nothing: gathered in memory, written at most once a second. */
-  recordStranger(decision: DecisionRecord): void;
-  keepRequest(request: KeptRequest, limits?: KeptLimits): void;
-  /** Hands over what has gathered. */
-  write(): void;
-  /** The last write. */
-  stop(): void;
-}
+/** Losing these is allowed; a store that fails says so to those who wait for it. */
+const ignore = () => undefined;
 
 /** Gathers decisions and failed requests; what a ring would forget at once is never sent. */
-export function openJournalBuffer(
-  operations: Pick<RemoteOperations, 'recordDecisions' | 'recordStrangers' | 'keepRequests'>,
-): JournalBuffer {
-  let decisions: DecisionRecord[] = [];
-  let kept: KeptRow[] = [];
-  let keptBytes = 0;
-  let keptLimits = KEPT_LIMITS;
-  let keepDecisions = KEPT_DECISIONS;
-  let timer: NodeJS.Timeout | undefined;
-  let writtenAt = -Infinity;
-  let strangers: DecisionRecord[] = [];
-  let strangersTimer: NodeJS.Timeout | undefined;
-  // Losing these is allowed; a store that fails says so to those who wait for it.
-  const ignore = () => undefined;
+export class JournalBuffer {
+  readonly #operations: Pick<RemoteOperations, 'recordDecisions' | 'recordStrangers' | 'keepRequests'>;
+  #decisions: DecisionRecord[] = [];
+  #keepDecisions: number = KEPT_DECISIONS;
+  #kept: KeptRow[] = [];
+  #keptBytes = 0;
+  #keptLimits: KeptLimits = KEPT_LIMITS;
+  #timer: NodeJS.Timeout | undefined;
+  #writtenAt = -Infinity;
+  #strangers: DecisionRecord[] = [];
+  #strangersTimer: NodeJS.Timeout | undefined;
 
-  function writeStrangers(): void {
-    clearTimeout(strangersTimer);
-    strangersTimer = undefined;
-    if (strangers.length > 0)
-      operations.recordStrangers(strangers.slice(-MAX_STRANGERS).map(toDecisionRow)).catch(ignore);
-    strangers = [];
+  constructor(operations: Pick<RemoteOperations, 'recordDecisions' | 'recordStrangers' | 'keepRequests'>) {
+    this.#operations = operations;
   }
 
-  function writeDecisions(most: number): void {
-    const rows = decisions.splice(0, most).map(toDecisionRow);
-    if (rows.length > 0) operations.recordDecisions(rows, keepDecisions).catch(ignore);
+  recordDecision(decision: DecisionRecord, keep: number = KEPT_DECISIONS): void {
+    this.#keepDecisions = keep;
+    this.#decisions.push(decision);
+    if (this.#decisions.length >= keep + MAX_DECISIONS_PER_WRITE)
+      this.#decisions = this.#decisions.slice(-keep);
+    this.#schedule();
   }
 
-  /** Hands over what has gathered: all of it, or, from the timer, what one write may hold. */
-  function write(mostDecisions = Infinity): void {
-    clearTimeout(timer);
-    timer = undefined;
-    writtenAt = performance.now();
-    writeDecisions(mostDecisions);
-    if (kept.length > 0) operations.keepRequests(kept, keptLimits).catch(ignore);
-    kept = [];
-    keptBytes = 0;
-    if (decisions.length > 0) schedule();
+  /** A request that proved nothing: gathered in memory, written at most once a second. */
+  recordStranger(decision: DecisionRecord): void {
+    this.#strangers.push(decision);
+    if (this.#strangers.length >= 2 * MAX_STRANGERS) this.#strangers = this.#strangers.slice(-MAX_STRANGERS);
+    this.#strangersTimer ??= setTimeout(() => this.#writeStrangers(), STRANGERS_PAUSE_MS);
   }
 
-  function schedule(): void {
-    timer ??= setTimeout(
-      () => write(MAX_DECISIONS_PER_WRITE),
-      Math.max(GATHER_MS, writtenAt + PAUSE_MS - performance.now()),
+  keepRequest({ requestId, receivedAt, json }: KeptRequest, limits: KeptLimits = KEPT_LIMITS): void {
+    const bytes = Buffer.byteLength(json);
+    if (bytes > limits.bytes) return;
+    this.#keptLimits = limits;
+    this.#kept.push({ requestId, receivedAt, bytes, json });
+    this.#keptBytes += bytes;
+    while (this.#kept.length > limits.count || this.#keptBytes > limits.bytes) {
+      this.#keptBytes -= this.#kept.shift()?.bytes ?? 0;
+    }
+    this.#schedule();
+  }
+
+  /** Hands over what has gathered. */
+  write(): void {
+    this.#writeOwn(Infinity);
+    this.#writeStrangers();
+  }
+
+  /** The last write. */
+  stop(): void {
+    this.write();
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(
+      () => this.#writeOwn(MAX_DECISIONS_PER_WRITE),
+      Math.max(GATHER_MS, this.#writtenAt + PAUSE_MS - performance.now()),
     );
   }
 
-  function writeAll(): void {
-    write();
-    writeStrangers();
+  /** Hands over all but the strangers: all that has gathered or, from the timer, what one write may hold. */
+  #writeOwn(mostDecisions: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writtenAt = performance.now();
+    this.#writeDecisions(mostDecisions);
+    if (this.#kept.length > 0) this.#operations.keepRequests(this.#kept, this.#keptLimits).catch(ignore);
+    this.#kept = [];
+    this.#keptBytes = 0;
+    if (this.#decisions.length > 0) this.#schedule();
   }
 
-  return {
-    recordStranger(decision) {
-      strangers.push(decision);
-      if (strangers.length >= 2 * MAX_STRANGERS) strangers = strangers.slice(-MAX_STRANGERS);
-      strangersTimer ??= setTimeout(writeStrangers, STRANGERS_PAUSE_MS);
-    },
-    recordDecision(decision, keep = KEPT_DECISIONS) {
-      keepDecisions = keep;
-      decisions.push(decision);
-      if (decisions.length >= keep + MAX_DECISIONS_PER_WRITE) decisions = decisions.slice(-keep);
-      schedule();
-    },
-    keepRequest({ requestId, receivedAt, json }, limits = KEPT_LIMITS) {
-      const bytes = Buffer.byteLength(json);
-      if (bytes > limits.bytes) return;
-      keptLimits = limits;
-      kept.push({ requestId, receivedAt, bytes, json });
-      keptBytes += bytes;
-      while (kept.length > limits.count || keptBytes > limits.bytes) {
-        keptBytes -= kept.shift()?.bytes ?? 0;
-      }
-      schedule();
-    },
-    write: writeAll,
-    stop: writeAll,
-  };
+  #writeDecisions(most: number): void {
+    const rows = this.#decisions.splice(0, most).map(toDecisionRow);
+    if (rows.length > 0) this.#operations.recordDecisions(rows, this.#keepDecisions).catch(ignore);
+  }
+
+  #writeStrangers(): void {
+    clearTimeout(this.#strangersTimer);
+    this.#strangersTimer = undefined;
+    const rows = this.#strangers.slice(-MAX_STRANGERS).map(toDecisionRow);
+    if (rows.length > 0) this.#operations.recordStrangers(rows).catch(ignore);
+    this.#strangers = [];
+  }
 }
 
 function toDecisionRow(decision: DecisionRecord): DecisionRow {

@@ -13,7 +13,7 @@ import type {
 import { toAgentRun, toEvent, toOutbox, toRun } from '../engine/rows.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
 import { AcceptQueue } from './accept-queue.ts';
-import { openJournalBuffer, type JournalBuffer } from './journal-buffer.ts';
+import { JournalBuffer } from './journal-buffer.ts';
 import type { WorkerClient } from './worker-client.ts';
 
 /** What the port needs of the thread of a store. */
@@ -30,12 +30,14 @@ export function makeStorage(
 ): Storage {
   const { operations } = client;
   const queue = new AcceptQueue(operations);
-  const journal = openJournalBuffer(operations);
+  const journal = new JournalBuffer(operations);
   return {
     ...operations,
     ...inspection,
     ...readRows(operations),
-    ...readTexts(operations, journal),
+    ...readTexts(operations),
+    ...readDecisions(operations, journal),
+    ...readKeptRequests(operations, journal),
     ...inSteps(operations),
     accept: (work) => queue.accept(work),
     takeOver: async (held = { runs: [], outbox: [], isTurnTaken: false }) => {
@@ -85,7 +87,7 @@ function readRows(operations: RemoteOperations) {
 }
 
 /** Operations that answer with JSON text. */
-function readTexts(operations: RemoteOperations, journal: JournalBuffer) {
+function readTexts(operations: RemoteOperations) {
   return {
     findIdempotent: async (scope, key, nowMs) => {
       const found = await operations.findReservation(headerKey(scope, key), nowMs);
@@ -95,6 +97,12 @@ function readTexts(operations: RemoteOperations, journal: JournalBuffer) {
       const text = await operations.findLastTarget();
       return text === undefined ? undefined : (JSON.parse(text) as DeliveryTarget);
     },
+  } satisfies Partial<Storage>;
+}
+
+/** The same, of what may wait to be written. */
+function readDecisions(operations: RemoteOperations, journal: JournalBuffer) {
+  return {
     listDecisions: async (query) => {
       journal.write();
       return (await operations.listDecisions(query)).map((text) => JSON.parse(text) as DecisionRecord);
@@ -104,6 +112,11 @@ function readTexts(operations: RemoteOperations, journal: JournalBuffer) {
       const text = await operations.findDecision(requestId);
       return text === undefined ? undefined : (JSON.parse(text) as DecisionRecord);
     },
+  } satisfies Partial<Storage>;
+}
+
+function readKeptRequests(operations: RemoteOperations, journal: JournalBuffer) {
+  return {
     findKeptRequest: (requestId) => {
       journal.write();
       return operations.findKeptRequest(requestId);

@@ -54,21 +54,41 @@ async function copyRows(
   const tables = Object.keys(COPIED_TABLES);
   const first = position === undefined ? 0 : tables.indexOf(position.table);
   for (const table of tables.slice(first)) {
-    let after = table === position?.table ? position.after : undefined;
-    let copied = 0;
-    for (;;) {
-      // Each step begins where the one before ended.
-      // oxlint-disable-next-line no-await-in-loop
-      const rows = await from.read(table, after, STEP_ROWS);
-      const last = rows.at(-1);
-      if (last === undefined) break;
-      after = (COPIED_TABLES[table] ?? []).map((column) => last[column] ?? null);
-      // oxlint-disable-next-line no-await-in-loop
-      await to.write(table, rows.map(withoutHolder), { source, table, after });
-      copied += rows.length;
-      options.onProgress?.(table, copied);
-    }
+    const start = table === position?.table ? position : { source, table };
+    // oxlint-disable-next-line no-await-in-loop
+    await copyTable(from, to, { start, options });
   }
+}
+
+async function copyTable(
+  from: CopySide,
+  to: CopySide,
+  { start, options }: { readonly start: CopyPosition; readonly options: CopyOptions },
+): Promise<void> {
+  let copied = 0;
+  let step = await copyStep(from, to, start);
+  while (step !== undefined) {
+    copied += step.rows;
+    options.onProgress?.(start.table, copied);
+    // Each step begins where the one before ended.
+    // oxlint-disable-next-line no-await-in-loop
+    step = await copyStep(from, to, step.position);
+  }
+}
+
+/** Copies the rows behind a position; undefined where there are none. */
+async function copyStep(
+  from: CopySide,
+  to: CopySide,
+  { source, table, after }: CopyPosition,
+): Promise<{ readonly position: CopyPosition; readonly rows: number } | undefined> {
+  const rows = await from.read(table, after, STEP_ROWS);
+  const last = rows.at(-1);
+  if (last === undefined) return undefined;
+  const keys = (COPIED_TABLES[table] ?? []).map((column) => last[column] ?? null);
+  const position = { source, table, after: keys };
+  await to.write(table, rows.map(withoutHolder), position);
+  return { position, rows: rows.length };
 }
 
 /** What changes with every start of a service, and with nearly everything else. */

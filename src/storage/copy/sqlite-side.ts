@@ -13,12 +13,7 @@ const NO_OWNERS = { mappings: {}, sharedPrefixes: [] };
 /** Locks a file as a service does; a target is made where there is none. */
 export function openSqliteSide(file: string, role: 'source' | 'target'): CopySide {
   try {
-    if (examineFile(file) !== 'store') {
-      if (role === 'source')
-        throw new StorageError('not_found', `${file}: there is no store; name the file of storage.url`);
-      makeFolder(file);
-      createFile(file);
-    }
+    if (examineFile(file) !== 'store') makeTarget(file, role);
     const lock = takePerformerLock(file);
     try {
       const database = connect(file, { fsync: true, mayMigrate: role === 'target', owners: NO_OWNERS });
@@ -32,6 +27,13 @@ export function openSqliteSide(file: string, role: 'source' | 'target'): CopySid
   } catch (error) {
     throw explainSqliteError(error, file);
   }
+}
+
+function makeTarget(file: string, role: 'source' | 'target'): void {
+  if (role === 'source')
+    throw new StorageError('not_found', `${file}: there is no store; name the file of storage.url`);
+  makeFolder(file);
+  createFile(file);
 }
 
 function sideOf(database: DatabaseSync, place: string, release: () => void): CopySide {

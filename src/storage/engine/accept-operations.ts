@@ -63,15 +63,24 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
     if (reservation !== undefined) reserve(store, reservation, reservation);
     return null;
   }
-  const accepted = actions.map((action, index): AcceptedAction => {
+  const accepted = withRepeats(actions, repeats, ids);
+  const result = JSON.stringify({ accepted, warnings, duplicate: fresh.length === 0 });
+  if (reservation !== undefined) reserve(store, reservation, { ...reservation, result });
+  return result;
+}
+
+/** What each action was accepted as: the one it repeats, or itself. */
+function withRepeats(
+  actions: readonly PreparedAction[],
+  repeats: readonly (AcceptedAction | undefined)[],
+  ids: ReadonlyMap<PreparedAction, string>,
+): AcceptedAction[] {
+  return actions.map((action, index) => {
     const repeated = repeats[index];
     if (repeated !== undefined) return { ...repeated, duplicate: true };
     const { kind, mode, row } = action;
     return { kind, id: ids.get(action) ?? row.id, mode, duplicate: false };
   });
-  const result = JSON.stringify({ accepted, warnings, duplicate: fresh.length === 0 });
-  if (reservation !== undefined) reserve(store, reservation, { ...reservation, result });
-  return result;
 }
 
 /** For each action the one it repeats: one stored before, or one earlier in the same request. */

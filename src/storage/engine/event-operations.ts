@@ -23,20 +23,27 @@ const CONSUME = `UPDATE events INDEXED BY events_claimed SET state = ${EVENT.con
 const FREE = `UPDATE events SET state = ?, attempts = ?, turn_id = NULL, ended_at = ?, error_code = ?,
   error_message = ? WHERE seq = ?`;
 
-export function claimEvents(
-  store: Store,
-  { turnId, maxEvents, maxBytes }: ClaimEventsOptions,
-): { readonly turnId: string; readonly events: EventRow[] } | undefined {
-  const { sql, counters, holder } = store;
+export function claimEvents(store: Store, options: ClaimEventsOptions): ClaimedEvents | undefined {
+  const { sql, holder } = store;
   const left = sql.all<EventRow>(CLAIMED);
   const before = left[0]?.turnId;
+  if (typeof before !== 'string') return claimPending(store, options);
   // A request that came in meanwhile stays: it is for the events behind these.
-  if (typeof before === 'string') {
-    const other = sql.find<{ holder: string | null }>(HOLDER)?.holder ?? holder;
-    if (other !== holder) return undefined;
-    sql.post(TAKE, holder, before);
-    return { turnId: before, events: left.filter((event) => event.turnId === before) };
-  }
+  const other = sql.find<{ holder: string | null }>(HOLDER)?.holder ?? holder;
+  if (other !== holder) return undefined;
+  sql.post(TAKE, holder, before);
+  return { turnId: before, events: left.filter((event) => event.turnId === before) };
+}
+
+interface ClaimedEvents {
+  readonly turnId: string;
+  readonly events: EventRow[];
+}
+
+function claimPending(
+  { sql, counters, holder }: Store,
+  { turnId, maxEvents, maxBytes }: ClaimEventsOptions,
+): ClaimedEvents | undefined {
   counters.heartbeatAt = null;
   const events: EventRow[] = [];
   let bytes = 0;

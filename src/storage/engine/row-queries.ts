@@ -1,4 +1,3 @@
-import type { SQLInputValue } from 'node:sqlite';
 import type { ListQuery, QueueSelection } from '../records.ts';
 import { type Table, stateRange } from './rows.ts';
 import type { Statements } from './statements.ts';
@@ -19,21 +18,17 @@ export function listRows<Row>(
   wanted: readonly (readonly [column: string, value: string | undefined])[],
 ): Row[] {
   const conditions: string[] = [];
-  const values: SQLInputValue[] = [];
   if (query.state !== undefined) {
     const range = stateRange(table, query.state);
     if (range === undefined) return [];
     const [from, to] = range;
     conditions.push(from === to ? `state = ${from}` : `state <= ${to}`);
   }
-  for (const [column, value] of wanted) {
-    if (value === undefined) continue;
-    conditions.push(`${column} = ?`);
-    values.push(value);
-  }
+  const given = wanted.flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
+  conditions.push(...given.map(({ column }) => `${column} = ?`));
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
   const text = `SELECT ${columns} ${where} ORDER BY ${table}.seq DESC LIMIT ?`;
-  return sql.all<Row>(text, ...values, atMost(query.limit));
+  return sql.all<Row>(text, ...given.map(({ value }) => value), atMost(query.limit));
 }
 
 interface Choice {

@@ -39,15 +39,7 @@ export async function connectClient(
   onGone: (client: Client) => void,
   { pipeline = false }: { readonly pipeline?: boolean } = {},
 ): Promise<Client> {
-  const pg = await loadClient();
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    application_name: 'sluice',
-    pipeline,
-    types: { getTypeParser: (type: number) => parserOf(type) },
-  });
+  const client = await makeClient(url, pipeline);
   client.on('error', () => onGone(client));
   client.on('end', () => onGone(client));
   try {
@@ -57,6 +49,18 @@ export async function connectClient(
     throw error instanceof Error ? Object.assign(error, { code: codeOf(error) ?? '08001' }) : error;
   }
   return client;
+}
+
+async function makeClient(url: string, pipeline: boolean): Promise<Client> {
+  const pg = await loadClient();
+  return new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'sluice',
+    pipeline,
+    types: { getTypeParser: (type: number) => parserOf(type) },
+  });
 }
 
 /** An optional package: the configuration is checked for it, an address on the command line is not. */

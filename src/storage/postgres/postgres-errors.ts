@@ -9,35 +9,64 @@ export function explainPostgresError(
   if (error instanceof StorageError) return error;
   const { code = '', message } =
     error instanceof Error ? (error as Error & { code?: string }) : { message: '' };
-  const explain = (kind: StorageErrorCode, text: string) =>
-    new StorageError(kind, `${place}: ${text}`, { cause: error });
-  switch (code.slice(0, 2)) {
-    case '53':
-      return code === '53100'
-        ? explain('disk_full', 'no space is left on the disk of the database; free some there')
-        : explain('busy', `the database has no resources left (${message}); raise its limits or try again`);
-    case '28':
-    case '3D':
-      return explain('unwritable', `the database refused the connection (${message}); check storage.url`);
-    case '25':
-      return explain('read_only', `the database takes no writes (${message}); connect to its primary`);
-    case '55':
-    case '40':
-      return explain('busy', `another transaction holds the store (${message}); try again when it has ended`);
-    case '42':
-      return explain(
-        'not_a_store',
-        `the schema holds something else (${message}); give the store a schema of its own`,
-      );
-    case '08':
-    case '57':
-      return explain('unreachable', `the database cannot be reached (${message}); ${remedy}`);
-    default:
-      return /^E[A-Z]+$/.test(code)
-        ? explain('unreachable', `the database cannot be reached (${code}); ${remedy}`)
-        : explain('failed', message);
-  }
+  const [kind, text] = meaningOf(code);
+  return new StorageError(kind, `${place}: ${text({ code, message, remedy })}`, { cause: error });
 }
+
+type Meaning = readonly [
+  kind: StorageErrorCode,
+  text: (said: { readonly code: string; readonly message: string; readonly remedy: string }) => string,
+];
+
+function meaningOf(code: string): Meaning {
+  const known = MEANINGS.get(code) ?? MEANINGS.get(code.slice(0, 2));
+  return known ?? (/^E[A-Z]+$/.test(code) ? UNREACHABLE_BY_SYSTEM : FAILED);
+}
+
+const REFUSED: Meaning = [
+  'unwritable',
+  ({ message }) => `the database refused the connection (${message}); check storage.url`,
+];
+const HELD: Meaning = [
+  'busy',
+  ({ message }) => `another transaction holds the store (${message}); try again when it has ended`,
+];
+const UNREACHABLE: Meaning = [
+  'unreachable',
+  ({ message, remedy }) => `the database cannot be reached (${message}); ${remedy}`,
+];
+/** Codes of the system, such as ECONNREFUSED. */
+const UNREACHABLE_BY_SYSTEM: Meaning = [
+  'unreachable',
+  ({ code, remedy }) => `the database cannot be reached (${code}); ${remedy}`,
+];
+const FAILED: Meaning = ['failed', ({ message }) => message];
+
+/** By the code of PostgreSQL or by its first two characters, which are its class (appendix A of its manual). */
+const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+  ['53100', ['disk_full', () => 'no space is left on the disk of the database; free some there']],
+  [
+    '53',
+    [
+      'busy',
+      ({ message }) => `the database has no resources left (${message}); raise its limits or try again`,
+    ],
+  ],
+  ['28', REFUSED],
+  ['3D', REFUSED],
+  ['25', ['read_only', ({ message }) => `the database takes no writes (${message}); connect to its primary`]],
+  ['55', HELD],
+  ['40', HELD],
+  [
+    '42',
+    [
+      'not_a_store',
+      ({ message }) => `the schema holds something else (${message}); give the store a schema of its own`,
+    ],
+  ],
+  ['08', UNREACHABLE],
+  ['57', UNREACHABLE],
+]);
 
 /** Where nothing is tried again. */
 export const CHECK_ADDRESS = 'see that it runs, and that storage.url is right';

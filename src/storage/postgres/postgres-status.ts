@@ -18,20 +18,18 @@ export async function postgresStatus(url: string): Promise<StoreStatus> {
     client = await connectClient(url, () => undefined);
     const server = await examineServer(client);
     const version = await schemaVersion(client);
-    const status = {
-      engine: 'postgres',
-      place,
-      version,
-      newest: POSTGRES_MIGRATIONS.length,
-      server,
-    } as const;
-    if (version !== POSTGRES_MIGRATIONS.length) return { ...status, services: [] };
-    const services = (await client.query<Required<StoreUser>>(USERS)).rows;
-    const copies = (await client.query<{ source: string }>('SELECT source FROM store_copy')).rows;
-    return { ...status, services, ...(copies[0] === undefined ? {} : { copyOf: copies[0].source }) };
+    const newest = POSTGRES_MIGRATIONS.length;
+    const use = version === newest ? await readUse(client) : { services: [] };
+    return { engine: 'postgres', place, version, newest, server, ...use };
   } catch (error) {
     throw explainPostgresError(error, place, CHECK_ADDRESS);
   } finally {
     await client?.end().catch(() => undefined);
   }
+}
+
+async function readUse(client: Client): Promise<Pick<StoreStatus, 'services' | 'copyOf'>> {
+  const services = (await client.query<Required<StoreUser>>(USERS)).rows;
+  const copies = (await client.query<{ source: string }>('SELECT source FROM store_copy')).rows;
+  return { services, ...(copies[0] === undefined ? {} : { copyOf: copies[0].source }) };
 }

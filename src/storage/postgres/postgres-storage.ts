@@ -110,18 +110,8 @@ function shared(
 
 /** The client, with operations that tell the others when they have changed something. */
 function telling(client: WorkerClient, lease: ReplicaLease): StoreClient {
-  const tell = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
-    return async (...args: Args): Promise<Result> => {
-      const result = await call(...args);
-      lease.tell();
-      return result;
-    };
-  };
-  const told = Object.fromEntries(
-    TOLD.map((name) => [name, tell(client.operations[name] as (...args: unknown[]) => Promise<unknown>)]),
-  );
   return {
-    operations: { ...client.operations, ...told },
+    operations: { ...client.operations, ...toldOperations(client, lease) },
     get health() {
       return client.health;
     },
@@ -130,4 +120,17 @@ function telling(client: WorkerClient, lease: ReplicaLease): StoreClient {
     onFailure: (listener) => client.onFailure(listener),
     close: () => client.close(),
   };
+}
+
+function toldOperations({ operations }: WorkerClient, lease: ReplicaLease): Partial<RemoteOperations> {
+  const tell = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
+    return async (...args: Args): Promise<Result> => {
+      const result = await call(...args);
+      lease.tell();
+      return result;
+    };
+  };
+  return Object.fromEntries(
+    TOLD.map((name) => [name, tell(operations[name] as (...args: unknown[]) => Promise<unknown>)]),
+  );
 }

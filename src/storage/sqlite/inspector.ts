@@ -37,14 +37,7 @@ export function inspect(input: InspectorInput): Promise<readonly string[]> {
 }
 
 function backup(database: DatabaseSync, target: string): void {
-  let descriptor: number;
-  try {
-    descriptor = openSync(target, 'wx', 0o600);
-  } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const reason = exists ? 'exists already; give another file' : 'cannot be created; check its folder';
-    throw new StorageError(exists ? 'exists' : 'unwritable', `${target}: ${reason}`, { cause: error });
-  }
+  const descriptor = createNew(target);
   try {
     database.prepare('VACUUM INTO ?').run(target);
     fsyncSync(descriptor);
@@ -53,6 +46,17 @@ function backup(database: DatabaseSync, target: string): void {
     throw error;
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** Creates a file that was not there, and returns its descriptor. */
+function createNew(target: string): number {
+  try {
+    return openSync(target, 'wx', 0o600);
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    const reason = exists ? 'exists already; give another file' : 'cannot be created; check its folder';
+    throw new StorageError(exists ? 'exists' : 'unwritable', `${target}: ${reason}`, { cause: error });
   }
 }
 

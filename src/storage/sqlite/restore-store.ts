@@ -52,28 +52,30 @@ export function restoreStore(file: string, copy: string, nowMs: number): Restore
   makeFolder(file);
   const lock = takePerformerLock(file);
   try {
-    const restored = `${file}.restored`;
-    const { schema, work } = takeCopy(copy, restored);
-    const waiting = work.filter(({ state }) => state !== 'dead');
-    const found = readStore(file, waiting);
-    const before = setAside(file, `${file}.before-restore-${fileTime(nowMs)}`);
-    renameSync(restored, file);
-    syncPath(dirname(file));
-    return {
-      schema,
-      newestSchema: MIGRATIONS.length,
-      waiting: waiting.map((each) =>
-        found?.ended.has(each.id) === true ? { ...each, endedSince: true } : each,
-      ),
-      ...(before === undefined
-        ? {}
-        : { before: { file: before, ...(found && { unfinished: found.unfinished }) } }),
-    };
+    return replaceStore(file, copy, `${file}.before-restore-${fileTime(nowMs)}`);
   } catch (error) {
     throw explainSqliteError(error, file);
   } finally {
     lock.release();
   }
+}
+
+function replaceStore(file: string, copy: string, aside: string): RestoreReport {
+  const restored = `${file}.restored`;
+  const { schema, work } = takeCopy(copy, restored);
+  const waiting = work.filter(({ state }) => state !== 'dead');
+  const found = readStore(file, waiting);
+  const before = setAside(file, aside);
+  renameSync(restored, file);
+  syncPath(dirname(file));
+  return {
+    schema,
+    newestSchema: MIGRATIONS.length,
+    waiting: waiting.map((each) =>
+      found?.ended.has(each.id) === true ? { ...each, endedSince: true } : each,
+    ),
+    ...(before && { before: { file: before, ...(found && { unfinished: found.unfinished }) } }),
+  };
 }
 
 function refuseUnusable(file: string, copy: string): void {
@@ -133,12 +135,7 @@ function readStore(file: string, waiting: readonly OpenWork[]): FoundStore | und
     const database = new DatabaseSync(file, { timeout: 5_000 });
     try {
       database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      const ids = JSON.stringify(waiting.map(({ id }) => id));
-      const ended = database
-        .prepare(ENDED)
-        .all({ ids })
-        .map(({ id }) => String(id));
-      return { unfinished: readOpenWork(database), ended: new Set(ended) };
+      return { unfinished: readOpenWork(database), ended: readEnded(database, waiting) };
     } finally {
       database.close();
     }
@@ -168,4 +165,10 @@ UNION ALL SELECT id FROM events WHERE id IN asked AND state = ${EVENT.consumed}`
 
 function readOpenWork(database: DatabaseSync): readonly OpenWork[] {
   return database.prepare(OPEN_WORK).all() as unknown as readonly OpenWork[];
+}
+
+function readEnded(database: DatabaseSync, asked: readonly OpenWork[]): ReadonlySet<string> {
+  const ids = JSON.stringify(asked.map(({ id }) => id));
+  const rows = database.prepare(ENDED).all({ ids });
+  return new Set(rows.map(({ id }) => String(id)));
 }

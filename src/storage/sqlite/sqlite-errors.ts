@@ -14,42 +14,49 @@ const SQLITE = {
   notadb: 26,
 } as const;
 
+/** Where the file itself is broken. */
+export const GO_BACK =
+  'bring back a copy of "sluice storage backup" with "sluice storage restore", or move the file away and start with an empty one';
+
 /** Says what to do about an error of the engine on this file. */
 export function explainSqliteError(error: unknown, file: string): StorageError {
   if (error instanceof StorageError) return error;
   const errcode = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : -1;
+  const isFull = errcode === SQLITE.full || (errcode === SQLITE.ioerr && isDiskFull(file));
+  if (isFull) return noRoom(file, error);
+  const [code, text] = MEANINGS.get(errcode) ?? FAILED;
   const reason = error instanceof Error ? error.message : String(error);
-  const explain = (code: StorageErrorCode, text: string) =>
-    new StorageError(code, `${file}: ${text}`, { cause: error });
-  switch (errcode) {
-    case SQLITE.full:
-      return noRoom(file, error);
-    case SQLITE.readonly:
-      return explain(
-        'read_only',
-        `the store cannot be written (${reason}); make the file and its folder writable`,
-      );
-    case SQLITE.cantopen:
-      return explain(
-        'unwritable',
-        `the store cannot be opened (${reason}); check that its folder exists and belongs to this user`,
-      );
-    case SQLITE.corrupt:
-    case SQLITE.notadb:
-      return explain(
-        'corrupt',
-        `the store is damaged (${reason}); bring back a copy of "sluice storage backup" with "sluice storage restore", or move the file away and start with an empty one`,
-      );
-    case SQLITE.busy:
-    case SQLITE.locked:
-      return explain('busy', 'another process holds the store; try again when its command has ended');
-    case SQLITE.ioerr:
-      if (isDiskFull(file)) return noRoom(file, error);
-      return explain('failed', `the disk reports an error (${reason}); look at the system's log`);
-    default:
-      return explain('failed', reason);
-  }
+  return new StorageError(code, `${file}: ${text(reason)}`, { cause: error });
 }
+
+type Meaning = readonly [code: StorageErrorCode, text: (reason: string) => string];
+
+const FAILED: Meaning = ['failed', (reason) => reason];
+const CORRUPT: Meaning = ['corrupt', (reason) => `the store is damaged (${reason}); ${GO_BACK}`];
+const BUSY: Meaning = ['busy', () => 'another process holds the store; try again when its command has ended'];
+
+const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
+  [
+    SQLITE.readonly,
+    [
+      'read_only',
+      (reason) => `the store cannot be written (${reason}); make the file and its folder writable`,
+    ],
+  ],
+  [
+    SQLITE.cantopen,
+    [
+      'unwritable',
+      (reason) =>
+        `the store cannot be opened (${reason}); check that its folder exists and belongs to this user`,
+    ],
+  ],
+  [SQLITE.corrupt, CORRUPT],
+  [SQLITE.notadb, CORRUPT],
+  [SQLITE.busy, BUSY],
+  [SQLITE.locked, BUSY],
+  [SQLITE.ioerr, ['failed', (reason) => `the disk reports an error (${reason}); look at the system's log`]],
+]);
 
 export function noRoom(file: string, cause?: unknown): StorageError {
   return new StorageError('disk_full', `${file}: no space is left for the store; free some on its disk`, {

@@ -17,13 +17,16 @@ export function startStorageThread(): Worker {
   return thread;
 }
 
+interface SqliteOptions {
+  /** Hears what the operator should know of the store. */
+  readonly onWarning: (message: string) => void;
+  readonly prepared?: Worker | undefined;
+}
+
 /** Opens the store in one SQLite file. */
 export async function openSqliteStorage(
   input: WorkerInput,
-  {
-    onWarning,
-    prepared,
-  }: { readonly onWarning: (message: string) => void; readonly prepared?: Worker | undefined },
+  { onWarning, prepared }: SqliteOptions,
 ): Promise<Storage> {
   const { file } = input;
   const client = await WorkerClient.open({
@@ -35,9 +38,7 @@ export async function openSqliteStorage(
     onNotice: (notice) => onWarning(`${file}: ${notice}`),
   });
   return makeStorage(client, {
-    backup: async (target) => {
-      await inspect({ task: 'backup', file, target });
-    },
+    backup: async (target) => void (await inspect({ task: 'backup', file, target })),
     verify: () => inspect({ task: 'verify', file }),
   });
 }

@@ -4,25 +4,26 @@
  */
 export function toPostgres(text: string): string {
   let position = 0;
-  return (
-    text
-      .replaceAll(/\bINDEXED BY \w+/g, '')
-      .replaceAll(
-        /\bseq IN \(SELECT value FROM json_each\((\?\d*)\)\)/g,
-        'seq IN (SELECT json_array_elements_text($1::json)::bigint)',
-      )
-      .replaceAll(
-        /IN \(SELECT value FROM json_each\((\?\d*)\)\)/g,
-        'IN (SELECT json_array_elements_text($1::json))',
-      )
-      .replaceAll('char(10)', 'chr(10)')
-      .replaceAll('last_insert_rowid()', 'lastval()')
-      .replaceAll(/\bAS ([a-z]+[A-Z]\w*)/g, 'AS "$1"')
-      // Nothing else says what a parameter is that is only compared with null.
-      .replaceAll(/\?(\d+) IS NULL/g, '?$1::text IS NULL')
-      .replaceAll(/\?(\d*)/g, (_, number: string) => `$${number === '' ? (position += 1) : number}`)
+  return DIFFERENCES.reduce((changed, [found, wanted]) => changed.replaceAll(found, wanted), text).replaceAll(
+    /\?(\d*)/g,
+    (_, number: string) => `$${number === '' ? (position += 1) : number}`,
   );
 }
+
+/** In this order; the parameters, which come last, are numbered by themselves. */
+const DIFFERENCES: readonly (readonly [found: RegExp | string, wanted: string])[] = [
+  [/\bINDEXED BY \w+/g, ''],
+  [
+    /\bseq IN \(SELECT value FROM json_each\((\?\d*)\)\)/g,
+    'seq IN (SELECT json_array_elements_text($1::json)::bigint)',
+  ],
+  [/IN \(SELECT value FROM json_each\((\?\d*)\)\)/g, 'IN (SELECT json_array_elements_text($1::json))'],
+  ['char(10)', 'chr(10)'],
+  ['last_insert_rowid()', 'lastval()'],
+  [/\bAS ([a-z]+[A-Z]\w*)/g, 'AS "$1"'],
+  // Nothing else says what a parameter is that is only compared with null.
+  [/\?(\d+) IS NULL/g, '?$1::text IS NULL'],
+];
 
 /** PostgreSQL holds no NUL in a text: it and the escape itself are written as two characters. */
 const ESCAPE = '\u{10FFFF}';

@@ -87,14 +87,18 @@ export class PostgresStatements implements Statements {
     const { version } = known.rows[0] as { readonly version: number };
     this.#transaction = transaction;
     this.#ahead = new Map(ahead.map((question, index) => [nameOf(question), rowsOf(answers[index])]));
-    // Services of a newer version may have gone on with the store while this one was cut off.
+    this.#checkVersion(version);
+    return row;
+  }
+
+  /** Services of a newer version may have gone on with the store while this one was cut off. */
+  #checkVersion(version: number): void {
     try {
       refuseNewer(placeOf(this.#options.url), version);
     } catch (error) {
       this.run('ROLLBACK');
       throw error;
     }
-    return row;
   }
 
   commit(last: Question | readonly []): void {

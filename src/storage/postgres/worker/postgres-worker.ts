@@ -21,16 +21,12 @@ export interface PostgresInput {
 /** How often a store that could not be reached is tried again. */
 const WATCH_MS = 400;
 
-function main({ url, mode, limits, holder, isPooled }: PostgresInput): void {
+function main(input: PostgresInput): void {
+  const { url, mode, limits, holder } = input;
   const place = placeOf(url);
   const explain = (error: unknown) => explainPostgresError(error, place);
   const isPerformer = mode === 'performer';
-  // A process that is attached tells of its commits itself; the others have a connection for that.
-  const sql = new PostgresStatements({
-    url,
-    ...(isPooled && { perTransaction: TRANSACTION_SETTINGS }),
-    ...(!isPerformer && { channel: CHANNEL }),
-  });
+  const sql = makeStatements(input);
   const health = new HealthMonitor(() => undefined);
   const probe = () => {
     sql.begin('SELECT one FROM counters');
@@ -41,6 +37,15 @@ function main({ url, mode, limits, holder, isPooled }: PostgresInput): void {
   serveBatches(engine, () => {
     clearInterval(timer);
     sql.close();
+  });
+}
+
+function makeStatements({ url, mode, isPooled }: PostgresInput): PostgresStatements {
+  return new PostgresStatements({
+    url,
+    ...(isPooled && { perTransaction: TRANSACTION_SETTINGS }),
+    // A process that is attached tells of its commits itself; the others have a connection for that.
+    ...(mode === 'attached' && { channel: CHANNEL }),
   });
 }
 

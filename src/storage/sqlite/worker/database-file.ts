@@ -15,7 +15,7 @@ import { pathToFileURL } from 'node:url';
 import { APPLICATION_ID, type Migration, MIGRATIONS } from './migrations.ts';
 import type { KnownOwners } from './owner-migration.ts';
 import { StorageError } from '../../storage-error.ts';
-import { explainSqliteError } from '../sqlite-errors.ts';
+import { explainSqliteError, GO_BACK } from '../sqlite-errors.ts';
 import { fileTime, writeVerifiedCopy } from './verified-copy.ts';
 
 /** First bytes of every SQLite file (sqlite.org/fileformat.html). */
@@ -42,12 +42,8 @@ export function examineFile(file: string, options: { readonly mayBeReadOnly?: bo
   if (stat.size === 0) return 'empty';
   if (isCutShort(file)) return 'store';
   const header = readHeader(file);
-  if (header.length < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) {
-    throw new StorageError(
-      'not_a_store',
-      `${file}: is not a store, or its first bytes are destroyed; bring back a copy of "sluice storage backup" with "sluice storage restore", or move the file away and start with an empty one`,
-    );
-  }
+  const isSqlite = header.length === HEADER_BYTES && header.toString('latin1', 0, MAGIC.length) === MAGIC;
+  if (!isSqlite) throw unreadable(file);
   const applicationId = header.readUInt32BE(68);
   if (applicationId !== APPLICATION_ID && applicationId !== 0) throw foreign(file);
   refuseNewer(file, header.readUInt32BE(60));
@@ -153,18 +149,7 @@ export function connect(file: string, options: ConnectOptions): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   try {
     refuseForeign(database, file);
-    const version = pragma(database, 'user_version');
-    refuseNewer(file, version);
-    if (version < MIGRATIONS.length) {
-      if (!options.mayMigrate) {
-        throw new StorageError(
-          'not_found',
-          `${file}: the store is ${version === 0 ? 'empty' : 'of an older version'}; start the service once, it sets the store up`,
-        );
-      }
-      if (version > 0) options.onMigration?.(keepBefore(database, file, version));
-      migrate(database, MIGRATIONS, options.owners);
-    }
+    bringUpToDate(database, file, options);
     database.exec('PRAGMA journal_mode = WAL');
     database.exec(`PRAGMA synchronous = ${options.fsync ? 'FULL' : 'OFF'}`);
     // 16 MB of cache; the log is cut back to 64 MB after a burst; few, large checkpoints.
@@ -176,6 +161,20 @@ export function connect(file: string, options: ConnectOptions): DatabaseSync {
     database.close();
     throw error;
   }
+}
+
+function bringUpToDate(database: DatabaseSync, file: string, options: ConnectOptions): void {
+  const version = pragma(database, 'user_version');
+  refuseNewer(file, version);
+  if (version === MIGRATIONS.length) return;
+  if (!options.mayMigrate) {
+    throw new StorageError(
+      'not_found',
+      `${file}: the store is ${version === 0 ? 'empty' : 'of an older version'}; start the service once, it sets the store up`,
+    );
+  }
+  if (version > 0) options.onMigration?.(keepBefore(database, file, version));
+  migrate(database, MIGRATIONS, options.owners);
 }
 
 /** Takes the schema from its version to the newest, in one transaction, so that it is never half way. */
@@ -235,6 +234,13 @@ function refuseNewer(file: string, version: number): void {
   );
 }
 
+function unreadable(file: string): StorageError {
+  return new StorageError(
+    'not_a_store',
+    `${file}: is not a store, or its first bytes are destroyed; ${GO_BACK}`,
+  );
+}
+
 function foreign(file: string): StorageError {
   return new StorageError(
     'not_a_store',
@@ -243,8 +249,5 @@ function foreign(file: string): StorageError {
 }
 
 function damaged(file: string, finding: string): StorageError {
-  return new StorageError(
-    'corrupt',
-    `${file}: the store is damaged (${finding}); bring back a copy of "sluice storage backup" with "sluice storage restore", or move the file away and start with an empty one`,
-  );
+  return new StorageError('corrupt', `${file}: the store is damaged (${finding}); ${GO_BACK}`);
 }

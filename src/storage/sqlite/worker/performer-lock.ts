@@ -17,18 +17,7 @@ export function takePerformerLock(file: string): PerformerLock {
   const lockFile = `${file}.lock`;
   const isNew = !existsSync(lockFile);
   closeSync(openSync(lockFile, 'a', 0o600));
-  const database = new DatabaseSync(lockFile, { timeout: 0 });
-  try {
-    database.exec('PRAGMA journal_mode = MEMORY');
-    database.exec('BEGIN EXCLUSIVE');
-  } catch (error) {
-    database.close();
-    throw new StorageError(
-      'locked',
-      `${file}: another Sluice service is using this store; stop it first, or give this one a storage.url of its own`,
-      { cause: error },
-    );
-  }
+  const database = lockWhole(lockFile, file);
   let isHeld = true;
   const release = () => {
     if (isHeld) database.close();
@@ -41,4 +30,20 @@ export function takePerformerLock(file: string): PerformerLock {
       release();
     },
   };
+}
+
+function lockWhole(lockFile: string, file: string): DatabaseSync {
+  const database = new DatabaseSync(lockFile, { timeout: 0 });
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY');
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database.close();
+    throw new StorageError(
+      'locked',
+      `${file}: another Sluice service is using this store; stop it first, or give this one a storage.url of its own`,
+      { cause: error },
+    );
+  }
 }
