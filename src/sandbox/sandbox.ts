@@ -9,7 +9,7 @@ import { encodeCall, encodeCoverage } from './frames.ts';
 import type { RawCoverage } from './worker/isolate-coverage.ts';
 import { inspectModule } from './host/inspect-module.ts';
 import type { PooledModule } from './host/job.ts';
-import { loadModules } from './loader/load-modules.ts';
+import { loadModules, type LoadedModules, type TransformsFolder } from './loader/load-modules.ts';
 import { StackMapper } from './host/map-stack.ts';
 import { ModuleRegistry } from './host/module-registry.ts';
 import { Pool, type PoolEvent, type PoolStats } from './host/pool.ts';
@@ -92,20 +92,29 @@ export class Sandbox {
   ): Promise<Transforms> {
     const folder = { dir, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) };
     const loaded = await loadModules(folder, refs);
-    const diagnostics = [...loaded.diagnostics];
+    const entries = this.#makeEntries(folder, refs, { loaded, coverage: options.coverage === true });
+    const diagnostics = [...loaded.diagnostics, ...(await this.#inspectAll(entries, refs))];
+    if (options.coverage === true) await this.#startCoverage(entries.values());
+    const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
+    return new LoadedTransforms(this, entries, { diagnostics, hashes, files: loaded.files });
+  }
+
+  /** What the transforms of `refs` run in, by their settings. */
+  #makeEntries(
+    folder: TransformsFolder,
+    refs: readonly TransformRef[],
+    { loaded, coverage }: { readonly loaded: LoadedModules; readonly coverage: boolean },
+  ): ReadonlyMap<string, Entry> {
     const entries = new Map<string, Entry>();
     for (const ref of refs) {
       const source = loaded.modules.get(ref.module);
       const key = settingsKey(ref);
       if (source === undefined || entries.has(key)) continue;
-      const module = this.#registry.retain(source, ref, options.coverage === true);
+      const module = this.#registry.retain(source, ref, coverage);
       const pool = this.#pool(ref.jit, loaded.workerProgram);
       entries.set(key, { module, pool, mapper: new StackMapper(folder, source) });
     }
-    diagnostics.push(...(await this.#inspectAll(entries, refs)));
-    if (options.coverage === true) await this.#startCoverage(entries.values());
-    const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
-    return new LoadedTransforms(this, entries, { diagnostics, hashes, files: loaded.files });
+    return entries;
   }
 
   /** Whether worker processes start; true where none was ever needed. */

@@ -4,7 +4,7 @@ import { encodeInspect, STATUS } from '../frames.ts';
 import type { JobOutcome, PooledModule } from './job.ts';
 import type { Pool } from './pool.ts';
 import { replyTo, type ReplyContext } from './reply.ts';
-import type { TransformRef } from '../transform.ts';
+import type { TransformRef, TransformReply } from '../transform.ts';
 
 /** The top level runs again for every call, so what it costs is paid by every request. */
 const HEAVY_CPU_MS = 1;
@@ -25,58 +25,66 @@ export async function inspectModule(
   const wrong = describeExport(ref, exported);
   if (wrong !== undefined) return [wrong];
   if (ref.reuse) return [];
-  let leastMicros = outcome.answer.cpuMicros;
-  // The first run also compiled it, and any run may be disturbed: what the quickest takes is what every call pays.
+  return (await isHeavy(outcome.answer.cpuMicros, run)) ? [describeHeavy(ref)] : [];
+}
+
+/** The first run also compiled it, and any run may be disturbed: what the quickest takes is what every call pays. */
+async function isHeavy(firstMicros: number, run: () => Promise<JobOutcome>): Promise<boolean> {
+  let leastMicros = firstMicros;
   for (let runs = 1; runs < HEAVY_RUNS && leastMicros > HEAVY_CPU_MS * 1000; runs += 1) {
     const again = await run();
-    if (again.kind !== 'answered') return [];
+    if (again.kind !== 'answered') return false;
     leastMicros = Math.min(leastMicros, again.answer.cpuMicros);
   }
-  return leastMicros > HEAVY_CPU_MS * 1000 ? [describeHeavy(ref)] : [];
+  return leastMicros > HEAVY_CPU_MS * 1000;
 }
 
 function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>): Diagnostic | undefined {
   const wanted = ref.export === undefined ? ['default', 'transform'] : [ref.export];
   const name = wanted.find((one) => exported.has(one) && exported.get(one) !== 'undefined');
-  const functions = [...exported].filter(([, type]) => type === 'function').map(([key]) => key);
   const module = JSON.stringify(ref.module);
-  const hint =
-    functions.length === 0
-      ? { hint: 'export a function: export default ({ payload }) => ({ message: payload.text })' }
-      : {
-          hint: `it exports ${functions.slice(0, 5).join(', ')}: write "export default" before the function that is meant, or name it in the mapping: transform: {module: ${ref.module}, export: ${functions[0]}}`,
-        };
+  const hint = functionsHint(ref.module, exported);
   if (name === undefined) {
     const message = `transform ${module} exports nothing named ${wanted.join(' or ')}`;
-    return { severity: 'error', code: 'TRANSFORM_EXPORT_MISSING', message, at: ref.at, ...hint };
+    return { severity: 'error', code: 'TRANSFORM_EXPORT_MISSING', message, at: ref.at, hint };
   }
   if (exported.get(name) === 'function') return undefined;
   const message = `export ${name} of transform ${module} is of type ${exported.get(name)}, expected a function`;
-  return { severity: 'error', code: 'TRANSFORM_NOT_A_FUNCTION', message, at: ref.at, ...hint };
+  return { severity: 'error', code: 'TRANSFORM_NOT_A_FUNCTION', message, at: ref.at, hint };
+}
+
+function functionsHint(module: string, exported: ReadonlyMap<string, string>): string {
+  const functions = [...exported].filter(([, type]) => type === 'function').map(([key]) => key);
+  return functions.length === 0
+    ? 'export a function: export default ({ payload }) => ({ message: payload.text })'
+    : `it exports ${functions.slice(0, 5).join(', ')}: write "export default" before the function that is meant, or name it in the mapping: transform: {module: ${module}, export: ${functions[0]}}`;
 }
 
 function describeFailure(outcome: JobOutcome, context: ReplyContext): Diagnostic {
   const { ref } = context;
   const reply = replyTo(outcome, context);
-  const module = JSON.stringify(ref.module);
-  if (reply.kind === 'failed' && reply.failure !== 'deferred') {
-    const { position, name } = reply;
-    const where = position === undefined ? '' : ` at ${position.file}:${position.line}:${position.column}`;
-    const words = name === undefined ? reply.message : `${name}: ${reply.message}`;
-    return {
-      severity: 'error',
-      code: 'TRANSFORM_TOP_LEVEL_FAILED',
-      message: `transform ${module} fails before it is called: ${words.slice(0, 200)}${where}`,
-      at: ref.at,
-      hint: 'its top level runs in the sandbox, without network, files, timers and process',
-    };
-  }
+  if (reply.kind === 'failed' && reply.failure !== 'deferred') return describeTopLevel(ref, reply);
   return {
     severity: 'error',
     code: 'TRANSFORM_NOT_CHECKED',
-    message: `transform ${module} could not be tried in the sandbox`,
+    message: `transform ${JSON.stringify(ref.module)} could not be tried in the sandbox`,
     at: ref.at,
     ...(reply.kind === 'failed' ? { hint: reply.message } : {}),
+  };
+}
+
+function describeTopLevel(
+  ref: TransformRef,
+  { position, name, message }: Extract<TransformReply, { kind: 'failed' }>,
+): Diagnostic {
+  const where = position === undefined ? '' : ` at ${position.file}:${position.line}:${position.column}`;
+  const words = name === undefined ? message : `${name}: ${message}`;
+  return {
+    severity: 'error',
+    code: 'TRANSFORM_TOP_LEVEL_FAILED',
+    message: `transform ${JSON.stringify(ref.module)} fails before it is called: ${words.slice(0, 200)}${where}`,
+    at: ref.at,
+    hint: 'its top level runs in the sandbox, without network, files, timers and process',
   };
 }
 

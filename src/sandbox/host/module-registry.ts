@@ -26,18 +26,15 @@ export class ModuleRegistry {
       return found.module;
     }
     const exportName = ref.export === undefined ? {} : { exportName: ref.export };
-    const body: LoadBody = { code: source.code, ...exportName, ...settings };
-    const module: PooledModule = {
-      number: this.#nextNumber,
-      name: source.module,
-      sha256: source.sha256,
-      body,
-      breaker: new Breaker(),
-      quickAnswers: 0,
-    };
-    this.#nextNumber += 1;
+    const module = this.#make(source, { code: source.code, ...exportName, ...settings });
     this.#byKey.set(key, { module, key, uses: 1 });
     return module;
+  }
+
+  #make({ module: name, sha256 }: LoadedModule, body: LoadBody): PooledModule {
+    const number = this.#nextNumber;
+    this.#nextNumber += 1;
+    return { number, name, sha256, body, breaker: new Breaker(), quickAnswers: 0 };
   }
 
   /** True where nothing uses the module any more. */

@@ -36,13 +36,8 @@ export function replyTo(outcome: JobOutcome, context: ReplyContext): TransformRe
     case 'answered':
       return replyToAnswer(outcome.answer, outcome.tookMs, context);
     case 'killed': {
-      const metrics = { logs: [], logsDropped: 0, tookMs: outcome.tookMs, moduleSha256: context.sha256 };
-      return {
-        kind: 'failed',
-        ...metrics,
-        failure: outcome.failure,
-        message: hostWords(outcome.failure, context),
-      };
+      const reply = failedReply(outcome.failure, hostWords(outcome.failure, context), context.sha256);
+      return { ...reply, tookMs: outcome.tookMs };
     }
     case 'deferred': {
       const retryAfterSeconds = Math.max(1, Math.ceil(outcome.retryAfterMs / 1000));

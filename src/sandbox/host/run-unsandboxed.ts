@@ -1,5 +1,6 @@
 /** Runs a transform in a plain Node process, for breakpoints. It has every right that process has. */
 import { spawn } from 'node:child_process';
+import { extname } from 'node:path';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 
 export interface UnsandboxedRun {
@@ -26,11 +27,7 @@ export async function runTransformUnsandboxed(
   input: string,
   options: UnsandboxedOptions = {},
 ): Promise<UnsandboxedRun> {
-  const { inspectPort = 9229, onLine = (line) => void process.stderr.write(`${line}\n`) } = options;
-  const entry = new URL(
-    import.meta.url.endsWith('.ts') ? '../unsandboxed-process.ts' : '../unsandboxed-process.js',
-    import.meta.url,
-  );
+  const { inspectPort = 9229, onLine = (line) => void process.stderr.write(`${line}\n`), signal } = options;
   onLine(
     'WARNING: this runs the transform OUTSIDE the sandbox, with all rights of your user: files, network, processes',
   );
@@ -39,13 +36,23 @@ export async function runTransformUnsandboxed(
     `--inspect-brk=127.0.0.1:${inspectPort}`,
     '--import',
     import.meta.resolve('tsx'),
-    fileURLToPath(entry),
+    fileURLToPath(ENTRY),
     pathToFileURL(file).href,
     exportName ?? '',
   ];
+  return runProcess(argv, input, signal);
+}
+
+const ENTRY = new URL(`../unsandboxed-process${extname(import.meta.url)}`, import.meta.url);
+
+function runProcess(
+  argv: readonly string[],
+  input: string,
+  signal: AbortSignal | undefined,
+): Promise<UnsandboxedRun> {
   const child = spawn(process.execPath, argv, {
     stdio: ['pipe', 'inherit', 'inherit'],
-    ...(options.signal === undefined ? {} : { signal: options.signal, killSignal: 'SIGKILL' }),
+    ...(signal === undefined ? {} : { signal, killSignal: 'SIGKILL' }),
   });
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);

@@ -49,8 +49,19 @@ export interface WorkerCommand {
 /** Always this process's own Node: the PATH may hold an older one. */
 export function workerCommand(settings: WorkerSettings): WorkerCommand {
   const env = { TZ: 'UTC', LANG: 'en_US.UTF-8' };
-  const argv = [
-    ...(settings.jit ? ['--no-turboshaft-loop-unrolling'] : ['--jitless']),
+  const argv = nodeArguments(settings);
+  if (!isLinux) return { file: process.execPath, argv, env };
+  // With the compiler each isolate reserves half a gigabyte that it never uses: a limit on data would say nothing.
+  const limit = settings.jit ? 'unlimited' : String(dataLimitMb(settings.memoryMb) * 1024);
+  const shell =
+    'ulimit -d "$1"; ulimit -c 0; { echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null; shift; exec "$@"';
+  const guard = SETPRIV === undefined ? [] : [SETPRIV, '--pdeathsig', 'KILL', '--'];
+  return { file: '/bin/sh', argv: ['-c', shell, 'sh', limit, ...guard, process.execPath, ...argv], env };
+}
+
+function nodeArguments({ jit }: WorkerSettings): readonly string[] {
+  return [
+    ...(jit ? ['--no-turboshaft-loop-unrolling'] : ['--jitless']),
     '--v8-pool-size=1',
     '--expose-gc',
     '--no-warnings',
@@ -60,13 +71,6 @@ export function workerCommand(settings: WorkerSettings): WorkerCommand {
     '--input-type=module',
     '-',
   ];
-  if (!isLinux) return { file: process.execPath, argv, env };
-  // With the compiler each isolate reserves half a gigabyte that it never uses: a limit on data would say nothing.
-  const limit = settings.jit ? 'unlimited' : String(dataLimitMb(settings.memoryMb) * 1024);
-  const shell =
-    'ulimit -d "$1"; ulimit -c 0; { echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null; shift; exec "$@"';
-  const guard = SETPRIV === undefined ? [] : [SETPRIV, '--pdeathsig', 'KILL', '--'];
-  return { file: '/bin/sh', argv: ['-c', shell, 'sh', limit, ...guard, process.execPath, ...argv], env };
 }
 
 /** A running module may overshoot its limit before V8 notices, hence twice. */

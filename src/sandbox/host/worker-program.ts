@@ -84,24 +84,25 @@ const absoluteIsolatedVm: esbuild.Plugin = {
   },
 };
 
+const ONE_TEXT = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  write: false,
+  metafile: true,
+  target: 'esnext',
+  charset: 'utf8',
+  legalComments: 'none',
+  tsconfigRaw: {},
+  logLevel: 'silent',
+} as const satisfies esbuild.BuildOptions;
+
 async function bundle(
   entry: string,
   options: esbuild.BuildOptions,
 ): Promise<{ readonly text: string; readonly files: readonly string[] }> {
   const url = new URL(`${entry}${path.extname(import.meta.url)}`, import.meta.url);
-  const { outputFiles, metafile } = await esbuild.build({
-    entryPoints: [fileURLToPath(url)],
-    absWorkingDir: ROOT,
-    bundle: true,
-    write: false,
-    metafile: true,
-    target: 'esnext',
-    charset: 'utf8',
-    legalComments: 'none',
-    tsconfigRaw: {},
-    logLevel: 'silent',
-    ...options,
-  });
+  const entryPoints = [fileURLToPath(url)];
+  const { outputFiles, metafile } = await esbuild.build({ entryPoints, ...ONE_TEXT, ...options });
   return { text: outputFiles?.[0]?.text ?? '', files: Object.keys(metafile?.inputs ?? {}) };
 }
 

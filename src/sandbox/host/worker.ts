@@ -57,7 +57,11 @@ export class Worker {
     this.#process.on('error', () => this.#die());
     this.#process.on('exit', () => this.#die());
     this.#bootTimer = setTimeout(() => this.kill('boot'), BOOT_TIMEOUT_MS).unref();
-    // An idle pool keeps no command alive; the supervisor's own timer does while there is work.
+    this.#unref();
+  }
+
+  /** An idle pool keeps no command alive; the supervisor's own timer does while there is work. */
+  #unref(): void {
     this.#process.unref();
     this.#socket.unref();
     (this.#process.stderr as Socket | null)?.unref();

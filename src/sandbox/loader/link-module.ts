@@ -1,10 +1,10 @@
 /** Links the captured files of one transform into a single script with a source map; nothing is run. */
 import * as esbuild from 'esbuild';
-import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
 import { didYouMean } from '../../document/document.ts';
 import { LINKED_NAME, NODE_STAND_INS, standInOf, standInSource, VIRTUAL_MODULE } from '../names.ts';
 import type { GraphFile } from './load-graph.ts';
+import { originalPlace, readMap } from './printed-file.ts';
 import { buildFailure, describeError, nowhereFor, placeOf, type SourceFinding } from './scan-sources.ts';
 
 export interface LinkedModule {
@@ -30,29 +30,29 @@ export async function linkModule(
   return { code: text('linked.js').replace(/^#!/, '//'), map: withRelativeSources(root, text('.map')) };
 }
 
+const ONE_SCRIPT = {
+  bundle: true,
+  write: false,
+  outfile: '/linked.js',
+  format: 'iife',
+  globalName: LINKED_NAME,
+  platform: 'neutral',
+  target: 'esnext',
+  charset: 'utf8',
+  sourcemap: 'external',
+  sourcesContent: false,
+  legalComments: 'none',
+  tsconfigRaw: {},
+  logLevel: 'silent',
+} as const satisfies esbuild.BuildOptions;
+
 async function build(
   entry: string,
   files: ReadonlyMap<string, GraphFile>,
 ): Promise<{ errors: esbuild.Message[]; outputFiles?: esbuild.OutputFile[] }> {
-  const options = {
-    entryPoints: [`${NAMESPACE}:${entry}`],
-    bundle: true,
-    write: false,
-    outfile: '/linked.js',
-    format: 'iife',
-    globalName: LINKED_NAME,
-    platform: 'neutral',
-    target: 'esnext',
-    charset: 'utf8',
-    sourcemap: 'external',
-    sourcesContent: false,
-    legalComments: 'none',
-    tsconfigRaw: {},
-    logLevel: 'silent',
-    plugins: [capturedFiles(entry, files)],
-  } as const satisfies esbuild.BuildOptions;
+  const entryPoints = [`${NAMESPACE}:${entry}`];
   try {
-    return await esbuild.build({ ...options, plugins: [...options.plugins] });
+    return await esbuild.build({ ...ONE_SCRIPT, entryPoints, plugins: [capturedFiles(entry, files)] });
   } catch (error) {
     return { errors: buildFailure(error).errors };
   }
@@ -60,26 +60,29 @@ async function build(
 
 /** What only shows when files meet: a name imported that the other file does not export. */
 function describeLinkError(error: esbuild.Message, files: ReadonlyMap<string, GraphFile>): SourceFinding {
+  const finding = missingExport(error.text, files) ?? describeError(error.text);
   const at = placeOf(error.location, NAMESPACE);
-  const missing = /^No matching export in "\w+:(.*)" for import "(.*)"$/.exec(error.text);
-  const finding =
-    missing === null
-      ? describeError(error.text)
-      : {
-          code: 'TRANSFORM_IMPORT_NAME',
-          message: `${JSON.stringify(missing[1])} exports nothing named ${JSON.stringify(missing[2])}`,
-          hint: exportHint(missing[1] ?? ''),
-          replace: meantName(missing[2] ?? '', files.get(missing[1] ?? '')?.original),
-        };
   const inline = /\/\/# sourceMappingURL=data:application\/json;base64,([\w+/=]+)\s*$/.exec(
     files.get(at.file)?.source ?? '',
   );
   if (inline?.[1] === undefined) return { ...finding, ...at };
-  const map = new SourceMap(JSON.parse(Buffer.from(inline[1], 'base64').toString()) as SourceMapPayload);
-  const found = map.findEntry(at.line - 1, at.column - 1);
-  if (!('originalLine' in found)) return { ...finding, ...at, line: 1, column: 1, length: 0 };
-  return { ...finding, ...at, line: found.originalLine + 1, column: found.originalColumn + 1 };
+  const map = readMap(Buffer.from(inline[1], 'base64').toString());
+  const found = originalPlace(map, at.line - 1, at.column - 1) ?? { line: 1, column: 1, length: 0 };
+  return { ...finding, ...at, ...found };
 }
+
+function missingExport(text: string, files: ReadonlyMap<string, GraphFile>): MissingExport | undefined {
+  const [, id, name = ''] = /^No matching export in "\w+:(.*)" for import "(.*)"$/.exec(text) ?? [];
+  if (id === undefined) return undefined;
+  return {
+    code: 'TRANSFORM_IMPORT_NAME',
+    message: `${JSON.stringify(id)} exports nothing named ${JSON.stringify(name)}`,
+    hint: exportHint(id),
+    replace: meantName(name, files.get(id)?.original),
+  };
+}
+
+type MissingExport = Pick<SourceFinding, 'code' | 'message' | 'hint' | 'replace'>;
 
 function exportHint(id: string): string {
   const standIn = id.startsWith('node:') ? standInOf(id) : undefined;
@@ -98,16 +101,18 @@ function capturedFiles(entry: string, files: ReadonlyMap<string, GraphFile>): es
           return { errors: [{ text: `unresolved import ${JSON.stringify(args.path)}` }] };
         return { path: target, namespace: NAMESPACE, sideEffects: true };
       });
-      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, (args) => {
-        if (args.path === VIRTUAL_MODULE) return { contents: VIRTUAL_SOURCE, loader: 'js' };
-        const standIn = args.path.startsWith('node:') ? standInOf(args.path) : undefined;
-        if (standIn !== undefined) return { contents: standInSource(standIn), loader: 'js' };
-        const file = files.get(args.path);
-        const contents = file?.source ?? '';
-        return { contents, loader: file?.kind === 'json' ? 'json' : 'js', resolveDir: nowhereFor(contents) };
-      });
+      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path: id }) => loadCaptured(id, files));
     },
   };
+}
+
+function loadCaptured(id: string, files: ReadonlyMap<string, GraphFile>): esbuild.OnLoadResult {
+  if (id === VIRTUAL_MODULE) return { contents: VIRTUAL_SOURCE, loader: 'js' };
+  const standIn = id.startsWith('node:') ? standInOf(id) : undefined;
+  if (standIn !== undefined) return { contents: standInSource(standIn), loader: 'js' };
+  const file = files.get(id);
+  const contents = file?.source ?? '';
+  return { contents, loader: file?.kind === 'json' ? 'json' : 'js', resolveDir: nowhereFor(contents) };
 }
 
 /** tsx names sources by absolute path, esbuild by namespace; both become ids. */

@@ -82,57 +82,74 @@ const NAMESPACE = 'sluice-transforms';
 const QUERY = `?tsx-namespace=${NAMESPACE}`;
 const EMPTY_URL = 'sluice-empty:module';
 
+/** One walk, and what it has found so far. */
+interface Walk {
+  readonly root: string;
+  readonly files: Map<string, GraphFile>;
+  readonly refused: RefusedImport[];
+  readonly parser: ivm.Isolate;
+}
+
 /** Walks from the given entries (real paths inside `root`). Must be alone in its process: hooks are global. */
 export async function loadGraph(root: string, entries: readonly string[]): Promise<Graph> {
-  const files = new Map<string, GraphFile>();
-  const refused: RefusedImport[] = [];
-  const parser = new ivm.Isolate({ memoryLimit: 64 });
+  const walk: Walk = { root, files: new Map(), refused: [], parser: new ivm.Isolate({ memoryLimit: 64 }) };
   const tsx = register({ namespace: NAMESPACE, tsconfig: false });
-  const idOf = (file: string): string => path.relative(root, file).split(path.sep).join('/');
-  const urlOf = (file: string): string => pathToFileURL(file).href + QUERY;
-
-  const hooks = module.registerHooks({
-    resolve(specifier, context, next) {
-      if (specifier.startsWith('file:') && specifier.endsWith(QUERY)) return found(specifier);
-      if (context.parentURL?.endsWith(QUERY) !== true) return next(specifier, context);
-      const importer = files.get(idOf(fileURLToPath(withoutQuery(context.parentURL))));
-      if (importer === undefined) return next(specifier, context);
-      if (specifier === VIRTUAL_MODULE) {
-        importer.imports.set(specifier, VIRTUAL_MODULE);
-        return found(EMPTY_URL);
-      }
-      const standIn = standInOf(specifier);
-      if (standIn !== undefined) {
-        importer.imports.set(specifier, `node:${standIn}`);
-        return found(EMPTY_URL);
-      }
-      const target = resolveImport(root, specifier, () => next(specifier, context).url);
-      if ('code' in target) {
-        refused.push({ importer: importer.id, specifier, ...target });
-        return found(EMPTY_URL);
-      }
-      importer.imports.set(specifier, idOf(target.file));
-      return found(urlOf(target.file));
-    },
-    load(url, context, next) {
-      if (url === EMPTY_URL) return skeleton([]);
-      if (!url.endsWith(QUERY)) return next(url, context);
-      const file = fileURLToPath(withoutQuery(url));
-      const [entry, imports] = readGraphFile(idOf(file), file, parser, () =>
-        textOf(next(url, { ...context, format: 'module' }).source),
-      );
-      files.set(entry.id, entry);
-      return skeleton(imports);
-    },
-  });
+  const hooks = module.registerHooks({ resolve: resolveHook(walk), load: loadHook(walk) });
   try {
     for (const entry of entries) await import(urlOf(entry));
   } finally {
     hooks.deregister();
     await tsx.unregister();
-    parser.dispose();
+    walk.parser.dispose();
   }
-  return { files, refused };
+  return { files: walk.files, refused: walk.refused };
+}
+
+function idOf(root: string, file: string): string {
+  return path.relative(root, file).split(path.sep).join('/');
+}
+
+function urlOf(file: string): string {
+  return pathToFileURL(file).href + QUERY;
+}
+
+/** Leads every import of a file of the graph to a file of it, or to an empty module. */
+function resolveHook({ root, files, refused }: Walk): module.ResolveHookSync {
+  return (specifier, context, next) => {
+    if (specifier.startsWith('file:') && specifier.endsWith(QUERY)) return found(specifier);
+    if (context.parentURL?.endsWith(QUERY) !== true) return next(specifier, context);
+    const importer = files.get(idOf(root, fileURLToPath(withoutQuery(context.parentURL))));
+    if (importer === undefined) return next(specifier, context);
+    const own = ownModule(specifier);
+    const target = own ?? resolveImport(root, specifier, () => next(specifier, context).url);
+    if ('code' in target) {
+      refused.push({ importer: importer.id, specifier, ...target });
+      return found(EMPTY_URL);
+    }
+    importer.imports.set(specifier, 'id' in target ? target.id : idOf(root, target.file));
+    return found('id' in target ? EMPTY_URL : urlOf(target.file));
+  };
+}
+
+/** What comes with Sluice: the virtual module, and stand-ins for parts of Node's. */
+function ownModule(specifier: string): { readonly id: string } | undefined {
+  if (specifier === VIRTUAL_MODULE) return { id: VIRTUAL_MODULE };
+  const standIn = standInOf(specifier);
+  return standIn === undefined ? undefined : { id: `node:${standIn}` };
+}
+
+/** Keeps the text of a file and hands over a skeleton of its imports. */
+function loadHook({ root, files, parser }: Walk): module.LoadHookSync {
+  return (url, context, next) => {
+    if (url === EMPTY_URL) return skeleton([]);
+    if (!url.endsWith(QUERY)) return next(url, context);
+    const file = fileURLToPath(withoutQuery(url));
+    const [entry, imports] = readGraphFile(idOf(root, file), file, parser, () =>
+      textOf(next(url, { ...context, format: 'module' }).source),
+    );
+    files.set(entry.id, entry);
+    return skeleton(imports);
+  };
 }
 
 /** Reads one file and lists what it imports; `transform` is the rest of the hook chain, which is tsx. */
@@ -173,53 +190,69 @@ function decodeSpecifier(text: string): string {
   }
 }
 
-type Target =
-  | { readonly file: string }
-  | { readonly code: RefusalCode; readonly message: string; readonly hint?: string };
+type Refusal = Pick<RefusedImport, 'code' | 'message' | 'hint'>;
+type Target = { readonly file: string } | Refusal;
 
 function resolveImport(root: string, specifier: string, resolve: () => string): Target {
-  if (!/^\.\.?\//.test(specifier)) {
-    return {
-      code: 'TRANSFORM_IMPORT_REFUSED',
-      message: `the import ${quoted(specifier)} is not allowed, a transform may import ${IMPORTABLE} only`,
-      hint: hintForImport(specifier),
-    };
-  }
+  if (!/^\.\.?\//.test(specifier))
+    return refuse(specifier, { ...NOT_IN_FOLDER, hint: hintForImport(specifier) });
   let file: string;
   try {
     const url = resolve().replace(/%3[Ff]namespace=.*$/, '');
     file = realpathSync(fileURLToPath(withoutQuery(url)));
   } catch {
-    return {
-      code: 'TRANSFORM_IMPORT_NOT_FOUND',
-      message: `the import ${quoted(specifier)} names a file that does not exist`,
-      hint: 'write the name with its ending, relative to this file',
-    };
+    return refuse(specifier, NOT_FOUND);
   }
-  if (!isInside(root, file)) {
-    return {
-      code: 'TRANSFORM_IMPORT_OUTSIDE',
-      message: `the import ${quoted(specifier)} is outside the transforms folder`,
-      hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
-    };
-  }
-  const unreadable = unreadableReason(file);
-  if (!isLoadable(file) || unreadable === 'no-file') {
-    return {
-      code: 'TRANSFORM_FILE_TYPE',
-      message: `the import ${quoted(specifier)} has an ending that a transform cannot import, expected ${Object.keys(EXTENSIONS).join(' ')}`,
-      hint: 'put its content into a .ts or .json file',
-    };
-  }
-  if (unreadable === 'too-large') {
-    return {
-      code: 'TRANSFORM_TOO_LARGE',
-      message: `the import ${quoted(specifier)} is a file of over 4 MB`,
-      hint: 'a transform with all it imports may have 1 MB; keep large tables out of it',
-    };
-  }
-  return { file };
+  const fault = faultOf(root, file);
+  return fault === undefined ? { file } : refuse(specifier, fault);
 }
+
+/** Why an import is refused; `fault` is what its message says behind the import. */
+interface Fault {
+  readonly code: RefusalCode;
+  readonly fault: string;
+  readonly hint: string;
+}
+
+function refuse(specifier: string, { code, fault, hint }: Fault): Refusal {
+  return { code, message: `the import ${quoted(specifier)} ${fault}`, hint };
+}
+
+const NOT_IN_FOLDER = {
+  code: 'TRANSFORM_IMPORT_REFUSED',
+  fault: `is not allowed, a transform may import ${IMPORTABLE} only`,
+} as const;
+
+const NOT_FOUND: Fault = {
+  code: 'TRANSFORM_IMPORT_NOT_FOUND',
+  fault: 'names a file that does not exist',
+  hint: 'write the name with its ending, relative to this file',
+};
+
+function faultOf(root: string, file: string): Fault | undefined {
+  if (!isInside(root, file)) return OUTSIDE;
+  const unreadable = unreadableReason(file);
+  if (!isLoadable(file) || unreadable === 'no-file') return WRONG_ENDING;
+  return unreadable === 'too-large' ? TOO_LARGE : undefined;
+}
+
+const OUTSIDE: Fault = {
+  code: 'TRANSFORM_IMPORT_OUTSIDE',
+  fault: 'is outside the transforms folder',
+  hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
+};
+
+const WRONG_ENDING: Fault = {
+  code: 'TRANSFORM_FILE_TYPE',
+  fault: `has an ending that a transform cannot import, expected ${Object.keys(EXTENSIONS).join(' ')}`,
+  hint: 'put its content into a .ts or .json file',
+};
+
+const TOO_LARGE: Fault = {
+  code: 'TRANSFORM_TOO_LARGE',
+  fault: 'is a file of over 4 MB',
+  hint: 'a transform with all it imports may have 1 MB; keep large tables out of it',
+};
 
 /** A file without `import` and `export` that uses CommonJS names, as tsc writes it; decided by V8's own parser. */
 function isCommonJs(file: string, source: string): boolean {

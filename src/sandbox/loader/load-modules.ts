@@ -1,5 +1,5 @@
 /** The host's side of loading: runs the loader process and turns what it found into diagnostics at their places. */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -106,32 +106,35 @@ async function findBlame(
   return blamed.size > 0 ? blamed : new Map(names.map((name) => [name, reason]));
 }
 
+const LOADER = new URL(`./loader-process${path.extname(import.meta.url)}`, import.meta.url);
+
 /** Runs the loader process; a text instead of an answer says why there is none. */
 async function runLoader(request: LoaderRequest, timeout: number): Promise<LoaderAnswer | string> {
-  const entry = new URL(
-    import.meta.url.endsWith('.ts') ? './loader-process.ts' : './loader-process.js',
-    import.meta.url,
-  );
   const { NODE_OPTIONS: _, ...environment } = process.env;
-  const child = spawn(process.execPath, ['--no-warnings', fileURLToPath(entry)], {
+  const child = spawn(process.execPath, ['--no-warnings', fileURLToPath(LOADER)], {
     stdio: ['pipe', 'pipe', 'pipe'],
     // tsx's disk cache lies in a predictable folder of the temporary directory.
     env: { ...environment, TSX_DISABLE_CACHE: '1', NODE_NO_WARNINGS: '1' },
     timeout: Math.floor(timeout),
     killSignal: 'SIGKILL',
   });
-  const ended = new Promise<string | undefined>((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, signal) =>
-      resolve(code === 0 ? undefined : `it ended with ${signal ?? code}`),
-    );
-  });
+  const ended = endOf(child);
   child.stdin.on('error', () => undefined);
   child.stdin.end(JSON.stringify(request));
   const [output, complaint, failure] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   if (failure === undefined) return JSON.parse(output) as LoaderAnswer;
   const cause = /^\w*Error.*$/m.exec(complaint)?.[0];
   return cause === undefined ? failure : `${failure}: ${cause.slice(0, 200)}`;
+}
+
+/** Why a process ended; undefined where it ended well. */
+function endOf(child: ChildProcess): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) =>
+      resolve(code === 0 ? undefined : `it ended with ${signal ?? code}`),
+    );
+  });
 }
 
 /** The range of a text that starts at a 1-based line and column. */
@@ -211,46 +214,48 @@ function meantFile(dir: string, { code, message }: SourceFinding): SourceFinding
 
 function describeProblem(
   folder: TransformsFolder,
-  loaded: Extract<LoaderModule, { problem: string }>,
+  { module, problem }: Extract<LoaderModule, { problem: string }>,
   ref: TransformRef,
 ): Diagnostic {
-  const name = JSON.stringify(loaded.module.length > 80 ? `${loaded.module.slice(0, 79)}…` : loaded.module);
-  const common = { severity: 'error', at: ref.at } as const;
-  const withExport = describeExportInName(folder, loaded.module, ref);
+  const withExport = describeExportInName(folder, module, ref);
   if (withExport !== undefined) return withExport;
-  switch (loaded.problem) {
-    case 'not-found': {
-      const near = suggestModule(folder.dir, loaded.module);
-      const hint =
-        near === undefined
-          ? 'create it, or check the name: it is relative to hooks.transformsDir'
-          : `did you mean ${JSON.stringify(near)}? the name is relative to hooks.transformsDir`;
-      const message = `there is no transform ${name} in ${displayName(folder.dir, folder.cwd)}`;
-      const found: Diagnostic = { ...common, code: 'TRANSFORM_NOT_FOUND', message, hint };
-      return withEdit(found, near === undefined ? undefined : replaceWithin(ref.at, loaded.module, near));
-    }
-    case 'outside':
-      return {
-        ...common,
-        code: 'TRANSFORM_OUTSIDE',
-        message: `transform ${name} lies outside the transforms folder`,
-        hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
-      };
-    case 'too-large':
-      return {
-        ...common,
-        code: 'TRANSFORM_TOO_LARGE',
-        message: `transform ${name} is a file of over 4 MB`,
-        hint: 'keep large tables out of the transform',
-      };
-    case 'file-type':
-      return {
-        ...common,
-        code: 'TRANSFORM_FILE_TYPE',
-        message: `transform ${name} has an ending that a transform cannot have, expected .ts .mts .js .mjs .cjs`,
-        hint: 'compile or rename it to one of these',
-      };
-  }
+  const name = JSON.stringify(module.length > 80 ? `${module.slice(0, 79)}…` : module);
+  if (problem === 'not-found') return describeMissing(folder, module, { name, at: ref.at });
+  const { code, fault, hint } = FAULTS[problem];
+  return { severity: 'error', code, message: `transform ${name} ${fault}`, at: ref.at, hint };
+}
+
+const FAULTS = {
+  outside: {
+    code: 'TRANSFORM_OUTSIDE',
+    fault: 'lies outside the transforms folder',
+    hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
+  },
+  'too-large': {
+    code: 'TRANSFORM_TOO_LARGE',
+    fault: 'is a file of over 4 MB',
+    hint: 'keep large tables out of the transform',
+  },
+  'file-type': {
+    code: 'TRANSFORM_FILE_TYPE',
+    fault: 'has an ending that a transform cannot have, expected .ts .mts .js .mjs .cjs',
+    hint: 'compile or rename it to one of these',
+  },
+} as const;
+
+function describeMissing(
+  { dir, cwd }: TransformsFolder,
+  module: string,
+  { name, at }: { readonly name: string; readonly at: Place },
+): Diagnostic {
+  const near = suggestModule(dir, module);
+  const hint =
+    near === undefined
+      ? 'create it, or check the name: it is relative to hooks.transformsDir'
+      : `did you mean ${JSON.stringify(near)}? the name is relative to hooks.transformsDir`;
+  const message = `there is no transform ${name} in ${displayName(dir, cwd)}`;
+  const found: Diagnostic = { severity: 'error', code: 'TRANSFORM_NOT_FOUND', message, at, hint };
+  return withEdit(found, near === undefined ? undefined : replaceWithin(at, module, near));
 }
 
 /** `format.ts#name`, as references of other tools name an export. */

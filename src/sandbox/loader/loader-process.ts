@@ -73,34 +73,49 @@ async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerP
   const entries = request.modules.map((module) => ({ module, ...findEntry(root, module) }));
   const paths = entries.flatMap((entry) => ('file' in entry ? [entry.file] : []));
   const graph = await loadGraph(root, [...new Set(paths)]);
+  const found = await scanGraph(graph);
+  const linked = await linkAll(root, entries, { graph, found });
+  const findings = [...found, ...linked.findings];
+  const texts = Object.fromEntries(
+    findings.map(({ file }) => [file, graph.files.get(file)?.original ?? ''] as const),
+  );
+  return { root, modules: linked.modules, findings, texts };
+}
+
+async function scanGraph(graph: Graph): Promise<readonly SourceFinding[]> {
   const [scan, globals, shapes] = await Promise.all([
     scanSources(graph.files),
     scanGlobals(graph.files),
     scanShapes(graph.files),
   ]);
-  const findings = [...collectFindings(graph, scan), ...globals, ...shapes];
+  return [...collectFindings(graph, scan), ...globals, ...shapes];
+}
+
+type Entry = { readonly module: string } & ({ readonly file: string } | { readonly problem: EntryProblem });
+
+/** Links each entry whose files have no finding that prevents it. */
+async function linkAll(
+  root: string,
+  entries: readonly Entry[],
+  { graph, found }: { readonly graph: Graph; readonly found: readonly SourceFinding[] },
+): Promise<{ readonly modules: readonly LoaderModule[]; readonly findings: readonly SourceFinding[] }> {
   // What is not there is missed when its line is reached: the module can be linked.
-  const bad = new Set(findings.filter(({ code }) => !LINKABLE.has(code)).map((finding) => finding.file));
+  const bad = new Set(found.filter(({ code }) => !LINKABLE.has(code)).map(({ file }) => file));
   const modules: LoaderModule[] = [];
+  const findings: SourceFinding[] = [];
   for (const entry of entries) {
     if ('problem' in entry) {
-      modules.push({ module: entry.module, problem: entry.problem });
+      modules.push(entry);
       continue;
     }
     const id = path.relative(root, entry.file).split(path.sep).join('/');
-    const reached = reachableFiles(id, graph.files);
-    const files = reached.map((file) => file.id);
+    const files = reachableFiles(id, graph.files).map((file) => file.id);
     const linked = files.some((file) => bad.has(file)) ? undefined : await link(root, id, graph.files);
-    if (linked !== undefined && 'findings' in linked) {
-      findings.push(...linked.findings);
-      modules.push({ module: entry.module, entry: id, files });
-    } else
-      modules.push({ module: entry.module, entry: id, files, ...(linked === undefined ? {} : { linked }) });
+    const module = { module: entry.module, entry: id, files };
+    if (linked !== undefined && 'findings' in linked) findings.push(...linked.findings);
+    modules.push(linked === undefined || 'findings' in linked ? module : { ...module, linked });
   }
-  const texts = Object.fromEntries(
-    findings.map(({ file }) => [file, graph.files.get(file)?.original ?? ''] as const),
-  );
-  return { root, modules, findings, texts };
+  return { modules, findings };
 }
 
 function findEntry(root: string, module: string): { file: string } | { problem: EntryProblem } {
@@ -130,41 +145,46 @@ async function link(
   return { ...linked, sha256: createHash('sha256').update(linked.code).digest('hex') };
 }
 
-/** Gives each refused import its place; a CommonJS candidate that the scan did not see stood in a comment or string. */
-function collectFindings(graph: Graph, scan: Scan): SourceFinding[] {
+/** What the scan found, each refused import at its place, and the files that cannot be compiled. */
+function collectFindings(graph: Graph, scan: Scan): readonly SourceFinding[] {
   const findings = [...scan.findings];
-  const placed = new Set(findings.map((finding) => `${finding.file}:${finding.line}:${finding.column}`));
-  const add = (
-    refused: RefusedImport,
-    at: Pick<SourceFinding, 'file' | 'line' | 'column' | 'length'>,
-  ): void => {
-    const key = `${at.file}:${at.line}:${at.column}`;
-    if (placed.has(key)) return;
-    placed.add(key);
-    const { code, message, hint } = refused;
-    findings.push({ code, message, ...at, ...(hint === undefined ? {} : { hint }) });
-  };
-  for (const refused of graph.refused) {
-    const places = scan.imports.filter(
-      (one) => one.at.file === refused.importer && one.specifier === refused.specifier,
-    );
-    for (const place of places) add(refused, place.at);
-    const commonJs = graph.files.get(refused.importer)?.kind === 'commonjs';
-    if (places.length === 0 && !commonJs)
-      add(refused, { file: refused.importer, line: 1, column: 1, length: 0 });
-  }
-  for (const file of graph.files.values()) {
-    if (file.source === undefined && !findings.some((finding) => finding.file === file.id)) {
-      const at = { file: file.id, line: 1, column: 1, length: 0 };
-      findings.push({
-        code: 'TRANSFORM_SYNTAX',
-        message: 'the file cannot be compiled',
-        hint: SYNTAX_HINT,
-        ...at,
-      });
+  const placed = new Set(findings.map(placeKey));
+  for (const { code, message, hint, ...refused } of graph.refused) {
+    for (const at of placesOf(refused, graph, scan)) {
+      if (placed.has(placeKey(at))) continue;
+      placed.add(placeKey(at));
+      findings.push({ code, message, ...at, ...(hint === undefined ? {} : { hint }) });
     }
   }
-  return findings;
+  const broken = [...graph.files.values()].filter(
+    ({ id, source }) => source === undefined && !findings.some(({ file }) => file === id),
+  );
+  return [...findings, ...broken.map(({ id }) => ({ ...NOT_COMPILED, ...startOf(id) }))];
+}
+
+type FilePlace = Pick<SourceFinding, 'file' | 'line' | 'column' | 'length'>;
+
+const placeKey = ({ file, line, column }: FilePlace): string => `${file}:${line}:${column}`;
+
+const startOf = (file: string): FilePlace => ({ file, line: 1, column: 1, length: 0 });
+
+const NOT_COMPILED = {
+  code: 'TRANSFORM_SYNTAX',
+  message: 'the file cannot be compiled',
+  hint: SYNTAX_HINT,
+};
+
+/** Where a refused import stands; a CommonJS candidate that the scan did not see stood in a comment or string. */
+function placesOf(
+  { importer, specifier }: Pick<RefusedImport, 'importer' | 'specifier'>,
+  graph: Graph,
+  scan: Scan,
+): readonly FilePlace[] {
+  const places = scan.imports
+    .filter((one) => one.at.file === importer && one.specifier === specifier)
+    .map(({ at }) => at);
+  const isCommonJs = graph.files.get(importer)?.kind === 'commonjs';
+  return places.length > 0 || isCommonJs ? places : [startOf(importer)];
 }
 
 const request = JSON.parse(await text(process.stdin)) as LoaderRequest;

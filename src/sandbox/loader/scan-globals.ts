@@ -3,14 +3,12 @@
  * forget. esbuild knows which names are global in a file: it replaces those by names of ours, and its source map says
  * where each stood.
  */
-import * as esbuild from 'esbuild';
-import { SourceMap, type SourceMapPayload } from 'node:module';
 import { hintForGlobal, MISSING_GLOBALS } from './missing-parts.ts';
 import type { GraphFile } from './load-graph.ts';
+import { originalPlace, printFile, readMap } from './printed-file.ts';
 import type { SourceFinding } from './scan-sources.ts';
 
 const MARK = '__sluice_scan_';
-const LOADERS = { typescript: 'ts', esm: 'js', commonjs: 'js' } as const;
 const REPLACED = new RegExp(
   `(typeof )?${MARK}([A-Za-z_]+)((?:\\??\\.[A-Za-z_$][\\w$]*|\\["[\\w$]+"\\])?)`,
   'g',
@@ -42,28 +40,17 @@ export async function scanGlobals(files: ReadonlyMap<string, GraphFile>): Promis
   return found.flat();
 }
 
-async function scanFile({ id, kind, original }: GraphFile): Promise<readonly SourceFinding[]> {
-  if (kind === 'json') return [];
-  let printed: esbuild.TransformResult;
-  try {
-    const options = { loader: LOADERS[kind], target: 'esnext', tsconfigRaw: {}, logLevel: 'silent' } as const;
-    printed = await esbuild.transform(original, { ...options, define: DEFINE, sourcemap: 'external' });
-  } catch {
-    // What does not parse is reported by the scan of the sources.
-    return [];
-  }
-  if (!printed.code.includes(MARK)) return [];
-  const map = new SourceMap(JSON.parse(printed.map) as SourceMapPayload);
+async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
+  const printed = await printFile(file, DEFINE);
+  if (printed?.code.includes(MARK) !== true) return [];
+  const map = readMap(printed.map);
   const lines = printed.code.split('\n');
   const uses = lines.flatMap(usesIn);
   const guarded = new Set(uses.filter(({ isGuard }) => isGuard).map(({ name }) => name));
   return uses.flatMap((use) => {
     const finding = guarded.has(use.name) ? undefined : describeUse(use, lines[use.line] ?? '');
-    if (finding === undefined) return [];
-    const entry = map.findEntry(use.line, use.column);
-    if (!('originalLine' in entry)) return [];
-    const at = { line: entry.originalLine + 1, column: entry.originalColumn + 1 };
-    return [{ ...finding, file: id, ...at }];
+    const at = finding && originalPlace(map, use.line, use.column);
+    return finding === undefined || at === undefined ? [] : [{ ...finding, file: file.id, ...at }];
   });
 }
 

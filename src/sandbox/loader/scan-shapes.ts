@@ -3,12 +3,9 @@
  * arrow functions whose `{ message: … }` is a block with a label. esbuild prints a file in one form, so a pattern
  * decides; its source map says where that stood.
  */
-import * as esbuild from 'esbuild';
-import { SourceMap, type SourceMapPayload } from 'node:module';
 import type { GraphFile } from './load-graph.ts';
+import { originalPlace, printFile, readMap } from './printed-file.ts';
 import type { SourceFinding } from './scan-sources.ts';
-
-const LOADERS = { typescript: 'ts', esm: 'js', commonjs: 'js' } as const;
 
 /** What is exported begins so; a function that is exported by its name further down is left alone. */
 const EXPORTED =
@@ -28,29 +25,18 @@ export async function scanShapes(files: ReadonlyMap<string, GraphFile>): Promise
   return (await Promise.all([...files.values()].map(scanFile))).flat();
 }
 
-async function scanFile({ id, kind, original }: GraphFile): Promise<readonly SourceFinding[]> {
+async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   // Most files need no look at their printed form.
-  if (kind === 'json' || !/\bres(?:ponse)?\b|=>\s*\{\s*(?:message|text|kind|name)\s*:/.test(original))
-    return [];
-  let printed: esbuild.TransformResult;
-  try {
-    const options = { loader: LOADERS[kind], target: 'esnext', tsconfigRaw: {}, logLevel: 'silent' } as const;
-    printed = await esbuild.transform(original, { ...options, sourcemap: 'external' });
-  } catch {
-    // What does not parse is reported by the scan of the sources.
-    return [];
-  }
+  if (!/\bres(?:ponse)?\b|=>\s*\{\s*(?:message|text|kind|name)\s*:/.test(file.original)) return [];
+  const printed = await printFile(file);
+  if (printed === undefined) return [];
   const { code, map } = printed;
   const found = describeHandler(code) ?? describeLabel(code);
   if (found === undefined) return [];
   const { offset, ...finding } = found;
   const before = code.slice(0, offset).split('\n');
-  const entry = new SourceMap(JSON.parse(map) as SourceMapPayload).findEntry(
-    before.length - 1,
-    before.at(-1)?.length ?? 0,
-  );
-  if (!('originalLine' in entry)) return [];
-  return [{ ...finding, file: id, line: entry.originalLine + 1, column: entry.originalColumn + 1 }];
+  const at = originalPlace(readMap(map), before.length - 1, before.at(-1)?.length ?? 0);
+  return at === undefined ? [] : [{ ...finding, file: file.id, ...at }];
 }
 
 type Described = Omit<SourceFinding, 'file' | 'line' | 'column'> & {

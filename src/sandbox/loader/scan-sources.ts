@@ -49,52 +49,68 @@ export function nowhereFor(text: string): string {
 
 const LOADERS = { typescript: 'ts', esm: 'js', commonjs: 'js', json: 'json' } as const;
 
-const REFUSED_SYNTAX: Readonly<Record<string, { code: string; message: string }>> = {
-  'unsupported-dynamic-import': {
-    code: 'TRANSFORM_DYNAMIC_IMPORT',
-    message: 'a transform cannot import dynamically',
-  },
-  'unsupported-require-call': {
-    code: 'TRANSFORM_REQUIRE',
-    message: 'a transform cannot require a module by a computed name',
-  },
-  'indirect-require': { code: 'TRANSFORM_REQUIRE', message: 'a transform cannot use require as a value' },
+type Said = Pick<SourceFinding, 'code' | 'message' | 'hint'>;
+
+const DYNAMIC_IMPORT: Said = {
+  code: 'TRANSFORM_DYNAMIC_IMPORT',
+  message: 'a transform cannot import dynamically',
+  hint: 'write a static import',
 };
 
+const noRequire = (message: string): Said => ({
+  code: 'TRANSFORM_REQUIRE',
+  message,
+  hint: 'write a static import',
+});
+
+/** By the id that esbuild gives its warning. */
+const REFUSED_SYNTAX: Readonly<Record<string, Said>> = {
+  'unsupported-dynamic-import': DYNAMIC_IMPORT,
+  'unsupported-require-call': noRequire('a transform cannot require a module by a computed name'),
+  'indirect-require': noRequire('a transform cannot use require as a value'),
+};
+
+const SCAN_OPTIONS = {
+  bundle: true,
+  write: false,
+  outdir: '/scan',
+  format: 'iife',
+  platform: 'neutral',
+  target: 'esnext',
+  tsconfigRaw: {},
+  logLevel: 'silent',
+  logLimit: 0,
+  logOverride: Object.fromEntries(Object.keys(REFUSED_SYNTAX).map((id) => [id, 'warning' as const])),
+} as const satisfies esbuild.BuildOptions;
+
 export async function scanSources(files: ReadonlyMap<string, GraphFile>): Promise<Scan> {
-  const result = await esbuild
-    .build({
-      entryPoints: [...files.keys()].map((id) => ({ in: `${NAMESPACE}:${id}`, out: encodeURIComponent(id) })),
-      bundle: true,
-      write: false,
-      outdir: '/scan',
-      format: 'iife',
-      platform: 'neutral',
-      target: 'esnext',
-      tsconfigRaw: {},
-      logLevel: 'silent',
-      logLimit: 0,
-      logOverride: Object.fromEntries(Object.keys(REFUSED_SYNTAX).map((id) => [id, 'warning' as const])),
-      plugins: [scanPlugin(files)],
-    })
-    .catch(buildFailure);
-  const imports: ScannedImport[] = [];
-  const findings: SourceFinding[] = [];
-  for (const message of result.warnings) {
-    const at = placeOf(message.location);
-    const refused = REFUSED_SYNTAX[message.id];
-    if (isImportDetail(message.detail)) {
-      imports.push({ ...message.detail, at });
-      const kind = files.get(at.file)?.kind;
-      const finding = refuseKind(message.detail, kind);
-      if (finding !== undefined) findings.push({ ...finding, ...at });
-    } else if (refused !== undefined) {
-      findings.push({ ...refused, hint: 'write a static import', ...at });
-    }
-  }
-  for (const message of result.errors)
-    findings.push({ ...describeError(message.text), ...placeOf(message.location) });
-  return { imports, findings };
+  const entryPoints = [...files.keys()].map((id) => ({
+    in: `${NAMESPACE}:${id}`,
+    out: encodeURIComponent(id),
+  }));
+  const plugins = [scanPlugin(files)];
+  const result = await esbuild.build({ ...SCAN_OPTIONS, entryPoints, plugins }).catch(buildFailure);
+  const broken = result.errors.map(({ text, location }) => ({
+    ...describeError(text),
+    ...placeOf(location),
+  }));
+  return {
+    imports: result.warnings.flatMap(importOf),
+    findings: [...result.warnings.flatMap((message) => refusedBy(message, files)), ...broken],
+  };
+}
+
+function importOf({ detail, location }: esbuild.Message): readonly ScannedImport[] {
+  return isImportDetail(detail) ? [{ ...detail, at: placeOf(location) }] : [];
+}
+
+function refusedBy(
+  { detail, id, location }: esbuild.Message,
+  files: ReadonlyMap<string, GraphFile>,
+): readonly SourceFinding[] {
+  const at = placeOf(location);
+  const refused = isImportDetail(detail) ? refuseKind(detail, files.get(at.file)?.kind) : REFUSED_SYNTAX[id];
+  return refused === undefined ? [] : [{ ...refused, ...at }];
 }
 
 /** What a build found wrong; anything else that a build throws says that the compiler itself broke down. */
@@ -113,17 +129,18 @@ function isImportDetail(detail: unknown): detail is ImportDetail {
   return typeof detail === 'object' && detail !== null && 'specifier' in detail;
 }
 
+/** Follows nothing: an import becomes a warning at its place. */
+function noteImport({ kind, path }: esbuild.OnResolveArgs): esbuild.OnResolveResult {
+  if (kind === 'entry-point') return { path: path.slice(NAMESPACE.length + 1), namespace: NAMESPACE };
+  const detail: ImportDetail = { kind, specifier: path };
+  return { path, external: true, warnings: [{ text: 'import', detail }] };
+}
+
 function scanPlugin(files: ReadonlyMap<string, GraphFile>): esbuild.Plugin {
   return {
     name: 'scan',
     setup(build) {
-      build.onResolve({ filter: /.*/ }, (args) => {
-        if (args.kind === 'entry-point') {
-          return { path: args.path.slice(NAMESPACE.length + 1), namespace: NAMESPACE };
-        }
-        const detail: ImportDetail = { kind: args.kind, specifier: args.path };
-        return { path: args.path, external: true, warnings: [{ text: 'import', detail }] };
-      });
+      build.onResolve({ filter: /.*/ }, noteImport);
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, (args) => {
         const file = files.get(args.path);
         const contents = file?.original ?? '';
@@ -133,46 +150,21 @@ function scanPlugin(files: ReadonlyMap<string, GraphFile>): esbuild.Plugin {
   };
 }
 
-function refuseKind(
-  detail: ImportDetail,
-  fileKind: GraphFile['kind'] | undefined,
-): Pick<SourceFinding, 'code' | 'message' | 'hint'> | undefined {
-  if (detail.kind === 'dynamic-import') {
-    return {
-      code: 'TRANSFORM_DYNAMIC_IMPORT',
-      message: 'a transform cannot import dynamically',
-      hint: 'write a static import',
-    };
-  }
-  if (detail.kind === 'require-resolve' || (detail.kind === 'require-call' && fileKind !== 'commonjs')) {
-    return {
-      code: 'TRANSFORM_REQUIRE',
-      message: 'a transform cannot use require',
-      hint: 'write a static import',
-    };
-  }
-  return undefined;
+function refuseKind({ kind }: ImportDetail, fileKind: GraphFile['kind'] | undefined): Said | undefined {
+  if (kind === 'dynamic-import') return DYNAMIC_IMPORT;
+  const isRequired = kind === 'require-resolve' || (kind === 'require-call' && fileKind !== 'commonjs');
+  return isRequired ? noRequire('a transform cannot use require') : undefined;
 }
 
 export const SYNTAX_HINT = 'correct the code: look for a missing or extra sign at and before this place';
 
 /** Words an error of esbuild like the other findings. */
-export function describeError(text: string): Pick<SourceFinding, 'code' | 'message' | 'hint'> {
-  if (text.startsWith('Top-level await')) {
-    return {
-      code: 'TRANSFORM_TOP_LEVEL_AWAIT',
-      message: 'a transform cannot await outside its function',
-      hint: 'the function itself may be async',
-    };
-  }
+export function describeError(text: string): Said {
+  if (text.startsWith('Top-level await')) return TOP_LEVEL_AWAIT;
   const computed = /^Could not resolve (import|require)\("/.exec(text)?.[1];
-  if (computed === 'import' || computed === 'require') {
-    return {
-      code: computed === 'import' ? 'TRANSFORM_DYNAMIC_IMPORT' : 'TRANSFORM_REQUIRE',
-      message: `a transform cannot ${computed} by a computed name`,
-      hint: 'write a static import',
-    };
-  }
+  if (computed === 'require') return noRequire('a transform cannot require by a computed name');
+  if (computed === 'import')
+    return { ...DYNAMIC_IMPORT, message: 'a transform cannot import by a computed name' };
   const message = text.length > 200 ? `${text.slice(0, 199)}…` : text;
   return {
     code: 'TRANSFORM_SYNTAX',
@@ -180,6 +172,12 @@ export function describeError(text: string): Pick<SourceFinding, 'code' | 'messa
     hint: SYNTAX_HINT,
   };
 }
+
+const TOP_LEVEL_AWAIT: Said = {
+  code: 'TRANSFORM_TOP_LEVEL_AWAIT',
+  message: 'a transform cannot await outside its function',
+  hint: 'the function itself may be async',
+};
 
 /** The place of a message of esbuild, which counts columns and lengths in bytes from 0. */
 export function placeOf(

@@ -57,6 +57,23 @@ export async function typecheckTransforms(
   }
 }
 
+/** What holds for every transform, whatever the author's own rules are. */
+const AS_IN_THE_SANDBOX = {
+  noEmit: true,
+  incremental: false,
+  composite: false,
+  target: 'es2024',
+  lib: ['es2024'],
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  moduleDetection: 'force',
+  allowImportingTsExtensions: true,
+  resolveJsonModule: true,
+  isolatedModules: true,
+  skipLibCheck: true,
+  types: [],
+};
+
 function projectOf(dir: string, files: readonly string[], folder: string): object {
   const own = path.join(dir, 'tsconfig.json');
   const types = ['../author.d.ts', '../author.ts']
@@ -66,19 +83,7 @@ function projectOf(dir: string, files: readonly string[], folder: string): objec
     ...(existsSync(own) ? { extends: own } : {}),
     compilerOptions: {
       ...(existsSync(own) ? {} : { strict: true }),
-      noEmit: true,
-      incremental: false,
-      composite: false,
-      target: 'es2024',
-      lib: ['es2024'],
-      module: 'esnext',
-      moduleResolution: 'bundler',
-      moduleDetection: 'force',
-      allowImportingTsExtensions: true,
-      resolveJsonModule: true,
-      isolatedModules: true,
-      skipLibCheck: true,
-      types: [],
+      ...AS_IN_THE_SANDBOX,
       paths: { sluice: [types] },
     },
     files: [...files, path.join(folder, 'globals.d.ts')],
