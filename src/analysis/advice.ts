@@ -46,20 +46,25 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   const { considered } = evaluation.trace;
   const instead = findInstead(evaluation, request);
   return {
+    ...(table.canTake(request.path) ? NAME_IS_KNOWN : unknownName(request, table)),
     notes: [
       ...notesOn(request, table.settingsOf(request.path)),
       ...ownPayloadNote(instead),
       ...outerValues(evaluation, request),
       ...jsonTextNotes(considered, request),
     ],
-    nearNames: table.canTake(request.path) ? [] : nearNames(request, table),
     instead,
     foundAt: foundElsewhere(considered, request),
     alsoMatched: alsoMatched(evaluation, request, table),
-    unread: table.canTake(request.path)
-      ? undefined
-      : table.passedOver?.find(({ name }) => name === request.path),
   };
+}
+
+const NAME_IS_KNOWN = { nearNames: [], unread: undefined } as const;
+
+/** What is there instead of a hook name that no mapping has. */
+function unknownName(request: HookRequest, table: RoutingTable): Pick<Advice, 'nearNames' | 'unread'> {
+  const unread = table.passedOver?.find(({ name }) => name === request.path);
+  return { nearNames: nearNames(request, table), unread };
 }
 
 /** Fields that hold JSON as a text, into which a condition reads; of templates a warning says it. */

@@ -10,29 +10,29 @@ export interface NearName {
 
 /** Names that a request may have meant, the likeliest first. */
 export function findNearNames(asked: string, { mappings, disabled }: RoutingTable): readonly NearName[] {
-  const off = named(disabled).filter(({ name }) => name === asked);
+  const off = named(disabled)
+    .filter(({ name }) => name === asked)
+    .map((entry) => ({ ...entry, why: 'is turned off there (enabled: false)' }));
   const near = named(mappings).flatMap((entry): NearName[] => {
     const why = differenceOf(asked, entry.name);
     return why === undefined ? [] : [{ ...entry, why }];
   });
-  const names = named(mappings);
-  const spelt = didYouMean(
-    asked,
-    names.map(({ name }) => name),
-  );
-  const similar = names
-    .filter(({ name }) => name === spelt && near.every((other) => other.name !== name))
-    .map((entry) => ({ ...entry, why: 'is spelt nearly so' }));
-  return [
-    ...off.map((entry) => ({ ...entry, why: 'is turned off there (enabled: false)' })),
-    ...near,
-    ...similar,
-  ];
+  const known = new Set(near.map(({ name }) => name));
+  const similar = speltNearly(asked, named(mappings)).filter(({ name }) => !known.has(name));
+  return [...off, ...near, ...similar];
 }
 
-function named(
-  mappings: readonly CompiledMapping[],
-): readonly { readonly mapping: CompiledMapping; readonly name: string }[] {
+function speltNearly(asked: string, entries: readonly Named[]): readonly NearName[] {
+  const names = entries.map(({ name }) => name);
+  const spelt = didYouMean(asked, names);
+  return entries
+    .filter(({ name }) => name === spelt)
+    .map((entry) => ({ ...entry, why: 'is spelt nearly so' }));
+}
+
+type Named = Pick<NearName, 'mapping' | 'name'>;
+
+function named(mappings: readonly CompiledMapping[]): readonly Named[] {
   return mappings.flatMap((mapping) => {
     const { path } = mapping.match;
     return path === undefined ? [] : [{ mapping, name: path }];

@@ -11,30 +11,31 @@ export function notesOn(request: HookRequest, settings: PathSettings): readonly 
 
 /** The same in words that quote nothing of the request. */
 export function kindNotes({ payload, headers }: HookRequest, settings: PathSettings): readonly string[] {
-  const notes: string[] = [];
-  if (Array.isArray(payload)) {
-    notes.push(
-      'the body is a list: for one run per element write forEach: payload and {{item.name}}; a value of the first element is {{payload.0.name}}',
-    );
-  }
   const body = isJsonObject(payload) ? payload : {};
-  if (settings.challenge === undefined) {
-    const provider = challengeOf(body);
-    if (provider !== undefined) {
-      notes.push(
-        `this is how ${provider.name} checks the address: add challenge: ${provider.kind} to a mapping of this path, and it is answered without a run`,
-      );
-    }
-  }
-  if (headers['x-github-event'] === 'ping') {
-    notes.push(
-      'this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204',
-    );
-  }
-  return notes;
+  const provider = settings.challenge === undefined ? challengeOf(body) : undefined;
+  return [
+    ...(Array.isArray(payload) ? [BODY_IS_LIST] : []),
+    ...(provider === undefined ? [] : [addressCheck(provider)]),
+    ...(headers['x-github-event'] === 'ping' ? [GITHUB_PING] : []),
+  ];
 }
 
-function challengeOf(body: JsonObject): { readonly name: string; readonly kind: string } | undefined {
+const BODY_IS_LIST =
+  'the body is a list: for one run per element write forEach: payload and {{item.name}}; a value of the first element is {{payload.0.name}}';
+const GITHUB_PING =
+  'this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204';
+
+interface Provider {
+  readonly name: string;
+  /** As `challenge` of a mapping names it. */
+  readonly kind: string;
+}
+
+function addressCheck({ name, kind }: Provider): string {
+  return `this is how ${name} checks the address: add challenge: ${kind} to a mapping of this path, and it is answered without a run`;
+}
+
+function challengeOf(body: JsonObject): Provider | undefined {
   if (body['type'] === 'url_verification' && typeof body['challenge'] === 'string')
     return { name: 'Slack', kind: 'slack' };
   return body['event'] === 'endpoint.url_validation' ? { name: 'Zoom', kind: 'zoom' } : undefined;

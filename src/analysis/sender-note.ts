@@ -23,7 +23,15 @@ export function senderNote(
     return text === undefined || text === '' ? undefined : compared([{ at: 'from', account: text }]);
   }
   const accounts = usualSenders(request.payload);
-  if (accounts.length > 0) return compared(accounts);
+  return accounts.length > 0 ? compared(accounts) : noAccount(names, request, knows);
+}
+
+/** None of the usual fields is there: names the path at which the request has one of the names, where that may be told. */
+function noAccount(
+  names: ReadonlyMap<string, string>,
+  request: HookRequest,
+  knows: (path: string) => boolean,
+): SenderNote {
   // The name is told as the mapping writes it, not as the sender does.
   const [near] = [...names.values()].flatMap((name) => {
     const found = findText(name, request, undefined);
