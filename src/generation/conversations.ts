@@ -4,7 +4,7 @@
  */
 import type { LoadedConfig } from '../config/config.ts';
 import type { Diagnostic } from '../document/document.ts';
-import type { CompiledMapping } from '../mapping/mapping.ts';
+import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 
 type Place = NonNullable<Diagnostic['at']>;
 
@@ -16,6 +16,20 @@ interface Writer {
   readonly keys: { readonly text: string; readonly start: string; readonly isExact: boolean };
   readonly runners: readonly string[];
   readonly at: Place;
+}
+
+/** Who owns what each mapping writes, for a store from before conversations had owners. */
+export function conversationOwners({
+  config,
+  table,
+}: {
+  readonly config: LoadedConfig;
+  readonly table: RoutingTable;
+}) {
+  return {
+    mappings: Object.fromEntries(table.mappings.map(({ id, owner }) => [id, owner])),
+    sharedPrefixes: config.settings.hooks.sessionKeys.shared,
+  };
 }
 
 /** One line for each writer, for `sluice check`; empty where every run has a session of its own. */
@@ -37,29 +51,34 @@ export function listConversations(
   ];
 }
 
-function findWriters(
-  { settings, root }: LoadedConfig,
-  mappings: readonly CompiledMapping[],
-): readonly Writer[] {
-  const { sessionKeys } = settings.hooks;
-  const usual = settings.gateway.runner;
-  const { default: standard, allowedPrefixes } = sessionKeys;
+function findWriters(config: LoadedConfig, mappings: readonly CompiledMapping[]): readonly Writer[] {
+  const { gateway, hooks } = config.settings;
+  const usual = gateway.runner;
+  const { default: standard } = hooks.sessionKeys;
   const ofMappings = mappings.flatMap(({ action, at, id, owner, runner = usual, sessionKey }): Writer[] => {
     if (action !== 'agent' || (sessionKey === undefined && standard === undefined)) return [];
     const keys = sessionKey === undefined ? exactly(standard ?? '') : keysOf(sessionKey);
     return [{ name: `mapping ${id}`, owner, keys, runners: [runner], at: sessionKey?.at ?? at }];
   });
-  if (!sessionKeys.allowFromRequest && standard === undefined) return ofMappings;
-  const ofBodies: Writer = {
-    name: 'bodies of /agent',
-    owner: 'request',
-    keys: sessionKeys.allowFromRequest
-      ? { text: anyKey(allowedPrefixes), start: '', isExact: false }
-      : exactly(standard ?? ''),
-    runners: [usual, ...Object.values(settings.hooks.agents.runners)],
-    at: root.place(['hooks']),
-  };
-  return [...ofMappings, ofBodies];
+  return [...ofMappings, ...bodyWriters(config)];
+}
+
+/** The senders of /agent bodies, where they write into conversations at all. */
+function bodyWriters({ settings, root }: LoadedConfig): readonly Writer[] {
+  const { sessionKeys, agents } = settings.hooks;
+  const { allowFromRequest, default: standard, allowedPrefixes } = sessionKeys;
+  if (!allowFromRequest && standard === undefined) return [];
+  return [
+    {
+      name: 'bodies of /agent',
+      owner: 'request',
+      keys: allowFromRequest
+        ? { text: anyKey(allowedPrefixes), start: '', isExact: false }
+        : exactly(standard ?? ''),
+      runners: [settings.gateway.runner, ...Object.values(agents.runners)],
+      at: root.place(['hooks']),
+    },
+  ];
 }
 
 const anyKey = (prefixes: readonly string[]): string =>

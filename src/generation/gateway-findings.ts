@@ -91,19 +91,27 @@ function findIdleChannels(
   mappings: readonly CompiledMapping[],
 ): readonly Diagnostic[] {
   const configured = Object.keys(settings.channels);
-  return mappings.flatMap(({ action, at, channel, deliver, fallback }) => {
-    if (action !== 'agent' || deliver === false) return [];
-    const named = channel?.literal?.trim().toLowerCase() ?? '';
-    const wanted = [
-      ...(named === '' || channel === undefined ? [] : [{ name: named, at: channel.at }]),
-      ...(fallback === undefined ? [] : [{ name: fallback.channel, at }]),
-    ];
-    return wanted.flatMap(({ name, at: place }): Diagnostic[] => {
-      const id = Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
-      if (id === LAST_CHANNEL || configured.includes(id)) return [];
-      return [notConfigured(id, configured, place)];
-    });
+  return mappings.flatMap(namedChannels).flatMap(({ name, at }): Diagnostic[] => {
+    const id = Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
+    if (id === LAST_CHANNEL || configured.includes(id)) return [];
+    return [notConfigured(id, configured, at)];
   });
+}
+
+interface NamedChannel {
+  readonly name: string;
+  readonly at: Place;
+}
+
+/** The channels that a mapping sends its replies to, as it names them. */
+function namedChannels(mapping: CompiledMapping): readonly NamedChannel[] {
+  const { action, at, channel, deliver, fallback } = mapping;
+  if (action !== 'agent' || deliver === false) return [];
+  const name = channel?.literal?.trim().toLowerCase() ?? '';
+  return [
+    ...(name === '' || channel === undefined ? [] : [{ name, at: channel.at }]),
+    ...(fallback === undefined ? [] : [{ name: fallback.channel, at }]),
+  ];
 }
 
 /** Mappings that name where their replies go, while the defaults of all send none. */
@@ -112,23 +120,21 @@ function findSilentMappings(
   mappings: readonly CompiledMapping[],
 ): readonly Diagnostic[] {
   if (settings.hooks.defaults.deliver) return [];
-  return mappings.flatMap(({ action, at, id, deliver, channel, to, transform }): Diagnostic[] => {
-    const named = channel ?? to;
-    // A transform can say deliver: true itself.
-    if (action !== 'agent' || deliver !== undefined || named === undefined || transform !== undefined)
-      return [];
-    const from = ['hooks', 'defaults', 'deliver'];
-    const where = root.at(from).value === undefined ? '' : ` (${formatPlace(root.place(from))})`;
-    return [
-      {
-        severity: 'warning',
-        code: 'DELIVER_OFF',
-        message: `no reply of "${id}" is sent, although it says where to: hooks.defaults.deliver is false${where}, and the mapping does not set deliver`,
-        at: named === channel ? channel.at : (to?.at ?? at),
-        hint: 'add deliver: true to the mapping; or remove its channel and to',
-      },
-    ];
-  });
+  const from = ['hooks', 'defaults', 'deliver'];
+  const where = root.at(from).value === undefined ? '' : ` (${formatPlace(root.place(from))})`;
+  return mappings.filter(leavesDeliverOut).map(({ at, id, channel, to }) => ({
+    severity: 'warning',
+    code: 'DELIVER_OFF',
+    message: `no reply of "${id}" is sent, although it says where to: hooks.defaults.deliver is false${where}, and the mapping does not set deliver`,
+    at: (channel ?? to)?.at ?? at,
+    hint: 'add deliver: true to the mapping; or remove its channel and to',
+  }));
+}
+
+/** Says where to, but not whether; a transform can say deliver: true itself. */
+function leavesDeliverOut({ action, deliver, channel, to, transform }: CompiledMapping): boolean {
+  const namesTarget = channel !== undefined || to !== undefined;
+  return action === 'agent' && namesTarget && deliver === undefined && transform === undefined;
 }
 
 /** Mappings whose events wait for the regular turn of the main agent, which is off. */
@@ -177,20 +183,29 @@ function findRunnerProblems(
 ): readonly Diagnostic[] {
   return Object.entries(settings.gateway.runners).flatMap(([name, runner]) => {
     if (runner.kind !== 'model') return [];
-    const path = runnerPath(root, name);
-    // The configuration has checked the names of its own models; those of mappings stand in their files.
-    const own = modelProblems(runner, []).map(({ key, message }) => ({
-      at: root.place(key === undefined ? path : [...path, ...key.split('.')]),
-      message: key === undefined ? message : `${key} ${message}`,
-      hint: providerHint(name, key),
-    }));
     const named = mappings.flatMap((mapping) => mappingModelProblems(mapping, { name, runner }, settings));
-    return [...own, ...named].map((problem): Diagnostic => ({
+    return [...ownModelProblems(root, name, runner), ...named].map((problem): Diagnostic => ({
       severity: 'error',
       code: 'RUNNER_SETTINGS',
       ...problem,
     }));
   });
+}
+
+type ModelRunner = Extract<RunnerSettings, { kind: 'model' }>;
+
+/** The configuration has checked the names of its own models; those of mappings stand in their files. */
+function ownModelProblems(
+  root: LoadedConfig['root'],
+  name: string,
+  runner: ModelRunner,
+): readonly ModelProblem[] {
+  const path = runnerPath(root, name);
+  return modelProblems(runner, []).map(({ key, message }) => ({
+    at: root.place(key === undefined ? path : [...path, ...key.split('.')]),
+    message: key === undefined ? message : `${key} ${message}`,
+    hint: providerHint(name, key),
+  }));
 }
 
 /** Where a runner is written: under its name, or at `gateway.runner` itself. */
@@ -208,7 +223,7 @@ interface ModelProblem {
 /** What is wrong with the model of a mapping whose runs a model runner performs. */
 function mappingModelProblems(
   { action, at, model, runner: chosen }: CompiledMapping,
-  { name, runner }: { readonly name: string; readonly runner: Extract<RunnerSettings, { kind: 'model' }> },
+  { name, runner }: { readonly name: string; readonly runner: ModelRunner },
   { agents, gateway }: LoadedConfig['settings'],
 ): readonly ModelProblem[] {
   if ((chosen ?? gateway.runner) !== name || action !== 'agent') return [];

@@ -1,11 +1,12 @@
 /** Configuration, mappings, transforms and channels as one thing that goes live whole. */
+export { checkGeneration } from './check-generation.ts';
 export {
   loadGeneration,
-  checkGeneration,
   type Generation,
   type GenerationOptions,
   type LoadedGeneration,
 } from './load-generation.ts';
+export { conversationOwners } from './conversations.ts';
 export { noticePath } from './notice-path.ts';
 export {
   openLiveGeneration,

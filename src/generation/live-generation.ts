@@ -3,7 +3,12 @@ import type { Settings } from '../config/config.ts';
 import type { Diagnostic } from '../document/document.ts';
 import { createRunners, type Runner } from '../runners/runners.ts';
 import { openChannels, type OpenChannels } from '../channels/channels.ts';
-import { loadGeneration, type Generation, type GenerationOptions } from './load-generation.ts';
+import {
+  loadGeneration,
+  type Generation,
+  type GenerationOptions,
+  type LoadedGeneration,
+} from './load-generation.ts';
 import { limitRules } from './limit-rules.ts';
 import type { LimitRules } from '../storage/storage.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -55,54 +60,70 @@ export interface LiveGeneration {
 }
 
 export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox): Promise<LiveGeneration> {
-  const loading: GenerationOptions = {
-    env: options.env,
-    needSecrets: true,
-    dev: options.makeToken !== undefined,
-    sandbox,
+  const load = loader(options, sandbox);
+  const { generation: first } = await load();
+  if (first === undefined) throw new Error('the configuration, a mapping or a transform has errors');
+  const tokenWasMade = first.config.settings.hooks.token === undefined && options.makeToken !== undefined;
+  const live = goLive(applyOverrides(first, options), options);
+  const current: Current = { ...live, started: live.generation.config.settings, tokenWasMade };
+  return replaceable(current, async () => {
+    const result = await replace(current, load, options);
+    options.health?.replace('reload_rejected', rejectionOf(result));
+    if (options.onReload === undefined) logReload(options.log, result);
+    else options.onReload(result);
+    return result;
+  });
+}
+
+type Load = () => Promise<LoadedGeneration>;
+
+/** Loads the files as they are, and tells what was found. */
+function loader({ configFile, env, makeToken, onDiagnostics }: LiveOptions, sandbox: Sandbox): Load {
+  const loading: GenerationOptions = { env, needSecrets: true, dev: makeToken !== undefined, sandbox };
+  return async () => {
+    const loaded = await loadGeneration(configFile, loading);
+    onDiagnostics?.(loaded.diagnostics, loaded.generation !== undefined);
+    return loaded;
   };
-  const first = await loadGeneration(options.configFile, loading);
-  options.onDiagnostics?.(first.diagnostics, first.generation !== undefined);
-  if (first.generation === undefined)
-    throw new Error('the configuration, a mapping or a transform has errors');
-  let { generation, effects } = goLive(applyOverrides(first.generation, options), options);
-  let listener: (() => void) | undefined;
-  const started = generation.config.settings;
-  const reload = async (): Promise<ReloadResult> => {
-    const next = await loadGeneration(options.configFile, loading);
-    options.onDiagnostics?.(next.diagnostics, next.generation !== undefined);
-    if (next.generation === undefined) {
-      return { kind: 'rejected', generation: generation.id, findings: next.diagnostics.length };
-    }
-    const replacement = applyOverrides(next.generation, options);
-    if (isSame(replacement, generation)) return { kind: 'unchanged' };
-    const needsRestart = findRestartKeys(started, replacement.config.settings);
-    const release = releaser(generation, effects);
-    ({ generation, effects } = goLive(replacement, options));
-    setTimeout(() => void release(), RELEASE_REPLACED_MS).unref();
-    listener?.();
-    return { kind: 'live', generation: generation.id, needsRestart };
-  };
-  const onReload = options.onReload ?? ((result) => logReload(options.log, result));
+}
+
+/** What is live now, and what was when the service started. */
+interface Current extends Live {
+  readonly started: Settings;
+  readonly tokenWasMade: boolean;
+  listener?: () => void;
+}
+
+function replaceable(current: Current, reload: () => Promise<ReloadResult>): LiveGeneration {
   return {
     get generation() {
-      return generation;
+      return current.generation;
     },
     get effects() {
-      return effects;
+      return current.effects;
     },
-    tokenWasMade:
-      first.generation.config.settings.hooks.token === undefined && options.makeToken !== undefined,
-    reload: inOrder(async () => {
-      const result = await reload();
-      options.health?.replace('reload_rejected', rejectionOf(result));
-      onReload(result);
-      return result;
-    }),
+    tokenWasMade: current.tokenWasMade,
+    reload: inOrder(reload),
     onReplaced: (call) => {
-      listener = call;
+      current.listener = call;
     },
   };
+}
+
+/** Puts the files as they are in the place of what is live, unless they have an error or nothing has changed. */
+async function replace(current: Current, load: Load, options: LiveOptions): Promise<ReloadResult> {
+  const next = await load();
+  const { generation, effects, started } = current;
+  if (next.generation === undefined)
+    return { kind: 'rejected', generation: generation.id, findings: next.diagnostics.length };
+  const replacement = applyOverrides(next.generation, options);
+  if (isSame(replacement, generation)) return { kind: 'unchanged' };
+  const needsRestart = findRestartKeys(started, replacement.config.settings);
+  const release = releaser(generation, effects);
+  Object.assign(current, goLive(replacement, options));
+  setTimeout(() => void release(), RELEASE_REPLACED_MS).unref();
+  current.listener?.();
+  return { kind: 'live', generation: replacement.id, needsRestart };
 }
 
 /** Secrets are not part of the id: a rotated one is a change all the same. */
@@ -110,11 +131,13 @@ function isSame(a: Generation, b: Generation): boolean {
   return a.id === b.id && isDeepStrictEqual(a.config.settings, b.config.settings);
 }
 
+interface Live {
+  generation: Generation;
+  effects: Effects;
+}
+
 /** What a generation brings with it when it goes live; log and health follow it. */
-function goLive(
-  generation: Generation,
-  { env, health, log }: LiveOptions,
-): Pick<LiveGeneration, 'generation' | 'effects'> {
+function goLive(generation: Generation, { env, health, log }: LiveOptions): Live {
   const effects = createEffects(generation, env);
   sayMappingsOut(health, generation);
   applyToLog(log, generation);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { CHANNEL_ALIASES, thinkingLevel } from '../action.ts';
 import {
   createReferenceReader,
@@ -11,10 +11,10 @@ import {
 } from '../config/config.ts';
 import type { Diagnostic } from '../document/document.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
-import { findMergedConversations, listConversations } from './conversations.ts';
+import { findMergedConversations } from './conversations.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
-import { findTakenNoticePath, noticePath, withNoticePath } from './notice-path.ts';
-import { findMissingUrl, listProofs } from './proof-listing.ts';
+import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
+import { findMissingUrl } from './proof-listing.ts';
 import {
   createPauses,
   evaluate,
@@ -33,7 +33,7 @@ import {
 } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { findCommentMark } from '../verify/verify.ts';
-import { typecheckTransforms, type Sandbox, type TransformRef, type Transforms } from '../sandbox/sandbox.ts';
+import type { Sandbox, TransformRef, Transforms } from '../sandbox/sandbox.ts';
 
 /**
  * Configuration, mappings and transforms as one immutable thing with one hash: it goes live whole or not at all, and
@@ -76,7 +76,7 @@ export interface LoadedGeneration {
 
 /** Loads and compiles everything the configuration names; all findings at once. */
 export function loadGeneration(file: string, options: GenerationOptions): Promise<LoadedGeneration> {
-  return load(file, options);
+  return loadAll(file, options);
 }
 
 interface Loaded extends LoadedGeneration {
@@ -84,51 +84,75 @@ interface Loaded extends LoadedGeneration {
   readonly transforms?: { readonly dir: string; readonly refs: readonly TransformRef[] };
 }
 
-async function load(file: string, options: GenerationOptions): Promise<Loaded> {
+/** The same, with the transforms that were looked at, also where there are errors. */
+export async function loadAll(file: string, options: GenerationOptions): Promise<Loaded> {
   const { config, diagnostics, remaining } = await loadConfig(file, options);
   if (config === undefined) {
     const more = remaining === undefined ? [] : await findMappingProblems(remaining, options.sandbox);
     return { diagnostics: [...diagnostics, ...more] };
   }
-  const channelCatalog = await loadChannelCatalog(config.settings.plugins, dirname(config.file));
-  const references = createReferenceReader({ env: options.env, directory: dirname(config.file) });
-  const mappings = await compile(config, channelCatalog, {
-    ...options,
-    references,
-    needSecrets: options.needSecrets,
-  });
+  const loaded = await loadParts(config, options);
+  const { references, mappings, transformsDir: dir } = loaded;
+  const found = [...diagnostics, ...findProblems(loaded, options)];
+  const generation = createWhole(loaded, found);
+  return {
+    ...(generation === undefined ? {} : { generation }),
+    diagnostics: hideValues(found, [...config.secrets, ...references.secrets]),
+    transforms: { dir, refs: mappings.transforms },
+  };
+}
+
+/** What the configuration names, each part loaded for itself. */
+interface LoadedParts {
+  readonly config: LoadedConfig;
+  readonly channelCatalog: ChannelCatalog;
+  readonly references: ReferenceReader;
+  readonly mappings: LoadedMappings;
+  readonly transformsDir: string;
+  readonly transforms: Transforms;
+}
+
+async function loadParts(config: LoadedConfig, options: GenerationOptions): Promise<LoadedParts> {
+  const directory = dirname(config.file);
+  const channelCatalog = await loadChannelCatalog(config.settings.plugins, directory);
+  const references = createReferenceReader({ env: options.env, directory });
+  const mappings = await compile(config, channelCatalog, { ...options, references });
   const transformsDir = options.folders?.transformsDir ?? config.settings.hooks.transformsDir;
   const transforms = await openTransforms(mappings.transforms, transformsDir, options);
-  const found = [
+  return { config, channelCatalog, references, mappings, transformsDir, transforms };
+}
+
+/** What is wrong with each part, and between them. */
+function findProblems(
+  { config, channelCatalog, mappings: { table, diagnostics }, transforms }: LoadedParts,
+  { env }: GenerationOptions,
+): readonly Diagnostic[] {
+  const mappings = table?.mappings ?? [];
+  return [
+    ...findGatewayProblems(config, channelCatalog, { mappings, env }),
+    ...findMergedConversations(config, mappings),
+    ...findMissingUrl(config, mappings),
+    ...findTakenNoticePath(config, { mappings }),
     ...diagnostics,
-    ...findGatewayProblems(config, channelCatalog, {
-      mappings: mappings.table?.mappings ?? [],
-      env: options.env,
-    }),
-    ...findMergedConversations(config, mappings.table?.mappings ?? []),
-    ...findMissingUrl(config, mappings.table?.mappings ?? []),
-    ...findTakenNoticePath(config, { mappings: mappings.table?.mappings ?? [] }),
-    ...mappings.diagnostics,
     ...transforms.diagnostics,
   ];
-  const refs = { dir: transformsDir, refs: mappings.transforms };
-  const { files } = mappings;
+}
+
+/** Undefined where an error counts for the whole. */
+function createWhole(parts: LoadedParts, found: readonly Diagnostic[]): Generation | undefined {
+  const { config, channelCatalog, references, mappings, transforms } = parts;
   const contained = containTransforms(mappings, transforms);
   const isFatal = (diagnostic: Diagnostic): boolean =>
     isError(diagnostic) && !mappings.contained.has(diagnostic) && !contained.diagnostics.has(diagnostic);
   const { table } = contained;
-  const shown = hideValues(found, [...config.secrets, ...references.secrets]);
-  if (table === undefined || found.some(isFatal)) return { diagnostics: shown, transforms: refs };
-  const generation = createGeneration(
-    {
-      config: withReferences(config, references),
-      channelCatalog,
-      table: withNoticePath(table, config.settings.hooks.mail),
-      transforms,
-    },
-    files,
-  );
-  return { generation, diagnostics: shown, transforms: refs };
+  if (table === undefined || found.some(isFatal)) return undefined;
+  const whole: Parts = {
+    config: withReferences(config, references),
+    channelCatalog,
+    table: withNoticePath(table, config.settings.hooks.mail),
+    transforms,
+  };
+  return createGeneration(whole, mappings.files);
 }
 
 /** Those of the generation before where nothing has changed, else loaded. */
@@ -187,29 +211,21 @@ async function findMappingProblems(
 
 const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error';
 
+type Compiling = Pick<GenerationOptions, 'folders' | 'needSecrets'> & {
+  readonly references: ReferenceReader;
+};
+
 function compile(
   config: LoadedConfig,
   catalog: ChannelCatalog,
-  {
-    folders,
-    references,
-    needSecrets,
-  }: Pick<GenerationOptions, 'folders' | 'needSecrets'> & { readonly references: ReferenceReader },
-): ReturnType<typeof loadMappings> {
-  const { hooks, agents, gateway } = config.settings;
+  { folders, references, needSecrets }: Compiling,
+): Promise<LoadedMappings> {
+  const { hooks } = config.settings;
   return loadMappings({
-    inline: config.inlineMappings,
-    mappingsDir: folders?.mappingsDir ?? hooks.mappingsDir,
-    ...(folders?.mappingsDir === undefined ? {} : { cwd: folders.cwd }),
-    presets: hooks.presets,
+    ...sourcesOf(config, folders),
+    ...knownNames(config, catalog),
     hooksPath: hooks.path,
     lenient: hooks.lenient,
-    models: agents.defaults.models,
-    aliases: agents.defaults.aliases,
-    channels: catalog.modules.keys(),
-    runners: Object.keys(gateway.runners),
-    workFolders: Object.keys(gateway.workFolders),
-    agents: Object.keys(hooks.agents.runners),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
     nearReference: references.near,
     // Files of secrets need not lie where a configuration is checked.
@@ -217,6 +233,28 @@ function compile(
       ? { resolveReference: references.read }
       : { peekReference: (of) => (typeof of === 'string' ? references.read(of) : undefined) }),
   });
+}
+
+/** Where mappings come from. */
+function sourcesOf(
+  { inlineMappings: inline, settings: { hooks } }: LoadedConfig,
+  folders: GenerationOptions['folders'],
+) {
+  const { presets, mappingsDir } = hooks;
+  if (folders?.mappingsDir === undefined) return { inline, presets, mappingsDir };
+  return { inline, presets, mappingsDir: folders.mappingsDir, cwd: folders.cwd };
+}
+
+/** What mappings may name. */
+function knownNames({ settings: { hooks, agents, gateway } }: LoadedConfig, { modules }: ChannelCatalog) {
+  return {
+    models: agents.defaults.models,
+    aliases: agents.defaults.aliases,
+    channels: modules.keys(),
+    runners: Object.keys(gateway.runners),
+    workFolders: Object.keys(gateway.workFolders),
+    agents: Object.keys(hooks.agents.runners),
+  };
 }
 
 /** Transforms of another generation that are just what these mappings name. */
@@ -234,48 +272,52 @@ function reusable(
 
 type Parts = Pick<Generation, 'config' | 'channelCatalog' | 'table' | 'transforms'>;
 
-function createGeneration(
-  parts: Parts,
-  files: readonly { readonly path: string; readonly text: string }[],
-): Generation {
+function createGeneration(parts: Parts, files: LoadedMappings['files']): Generation {
   const { config, transforms } = parts;
   const { hooks } = config.settings;
   const settings = createEvaluationSettings(parts);
   const driver = { transforms, pause: createPauses() };
-  const hash = createHash('sha256').update(config.sha256);
-  for (const { text } of files) hash.update('\0').update(text);
-  for (const [module, sha256] of transforms.hashes) hash.update(`\0${module}\0${sha256}`);
   const brief = { detail: 'brief' } as const;
   const full = { detail: 'full' } as const;
   return {
     ...parts,
-    id: hash.digest('hex').slice(0, 12),
+    id: idOf(parts, files),
     watchedPaths: [...config.files, hooks.mappingsDir, hooks.transformsDir],
     evaluate: (request, detail) =>
       runEvaluation(evaluate(request, settings, detail === 'full' ? full : brief), driver),
   };
 }
 
+function idOf({ config, transforms }: Parts, files: LoadedMappings['files']): string {
+  const hash = createHash('sha256').update(config.sha256);
+  for (const { text } of files) hash.update('\0').update(text);
+  for (const [module, sha256] of transforms.hashes) hash.update(`\0${module}\0${sha256}`);
+  return hash.digest('hex').slice(0, 12);
+}
+
 function createEvaluationSettings({ config, channelCatalog, table }: Parts): EvaluationSettings {
-  const { hooks, agents } = config.settings;
+  const { agents } = config.settings;
   return {
+    ...hookRules(config.settings),
     table,
     agents: { aliases: agents.defaults.aliases, models: agents.defaults.models },
     channels: new Set(channelCatalog.modules.keys()),
     channelAliases: CHANNEL_ALIASES,
     recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
     findOwnComment: commentFinder(config),
-    lenient: hooks.lenient,
-    defaults: hooks.defaults,
-    unmatched: hooks.unmatched,
-    sessionKeys: hooks.sessionKeys,
-    limits: hooks.limits,
     dialect: config.dialect,
-    hookAgents: hooks.agents,
     runDefaults: usableDefaults(config),
     maxActions: MAX_ACTIONS,
     transformBudgetMs: TRANSFORM_BUDGET_MS,
   };
+}
+
+type HookRules = 'lenient' | 'defaults' | 'unmatched' | 'sessionKeys' | 'limits' | 'hookAgents';
+
+/** What holds for all hooks. */
+function hookRules({ hooks }: LoadedConfig['settings']): Pick<EvaluationSettings, HookRules> {
+  const { lenient, defaults, unmatched, sessionKeys, limits, agents: hookAgents } = hooks;
+  return { lenient, defaults, unmatched, sessionKeys, limits, hookAgents };
 }
 
 /** Only a comment with the mark of the configured token is our own. */
@@ -283,21 +325,6 @@ function commentFinder({ settings }: LoadedConfig): (words: string) => string | 
   const token = settings.channels['github']?.['token'];
   const secrets = typeof token === 'string' && token !== '' ? [token] : [];
   return (words) => findCommentMark(words, secrets);
-}
-
-export interface Check {
-  readonly diagnostics: readonly Diagnostic[];
-  /** What was looked at. */
-  readonly summary: string;
-  /** Who may write into which conversation; for people. */
-  readonly conversations: readonly string[];
-  readonly proofs: readonly string[];
-  /** What was loaded; absent where there are errors. */
-  readonly generation?: Generation;
-  /** What the store does not promise; for people. */
-  readonly notes: readonly string[];
-  /** The compiler that checked the types of transforms. */
-  readonly compiler?: string;
 }
 
 /** Defaults with models in full; one that the allow-list leaves out is passed over, as in OpenClaw. */
@@ -312,39 +339,3 @@ function usableDefaults({ runDefaults, settings }: LoadedConfig): EvaluationSett
     }),
   );
 }
-
-/** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
-export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
-  const { diagnostics, generation, transforms } = await load(file, options);
-  if (transforms === undefined) return { diagnostics, summary: '', conversations: [], proofs: [], notes: [] };
-  const types = await typecheckTransforms(transforms.dir, transforms.refs, {
-    configDir: dirname(resolve(file)),
-  });
-  const mappings = generation?.table.mappings.length ?? 0;
-  const modules = generation?.transforms.hashes.size ?? 0;
-  return {
-    diagnostics: [...diagnostics, ...types.diagnostics],
-    summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
-    conversations:
-      generation === undefined ? [] : listConversations(generation.config, generation.table.mappings),
-    ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
-    proofs: generation === undefined ? [] : proofsOf(generation, options),
-    ...(generation === undefined ? {} : { generation }),
-    notes: generation === undefined ? [] : storeNotes(generation),
-  };
-}
-
-function storeNotes({ config }: Generation): readonly string[] {
-  if (!/^postgres(?:ql)?:/.test(config.settings.storage.url)) return [];
-  return [
-    'the store is in PostgreSQL: accepted work may be lost with the primary, unless synchronous_standby_names is set there ("sluice storage status" asks the database)',
-  ];
-}
-
-function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {
-  const references = createReferenceReader({ env, directory: dirname(config.file) });
-  const { path, mail } = config.settings.hooks;
-  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, references);
-}
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -49,17 +49,18 @@ export function findTakenNoticePath(
   if (path === undefined) return [];
   const other = mappings.find(({ match }) => match.path === path);
   const taker = takerOf(path, { mail, other });
-  if (taker === undefined) return [];
+  return taker === undefined ? [] : [pathTaken(path, taker, root)];
+}
+
+function pathTaken(path: string, taker: string, root: LoadedConfig['root']): Diagnostic {
   const written = root.at(['hooks', 'mail', 'push', 'path']).value !== undefined;
-  return [
-    {
-      severity: 'error',
-      code: 'NOTICE_PATH_TAKEN',
-      message: `notices of new mail come to ${path}, which ${taker} takes`,
-      at: root.place(['hooks', 'mail', 'push', ...(written ? ['path'] : [])]),
-      hint: 'give hooks.mail.push a path of its own, such as mail-push, and tell it to the push subscription',
-    },
-  ];
+  return {
+    severity: 'error',
+    code: 'NOTICE_PATH_TAKEN',
+    message: `notices of new mail come to ${path}, which ${taker} takes`,
+    at: root.place(['hooks', 'mail', 'push', ...(written ? ['path'] : [])]),
+    hint: 'give hooks.mail.push a path of its own, such as mail-push, and tell it to the push subscription',
+  };
 }
 
 /** What else answers to the path. */

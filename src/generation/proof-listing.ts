@@ -3,6 +3,8 @@ import type { Diagnostic } from '../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import { type SecretReference, signsUrl } from '../verify/verify.ts';
 
+type SecretReader = Pick<ReferenceReader, 'read' | 'near'>;
+
 /**
  * The paths that ask for another proof than the hook token, for `sluice check`: who signs, which secrets are not set
  * here, and which mappings without a path do not take their requests.
@@ -10,13 +12,10 @@ import { type SecretReference, signsUrl } from '../verify/verify.ts';
 export function listProofs(
   table: RoutingTable,
   { hooksPath, noticePath }: { readonly hooksPath: string; readonly noticePath: string | undefined },
-  references: Pick<ReferenceReader, 'read' | 'near'>,
+  references: SecretReader,
 ): readonly string[] {
-  const paths = new Set([
-    ...table.mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path])),
-    ...(noticePath === undefined ? [] : [noticePath]),
-  ]);
-  const owned = [...paths].filter((path) => table.isOwned(path));
+  const paths = new Set([...table.mappings.map(({ match }) => match.path), noticePath]);
+  const owned = [...paths].filter((path) => path !== undefined).filter((path) => table.isOwned(path));
   if (owned.length === 0) return [];
   const leftOut = table.mappings.filter(({ match }) => match.path === undefined).map(({ id }) => id);
   return [
@@ -28,27 +27,31 @@ export function listProofs(
   ];
 }
 
-function describeProof(
-  table: RoutingTable,
-  path: string,
-  { read, near }: Pick<ReferenceReader, 'read' | 'near'>,
-): string {
+function describeProof(table: RoutingTable, path: string, reader: SecretReader): string {
   const { verify, requireToken } = table.settingsOf(path);
   if (verify === undefined) return '';
   const { settings } = verify;
   const references: readonly SecretReference[] = 'secrets' in settings ? settings.secrets : [];
-  const missing = references
-    .filter((reference) => read(reference) === undefined)
-    .map((reference) => {
-      const meant = near(reference, references);
-      return `${nameOf(reference)}${meant === undefined ? '' : ` (${meant} is set)`}`;
-    });
+  const missing = findMissing(references, reader);
   return [
     settings.scheme,
     ...(references.length > 1 ? [`${String(references.length - 1)} retired`] : []),
     ...(requireToken === true ? ['and the hook token'] : []),
     ...(missing.length === 0 ? [] : [`not set here: ${missing.join(', ')}`]),
   ].join(', ');
+}
+
+/** Names of secrets that are not set here, each with the one that is and was probably meant. */
+function findMissing(
+  references: readonly SecretReference[],
+  { read, near }: SecretReader,
+): readonly string[] {
+  return references
+    .filter((reference) => read(reference) === undefined)
+    .map((reference) => {
+      const meant = near(reference, references);
+      return `${nameOf(reference)}${meant === undefined ? '' : ` (${meant} is set)`}`;
+    });
 }
 
 function nameOf(reference: SecretReference): string {
@@ -61,17 +64,14 @@ export function findMissingUrl(
   mappings: readonly CompiledMapping[],
 ): readonly Diagnostic[] {
   if (server.publicUrl !== undefined || server.trustedProxies.length > 0) return [];
-  const first = mappings.find(
-    ({ settings }) => settings.verify !== undefined && signsUrl(settings.verify.settings),
+  const signing = mappings.filter(
+    ({ settings: { verify } }) => verify !== undefined && signsUrl(verify.settings),
   );
-  if (first === undefined) return [];
-  return [
-    {
-      severity: 'warning',
-      code: 'PUBLIC_URL_MISSING',
-      message: 'this sender signs the address that it calls, and nothing says what that is',
-      at: first.settingsAt?.verify ?? first.at,
-      hint: 'set server.publicUrl to the address that senders call, e.g. https://hooks.example.com',
-    },
-  ];
+  return signing.slice(0, 1).map(({ settingsAt, at }) => ({
+    severity: 'warning',
+    code: 'PUBLIC_URL_MISSING',
+    message: 'this sender signs the address that it calls, and nothing says what that is',
+    at: settingsAt?.verify ?? at,
+    hint: 'set server.publicUrl to the address that senders call, e.g. https://hooks.example.com',
+  }));
 }

@@ -1,0 +1,71 @@
+import { dirname, resolve } from 'node:path';
+import { createReferenceReader } from '../config/config.ts';
+import type { Diagnostic } from '../document/document.ts';
+import { typecheckTransforms } from '../sandbox/sandbox.ts';
+import { listConversations } from './conversations.ts';
+import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
+import { noticePath } from './notice-path.ts';
+import { listProofs } from './proof-listing.ts';
+
+export interface Check {
+  readonly diagnostics: readonly Diagnostic[];
+  /** What was looked at. */
+  readonly summary: string;
+  /** Who may write into which conversation; for people. */
+  readonly conversations: readonly string[];
+  readonly proofs: readonly string[];
+  /** What was loaded; absent where there are errors. */
+  readonly generation?: Generation;
+  /** What the store does not promise; for people. */
+  readonly notes: readonly string[];
+  /** The compiler that checked the types of transforms. */
+  readonly compiler?: string;
+}
+
+/** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
+export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
+  const { diagnostics, generation, transforms } = await loadAll(file, options);
+  if (transforms === undefined) return { diagnostics, summary: '', ...NOTHING_TO_TELL };
+  const types = await typecheckTransforms(transforms.dir, transforms.refs, {
+    configDir: dirname(resolve(file)),
+  });
+  const mappings = generation?.table.mappings.length ?? 0;
+  const modules = generation?.transforms.hashes.size ?? 0;
+  return {
+    diagnostics: [...diagnostics, ...types.diagnostics],
+    summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
+    ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
+    ...(generation === undefined ? NOTHING_TO_TELL : describe(generation, options)),
+  };
+}
+
+const NOTHING_TO_TELL = { conversations: [], proofs: [], notes: [] } as const;
+
+/** What is told where there are no errors. */
+function describe(
+  generation: Generation,
+  options: GenerationOptions,
+): Pick<Check, 'generation' | 'conversations' | 'proofs' | 'notes'> {
+  const { config, table } = generation;
+  return {
+    generation,
+    conversations: listConversations(config, table.mappings),
+    proofs: proofsOf(generation, options),
+    notes: storeNotes(generation),
+  };
+}
+
+function storeNotes({ config }: Generation): readonly string[] {
+  if (!/^postgres(?:ql)?:/.test(config.settings.storage.url)) return [];
+  return [
+    'the store is in PostgreSQL: accepted work may be lost with the primary, unless synchronous_standby_names is set there ("sluice storage status" asks the database)',
+  ];
+}
+
+function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {
+  const references = createReferenceReader({ env, directory: dirname(config.file) });
+  const { path, mail } = config.settings.hooks;
+  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, references);
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
