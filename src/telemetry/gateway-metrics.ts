@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { createMappingLabel, type Registrar } from './registrar.ts';
 
 /** One attempt at a run, or its end. */
 export interface ObservedRun {
@@ -46,80 +46,75 @@ export interface GatewayMetrics {
 }
 
 const SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1_800];
-/** Mappings told apart; further ones are counted under `other`, so that series stay bounded. */
-const MAX_MAPPINGS = 200;
 
-export function createGatewayMetrics(registry: Registry): GatewayMetrics {
-  const registers = [registry];
-  const counter = (name: string, help: string, labelNames: readonly string[]): Counter =>
-    new Counter({ name, help, labelNames, registers });
-  const runs = counter('sluice_runs_total', 'Attempts at runs, by runner, mapping and result.', [
+export function createGatewayMetrics(registrar: Registrar): GatewayMetrics {
+  const mappingLabel = createMappingLabel();
+  const observeRun = runMetrics(registrar, mappingLabel);
+  const deliveries = registrar.counter('sluice_deliveries_total', 'Attempts at deliveries and callbacks.', [
+    'channel',
+    'result',
+  ]);
+  const heartbeats = registrar.counter('sluice_heartbeats_total', 'Turns of the main session.', ['result']);
+  return {
+    observeRun,
+    observeDelivery: (labels) => deliveries.inc({ ...labels }),
+    observeHeartbeat: (result) => heartbeats.inc({ result }),
+    observeTokens: tokenMetrics(registrar),
+    setAway: awayMetrics(registrar),
+    setWaiting: waitingMetrics(registrar, mappingLabel),
+  };
+}
+
+type MappingLabel = ReturnType<typeof createMappingLabel>;
+
+function runMetrics(registrar: Registrar, mappingLabel: MappingLabel): GatewayMetrics['observeRun'] {
+  const runs = registrar.counter('sluice_runs_total', 'Attempts at runs, by runner, mapping and result.', [
     'runner',
     'mapping',
     'result',
   ]);
-  const seconds = new Histogram({
-    name: 'sluice_run_seconds',
-    help: 'Time a turn of an agent took, by runner.',
+  const seconds = registrar.histogram('sluice_run_seconds', 'Time a turn of an agent took, by runner.', {
     labelNames: ['runner'],
     buckets: SECONDS,
-    registers,
   });
-  const deliveries = counter('sluice_deliveries_total', 'Attempts at deliveries and callbacks.', [
-    'channel',
-    'result',
-  ]);
-  const heartbeats = counter('sluice_heartbeats_total', 'Turns of the main session.', ['result']);
-  const tokens = counter('sluice_tokens_total', 'Tokens that turns used, where their agent says it.', [
-    'runner',
-    'turn',
-    'direction',
-  ]);
-  const away = new Gauge({
-    name: 'sluice_runner_away',
-    help: '1 for a runner that cannot be reached, so that its runs wait.',
-    labelNames: ['runner'],
-    registers,
-  });
-  const waiting = new Gauge({
-    name: 'sluice_mapping_waiting_runs',
-    help: 'Runs that wait for a limit of their mapping, or because somebody paused them.',
-    labelNames: ['mapping', 'reason'],
-    registers,
-  });
-  const paused = new Gauge({
-    name: 'sluice_queue_paused',
-    help: '1 for a mapping that is paused; * stands for all.',
-    labelNames: ['mapping'],
-    registers,
-  });
-  const mappings = new Set<string>();
-  const mappingLabel = (id = ''): string => {
-    if (mappings.size < MAX_MAPPINGS) mappings.add(id);
-    return mappings.has(id) ? id : 'other';
+  return ({ runner, mappingId, result, tookMs }) => {
+    runs.inc({ runner, mapping: mappingLabel(mappingId), result });
+    if (tookMs !== undefined) seconds.observe({ runner }, tookMs / 1000);
   };
-  return {
-    observeRun({ runner, mappingId, result, tookMs }) {
-      runs.inc({ runner, mapping: mappingLabel(mappingId), result });
-      if (tookMs !== undefined) seconds.observe({ runner }, tookMs / 1000);
-    },
-    observeDelivery: (labels) => deliveries.inc({ ...labels }),
-    observeHeartbeat: (result) => heartbeats.inc({ result }),
-    observeTokens({ runner, turn, usage: { inputTokens = 0, outputTokens = 0 } }) {
-      tokens.inc({ runner, turn, direction: 'input' }, inputTokens);
-      tokens.inc({ runner, turn, direction: 'output' }, outputTokens);
-    },
-    setAway(runners) {
-      away.reset();
-      for (const runner of runners) away.set({ runner }, 1);
-    },
-    setWaiting(found, pauses) {
-      waiting.reset();
-      for (const { mappingId, reason, waiting: runCount } of found) {
-        waiting.inc({ mapping: mappingLabel(mappingId), reason }, runCount);
-      }
-      paused.reset();
-      for (const mapping of pauses) paused.set({ mapping: mappingLabel(mapping) }, 1);
-    },
+}
+
+function tokenMetrics(registrar: Registrar): GatewayMetrics['observeTokens'] {
+  const help = 'Tokens that turns used, where their agent says it.';
+  const tokens = registrar.counter('sluice_tokens_total', help, ['runner', 'turn', 'direction']);
+  return ({ runner, turn, usage: { inputTokens = 0, outputTokens = 0 } }) => {
+    tokens.inc({ runner, turn, direction: 'input' }, inputTokens);
+    tokens.inc({ runner, turn, direction: 'output' }, outputTokens);
+  };
+}
+
+function awayMetrics(registrar: Registrar): GatewayMetrics['setAway'] {
+  const help = '1 for a runner that cannot be reached, so that its runs wait.';
+  const away = registrar.gauge('sluice_runner_away', help, ['runner']);
+  return (runners) => {
+    away.reset();
+    for (const runner of runners) away.set({ runner }, 1);
+  };
+}
+
+function waitingMetrics(registrar: Registrar, mappingLabel: MappingLabel): GatewayMetrics['setWaiting'] {
+  const waiting = registrar.gauge(
+    'sluice_mapping_waiting_runs',
+    'Runs that wait for a limit of their mapping, or because somebody paused them.',
+    ['mapping', 'reason'],
+  );
+  const help = '1 for a mapping that is paused; * stands for all.';
+  const paused = registrar.gauge('sluice_queue_paused', help, ['mapping']);
+  return (found, pauses) => {
+    waiting.reset();
+    for (const { mappingId, reason, waiting: runCount } of found) {
+      waiting.inc({ mapping: mappingLabel(mappingId), reason }, runCount);
+    }
+    paused.reset();
+    for (const mapping of pauses) paused.set({ mapping: mappingLabel(mapping) }, 1);
   };
 }

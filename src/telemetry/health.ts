@@ -91,37 +91,45 @@ interface Known {
   message: string;
 }
 
+/** What is in trouble now, by code and name. */
+interface Table extends Required<HealthOptions> {
+  readonly troubles: Map<HealthCode, Map<string, Known>>;
+}
+
 /** Makes the list of one service, empty. */
 export function createHealth({ log, clock = Date.now }: HealthOptions): Health {
-  const troubles = new Map<HealthCode, Map<string, Known>>();
-  const raise = ({ code, name = '', message }: Trouble): void => {
-    const named = troubles.get(code) ?? new Map<string, Known>();
-    const known = named.get(name);
-    if (known !== undefined) known.message = message;
-    if (known !== undefined || named.size >= MAX_NAMES) return;
-    troubles.set(code, named.set(name, { since: clock(), message }));
-    const { effect, title } = HEALTH_CONDITIONS[code];
-    log.warn({ condition: code, ...nameField(name), effect, detail: message }, title);
-  };
-  const clear = ({ code, name = '' }: Pick<Trouble, 'code' | 'name'>): void => {
-    const named = troubles.get(code);
-    const known = named?.get(name);
-    if (named === undefined || known === undefined) return;
-    named.delete(name);
-    const afterSeconds = Math.max(0, clock() - known.since) / 1000;
-    log.info({ condition: code, ...nameField(name), afterSeconds }, 'recovered');
-  };
+  const troubles: Table['troubles'] = new Map();
+  const table: Table = { troubles, log, clock };
   return {
-    raise,
-    clear,
+    raise: (trouble) => raise(table, trouble),
+    clear: (which) => clear(table, which),
     replace: (code, now) => {
       const names = new Set(now.map(({ name = '' }) => name));
-      for (const name of troubles.get(code)?.keys() ?? []) if (!names.has(name)) clear({ code, name });
-      for (const trouble of now) raise({ code, ...trouble });
+      for (const name of troubles.get(code)?.keys() ?? []) if (!names.has(name)) clear(table, { code, name });
+      for (const trouble of now) raise(table, { code, ...trouble });
     },
     unready: () => conditionsOf(troubles, 'unready'),
     degraded: () => conditionsOf(troubles, 'degraded'),
   };
+}
+
+function raise({ troubles, log, clock }: Table, { code, name = '', message }: Trouble): void {
+  const named = troubles.get(code) ?? new Map<string, Known>();
+  const known = named.get(name);
+  if (known !== undefined) known.message = message;
+  if (known !== undefined || named.size >= MAX_NAMES) return;
+  troubles.set(code, named.set(name, { since: clock(), message }));
+  const { effect, title } = HEALTH_CONDITIONS[code];
+  log.warn({ condition: code, ...nameField(name), effect, detail: message }, title);
+}
+
+function clear({ troubles, log, clock }: Table, { code, name = '' }: Pick<Trouble, 'code' | 'name'>): void {
+  const named = troubles.get(code);
+  const known = named?.get(name);
+  if (named === undefined || known === undefined) return;
+  named.delete(name);
+  const afterSeconds = Math.max(0, clock() - known.since) / 1000;
+  log.info({ condition: code, ...nameField(name), afterSeconds }, 'recovered');
 }
 
 function nameField(name: string): { readonly name?: string } {

@@ -43,10 +43,8 @@ const LEVELS: readonly (LogLevel | 'silent')[] = ['debug', 'info', 'warn', 'erro
 /** Makes a log. */
 export function createLogger(options: LogOptions = {}): Log {
   const secrets = new SecretValues();
-  const isOwn = options.destination === undefined;
-  const color = options.color ?? (isOwn && process.stderr.isTTY && (process.env['NO_COLOR'] ?? '') === '');
-  const standard = isOwn ? openStandardError() : undefined;
-  const target = options.destination ?? standard;
+  const standard = options.destination === undefined ? openStandardError() : undefined;
+  const color = options.color ?? (standard !== undefined && standardErrorHasColor());
   const shared: Shared = {
     secrets,
     threshold: LEVELS.indexOf(options.level ?? 'info'),
@@ -55,11 +53,15 @@ export function createLogger(options: LogOptions = {}): Log {
     timeText: createTimeText(),
     write: (line) => {
       const safe = secrets.replaceIn(line);
-      target?.write(shared.format === 'pretty' ? prettyLine(safe, color) : safe);
+      (options.destination ?? standard)?.write(shared.format === 'pretty' ? prettyLine(safe, color) : safe);
     },
     flush: () => standard?.flushSync(),
   };
   return wrap(shared, '');
+}
+
+function standardErrorHasColor(): boolean {
+  return process.stderr.isTTY && (process.env['NO_COLOR'] ?? '') === '';
 }
 
 /** The time as ISO 8601, made once for all lines of a millisecond: making it takes longer than the rest of a line. */
@@ -112,20 +114,12 @@ interface Shared {
 
 /** `inherited` are members of every line, each behind a comma. */
 function wrap(shared: Shared, inherited: string): Log {
-  const isEnabled = (level: LogLevel): boolean => LEVELS.indexOf(level) >= shared.threshold;
-  const at =
-    (level: LogLevel) =>
-    (fields: LogFields, message: string): void => {
-      if (!isEnabled(level)) return;
-      const head = `{"level":"${level}","time":"${shared.timeText()}"${inherited}`;
-      shared.write(`${head}${membersOf(fields)},"msg":${textToJson(message)}}\n`);
-    };
   return {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    isEnabled,
+    debug: lineWriter(shared, inherited, 'debug'),
+    info: lineWriter(shared, inherited, 'info'),
+    warn: lineWriter(shared, inherited, 'warn'),
+    error: lineWriter(shared, inherited, 'error'),
+    isEnabled: (level) => isEnabled(shared, level),
     child: (fields) => wrap(shared, inherited + membersOf(fields)),
     adopt: ({ level, format }) => {
       if (!shared.hasFixedLevel) shared.threshold = LEVELS.indexOf(level);
@@ -135,6 +129,18 @@ function wrap(shared: Shared, inherited: string): Log {
       shared.secrets.add(secret);
     },
     flush: shared.flush,
+  };
+}
+
+function isEnabled({ threshold }: Shared, level: LogLevel): boolean {
+  return LEVELS.indexOf(level) >= threshold;
+}
+
+function lineWriter(shared: Shared, inherited: string, level: LogLevel): Log['info'] {
+  return (fields, message) => {
+    if (!isEnabled(shared, level)) return;
+    const head = `{"level":"${level}","time":"${shared.timeText()}"${inherited}`;
+    shared.write(`${head}${membersOf(fields)},"msg":${textToJson(message)}}\n`);
   };
 }
 

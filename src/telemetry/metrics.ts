@@ -1,5 +1,6 @@
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { createMappingLabel, createRegistrar, type Registrar } from './registrar.ts';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 
 /** What the metrics are read from; asked at each scrape. */
 export interface MetricsSources {
@@ -72,8 +73,6 @@ export interface Metrics {
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Mapping ids told apart; requests of further ones are counted under `other`, so that series stay bounded. */
-const MAX_MAPPINGS = 200;
 const STORE_TIMEOUT_MS = 2_000;
 const SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -83,182 +82,180 @@ const BYTES = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304]
 /** Makes the metrics, process metrics included. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
-  const registers = [registry];
+  const registrar = createRegistrar(registry);
   collectDefaultMetrics({ register: registry });
-  const observe = requestMetrics(registers);
-  const backlog = backlogMetrics(registers, sources.clock ?? Date.now);
-  const transforms = sources.transforms === undefined ? undefined : transformMetrics(registers);
-  const mailboxes = sources.mailboxes === undefined ? undefined : mailboxMetrics(registers);
-  return {
-    observeRequest: observe,
-    gateway: createGatewayMetrics(registry),
-    async render() {
-      backlog(await withinTime(sources.backlog, STORE_TIMEOUT_MS));
-      if (sources.transforms !== undefined) transforms?.(sources.transforms());
-      if (sources.mailboxes !== undefined) mailboxes?.(sources.mailboxes());
-      return { contentType: registry.contentType, text: await registry.metrics() };
-    },
+  const observeRequest = requestMetrics(registrar);
+  const backlog = backlogMetrics(registrar, sources.clock ?? Date.now);
+  const transforms = sources.transforms === undefined ? undefined : transformMetrics(registrar);
+  const mailboxes = sources.mailboxes === undefined ? undefined : mailboxMetrics(registrar);
+  const render: Metrics['render'] = async () => {
+    backlog(await withinTime(sources.backlog, STORE_TIMEOUT_MS));
+    if (sources.transforms !== undefined) transforms?.(sources.transforms());
+    if (sources.mailboxes !== undefined) mailboxes?.(sources.mailboxes());
+    return { contentType: registry.contentType, text: await registry.metrics() };
+  };
+  return { observeRequest, gateway: createGatewayMetrics(registrar), render };
+}
+
+function requestMetrics(registrar: Registrar): Metrics['observeRequest'] {
+  const requests = registrar.counter(
+    'sluice_requests_total',
+    'Requests answered, by outcome, status and mapping.',
+    ['outcome', 'status', 'mapping'],
+  );
+  const seconds = timeMetrics(registrar);
+  const failures = failureMetrics(registrar);
+  const labelOf = createMappingLabel();
+  return (request) => {
+    const { outcome, status, mappingId, refusal } = request;
+    requests.inc({ outcome, status, mapping: labelOf(mappingId) });
+    seconds(request);
+    if (refusal !== undefined) failures(refusal);
   };
 }
 
-function requestMetrics(registers: Registry[]): (request: ObservedRequest) => void {
-  const requests = new Counter({
-    name: 'sluice_requests_total',
-    help: 'Requests answered, by outcome, status and mapping.',
-    labelNames: ['outcome', 'status', 'mapping'],
-    registers,
-  });
-  const bodies = new Histogram({
-    name: 'sluice_request_body_bytes',
-    help: 'Bytes of request bodies that were read.',
-    buckets: BYTES,
-    registers,
-  });
-  const seconds = (name: string, help: string): Histogram =>
-    new Histogram({ name, help, buckets: SECONDS, registers });
+/** Times of the steps of a request, and the size of its body. */
+function timeMetrics(registrar: Registrar): Metrics['observeRequest'] {
+  const help = 'Bytes of request bodies that were read.';
+  const bodies = registrar.histogram('sluice_request_body_bytes', help, { buckets: BYTES });
+  const seconds = (name: string, text: string) => registrar.histogram(name, text, { buckets: SECONDS });
   const took = seconds('sluice_request_seconds', 'Time from the end of the headers to the answer.');
   const proved = seconds('sluice_proof_seconds', "Time in which senders' proofs were judged.");
   const evaluated = seconds('sluice_evaluate_seconds', 'Time of the evaluation, transforms included.');
   const stored = seconds('sluice_store_seconds', 'Time until accepted work was on disk.');
-  const failures = failureMetrics(registers);
-  const mappings = new Set<string>();
-  const labelOf = (mappingId: string | undefined): string => {
-    if (mappingId === undefined) return '';
-    if (mappings.size < MAX_MAPPINGS) mappings.add(mappingId);
-    return mappings.has(mappingId) ? mappingId : 'other';
-  };
-  return (request) => {
-    const { outcome, status, proofMs, evaluateMs, storeMs } = request;
-    requests.inc({ outcome, status, mapping: labelOf(request.mappingId) });
-    took.observe(request.tookMs / 1000);
+  return ({ tookMs, proofMs, evaluateMs, storeMs, bodyBytes }) => {
+    took.observe(tookMs / 1000);
     if (proofMs !== undefined) proved.observe(proofMs / 1000);
-    if (request.refusal !== undefined) failures(request.refusal);
     // Probes and refused requests would drown the sizes and times of hooks.
     if (evaluateMs === undefined) return;
-    bodies.observe(request.bodyBytes);
+    bodies.observe(bodyBytes);
     evaluated.observe(evaluateMs / 1000);
     if (storeMs !== undefined) stored.observe(storeMs / 1000);
   };
 }
 
 /** Reasons and schemes are words of our own, so the series are bounded. */
-function failureMetrics(registers: Registry[]): (refusal: NonNullable<ObservedRequest['refusal']>) => void {
-  const auth = new Counter({
-    name: 'sluice_auth_failures_total',
-    help: 'Requests refused before their proof, by reason.',
-    labelNames: ['reason'],
-    registers,
-  });
-  const verify = new Counter({
-    name: 'sluice_verify_failures_total',
-    help: 'Requests refused on paths with a proof of their own, by scheme and reason.',
-    labelNames: ['scheme', 'reason'],
-    registers,
-  });
+function failureMetrics(registrar: Registrar): Show<NonNullable<ObservedRequest['refusal']>> {
+  const auth = registrar.counter(
+    'sluice_auth_failures_total',
+    'Requests refused before their proof, by reason.',
+    ['reason'],
+  );
+  const verify = registrar.counter(
+    'sluice_verify_failures_total',
+    'Requests refused on paths with a proof of their own, by scheme and reason.',
+    ['scheme', 'reason'],
+  );
   return ({ reason, scheme }) => {
     auth.inc({ reason });
     if (scheme !== undefined) verify.inc({ scheme, reason });
   };
 }
 
-function backlogMetrics(
-  registers: Registry[],
-  clock: () => number,
-): (backlog: BacklogFigures | undefined) => void {
-  const gauge = (name: string, help: string, labelNames: readonly string[] = []): Gauge =>
-    new Gauge({ name, help, labelNames, registers });
-  const up = gauge('sluice_store_up', 'Whether the store answered this scrape.');
-  const work = gauge('sluice_work', 'Stored work, by kind and state.', ['kind', 'state']);
-  const bytes = gauge('sluice_backlog_bytes', 'Bytes of runs that are queued or active.');
-  const oldest = gauge('sluice_backlog_oldest_seconds', 'Age of the oldest queued run; 0 where none waits.');
-  const oldestDead = gauge(
-    'sluice_dead_oldest_seconds',
-    'Time since the oldest dead letter (run, delivery, callback or event) was given up; 0 where there is none.',
-  );
-  const since = (at: number | undefined): number => (at === undefined ? 0 : Math.max(0, clock() - at) / 1000);
+function backlogMetrics(registrar: Registrar, clock: () => number): Show<BacklogFigures | undefined> {
+  const up = registrar.gauge('sluice_store_up', 'Whether the store answered this scrape.');
+  const work = workMetrics(registrar);
+  const ages = ageMetrics(registrar, clock);
   return (backlog) => {
     up.set(backlog === undefined ? 0 : 1);
+    // Old figures would look like fresh ones.
     if (backlog === undefined) {
-      // Old figures would look like fresh ones.
-      work.reset();
-      bytes.remove();
-      oldest.remove();
-      oldestDead.remove();
+      work.remove();
+      ages.remove();
       return;
     }
-    work.set({ kind: 'run', state: 'queued' }, backlog.queuedRuns);
-    work.set({ kind: 'run', state: 'active' }, backlog.activeRuns);
-    work.set({ kind: 'run', state: 'dead' }, backlog.deadRuns);
-    work.set({ kind: 'outbox', state: 'queued' }, backlog.queuedOutbox);
-    work.set({ kind: 'outbox', state: 'dead' }, backlog.deadOutbox);
-    work.set({ kind: 'event', state: 'pending' }, backlog.pendingEvents);
-    work.set({ kind: 'event', state: 'dead' }, backlog.deadEvents);
-    bytes.set(backlog.bytes);
-    oldest.set(since(backlog.oldestQueuedAt));
-    oldestDead.set(since(backlog.oldestDeadAt));
+    work.set(backlog);
+    ages.set(backlog);
   };
 }
 
-function transformMetrics(registers: Registry[]): (figures: TransformFigures) => void {
-  const calls = new Counter({
-    name: 'sluice_transform_calls_total',
-    help: 'Transform calls answered, by result.',
-    labelNames: ['result'],
-    registers,
-  });
-  const workers = new Gauge({
-    name: 'sluice_transform_pool',
-    help: 'Worker processes that are ready, and calls that run or wait.',
-    labelNames: ['state'],
-    registers,
-  });
-  const spawned = new Counter({
-    name: 'sluice_transform_workers_spawned_total',
-    help: 'Worker processes started.',
-    registers,
-  });
-  const breakers = new Gauge({
-    name: 'sluice_transform_breakers_open',
-    help: 'Modules that are not called because they failed too often.',
-    registers,
-  });
+type Show<Figures> = (figures: Figures) => void;
+
+/** Figures that are removed where they are not known. */
+interface StoreFigures {
+  set(backlog: BacklogFigures): void;
+  remove(): void;
+}
+
+const WORK = [
+  { kind: 'run', state: 'queued', figure: 'queuedRuns' },
+  { kind: 'run', state: 'active', figure: 'activeRuns' },
+  { kind: 'run', state: 'dead', figure: 'deadRuns' },
+  { kind: 'outbox', state: 'queued', figure: 'queuedOutbox' },
+  { kind: 'outbox', state: 'dead', figure: 'deadOutbox' },
+  { kind: 'event', state: 'pending', figure: 'pendingEvents' },
+  { kind: 'event', state: 'dead', figure: 'deadEvents' },
+] as const;
+
+function workMetrics(registrar: Registrar): StoreFigures {
+  const work = registrar.gauge('sluice_work', 'Stored work, by kind and state.', ['kind', 'state']);
+  const bytes = registrar.gauge('sluice_backlog_bytes', 'Bytes of runs that are queued or active.');
+  return {
+    set: (backlog) => {
+      for (const { figure, ...labels } of WORK) work.set(labels, backlog[figure]);
+      bytes.set(backlog.bytes);
+    },
+    remove: () => {
+      work.reset();
+      bytes.remove();
+    },
+  };
+}
+
+function ageMetrics(registrar: Registrar, clock: () => number): StoreFigures {
+  const age = 'Age of the oldest queued run; 0 where none waits.';
+  const oldest = registrar.gauge('sluice_backlog_oldest_seconds', age);
+  const sinceDeath =
+    'Time since the oldest dead letter (run, delivery, callback or event) was given up; 0 where there is none.';
+  const oldestDead = registrar.gauge('sluice_dead_oldest_seconds', sinceDeath);
+  const since = (at: number | undefined): number => (at === undefined ? 0 : Math.max(0, clock() - at) / 1000);
+  return {
+    set: ({ oldestQueuedAt, oldestDeadAt }) => {
+      oldest.set(since(oldestQueuedAt));
+      oldestDead.set(since(oldestDeadAt));
+    },
+    remove: () => {
+      oldest.remove();
+      oldestDead.remove();
+    },
+  };
+}
+
+function transformMetrics(registrar: Registrar): Show<TransformFigures> {
+  const help = 'Transform calls answered, by result.';
+  const calls = registrar.counter('sluice_transform_calls_total', help, ['result']);
+  const pools = poolMetrics(registrar);
+  const breakers = registrar.gauge(
+    'sluice_transform_breakers_open',
+    'Modules that are not called because they failed too often.',
+  );
   return (figures) => {
     // The sandbox counts by itself; its totals replace ours.
     calls.reset();
     for (const [result, count] of Object.entries(figures.calls)) calls.inc({ result }, count);
-    const total = (pick: (pool: TransformFigures['pools'][number]) => number): number =>
-      figures.pools.reduce((sum, pool) => sum + pick(pool), 0);
-    workers.set(
-      { state: 'ready' },
-      total((pool) => pool.ready),
-    );
-    workers.set(
-      { state: 'running' },
-      total((pool) => pool.running),
-    );
-    workers.set(
-      { state: 'waiting' },
-      total((pool) => pool.waiting),
-    );
-    spawned.reset();
-    spawned.inc(total((pool) => pool.spawned));
+    pools(figures.pools);
     breakers.set(figures.breakers.length);
   };
 }
 
-function mailboxMetrics(registers: Registry[]): (mailboxes: readonly MailboxFigures[]) => void {
-  const state = new Gauge({
-    name: 'sluice_mailbox_state',
-    help: '1 for the state each mailbox is in.',
-    labelNames: ['mailbox', 'state'],
-    registers,
-  });
-  const messages = new Counter({
-    name: 'sluice_mail_messages_total',
-    help: 'Messages read, by what became of them.',
-    labelNames: ['mailbox', 'result'],
-    registers,
-  });
+function poolMetrics(registrar: Registrar): Show<TransformFigures['pools']> {
+  const help = 'Worker processes that are ready, and calls that run or wait.';
+  const workers = registrar.gauge('sluice_transform_pool', help, ['state']);
+  const spawned = registrar.counter('sluice_transform_workers_spawned_total', 'Worker processes started.');
+  return (pools) => {
+    const total = (figure: keyof TransformFigures['pools'][number]): number =>
+      pools.reduce((sum, pool) => sum + pool[figure], 0);
+    for (const state of ['ready', 'running', 'waiting'] as const) workers.set({ state }, total(state));
+    spawned.reset();
+    spawned.inc(total('spawned'));
+  };
+}
+
+function mailboxMetrics(registrar: Registrar): Show<readonly MailboxFigures[]> {
+  const states = '1 for the state each mailbox is in.';
+  const state = registrar.gauge('sluice_mailbox_state', states, ['mailbox', 'state']);
+  const results = 'Messages read, by what became of them.';
+  const messages = registrar.counter('sluice_mail_messages_total', results, ['mailbox', 'result']);
   return (mailboxes) => {
     state.reset();
     // The readers count by themselves; their totals replace ours.
