@@ -2,6 +2,7 @@ import type { KeepRequests } from '../config/config.ts';
 import { type Generation, type LiveGeneration, noticePath } from '../generation/generation.ts';
 import { createDecisionAdvisor } from '../analysis/analysis.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
 import { type KnownTokens, knownTokens, type ServerGeneration } from '../server/server.ts';
 import { KEPT_LIMITS } from '../storage/storage.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -39,42 +40,50 @@ function hooksFor(
   };
 }
 
+type ServingOptions = Pick<ServiceOptions, 'keepRequests' | 'recording' | 'role'>;
+
 /** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
-export function servedGeneration(
-  live: LiveGeneration,
-  {
-    keepRequests: defaults = {},
-    recording,
-    role,
-  }: Pick<ServiceOptions, 'keepRequests' | 'recording' | 'role'>,
-): () => ServerGeneration {
+export function servedGeneration(live: LiveGeneration, options: ServingOptions): () => ServerGeneration {
   let source: Generation | undefined;
   let served: ServerGeneration | undefined;
   return () => {
     if (served !== undefined && source === live.generation) return served;
     source = live.generation;
-    const { id, config, table, evaluate } = source;
-    const names = new Set(table.mappings.map(({ match }) => match.path));
-    served = {
-      id,
-      ...hooksFor(role, config.settings.hooks),
-      gatewayToken: config.settings.gateway.token,
-      tokens: tokensOf(source),
-      canTake: (path) =>
-        recording !== undefined ||
-        isBuiltInRoute(path) ||
-        config.settings.hooks.unmatched === 'skip' ||
-        table.canTake(path),
-      knowsName: (path) => isBuiltInRoute(path) || names.has(path),
-      settingsOf: (path) => table.settingsOf(path),
-      findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
-      noticePath: noticePath(config.settings.hooks.mail),
-      keepRequests: keepRequests(config.settings.storage.keepRequests, defaults),
-      evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),
-      takesAnyFormat: recording !== undefined,
-      advise: createDecisionAdvisor(table),
-    };
+    served = asServed(source, options);
     return served;
+  };
+}
+
+function asServed(
+  generation: Generation,
+  { keepRequests: defaults = {}, recording, role }: ServingOptions,
+): ServerGeneration {
+  const { id, config, table, evaluate } = generation;
+  const { hooks, gateway, storage } = config.settings;
+  return {
+    ...answersOf(table, recording !== undefined || hooks.unmatched === 'skip'),
+    id,
+    ...hooksFor(role, hooks),
+    gatewayToken: gateway.token,
+    tokens: tokensOf(generation),
+    noticePath: noticePath(hooks.mail),
+    keepRequests: keepRequests(storage.keepRequests, defaults),
+    evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),
+    takesAnyFormat: recording !== undefined,
+  };
+}
+
+type TableAnswers = 'canTake' | 'knowsName' | 'settingsOf' | 'findPassedOver' | 'advise';
+
+/** What the table says of a hook name before a mapping is chosen, and of a decision. */
+function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneration, TableAnswers> {
+  const names = new Set(table.mappings.map(({ match }) => match.path));
+  return {
+    canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
+    knowsName: (path) => isBuiltInRoute(path) || names.has(path),
+    settingsOf: (path) => table.settingsOf(path),
+    findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
+    advise: createDecisionAdvisor(table),
   };
 }
 

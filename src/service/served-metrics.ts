@@ -10,19 +10,17 @@ export interface ServedMetrics {
   stop(): Promise<void>;
 }
 
+/** Whose figures are served. */
+interface Measured {
+  readonly storage: Storage;
+  readonly sandbox: Sandbox;
+  readonly mailboxes: () => readonly MailboxFigures[];
+  readonly log: Log;
+}
+
 export async function startMetrics(
   settings: Settings,
-  {
-    storage,
-    sandbox,
-    mailboxes,
-    log,
-  }: {
-    readonly storage: Storage;
-    readonly sandbox: Sandbox;
-    readonly mailboxes: () => readonly MailboxFigures[];
-    readonly log: Log;
-  },
+  { storage, sandbox, mailboxes, log }: Measured,
 ): Promise<ServedMetrics | undefined> {
   if (settings.metrics === undefined) return undefined;
   const metrics = await openMetrics({

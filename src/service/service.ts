@@ -1,5 +1,6 @@
 import { Gateway } from '../gateway/gateway.ts';
 import {
+  conversationOwners,
   type Generation,
   type LiveGeneration,
   openLiveGeneration,
@@ -8,15 +9,15 @@ import {
 import { LiveMail, ownDoor } from '../mail/mail.ts';
 import { fetchJson } from '../outgoing/outgoing.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
-import { type RunningServer, startServer } from '../server/server.ts';
+import { type RunningServer, type ServerDeps, startServer } from '../server/server.ts';
 import { openStorage, prepareStorage, type PreparedStorage, type Storage } from '../storage/storage.ts';
-import { createHealth, type Health, type MailboxFigures } from '../telemetry/telemetry.ts';
+import { createHealth, type Health, type Log, type MailboxFigures } from '../telemetry/telemetry.ts';
 import { logSandboxEvent, sayMissingWalls } from './log-sandbox.ts';
 import { type Looking, type Onlooker, watchedStorage } from './onlooker.ts';
 import { keepPruning } from './pruning.ts';
 import { servedGeneration } from './served-generation.ts';
 import { type ServedMetrics, startMetrics } from './served-metrics.ts';
-import type { ServiceOptions } from './service-options.ts';
+import type { ServiceOptions, ServiceRole } from './service-options.ts';
 import { sayMissingSecrets, watchHealth } from './watch-health.ts';
 
 export type { ConsoleParts, Onlooker } from './onlooker.ts';
@@ -46,26 +47,29 @@ export interface Service {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const opened: Closing[] = [];
   try {
-    const parts = await openParts(options, opened);
-    const { live, server, failed } = parts;
-    return {
-      url: server.url,
-      get generation() {
-        return live.generation;
-      },
-      tokenWasMade: live.tokenWasMade,
-      failed,
-      watchedPaths: () => live.generation.watchedPaths,
-      reload: () => live.reload(),
-      stop: once(async () => {
-        await stopParts(parts);
-        options.log.flush();
-      }),
-    };
+    return serviceOf(await openParts(options, opened), options.log);
   } catch (error) {
     for (const close of opened.toReversed()) await close().catch(() => undefined);
     throw error;
   }
+}
+
+function serviceOf(parts: Parts, log: Log): Service {
+  const { live, server, failed } = parts;
+  return {
+    url: server.url,
+    get generation() {
+      return live.generation;
+    },
+    tokenWasMade: live.tokenWasMade,
+    failed,
+    watchedPaths: () => live.generation.watchedPaths,
+    reload: () => live.reload(),
+    stop: once(async () => {
+      await stopParts(parts);
+      log.flush();
+    }),
+  };
 }
 
 type Closing = () => Promise<unknown>;
@@ -83,36 +87,76 @@ interface Parts extends Wiring {
 
 /** Each part is noted in `opened`, so that it can be closed if a later one does not start. */
 async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Parts> {
-  const { log } = options;
-  const health = createHealth({ log });
   const prepared = prepareStorage();
   opened.push(() => prepared.end());
-  const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(log, event) });
-  opened.push(() => sandbox.stop());
-  const live = await openLiveGeneration({ ...options, health }, sandbox);
-  sayMissingWalls(log, live, sandbox);
-  const { settings } = live.generation.config;
-  const storage = await openStore(live.generation, prepared, options);
-  opened.push(() => storage.close());
-  const reading: { mail?: LiveMail } = {};
-  const mailboxes = (): readonly MailboxFigures[] => reading.mail?.figures ?? [];
-  const metrics = await startMetrics(settings, { storage, sandbox, mailboxes, log });
-  if (metrics !== undefined) opened.push(metrics.stop);
-  const gateway = openGateway(options, { live, storage, health, metrics });
-  opened.push(() => gateway.stop(0));
-  storage.onOutsideChange(() => {
-    gateway.notifyOutside();
-    reading.mail?.lookAtStore();
-  });
-  const performs = options.recording?.performs !== false;
-  if (performs) await gateway.start();
+  const reading: Reading = {};
+  const evaluating = await openEvaluating(options, opened);
+  const wiring = await openPerforming(options, { ...evaluating, prepared, reading }, opened);
+  const { live, storage, health } = wiring;
+  const { sandbox } = evaluating;
   sayMissingSecrets(health, live.generation);
   const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
   const stopWatching = watchHealth(health, { sandbox, storage, failed });
   opened.push(() => Promise.resolve(stopWatching()));
-  const wiring = { live, storage, gateway, health, metrics };
-  const onNotice = (): void => reading.mail?.wake();
+  const intake = await openIntake(options, { ...wiring, reading }, opened);
+  const stopPruning = performsWork(options) ? keepPruning(storage, live, options) : (): void => undefined;
+  return { ...wiring, ...intake, sandbox, failed, stopWatching, stopPruning };
+}
+
+const performsWork = ({ recording }: ServiceOptions): boolean => recording?.performs !== false;
+
+/** The reader of mail is opened last, and asked by parts that are there before it. */
+interface Reading {
+  mail?: LiveMail;
+}
+
+type Evaluating = Pick<Parts, 'health' | 'sandbox' | 'live'>;
+
+/** What evaluates requests. */
+async function openEvaluating(options: ServiceOptions, opened: Closing[]): Promise<Evaluating> {
+  const { log } = options;
+  const health = createHealth({ log });
+  const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(log, event) });
+  opened.push(() => sandbox.stop());
+  const live = await openLiveGeneration({ ...options, health }, sandbox);
+  sayMissingWalls(log, live, sandbox);
+  return { health, sandbox, live };
+}
+
+/** What keeps the work and performs it. */
+async function openPerforming(
+  options: ServiceOptions,
+  given: Evaluating & { readonly prepared: PreparedStorage; readonly reading: Reading },
+  opened: Closing[],
+): Promise<Wiring> {
+  const { live, health, sandbox, prepared, reading } = given;
+  const storage = await openStore(live.generation, prepared, options);
+  opened.push(() => storage.close());
+  const { settings } = live.generation.config;
+  const mailboxes = (): readonly MailboxFigures[] => reading.mail?.figures ?? [];
+  const metrics = await startMetrics(settings, { storage, sandbox, mailboxes, log: options.log });
+  if (metrics !== undefined) opened.push(metrics.stop);
+  const gateway = openGateway(options, { live, storage, health, metrics });
+  opened.push(() => gateway.stop(0));
+  storage.onOutsideChange(() => lookAtStore(gateway, reading));
+  if (performsWork(options)) await gateway.start();
+  return { live, storage, gateway, health, metrics };
+}
+
+/** The command line has changed what is stored. */
+function lookAtStore(gateway: Gateway, { mail }: Reading): void {
+  gateway.notifyOutside();
+  mail?.lookAtStore();
+}
+
+/** What takes requests and mail. */
+async function openIntake(
+  options: ServiceOptions,
+  { reading, ...wiring }: Wiring & { readonly reading: Reading },
+  opened: Closing[],
+): Promise<Pick<Parts, 'server' | 'onlooker' | 'mail'>> {
   const looking: Looking = {};
+  const onNotice = (): void => reading.mail?.wake();
   const server = await listen(options, { ...wiring, onNotice, looking });
   opened.push(() => server.stop());
   const onlooker = await openOnlooker(options, { ...wiring, server, looking });
@@ -120,8 +164,7 @@ async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Pa
   const mail = followReloads(options, { ...wiring, server, looking });
   reading.mail = mail;
   opened.push(() => mail.stop());
-  const stopPruning = performs ? keepPruning(storage, live, options) : (): void => undefined;
-  return { ...wiring, sandbox, server, mail, onlooker, failed, stopWatching, stopPruning };
+  return { server, onlooker, mail };
 }
 
 async function stopParts(parts: Parts): Promise<void> {
@@ -139,15 +182,14 @@ async function stopParts(parts: Parts): Promise<void> {
   await storage.close();
 }
 
+interface Served extends Wiring {
+  readonly server: RunningServer;
+  readonly looking: Looking;
+}
+
 async function openOnlooker(
   { openConsole }: ServiceOptions,
-  {
-    live,
-    storage,
-    gateway,
-    server,
-    looking,
-  }: Wiring & { readonly server: RunningServer; readonly looking: Looking },
+  { live, storage, gateway, server, looking }: Served,
 ): Promise<Onlooker | undefined> {
   const onlooker = await openConsole?.({
     url: server.url,
@@ -164,7 +206,7 @@ function openGateway(
   { log, role }: ServiceOptions,
   { live, storage, health, metrics }: Omit<Wiring, 'gateway'>,
 ): Gateway {
-  const gateway = new Gateway({
+  return new Gateway({
     storage,
     configuration: live.effects,
     log,
@@ -172,23 +214,17 @@ function openGateway(
     performs: role !== 'front',
     ...(metrics === undefined ? {} : { metrics: metrics.metrics.gateway }),
   });
-  return gateway;
 }
 
 function openStore(
-  { config, table: { mappings } }: Generation,
+  generation: Generation,
   prepared: PreparedStorage,
   { role = 'all', version = '', log }: ServiceOptions,
 ): Promise<Storage> {
-  const { storage, gateway, hooks } = config.settings;
-  if (role !== 'all' && storage.url.startsWith('sqlite:')) {
-    throw new Error(
-      `--role ${role} needs a store that several services share: set storage.url to postgres://USER:PASSWORD@HOST/DATABASE, or leave --role out`,
-    );
-  }
-  const owners = Object.fromEntries(mappings.map(({ id, owner }) => [id, owner]));
+  const { storage, gateway } = generation.config.settings;
+  if (role !== 'all' && storage.url.startsWith('sqlite:')) throw notShared(role);
   return openStorage(storage.url, {
-    owners: { mappings: owners, sharedPrefixes: hooks.sessionKeys.shared },
+    owners: conversationOwners(generation),
     mode: 'performer',
     prepared,
     replica: { role, version, leaseMs: storage.leaseSeconds * 1000 },
@@ -200,22 +236,26 @@ function openStore(
   });
 }
 
+function notShared(role: ServiceRole): Error {
+  return new Error(
+    `--role ${role} needs a store that several services share: set storage.url to postgres://USER:PASSWORD@HOST/DATABASE, or leave --role out`,
+  );
+}
+
 /** Lets gateway and mailbox follow the live configuration; mail takes the way every request goes. */
 function followReloads(
   { log, role, readMail: isWanted = false }: ServiceOptions,
-  wiring: Omit<Wiring, 'metrics'> & { readonly server: RunningServer; readonly looking: Looking },
+  { live, storage, gateway, server, health, looking }: Served,
 ): LiveMail {
-  const { live, storage, gateway, server, health } = wiring;
-  // A worker takes no hooks, and so no mail.
-  const door = ownDoor((hook) => server.deliver(hook));
-  const mail = new LiveMail({ store: storage, door, log, health });
+  const mail = new LiveMail({ store: storage, door: ownDoor((hook) => server.deliver(hook)), log, health });
   const apply = (): void => {
+    // A worker takes no hooks, and so no mail.
     if (isWanted && role !== 'worker') mail.apply(live.generation.config.settings.hooks.mail);
   };
   live.onReplaced(() => {
     gateway.reconfigure(live.effects);
     sayMissingSecrets(health, live.generation);
-    wiring.looking.onlooker?.replaced();
+    looking.onlooker?.replaced();
     apply();
   });
   apply();
@@ -230,17 +270,15 @@ interface Wiring {
   readonly health: Health;
 }
 
+interface Listening extends Wiring {
+  /** Mail is said to have come. */
+  readonly onNotice: () => void;
+  readonly looking: Looking;
+}
+
 function listen(
   options: ServiceOptions,
-  {
-    live,
-    storage,
-    gateway,
-    health,
-    metrics,
-    onNotice,
-    looking,
-  }: Wiring & { readonly onNotice: () => void; readonly looking: Looking },
+  { live, storage, gateway, health, metrics, onNotice, looking }: Listening,
 ): Promise<RunningServer> {
   return startServer({
     server: live.generation.config.settings.server,
@@ -251,11 +289,15 @@ function listen(
     onAccepted: () => gateway.notify(),
     onNotice,
     fetchJson: fetchIssuer,
-    waitForRun: async (runId, ms, signal) =>
-      (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId),
+    waitForRun: runWaiter({ gateway, storage }),
     ...(metrics === undefined ? {} : { metrics: metrics.metrics }),
     ...(options.onDecision === undefined ? {} : { onDecision: options.onDecision }),
   });
+}
+
+function runWaiter({ gateway, storage }: Pick<Wiring, 'gateway' | 'storage'>): ServerDeps['waitForRun'] {
+  return async (runId, ms, signal) =>
+    (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId);
 }
 
 /** An issuer that does not answer within this holds up its own sender only. */

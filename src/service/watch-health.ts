@@ -19,33 +19,33 @@ export function watchHealth(health: Health, { sandbox, storage, failed }: Watche
     const message = 'the store has failed; restart the service';
     health.raise({ code: 'store_cannot_accept', name: 'engine', message });
   });
-  const tell = (state: StorageHealth): void => {
-    const trouble = state.kind === 'ok' ? [] : [{ name: 'writes', message: state.message }];
-    const isReplaced = state.kind === 'unavailable' && state.code === 'replaced';
-    health.replace('store_replaced', isReplaced ? trouble : []);
-    if (trouble.length === 0 || isReplaced) health.clear({ code: 'store_cannot_accept', name: 'writes' });
-    else health.raise({ code: 'store_cannot_accept', ...trouble[0]! });
-  };
-  tell(storage.health());
-  storage.onHealthChange(tell);
+  sayStore(health, storage.health());
+  storage.onHealthChange((state) => sayStore(health, state));
   const { lease } = storage;
   lease?.onChange((isHeld) => {
     const message = 'its runs were ended and put back; others take them until the database is reached again';
     health.replace('lease_lost', isHeld ? [] : [{ message }]);
   });
-  const look = (): void => {
-    const { ok, reason = 'transforms cannot run' } = sandbox.health;
-    health.replace('transforms_cannot_run', ok ? [] : [{ message: reason }]);
-    health.replace(
-      'transform_failing',
-      sandbox.stats.breakers.map(({ module }) => ({
-        name: module,
-        message: 'it failed too often and is tried again after a while; its requests get 503 until then',
-      })),
-    );
-  };
-  const timer = setInterval(look, WATCH_MS).unref();
+  const timer = setInterval(() => saySandbox(health, sandbox), WATCH_MS).unref();
   return () => clearInterval(timer);
+}
+
+function sayStore(health: Health, state: StorageHealth): void {
+  const trouble = state.kind === 'ok' ? [] : [{ name: 'writes', message: state.message }];
+  const isReplaced = state.kind === 'unavailable' && state.code === 'replaced';
+  health.replace('store_replaced', isReplaced ? trouble : []);
+  if (trouble.length === 0 || isReplaced) health.clear({ code: 'store_cannot_accept', name: 'writes' });
+  else health.raise({ code: 'store_cannot_accept', ...trouble[0]! });
+}
+
+function saySandbox(health: Health, sandbox: Sandbox): void {
+  const { ok, reason = 'transforms cannot run' } = sandbox.health;
+  const message = 'it failed too often and is tried again after a while; its requests get 503 until then';
+  health.replace('transforms_cannot_run', ok ? [] : [{ message: reason }]);
+  health.replace(
+    'transform_failing',
+    sandbox.stats.breakers.map(({ module }) => ({ name: module, message })),
+  );
 }
 
 /** Paths that refuse everything, because none of their secrets is there. */
