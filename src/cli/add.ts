@@ -12,7 +12,7 @@ import { openAsker, type Asker } from './mail-asker.ts';
 import { planSample, type SamplePlan } from './sample-plan.ts';
 import { SENDERS, SENDER_NAMES, type Sender, type SenderName } from './sender-catalogue.ts';
 import { CliError, type Terminal } from './terminal.ts';
-import { openWorkbench } from './workbench.ts';
+import { openWorkbench, type Workbench } from './workbench.ts';
 import { editConfig, writePlan, type Plan, type Secret } from './write-plan.ts';
 
 export interface AddFlags extends ConfigFlags {
@@ -33,9 +33,7 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
     mappings: settings.hooks.mappingsDir,
     cases: findCasesFolder(terminal, flags, undefined),
   };
-  if (!/^[a-z0-9][a-z0-9_-]{0,62}$/.test(name)) {
-    throw new CliError(`a name has small letters, digits, "-" and "_", found ${JSON.stringify(name)}`, 2);
-  }
+  refuseOddName(name);
   refuseTwin(places, name);
   const plan = await makePlan(terminal, name, { flags, places, settings });
   if (flags.dryRun === true) return show(terminal, plan, places);
@@ -43,6 +41,12 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
   await editConfig(terminal, file, plan);
   await finish(cli, flags, { places, written });
   for (const step of plan.steps) terminal.out(step);
+}
+
+/** A name becomes the name of files and the end of an address. */
+function refuseOddName(name: string): void {
+  if (/^[a-z0-9][a-z0-9_-]{0,62}$/.test(name)) return;
+  throw new CliError(`a name has small letters, digits, "-" and "_", found ${JSON.stringify(name)}`, 2);
 }
 
 /** Of a sender that is known, or made from a sample of what another one sends. */
@@ -73,44 +77,54 @@ async function planKnown(terminal: Terminal, name: SenderName, given: Setting): 
   const { flags, places, settings } = given;
   const sender = SENDERS[name];
   const comment = flags.comment === true;
-  if (comment && sender.comments === undefined) {
-    throw new CliError(`--comment is for senders with issues to comment on: github, found ${name}`, 2);
-  }
+  if (comment && sender.comments === undefined) throw nothingToComment(name);
   const ask = await openAsker(terminal, flags.dryRun !== true);
   const files = await planSender(name, sender, { places, comment });
   const secret = await secretOf(terminal, name, { sender, ask, ...given });
   const token = comment ? await commentToken(terminal, { ask, ...given }) : undefined;
+  const secrets: OwnSecrets = token === undefined ? [secret] : [secret, token];
   return {
     files,
-    secrets: token === undefined ? [secret] : [secret, token],
+    secrets,
     edits: [...serviceEdits(settings, flags), ...(token === undefined ? [] : channelEdits(settings, token))],
-    steps: stepsOfKnown(terminal, name, { secret, token, given }),
+    steps: stepsOfKnown(terminal, name, { ...given, secrets }),
   };
 }
+
+function nothingToComment(name: SenderName): CliError {
+  return new CliError(`--comment is for senders with issues to comment on: github, found ${name}`, 2);
+}
+
+/** The sender's secret first, then what its channel needs. */
+type OwnSecrets = readonly [Secret, ...Secret[]];
 
 /** What the person does at the sender, and how to try it before. */
 function stepsOfKnown(
   terminal: Terminal,
   name: SenderName,
-  {
-    secret,
-    token,
-    given,
-  }: { readonly secret: Secret; readonly token: Secret | undefined; readonly given: Setting },
+  given: Setting & { readonly secrets: OwnSecrets },
 ): readonly string[] {
-  const { places } = given;
+  const { places, secrets } = given;
   const sender = SENDERS[name];
-  const facts = { url: addressOf(name, given), secretFile: shown(terminal, places, secret.file) };
+  const facts = { url: addressOf(name, given), secretFile: shown(terminal, places, secrets[0].file) };
   return [
     '',
     `Set up ${sender.title}:`,
     ...numbered(sender.setUp(facts)),
-    ...later(terminal, places, [secret, ...(token === undefined ? [] : [token])]),
+    ...later(terminal, places, secrets),
     ...(sender.signsAddress === true ? needsAddress(given) : []),
-    '',
-    `Try it without ${sender.title}, while "sluice dev" runs:`,
-    `  sluice send ${shown(terminal, places, join(places.cases, `${sender.cases[0]}.request.yaml`))} --sign`,
+    ...trySteps(`Try it without ${sender.title}`, terminal, { places, name: sender.cases[0] }),
   ];
+}
+
+/** How to send a golden case to a service that runs here. */
+function trySteps(
+  head: string,
+  terminal: Terminal,
+  { places, name }: { readonly places: Places; readonly name: string },
+): readonly string[] {
+  const file = shown(terminal, places, join(places.cases, `${name}.request.yaml`));
+  return ['', `${head}, while "sluice dev" runs:`, `  sluice send ${file} --sign`];
 }
 
 async function planOf(
@@ -118,27 +132,34 @@ async function planOf(
   { files, scheme }: SamplePlan,
   given: Setting & { readonly name: string },
 ): Promise<Plan> {
-  const { name, places, settings, flags } = given;
-  const file = secretFileOf(name);
-  const here = shown(terminal, places, file);
-  const secret: Secret = { file, value: await sampleSecret(terminal, flags, scheme) };
+  const { name, settings, flags } = given;
+  const value = await sampleSecret(terminal, flags, scheme);
+  const secret: Secret = { file: secretFileOf(name), value };
   return {
     files,
     secrets: [secret],
     edits: serviceEdits(settings, flags),
-    steps: [
-      '',
-      'Read the mapping: it was made from one payload. Then set up the sender:',
-      `  Address: ${addressOf(name, given)}`,
-      scheme === undefined
-        ? `  Header: Authorization: Bearer …, with what "cat ${here}" prints in place of the dots.`
-        : `  It signs what it sends (${scheme}): "sluice verify" judges a request.`,
-      ...later(terminal, places, [secret]),
-      '',
-      'Try it, while "sluice dev" runs:',
-      `  sluice send ${shown(terminal, places, join(places.cases, name, 'sample.request.yaml'))} --sign`,
-    ],
+    steps: stepsOfSample(terminal, secret, { ...given, scheme }),
   };
+}
+
+/** What the person reads, and does at a sender that is not known. */
+function stepsOfSample(
+  terminal: Terminal,
+  secret: Secret,
+  given: Setting & Pick<SamplePlan, 'scheme'> & { readonly name: string },
+): readonly string[] {
+  const { name, places, scheme } = given;
+  return [
+    '',
+    'Read the mapping: it was made from one payload. Then set up the sender:',
+    `  Address: ${addressOf(name, given)}`,
+    scheme === undefined
+      ? `  Header: Authorization: Bearer …, with what "cat ${shown(terminal, places, secret.file)}" prints in place of the dots.`
+      : `  It signs what it sends (${scheme}): "sluice verify" judges a request.`,
+    ...later(terminal, places, [secret]),
+    ...trySteps('Try it', terminal, { places, name: `${name}/sample` }),
+  ];
 }
 
 /** The given secret, or a new one where the sender does not sign; undefined where it is still to come. */
@@ -232,25 +253,34 @@ function needsAddress({ flags, settings }: Setting): readonly string[] {
 
 /** Checks what is there now, and writes what the new cases become. */
 async function finish(
-  cli: Cli,
+  { terminal }: Cli,
   flags: AddFlags,
   { places, written }: { readonly places: Places; readonly written: readonly string[] },
 ): Promise<void> {
-  const workbench = await openWorkbench(cli.terminal, flags);
+  const workbench = await openWorkbench(terminal, flags);
   try {
     const own = new Set(written);
     const findings = workbench.diagnostics.filter(
       ({ at }) => at !== undefined && own.has(resolve(places.root, at.source.file)),
     );
-    if (findings.length > 0) cli.terminal.err(formatDiagnostics(findings, { color: cli.terminal.color }));
-    const engine = createGoldenEngine(workbench.generation);
-    const { cases } = await findCases(places.cases);
-    for (const each of cases.filter(({ requestFile }) => own.has(requestFile))) {
-      const result = await applyPolicy(await runCase(each, engine), 'new');
-      if (result.status === 'written') cli.terminal.out(relative(cli.terminal.cwd, each.expectedFile));
-    }
+    if (findings.length > 0) terminal.err(formatDiagnostics(findings, { color: terminal.color }));
+    await writeExpectations(terminal, workbench, { folder: places.cases, own });
   } finally {
     await workbench.close();
+  }
+}
+
+/** Of the golden cases that were written, and says their names. */
+async function writeExpectations(
+  terminal: Terminal,
+  { generation }: Workbench,
+  { folder, own }: { readonly folder: string; readonly own: ReadonlySet<string> },
+): Promise<void> {
+  const engine = createGoldenEngine(generation);
+  const { cases } = await findCases(folder);
+  for (const each of cases.filter(({ requestFile }) => own.has(requestFile))) {
+    const result = await applyPolicy(await runCase(each, engine), 'new');
+    if (result.status === 'written') terminal.out(relative(terminal.cwd, each.expectedFile));
   }
 }
 

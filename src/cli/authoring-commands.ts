@@ -2,7 +2,7 @@ import type { AddFlags } from './add.ts';
 import type { ImportFlags } from './import-openclaw.ts';
 import { Option, type Command } from 'commander';
 import type { AgentKind } from '../config/config.ts';
-import { choiceOption, wholeNumber, type Cli } from './command-line.ts';
+import { choiceOption, collect, wholeNumber, type Cli } from './command-line.ts';
 import type { CheckFlags } from './check.ts';
 import type { DiffFlags } from './diff.ts';
 import type { ExplainFlags } from './explain.ts';
@@ -142,20 +142,26 @@ function addSchemas(program: Command, cli: Cli): void {
 }
 
 function addTest(program: Command, cli: Cli): void {
-  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-  cli
-    .withConfig(
-      program
-        .command('test [filter...]')
-        .description(
-          'run the golden cases (a filter is a part of a name); write what new ones expect, unless CI is set',
-        ),
-    )
+  const command = program
+    .command('test [filter...]')
+    .description(
+      'run the golden cases (a filter is a part of a name); write what new ones expect, unless CI is set',
+    );
+  const selection = cli
+    .withConfig(command)
     .option('--dir <dir>', 'folder of the cases (default test/golden next to the configuration)')
     .option('-u, --update', 'rewrite expectation files that differ and remove obsolete ones')
     .option('-i, --interactive', 'show the differences one by one and ask which to write')
     .option('--watch', 'keep running, and run again the cases that a change affects')
-    .option('-v, --verbose', 'list passed cases too')
+    .option('-v, --verbose', 'list passed cases too');
+  withReports(selection).action(async (filters: string[], flags: TestFlags) =>
+    (await import('./test.ts')).test(cli, filters, flags),
+  );
+}
+
+/** What is reported besides the cases that failed, and where to. */
+function withReports(command: Command): Command {
+  return command
     .option('--coverage', 'report what the cases do not reach')
     .option('--coverage-file <form=file>', 'write coverage as text, json or lcov (repeatable)', collect, [])
     .addOption(
@@ -166,9 +172,6 @@ function addTest(program: Command, cli: Cli): void {
       'pretty, junit, tap, json or github (repeatable; default pretty)',
       collect,
       [],
-    )
-    .action(async (filters: string[], flags: TestFlags) =>
-      (await import('./test.ts')).test(cli, filters, flags),
     );
 }
 
@@ -204,12 +207,20 @@ function addRunners(program: Command, cli: Cli): void {
 function addChannels(program: Command, cli: Cli): void {
   const channels = program.command('channels').description('delivery channels');
   addChannelsCheck(channels, cli);
+  addChannelsSend(channels, cli);
+  addChannelsUse(channels, cli);
+}
+
+function addChannelsSend(channels: Command, cli: Cli): void {
   cli
     .withConfig(channels.command('send <channel> <text>').description('send a message through a channel'))
     .option('--to <recipient>', "recipient (default: the channel's own)")
     .action(async (channel: string, text: string, flags: { config?: string; to?: string }) =>
       (await import('./channel-tasks.ts')).sendMessage(cli, channel, text, flags),
     );
+}
+
+function addChannelsUse(channels: Command, cli: Cli): void {
   cli
     .withConfig(
       channels

@@ -175,14 +175,8 @@ export async function sendMessage(
   flags: ConfigFlags & { readonly to?: string },
 ): Promise<void> {
   await withDesk(cli, flags, async ({ settings, catalog, channels }) => {
-    const wanted = channel.trim().toLowerCase();
-    const id = wanted === LAST_CHANNEL ? wanted : getModule(catalog, wanted).id;
-    const asked = { channel: id, ...(flags.to === undefined ? {} : { to: flags.to }) };
-    const target = resolveTarget(asked, await findLast(cli, flags), settings);
-    if (target.kind === 'no-channel') throw new CliError('no channel is configured: write channels.<id>', 2);
-    if (target.kind === 'problem') throw new CliError(`${target.code}: ${target.message}`, 2);
-    const problem = recipientProblem(catalog, target.channel, target.to);
-    if (problem !== undefined) throw new CliError(problem, 2);
+    const last = await findLast(cli, flags);
+    const target = chooseTarget({ settings, catalog }, channel, { to: flags.to, last });
     const adapter = await channels.find(target.channel);
     assert(adapter !== undefined, 'a channel that resolves is configured');
     const { count, messageId } = await sendText(adapter, text, target);
@@ -190,6 +184,22 @@ export async function sendMessage(
     const where = clearControl(`${target.channel} ${target.to}`);
     cli.terminal.out(`sent to ${where}${as}${count === 1 ? '' : `, in ${count} messages`}`);
   });
+}
+
+/** @throws CliError where a message cannot go there */
+function chooseTarget(
+  { settings, catalog }: Pick<ChannelDesk, 'settings' | 'catalog'>,
+  channel: string,
+  { to, last }: { readonly to: string | undefined; readonly last: DeliveryTarget | undefined },
+): { readonly channel: string; readonly to: string } {
+  const wanted = channel.trim().toLowerCase();
+  const id = wanted === LAST_CHANNEL ? wanted : getModule(catalog, wanted).id;
+  const target = resolveTarget({ channel: id, ...(to === undefined ? {} : { to }) }, last, settings);
+  if (target.kind === 'no-channel') throw new CliError('no channel is configured: write channels.<id>', 2);
+  if (target.kind === 'problem') throw new CliError(`${target.code}: ${target.message}`, 2);
+  const problem = recipientProblem(catalog, target.channel, target.to);
+  if (problem !== undefined) throw new CliError(problem, 2);
+  return target;
 }
 
 /** Sends a text as a delivery is sent; says in how many messages, and what the platform calls the last one. */

@@ -54,24 +54,20 @@ function chooseRunners(
   return [...runners].filter(([name]) => (names.length === 0 ? name !== 'echo' : names.includes(name)));
 }
 
+interface CheckContext {
+  readonly settings: Settings;
+  readonly flags: RunnersFlags;
+  readonly env: NodeJS.ProcessEnv;
+}
+
 async function checkRunner(
   name: string,
   runner: Runner,
-  {
-    settings,
-    flags,
-    env,
-  }: { readonly settings: Settings; readonly flags: RunnersFlags; readonly env: NodeJS.ProcessEnv },
+  { settings, flags, env }: CheckContext,
 ): Promise<CheckedRunner> {
   const own = settings.gateway.runners[name];
   const model = defaultModelOf(own, settings.agents.defaults.model);
-  const takeTurn: ProofOptions['takeTurn'] = async (taker, parts) => {
-    const signal = AbortSignal.timeout(flags.timeout * 1000 + 5_000);
-    return taker.run(makeTurn(parts, { model, timeoutSeconds: flags.timeout }), {
-      signal,
-      onProcess: async () => {},
-    });
-  };
+  const takeTurn = turnTaker(model, flags.timeout);
   const startedAt = performance.now();
   const result = await takeTurn(runner, { message: PROMPT, isOneShot: true });
   const tookMs = Math.round(performance.now() - startedAt);
@@ -81,6 +77,17 @@ async function checkRunner(
   return { ...checked, write: await proveWrite(own, { settings, env, takeTurn }) };
 }
 
+/** Takes turns that their runner ends in time; where it does not, the signal does, some seconds later. */
+function turnTaker(model: string | undefined, timeoutSeconds: number): ProofOptions['takeTurn'] {
+  return async (runner, parts) => {
+    const signal = AbortSignal.timeout(timeoutSeconds * 1000 + 5_000);
+    return runner.run(makeTurn(parts, { model, timeoutSeconds }), { signal, onProcess: async () => {} });
+  };
+}
+
+/** What the turns of a check have in common: no conversation before them. */
+const CHECK_TURN = { kind: 'hook', attempt: 1, name: 'Check', history: [] } as const;
+
 function makeTurn(
   { message, ...parts }: Pick<Turn, 'message' | 'cwd' | 'isOneShot'>,
   { model, timeoutSeconds }: { readonly model: string | undefined; readonly timeoutSeconds: number },
@@ -88,17 +95,14 @@ function makeTurn(
   const id = randomUUID();
   const origin = { requestId: id, path: 'check', trusted: true };
   return {
+    ...CHECK_TURN,
     runId: id,
-    kind: 'hook',
-    attempt: 1,
     sessionKey: `check:${id}`,
     sessionId: id,
-    name: 'Check',
     prompt: buildAgentPrompt({ message, origin, nonce: id }),
     message,
     ...(model === undefined ? {} : { model }),
     timeoutSeconds,
-    history: [],
     ...parts,
   };
 }
@@ -123,15 +127,18 @@ function print(cli: Cli, rows: readonly CheckedRunner[], { json }: RunnersFlags)
     cli.terminal.out('no runner but echo is configured: no agent runs');
     return;
   }
-  const cells = rows.map(({ runner, kind, ok, said, tookMs, write }) => [
+  cli.terminal.out(formatTable(['runner', 'kind', 'state', 'took', 'writing', ''], rows.map(cellsOf)));
+}
+
+function cellsOf({ runner, kind, ok, said, tookMs, write }: CheckedRunner): readonly string[] {
+  return [
     runner,
     kind,
     ok ? 'ok' : 'failed',
     formatSpan(tookMs),
     write === undefined ? '' : describeWrite(write),
     clearControl(said.replaceAll('\n', ' '), { oneLine: true }),
-  ]);
-  cli.terminal.out(formatTable(['runner', 'kind', 'state', 'took', 'writing', ''], cells));
+  ];
 }
 
 function describeWrite(proof: WriteProof): string {

@@ -41,13 +41,7 @@ function reportFailure(terminal: Terminal, error: unknown): number {
 
 /** Every command with its options; a test walks them and the documentation. */
 export function createProgram(terminal: Terminal, setExitCode: (code: 0 | 1 | 2) => void): Command {
-  const program = new Command('sluice')
-    .description('Inbound hooks for agent gateways: webhooks in, durable wakes and agent runs out.')
-    .version(version)
-    .showHelpAfterError('(sluice --help lists the commands)')
-    .showSuggestionAfterError()
-    .configureHelp({ sortSubcommands: false })
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+  const program = withoutCommands(terminal);
   const cli: Cli = {
     terminal,
     setExitCode,
@@ -61,6 +55,16 @@ export function createProgram(terminal: Terminal, setExitCode: (code: 0 | 1 | 2)
   groupCommands(program);
   forEachCommand(program, (command) => command.exitOverride());
   return program;
+}
+
+function withoutCommands(terminal: Terminal): Command {
+  return new Command('sluice')
+    .description('Inbound hooks for agent gateways: webhooks in, durable wakes and agent runs out.')
+    .version(version)
+    .showHelpAfterError('(sluice --help lists the commands)')
+    .showSuggestionAfterError()
+    .configureHelp({ sortSubcommands: false })
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
 }
 
 function forEachCommand(command: Command, visit: (command: Command) => void): void {

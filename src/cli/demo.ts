@@ -20,23 +20,15 @@ const SETTLE_MS = 10_000;
 export async function demo(cli: Cli): Promise<void> {
   const { terminal } = cli;
   const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'));
-  const root = fileURLToPath(new URL('../..', import.meta.url));
   const token = randomBytes(24).toString('base64url');
-  const configFile = join(folder, 'sluice.yaml');
-  await writeFile(configFile, demoConfig(root, folder));
   let service: Service | undefined;
   try {
-    service = await startService({
-      configFile,
-      env: { SLUICE_DEMO_TOKEN: token },
-      log: createLogger({ level: 'warn', format: 'pretty' }),
-    });
+    service = await startDemo(folder, token);
     terminal.out(
       `A service runs on ${service.url}, with the mappings of this repository and the echo runner.\n`,
     );
-    const target = { url: `${service.url}${service.generation.config.settings.hooks.path}`, token };
-    const runs = await sendAll(terminal, target, root);
-    await showOutcome(terminal, `sqlite:${join(folder, 'demo.db')}`, runs);
+    const runs = await sendAll(terminal, { url: hooksOf(service), token });
+    await showOutcome(terminal, storeOf(folder), runs);
   } finally {
     await service?.stop();
     await rm(folder, { recursive: true, force: true });
@@ -44,15 +36,24 @@ export async function demo(cli: Cli): Promise<void> {
   terminal.out('Stopped; the store of the demo is gone. "npm start" runs the service for real.');
 }
 
+/** The repository, or the package as it is installed. */
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+async function startDemo(folder: string, token: string): Promise<Service> {
+  const configFile = join(folder, 'sluice.yaml');
+  await writeFile(configFile, demoConfig(folder));
+  return startService({
+    configFile,
+    env: { SLUICE_DEMO_TOKEN: token },
+    log: createLogger({ level: 'warn', format: 'pretty' }),
+  });
+}
+
 /** Sends the payloads one after the other; resolves to the ids of the runs they became. */
-async function sendAll(
-  terminal: Terminal,
-  target: { readonly url: string; readonly token: string },
-  root: string,
-): Promise<ReadonlySet<string>> {
+async function sendAll(terminal: Terminal, target: Parameters<typeof post>[0]): Promise<ReadonlySet<string>> {
   const runs = new Set<string>();
   for (const name of REQUESTS) {
-    const file = join(root, 'test', 'golden', `${name}.request.yaml`);
+    const file = join(ROOT, 'test', 'golden', `${name}.request.yaml`);
     for (const request of await readRequests(terminal, file)) {
       const bytes = JSON.stringify(request.payload).length;
       terminal.out(`→ POST /hooks/${request.path}  (${bytes} bytes, ${name})`);
@@ -65,16 +66,22 @@ async function sendAll(
   return runs;
 }
 
-function demoConfig(root: string, folder: string): string {
+function hooksOf({ url, generation }: Service): string {
+  return `${url}${generation.config.settings.hooks.path}`;
+}
+
+const storeOf = (folder: string): string => `sqlite:${join(folder, 'demo.db')}`;
+
+function demoConfig(folder: string): string {
   return [
     'hooks:',
     '  enabled: true',
     '  token: ${SLUICE_DEMO_TOKEN}',
     '  presets: [mail]',
-    `  mappingsDir: ${JSON.stringify(join(root, 'mappings'))}`,
-    `  transformsDir: ${JSON.stringify(join(root, 'transforms'))}`,
+    `  mappingsDir: ${JSON.stringify(join(ROOT, 'mappings'))}`,
+    `  transformsDir: ${JSON.stringify(join(ROOT, 'transforms'))}`,
     'server: {port: 0}',
-    `storage: {url: ${JSON.stringify(`sqlite:${join(folder, 'demo.db')}`)}}`,
+    `storage: {url: ${JSON.stringify(storeOf(folder))}}`,
     '',
   ].join('\n');
 }

@@ -1,8 +1,9 @@
+import type { PathSettings } from '../mapping/mapping.ts';
 import { openHookGate } from '../server/server.ts';
 import type { Service } from '../service/service.ts';
 import { signsUrl } from '../verify/verify.ts';
 import type { Terminal } from './terminal.ts';
-import { openTunnel, type TunnelTool } from './tunnel.ts';
+import { openTunnel, type Tunnel, type TunnelTool } from './tunnel.ts';
 
 export interface DevTunnel {
   /** Idempotent. */
@@ -31,48 +32,53 @@ async function openBehind(
   terminal: Terminal,
   { service, wanted, hooksPath }: { service: Service; wanted: TunnelTool | true; hooksPath: string },
 ): Promise<DevTunnel> {
-  terminal.err('opening a tunnel');
-  const tunnel = await openTunnel({
-    port: gate.port,
-    env: terminal.env,
-    ...(wanted === true ? {} : { tool: wanted }),
-    onProblem: (tool, problem) => terminal.err(`${tool}: ${problem}`),
-  });
+  const tunnel = await openAloud(terminal, gate.port, wanted);
   let isStopping = false;
   void tunnel.ended.then(() => {
     if (!isStopping) terminal.err(`${tunnel.tool} has ended: nothing comes through the tunnel any more`);
   });
   say(terminal, service, `${tunnel.url}${hooksPath}`);
-  return {
-    stop: async () => {
-      isStopping = true;
-      await tunnel.stop();
-      await gate.stop();
-    },
+  const stop = async (): Promise<void> => {
+    isStopping = true;
+    await tunnel.stop();
+    await gate.stop();
   };
+  return { stop };
+}
+
+/** Says what goes wrong with a tool before another is tried. */
+function openAloud(terminal: Terminal, port: number, wanted: TunnelTool | true): Promise<Tunnel> {
+  terminal.err('opening a tunnel');
+  return openTunnel({
+    port,
+    env: terminal.env,
+    ...(wanted === true ? {} : { tool: wanted }),
+    onProblem: (tool, problem) => terminal.err(`${tool}: ${problem}`),
+  });
 }
 
 function say(terminal: Terminal, { generation }: Service, address: string): void {
   const { table, config } = generation;
   const paths = pathsOf(table);
-  const proofOf = (path: string): string => {
-    const { verify } = table.settingsOf(path);
-    return verify === undefined ? 'asks for the hook token' : `proof: ${verify.settings.scheme}`;
-  };
-  const signing = paths.filter((path) => {
-    const { verify } = table.settingsOf(path);
-    return verify !== undefined && signsUrl(verify.settings);
-  });
+  const signing = paths.filter((path) => signsAddress(table.settingsOf(path)));
   terminal.err(
     [
       '',
       'Through the tunnel, only the hooks can be reached:',
-      ...paths.map((path) => `  Payload URL: ${address}/${path}   (${proofOf(path)})`),
+      ...paths.map((path) => `  Payload URL: ${address}/${path}   (${proofText(table.settingsOf(path))})`),
       ...(paths.length === 0 ? [`  Payload URL: ${address}/NAME`] : []),
       ...addressNote(signing, config.settings.server.publicUrl, address),
       '',
     ].join('\n'),
   );
+}
+
+function proofText({ verify }: PathSettings): string {
+  return verify === undefined ? 'asks for the hook token' : `proof: ${verify.settings.scheme}`;
+}
+
+function signsAddress({ verify }: PathSettings): boolean {
+  return verify !== undefined && signsUrl(verify.settings);
 }
 
 /** The hook names that mappings take, each once. */

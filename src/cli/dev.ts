@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import { watch } from 'chokidar';
+import { watch, type FSWatcher } from 'chokidar';
 import { readSecretFile } from '../config/config.ts';
 import { formatDiagnostics } from '../document/document.ts';
 import { maskProblem } from '../golden/golden.ts';
+import type { RunningConsole } from '../console/console.ts';
 import type { ReloadResult } from '../generation/generation.ts';
-import { startService, type Service } from '../service/service.ts';
+import { startService, type Service, type ServiceOptions } from '../service/service.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
+import { debounce } from './debounce.ts';
 import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
 import { openConsole } from './serve-console.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
@@ -54,46 +56,63 @@ interface Authoring extends DevFlags {
 }
 
 async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void> {
-  const opened: { link?: string; tunnel?: DevTunnel } = {};
-  const service = await startForAuthors(terminal, flags, (link) => {
-    opened.link = link;
-  });
+  const { service, consoleLink } = await startForAuthors(terminal, flags);
+  let tunnel: DevTunnel | undefined;
   try {
-    const watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
-    // Who reads the welcome may save a file at once.
-    await once(watcher, 'ready');
-    printWelcome(terminal, service, { ...flags, consoleLink: opened.link });
-    if (flags.tunnel !== undefined) opened.tunnel = await openDevTunnel(terminal, service, flags.tunnel);
-    const reloadSoon = debounce(100, () => reload(service, watcher));
-    watcher.on('all', reloadSoon);
+    const watcher = await watchFiles(service);
+    printWelcome(terminal, service, { ...flags, consoleLink });
+    if (flags.tunnel !== undefined) tunnel = await openDevTunnel(terminal, service, flags.tunnel);
+    const reloading = debounce(100, () => reload(service, watcher));
+    watcher.on('all', () => reloading.trigger());
     await untilStopped(service, (signal, grace) => {
       terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
     });
     await watcher.close();
   } finally {
-    await opened.tunnel?.stop();
+    await tunnel?.stop();
     await service.stop();
   }
 }
 
+/** Resolves when no change is missed any more: who reads the welcome may save a file at once. */
+async function watchFiles(service: Service): Promise<FSWatcher> {
+  const watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
+  await once(watcher, 'ready');
+  return watcher;
+}
+
+/** The service, and the address of its console with its key. */
+interface ServedAuthors {
+  readonly service: Service;
+  readonly consoleLink: string | undefined;
+}
+
 /** Starts the service so that an author sees each decision, finding and reload. */
-function startForAuthors(
-  terminal: Terminal,
-  flags: Authoring,
-  onConsole: (link: string) => void,
-): Promise<Service> {
-  const { configFile, recorder } = flags;
+async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<ServedAuthors> {
   const log = createLogger({ format: 'pretty' });
-  return startService({
-    ...recorder?.serviceOptions,
-    configFile,
-    env: terminal.env,
-    log,
-    requestLog: readableRequests(log, terminal),
+  const context = { configFile: flags.configFile, env: terminal.env, log };
+  let console: RunningConsole | undefined;
+  const service = await startService({
+    ...flags.recorder?.serviceOptions,
+    ...readableOptions(terminal, log, flags),
+    ...context,
     listen: flags,
     readMail: flags.mail === true,
     keepRequests: { which: 'all', count: 1_000, bytes: 67_108_864, days: 1 },
-    makeToken: (host) => makeDevToken(configFile, host),
+    makeToken: (host) => makeDevToken(flags.configFile, host),
+    openConsole: async (parts) => (console = await openConsole({ mode: 'dev', ...context }, parts)),
+  });
+  return { service, consoleLink: console?.link };
+}
+
+/** What happens is said in lines for people. */
+function readableOptions(
+  terminal: Terminal,
+  log: Log,
+  { configFile, recorder }: Authoring,
+): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onDiagnostics' | 'onReload'> {
+  return {
+    requestLog: readableRequests(log, terminal),
     onDecision: (decision) => {
       const explain = commandLine(terminal, configFile, `explain ${decision.request.id}`);
       terminal.err(formatDecisionLine(decision, { color: terminal.color, explain }));
@@ -103,12 +122,7 @@ function startForAuthors(
       if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
     },
     onReload: (result) => sayReloaded(terminal, result),
-    openConsole: async (parts) => {
-      const console = await openConsole({ mode: 'dev', configFile, env: terminal.env, log }, parts);
-      if (console !== undefined) onConsole(console.link);
-      return console;
-    },
-  });
+  };
 }
 
 /**
@@ -159,44 +173,55 @@ function writeDevToken(file: string): string {
 }
 
 /** What the welcome says besides the address. */
-interface Welcome extends Authoring {
-  /** Address of the console with its key. */
-  readonly consoleLink: string | undefined;
-}
+type Welcome = Authoring & Pick<ServedAuthors, 'consoleLink'>;
 
-function printWelcome(terminal: Terminal, service: Service, { configFile, ...flags }: Welcome): void {
-  const { config } = service.generation;
-  const { settings } = config;
-  const count = service.generation.table.mappings.length;
+function printWelcome(terminal: Terminal, service: Service, flags: Welcome): void {
+  const { configFile } = flags;
+  const { config, table } = service.generation;
+  const { hooks } = config.settings;
+  const count = table.mappings.length;
   const token = service.tokenWasMade
     ? catFile(devTokenFile(configFile), terminal.cwd)
     : tokenInShell(config, terminal);
+  const address = `${service.url}${hooks.path}`;
+  const lines = [
+    '',
+    `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mapping${count === 1 ? '' : 's'} on ${address}`,
+    ...(hooks.enabled ? [] : ['hooks.enabled is false: every hook is answered 404']),
+    ...optionLines(flags, `${address}/NAME?token=${token ?? 'TOKEN'}`),
+    ...nextLines(terminal, service.url, { ...flags, address, token }),
+  ];
+  terminal.err(lines.join('\n'));
+}
+
+/** What is different because of the options and settings of the command. */
+function optionLines({ recorder, consoleLink }: Welcome, tokenAddress: string): readonly string[] {
+  const recording =
+    recorder === undefined
+      ? []
+      : [...recorder.welcome, `For a sender that sends no header of yours: ${tokenAddress}`];
+  if (consoleLink === undefined) return recording;
+  return [...recording, '', `Watch requests arrive and try changes: ${consoleLink}`];
+}
+
+/** The first things to do. */
+function nextLines(
+  terminal: Terminal,
+  url: string,
+  { configFile, perform, address, token }: Welcome & { address: string; token: string | undefined },
+): readonly string[] {
   const next = (command: string): string => commandLine(terminal, configFile, command);
-  const hooks = `${service.url}${settings.hooks.path}`;
-  const send = next(`send hello.json --against ${service.url}`);
-  terminal.err(
-    [
-      '',
-      `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mapping${count === 1 ? '' : 's'} on ${hooks}`,
-      ...(settings.hooks.enabled ? [] : ['hooks.enabled is false: every hook is answered 404']),
-      ...(flags.recorder?.welcome ?? []),
-      ...(flags.recorder === undefined
-        ? []
-        : [`For a sender that sends no header of yours: ${hooks}/NAME?token=${token ?? 'TOKEN'}`]),
-      ...(flags.consoleLink === undefined
-        ? []
-        : ['', `Watch requests arrive and try changes: ${flags.consoleLink}`]),
-      '',
-      'Send the first hook:',
-      '',
-      `  ${firstStep(hooks, token, send)}`,
-      '',
-      flags.perform === false
-        ? 'Ctrl-C stops.'
-        : `Then look: ${['events', 'runs', 'requests'].map(next).join(' · ')}. Ctrl-C stops.`,
-      '',
-    ].join('\n'),
-  );
+  const send = next(`send hello.json --against ${url}`);
+  const look = `Then look: ${['events', 'runs', 'requests'].map(next).join(' · ')}. Ctrl-C stops.`;
+  return [
+    '',
+    'Send the first hook:',
+    '',
+    `  ${firstStep(address, token, send)}`,
+    '',
+    perform === false ? 'Ctrl-C stops.' : look,
+    '',
+  ];
 }
 
 /** The command that sends a first hook; without a token that a shell can show, "sluice send" finds it. */
@@ -206,7 +231,7 @@ function firstStep(hooks: string, token: string | undefined, send: string): stri
     : `curl -sS ${hooks}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`;
 }
 
-async function reload(service: Service, watcher: ReturnType<typeof watch>): Promise<void> {
+async function reload(service: Service, watcher: FSWatcher): Promise<void> {
   const result = await service.reload();
   if (result.kind !== 'rejected') watcher.add([...service.watchedPaths()]);
 }
@@ -223,16 +248,4 @@ function sayReloaded(terminal: Terminal, result: ReloadResult): void {
       terminal.err(`reloaded: generation ${result.generation}${later}`);
     }
   }
-}
-
-/** Calls once things have been quiet for `ms`; a call under way is followed by at most one more. */
-function debounce(ms: number, call: () => Promise<void>): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  return () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      running = running.then(call);
-    }, ms);
-  };
 }

@@ -16,7 +16,7 @@ import {
 import type { Cli } from './command-line.ts';
 import { findCasesFolder, findConfigFile } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
-import { openWorkbench } from './workbench.ts';
+import { openWorkbench, type Workbench } from './workbench.ts';
 
 export interface DiffFlags {
   readonly config?: string;
@@ -39,7 +39,7 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
     throw new CliError(`there are no recorded requests in ${displayName(corpus, terminal.cwd)}`);
   const checkout = await openBase(terminal.cwd, base, config);
   try {
-    const report = await compareWith(terminal, cases, { base, config, baseConfig: checkout.config });
+    const report = await compareWith(terminal, { cases, base, config, baseConfig: checkout.config });
     terminal.out(flags.json === true ? JSON.stringify(report) : formatImpact(report, terminal.color));
     if (flags.exitCode === true && report.changes.length > 0) cli.setExitCode(1);
   } finally {
@@ -47,24 +47,20 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
   }
 }
 
+interface Comparison {
+  readonly cases: readonly GoldenCase[];
+  readonly base: string;
+  readonly config: string;
+  readonly baseConfig: string;
+}
+
 /** What becomes of the requests with the base, and with the files as they are. */
-async function compareWith(
-  terminal: Terminal,
-  cases: readonly GoldenCase[],
-  {
-    base,
-    config,
-    baseConfig,
-  }: { readonly base: string; readonly config: string; readonly baseConfig: string },
-): Promise<ImpactReport> {
-  const before = await openWorkbench(terminal, { config: baseConfig }).catch((error: unknown) => {
-    if (!(error instanceof CliError)) throw error;
-    throw new CliError(`the base ${base} has errors, so there is nothing to compare with`, error.exitCode);
-  });
+async function compareWith(terminal: Terminal, given: Comparison): Promise<ImpactReport> {
+  const before = await openBaseWorkbench(terminal, given);
   try {
-    const after = await openWorkbench(terminal, { config });
+    const after = await openWorkbench(terminal, { config: given.config });
     try {
-      return await compareOutcomes(cases, createGoldenEngine(before.generation), {
+      return await compareOutcomes(given.cases, createGoldenEngine(before.generation), {
         after: createGoldenEngine(after.generation),
       });
     } finally {
@@ -75,6 +71,13 @@ async function compareWith(
   }
 }
 
+function openBaseWorkbench(terminal: Terminal, { base, baseConfig }: Comparison): Promise<Workbench> {
+  return openWorkbench(terminal, { config: baseConfig }).catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error;
+    throw new CliError(`the base ${base} has errors, so there is nothing to compare with`, error.exitCode);
+  });
+}
+
 interface Checkout {
   readonly config: string;
   remove(): Promise<void>;
@@ -82,12 +85,14 @@ interface Checkout {
 
 /** The base's files: a folder as it is, or a revision written into a temporary folder without touching the repository. */
 async function openBase(cwd: string, base: string, config: string): Promise<Checkout> {
-  const given = resolve(cwd, base);
-  if (existsSync(given) && statSync(given).isDirectory()) {
-    const inFolder = join(given, basename(config));
-    if (!existsSync(inFolder)) throw new CliError(`${base} holds no ${basename(config)}`);
-    return { config: inFolder, remove: async () => {} };
-  }
+  const folder = resolve(cwd, base);
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return openRevision(base, config);
+  const inFolder = join(folder, basename(config));
+  if (!existsSync(inFolder)) throw new CliError(`${base} holds no ${basename(config)}`);
+  return { config: inFolder, remove: async () => {} };
+}
+
+async function openRevision(base: string, config: string): Promise<Checkout> {
   const top = await git(dirname(config), ['rev-parse', '--show-toplevel']).catch((error: unknown) => {
     if (error instanceof CliError) throw error;
     throw new CliError(`${base} is no folder, and ${basename(config)} lies in no git repository`);

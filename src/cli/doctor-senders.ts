@@ -8,20 +8,15 @@ const MIN_SECRET_CHARS = 16;
 export function senderFindings({ config, table }: Generation): readonly Finding[] {
   const paths = new Set(table.mappings.flatMap(({ match }) => match.path ?? []));
   const owners = tokenOwners(config.settings);
-  const findings: Finding[] = [];
-  let count = 0;
-  for (const path of paths) {
+  const proofs = [...paths].flatMap((path) => {
     const { verify } = table.settingsOf(path);
-    if (verify === undefined) continue;
-    count += 1;
-    // Providers' public keys are no secrets.
-    if (!PUBLIC_KEYS.has(verify.settings.scheme)) {
-      findings.push(
-        ...secretProblems(path, { scheme: verify.settings.scheme, secrets: verify.secrets, owners }),
-      );
-    }
-  }
+    return verify === undefined ? [] : [{ path, scheme: verify.settings.scheme, secrets: verify.secrets }];
+  });
+  const findings = proofs
+    .filter(({ scheme }) => !PUBLIC_KEYS.has(scheme))
+    .flatMap(({ path, ...proof }) => secretProblems(path, { ...proof, owners }));
   if (findings.length > 0) return findings;
+  const count = proofs.length;
   const text =
     count === 0 ? 'no path has a proof of its own' : `${String(count)} paths have a proof of their own`;
   return [{ area: 'senders', ok: true, text }];
@@ -36,6 +31,7 @@ function tokenOwners({ hooks, gateway }: Generation['config']['settings']): Map<
   return owners;
 }
 
+/** Proofs with public keys of providers, which are no secrets. */
 const PUBLIC_KEYS: ReadonlySet<string> = new Set(['ed25519', 'ecdsa', 'discord', 'sendgrid', 'oidc']);
 
 interface PathSecrets {

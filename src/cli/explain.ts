@@ -61,7 +61,9 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
   if (stored === undefined) throw nothingKept(id);
   const bench = new LateWorkbench(cli.terminal, flags);
   try {
-    await explainFound(cli, { stored, config, bench }, flags);
+    const found: Found = { stored, config, bench };
+    if (flags.json === true) await printJson(cli, found, flags);
+    else await printPage(cli, found, flags);
   } finally {
     await bench.close();
   }
@@ -73,15 +75,17 @@ interface Found {
   readonly bench: LateWorkbench;
 }
 
-async function explainFound(cli: Cli, { stored, config, bench }: Found, flags: ExplainFlags): Promise<void> {
+async function printJson(cli: Cli, { stored, bench }: Found, flags: ExplainFlags): Promise<void> {
   const { request, judged } = stored.kept === undefined ? {} : keptParts(stored.kept);
-  if (flags.json === true) {
-    const [evaluation] =
-      request === undefined ? [] : await explainWith(await bench.open(), cli, { requests: [request], flags });
-    const settings = await storedSettings(bench, stored);
-    cli.terminal.out(JSON.stringify(storedToJson(stored, { judged, evaluation, settings }), null, 2));
-    return;
-  }
+  const [evaluation] =
+    request === undefined ? [] : await explainWith(await bench.open(), cli, { requests: [request], flags });
+  const settings = await storedSettings(bench, stored);
+  cli.terminal.out(JSON.stringify(storedToJson(stored, { judged, evaluation, settings }), null, 2));
+}
+
+async function printPage(cli: Cli, found: Found, flags: ExplainFlags): Promise<void> {
+  const { stored, config, bench } = found;
+  const { request, judged } = stored.kept === undefined ? {} : keptParts(stored.kept);
   const print = (lines: readonly string[]): void => {
     if (lines.length > 0) cli.terminal.out(withoutSecrets(lines.join('\n'), config));
   };
@@ -92,18 +96,26 @@ async function explainFound(cli: Cli, { stored, config, bench }: Found, flags: E
   }
   if (request === undefined) await explainUnkept(cli, decision, { settings: config.settings, bench });
   else await explainKept(cli, { request, judged }, { flags, bench });
+  print(storedWork(cli, found));
+  const notes = await storedSettings(bench, stored);
+  print(noteOnSettings(notes.filter(({ setting }) => request === undefined || !TOLD_BEFORE.has(setting))));
+}
+
+function noteOnSettings(notes: readonly SettingNote[]): readonly string[] {
+  if (notes.length === 0) return [];
+  return ['', 'Settings that took part, as they are now:', ...settingLines(notes)];
+}
+
+/** The runs, deliveries and events that the request became. */
+function storedWork({ terminal }: Cli, { stored, config }: Found): readonly string[] {
   const work = workLines(stored, {
     gateway: config.settings.gateway,
     now: Date.now(),
     waits: stored.waits,
-    requestId: decision?.requestId,
-    command: (command) => commandLine(cli.terminal, config.file, command),
+    requestId: stored.decision?.requestId,
+    command: (command) => commandLine(terminal, config.file, command),
   });
-  if (work.length > 0) print(['', 'What became of it:', ...work]);
-  const notes = await storedSettings(bench, stored);
-  const settings = notes.filter(({ setting }) => request === undefined || !TOLD_BEFORE.has(setting));
-  if (settings.length > 0)
-    print(['', 'Settings that took part, as they are now:', ...settingLines(settings)]);
+  return work.length === 0 ? [] : ['', 'What became of it:', ...work];
 }
 
 /** Settings that took part in what the store knows; none where the files have errors now, which `check` shows. */

@@ -48,7 +48,6 @@ const NOTED: ReadonlySet<string> = new Set([
 /** Why, in the words of the operator's own files: for a request that was not kept. */
 export function reasonLines(decision: DecisionRecord): readonly string[] {
   const { refusal, missed = [], empty = [], warnings = [], transformNotes = [] } = decision;
-  const seen = missed.slice(0, MAX_MISSED);
   const remedy = decisionRemedy(decision);
   // What a stranger is told is the same for every refusal.
   const told = refusal === undefined ? decision.detail?.replace(/; sluice explain shows .*$/, '') : undefined;
@@ -57,19 +56,31 @@ export function reasonLines(decision: DecisionRecord): readonly string[] {
     ...noteLines(decision),
     ...(remedy === undefined ? [] : [`  hint: ${line(remedy)}`]),
     ...(refusal === undefined ? [] : [refusalLine(refusal)]),
-    ...(seen.length === 0 ? [] : ['no mapping took it:', ...seen.flatMap(missLines)]),
-    ...(missed.length > seen.length ? [`  and ${missed.length - seen.length} more`] : []),
-    ...(empty.length === 0 ? [] : ['rendered empty:']),
+    ...missedLines(missed),
+    ...emptyLines(empty),
+    ...warnings.map(warningLine),
+    ...transformNotes.flatMap((note) => indent(note)),
+  ];
+}
+
+/** The candidates, and where each of them failed. */
+function missedLines(missed: readonly MissedMapping[]): readonly string[] {
+  if (missed.length === 0) return [];
+  const seen = missed.slice(0, MAX_MISSED);
+  const more = missed.length > seen.length ? [`  and ${missed.length - seen.length} more`] : [];
+  return ['no mapping took it:', ...seen.flatMap(missLines), ...more];
+}
+
+/** Expressions of templates that found nothing, and what follows from that. */
+function emptyLines(empty: NonNullable<DecisionRecord['empty']>): readonly string[] {
+  if (empty.length === 0) return [];
+  return [
+    'rendered empty:',
     ...empty.map(
       ({ field, expression, place, instead }) =>
         `  ${field}: ${line(expression)}${insteadText(instead)}  ${place}`,
     ),
     ...emptyConsequences(empty.map(({ field }) => field)),
-    ...warnings.map(
-      (warning) =>
-        `warning ${line(warning)}${Object.hasOwn(WARNINGS, warning) ? `: ${WARNINGS[warning]}` : ''}`,
-    ),
-    ...transformNotes.flatMap((note) => indent(note)),
   ];
 }
 
@@ -105,19 +116,15 @@ const WARNINGS: Readonly<Record<string, string>> = {
     'the transform made a date of January 1970 from a number of seconds; JavaScript counts milliseconds: write new Date(seconds * 1000)',
 };
 
+function warningLine(warning: string): string {
+  return `warning ${line(warning)}${Object.hasOwn(WARNINGS, warning) ? `: ${WARNINGS[warning]}` : ''}`;
+}
+
 const insteadText = (instead: string | undefined): string =>
   instead === undefined ? '' : `; the request has ${line(instead)}`;
 
-function missLines({
-  mappingId,
-  part,
-  place,
-  leaf,
-  why,
-  variable,
-  how,
-  instead,
-}: MissedMapping): readonly string[] {
+function missLines(missed: MissedMapping): readonly string[] {
+  const { mappingId, part, place, leaf, why, variable, how, instead } = missed;
   const head = `  ✗ ${line(mappingId)}${place === undefined ? '' : `  ${place}`}`;
   if (leaf === undefined) return [head, `      ${part} did not hold`];
   if (part !== 'when') {
@@ -164,29 +171,37 @@ function repeatLines(
 
 function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly string[] {
   const { now, command } = context;
-  const { action } = run;
+  const { action, state, outcome, attempts } = run;
   if (action.kind === 'notify') return notificationLines(action, outbox, context);
-  const { state, outcome, attempts, lastError, usage } = run;
+  const isUnsent = outbox.length === 0 && state === 'completed';
+  const isFailed = state === 'dead' || outcome === 'error';
   return [
     `run ${run.id}  ${line(action.name)}  session ${line(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
     `  ${state}${outcome === undefined ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}${timing(run, now)}`,
     ...repeatLines(run, context.requestId),
     ...eventLinesOf(run, now),
     ...waitingOf(run, context),
+    ...turnLines(run, action, context),
+    ...outbox.flatMap((entry) => outboxLines(entry, context)),
+    ...(isUnsent ? [`  delivery none: ${action.deliver ? whyNoDelivery(run) : 'deliver is false'}`] : []),
+    ...(isFailed ? [`  try it again: ${command(`queue retry ${run.id}`)}`] : []),
+  ];
+}
+
+/** Who takes the turn, and what came of it. */
+function turnLines(
+  { usage, lastError, reply = '' }: StoredRun['run'],
+  action: AgentAction,
+  context: WorkContext,
+): readonly string[] {
+  return [
     `  runner ${runnerText(action, context)}`,
     ...(action.model === undefined ? [] : [`  model ${line(action.model)}`]),
     ...(usage === undefined
       ? []
       : [`  tokens ${usage.inputTokens ?? '?'} in, ${usage.outputTokens ?? '?'} out`]),
     ...(lastError === undefined ? [] : errorLines(lastError)),
-    ...(run.reply === undefined || run.reply === '' ? [] : ['  reply', ...indent(run.reply)]),
-    ...outbox.flatMap((entry) => outboxLines(entry, context)),
-    ...(outbox.length === 0 && run.state === 'completed'
-      ? [`  delivery none: ${action.deliver ? whyNoDelivery(run) : 'deliver is false'}`]
-      : []),
-    ...(state === 'dead' || outcome === 'error'
-      ? [`  try it again: ${command(`queue retry ${run.id}`)}`]
-      : []),
+    ...(reply === '' ? [] : ['  reply', ...indent(reply)]),
   ];
 }
 

@@ -15,22 +15,24 @@ export function groupCommands(program: Command): void {
     Object.entries(GROUPS).flatMap(([title, names]) => names.map((name) => [name, title] as const)),
   );
   const others = program.commands.filter((command) => !grouped.has(command.name()));
-  const places = [...grouped.keys()];
   for (const command of program.commands) {
     const title = grouped.get(command.name());
     if (title !== undefined) command.helpGroup(title);
   }
   program.configureHelp({
     visibleCommands: (shown) =>
-      shown === program
-        ? program.commands
-            .filter((command) => grouped.has(command.name()))
-            .toSorted((a, b) => places.indexOf(a.name()) - places.indexOf(b.name()))
-        : [...shown.commands],
+      shown === program ? inOrderOfGroups(program.commands, [...grouped.keys()]) : [...shown.commands],
     groupItems: inOrderOfCommands,
   });
   const names = others.map((command) => command.name()).join(', ');
   program.addHelpText('after', `\nMore rarely: ${names}. sluice NAME --help describes each.`);
+}
+
+/** Those that are in a group, as the groups name them. */
+function inOrderOfGroups(commands: readonly Command[], places: readonly string[]): Command[] {
+  return commands
+    .filter((command) => places.includes(command.name()))
+    .toSorted((a, b) => places.indexOf(a.name()) - places.indexOf(b.name()));
 }
 
 /** The groups in the order of their commands, not of the registration. */

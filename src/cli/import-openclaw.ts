@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { importOpenClawFile, type ImportedConfig } from '../config/config.ts';
 import { formatDiagnostics } from '../document/document.ts';
 import type { Cli } from './command-line.ts';
-import { CliError } from './terminal.ts';
+import { CliError, type Terminal } from './terminal.ts';
 
 export interface ImportFlags {
   readonly into?: string;
@@ -16,15 +16,7 @@ export interface ImportFlags {
 export async function importConfig(cli: Cli, file: string, flags: ImportFlags): Promise<void> {
   const { terminal } = cli;
   const into = resolve(terminal.cwd, flags.into ?? '.');
-  const { imported, diagnostics } = await importOpenClawFile(resolve(terminal.cwd, file), {
-    env: terminal.env,
-    cwd: terminal.cwd,
-    into,
-  });
-  if (imported === undefined) {
-    terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
-    throw new CliError('nothing was written: the file has errors');
-  }
+  const imported = await readImport(terminal, file, into);
   if (flags.dryRun !== true) refuseExisting(into, imported);
   if (flags.dryRun !== true) await write(into, imported);
   terminal.out(
@@ -32,6 +24,15 @@ export async function importConfig(cli: Cli, file: string, flags: ImportFlags): 
   );
   if (flags.dryRun === true) terminal.err('nothing was written (--dry-run)');
   else terminal.err('next: "sluice check" finds errors in it, "sluice serve" runs it');
+}
+
+/** @throws CliError where the file has errors, which are printed */
+async function readImport(terminal: Terminal, file: string, into: string): Promise<ImportedConfig> {
+  const { env, cwd } = terminal;
+  const { imported, diagnostics } = await importOpenClawFile(resolve(cwd, file), { env, cwd, into });
+  if (imported !== undefined) return imported;
+  terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+  throw new CliError('nothing was written: the file has errors');
 }
 
 function refuseExisting(into: string, { files }: ImportedConfig): void {

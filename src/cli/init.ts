@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Cli } from './command-line.ts';
-import { CliError } from './terminal.ts';
+import { CliError, type Terminal } from './terminal.ts';
 
 const ECHO = `  # Answers with what the agent would have read. Put your agent here, for example:
   #   runner: {kind: claude}
@@ -61,14 +61,18 @@ export async function init(
   const schemas = fileURLToPath(new URL('../../schemas', import.meta.url));
   for (const { name, text } of FILES) {
     const file = join(root, name);
-    await mkdir(dirname(file), { recursive: true });
-    try {
-      await writeFile(file, text(relative(dirname(file), schemas), agent), { flag: 'wx' });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      throw new CliError(`${relative(cli.terminal.cwd, file)} exists already; nothing was overwritten`);
-    }
-    cli.terminal.out(relative(cli.terminal.cwd, file));
+    await writeNew(cli.terminal, file, text(relative(dirname(file), schemas), agent));
   }
   cli.terminal.err('next: "sluice test" writes what the golden case becomes, "sluice dev" serves it');
+}
+
+/** @throws CliError where the file exists */
+async function writeNew(terminal: Terminal, file: string, text: string): Promise<void> {
+  const shown = relative(terminal.cwd, file);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    throw new CliError(`${shown} exists already; nothing was overwritten`);
+  });
+  terminal.out(shown);
 }

@@ -45,22 +45,17 @@ export async function printListing<Row>(
   options: ListingOptions,
 ): Promise<void> {
   const rows = await listing.fetch(storage, options);
-  if (options.json) {
-    terminal.out(JSON.stringify(rows.map((row) => listing.toJson(row, options.text))));
-    return;
-  }
-  if (rows.length === 0) {
-    terminal.err(`no ${listing.title}`);
-    return;
-  }
+  if (options.json) return terminal.out(JSON.stringify(rows.map((row) => listing.toJson(row, options.text))));
+  if (rows.length === 0) return terminal.err(`no ${listing.title}`);
   const now = Date.now();
-  terminal.out(
-    formatTable(
-      listing.heading,
-      rows.map((row) => listing.toCells(row, now).map((cell) => clearControl(cell, { oneLine: true }))),
-    ),
-  );
+  const cells = rows.map((row) => safeCells(listing.toCells(row, now)));
+  terminal.out(formatTable(listing.heading, cells));
   if (rows.length === options.limit) terminal.err(`the newest ${options.limit}; --limit N shows more`);
+}
+
+/** Without what would change the terminal or leave the line. */
+export function safeCells(cells: readonly string[]): readonly string[] {
+  return cells.map((cell) => clearControl(cell, { oneLine: true }));
 }
 
 const query = (
@@ -194,21 +189,26 @@ export function queueListing(
   defaultRunner: string,
   queueWaits: QueueWaits,
 ): Listing<RunRecord | OutboxRecord | EventRecord> {
-  const isHeld = ({ action }: RunRecord): boolean =>
-    action.kind === 'agent' &&
-    holds.some(({ runner, model }) => model === undefined && runner === (action.runner ?? defaultRunner));
+  const isHeld = heldBy(holds, defaultRunner);
   return {
     ...waitingListing,
     toCells: (entry, now) => {
       const cells = waitingListing.toCells(entry, now);
       if (!isRun(entry) || entry.state !== 'queued') return cells;
+      if (isHeld(entry)) return cells.with(NEXT_TRY, 'agent away');
       const waits = entry.dueAt > now ? undefined : waitReason(queueWaits, entry.action.origin.mappingId);
-      const reason = isHeld(entry) ? 'agent away' : waits;
-      if (reason === undefined) return cells;
-      return cells.map((cell, column) => (waitingListing.heading[column] === 'next try' ? reason : cell));
+      return waits === undefined ? cells : cells.with(NEXT_TRY, waits);
     },
   };
 }
+
+/** Whether the agent of a run is away. */
+function heldBy(holds: readonly RunnerHold[], defaultRunner: string): (run: RunRecord) => boolean {
+  const away = new Set(holds.filter(({ model }) => model === undefined).map(({ runner }) => runner));
+  return ({ action }) => action.kind === 'agent' && away.has(action.runner ?? defaultRunner);
+}
+
+const NEXT_TRY = waitingListing.heading.indexOf('next try');
 
 const storedAt = (entry: RunRecord | OutboxRecord | EventRecord): number =>
   isRun(entry) ? entry.acceptedAt : entry.createdAt;

@@ -19,21 +19,27 @@ export async function openAsker(terminal: Terminal, mayAsk: boolean): Promise<As
   const say = (text: string): void => terminal.err(text);
   if (!terminal.interactive || !mayAsk) return refuser(say);
   const prompts = await import('@clack/prompts');
-
   return {
     say,
     choose: async (_flag, message, { choices }) => {
       const options = choices.map(({ value, label }) => ({ value: value as string, label }));
       const answer = answered(await prompts.select({ message, options }));
-      const chosen = choices.find(({ value }) => value === answer);
-      assert(chosen !== undefined, 'a choice is one of the choices');
-      return chosen.value;
+      return chosen(choices, answer).value;
     },
     text: async (_flag, message, problemOf) =>
       answered(await prompts.text({ message, validate: (value) => problemOf(value ?? '') })).trim(),
     secret: async (_flag, message) =>
       answered(await prompts.password({ message, validate: (value) => (value ? undefined : 'it is empty') })),
   };
+}
+
+function chosen<Choice extends { readonly value: string }>(
+  choices: readonly Choice[],
+  answer: string,
+): Choice {
+  const found = choices.find(({ value }) => value === answer);
+  assert(found !== undefined, 'a choice is one of the choices');
+  return found;
 }
 
 /** Refuses every question, and names the flag that answers it. */

@@ -1,7 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { wholeNumber, type Cli } from './command-line.ts';
+import { collect, wholeNumber, type Cli } from './command-line.ts';
 import type { MailRunFlags, MailSelectionFlags } from './mail-tasks.ts';
 import type { MailSetupFlags } from './mail-questions.ts';
+import type { MailProviderName } from '../mail/mail.ts';
 
 /** `sluice webhooks mail …`: the mailbox source. */
 export function addMailCommands(program: Command, cli: Cli): void {
@@ -32,6 +33,11 @@ function addStatus(mail: Command, cli: Cli): void {
 
 /** The commands for messages that the service refused. */
 function addRefusedMail(mail: Command, cli: Cli): void {
+  addRefusedList(mail, cli);
+  addRefusedChanges(mail, cli);
+}
+
+function addRefusedList(mail: Command, cli: Cli): void {
   cli
     .withConfig(
       mail.command('list').description('list the messages that the service refused, with the reason'),
@@ -42,6 +48,10 @@ function addRefusedMail(mail: Command, cli: Cli): void {
     .action(async (flags: MailSelectionFlags & { limit: number }) =>
       (await import('./mail-tasks.ts')).listMail(cli, flags),
     );
+}
+
+/** Retry and drop. */
+function addRefusedChanges(mail: Command, cli: Cli): void {
   const selection = (command: Command): Command =>
     cli.withConfig(command).option('--all', 'all of them').option('--json', 'a JSON object on stdout');
   selection(mail.command('retry [ids...]').description('deliver refused messages again')).action(
@@ -55,24 +65,31 @@ function addRefusedMail(mail: Command, cli: Cli): void {
   );
 }
 
+/** Written here too, since the command line starts without loading what it runs. */
+const PROVIDERS = [
+  'gmail',
+  'outlook',
+  'fastmail',
+  'icloud',
+  'yahoo',
+  'imap',
+  'gmail-api',
+] as const satisfies readonly MailProviderName[];
+
 function addSetup(mail: Command, cli: Cli): void {
-  cli
-    .withConfig(
-      mail
-        .command('setup')
-        .description('connect a mailbox: asks what it needs, tests the connection, writes hooks.mail'),
-    )
-    .addOption(
-      new Option('--provider <name>', 'where the mailbox is').choices([
-        'gmail',
-        'outlook',
-        'fastmail',
-        'icloud',
-        'yahoo',
-        'imap',
-        'gmail-api',
-      ]),
-    )
+  const command = mail
+    .command('setup')
+    .description('connect a mailbox: asks what it needs, tests the connection, writes hooks.mail');
+  withPubSub(withReading(withServer(cli.withConfig(command))))
+    .option('--dry-run', 'test the connection and show what would be written')
+    .option('--json', 'what was written, as a JSON object without secrets; asks nothing')
+    .action(async (flags: MailSetupFlags) => (await import('./mail-setup.ts')).setUpMail(cli, flags));
+}
+
+/** Where the mailbox is, and how to log in. */
+function withServer(command: Command): Command {
+  return command
+    .addOption(new Option('--provider <name>', 'where the mailbox is').choices(PROVIDERS))
     .option('--account <address>', 'address of the mailbox')
     .option('--host <name>', 'IMAP server, for the provider imap')
     .option('--port <n>', 'port of the IMAP server', wholeNumber(1, 65_535))
@@ -81,23 +98,26 @@ function addSetup(mail: Command, cli: Cli): void {
     .addOption(new Option('--auth <kind>', 'how to log in').choices(['password', 'oauth2']))
     .option('--password-file <file>', 'file with the password; - reads it from standard input')
     .option('--client-id <id>', 'OAuth2 client, from the console of the provider')
-    .option('--client-secret-file <file>', 'file with the secret of the OAuth2 client')
+    .option('--client-secret-file <file>', 'file with the secret of the OAuth2 client');
+}
+
+/** Which messages are read, and which hook they become. */
+function withReading(command: Command): Command {
+  return command
     .option('--folder <name>', 'folder to read (repeatable; default INBOX)', collect)
     .option('--from <address>', 'only mail from this address or @domain (repeatable)', collect)
     .option('--subject <text>', 'only mail whose subject contains this (repeatable)', collect)
     .option('--since <date>', 'where the first run begins, in place of now', readDate)
-    .option('--hook-path <name>', 'hook name to deliver to (default mail)')
+    .option('--hook-path <name>', 'hook name to deliver to (default mail)');
+}
+
+/** How notices of new mail come, for the provider gmail-api. */
+function withPubSub(command: Command): Command {
+  return command
     .option('--topic <name>', 'Pub/Sub topic, for the provider gmail-api')
     .option('--subscription <name>', 'pull subscription of the topic, for the provider gmail-api')
     .option('--push-audience <text>', 'audience of a push subscription, in place of a pull subscription')
-    .option('--push-account <address>', 'service account that the push subscription calls with')
-    .option('--dry-run', 'test the connection and show what would be written')
-    .option('--json', 'what was written, as a JSON object without secrets; asks nothing')
-    .action(async (flags: MailSetupFlags) => (await import('./mail-setup.ts')).setUpMail(cli, flags));
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
+    .option('--push-account <address>', 'service account that the push subscription calls with');
 }
 
 function readDate(text: string): string {

@@ -76,8 +76,9 @@ async function askAuth(
 /** How notices of new mail come from Pub/Sub. */
 async function askNotices(
   ask: Asker,
-  { subscription, pushAudience, pushAccount }: MailSetupFlags,
+  flags: MailSetupFlags,
 ): Promise<Pick<SetupAnswers, 'subscription' | 'push'>> {
+  const { subscription, pushAudience, pushAccount } = flags;
   const wantsPush = pushAudience !== undefined || pushAccount !== undefined;
   if (wantsPush && subscription !== undefined) {
     throw new CliError('notices are pulled or pushed: leave out --subscription or the options of push', 2);
@@ -87,11 +88,19 @@ async function askNotices(
     const question = 'Which pull subscription? (projects/P/subscriptions/S)';
     return { subscription: subscription ?? (await ask.text('--subscription', question, isSubscription)) };
   }
+  return { push: await askPush(ask, flags) };
+}
+
+/** What a push subscription calls with. */
+async function askPush(
+  ask: Asker,
+  { pushAudience, pushAccount }: MailSetupFlags,
+): Promise<NonNullable<SetupAnswers['push']>> {
   const audience =
     pushAudience ?? (await ask.text('--push-audience', 'Which audience does it name?', isAddress));
   const serviceAccount =
     pushAccount ?? (await ask.text('--push-account', 'Which service account calls?', isServiceAccount));
-  return { push: { audience, serviceAccount } };
+  return { audience, serviceAccount };
 }
 
 function askKindOfNotices(ask: Asker): Promise<'pull' | 'push'> {

@@ -62,21 +62,23 @@ export async function setUpMail(
   const file = findConfigFile(cli.terminal, flags);
   const config = await readConfig(file);
   const ask = await openAsker(cli.terminal, flags.json !== true);
+  const { provider, answers, block } = await askMailbox(ask, flags);
+  const tested = { ...answers, folders: answers.folders ?? foldersOf(config.mail, answers.kind) };
+  const { secret, check } = await connect(cli, { ask, flags, provider, answers: tested, world });
+  const edited = editDocument(config.source, config.format, setupEdits(block, config));
+  if (flags.dryRun !== true) await write(file, secret, edited);
+  report(cli, flags, { file, answers, check, edited, isSame: edited === config.source.text });
+  if (!config.isEnabled) ask.say('hooks are off in this configuration: set hooks.enabled to true');
+}
+
+/** Everything but the secret, as answers and as the block of the configuration that they make. */
+async function askMailbox(ask: Asker, flags: MailSetupFlags) {
   const { name, provider } = await askProvider(ask, flags);
   const answers = await askAnswers(ask, flags, { ...provider, isGmailApi: name === 'gmail-api' });
   const block = writtenBlock(answers);
   const problem = findMailProblem(block);
   if (problem !== undefined) throw new CliError(problem, 2);
-  const tested = { ...answers, folders: answers.folders ?? foldersOf(config.mail, answers.kind) };
-  const { secret, check } = await connect(cli, { ask, flags, provider, answers: tested, world });
-  const edits = setupEdits(block, config);
-  const edited = editDocument(config.source, config.format, edits);
-  if (flags.dryRun !== true) {
-    await writeSecret(dirname(file), secret);
-    await writeConfig(file, edited);
-  }
-  report(cli, flags, { file, answers, check, edited, isSame: edited === config.source.text });
-  if (!config.isEnabled) ask.say('hooks are off in this configuration: set hooks.enabled to true');
+  return { provider, answers, block };
 }
 
 /** Folders of the block that stay as they are where nothing else is said. */
@@ -190,10 +192,8 @@ async function logIn(cli: Cli, { ask, flags, provider, answers, world }: SecretQ
     scope: answers.push === undefined ? scopes[answers.kind] : scopes.gmailPush,
     signal: AbortSignal.timeout(LOGIN_MS),
   };
-  if (endpoints.device !== undefined) {
-    return loginWithDevice(login, ({ url, code }) => ask.say(`open ${url} and type in the code ${code}`));
-  }
-  return loginInBrowser(login, ask, answers.account);
+  if (endpoints.device === undefined) return loginInBrowser(login, ask, answers.account);
+  return loginWithDevice(login, ({ url, code }) => ask.say(`open ${url} and type in the code ${code}`));
 }
 
 async function loginInBrowser(login: OAuthLogin, ask: Asker, account: string): Promise<OAuthFile> {
@@ -213,6 +213,11 @@ function askClientSecret(cli: Cli, ask: Asker, { clientSecretFile }: MailSetupFl
   return clientSecretFile === undefined
     ? ask.secret('--client-secret-file', 'Secret of the OAuth2 client?')
     : readSecretFlag(cli, clientSecretFile);
+}
+
+async function write(file: string, secret: Secret, config: string): Promise<void> {
+  await writeSecret(dirname(file), secret);
+  await writeConfig(file, config);
 }
 
 async function writeSecret(directory: string, secret: Secret): Promise<void> {
@@ -239,12 +244,8 @@ interface SetupResult {
   readonly isSame: boolean;
 }
 
-function report(
-  cli: Cli,
-  flags: MailSetupFlags,
-  { file, answers, check, edited, isSame }: SetupResult,
-): void {
-  const { terminal } = cli;
+function report({ terminal }: Cli, flags: MailSetupFlags, result: SetupResult): void {
+  const { file, answers, check, edited, isSame } = result;
   const isDry = flags.dryRun === true;
   const secretFile = answers.auth === 'password' ? PASSWORD_FILE : OAUTH_FILE;
   if (flags.json === true) {
@@ -253,17 +254,22 @@ function report(
     return;
   }
   for (const folder of check.folders) terminal.err(connectedLine(folder));
-  if (isDry) {
-    terminal.out(edited);
-    terminal.err(
-      `nothing was written; without --dry-run this goes to ${file}, and the secret to ${secretFile}`,
-    );
-    return;
-  }
-  terminal.err(`the secret is in ${secretFile}, next to ${file}, which now has hooks.mail and the preset`);
-  if (answers.push !== undefined)
-    terminal.err('let the push subscription call /hooks/mail-push of this service');
-  terminal.err('new mail starts a run from the next start of "sluice serve" on');
+  if (isDry) terminal.out(edited);
+  const lines = isDry
+    ? [`nothing was written; without --dry-run this goes to ${file}, and the secret to ${secretFile}`]
+    : writtenLines(result, secretFile);
+  for (const line of lines) terminal.err(line);
+}
+
+/** What is where now, and what comes next. */
+function writtenLines({ file, answers }: SetupResult, secretFile: string): readonly string[] {
+  return [
+    `the secret is in ${secretFile}, next to ${file}, which now has hooks.mail and the preset`,
+    ...(answers.push === undefined
+      ? []
+      : ['let the push subscription call /hooks/mail-push of this service']),
+    'new mail starts a run from the next start of "sluice serve" on',
+  ];
 }
 
 function connectedLine({ path, messages }: MailboxCheck['folders'][number]): string {

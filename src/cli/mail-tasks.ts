@@ -1,9 +1,10 @@
-import type { MailBlock } from '../config/config.ts';
+import type { MailBlock, Settings } from '../config/config.ts';
 import { httpDoor, mailboxReport, startMail, type MailboxReport } from '../mail/mail.ts';
 import { openStorage, type SetAsideMail, type SetAsideSelection } from '../storage/storage.ts';
-import { clearControl, createLogger } from '../telemetry/telemetry.ts';
+import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
+import { safeCells } from './listings.ts';
 import { findTarget } from './send.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError, formatBytes, formatOneLine, formatSpan, formatTable } from './terminal.ts';
@@ -25,17 +26,10 @@ export async function runMail(cli: Cli, flags: MailRunFlags): Promise<void> {
   const { mail } = settings.hooks;
   if (mail === undefined) throw noMailbox();
   const target = await findTarget(cli, flags);
-  const log = createLogger();
-  log.adopt(settings.log);
-  for (const secret of [...secrets, target.token]) log.protect(secret);
+  const log = openLog(settings, [...secrets, target.token]);
   const store = await openStorage(settings.storage.url, { mode: 'attached' });
-  const service = startMail({
-    mail,
-    store,
-    door: httpDoor(target),
-    log,
-    sinceMs: flags.since === undefined ? undefined : Date.parse(flags.since),
-  });
+  const sinceMs = flags.since === undefined ? undefined : Date.parse(flags.since);
+  const service = startMail({ mail, store, door: httpDoor(target), log, sinceMs });
   try {
     log.info({ account: mail.account, folders: mail.folders, service: target.url }, 'reading mail');
     await cli.terminal.untilInterrupted();
@@ -44,6 +38,14 @@ export async function runMail(cli: Cli, flags: MailRunFlags): Promise<void> {
     await store.close();
     log.flush();
   }
+}
+
+/** A log as the configuration wants it, in which no secret is written. */
+function openLog(settings: Settings, secrets: readonly string[]): Log {
+  const log = createLogger();
+  log.adopt(settings.log);
+  for (const secret of secrets) log.protect(secret);
+  return log;
 }
 
 function noMailbox(): CliError {
@@ -86,7 +88,7 @@ const STATUS_HEADING = ['mailbox', 'state', 'for', 'delivered', 'set aside', 'fi
 function statusCells(report: MailboxReport, nowMs: number): readonly string[] {
   const { lastMailAt, retryAt, reason } = report;
   const retry = retryAt === undefined ? '' : ` (next try in ${formatSpan(retryAt - nowMs)})`;
-  return [
+  return safeCells([
     report.mailbox,
     report.state,
     formatSpan(nowMs - report.since),
@@ -95,7 +97,7 @@ function statusCells(report: MailboxReport, nowMs: number): readonly string[] {
     String(report.filtered),
     lastMailAt === undefined ? '-' : `${formatSpan(nowMs - lastMailAt)} ago`,
     `${reason ?? ''}${retry}`,
-  ].map((cell) => clearControl(cell, { oneLine: true }));
+  ]);
 }
 
 function neverRead(mail: MailBlock | undefined): string {
@@ -110,28 +112,21 @@ export async function listMail(
   flags: MailSelectionFlags & { readonly limit: number },
 ): Promise<void> {
   const rows = await withStore(cli, flags, (storage) => storage.listSetAsideMail({ limit: flags.limit }));
+  const withText = flags.text !== false;
   if (flags.json === true) {
-    const shown = rows.map(({ from, subject, ...rest }) =>
-      flags.text === false ? rest : { ...rest, from, subject },
-    );
+    const shown = rows.map(({ from, subject, ...rest }) => (withText ? { ...rest, from, subject } : rest));
     cli.terminal.out(JSON.stringify(shown));
     return;
   }
-  if (rows.length === 0) cli.terminal.out('no message was refused');
-  else {
-    const nowMs = Date.now();
-    const heading = ['id', 'mailbox', 'state', 'arrived', 'size', 'refused with', 'from', 'subject'];
-    cli.terminal.out(
-      formatTable(
-        heading,
-        rows.map((row) => listCells(row, flags.text !== false, nowMs)),
-      ),
-    );
-  }
+  const nowMs = Date.now();
+  const cells = rows.map((row) => listCells(row, withText, nowMs));
+  cli.terminal.out(rows.length === 0 ? 'no message was refused' : formatTable(LIST_HEADING, cells));
 }
 
+const LIST_HEADING = ['id', 'mailbox', 'state', 'arrived', 'size', 'refused with', 'from', 'subject'];
+
 function listCells(row: SetAsideMail, withText: boolean, nowMs: number): readonly string[] {
-  return [
+  return safeCells([
     row.id,
     row.mailbox,
     row.state,
@@ -140,7 +135,7 @@ function listCells(row: SetAsideMail, withText: boolean, nowMs: number): readonl
     `${row.code}: ${formatOneLine(row.reason, 80)}`,
     withText ? formatOneLine(row.from, 40) : '',
     withText ? formatOneLine(row.subject, 60) : '',
-  ].map((cell) => clearControl(cell, { oneLine: true }));
+  ]);
 }
 
 /** Asks the reader to deliver refused messages again; it does so within some seconds. */

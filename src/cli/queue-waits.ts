@@ -85,10 +85,12 @@ export async function resumeQueue(
   const isAll = rest.some((pause) => pause.mappingId === ALL_MAPPINGS);
   if (isAll) terminal.err('the whole queue is still paused: "sluice queue resume" ends every pause');
   if (changed > 0) return;
-  const paused = rest.map((pause) =>
-    pause.mappingId === ALL_MAPPINGS ? 'the whole queue' : pause.mappingId,
-  );
-  throw new CliError(`mapping ${mappingId} is not paused by itself; paused: ${paused.join(', ')}`);
+  const paused = rest.map(nameOf).join(', ');
+  throw new CliError(`mapping ${mappingId} is not paused by itself; paused: ${paused}`);
+}
+
+function nameOf({ mappingId }: QueuePause): string {
+  return mappingId === ALL_MAPPINGS ? 'the whole queue' : mappingId;
 }
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -83,32 +83,35 @@ function schemeOf(headers: Readonly<Record<string, string>>): string | undefined
   return (named ?? fitting[0])?.[0];
 }
 
+const MAPPING_HEAD = [
+  '# yaml-language-server: $schema=../schemas/mapping.schema.json',
+  '#',
+  '# Made from one payload by "sluice add --from". Take out what you do not need, and say in "instructions" what the',
+  '# agent should do. "sluice explain" shows what the sample becomes.',
+  '',
+];
+const MAPPING_TEXTS = [
+  '  instructions: |',
+  '    Say in at most three lines what happened, and whether somebody has to act.',
+  '  messageTemplate: |',
+];
+
 function writeMapping(name: string, sample: Sample, proof: string): string {
-  const kind = kindOf(sample);
   const id = idOf(sample);
-  const lines = messageLines(sample.payload);
+  const { otherwise, when } = kindLines(sample);
   return `${[
-    '# yaml-language-server: $schema=../schemas/mapping.schema.json',
-    '#',
-    '# Made from one payload by "sluice add --from". Take out what you do not need, and say in "instructions" what the',
-    '# agent should do. "sluice explain" shows what the sample becomes.',
-    '',
+    ...MAPPING_HEAD,
     `- id: ${name}`,
     `  verify: ${proof}`,
-    // What is not of this kind is taken and left alone.
-    ...(kind === undefined ? [] : ['  otherwise: skip']),
+    ...otherwise,
     '  match:',
     `    path: ${name}`,
-    ...(kind === undefined
-      ? []
-      : [`    when: { '===': [{ var: ${JSON.stringify(kind.path)} }, ${JSON.stringify(kind.value)}] }`]),
+    ...when,
     `  name: ${JSON.stringify(name)}`,
     ...(id === undefined ? [] : [`  dedupe: { key: ${JSON.stringify(`{{${id}}}`)}, ttlSeconds: 86400 }`]),
     `  ${FIRST_LIMITS}`,
-    '  instructions: |',
-    '    Say in at most three lines what happened, and whether somebody has to act.',
-    '  messageTemplate: |',
-    ...lines.map((line) => `    ${line}`),
+    ...MAPPING_TEXTS,
+    ...messageLines(sample.payload).map((line) => `    ${line}`),
   ].join('\n')}\n`;
 }
 
@@ -124,6 +127,17 @@ const KIND_FIELDS = [
   'action',
   'status',
 ];
+
+/** Takes this kind of event only; what is not of it is accepted and left alone. */
+function kindLines(sample: Sample): {
+  readonly otherwise: readonly string[];
+  readonly when: readonly string[];
+} {
+  const kind = kindOf(sample);
+  if (kind === undefined) return { otherwise: [], when: [] };
+  const condition = `{ '===': [{ var: ${JSON.stringify(kind.path)} }, ${JSON.stringify(kind.value)}] }`;
+  return { otherwise: ['  otherwise: skip'], when: [`    when: ${condition}`] };
+}
 
 /** What tells this kind of event from the sender's others: a header, else a field. */
 function kindOf({ headers, payload }: Sample): { readonly path: string; readonly value: string } | undefined {

@@ -11,13 +11,8 @@ export async function schemas(
   cli: Cli,
   flags: { readonly check?: boolean; readonly dir: string },
 ): Promise<void> {
-  const files: readonly [string, unknown][] = [
-    ['sluice.schema.json', configJsonSchema(mappingJsonSchema())],
-    ['mapping.schema.json', mappingJsonSchema()],
-    ['request.schema.json', z.toJSONSchema(requestFileSchema, { target: 'draft-07', io: 'input' })],
-  ];
   if (flags.check !== true) await mkdir(resolve(cli.terminal.cwd, flags.dir), { recursive: true });
-  for (const [name, schema] of files) {
+  for (const [name, schema] of schemaFiles()) {
     const shown = join(flags.dir, name);
     const file = resolve(cli.terminal.cwd, shown);
     const text = `${JSON.stringify(schema, null, 2)}\n`;
@@ -29,4 +24,12 @@ export async function schemas(
       cli.setExitCode(1);
     }
   }
+}
+
+function schemaFiles(): readonly (readonly [name: string, schema: unknown])[] {
+  return [
+    ['sluice.schema.json', configJsonSchema(mappingJsonSchema())],
+    ['mapping.schema.json', mappingJsonSchema()],
+    ['request.schema.json', z.toJSONSchema(requestFileSchema, { target: 'draft-07', io: 'input' })],
+  ];
 }

@@ -31,7 +31,7 @@ export interface Sender {
     /** The sender issues it: what it is called there, and where it is found. */
     | { readonly kind: 'issued'; readonly what: string };
   /** Golden cases as `<group>/<name>`, each from a payload of the sender. */
-  readonly cases: readonly string[];
+  readonly cases: readonly [string, ...string[]];
   /** Mappings whose replies can be comments where the event happened: recipient by mapping id. */
   readonly comments?: Readonly<Record<string, string>>;
   /** Mappings whose replies have no place where comments are all there is. */

@@ -39,11 +39,12 @@ export function toWire(
     url: `${address}/${request.path}${query === '' ? '' : `?${query}`}`,
     headers,
     rawHeaders: Object.entries(headers).flat(),
-    body:
-      method === 'GET'
-        ? Buffer.alloc(0)
-        : (rawBody ?? Buffer.from(bodyText(request.payload, bodyFormat), 'utf8')),
+    body: method === 'GET' ? Buffer.alloc(0) : (rawBody ?? bodyOf(request.payload, bodyFormat)),
   };
+}
+
+function bodyOf(payload: JsonValue, format: keyof typeof CONTENT_TYPES): Buffer {
+  return Buffer.from(bodyText(payload, format), 'utf8');
 }
 
 function bodyText(payload: JsonValue, format: keyof typeof CONTENT_TYPES): string {

@@ -1,7 +1,20 @@
 import { dirname, join } from 'node:path';
-import type { ConsoleGeneration, RunningConsole, Workshop } from '../console/console.ts';
+import type { Settings } from '../config/config.ts';
+import type {
+  ConsoleDeps,
+  ConsoleGeneration,
+  DraftFolders,
+  LoadedWork,
+  RunningConsole,
+  Workshop,
+} from '../console/console.ts';
 import { dropEnding } from '../gateway/gateway.ts';
-import { loadGeneration, type Generation } from '../generation/generation.ts';
+import {
+  loadGeneration,
+  type Generation,
+  type GenerationOptions,
+  type LoadedGeneration,
+} from '../generation/generation.ts';
 import { Sandbox, typecheckTransforms } from '../sandbox/sandbox.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import type { Log } from '../telemetry/telemetry.ts';
@@ -24,33 +37,49 @@ export function consoleKeyFile(configFile: string): string {
 /** Serves the console where the configuration, or the command, says so: `dev` on this machine only. */
 export async function openConsole(
   { mode, configFile, env, log }: ConsoleContext,
-  { url, storage, live, reload, notify }: ConsoleParts,
+  parts: ConsoleParts,
 ): Promise<RunningConsole | undefined> {
-  const { console: settings, hooks } = live().config.settings;
-  if (!(settings.enabled ?? mode === 'dev')) return undefined;
+  const { settings } = parts.live().config;
+  if (!(settings.console.enabled ?? mode === 'dev')) return undefined;
   const { startConsole } = await import('../console/console.ts');
-  const { port = DEFAULT_CONSOLE_PORT, host, publicUrl } = settings;
-  const isFixed = settings.port !== undefined || mode === 'serve';
+  return startConsole({
+    ...parts,
+    ...addressesOf(settings, parts.url, mode),
+    ...queueChanges(parts),
+    mode,
+    keyFile: consoleKeyFile(configFile),
+    log,
+    goldenDir: join(dirname(configFile), 'test', 'golden'),
+    openWorkshop: () => createWorkshop(configFile, env),
+  });
+}
+
+/** Where it listens and is reached, and where hooks are sent to. A port that nobody chose may be another one. */
+function addressesOf(
+  { console: { port, host, publicUrl }, hooks }: Settings,
+  serviceUrl: string,
+  mode: ConsoleContext['mode'],
+): Pick<ConsoleDeps, 'listen' | 'publicUrl' | 'hooksUrl'> {
+  const isFixed = port !== undefined || mode === 'serve';
+  const listen = { host: mode === 'dev' ? '127.0.0.1' : host, port: port ?? DEFAULT_CONSOLE_PORT };
+  return {
+    listen: { ...listen, ...(isFixed ? {} : { otherPort: 0 }) },
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    hooksUrl: `${serviceUrl}${hooks.path}`,
+  };
+}
+
+/** Changes of stored work, of which who performs it is told. */
+function queueChanges({ storage, notify }: ConsoleParts): Pick<ConsoleDeps, 'retry' | 'drop'> {
   const whenChanged = async (count: Promise<number>): Promise<number> => {
     const changed = await count;
     notify();
     return changed;
   };
-  return startConsole({
-    mode,
-    listen: { host: mode === 'dev' ? '127.0.0.1' : host, port, ...(isFixed ? {} : { otherPort: 0 }) },
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-    keyFile: consoleKeyFile(configFile),
-    storage,
-    log,
-    hooksUrl: `${url}${hooks.path}`,
-    goldenDir: join(dirname(configFile), 'test', 'golden'),
-    live,
-    openWorkshop: () => createWorkshop(configFile, env),
-    reload,
+  return {
     retry: (id) => whenChanged(storage.retry({ kind: 'ids', ids: [id] }, Date.now())),
     drop: (id) => whenChanged(dropRun(storage, id)),
-  });
+  };
 }
 
 function dropRun(storage: ConsoleParts['storage'], id: string): Promise<number> {
@@ -58,35 +87,42 @@ function dropRun(storage: ConsoleParts['storage'], id: string): Promise<number> 
   return storage.drop({ kind: 'ids', ids: [id] }, nowMs, (run) => dropEnding(run, nowMs));
 }
 
+/** Transforms that the draft does not change are taken from the files as they are. */
+async function loadDraft(
+  configFile: string,
+  folders: DraftFolders,
+  { options, base }: { readonly options: GenerationOptions; readonly base: Generation | undefined },
+): Promise<LoadedWork> {
+  const reuse = base === undefined ? {} : { reuse: base };
+  return workOf(await loadGeneration(configFile, { ...options, folders, ...reuse }), base);
+}
+
+/** What was loaded; transforms that were taken from `base` are freed with that. */
+function workOf({ generation, diagnostics }: LoadedGeneration, base?: Generation): LoadedWork {
+  return {
+    ...(generation === undefined ? {} : { generation: generation satisfies ConsoleGeneration }),
+    diagnostics,
+    release: () => {
+      if (generation?.transforms !== base?.transforms) generation?.transforms.release();
+    },
+  };
+}
+
 /** Loads generations beside the one that is live, as `sluice check` and `sluice explain` do. */
 function createWorkshop(configFile: string, env: NodeJS.ProcessEnv): Workshop {
-  const sandbox = new Sandbox();
+  const options = { env, needSecrets: false, dev: true, sandbox: new Sandbox() };
   let base: Generation | undefined;
   return {
     load: async (folders) => {
-      const { generation, diagnostics } = await loadGeneration(configFile, {
-        env,
-        needSecrets: false,
-        dev: true,
-        sandbox,
-        ...(folders === undefined ? {} : { folders }),
-        ...(base === undefined || folders === undefined ? {} : { reuse: base }),
-      });
-      if (folders === undefined) base = generation;
-      const isOwn =
-        generation !== undefined && (folders === undefined || generation.transforms !== base?.transforms);
-      return {
-        ...(generation === undefined ? {} : { generation: generation satisfies ConsoleGeneration }),
-        diagnostics,
-        release: () => {
-          if (isOwn) generation.transforms.release();
-        },
-      };
+      if (folders !== undefined) return loadDraft(configFile, folders, { options, base });
+      const loaded = await loadGeneration(configFile, options);
+      base = loaded.generation;
+      return workOf(loaded);
     },
     checkTypes: async (transformsDir) => {
       const refs = base?.table.mappings.flatMap(({ transform }) => transform ?? []) ?? [];
       return (await typecheckTransforms(transformsDir, refs, { configDir: dirname(configFile) })).diagnostics;
     },
-    stop: () => sandbox.stop(),
+    stop: () => options.sandbox.stop(),
   };
 }

@@ -1,12 +1,13 @@
 import { formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
-import { startService, type Service, type ServiceRole } from '../service/service.ts';
+import type { RunningConsole } from '../console/console.ts';
+import { startService, type ConsoleParts, type Service, type ServiceRole } from '../service/service.ts';
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import { giveBackWhenIdle, limitGarbage, putCollectorsBehind } from '../timers/timers.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile } from './config-file.ts';
-import { consoleKeyFile, openConsole } from './serve-console.ts';
+import { type ConsoleContext, consoleKeyFile, openConsole } from './serve-console.ts';
 import { untilStopSignal } from './stop-signals.ts';
-import { CliError } from './terminal.ts';
+import { CliError, type Terminal } from './terminal.ts';
 import { version } from './version.ts';
 
 export interface ServeFlags {
@@ -34,52 +35,65 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
 }
 
 async function run({ terminal }: Cli, flags: ServeFlags, log: Log): Promise<void> {
-  let isRunning = false;
-  const configFile = findConfigFile(terminal, flags);
-  const service = await startService({
-    configFile,
-    env: terminal.env,
-    log,
-    listen: flags,
-    readMail: true,
-    version,
-    ...(flags.role === undefined ? {} : { role: flags.role }),
-    openConsole: async (parts) => {
-      const console = await openConsole({ mode: 'serve', configFile, env: terminal.env, log }, parts);
-      if (console === undefined) return undefined;
-      log.info({ consoleUrl: console.url, keyFile: consoleKeyFile(configFile) }, 'the console is served');
-      return console;
-    },
-    onDiagnostics: (diagnostics, isLoaded) => {
-      if (!isRunning && !isLoaded && terminal.interactive) {
-        terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
-      } else logDiagnostics(log, diagnostics);
-    },
-  });
-  isRunning = true;
+  const service = await startForOperators(terminal, flags, log);
   limitGarbage();
   putCollectorsBehind();
   giveBackWhenIdle();
-  const reload = (): void => void service.reload();
-  process.on('SIGHUP', reload);
+  const endReloading = reloadOnHangup(service);
   try {
-    log.info(
-      {
-        url: service.url,
-        path: service.generation.config.settings.hooks.path,
-        generation: service.generation.id,
-      },
-      'ready',
-    );
+    sayReady(log, service);
     await untilStopped(service, (signal, graceSeconds) => {
       log.info({ signal, graceSeconds }, 'stopping; a second signal ends at once');
     });
   } finally {
-    process.off('SIGHUP', reload);
+    endReloading();
     await service.stop();
     log.info({}, 'stopped');
     log.flush();
   }
+}
+
+/** Starts the service so that all it says goes into the log; only a start that fails is told to a person at a terminal. */
+async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log): Promise<Service> {
+  const context = { configFile: findConfigFile(terminal, flags), env: terminal.env, log };
+  let isRunning = false;
+  const service = await startService({
+    ...context,
+    listen: flags,
+    readMail: true,
+    version,
+    ...(flags.role === undefined ? {} : { role: flags.role }),
+    openConsole: (parts) => openLoggedConsole(context, parts),
+    onDiagnostics: (diagnostics, isLoaded) => {
+      if (isRunning || isLoaded || !terminal.interactive) logDiagnostics(log, diagnostics);
+      else terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+    },
+  });
+  isRunning = true;
+  return service;
+}
+
+/** The log says where the console is, and which file holds its key. */
+async function openLoggedConsole(
+  context: Omit<ConsoleContext, 'mode'>,
+  parts: ConsoleParts,
+): Promise<RunningConsole | undefined> {
+  const { configFile, log } = context;
+  const console = await openConsole({ ...context, mode: 'serve' }, parts);
+  if (console === undefined) return undefined;
+  log.info({ consoleUrl: console.url, keyFile: consoleKeyFile(configFile) }, 'the console is served');
+  return console;
+}
+
+function sayReady(log: Log, { url, generation: { id, config } }: Service): void {
+  log.info({ url, path: config.settings.hooks.path, generation: id }, 'ready');
+}
+
+/** Returns how to end it. */
+function reloadOnHangup(service: Service): () => void {
+  const reload = (): void => void service.reload();
+  process.on('SIGHUP', reload);
+  return () => void process.off('SIGHUP', reload);
 }
 
 /** Warnings that say that nothing works: the service starts all the same. */

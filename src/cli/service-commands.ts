@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { wholeNumber, type Cli } from './command-line.ts';
+import { collect, wholeNumber, type Cli } from './command-line.ts';
 import type { ServeFlags } from './serve.ts';
 import type { DevFlags } from './dev.ts';
 import type { DoctorFlags } from './doctor.ts';
@@ -13,27 +13,33 @@ const TUNNEL_TOOLS = ['tailscale', 'cloudflared', 'ngrok'] as const satisfies re
 
 /** Commands that run the service or talk to a running one, in the order of the help. */
 export function addServiceCommands(program: Command, cli: Cli): void {
-  addServing(program, cli);
-  addSending(program, cli);
+  addServe(program, cli);
+  addDev(program, cli);
+  addDemo(program, cli);
+  addSend(program, cli);
+  addDoctor(program, cli);
+  addVerify(program, cli);
   addShadow(program, cli);
   addRecord(program, cli);
 }
 
-function addServing(program: Command, cli: Cli): void {
-  const listener = (command: Command): Command =>
-    cli
-      .withConfig(command)
-      .option('--host <address>', 'listen on this address instead of server.host')
-      .option(
-        '--port <n>',
-        'listen on this port instead of server.port; 0 takes a free port',
-        wholeNumber(0, 65_535),
-      );
-  listener(
-    program
-      .command('serve')
-      .description('run the service: it needs a token, logs JSON, and reloads on SIGHUP'),
-  )
+/** Adds where the service listens. */
+function withListener(command: Command, cli: Cli): Command {
+  return cli
+    .withConfig(command)
+    .option('--host <address>', 'listen on this address instead of server.host')
+    .option(
+      '--port <n>',
+      'listen on this port instead of server.port; 0 takes a free port',
+      wholeNumber(0, 65_535),
+    );
+}
+
+function addServe(program: Command, cli: Cli): void {
+  const command = program
+    .command('serve')
+    .description('run the service: it needs a token, logs JSON, and reloads on SIGHUP');
+  withListener(command, cli)
     .addOption(
       new Option(
         '--role <role>',
@@ -41,50 +47,49 @@ function addServing(program: Command, cli: Cli): void {
       ).choices(['front', 'worker', 'all']),
     )
     .action(async (flags: ServeFlags) => (await import('./serve.ts')).serve(cli, flags));
-  listener(
-    program
-      .command('dev')
-      .description(
-        'run the service while you write mappings: readable log, reload on change, generated token',
-      ),
-  )
+}
+
+function addDev(program: Command, cli: Cli): void {
+  const tunnel = new Option(
+    '--tunnel [tool]',
+    'make the hooks reachable from the internet, by tailscale, cloudflared or ngrok',
+  ).choices(TUNNEL_TOOLS);
+  const mask = 'mask the value at this place in records, e.g. payload.email (repeatable)';
+  const command = program
+    .command('dev')
+    .description('run the service while you write mappings: readable log, reload on change, generated token');
+  withListener(command, cli)
     .option('--record <dir>', 'write every received request as a golden case')
-    .option(
-      '--mask <place>',
-      'mask the value at this place in records, e.g. payload.email (repeatable)',
-      collect,
-      [],
-    )
+    .option('--mask <place>', mask, collect, [])
     .option('--mail', 'read the mailbox of hooks.mail, too')
-    .addOption(
-      new Option(
-        '--tunnel [tool]',
-        'make the hooks reachable from the internet, by tailscale, cloudflared or ngrok',
-      ).choices(TUNNEL_TOOLS),
-    )
+    .addOption(tunnel)
     .action(async (flags: DevFlags) => (await import('./dev.ts')).dev(cli, flags));
+}
+
+function addDemo(program: Command, cli: Cli): void {
   program
     .command('demo')
     .description('start a service on a free port, send three real payloads, show what became of them, stop')
     .action(async () => (await import('./demo.ts')).demo(cli));
 }
 
-function addSending(program: Command, cli: Cli): void {
-  const target = (command: Command): Command =>
-    cli
-      .withConfig(command)
-      .option('--against <url>', 'address of the service (default: from the configuration)')
-      .option('--json', 'the answers as one JSON array on stdout');
-  target(
-    program
-      .command('send <request>')
-      .description('send a request file (path, headers, query, body) to a running service'),
-  )
+function addSend(program: Command, cli: Cli): void {
+  cli
+    .withConfig(
+      program
+        .command('send <request>')
+        .description('send a request file (path, headers, query, body) to a running service'),
+    )
+    .option('--against <url>', 'address of the service (default: from the configuration)')
+    .option('--json', 'the answers as one JSON array on stdout')
     .option('--sign', "sign each request as its path's sender would")
     .option('--sign-key <file>', 'PEM of a private key, where the path holds a public one')
     .action(async (request: string, flags: SendFlags) =>
       (await import('./send.ts')).send(cli, request, flags),
     );
+}
+
+function addDoctor(program: Command, cli: Cli): void {
   cli
     .withConfig(
       program
@@ -93,6 +98,9 @@ function addSending(program: Command, cli: Cli): void {
     )
     .option('--json', 'a JSON object on stdout')
     .action(async (flags: DoctorFlags) => (await import('./doctor.ts')).doctor(cli, flags));
+}
+
+function addVerify(program: Command, cli: Cli): void {
   cli
     .withConfig(
       program
@@ -139,13 +147,15 @@ function addRecord(program: Command, cli: Cli): void {
       'perform what requests become, in the store of the configuration, as sluice dev does',
     )
     .option('--mail', 'read the mailbox of hooks.mail, too')
-    .action(async ({ into, ...flags }: Omit<DevFlags, 'record'> & { into?: string }) => {
-      const { findCasesFolder } = await import('./config-file.ts');
-      const record = findCasesFolder(cli.terminal, flags, into);
-      await (await import('./dev.ts')).dev(cli, { ...flags, record, perform: flags.perform === true });
-    });
+    .action((flags: RecordFlags) => record(cli, flags));
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
+type RecordFlags = Omit<DevFlags, 'record'> & { readonly into?: string };
+
+/** `sluice record` is `sluice dev` that records, and performs only where it is asked to. */
+async function record(cli: Cli, { into, ...flags }: RecordFlags): Promise<void> {
+  const { findCasesFolder } = await import('./config-file.ts');
+  const folder = findCasesFolder(cli.terminal, flags, into);
+  const { dev } = await import('./dev.ts');
+  await dev(cli, { ...flags, record: folder, perform: flags.perform === true });
 }

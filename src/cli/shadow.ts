@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { recordCase } from '../golden/golden.ts';
 import { createHookRequest, formatEvaluation, type Evaluation } from '../hook/hook.ts';
-import { parseJson } from '../json.ts';
+import { parseJson, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { startShadowListener, type ShadowedExchange } from '../server/server.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import type { ConfigFlags } from './config-file.ts';
-import { CliError } from './terminal.ts';
+import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
 export interface ShadowFlags extends ConfigFlags {
@@ -21,39 +21,13 @@ export interface ShadowFlags extends ConfigFlags {
 /** Passes live hooks on to another gateway and shows what this side would have made of them; performs nothing. */
 export async function shadow(cli: Cli, flags: ShadowFlags): Promise<void> {
   const { terminal } = cli;
-  const upstream = URL.parse(flags.upstream);
-  if (upstream === null || !/^https?:$/.test(upstream.protocol)) {
-    throw new CliError(
-      `--upstream takes the address of the other gateway, such as http://127.0.0.1:18789; found ${JSON.stringify(flags.upstream)}`,
-      2,
-    );
-  }
+  const upstream = readUpstream(flags.upstream);
   const bench = await openWorkbench(terminal, flags);
   const counts = { same: 0, different: 0 };
-  const look = async (exchange: ShadowedExchange): Promise<void> => {
-    const seen = await judge(bench, exchange);
-    counts[seen.isSame ? 'same' : 'different'] += 1;
-    terminal.out(formatSeen(exchange, seen, terminal.color));
-    if (flags.record !== undefined && seen.request !== undefined) {
-      await recordCase(seen.request, { dir: flags.record, masks: flags.mask });
-    }
-  };
-  const { settings } = bench.generation.config;
-  const listener = await startShadowListener({
-    host: flags.host ?? '127.0.0.1',
-    port: flags.port ?? settings.server.port,
-    upstream,
-    onExchange: (exchange) =>
-      void look(exchange).catch((error: unknown) => terminal.err(`not looked at: ${String(error)}`)),
-    onFailure: (url, code) =>
-      terminal.err(
-        clearControl(`502 ${url.split('?', 1)[0] ?? ''}: the other gateway could not be reached (${code})`, {
-          oneLine: true,
-        }),
-      ),
-  });
+  const listener = await startListener(terminal, { bench, flags, counts }, upstream);
+  const { path } = bench.generation.config.settings.hooks;
   terminal.err(
-    `passes hooks on from ${listener.url}${settings.hooks.path} to ${upstream.origin}; nothing is performed here`,
+    `passes hooks on from ${listener.url}${path} to ${upstream.origin}; nothing is performed here`,
   );
   try {
     await terminal.untilInterrupted();
@@ -62,6 +36,54 @@ export async function shadow(cli: Cli, flags: ShadowFlags): Promise<void> {
     await bench.close();
     terminal.err(`${counts.same} alike, ${counts.different} different`);
   }
+}
+
+function readUpstream(text: string): URL {
+  const upstream = URL.parse(text);
+  if (upstream !== null && /^https?:$/.test(upstream.protocol)) return upstream;
+  throw new CliError(
+    `--upstream takes the address of the other gateway, such as http://127.0.0.1:18789; found ${JSON.stringify(text)}`,
+    2,
+  );
+}
+
+interface ShadowRun {
+  readonly bench: Workbench;
+  readonly flags: ShadowFlags;
+  readonly counts: { same: number; different: number };
+}
+
+function startListener(
+  terminal: Terminal,
+  run: ShadowRun,
+  upstream: URL,
+): ReturnType<typeof startShadowListener> {
+  const { bench, flags } = run;
+  const failure = (url: string, code: string): string =>
+    `502 ${url.split('?', 1)[0] ?? ''}: the other gateway could not be reached (${code})`;
+  return startShadowListener({
+    host: flags.host ?? '127.0.0.1',
+    port: flags.port ?? bench.generation.config.settings.server.port,
+    upstream,
+    onExchange: (exchange) =>
+      void look(terminal, run, exchange).catch((error: unknown) =>
+        terminal.err(`not looked at: ${String(error)}`),
+      ),
+    onFailure: (url, code) => terminal.err(clearControl(failure(url, code), { oneLine: true })),
+  });
+}
+
+/** Shows what this side makes of a request, counts it, and records it where that is asked for. */
+async function look(
+  terminal: Terminal,
+  { bench, flags, counts }: ShadowRun,
+  exchange: ShadowedExchange,
+): Promise<void> {
+  const seen = await judge(bench, exchange);
+  counts[seen.isSame ? 'same' : 'different'] += 1;
+  terminal.out(formatSeen(exchange, seen, terminal.color));
+  if (flags.record === undefined || seen.request === undefined) return;
+  await recordCase(seen.request, { dir: flags.record, masks: flags.mask });
 }
 
 /** What this side makes of a request, beside the answer of the other. */
@@ -86,21 +108,30 @@ function requestOf({ method, url, headers, body }: ShadowedExchange, base: strin
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   if (method !== 'POST' || body === undefined || !pathname.startsWith(`${base}/`)) return undefined;
   searchParams.delete('token');
-  const query: Record<string, string> = {};
-  for (const name of new Set(searchParams.keys())) query[name] = searchParams.getAll(name).join(', ');
+  const payload = readJson(body);
+  if (payload === undefined) return undefined;
+  const rest = searchParams.toString();
+  const seen = createHookRequest({
+    path: pathname.slice(base.length),
+    payload,
+    receivedAt: Date.now(),
+    headers,
+    query: queryOf(searchParams),
+    url: rest === '' ? pathname : `${pathname}?${rest}`,
+  });
+  return { ...seen, id: randomUUID() };
+}
+
+function queryOf(parameters: URLSearchParams): Readonly<Record<string, string>> {
+  const names = [...new Set(parameters.keys())];
+  return Object.fromEntries(names.map((name) => [name, parameters.getAll(name).join(', ')]));
+}
+
+/** An empty body is an empty object; undefined where it is no JSON. */
+function readJson(body: Uint8Array): JsonValue | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    const payload = text.trim() === '' ? {} : parseJson(text);
-    const rest = searchParams.toString();
-    const seen = createHookRequest({
-      path: pathname.slice(base.length),
-      payload,
-      receivedAt: Date.now(),
-      headers,
-      query,
-      url: rest === '' ? pathname : `${pathname}?${rest}`,
-    });
-    return { ...seen, id: randomUUID() };
+    return text.trim() === '' ? {} : parseJson(text);
   } catch {
     return undefined;
   }

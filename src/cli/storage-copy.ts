@@ -15,16 +15,17 @@ export async function copyStore(
       if (terminal.interactive) terminal.err(`${table}: ${rows}`);
     },
   });
-  if (flags.json === true) {
-    terminal.out(JSON.stringify(report));
-    return;
-  }
-  for (const [table, rows] of Object.entries(report.rows)) {
-    if (rows > 0 && table !== 'counters') terminal.out(`${table}  ${rows}`);
-  }
-  terminal.out(
-    `copied ${report.from} into ${report.to}${report.wasResumed ? ', going on where it had stopped' : ''}; now change storage.url, and start no service on the source again`,
-  );
+  terminal.out(flags.json === true ? JSON.stringify(report) : formatReport(report));
+}
+
+type CopyReport = Awaited<ReturnType<typeof copyStorage>>;
+
+function formatReport({ rows, from, to, wasResumed }: CopyReport): string {
+  const copied = Object.entries(rows).filter(([table, count]) => count > 0 && table !== 'counters');
+  return [
+    ...copied.map(([table, count]) => `${table}  ${count}`),
+    `copied ${from} into ${to}${wasResumed ? ', going on where it had stopped' : ''}; now change storage.url, and start no service on the source again`,
+  ].join('\n');
 }
 
 /** A reference keeps the password out of the list of processes and of the shell's history. */

@@ -1,3 +1,4 @@
+import { conversationOwners } from '../generation/generation.ts';
 import {
   failoverPromise,
   openStorage,
@@ -46,12 +47,13 @@ function statusLines(status: StoreStatus, backlog: Backlog | undefined): readonl
           `copy      ${copyOf} is being copied into this store; no service starts on the store before that has ended`,
         ]),
     ...(services.length === 0 ? ['services  none'] : services.map((user) => `service   ${userLine(user)}`)),
-    ...(backlog === undefined
-      ? []
-      : [
-          `work      ${backlog.queuedRuns} runs queued, ${backlog.activeRuns} active, ${backlog.deadRuns} dead; ${backlog.queuedOutbox} deliveries and callbacks queued, ${backlog.deadOutbox} dead`,
-        ]),
+    ...(backlog === undefined ? [] : [`work      ${workLine(backlog)}`]),
   ];
+}
+
+function workLine({ queuedRuns, activeRuns, deadRuns, queuedOutbox, deadOutbox }: Backlog): string {
+  const runs = `${queuedRuns} runs queued, ${activeRuns} active, ${deadRuns} dead`;
+  return `${runs}; ${queuedOutbox} deliveries and callbacks queued, ${deadOutbox} dead`;
 }
 
 function schemaLine({ version, newest }: StoreStatus): string {
@@ -62,16 +64,18 @@ function schemaLine({ version, newest }: StoreStatus): string {
 }
 
 function serverLines(server: ServerFacts): readonly string[] {
-  const { version, isPooled, synchronousCommit, fsync } = server;
+  const { version, isPooled } = server;
   return [
     `server    PostgreSQL ${version}, ${isPooled ? 'through a pooler' : 'direct'}`,
-    `promise   ${
-      fsync === 'off'
-        ? 'fsync is off: accepted work is lost when the server loses power'
-        : `what was accepted is on disk there${synchronousCommit === 'off' ? ' (Sluice turns synchronous_commit on)' : ''}`
-    }`,
+    `promise   ${promiseOf(server)}`,
     `failover  ${failoverPromise(server)}`,
   ];
+}
+
+function promiseOf({ fsync, synchronousCommit }: ServerFacts): string {
+  if (fsync === 'off') return 'fsync is off: accepted work is lost when the server loses power';
+  const note = synchronousCommit === 'off' ? ' (Sluice turns synchronous_commit on)' : '';
+  return `what was accepted is on disk there${note}`;
 }
 
 function userLine({ id, role, host, version, startedAt, leaseLeftMs = 0, isLeader }: StoreUser): string {
@@ -90,23 +94,22 @@ function userLine({ id, role, host, version, startedAt, leaseLeftMs = 0, isLeade
 export async function migrateStore(cli: Cli, flags: ConfigFlags): Promise<void> {
   const bench = await openWorkbench(cli.terminal, flags);
   try {
-    const { config, table } = bench.generation;
-    const { storage, hooks } = config.settings;
-    const before = await storeStatus(storage.url);
-    const owners = Object.fromEntries(table.mappings.map(({ id, owner }) => [id, owner]));
-    const opened = await openStorage(storage.url, {
-      owners: { mappings: owners, sharedPrefixes: hooks.sessionKeys.shared },
+    const { url } = bench.generation.config.settings.storage;
+    const before = await storeStatus(url);
+    const opened = await openStorage(url, {
+      owners: conversationOwners(bench.generation),
       mode: 'performer',
       onWarning: cli.terminal.err,
     });
     await opened.close();
-    const after = await storeStatus(storage.url);
-    cli.terminal.out(
-      before.version === after.version
-        ? `${after.place}: version ${after.version}, already up to date`
-        : `${after.place}: migrated from version ${before.version} to ${after.version}`,
-    );
+    cli.terminal.out(migrationLine(before, await storeStatus(url)));
   } finally {
     await bench.close();
   }
+}
+
+function migrationLine(before: StoreStatus, { version, place }: StoreStatus): string {
+  return before.version === version
+    ? `${place}: version ${version}, already up to date`
+    : `${place}: migrated from version ${before.version} to ${version}`;
 }

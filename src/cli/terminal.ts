@@ -35,23 +35,8 @@ export class CliError extends Error {
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
   const interactive = process.stdin.isTTY && process.stderr.isTTY;
-  // A reader that has seen enough (`| head`) closes the pipe: the rest has no reader, which is no failure.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
-  }
-  const ask = async (question: string): Promise<string | undefined> => {
-    if (!interactive) return undefined;
-    const reader = createInterface({ input: process.stdin, output: process.stderr });
-    try {
-      return (await reader.question(question)).trim().toLowerCase();
-    } catch {
-      return undefined;
-    } finally {
-      reader.close();
-    }
-  };
+  const ask: Ask = async (question) => (interactive ? askLine(question) : undefined);
+  ignoreClosedPipes();
   return {
     out: (text) => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
     err: (text) => void process.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
@@ -61,15 +46,45 @@ export function processTerminal(): Terminal {
     cwd: process.cwd(),
     untilInterrupted: async () => void (await untilStopSignal()),
     confirm: async (question) => ['y', 'yes'].includes((await ask(`${question} [y/N] `)) ?? ''),
-    choose: async (question, choices) => {
-      for (;;) {
-        const answer = await ask(`${question} (${choices.join('/')}) `);
-        if (answer === undefined) return undefined;
-        const found = choices.find((choice) => choice === answer || choice.startsWith(answer || '\0'));
-        if (found !== undefined) return found;
-      }
-    },
+    choose: (question, choices) => chooseWord(ask, question, choices),
   };
+}
+
+/** A reader that has seen enough (`| head`) closes the pipe: the rest has no reader, which is no failure. */
+function ignoreClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}
+
+/** Resolves to undefined where nobody answers. */
+type Ask = (question: string) => Promise<string | undefined>;
+
+async function askLine(question: string): Promise<string | undefined> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await reader.question(question)).trim().toLowerCase();
+  } catch {
+    return undefined;
+  } finally {
+    reader.close();
+  }
+}
+
+/** Asks until the answer is one of the choices, or how one of them begins. */
+async function chooseWord(
+  ask: Ask,
+  question: string,
+  choices: readonly string[],
+): Promise<string | undefined> {
+  for (;;) {
+    const answer = await ask(`${question} (${choices.join('/')}) `);
+    if (answer === undefined) return undefined;
+    const found = choices.find((choice) => choice === answer || choice.startsWith(answer || '\0'));
+    if (found !== undefined) return found;
+  }
 }
 
 /** Rows under a heading, columns padded to their widest cell; cells are single lines. */

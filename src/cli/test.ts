@@ -29,7 +29,7 @@ import type { Cli } from './command-line.ts';
 import { findCasesFolder } from './config-file.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { CliError, type Terminal } from './terminal.ts';
-import { watchCases } from './watch-cases.ts';
+import { watchCases, type WatchOptions } from './watch-cases.ts';
 
 export interface TestFlags {
   readonly config?: string;
@@ -57,22 +57,19 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
     const shown = flags.interactive === true ? { brief: true } : {};
     await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
     const coverage = await reportCoverage(cli.terminal, workbench.generation, report, plan);
-    if (flags.watch === true) {
-      const last = await watchCases(cli.terminal, workbench, {
-        dir,
-        filters,
-        report,
-        run: (cases) => runFound(cli.terminal, workbench, cases, plan.policy),
-        show: (next, verbose) => writeReports(cli.terminal, next, plan.reporters, { verbose }),
-      });
-      report = last;
-    }
-    const below = coverage !== undefined && plan.failUnder !== undefined && isBelow(coverage, plan.failUnder);
-    if (below) cli.terminal.err(`coverage ${coverage.covered}/${coverage.total} is below ${plan.failUnder}%`);
-    if (below || hasFailed(report)) cli.setExitCode(1);
+    if (flags.watch === true)
+      report = await watchFound(cli.terminal, workbench, { dir, filters, report, plan });
+    if (sayBelow(cli.terminal, coverage, plan) || hasFailed(report)) cli.setExitCode(1);
   } finally {
     await workbench.close();
   }
+}
+
+/** Whether coverage is too low, which is said. */
+function sayBelow(terminal: Terminal, coverage: Coverage | undefined, { failUnder }: Plan): boolean {
+  if (coverage === undefined || failUnder === undefined || !isBelow(coverage, failUnder)) return false;
+  terminal.err(`coverage ${coverage.covered}/${coverage.total} is below ${failUnder}%`);
+  return true;
 }
 
 interface Output<Name> {
@@ -90,27 +87,34 @@ interface Plan {
 }
 
 function readPlan(terminal: Terminal, flags: TestFlags): Plan {
-  const ci = isCi(terminal.env);
-  if (ci && flags.update === true)
-    throw new CliError('--update does not work where CI is set: expectations are written by people', 2);
-  if (ci && flags.interactive === true) throw new CliError('-i does not work where CI is set', 2);
-  if (flags.interactive === true && !terminal.interactive) throw new CliError('-i needs a terminal', 2);
-  const failUnder = flags.failUnder === undefined ? undefined : Number(flags.failUnder);
-  if (failUnder !== undefined && !(failUnder >= 0 && failUnder <= 100)) {
-    throw new CliError(
-      `--fail-under takes a percentage from 0 to 100, not ${JSON.stringify(flags.failUnder)}`,
-      2,
-    );
-  }
+  const policy = choosePolicy(terminal, flags);
+  const failUnder = flags.failUnder === undefined ? undefined : readPercentage(flags.failUnder);
   const reporters = flags.reporter.map((text) => readOutput(text, REPORTERS, '--reporter'));
   const coverageFiles = flags.coverageFile.map((text) => readOutput(text, COVERAGE_FORMS, '--coverage-file'));
   return {
-    policy: ci || flags.interactive === true ? 'none' : flags.update === true ? 'all' : 'new',
+    policy,
     reporters: reporters.length === 0 ? [{ name: 'pretty' }] : reporters,
     coverage: flags.coverage === true || failUnder !== undefined || coverageFiles.length > 0,
     coverageFiles,
     failUnder,
   };
+}
+
+/** What is written. @throws CliError where the flags ask for what cannot be done here */
+function choosePolicy(terminal: Terminal, { update, interactive }: TestFlags): UpdatePolicy {
+  const ci = isCi(terminal.env);
+  if (ci && update === true)
+    throw new CliError('--update does not work where CI is set: expectations are written by people', 2);
+  if (ci && interactive === true) throw new CliError('-i does not work where CI is set', 2);
+  if (interactive === true && !terminal.interactive) throw new CliError('-i needs a terminal', 2);
+  if (ci || interactive === true) return 'none';
+  return update === true ? 'all' : 'new';
+}
+
+function readPercentage(text: string): number {
+  const percentage = Number(text);
+  if (percentage >= 0 && percentage <= 100) return percentage;
+  throw new CliError(`--fail-under takes a percentage from 0 to 100, not ${JSON.stringify(text)}`, 2);
 }
 
 function readOutput<Name extends string>(text: string, names: readonly Name[], flag: string): Output<Name> {
@@ -130,6 +134,18 @@ async function findWanted(terminal: Terminal, dir: string, filters: readonly str
       ? `there are no golden cases in ${shown}; "sluice record" writes some from real requests`
       : `no golden case in ${shown} has a name that contains ${filters.join(' or ')}`,
   );
+}
+
+function watchFound(
+  terminal: Terminal,
+  workbench: Workbench,
+  { plan, ...watched }: Pick<WatchOptions, 'dir' | 'filters' | 'report'> & { readonly plan: Plan },
+): Promise<RunReport> {
+  return watchCases(terminal, workbench, {
+    ...watched,
+    run: (found) => runFound(terminal, workbench, found, plan.policy),
+    show: (report, verbose) => writeReports(terminal, report, plan.reporters, { verbose }),
+  });
 }
 
 function runFound(
@@ -190,14 +206,9 @@ async function reportCoverage(
     modules: await generation.transforms.takeCoverage(),
     readModule: (file) => readText(resolve(terminal.cwd, file)),
   });
-  const outputs = plan.coverageFiles.length === 0 ? [{ name: 'text' as const }] : plan.coverageFiles;
-  for (const output of outputs) {
-    await writeOutput(
-      terminal,
-      'file' in output ? output.file : undefined,
-      formatCoverage(coverage, output.name),
-    );
-  }
+  const outputs: Plan['coverageFiles'] =
+    plan.coverageFiles.length === 0 ? [{ name: 'text' }] : plan.coverageFiles;
+  for (const { name, file } of outputs) await writeOutput(terminal, file, formatCoverage(coverage, name));
   return coverage;
 }
 
@@ -217,11 +228,8 @@ async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunRe
     ([, { status }]) => status === 'failed' || status === 'missing',
   );
   for (const [count, [index, result]] of differing.entries()) {
-    const what =
-      result.status === 'missing'
-        ? `It is new and would be written as:\n\n${result.actualText}`
-        : explainFailure(result, { color: terminal.color, cwd: terminal.cwd });
-    terminal.out(`\n${count + 1}/${differing.length}  ${result.case.name}\n\n${what}`);
+    const shown = describeDifference(terminal, result);
+    terminal.out(`\n${count + 1}/${differing.length}  ${result.case.name}\n\n${shown}`);
     const answer = await terminal.choose('Is this result right? Then it is written as the expected one.', [
       'yes',
       'no',
@@ -231,4 +239,10 @@ async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunRe
     if (answer === 'yes') results[index] = await applyPolicy(result, 'all');
   }
   return { ...report, results };
+}
+
+function describeDifference({ color, cwd }: Terminal, result: CaseResult): string {
+  return result.status === 'missing'
+    ? `It is new and would be written as:\n\n${result.actualText}`
+    : explainFailure(result, { color, cwd });
 }

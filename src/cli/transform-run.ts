@@ -1,4 +1,4 @@
-import { dirname, relative, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { formatDiagnostics } from '../document/document.ts';
 import { randomKey, transformInput } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
@@ -7,12 +7,13 @@ import {
   Sandbox,
   type TransformRef,
   type TransformReply,
+  type Transforms,
   runTransformUnsandboxed,
 } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { readRequests } from './request-file.ts';
-import { CliError, formatBytes } from './terminal.ts';
+import { CliError, formatBytes, type Terminal } from './terminal.ts';
 
 export interface TransformRunFlags {
   readonly config?: string;
@@ -30,45 +31,73 @@ export async function runTransform(cli: Cli, file: string, flags: TransformRunFl
   if (request === undefined || requests.length > 1)
     throw new CliError(`${flags.request} must contain exactly one request`, 2);
   if (flags.inspect === true) await runOutside(cli, path, request, flags);
-  else await runInside(cli, { path, file }, request, flags);
+  else await runInside(cli, { dir: dirname(path), module: basename(path), file }, request, flags);
+}
+
+interface ModulePlace {
+  /** A module may import whatever lies next to it: its own folder is the transforms folder here. */
+  readonly dir: string;
+  readonly module: string;
+  /** As the person has written it. */
+  readonly file: string;
+}
+
+/** The module as a mapping would name it. */
+function refOf({ module, file }: ModulePlace, flags: TransformRunFlags): TransformRef {
+  return {
+    ...TRANSFORM_DEFAULTS,
+    module,
+    ...(flags.export === undefined ? {} : { export: flags.export }),
+    at: { source: { file, text: '' }, start: 0, end: 0 },
+  };
 }
 
 async function runInside(
   cli: Cli,
-  { path, file }: { readonly path: string; readonly file: string },
+  place: ModulePlace,
   request: HookRequest,
   flags: TransformRunFlags,
 ): Promise<void> {
-  const { terminal } = cli;
-  // A module may import whatever lies next to it: its own folder is the transforms folder here.
-  const dir = dirname(path);
-  const ref: TransformRef = {
-    ...TRANSFORM_DEFAULTS,
-    module: relative(dir, path),
-    ...(flags.export === undefined ? {} : { export: flags.export }),
-    at: { source: { file, text: '' }, start: 0, end: 0 },
-  };
+  const ref = refOf(place, flags);
   const sandbox = new Sandbox();
   try {
-    const transforms = await sandbox.loadTransforms(dir, [ref]);
-    const text = formatDiagnostics(transforms.diagnostics, { color: terminal.color });
-    if (text !== '') terminal.err(text);
-    if (transforms.diagnostics.some((diagnostic) => diagnostic.severity === 'error')) {
-      throw new CliError('the module cannot be loaded; nothing was run');
-    }
-    const reply = await transforms.call({
-      ref,
-      json: JSON.stringify(transformInput(request)),
-      now: request.receivedAt,
-      seed: request.seed,
-      key: randomKey(request),
-      budgetMs: ref.timeoutMs,
-    });
-    terminal.out(flags.json === true ? JSON.stringify(reply) : formatReply(reply, ref));
+    const transforms = await loadModule(cli.terminal, sandbox, { dir: place.dir, ref });
+    const reply = await callModule(transforms, ref, request);
+    cli.terminal.out(flags.json === true ? JSON.stringify(reply) : formatReply(reply, ref));
     if (reply.kind === 'failed') cli.setExitCode(1);
   } finally {
     await sandbox.stop();
   }
+}
+
+/** @throws CliError where the module has errors; all findings are printed */
+async function loadModule(
+  terminal: Terminal,
+  sandbox: Sandbox,
+  { dir, ref }: { readonly dir: string; readonly ref: TransformRef },
+): Promise<Transforms> {
+  const transforms = await sandbox.loadTransforms(dir, [ref]);
+  const text = formatDiagnostics(transforms.diagnostics, { color: terminal.color });
+  if (text !== '') terminal.err(text);
+  if (transforms.diagnostics.some((diagnostic) => diagnostic.severity === 'error')) {
+    throw new CliError('the module cannot be loaded; nothing was run');
+  }
+  return transforms;
+}
+
+function callModule(
+  transforms: Transforms,
+  ref: TransformRef,
+  request: HookRequest,
+): Promise<TransformReply> {
+  return transforms.call({
+    ref,
+    json: JSON.stringify(transformInput(request)),
+    now: request.receivedAt,
+    seed: request.seed,
+    key: randomKey(request),
+    budgetMs: ref.timeoutMs,
+  });
 }
 
 function formatReply(reply: TransformReply, ref: TransformRef): string {

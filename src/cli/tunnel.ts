@@ -121,49 +121,51 @@ async function startTool(
     child.once('error', () => resolve());
   });
   const stop = (): Promise<void> => endTool(child, ended);
-  // A person at the terminal ends all of it with Ctrl-C; a crash of ours must not leave the tunnel open.
-  const endNow = (): void => void child.kill('SIGKILL');
-  process.once('exit', endNow);
-  void ended.then(() => process.removeListener('exit', endNow));
+  endWithProcess(child, ended);
   const found = await firstWord(child, tool, { waitMs, ended });
   if ('url' in found) return { tool: name, url: found.url.replace(/\/+$/, ''), ended, stop };
   await stop();
   return found.problem;
 }
 
+/** A person at the terminal ends all of it with Ctrl-C; a crash of ours must not leave the tunnel open. */
+function endWithProcess(child: ChildProcess, ended: Promise<void>): void {
+  const endNow = (): void => void child.kill('SIGKILL');
+  process.once('exit', endNow);
+  void ended.then(() => process.removeListener('exit', endNow));
+}
+
 type Word = { readonly url: string } | { readonly problem: string };
 
+interface Patience {
+  readonly waitMs: number;
+  /** Resolves when the tool ends. */
+  readonly ended: Promise<void>;
+}
+
 /** Reads what the tool prints until it names its address or a problem, ends, or takes too long. */
-async function firstWord(
-  child: ChildProcess,
-  tool: Tool,
-  { waitMs, ended }: { readonly waitMs: number; readonly ended: Promise<void> },
-): Promise<Word> {
+function firstWord(child: ChildProcess, tool: Tool, { waitMs, ended }: Patience): Promise<Word> {
+  const { promise: said, resolve } = Promise.withResolvers<Word>();
   let last = '';
-  let timer: NodeJS.Timeout | undefined;
-  const said = new Promise<Word>((resolve) => {
-    const read = (line: string): void => {
-      if (line.trim() !== '') last = line.trim();
-      const url = tool.findUrl(line);
-      const problem = tool.findProblem(line);
-      if (url !== undefined) resolve({ url });
-      else if (problem !== undefined) resolve({ problem: problem.trim().slice(0, MAX_SHOWN_CHARS) });
-    };
-    for (const stream of [child.stdout, child.stderr]) if (stream !== null) eachLine(stream, read);
-    child.once('error', (error) => resolve({ problem: error.message }));
-    // What it printed last is read first.
-    void ended.then(() =>
-      setTimeout(() => resolve({ problem: `it ended: ${last.slice(0, MAX_SHOWN_CHARS)}` }), 100),
-    );
-    timer = setTimeout(() => {
-      resolve({ problem: `no address within ${waitMs / 1000} s: ${last.slice(0, MAX_SHOWN_CHARS)}` });
-    }, waitMs);
-  });
-  try {
-    return await said;
-  } finally {
-    clearTimeout(timer);
-  }
+  const read = (line: string): void => {
+    if (line.trim() !== '') last = line.trim();
+    const word = wordIn(line, tool);
+    if (word !== undefined) resolve(word);
+  };
+  const giveUp = (why: string): void => resolve({ problem: `${why}: ${last.slice(0, MAX_SHOWN_CHARS)}` });
+  for (const stream of [child.stdout, child.stderr]) if (stream !== null) eachLine(stream, read);
+  child.once('error', (error) => resolve({ problem: error.message }));
+  // What it printed last is read first.
+  void ended.then(() => setTimeout(() => giveUp('it ended'), 100));
+  const timer = setTimeout(() => giveUp(`no address within ${waitMs / 1000} s`), waitMs);
+  return said.finally(() => clearTimeout(timer));
+}
+
+function wordIn(line: string, tool: Tool): Word | undefined {
+  const url = tool.findUrl(line);
+  if (url !== undefined) return { url };
+  const problem = tool.findProblem(line);
+  return problem === undefined ? undefined : { problem: problem.trim().slice(0, MAX_SHOWN_CHARS) };
 }
 
 /** Goes on reading for as long as the tool prints: a full pipe would stop it. */

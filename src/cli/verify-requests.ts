@@ -1,3 +1,4 @@
+import type { Settings } from '../config/config.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
@@ -5,7 +6,7 @@ import { createVerifier, type Diagnosis, judgeSender } from '../verify/verify.ts
 import type { Cli } from './command-line.ts';
 import { readDeliveries } from './request-file.ts';
 import { originOf } from './send.ts';
-import { toWire } from './sender-request.ts';
+import { toWire, type WireRequest } from './sender-request.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
@@ -61,12 +62,27 @@ async function judge(
   if (proof === undefined) {
     throw new CliError(`no mapping of the path "${path}" has verify: its requests need the hook token`);
   }
-  const { scheme } = proof.settings;
-  const { server, hooks } = generation.config.settings;
-  const origin = (server.publicUrl ?? originOf(generation.config.settings)).replace(/\/+$/, '');
-  const wire = toWire({ request, rawBody }, settings, `${origin}${hooks.path}`);
+  const wire = toWire({ request, rawBody }, settings, hooksAddress(generation.config.settings));
+  const judged = await judgeProof(proof, wire, atMs);
+  const common = { path, scheme: proof.settings.scheme, ...notJudged(settings) };
+  if (judged.kind === 'proved') return { ...common, proved: true, retired: judged.retired };
+  const diagnosis = judged.kind === 'refused' ? judged.diagnose() : undefined;
+  return { ...common, proved: false, ...(diagnosis === undefined ? {} : { diagnosis }) };
+}
+
+/** The address that senders sign. */
+function hooksAddress(settings: Settings): string {
+  const origin = (settings.server.publicUrl ?? originOf(settings)).replace(/\/+$/, '');
+  return `${origin}${settings.hooks.path}`;
+}
+
+function judgeProof(
+  proof: NonNullable<PathSettings['verify']>,
+  wire: WireRequest,
+  atMs: number,
+): ReturnType<typeof judgeSender> {
   const verifier = createVerifier(proof, { clock: () => atMs, fetchJson: fetchIssuer });
-  const judged = await judgeSender(
+  return judgeSender(
     { proof, verifier },
     {
       method: wire.method,
@@ -77,10 +93,6 @@ async function judge(
       body: () => Promise.resolve(wire.body),
     },
   );
-  const common = { path, scheme, ...notJudged(settings) };
-  if (judged.kind === 'proved') return { ...common, proved: true, retired: judged.retired };
-  const diagnosis = judged.kind === 'refused' ? judged.diagnose() : undefined;
-  return { ...common, proved: false, ...(diagnosis === undefined ? {} : { diagnosis }) };
 }
 
 function notJudged({ allowFrom, requireToken }: PathSettings): Pick<Verdict, 'notJudged'> {

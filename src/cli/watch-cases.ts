@@ -1,7 +1,8 @@
 import { sep } from 'node:path';
-import { watch } from 'chokidar';
+import { watch, type FSWatcher } from 'chokidar';
 import { displayName } from '../document/document.ts';
 import { findCases, type FoundCases, type RunReport } from '../golden/golden.ts';
+import { debounce, type Debounced } from './debounce.ts';
 import type { Terminal } from './terminal.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -28,45 +29,70 @@ export async function watchCases(
   options: WatchOptions,
 ): Promise<RunReport> {
   let { report } = options;
-  const changed = new Set<string>();
-  /** Expectations the run itself wrote: their change is no news. */
   const own = new Set<string>();
-  const rerun = async (): Promise<void> => {
-    const files = [...changed];
-    changed.clear();
-    if (files.length === 0) return;
-    terminal.err(`\nchanged: ${files.map((file) => displayName(file, terminal.cwd)).join(', ')}`);
-    const onlyCases = files.every((file) => file.startsWith(options.dir + sep));
-    if (!onlyCases && !(await workbench.reload())) return;
-    watcher.add([...workbench.watchedPaths()]);
-    const found = await findCases(options.dir, options.filters);
-    const affected = onlyCases
-      ? found.cases.filter((each) => each.files.some((file) => files.includes(file)))
-      : found.cases;
-    report = await options.run({ ...found, cases: affected });
-    for (const { status, case: each } of report.results) {
-      if (status === 'written' || status === 'updated') own.add(each.expectedFile);
-    }
-    await options.show(report, onlyCases);
-  };
   const watcher = watch([options.dir, ...workbench.watchedPaths()], { ignoreInitial: true });
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  watcher.on('all', (_event, file) => {
-    if (own.delete(file)) return;
-    changed.add(file);
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      running = running.then(rerun).catch((error: unknown) => {
-        terminal.err(error instanceof Error ? error.message : String(error));
-      });
-    }, QUIET_MS);
+  const telling = tellChanges(watcher, own, async (files) => {
+    report = await rerun(terminal, workbench, { ...options, report, files, watcher, own });
   });
   await new Promise<void>((ready) => watcher.once('ready', () => ready()));
   terminal.err('watching for changes; Ctrl-C ends');
   await terminal.untilInterrupted();
-  clearTimeout(timer);
   await watcher.close();
-  await running;
+  await telling.stop();
+  return report;
+}
+
+/** Tells of files that changed, several at once; not of those in `own`. */
+function tellChanges(
+  watcher: FSWatcher,
+  own: Set<string>,
+  tell: (files: readonly string[]) => Promise<void>,
+): Debounced {
+  const changed = new Set<string>();
+  const telling = debounce(QUIET_MS, async () => {
+    const files = [...changed];
+    changed.clear();
+    if (files.length > 0) await tell(files);
+  });
+  watcher.on('all', (_event, file) => {
+    if (own.delete(file)) return;
+    changed.add(file);
+    telling.trigger();
+  });
+  return telling;
+}
+
+interface Rerun extends WatchOptions {
+  readonly files: readonly string[];
+  readonly watcher: FSWatcher;
+  /** Expectations the run itself wrote: their change is no news. */
+  readonly own: Set<string>;
+}
+
+/** The report of what the files affect; the one before where nothing could be run, which is said. */
+async function rerun(terminal: Terminal, workbench: Workbench, run: Rerun): Promise<RunReport> {
+  terminal.err(`\nchanged: ${run.files.map((file) => displayName(file, terminal.cwd)).join(', ')}`);
+  try {
+    return (await runAffected(workbench, run)) ?? run.report;
+  } catch (error) {
+    terminal.err(error instanceof Error ? error.message : String(error));
+    return run.report;
+  }
+}
+
+async function runAffected(workbench: Workbench, given: Rerun): Promise<RunReport | undefined> {
+  const { files, watcher, own, dir } = given;
+  const onlyCases = files.every((file) => file.startsWith(dir + sep));
+  if (!onlyCases && !(await workbench.reload())) return undefined;
+  watcher.add([...workbench.watchedPaths()]);
+  const found = await findCases(dir, given.filters);
+  const affected = onlyCases
+    ? found.cases.filter((each) => each.files.some((file) => files.includes(file)))
+    : found.cases;
+  const report = await given.run({ ...found, cases: affected });
+  for (const { status, case: each } of report.results) {
+    if (status === 'written' || status === 'updated') own.add(each.expectedFile);
+  }
+  await given.show(report, onlyCases);
   return report;
 }

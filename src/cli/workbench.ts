@@ -1,5 +1,10 @@
 import { formatDiagnostics, type Diagnostic } from '../document/document.ts';
-import { loadGeneration, type Generation } from '../generation/generation.ts';
+import {
+  loadGeneration,
+  type Generation,
+  type GenerationOptions,
+  type LoadedGeneration,
+} from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { findConfigFile, type ConfigFlags } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -28,38 +33,46 @@ export async function openWorkbench(
   options: WorkbenchOptions = {},
 ): Promise<Workbench> {
   const file = findConfigFile(terminal, flags);
+  const { needSecrets = false, coverage = false } = options;
   const sandbox = new Sandbox();
-  const load = async (): Promise<{ generation?: Generation; diagnostics: readonly Diagnostic[] }> =>
-    loadGeneration(file, {
-      env: terminal.env,
-      needSecrets: options.needSecrets === true,
-      dev: true,
-      sandbox,
-      coverage: options.coverage === true,
-    });
-  const first = await load();
-  let { generation } = first;
-  if (generation === undefined) {
-    await sandbox.stop();
-    terminal.err(formatDiagnostics(first.diagnostics, { color: terminal.color }));
-    throw new CliError('the configuration, a mapping or a transform has errors; nothing was run');
-  }
+  const load = (): Promise<LoadedGeneration> => loadAloud(terminal, file, { needSecrets, coverage, sandbox });
+  const { generation, diagnostics } = await load();
+  if (generation !== undefined) return workbenchOf(generation, { diagnostics, sandbox, load });
+  await sandbox.stop();
+  throw new CliError('the configuration, a mapping or a transform has errors; nothing was run');
+}
+
+/** Prints what is found where there are errors. */
+async function loadAloud(
+  terminal: Terminal,
+  file: string,
+  options: Omit<GenerationOptions, 'env' | 'dev'>,
+): Promise<LoadedGeneration> {
+  const loaded = await loadGeneration(file, { ...options, env: terminal.env, dev: true });
+  if (loaded.generation === undefined)
+    terminal.err(formatDiagnostics(loaded.diagnostics, { color: terminal.color }));
+  return loaded;
+}
+
+interface Tools extends Pick<Workbench, 'diagnostics'> {
+  readonly sandbox: Sandbox;
+  readonly load: () => Promise<LoadedGeneration>;
+}
+
+function workbenchOf(first: Generation, { diagnostics, sandbox, load }: Tools): Workbench {
+  let generation = first;
   return {
     get generation() {
-      return generation as Generation;
+      return generation;
     },
-    diagnostics: first.diagnostics,
-    watchedPaths: () => (generation as Generation).watchedPaths,
+    diagnostics,
+    watchedPaths: () => generation.watchedPaths,
     reload: async () => {
       const next = await load();
-      if (next.generation === undefined)
-        terminal.err(formatDiagnostics(next.diagnostics, { color: terminal.color }));
-      else {
-        const replaced = generation;
-        generation = next.generation;
-        replaced?.transforms.release();
-      }
-      return next.generation !== undefined;
+      if (next.generation === undefined) return false;
+      generation.transforms.release();
+      generation = next.generation;
+      return true;
     },
     close: () => sandbox.stop(),
   };

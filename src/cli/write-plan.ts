@@ -32,16 +32,22 @@ export async function writePlan(
   const written: string[] = [];
   for (const { path, text } of files) {
     await mkdir(dirname(path), { recursive: true });
-    try {
-      await writeFile(path, text, { flag: 'wx' });
-      written.push(path);
-      terminal.out(relative(terminal.cwd, path));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      terminal.out(`${relative(terminal.cwd, path)}  (exists already, left as it is)`);
-    }
+    const isWritten = await writeUnlessThere(path, text);
+    if (isWritten) written.push(path);
+    terminal.out(`${relative(terminal.cwd, path)}${isWritten ? '' : '  (exists already, left as it is)'}`);
   }
   return written;
+}
+
+/** Resolves to whether the file was written. */
+async function writeUnlessThere(path: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  }
 }
 
 async function writeSecrets(terminal: Terminal, secrets: Plan['secrets'], root: string): Promise<void> {
@@ -57,11 +63,7 @@ async function writeSecrets(terminal: Terminal, secrets: Plan['secrets'], root: 
 /** Nothing of the folder of state and secrets gets into a repository. */
 async function hideFolder(root: string): Promise<void> {
   await mkdir(join(root, '.sluice'), { recursive: true, mode: 0o700 });
-  await writeFile(join(root, '.sluice', '.gitignore'), '*\n', { flag: 'wx' }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    },
-  );
+  await writeUnlessThere(join(root, '.sluice', '.gitignore'), '*\n');
 }
 
 /** Puts the settings of a plan into the configuration. */

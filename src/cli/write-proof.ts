@@ -56,11 +56,15 @@ async function writes(agent: AgentSettings, { settings, env, takeTurn }: ProofOp
     if (runner === undefined) return { kind: 'failed', why: 'the runner cannot be made' };
     const message = `Create the file ${file} with the content PROOF, by whatever tool you have. Then reply with the single word DONE.`;
     const result = await takeTurn(runner, { message, cwd: folder, isOneShot: true });
-    if (existsSync(file)) return { kind: 'wrote' };
-    if (result.kind === 'completed' && result.outcome === 'ok') return { kind: 'nothing' };
-    const error = result.kind === 'completed' ? result.error : result;
-    return { kind: 'failed', why: `the turn did not end well (${error?.code ?? 'no reason'})` };
+    return existsSync(file) ? { kind: 'wrote' } : withoutFile(result);
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** What a turn says that left no file. */
+function withoutFile(result: TurnResult): Attempt {
+  if (result.kind === 'completed' && result.outcome === 'ok') return { kind: 'nothing' };
+  const error = result.kind === 'completed' ? result.error : result;
+  return { kind: 'failed', why: `the turn did not end well (${error?.code ?? 'no reason'})` };
 }
