@@ -67,6 +67,25 @@ describe('the pool', () => {
     expect(fixture.events).toContainEqual({ kind: 'breaker-opened', module: 'loop.ts' });
   });
 
+  test('sends the calls behind one that hangs to other workers at once, and answers them all', async () => {
+    fixture.write({
+      'quick.ts':
+        'export default (c) => { while (c.payload.n === -1); return { message: "n " + c.payload.n }; };',
+    });
+    const quick = refTo('quick.ts', { timeoutMs: 300 });
+    const transforms = await fixture.load([quick]);
+    // By quick answers it earns the right to queue behind itself.
+    for (let n = 0; n < 40; n += 1) await callTransform(transforms, quick, { n });
+    const hanging = callTransform(transforms, quick, { n: -1 });
+    const behind = Array.from({ length: 100 }, (_, n) => callTransform(transforms, quick, { n }));
+    expect(await hanging).toMatchObject({ kind: 'failed', failure: 'timeout' });
+    const replies = await Promise.all(behind);
+    expect(replies.map((reply) => (reply.kind === 'ok' ? reply.json : reply))).toEqual(
+      replies.map((_, n) => `{"message":"n ${n}"}`),
+    );
+    expect(fixture.sandbox.stats.calls).toMatchObject({ ok: 140, timeout: 1 });
+  });
+
   test('has room for a good call, however many bad ones wait', async () => {
     fixture.write({ 'good.ts': GOOD, 'loop.ts': LOOP });
     const [good, loop] = [refTo('good.ts'), refTo('loop.ts', { timeoutMs: 100 })];
@@ -321,5 +340,5 @@ function pooledModule(): PooledModule {
     env: '{}',
     coverage: false,
   };
-  return { number: 1, name: 'x.ts', sha256: '', body, breaker: new Breaker(), quickAnswers: 0 };
+  return { number: 1, name: 'x.ts', sha256: '', body, breaker: new Breaker(), quickAnswers: 0, usualMs: 0 };
 }

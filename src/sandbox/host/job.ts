@@ -13,6 +13,8 @@ export interface PooledModule {
   readonly breaker: Breaker;
   /** Quick answers in a row; a module that has proven itself may queue on a worker and use all of them. */
   quickAnswers: number;
+  /** Milliseconds that a call is expected to take, by those before it. */
+  usualMs: number;
 }
 
 /** How a job ended. */

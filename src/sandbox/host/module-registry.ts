@@ -34,7 +34,7 @@ export class ModuleRegistry {
   #make({ module: name, sha256 }: LoadedModule, body: LoadBody): PooledModule {
     const number = this.#nextNumber;
     this.#nextNumber += 1;
-    return { number, name, sha256, body, breaker: new Breaker(), quickAnswers: 0 };
+    return { number, name, sha256, body, breaker: new Breaker(), quickAnswers: 0, usualMs: 0 };
   }
 
   /** True where nothing uses the module any more. */

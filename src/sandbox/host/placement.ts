@@ -1,10 +1,15 @@
 /** Which worker may take a job: the rule that keeps one module from holding up the others. */
 import type { Job, PooledModule } from './job.ts';
-import type { Worker } from './worker.ts';
 
+/** Calls that a worker has at most, where it is not expected to be through with them soon. */
 const DEPTH = 4;
+/** Calls that are expected to take no longer together may queue up to `QUICK_DEPTH`: then one write carries many. */
+const SOON_MS = 5;
+const QUICK_DEPTH = 32;
 const QUICK_MS = 50;
 const PROVEN_AFTER = 16;
+/** Share of the latest answer in what a module is expected to take. */
+const LATEST = 1 / 8;
 
 /** A module has proven itself by quick answers in a row; its calls may queue behind each other, on all workers. */
 function isProven(module: PooledModule): boolean {
@@ -13,28 +18,52 @@ function isProven(module: PooledModule): boolean {
 
 export function noteAnswer(module: PooledModule, ranMs: number, struck: boolean): void {
   module.quickAnswers = struck || ranMs > QUICK_MS ? 0 : module.quickAnswers + 1;
+  module.usualMs += (ranMs - module.usualMs) * LATEST;
 }
 
-/**
- * The least busy worker that may take a job now. Nothing is queued behind a module that has not proven itself, and
- * such a module leaves at least one of `count` workers to the others.
- */
-export function pickWorker(
-  job: Job,
-  workers: readonly Worker[],
-  options: { readonly count: number; readonly reserved: Worker | undefined },
-): Worker | undefined {
-  let best: Worker | undefined;
-  let runningOn = 0;
-  for (const worker of workers) {
-    let isOpen = worker !== options.reserved && worker.jobs.length < DEPTH;
-    let runsSame = false;
-    for (const other of worker.jobs) {
-      if (other.isAlone || !isProven(other.module)) isOpen = false;
-      if (other.module === job.module) runsSame = true;
-    }
-    if (runsSame) runningOn += 1;
-    if (isOpen && (best === undefined || worker.jobs.length < best.jobs.length)) best = worker;
+/** A worker, as far as a place in it goes. */
+interface Place {
+  /** Sent and not answered, in order. */
+  readonly jobs: readonly Pick<Job, 'module' | 'isAlone'>[];
+}
+
+/** Whether a worker takes one more job. Nothing is queued behind a module that has not proven itself. */
+function isOpen({ jobs }: Place): boolean {
+  let expectedMs = 0;
+  for (const { isAlone, module } of jobs) {
+    if (isAlone || !isProven(module)) return false;
+    expectedMs += module.usualMs;
   }
-  return isProven(job.module) || runningOn < Math.max(1, options.count - 1) ? best : undefined;
+  return jobs.length < DEPTH || (jobs.length < QUICK_DEPTH && expectedMs < SOON_MS);
+}
+
+/** Places jobs one after the other, as they are sent. */
+export class Placement<Worker extends Place> {
+  readonly #workers: readonly Worker[];
+  readonly #count: number;
+  /** Took another job when last looked at. */
+  #open: readonly Worker[];
+
+  /** `count`: workers that the pool has where all are well. `reserved` takes nothing. */
+  constructor(
+    workers: readonly Worker[],
+    options: { readonly count: number; readonly reserved: Worker | undefined },
+  ) {
+    this.#workers = workers;
+    this.#count = options.count;
+    this.#open = workers.filter((worker) => worker !== options.reserved && isOpen(worker));
+  }
+
+  /** The least busy worker that may take the job now. A module not proven leaves at least one worker to the others. */
+  pick({ module }: Pick<Job, 'module'>): Worker | undefined {
+    this.#open = this.#open.filter(isOpen);
+    if (this.#open.length === 0) return undefined;
+    if (!isProven(module) && this.#countRunning(module) >= Math.max(1, this.#count - 1)) return undefined;
+    return this.#open.reduce((best, worker) => (worker.jobs.length < best.jobs.length ? worker : best));
+  }
+
+  /** Workers that have jobs of the module. */
+  #countRunning(module: PooledModule): number {
+    return this.#workers.filter(({ jobs }) => jobs.some((job) => job.module === module)).length;
+  }
 }

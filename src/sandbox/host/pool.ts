@@ -24,7 +24,7 @@ import {
 import { ConditionVariable } from './condition-variable.ts';
 import { JobQueue } from './job-queue.ts';
 import type { Job, JobOutcome, PooledModule } from './job.ts';
-import { noteAnswer, pickWorker } from './placement.ts';
+import { noteAnswer, Placement } from './placement.ts';
 import { Watchdog, watchWorker } from './watchdog.ts';
 import { LONGEST_BACKOFF_MS, WorkerSet, type WorkerSetOptions } from './worker-set.ts';
 import type { DeathCause, Worker, WorkerListener } from './worker.ts';
@@ -287,9 +287,10 @@ export class Pool implements WorkerListener {
   }
 
   #dispatch(): void {
-    const options = { count: this.#options.workers, reserved: this.#dispatchAlone() };
+    const reserved = this.#dispatchAlone();
+    const placement = new Placement(this.#workers.active, { count: this.#options.workers, reserved });
     this.#queue.offer((job) => {
-      const worker = pickWorker(job, this.#workers.active, options);
+      const worker = placement.pick(job);
       return worker !== undefined && this.#send(worker, job);
     });
   }
