@@ -123,8 +123,8 @@ test('the services of the compose file fit the configuration, the image and the 
   expect(server.trustedProxies).toEqual([
     (networks.default.ipam.config[0] as { readonly subnet: string }).subnet,
   ]);
-  const caddyfile = block('caddy', 'dynamic', POSTGRESQL);
-  expect(caddyfile).toContain(`dynamic a sluice ${server.port} {`);
+  const caddyfile = block('caddy', 'reverse_proxy', POSTGRESQL);
+  expect(caddyfile).toContain(`reverse_proxy sluice:${server.port}\n`);
   expect(caddyfile).toContain(`${new URL(server.publicUrl ?? '').hostname} {`);
   const named = [database, sluice, balancer].flatMap((service) => service.volumes);
   const mounted = named.filter((volume) => !volume.startsWith('./')).map((volume) => volume.split(':')[0]);
