@@ -35,7 +35,7 @@ export function claimEvents(store: Store, options: ClaimEventsOptions): ClaimedE
   return { turnId: before, events: left.filter((event) => event.turnId === before) };
 }
 
-interface ClaimedEvents {
+export interface ClaimedEvents {
   readonly turnId: string;
   readonly events: EventRow[];
 }
