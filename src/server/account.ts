@@ -5,7 +5,7 @@
 import type { HookError } from '../errors.ts';
 import { decisionOf, failedTransformOf } from './decision.ts';
 import type { Ending, Judged } from './ending.ts';
-import type { RequestAdvice } from './deps.ts';
+import type { RequestAdvice, RequestFigures } from './deps.ts';
 import type { RequestFacts } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
 import { describeFault } from './problem.ts';
@@ -39,31 +39,26 @@ interface UnreadRequest {
   readonly method: string;
 }
 
+const UNREAD = { path: '', outcome: 'rejected', actionIds: [], tookMs: 0, bodyBytes: 0 } as const;
+
 /** Keeps what was answered to bytes that are no request, so that the id of the answer is found; with one line. */
 export function concludeBytes({ deps, unread, clock }: ServerContext, refused: UnreadRequest): void {
   const { requestId, error, note, method } = refused;
+  const { status, code, detail } = error;
   const receivedAt = clock();
   deps.storage.recordStranger({
+    ...UNREAD,
     requestId,
     receivedAt,
-    path: '',
     method,
-    status: error.status,
-    outcome: 'rejected',
-    code: error.code,
-    detail: error.detail,
+    status,
+    code,
+    detail,
     ...(note === undefined ? {} : { note }),
-    actionIds: [],
     generation: deps.generation().id,
-    tookMs: 0,
-    bodyBytes: 0,
   });
   const level = unread.take(receivedAt) ? 'info' : 'debug';
-  const why = note ?? error.detail;
-  deps.log[level](
-    { requestId, outcome: 'refused', status: error.status, code: error.code, why, tookMs: 0 },
-    'request',
-  );
+  deps.log[level]({ requestId, outcome: 'refused', status, code, why: note ?? detail, tookMs: 0 }, 'request');
 }
 
 /** Advice where something found nothing; a few times a second, as looking for it reads the whole body. */
@@ -128,9 +123,18 @@ function guarded({ deps }: ServerContext, exchange: RequestFacts, call: () => vo
 /** Counts a request that was answered and writes its one line: no text of the payload, no header value, no token. */
 export function logRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {
   const { metrics, log } = context.deps;
-  const { answer, outcome, proof, judged = {} } = ending;
+  const { proof } = ending;
   const tookMs = performance.now() - exchange.startedAt;
-  metrics?.observeRequest({
+  if (metrics !== undefined) metrics.observeRequest(observed(exchange, ending, tookMs));
+  if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
+  if (ending.error?.code === 'too_many_failures') context.tooManyFailures.count('refused');
+  const level = levelOf(ending);
+  if (log.isEnabled(level)) log[level](lineOf(exchange, ending, tookMs), 'request');
+}
+
+function observed(exchange: RequestFacts, ending: Ending, tookMs: number): RequestFigures {
+  const { answer, outcome, proof, judged = {} } = ending;
+  return {
     status: answer.status,
     outcome,
     mappingId: judged.evaluation?.mapping?.id,
@@ -140,11 +144,7 @@ export function logRequest(context: ServerContext, exchange: RequestFacts, endin
     storeMs: judged.storeMs,
     tookMs,
     ...(proof?.kind === 'refused' ? { refusal: proof } : {}),
-  });
-  if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
-  if (ending.error?.code === 'too_many_failures') context.tooManyFailures.count('refused');
-  const level = levelOf(ending);
-  if (log.isEnabled(level)) log[level](lineOf(exchange, ending, tookMs), 'request');
+  };
 }
 
 /** Carriers, tokens and secrets that are on their way out. */
@@ -166,7 +166,7 @@ function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, proof: Proo
 }
 
 function lineOf(exchange: RequestFacts, ending: Ending, tookMs: number): Record<string, unknown> {
-  const { answer, outcome, error, proof, hookName, judged = {} } = ending;
+  const { answer, outcome, error, hookName, judged = {} } = ending;
   const line: Record<string, unknown> = {
     requestId: exchange.ids.id,
     outcome,
@@ -179,13 +179,20 @@ function lineOf(exchange: RequestFacts, ending: Ending, tookMs: number): Record<
     evaluateMs: rounded(judged.evaluateMs),
     storeMs: rounded(judged.storeMs),
   };
-  if (error === undefined) return line;
+  return error === undefined ? line : withError(line, error, ending);
+}
+
+function withError(
+  line: Record<string, unknown>,
+  { code, cause }: HookError,
+  ending: Ending,
+): Record<string, unknown> {
   return {
     ...line,
-    code: error.code,
-    ...refusalFields(proof),
+    code,
+    ...refusalFields(ending.proof),
     transform: failedTransformOf(ending),
-    fault: error.cause === undefined ? undefined : describeFault(error.cause),
+    fault: cause === undefined ? undefined : describeFault(cause),
   };
 }
 

@@ -2,7 +2,7 @@ import { answerChallenge, readsBody } from '../verify/verify.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Exchange } from './exchange.ts';
 import { doorOf } from './path-door.ts';
-import { type IncomingHook, refuse } from './prove.ts';
+import { addressOf, type IncomingHook, refuse } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
 
 const PROVIDERS = {
@@ -28,34 +28,28 @@ export async function answerQuestion(
   exchange: Exchange,
   { hook, challenge }: AskedHook,
 ): Promise<Ending | undefined> {
-  const { settings, target } = hook;
-  const { req, headers } = exchange;
-  const { allows } = doorOf(context, settings);
-  if (!allows(context.findAddress(req.socket.remoteAddress, headers.values['x-forwarded-for'])))
-    return undefined;
-  const method = req.method ?? '';
-  const result = answerChallenge(challenge, {
-    method,
-    url: '',
-    rawHeaders: req.rawHeaders,
-    body: readsBody(challenge.kind, method) || exchange.hasBody ? await hook.body() : Buffer.alloc(0),
-    query: target.query,
+  const { allows } = doorOf(context, hook.settings);
+  if (!allows(addressOf(context, exchange))) return undefined;
+  const { method = '', rawHeaders } = exchange.req;
+  const hasBody = readsBody(challenge.kind, method) || exchange.hasBody;
+  const asked = hasBody ? await hook.body() : Buffer.alloc(0);
+  const { query } = hook.target;
+  const result = answerChallenge(challenge, { method, url: '', rawHeaders, body: asked, query });
+  if (result.kind === 'none') return undefined;
+  if (result.kind === 'wrong') return refuseQuestion(context, exchange, { hook, challenge, why: result.why });
+  const { body, contentType, headers } = result;
+  return { answer: { status: 200, body, contentType, headers }, outcome: 'served', hookName: hook.name };
+}
+
+async function refuseQuestion(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, challenge, why }: AskedHook & { readonly why: string },
+): Promise<Ending> {
+  const text = `this is how ${PROVIDERS[challenge.kind]} checks the address, and ${why}`;
+  const refusal = await refuse(context, exchange, {
+    reason: 'challenge',
+    diagnose: () => ({ code: 'challenge', text }),
   });
-  switch (result.kind) {
-    case 'none':
-      return undefined;
-    case 'wrong': {
-      const text = `this is how ${PROVIDERS[challenge.kind]} checks the address, and ${result.why}`;
-      const refusal = await refuse(context, exchange, {
-        reason: 'challenge',
-        diagnose: () => ({ code: 'challenge', text }),
-      });
-      return failedEnding(exchange, refusal.error, { proof: refusal, hookName: hook.name });
-    }
-    case 'answer': {
-      const { body, contentType, headers: further } = result;
-      const answer = { status: 200, body, contentType, headers: further };
-      return { answer, outcome: 'served', hookName: hook.name };
-    }
-  }
+  return failedEnding(exchange, refusal.error, { proof: refusal, hookName: hook.name });
 }

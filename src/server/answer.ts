@@ -22,20 +22,21 @@ export function acceptedAnswer(result: AcceptResult): Answer {
       first.kind === 'wake' ? `"mode":"${first.mode}","id":"${first.id}"` : `"runId":"${first.id}"`;
     return { status, body: `{"ok":true,${body}${tail(result)}}` };
   }
+  return { status, body: listedIds(result) };
+}
+
+function listedIds(result: AcceptResult): string {
   const ids: string[] = [];
   // Events that joined the same run have its id.
   const runIds = new Set<string>();
   const duplicates: string[] = [];
-  for (const action of accepted) {
+  for (const action of result.accepted) {
     if (action.duplicate && !result.duplicate) duplicates.push(action.id);
     else if (action.kind === 'wake') ids.push(action.id);
     else runIds.add(action.id);
   }
   const listed = duplicates.length === 0 ? '' : `,"duplicates":${JSON.stringify(duplicates)}`;
-  return {
-    status,
-    body: `{"ok":true,"ids":${JSON.stringify(ids)},"runIds":${JSON.stringify([...runIds])}${listed}${tail(result)}}`,
-  };
+  return `{"ok":true,"ids":${JSON.stringify(ids)},"runIds":${JSON.stringify([...runIds])}${listed}${tail(result)}}`;
 }
 
 /** The answer to an agent request that asked to wait and whose run has ended. */

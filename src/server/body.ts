@@ -45,6 +45,6 @@ export function aborted(): HookError {
   return new HookError('request_aborted', 'the connection ended before the request was complete');
 }
 
-function tooLarge(maxBytes: number): HookError {
+export function tooLarge(maxBytes: number): HookError {
   return new HookError('body_too_large', `the body is longer than the ${maxBytes} bytes this hook takes`);
 }

@@ -142,19 +142,10 @@ export class ConnectionTable {
   add(socket: Socket): void {
     // A connection that is read once more from some point on.
     if (this.#entries.has(socket)) return;
-    const { limits } = this.#options;
     const group = this.#groupOf(socket);
-    if (group !== undefined && group.count >= limits.perAddress && !this.#makeRoom(group)) {
-      this.#refuse(socket);
-      return;
-    }
-    if (this.#entries.size >= limits.connections && !this.#makeRoom(this.#quiet)) {
-      this.#refuse(socket);
-      return;
-    }
-    const connection = newConnection(socket);
+    if (!this.#hasRoom(group)) return this.#refuse(socket);
     const entry: Entry = {
-      connection,
+      connection: newConnection(socket),
       group,
       since: this.#now(),
       quietBytes: 0,
@@ -165,6 +156,13 @@ export class ConnectionTable {
     if (group !== undefined) this.#groups.set(group.name, group).get(group.name)!.count += 1;
     this.#setQuiet(entry);
     socket.once('close', () => this.#remove(entry));
+  }
+
+  /** Whether there is room for one more of the group, after somebody was asked to go where there was none. */
+  #hasRoom(group: Group | undefined): boolean {
+    const { limits } = this.#options;
+    if (group !== undefined && group.count >= limits.perAddress && !this.#makeRoom(group)) return false;
+    return this.#entries.size < limits.connections || this.#makeRoom(this.#quiet);
   }
 
   /** The connection of a socket that was taken up; undefined for one that was refused. */

@@ -111,23 +111,32 @@ function missedBy(
   for (const { mapping, failed } of near.length === 0 ? considered : near) {
     if (failed === undefined) continue;
     if (missed.length === MAX_MISSED) break;
-    const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
-    const reason = reasonOf(failed);
-    // Of a request of another kind no field stands for another.
-    const isOther = advice === undefined || advice.notes.length > 0 || reason.variable === undefined;
-    const instead = isOther ? undefined : advice.instead.get(reason.variable);
-    missed.push({
-      mappingId: mapping.id,
-      part: failed.part,
-      place: placeText(at),
-      ...reason,
-      ...(instead === undefined ? {} : { instead }),
-    });
+    missed.push(missOf(mapping, failed, advice));
   }
   return missed;
 }
 
-type FailedPart = NonNullable<Evaluation['trace']['considered'][number]['failed']>;
+type Considered = Evaluation['trace']['considered'][number];
+type FailedPart = NonNullable<Considered['failed']>;
+
+function missOf(
+  mapping: Considered['mapping'],
+  failed: FailedPart,
+  advice: RequestAdvice | undefined,
+): MissedMapping {
+  const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
+  const reason = reasonOf(failed);
+  // Of a request of another kind no field stands for another.
+  const isOther = advice === undefined || advice.notes.length > 0 || reason.variable === undefined;
+  const instead = isOther ? undefined : advice.instead.get(reason.variable);
+  return {
+    mappingId: mapping.id,
+    part: failed.part,
+    place: placeText(at),
+    ...reason,
+    ...(instead === undefined ? {} : { instead }),
+  };
+}
 
 const isEquality = (expression: string): boolean => expression.startsWith('{"==');
 

@@ -1,5 +1,6 @@
 import { HookError } from '../errors.ts';
 import { concludeRequest, logRequest } from './account.ts';
+import { tooLarge } from './body.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
 import { SOURCE_TTL_SECONDS } from './idempotency.ts';
@@ -25,22 +26,7 @@ export interface OwnAnswer {
  * metrics are the same. Only what proves a stranger is left out: proof, and limits of connections and addresses.
  */
 export async function deliver(context: ServerContext, hook: OwnHook): Promise<OwnAnswer> {
-  const facts: RequestFacts = {
-    generation: context.deps.generation(),
-    ids: context.ids(),
-    receivedAt: context.clock(),
-    startedAt: performance.now(),
-    headers: {
-      values: Object.assign(Object.create(null), { 'content-type': 'application/json' }) as Record<
-        string,
-        string
-      >,
-      bearer: undefined,
-      serviceToken: undefined,
-      hosts: 1,
-    },
-    bodyBytes: hook.body.length,
-  };
+  const facts = factsOf(context, hook);
   const ending = await handle(context, facts, hook);
   concludeRequest(context, facts, ending);
   logRequest(context, facts, ending);
@@ -53,6 +39,19 @@ export async function deliver(context: ServerContext, hook: OwnHook): Promise<Ow
   };
 }
 
+function factsOf(context: ServerContext, { body }: OwnHook): RequestFacts {
+  const values = Object.create(null) as Record<string, string>;
+  values['content-type'] = 'application/json';
+  return {
+    generation: context.deps.generation(),
+    ids: context.ids(),
+    receivedAt: context.clock(),
+    startedAt: performance.now(),
+    headers: { values, bearer: undefined, serviceToken: undefined, hosts: 1 },
+    bodyBytes: body.length,
+  };
+}
+
 async function handle(context: ServerContext, facts: RequestFacts, hook: OwnHook): Promise<Ending> {
   const known = { hookName: hook.name };
   const { name, body, idempotencyKey: key } = hook;
@@ -62,9 +61,7 @@ async function handle(context: ServerContext, facts: RequestFacts, hook: OwnHook
     if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
     if (!canTake(facts, name)) throw new HookError('no_mapping_matched', 'no mapping takes this hook name');
     const maxBytes = bodyLimit(generation, name).bytes;
-    if (body.length > maxBytes) {
-      throw new HookError('body_too_large', `the body is longer than the ${maxBytes} bytes this hook takes`);
-    }
+    if (body.length > maxBytes) throw tooLarge(maxBytes);
     const target = { url: `${generation.hooks.path}/${name}`, query: {} };
     const received = { name, target, body, keyOf: () => key, ttlSeconds: SOURCE_TTL_SECONDS };
     return { ...(await takeHook(context, facts, received)), ...known };

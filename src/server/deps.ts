@@ -109,7 +109,7 @@ interface ServerMetrics {
   observeRequest(seen: RequestFigures): void;
 }
 
-interface RequestFigures {
+export interface RequestFigures {
   readonly status: number;
   readonly outcome: RequestOutcome;
   readonly mappingId: string | undefined;

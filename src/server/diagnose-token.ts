@@ -1,5 +1,4 @@
-import type { Diagnosis } from '../verify/verify.ts';
-import { findProofHeader } from '../verify/verify.ts';
+import { type Diagnosis, findProofHeader } from '../verify/verify.ts';
 import type { PassedOverMapping } from '../mapping/mapping.ts';
 import { type Authentication, findToken, type TokenSet } from './authenticate.ts';
 
@@ -23,35 +22,36 @@ type Refused = Extract<Authentication, { kind: 'refused' }>['reason'];
 /** Says why a request did not prove itself with the hook token: what it carries instead, and which carriers there are. */
 export function diagnoseToken(request: TokenRequest, tokens: TokenSet, reason: Refused): Diagnosis {
   const { passedOver, isKnown = true } = request;
-  if (!isKnown && passedOver?.hasVerify === true) {
-    const { file, wanted } = passedOver;
-    return {
-      code: 'no-verify',
-      text: `the mapping of this hook name, with its verify, stands in ${file}, which is not read, so the hook token is asked for: move it to ${wanted}`,
-    };
-  }
+  if (!isKnown && passedOver?.hasVerify === true) return mappingNotRead(passedOver);
   const elsewhere = tokenElsewhere(request, tokens);
   if (elsewhere !== undefined) return { code: 'token-elsewhere', text: elsewhere };
   const proof = findProofHeader(request.rawHeaders);
-  if (proof !== undefined) {
-    const { header, schemes } = proof;
-    if (!isKnown) {
-      return {
-        code: 'no-verify',
-        text: `the request carries ${header}, the signature of ${schemes.join(' or ')}, but no mapping has the hook name it was sent to, so the hook token is asked for: correct the address at the sender, or match.path of the mapping that was meant`,
-      };
-    }
-    const scheme = schemes.length === 1 ? String(schemes[0]) : `one of ${schemes.join(', ')}`;
-    return {
-      code: 'no-verify',
-      text: `the request carries ${header}, the signature of ${schemes.join(' or ')}, but no mapping of this path says verify, so the hook token is asked for: add verify: {scheme: ${scheme}, secrets: ['\${NAME}']} to the mapping`,
-    };
-  }
+  if (proof !== undefined) return signatureNotAsked(proof, isKnown);
   if (reason === 'query-rejected') {
     const text = `the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`;
     return { code: 'query-rejected', text };
   }
   return reason === 'missing' ? withoutToken(request, tokens) : wrongToken(request);
+}
+
+type FoundProof = NonNullable<ReturnType<typeof findProofHeader>>;
+
+function mappingNotRead({ file, wanted }: PassedOverMapping): Diagnosis {
+  return {
+    code: 'no-verify',
+    text: `the mapping of this hook name, with its verify, stands in ${file}, which is not read, so the hook token is asked for: move it to ${wanted}`,
+  };
+}
+
+function signatureNotAsked({ header, schemes }: FoundProof, isKnown: boolean): Diagnosis {
+  const carried = `the request carries ${header}, the signature of ${schemes.join(' or ')}`;
+  const scheme = schemes.length === 1 ? String(schemes[0]) : `one of ${schemes.join(', ')}`;
+  return {
+    code: 'no-verify',
+    text: isKnown
+      ? `${carried}, but no mapping of this path says verify, so the hook token is asked for: add verify: {scheme: ${scheme}, secrets: ['\${NAME}']} to the mapping`
+      : `${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: correct the address at the sender, or match.path of the mapping that was meant`,
+  };
 }
 
 function withoutToken({ rawHeaders }: TokenRequest, { queryToken }: TokenSet): Diagnosis {
@@ -111,16 +111,9 @@ function wordOf(authorization: string | undefined): string | undefined {
 function tokenElsewhere({ rawHeaders, query }: TokenRequest, tokens: TokenSet): string | undefined {
   const isToken = (text: string): boolean => text !== '' && findToken(tokens, text);
   for (const { name, value } of headersOf(rawHeaders)) {
-    const found = name === 'authorization' ? inAuthorization(value, isToken) : undefined;
+    const isUsual = name === 'authorization';
+    const found = isUsual ? inAuthorization(value, isToken) : inOtherHeader(name, value, isToken);
     if (found !== undefined) return found;
-    if (
-      name !== 'authorization' &&
-      [value, unquoted(value), value.replace(/^bearer\s+/i, '')].some(isToken)
-    ) {
-      return name === 'x-service-token' || name === 'x-openclaw-token'
-        ? `the hook token stands in ${name} with more around it: send the bare token there, without quotes and without Bearer`
-        : `the hook token stands in the header ${name}, where it does not count: send it as ${CARRIERS}; or, for a sender that can set only this header, add verify: {scheme: header, header: ${name}, secrets: ['\${NAME}']} to the mapping`;
-    }
   }
   const parameter = Object.keys(query).find((name) => isToken(query[name] ?? ''));
   return parameter === undefined
@@ -140,6 +133,13 @@ function inAuthorization(value: string, isToken: (text: string) => boolean): str
   }
   if (!isToken(rest) && !isToken(unquoted(rest))) return undefined;
   return `Authorization holds the hook token behind another word than Bearer${word === '' ? '' : ` (${word})`}: write Authorization: Bearer TOKEN`;
+}
+
+function inOtherHeader(name: string, value: string, isToken: (text: string) => boolean): string | undefined {
+  if (![value, unquoted(value), value.replace(/^bearer\s+/i, '')].some(isToken)) return undefined;
+  return name === 'x-service-token' || name === 'x-openclaw-token'
+    ? `the hook token stands in ${name} with more around it: send the bare token there, without quotes and without Bearer`
+    : `the hook token stands in the header ${name}, where it does not count: send it as ${CARRIERS}; or, for a sender that can set only this header, add verify: {scheme: header, header: ${name}, secrets: ['\${NAME}']} to the mapping`;
 }
 
 const unquoted = (text: string): string => text.replaceAll(/^["'<\s]+|["'>\s]+$/g, '');

@@ -53,17 +53,7 @@ function countNetworks(
   clock: () => number,
 ): Count {
   const limiter = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
-  let counted = new Set<string>();
-  let windowStart = clock();
-  const keyOf = (name: string): string => {
-    const now = clock();
-    if (now - windowStart >= WINDOW_SECONDS * 1000) {
-      counted = new Set();
-      windowStart = now;
-    }
-    if (counted.size < MAX_NETWORKS) counted.add(name);
-    return counted.has(name) ? name : 'others';
-  };
+  const keyOf = boundedNames(clock);
   return async (name) => {
     try {
       await limiter.consume(keyOf(name));
@@ -72,5 +62,20 @@ function countNetworks(
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       return Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
     }
+  };
+}
+
+/** The name under which a network is counted in the window of now. */
+function boundedNames(clock: () => number): (name: string) => string {
+  let counted = new Set<string>();
+  let windowStart = clock();
+  return (name) => {
+    const now = clock();
+    if (now - windowStart >= WINDOW_SECONDS * 1000) {
+      counted = new Set();
+      windowStart = now;
+    }
+    if (counted.size < MAX_NETWORKS) counted.add(name);
+    return counted.has(name) ? name : 'others';
   };
 }

@@ -14,6 +14,8 @@ export interface ListeningAddress {
  */
 const BACKLOG = 4_096;
 
+const STOP_GRACE_MS = 2_000;
+
 /** Listens, or rejects with an error that names the setting: `server`, `metrics`. */
 export function listen(
   http: Server,
@@ -22,11 +24,8 @@ export function listen(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => {
-      const reason =
-        error.code === 'EADDRINUSE'
-          ? `another program listens there; choose another ${setting}.port`
-          : `the system says ${error.code ?? error.message}; check ${setting}.host and ${setting}.port`;
-      reject(new Error(`cannot listen on ${host} port ${port}: ${reason}`, { cause: error }));
+      const problem = `cannot listen on ${host} port ${port}: ${reasonOf(error, setting)}`;
+      reject(new Error(problem, { cause: error }));
     };
     http.once('error', fail);
     http.listen({ port, host, backlog: BACKLOG }, () => {
@@ -34,6 +33,24 @@ export function listen(
       resolve();
     });
   });
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException, setting: string): string {
+  return code === 'EADDRINUSE'
+    ? `another program listens there; choose another ${setting}.port`
+    : `the system says ${code ?? message}; check ${setting}.host and ${setting}.port`;
+}
+
+/** What stops a listener: idle connections at once, the others after some time. Idempotent. */
+export function stopperOf(http: Server): () => Promise<void> {
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      http.close(() => resolve());
+      http.closeIdleConnections();
+      setTimeout(() => http.closeAllConnections(), STOP_GRACE_MS).unref();
+    });
+  return () => (stopped ??= stop());
 }
 
 export function listeningAddress(http: Server): ListeningAddress {

@@ -7,6 +7,16 @@ import type { Answer } from './exchange.ts';
  * service's insides. `type` is `urn:sluice:error:<code>`; `ok` and `error` are for senders that look only at those.
  */
 export function problemAnswer(error: HookError, requestId: string): Answer {
+  const { status } = HOOK_ERRORS[error.code];
+  return {
+    status,
+    body: JSON.stringify(problemOf(error, requestId)),
+    contentType: 'application/problem+json',
+    headers: headersOf(error, status),
+  };
+}
+
+function problemOf(error: HookError, requestId: string): Record<string, unknown> {
   const { status, title } = HOOK_ERRORS[error.code];
   const problem: Record<string, unknown> = {
     type: `urn:sluice:error:${error.code}`,
@@ -22,12 +32,7 @@ export function problemAnswer(error: HookError, requestId: string): Answer {
   problem['requestId'] = requestId;
   problem['ok'] = false;
   problem['error'] = title;
-  return {
-    status,
-    body: JSON.stringify(problem),
-    contentType: 'application/problem+json',
-    headers: headersOf(error, status),
-  };
+  return problem;
 }
 
 /** A bug or a broken part behind the port becomes an `internal` error; its cause is for the log only. */

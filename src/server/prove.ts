@@ -9,7 +9,7 @@ import {
   type Verifier,
 } from '../verify/verify.ts';
 import { type Authentication, authenticate, isSecret } from './authenticate.ts';
-import { diagnoseToken } from './diagnose-token.ts';
+import { diagnoseToken, type TokenRequest } from './diagnose-token.ts';
 import type { Exchange } from './exchange.ts';
 import { doorOf } from './path-door.ts';
 import { derivedFrom, type ServerContext } from './server-context.ts';
@@ -106,27 +106,25 @@ export function prove(
 function proveToken(
   context: ServerContext,
   exchange: Exchange,
-  { target, name }: IncomingHook,
+  hook: IncomingHook,
 ): TokenProof | Promise<Refusal> {
-  const { generation } = exchange;
   const { tokens } = derivedFrom(context, exchange.generation.hooks);
-  const judged = authenticate(tokens, exchange.headers, target);
+  const judged = authenticate(tokens, exchange.headers, hook.target);
   if (judged.kind === 'refused') {
     const { reason } = judged;
-    const diagnose = (): Diagnosis =>
-      diagnoseToken(
-        {
-          rawHeaders: exchange.req.rawHeaders,
-          query: target.query,
-          isKnown: generation.knowsName(name),
-          passedOver: generation.findPassedOver?.(name),
-        },
-        tokens,
-        reason,
-      );
+    const diagnose = (): Diagnosis => diagnoseToken(tokenRequest(exchange, hook), tokens, reason);
     return refuse(context, exchange, { reason, diagnose });
   }
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
+}
+
+function tokenRequest({ req, generation }: Exchange, { target, name }: IncomingHook): TokenRequest {
+  return {
+    rawHeaders: req.rawHeaders,
+    query: target.query,
+    isKnown: generation.knowsName(name),
+    passedOver: generation.findPassedOver?.(name),
+  };
 }
 
 /** The hook token opens the path of `hooks.mail` whatever its `verify` asks for; undefined where it is not presented. */
@@ -157,10 +155,6 @@ async function proveSender(
   const { scheme, secretHeaders } = sender.verifier;
   const { token } = hook.target;
   const takesQuery = token !== undefined && generation.hooks.queryToken !== 'reject';
-  const hasToken = (): boolean => {
-    const { tokens } = derivedFrom(context, generation.hooks);
-    return authenticate(tokens, exchange.headers, hook.target).kind === 'accepted';
-  };
   const judged = await judgeSender(sender, {
     method: req.method ?? '',
     rawHeaders: req.rawHeaders,
@@ -182,21 +176,28 @@ async function proveSender(
       return refuse(context, exchange, {
         ...judged,
         scheme,
-        diagnose: () => {
-          const found = diagnosisOf(judged, hasToken());
-          const isUnsure = found?.code === 'wrong-secret' && sender.verifier.signsUrl;
-          return isUnsure && context.deps.server.publicUrl === undefined ? ADDRESS_UNKNOWN : found;
-        },
+        diagnose: () => diagnosisOf(context, exchange, { hook, sender, judged }),
       });
   }
 }
 
+interface RefusedSender extends Pick<SenderAtDoor, 'hook' | 'sender'> {
+  readonly judged: Extract<SenderVerdict<Refusal>, { kind: 'refused' }>;
+}
+
 function diagnosisOf(
-  { reason, diagnose }: Extract<SenderVerdict<Refusal>, { kind: 'refused' }>,
-  hasToken: boolean,
+  context: ServerContext,
+  { generation, headers }: Exchange,
+  { hook, sender, judged }: RefusedSender,
 ): Diagnosis | undefined {
+  const { reason, diagnose } = judged;
   if (reason === 'address') return FOREIGN_ADDRESS;
-  return reason === 'no-proof' && hasToken ? TOKEN_FOR_A_SIGNATURE : diagnose();
+  const { tokens } = derivedFrom(context, generation.hooks);
+  const hasToken = authenticate(tokens, headers, hook.target).kind === 'accepted';
+  if (reason === 'no-proof' && hasToken) return TOKEN_FOR_A_SIGNATURE;
+  const found = diagnose();
+  const isUnsure = found?.code === 'wrong-secret' && sender.verifier.signsUrl;
+  return isUnsure && context.deps.server.publicUrl === undefined ? ADDRESS_UNKNOWN : found;
 }
 
 const ADDRESS_UNKNOWN: Diagnosis = {
@@ -220,7 +221,7 @@ async function refuseToken(
   return token.kind === 'refused' ? token : undefined;
 }
 
-function addressOf(context: ServerContext, { req, headers }: Exchange): string {
+export function addressOf(context: ServerContext, { req, headers }: Exchange): string {
   return context.findAddress(req.socket.remoteAddress, headers.values['x-forwarded-for']);
 }
 

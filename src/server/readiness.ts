@@ -74,20 +74,17 @@ function readyAnswer(
   const ready = unready.length === 0;
   const shown = (conditions: readonly Condition[]): object[] =>
     conditions.map((condition) => conditionJson(condition, withDetails));
+  const conditions = { unready: shown(unready), degraded: shown(degraded) };
+  const problems = withDetails ? { problems: unready.flatMap(messagesOf) } : {};
   return {
     status: ready ? 200 : 503,
-    body: JSON.stringify({
-      ok: ready,
-      ready,
-      unready: shown(unready),
-      degraded: shown(degraded),
-      ...(withDetails
-        ? { problems: unready.flatMap(({ details }) => details.map(({ message }) => message)) }
-        : {}),
-      ...more,
-    }),
+    body: JSON.stringify({ ok: ready, ready, ...conditions, ...problems, ...more }),
     ...(ready ? {} : { headers: ['retry-after', '1'] }),
   };
+}
+
+function messagesOf({ details }: Condition): readonly string[] {
+  return details.map(({ message }) => message);
 }
 
 function conditionJson({ code, since, count, details }: Condition, withDetails: boolean): object {

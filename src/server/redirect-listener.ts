@@ -16,31 +16,28 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>Sluice</title>
 
 /** Listens on a free port of loopback for one redirect that carries an answer; everything else is answered 404. */
 export async function listenForRedirect(): Promise<RedirectListener> {
-  let receive: (url: URL) => void;
-  const received = new Promise<URL>((resolve) => {
-    receive = resolve;
-  });
+  const { promise: received, resolve: receive } = Promise.withResolvers<URL>();
   const http = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/`;
   http.on('request', (req: IncomingMessage, res: ServerResponse) => {
-    const target = URL.parse(req.url ?? '', url);
-    const { searchParams } = target ?? new URL(url);
-    const isAnswer = searchParams.has('code') || searchParams.has('error');
-    if (req.method !== 'GET' || target === null || target.pathname !== '/' || !isAnswer) {
-      res.writeHead(404).end();
-      return;
-    }
+    const answer = answerIn(req, url);
+    if (answer === undefined) return void res.writeHead(404).end();
     res.writeHead(200, { 'content-type': 'text/html; charset=utf-8', connection: 'close' }).end(PAGE);
-    receive(target);
+    receive(answer);
   });
-  return {
-    url,
-    received,
-    close: () => {
-      http.close();
-      http.closeIdleConnections();
-    },
+  const close = (): void => {
+    http.close();
+    http.closeIdleConnections();
   };
+  return { url, received, close };
+}
+
+/** The address of a redirect that carries an answer. */
+function answerIn(req: IncomingMessage, base: string): URL | undefined {
+  const target = URL.parse(req.url ?? '', base);
+  if (req.method !== 'GET' || target === null || target.pathname !== '/') return undefined;
+  const { searchParams } = target;
+  return searchParams.has('code') || searchParams.has('error') ? target : undefined;
 }

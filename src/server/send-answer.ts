@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { ServerLimits } from './deps.ts';
 import type { Answer, Exchange } from './exchange.ts';
 
@@ -73,19 +75,25 @@ function sendAndDrain(
   connection.closing = true;
   connection.closeSent = true;
   message.head.push('connection', 'close');
-  let drained = 0;
-  const closeSide = (): void => {
-    socket.end();
-    const timer = setTimeout(() => socket.destroy(), limits.drainMs);
-    socket.once('close', () => clearTimeout(timer));
-  };
-  req.on('data', (chunk: Buffer) => {
-    drained += chunk.length;
-    if (drained > limits.drainBytes) socket.destroy();
-  });
+  limitRest(req, socket, limits.drainBytes);
   req.on('error', () => undefined);
   res.writeHead(message.status, message.head);
   if (req.method === 'HEAD') res.end();
-  else res.write(message.body, closeSide);
+  else res.write(message.body, () => closeSide(socket, limits.drainMs));
   req.resume();
+}
+
+function limitRest(req: IncomingMessage, socket: Socket, maxBytes: number): void {
+  let drained = 0;
+  req.on('data', (chunk: Buffer) => {
+    drained += chunk.length;
+    if (drained > maxBytes) socket.destroy();
+  });
+}
+
+/** Closes our side, and after some time the sender's too. */
+function closeSide(socket: Socket, drainMs: number): void {
+  socket.end();
+  const timer = setTimeout(() => socket.destroy(), drainMs);
+  socket.once('close', () => clearTimeout(timer));
 }

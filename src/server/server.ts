@@ -64,19 +64,7 @@ const IDLE_GRACE_MS = 100;
  */
 export async function startServer(deps: ServerDeps): Promise<RunningServer> {
   const context = createContext(deps);
-  const { limits } = context;
-  const http = createServer({
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.bodyTimeoutMs,
-    connectionsCheckingInterval: CHECK_MS,
-    keepAliveTimeout: deps.server.limits.idleSeconds * 1000,
-    insecureHTTPParser: false,
-    // Node's own refusal has no body.
-    requireHostHeader: false,
-  });
-  // A sender may close its side once its request is written and still wait for the answer.
-  Object.assign(http, { httpAllowHalfOpen: true });
+  const http = makeHttp(context);
   const connections = openConnections(context);
   takeConnections(context, http, connections);
   takeRequests(context, http, connections);
@@ -89,6 +77,21 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
     throw error;
   });
   return runningServer(context, { http, connections, health });
+}
+
+function makeHttp({ deps, limits }: ServerContext): Server {
+  const http = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.bodyTimeoutMs,
+    connectionsCheckingInterval: CHECK_MS,
+    keepAliveTimeout: deps.server.limits.idleSeconds * 1000,
+    insecureHTTPParser: false,
+    // Node's own refusal has no body.
+    requireHostHeader: false,
+  });
+  // A sender may close its side once its request is written and still wait for the answer.
+  return Object.assign(http, { httpAllowHalfOpen: true });
 }
 
 /** `/healthz` and `/readyz` where strangers at the hooks cannot stand in their way. */
@@ -123,8 +126,7 @@ function openConnections(context: ServerContext): ConnectionTable {
 /** Connections as such: who may stay, and bytes that are no request. */
 function takeConnections(context: ServerContext, http: Server, connections: ConnectionTable): void {
   http.on('connection', (socket) => connections.add(socket));
-  const sweeping = setInterval(() => connections.sweep(), CHECK_MS).unref();
-  http.once('close', () => clearInterval(sweeping));
+  sweepWhileOpen(http, connections);
   http.on('clientError', (error, socket) => {
     const connection = connections.find(socket as Socket);
     // A parser that was stopped reports that, too.
@@ -137,13 +139,21 @@ function takeConnections(context: ServerContext, http: Server, connections: Conn
     // node lets go of the socket here, and an error without a listener would end the process.
     socket.on('error', () => undefined);
     const connection = connections.find(socket as Socket);
-    if (connection === undefined) return;
-    refuseBytes(context, connection, {
-      error: new HookError('not_found', 'this is not a proxy'),
-      method: 'CONNECT',
-      note: 'the sender asked with CONNECT, as one asks a proxy: remove the service from its proxy settings',
-    });
+    if (connection !== undefined) refuseBytes(context, connection, noProxy());
   });
+}
+
+function sweepWhileOpen(http: Server, connections: ConnectionTable): void {
+  const sweeping = setInterval(() => connections.sweep(), CHECK_MS).unref();
+  http.once('close', () => clearInterval(sweeping));
+}
+
+function noProxy(): RefusedBytes {
+  return {
+    error: new HookError('not_found', 'this is not a proxy'),
+    method: 'CONNECT',
+    note: 'the sender asked with CONNECT, as one asks a proxy: remove the service from its proxy settings',
+  };
 }
 
 interface RefusedBytes {
@@ -194,14 +204,10 @@ interface Received {
 
 function receiveRequest(context: ServerContext, connections: ConnectionTable, received: Received): void {
   const { req, connection } = received;
-  if (connection.closing) {
-    // The answer before this one said that it is the last.
+  // Where it closes, the answer before this one said that it is the last.
+  if (connection.closing || connection.open >= MAX_PIPELINED) {
     req.resume();
-    return;
-  }
-  if (connection.open >= MAX_PIPELINED) {
-    req.resume();
-    stopReading(connection);
+    if (!connection.closing) stopReading(connection);
     return;
   }
   connection.open += 1;
@@ -304,23 +310,23 @@ function runningServer(context: ServerContext, listening: Listening): RunningSer
 }
 
 function stopServer(context: ServerContext, { http, connections }: Listening): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(
-      () => http.closeAllConnections(),
-      context.deps.server.stopGraceSeconds * 1000,
-    );
-    // http.Server closes idle connections in the same step; net.Server's own close leaves them their grace.
-    NetServer.prototype.close.call(http, () => {
-      clearTimeout(deadline);
-      clearTimeout(idle);
-      // Ends node's periodic check of connections, which net.Server knows nothing of.
-      http.close();
-      resolve();
-    });
-    context.stopping.abort();
-    const idle = setTimeout(() => {
-      http.closeIdleConnections();
-      connections.closeStrangers();
-    }, IDLE_GRACE_MS);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const graceMs = context.deps.server.stopGraceSeconds * 1000;
+  const deadline = setTimeout(() => http.closeAllConnections(), graceMs);
+  const idle = setTimeout(() => closeIdle(http, connections), IDLE_GRACE_MS);
+  // http.Server closes idle connections in the same step; net.Server's own close leaves them their grace.
+  NetServer.prototype.close.call(http, () => {
+    clearTimeout(deadline);
+    clearTimeout(idle);
+    // Ends node's periodic check of connections, which net.Server knows nothing of.
+    http.close();
+    resolve();
   });
+  context.stopping.abort();
+  return promise;
+}
+
+function closeIdle(http: Server, connections: ConnectionTable): void {
+  http.closeIdleConnections();
+  connections.closeStrangers();
 }

@@ -73,14 +73,13 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
 function boundConnections(http: Server): void {
   const resting = new Set<Socket>();
   let open = 0;
-  http.on('connection', (socket) => {
-    if (open >= MAX_CONNECTIONS) {
-      const [longest = socket] = resting;
-      resting.delete(longest);
-      longest.destroy();
-    }
-    open += 1;
+  const rest = (socket: Socket): void => {
     if (!socket.destroyed) resting.add(socket);
+  };
+  http.on('connection', (socket) => {
+    if (open >= MAX_CONNECTIONS) endLongest(resting, socket);
+    open += 1;
+    rest(socket);
     socket.once('close', () => {
       open -= 1;
       resting.delete(socket);
@@ -88,10 +87,14 @@ function boundConnections(http: Server): void {
   });
   http.on('request', ({ socket }, res) => {
     resting.delete(socket);
-    res.once('close', () => {
-      if (!socket.destroyed) resting.add(socket);
-    });
+    res.once('close', () => rest(socket));
   });
+}
+
+function endLongest(resting: Set<Socket>, socket: Socket): void {
+  const [longest = socket] = resting;
+  resting.delete(longest);
+  longest.destroy();
 }
 
 async function answerOf({ routes }: SideListenerOptions, req: IncomingMessage): Promise<Answer> {

@@ -5,9 +5,9 @@ import type { HookRequest, JsonValue } from '../request.ts';
 import { acceptedAnswer } from './answer.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
-import { idempotencyKey, signedIdKey } from './idempotency.ts';
+import { idempotencyKey, type Repeat, signedIdKey } from './idempotency.ts';
 import { maskCarried } from './mask-secrets.ts';
-import { performOnce, type Work } from './perform.ts';
+import { type Performed, performOnce, type Work } from './perform.ts';
 import type { ServerContext } from './server-context.ts';
 import type { RequestTarget } from './target.ts';
 
@@ -57,7 +57,10 @@ export async function takeHook(
   const { idempotency, isSignedId } = repeatOf(hook, key);
   const request = hookRequest(facts, hook, payload);
   const work: Work = { request, blankKey: key === '', idempotency, isSignedId };
-  const performed = await performOnce(context, facts, work);
+  return endingOf(facts, await performOnce(context, facts, work));
+}
+
+function endingOf(facts: RequestFacts, performed: Performed | Repeat): Ending {
   switch (performed.kind) {
     case 'failed': {
       const { error, outcome, judged } = performed;

@@ -20,13 +20,8 @@ const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /** Parses origin-form and absolute-form; undefined for anything else (`*`, an authority). */
 export function parseTarget(received: string): RequestTarget | undefined {
-  let target = received;
-  if (!target.startsWith('/')) {
-    const absolute = ABSOLUTE_FORM.exec(target);
-    if (absolute === null) return undefined;
-    target = target.slice(absolute[0].length);
-    if (!target.startsWith('/')) target = `/${target}`;
-  }
+  let target = received.startsWith('/') ? received : originForm(received);
+  if (target === undefined) return undefined;
   const fragment = target.indexOf('#');
   if (fragment >= 0) target = target.slice(0, fragment);
   const mark = target.indexOf('?');
@@ -39,6 +34,14 @@ export function parseTarget(received: string): RequestTarget | undefined {
     query,
     token,
   };
+}
+
+/** What an absolute form says behind its authority. */
+function originForm(target: string): string | undefined {
+  const absolute = ABSOLUTE_FORM.exec(target);
+  if (absolute === null) return undefined;
+  const rest = target.slice(absolute[0].length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /** The hook name below `base`, or undefined where the path lies outside it. */
