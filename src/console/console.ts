@@ -106,6 +106,18 @@ function isInUse(error: unknown): boolean {
   return cause?.code === 'EADDRINUSE';
 }
 
+interface ModeRoutes {
+  readonly read: typeof READING;
+  readonly change: typeof CHANGING;
+  readonly unknown: string;
+}
+
+/** What can be asked for, and what is said of anything else. */
+const ROUTES: Readonly<Record<ConsoleDeps['mode'], ModeRoutes>> = {
+  dev: { read: { ...READING, ...AUTHORING }, change: CHANGING, unknown: 'there is no such thing' },
+  serve: { read: READING, change: {}, unknown: 'the console of sluice serve only shows' },
+};
+
 /** Answers every request of a browser. */
 class Site {
   readonly #context: RouteContext;
@@ -154,16 +166,7 @@ class Site {
       return this.#callApi(req, res, url);
     }
     if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(res, 405, 'only GET is served here');
-    const nonce = randomBytes(16).toString('base64');
-    res
-      .writeHead(200, [
-        ...HEADERS,
-        'content-type',
-        'text/html; charset=utf-8',
-        'content-security-policy',
-        contentSecurityPolicy(nonce),
-      ])
-      .end(isKnown ? mainDocument(nonce) : signInDocument());
+    sendDocument(res, isKnown);
   }
 
   async #signIn(req: ListenerRequest, res: ListenerResponse): Promise<void> {
@@ -192,15 +195,9 @@ class Site {
     const { mode } = this.#context.deps;
     const path = url.pathname;
     if (path === '/api/feed') return this.#openFeed(req, res, url);
-    const reading = mode === 'dev' ? { ...READING, ...AUTHORING } : READING;
-    const routes = req.method === 'POST' ? (mode === 'dev' ? CHANGING : {}) : reading;
+    const routes = req.method === 'POST' ? ROUTES[mode].change : ROUTES[mode].read;
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-    if (route === undefined)
-      return sendText(
-        res,
-        404,
-        mode === 'dev' ? 'there is no such thing' : 'the console of sluice serve only shows',
-      );
+    if (route === undefined) return sendText(res, 404, ROUTES[mode].unknown);
     const leaving = new AbortController();
     res.once('close', () => leaving.abort());
     const body = req.method === 'POST' ? await readBody(req) : undefined;
@@ -264,6 +261,13 @@ function withoutSecrets(json: string, secrets: readonly string[]): string {
     if (secret.length < 6) return safe;
     return safe.replaceAll(JSON.stringify(secret).slice(1, -1), '[removed]');
   }, json);
+}
+
+function sendDocument(res: ListenerResponse, isKnown: boolean): void {
+  const nonce = randomBytes(16).toString('base64');
+  const policy = ['content-security-policy', contentSecurityPolicy(nonce)];
+  res.writeHead(200, [...HEADERS, 'content-type', 'text/html; charset=utf-8', ...policy]);
+  res.end(isKnown ? mainDocument(nonce) : signInDocument());
 }
 
 function sendText(res: ListenerResponse, status: number, text: string): void {

@@ -72,11 +72,7 @@ export class Drafts {
     try {
       const shown = displayName(folder);
       const copy = join(root, shown);
-      await mkdir(dirname(copy), { recursive: true });
-      await copyFolder(folder, copy, file.kind);
-      const target = join(copy, relative(folder, file.path));
-      await rm(target, { force: true });
-      await writeFile(target, text);
+      await copyWith({ file, text }, folder, copy);
       const { workshop } = this.#judge;
       const isMapping = file.kind === 'mapping';
       const work = await workshop.load(
@@ -95,6 +91,15 @@ export class Drafts {
       throw error;
     }
   }
+}
+
+/** Copies the folder of the file with the draft in its place. */
+async function copyWith({ file, text }: Omit<Draft, 'signal'>, folder: string, copy: string): Promise<void> {
+  await mkdir(dirname(copy), { recursive: true });
+  await copyFolder(folder, copy, file.kind);
+  const target = join(copy, relative(folder, file.path));
+  await rm(target, { force: true });
+  await writeFile(target, text);
 }
 
 /** Checks what there is to check, and removes the copy afterwards. */

@@ -117,12 +117,7 @@ async function tryDraft(): Promise<void> {
     findings.value = answer.findings;
     if (answer.judgement !== undefined) judgement.value = answer.judgement;
     if (answer.findings.some(({ severity }) => severity === 'error')) impact.value = undefined;
-    else {
-      busy.value = 'impact';
-      const found = await postJson<Partial<ImpactAnswer>>('/api/impact', { file, text: tried }, isOver);
-      impact.value = found.changes === undefined ? undefined : (found as ImpactAnswer);
-      findings.value = [...answer.findings, ...(found.typeFindings ?? [])];
-    }
+    else await compareAll({ file, text: tried }, answer, isOver);
     problem.value = '';
     busy.value = '';
   } catch (error) {
@@ -130,6 +125,18 @@ async function tryDraft(): Promise<void> {
     busy.value = '';
     problem.value = messageOf(error);
   }
+}
+
+/** What the draft would change of all requests that are kept, and what the type checker says of it. */
+async function compareAll(
+  draft: { readonly file: string; readonly text: string },
+  answer: DraftAnswer,
+  isOver: AbortSignal,
+): Promise<void> {
+  busy.value = 'impact';
+  const found = await postJson<Partial<ImpactAnswer>>('/api/impact', draft, isOver);
+  impact.value = found.changes === undefined ? undefined : (found as ImpactAnswer);
+  findings.value = [...answer.findings, ...(found.typeFindings ?? [])];
 }
 
 /** Resolves to whether the file was written. */

@@ -35,7 +35,7 @@ import { PayloadTree } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { plainText, ShownText } from './shown-text.tsx';
 import { say } from './toast.ts';
-import { TemplateView } from './template-view.tsx';
+import { TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
 
 async function saveFile(): Promise<void> {
@@ -312,13 +312,7 @@ function Judged({ found }: { readonly found: Judgement }): JSX.Element {
       </p>
       <WhyView judgement={found} />
       <TransformView judgement={found} />
-      {found.templates.map((template) => (
-        <TemplateView
-          key={`${template.field}${template.index ?? ''}`}
-          template={template}
-          advice={found.advice}
-        />
-      ))}
+      <TemplateList judgement={found} />
       <PromptView judgement={found} />
     </div>
   );
@@ -326,23 +320,13 @@ function Judged({ found }: { readonly found: Judgement }): JSX.Element {
 
 function Payload({ onInsert }: { readonly onInsert: (path: string) => void }): JSX.Element {
   if (payload.value === undefined) return <p class="quiet">The request was not kept.</p>;
+  const headers = request.value?.kept?.headers ?? {};
+  const choice = { action: 'Insert the path', onChoose: onInsert };
   return (
     <>
       <p class="quiet small">Choose a value to put its path into the file.</p>
-      <PayloadTree
-        root="payload"
-        value={payload.value}
-        label="payload"
-        action="Insert the path"
-        onChoose={onInsert}
-      />
-      <PayloadTree
-        root="headers"
-        value={request.value?.kept?.headers ?? {}}
-        label="headers"
-        action="Insert the path"
-        onChoose={onInsert}
-      />
+      <PayloadTree root="payload" value={payload.value} label="payload" {...choice} />
+      <PayloadTree root="headers" value={headers} label="headers" {...choice} />
     </>
   );
 }

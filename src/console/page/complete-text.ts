@@ -105,21 +105,19 @@ function completeKey(
   const word = context.matchBefore(/[\w-]*/);
   const vocabulary = known.vocabulary();
   if (word === null || vocabulary === undefined || !/\.(?:ya?ml)$/i.test(known.fileName)) return null;
-  const [, lead = ''] = /^([\s-]*)[\w-]*$/.exec(before) ?? [];
-  const isKey = /^[\s-]*[\w-]*$/.test(before);
-  const way = keysAbove(context, lead.length);
-  if (way.includes('when')) {
-    const options = vocabulary.operators.map((operator) => ({ label: operator, type: 'keyword' }));
-    return /['"{]\s*[\w]*$/.test(before) || isKey ? { from: word.from, options } : null;
-  }
+  const { from, to } = word;
   const root = vocabulary.mapping as Schema;
-  if (!isKey)
-    return completeValue(root, {
-      before,
-      way: keysAbove(context, /^[\s-]*/.exec(before)?.[0].length ?? 0),
-      from: word.from,
-    });
-  if (word.from === word.to && !context.explicit && lead !== '') return null;
+  const indent = /^[\s-]*/.exec(before)?.[0].length ?? 0;
+  const way = keysAbove(context, indent);
+  if (!/^[\s-]*[\w-]*$/.test(before)) return completeValue(root, { before, way, from });
+  if (way.includes('when'))
+    return { from, options: vocabulary.operators.map((label) => ({ label, type: 'keyword' })) };
+  if (from === to && !context.explicit && indent > 0) return null;
+  return { from, options: keysAt(root, way), validFor: /^[\w-]*$/ };
+}
+
+/** The keys that may stand at a place, each once. */
+function keysAt(root: Schema, way: readonly string[]): readonly Completion[] {
   const options = schemasAt(root, way).flatMap((schema) =>
     Object.entries(schema.properties ?? {}).map(([key, { description = '' }]): Completion => ({
       label: key,
@@ -128,10 +126,7 @@ function completeKey(
       info: description,
     })),
   );
-  const once = options.filter(
-    ({ label }, index) => options.findIndex((other) => other.label === label) === index,
-  );
-  return { from: word.from, options: once, validFor: /^[\w-]*$/ };
+  return options.filter(({ label }, index) => options.findIndex((other) => other.label === label) === index);
 }
 
 function completeValue(

@@ -4,7 +4,7 @@ import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
 import { yaml } from '@codemirror/lang-yaml';
 import { syntaxHighlighting } from '@codemirror/language';
-import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { type Action, lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
@@ -52,27 +52,11 @@ const THEME = EditorView.theme({
   '.cm-matchingBracket': { backgroundColor: 'var(--accent-soft) !important' },
 });
 
-export function createEditor({ parent, onChange, onSave, ...completing }: EditorOptions): Editor {
+export function createEditor(options: EditorOptions): Editor {
   const language = new Compartment();
-  const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
   let fileName = '';
-  const extensions: Extension[] = [
-    EditorView.cspNonce.of(nonce),
-    keymap.of([{ key: 'Mod-s', preventDefault: true, run: () => (onSave(), true) }]),
-    basicSetup,
-    syntaxHighlighting(classHighlighter),
-    language.of([]),
-    lintGutter(),
-    autocompletion({ override: [(context) => complete(context, { fileName, ...completing })] }),
-    EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ 'aria-label': 'The file', tabindex: '0' }),
-    THEME,
-    EditorView.updateListener.of((update) => {
-      if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('sluice.open')))
-        onChange(update.state.doc.toString());
-    }),
-  ];
-  const view = new EditorView({ parent, state: EditorState.create({ extensions }) });
+  const extensions = extensionsOf(options, { language: language.of([]), fileName: () => fileName });
+  const view = new EditorView({ parent: options.parent, state: EditorState.create({ extensions }) });
   return {
     open(name, text) {
       fileName = name;
@@ -80,31 +64,60 @@ export function createEditor({ parent, onChange, onSave, ...completing }: Editor
       view.dispatch({ effects: language.reconfigure(languageOf(name)) });
     },
     show: (findings) => view.dispatch(setDiagnostics(view.state, toDiagnostics(view, fileName, findings))),
-    insertPath(path) {
-      const { from, to } = view.state.selection.main;
-      const line = view.state.doc.lineAt(from);
-      const insert = pathAs(path, line.text.slice(0, from - line.from), fileName);
-      view.dispatch({
-        changes: { from, to, insert },
-        selection: { anchor: from + insert.length },
-        scrollIntoView: true,
-      });
-      view.focus();
-    },
-    goTo(offset) {
-      const anchor = Math.min(offset, view.state.doc.length);
-      view.dispatch({ selection: { anchor }, scrollIntoView: true });
-      view.focus();
-    },
-    goToLine(line) {
-      const { from } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
-      view.dispatch({
-        selection: { anchor: from },
-        effects: EditorView.scrollIntoView(from, { y: 'start', yMargin: 20 }),
-      });
-    },
+    insertPath: (path) => insertPath(view, path, fileName),
+    goTo: (offset) => goTo(view, offset),
+    goToLine: (line) => goToLine(view, line),
     destroy: () => view.destroy(),
   };
+}
+
+/** Those that come first go before the others. */
+function extensionsOf(
+  { onChange, onSave, ...completing }: EditorOptions,
+  { language, fileName }: { readonly language: Extension; readonly fileName: () => string },
+): readonly Extension[] {
+  const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
+  return [
+    EditorView.cspNonce.of(nonce),
+    keymap.of([{ key: 'Mod-s', preventDefault: true, run: () => (onSave(), true) }]),
+    basicSetup,
+    syntaxHighlighting(classHighlighter),
+    language,
+    lintGutter(),
+    autocompletion({ override: [(at) => complete(at, { fileName: fileName(), ...completing })] }),
+    EditorView.lineWrapping,
+    EditorView.contentAttributes.of({ 'aria-label': 'The file', tabindex: '0' }),
+    THEME,
+    whenTyped(onChange),
+  ];
+}
+
+function whenTyped(onChange: EditorOptions['onChange']): Extension {
+  return EditorView.updateListener.of((update) => {
+    if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('sluice.open')))
+      onChange(update.state.doc.toString());
+  });
+}
+
+function insertPath(view: EditorView, path: string, fileName: string): void {
+  const { from, to } = view.state.selection.main;
+  const line = view.state.doc.lineAt(from);
+  const insert = pathAs(path, line.text.slice(0, from - line.from), fileName);
+  const selection = { anchor: from + insert.length };
+  view.dispatch({ changes: { from, to, insert }, selection, scrollIntoView: true });
+  view.focus();
+}
+
+function goTo(view: EditorView, offset: number): void {
+  const anchor = Math.min(offset, view.state.doc.length);
+  view.dispatch({ selection: { anchor }, scrollIntoView: true });
+  view.focus();
+}
+
+function goToLine(view: EditorView, line: number): void {
+  const { from } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
+  const effects = EditorView.scrollIntoView(from, { y: 'start', yMargin: 20 });
+  view.dispatch({ selection: { anchor: from }, effects });
 }
 
 function languageOf(name: string): Extension {
@@ -123,18 +136,12 @@ function toDiagnostics(view: EditorView, fileName: string, findings: readonly Fi
       severity,
       source: code,
       message: hint === undefined ? message : `${message}\n${hint}`,
-      ...(edit === undefined
-        ? {}
-        : {
-            actions: [
-              {
-                name: 'Fix',
-                apply: (target: EditorView) =>
-                  target.dispatch({ changes: { from: edit.from, to: edit.to, insert: edit.text } }),
-              },
-            ],
-          }),
+      ...(edit === undefined ? {} : { actions: [fixOf(edit)] }),
     }));
+}
+
+function fixOf({ from, to, text: insert }: NonNullable<Finding['edit']>): Action {
+  return { name: 'Fix', apply: (view) => view.dispatch({ changes: { from, to, insert } }) };
 }
 
 /** A path as the text before the cursor wants it: inside `{{…}}`, as a variable of a condition, or as code. */

@@ -45,32 +45,33 @@ export interface PayloadTreeProps {
 /** What of the tree is open: chosen by the reader, or as it begins. */
 type Opened = ReadonlyMap<string, boolean>;
 
-export function PayloadTree({ root, value, label, action, onChoose }: PayloadTreeProps): JSX.Element {
+export function PayloadTree(props: PayloadTreeProps): JSX.Element {
+  const { root, value, label } = props;
   const opened = useSignal<Opened>(new Map());
   const shownOf = useSignal<ReadonlyMap<string, number>>(new Map());
   const search = useSignal('');
-  const current = useSignal(root);
   const content = useSignal(value);
   content.value = value;
   const hits = useComputed(() => findHits(content.value, root, search.value.trim().toLowerCase()));
   const lines = useComputed(() =>
     listLines(content.value, root, { opened: opened.value, shownOf: shownOf.value, hits: hits.value }),
   );
-  const box = useRef<HTMLDivElement>(null);
-  useReveal(root, content, opened, box);
-  const toggle = (path: string, isOpen: boolean): void => {
-    opened.value = new Map(opened.value).set(path, isOpen);
-  };
-  const showMore = (path: string): void => {
-    shownOf.value = new Map(shownOf.value).set(path, (shownOf.value.get(path) ?? CHUNK) + 10 * CHUNK);
-  };
-  const act = (line: Line): void => {
-    if (line.more !== undefined) showMore(line.path);
-    else if (sizeOf(line.value) > 0) toggle(line.path, !line.isOpen);
-    else onChoose(line.path);
-  };
   return (
     <div class="tree-box">
+      <TreeSearch root={root} label={label} search={search} hits={hits} />
+      <TreeLines {...props} tree={{ content, opened, shownOf, lines }} />
+    </div>
+  );
+}
+
+interface TreeSearchProps extends Pick<PayloadTreeProps, 'root' | 'label'> {
+  readonly search: Signal<string>;
+  readonly hits: ReadonlySignal<Hits | undefined>;
+}
+
+function TreeSearch({ root, label, search, hits }: TreeSearchProps): JSX.Element {
+  return (
+    <>
       <input
         type="search"
         class="tree-search"
@@ -83,29 +84,59 @@ export function PayloadTree({ root, value, label, action, onChoose }: PayloadTre
           {hits.value.text}
         </p>
       )}
-      <div
-        class="tree"
-        role="tree"
-        aria-label={label}
-        tabIndex={0}
-        ref={box}
-        aria-activedescendant={`${label}:${current.value}`}
-        onKeyDown={(event) => walk(event, { lines, current, toggle, act })}
-      >
-        {lines.value.map((line) => (
-          <TreeLine
-            key={`${line.path}${line.more === undefined ? '' : ' more'}`}
-            line={line}
-            label={label}
-            isCurrent={current.value === line.path && line.more === undefined}
-            action={action}
-            onToggle={() => act(line)}
-            onChoose={() => onChoose(line.path)}
-          />
-        ))}
-      </div>
+    </>
+  );
+}
+
+interface TreeLinesProps extends PayloadTreeProps {
+  readonly tree: {
+    readonly content: ReadonlySignal<Value>;
+    readonly opened: Signal<Opened>;
+    readonly shownOf: Signal<ReadonlyMap<string, number>>;
+    readonly lines: ReadonlySignal<readonly Line[]>;
+  };
+}
+
+function TreeLines({ root, label, action, onChoose, tree }: TreeLinesProps): JSX.Element {
+  const { content, opened, shownOf, lines } = tree;
+  const current = useSignal(root);
+  const box = useRef<HTMLDivElement>(null);
+  useReveal(root, content, opened, box);
+  const toggle = (path: string, isOpen: boolean): void => {
+    opened.value = new Map(opened.value).set(path, isOpen);
+  };
+  const act = (line: Line): void => {
+    if (line.more !== undefined) showMore(shownOf, line.path);
+    else if (sizeOf(line.value) > 0) toggle(line.path, !line.isOpen);
+    else onChoose(line.path);
+  };
+  return (
+    <div
+      class="tree"
+      role="tree"
+      aria-label={label}
+      tabIndex={0}
+      ref={box}
+      aria-activedescendant={`${label}:${current.value}`}
+      onKeyDown={(event) => walk(event, { lines, current, toggle, act })}
+    >
+      {lines.value.map((line) => (
+        <TreeLine
+          key={`${line.path}${line.more === undefined ? '' : ' more'}`}
+          line={line}
+          label={label}
+          isCurrent={current.value === line.path && line.more === undefined}
+          action={action}
+          onToggle={() => act(line)}
+          onChoose={() => onChoose(line.path)}
+        />
+      ))}
     </div>
   );
+}
+
+function showMore(shownOf: Signal<ReadonlyMap<string, number>>, path: string): void {
+  shownOf.value = new Map(shownOf.value).set(path, (shownOf.value.get(path) ?? CHUNK) + 10 * CHUNK);
 }
 
 /** Opens the way to the path that is pointed at, and brings it into sight. */
@@ -118,20 +149,26 @@ function useReveal(
   const path = pointedPath.value;
   useEffect(() => {
     if (path !== root && !path.startsWith(`${root}.`)) return;
-    const next = new Map(opened.peek());
-    const keys = path.slice(root.length + 1).split('.');
-    for (let depth = 0; depth < keys.length; depth += 1)
-      next.set([root, ...keys.slice(0, depth)].join('.'), true);
-    opened.value = next;
+    opened.value = withWayOpen(opened.peek(), root, path);
     requestAnimationFrame(() => {
-      const tree = box.current;
-      const line = tree?.querySelector('.pointed');
-      if (tree === null || !(line instanceof HTMLElement)) return;
-      const isSeen =
-        line.offsetTop >= tree.scrollTop && line.offsetTop < tree.scrollTop + tree.clientHeight - 24;
-      if (!isSeen) tree.scrollTop = line.offsetTop - tree.clientHeight / 2;
+      if (box.current !== null) showPointed(box.current);
     });
   }, [path, content.value]);
+}
+
+function withWayOpen(opened: Opened, root: string, path: string): Opened {
+  const next = new Map(opened);
+  const keys = path.slice(root.length + 1).split('.');
+  for (let depth = 0; depth < keys.length; depth += 1)
+    next.set([root, ...keys.slice(0, depth)].join('.'), true);
+  return next;
+}
+
+function showPointed(tree: HTMLDivElement): void {
+  const line = tree.querySelector('.pointed');
+  if (!(line instanceof HTMLElement)) return;
+  const isSeen = line.offsetTop >= tree.scrollTop && line.offsetTop < tree.scrollTop + tree.clientHeight - 24;
+  if (!isSeen) tree.scrollTop = line.offsetTop - tree.clientHeight / 2;
 }
 
 interface Hits {
@@ -299,35 +336,33 @@ interface Walking {
 /** The keys of the WAI-ARIA tree pattern. */
 function walk(event: KeyboardEvent, { lines, current, toggle, act }: Walking): void {
   const list = lines.value;
-  const at = Math.max(
-    0,
-    list.findIndex(({ path, more }) => path === current.value && more === undefined),
-  );
+  const found = list.findIndex(({ path, more }) => path === current.value && more === undefined);
+  const at = Math.max(0, found);
   const line = list[at];
   if (line === undefined || event.target instanceof HTMLInputElement) return;
-  const to = (index: number): void => {
-    const next = list[Math.min(Math.max(index, 0), list.length - 1)];
-    if (next === undefined) return;
-    current.value = next.path;
-    document
-      .getElementById(`${(event.currentTarget as HTMLElement).ariaLabel}:${next.path}`)
-      ?.scrollIntoView({ block: 'nearest' });
-  };
-  const moves: Readonly<Record<string, () => void>> = {
-    ArrowDown: () => to(at + 1),
-    ArrowUp: () => to(at - 1),
-    Home: () => to(0),
-    End: () => to(list.length - 1),
-    ArrowRight: () => (sizeOf(line.value) > 0 && !line.isOpen ? toggle(line.path, true) : to(at + 1)),
-    ArrowLeft: () =>
-      line.isOpen
-        ? toggle(line.path, false)
-        : to(list.findLastIndex(({ level }, index) => index < at && level < line.level)),
-    Enter: () => act(line),
-    ' ': () => act(line),
-  };
-  const move = moves[event.key];
+  const move = MOVES[event.key]?.(line, list, at);
   if (move === undefined) return;
   event.preventDefault();
-  move();
+  if (move === 'act') return act(line);
+  if (typeof move !== 'number') return toggle(line.path, move === 'open');
+  const next = list[Math.min(Math.max(move, 0), list.length - 1)];
+  if (next === undefined) return;
+  current.value = next.path;
+  const { ariaLabel } = event.currentTarget as HTMLElement;
+  document.getElementById(`${ariaLabel}:${next.path}`)?.scrollIntoView({ block: 'nearest' });
 }
+
+/** What a key does: something with the line, or a move to another one. */
+const MOVES: Readonly<
+  Record<string, (line: Line, list: readonly Line[], at: number) => number | 'open' | 'close' | 'act'>
+> = {
+  ArrowDown: (_line, _list, at) => at + 1,
+  ArrowUp: (_line, _list, at) => at - 1,
+  Home: () => 0,
+  End: (_line, list) => list.length - 1,
+  ArrowRight: ({ value, isOpen }, _list, at) => (sizeOf(value) > 0 && !isOpen ? 'open' : at + 1),
+  ArrowLeft: (line, list, at) =>
+    line.isOpen ? 'close' : list.findLastIndex(({ level }, index) => index < at && level < line.level),
+  Enter: () => 'act',
+  ' ': () => 'act',
+};

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import type { Judgement } from '../protocol.ts';
 import { FactList } from './fact-list.tsx';
-import { ShownText } from './shown-text.tsx';
+import { ShownBlock, ShownText } from './shown-text.tsx';
 
 /** Actions of a batch that are shown. */
 const MAX_ACTIONS = 20;
@@ -15,22 +15,32 @@ export function PromptView({ judgement }: { readonly judgement: Judgement }): JS
   return (
     <>
       {actions.slice(0, MAX_ACTIONS).map((action) => (
-        <div class="action" key={action.id}>
-          <h3>
-            {action.kind} <ShownText text={titleOf(action)} />
-          </h3>
-          <Settings action={action} />
-          {action.kind === 'agent' ? (
-            <Prompt parts={judgement.prompts[agents.indexOf(action)]} prompt={action.prompt} />
-          ) : (
-            <pre class="said">
-              <ShownText text={action.kind === 'wake' ? action.text : action.message} />
-            </pre>
-          )}
-        </div>
+        <ActionItem key={action.id} action={action} parts={judgement.prompts[agents.indexOf(action)]} />
       ))}
       {actions.length > MAX_ACTIONS && <p class="quiet">and {actions.length - MAX_ACTIONS} more actions</p>}
     </>
+  );
+}
+
+interface ActionProps {
+  readonly action: Action;
+  /** Of the prompt, where it has one. */
+  readonly parts: Judgement['prompts'][number] | undefined;
+}
+
+function ActionItem({ action, parts }: ActionProps): JSX.Element {
+  return (
+    <div class="action">
+      <h3>
+        {action.kind} <ShownText text={titleOf(action)} />
+      </h3>
+      <Settings action={action} />
+      {action.kind === 'agent' ? (
+        <Prompt parts={parts} prompt={action.prompt} />
+      ) : (
+        <ShownBlock kind="said" text={action.kind === 'wake' ? action.text : action.message} />
+      )}
+    </div>
   );
 }
 
@@ -52,41 +62,36 @@ function Settings({ action }: { readonly action: Action }): JSX.Element | null {
   return <FactList facts={facts} />;
 }
 
-interface PromptProps {
-  readonly parts: Judgement['prompts'][number] | undefined;
-  readonly prompt: string;
-}
-
-function Prompt({ parts, prompt }: PromptProps): JSX.Element {
+function Prompt({ parts, prompt }: Pick<ActionProps, 'parts'> & { readonly prompt: string }): JSX.Element {
   if (parts?.external === undefined) {
     return (
       <div class="prompt">
         <p class="note">Without the safety boundary: the mapping sets allowUnsafeExternalContent.</p>
-        <pre>
-          <ShownText text={prompt} />
-        </pre>
+        <ShownBlock text={prompt} />
       </div>
     );
   }
-  const { before, external, after } = parts;
+  return <BoundedPrompt before={parts.before} external={parts.external} after={parts.after} />;
+}
+
+type PromptParts = NonNullable<ActionProps['parts']>;
+
+function BoundedPrompt(props: {
+  readonly before: string;
+  readonly external: NonNullable<PromptParts['external']>;
+  readonly after: string;
+}): JSX.Element {
+  const { before, external, after } = props;
   return (
     <div class="prompt">
-      <pre>
-        <ShownText text={before.trimEnd()} />
-      </pre>
+      <ShownBlock text={before.trimEnd()} />
       <figure class="boundary">
         <figcaption>from outside, not trusted</figcaption>
         <code class="marker">{external.opening}</code>
-        <pre>
-          <ShownText text={external.text} />
-        </pre>
+        <ShownBlock text={external.text} />
         <code class="marker">{external.closing}</code>
       </figure>
-      {after.trim() !== '' && (
-        <pre>
-          <ShownText text={after} />
-        </pre>
-      )}
+      {after.trim() !== '' && <ShownBlock text={after} />}
     </div>
   );
 }

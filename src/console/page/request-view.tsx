@@ -3,7 +3,7 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { EvaluationJson, KeptTrace } from '../../hook/hook.ts';
-import type { Judgement, KeptContent, RequestPage } from '../protocol.ts';
+import type { InboxRow, Judgement, KeptContent, RequestPage } from '../protocol.ts';
 import { getJson, isAborted, messageOf } from './api.ts';
 import { parseExact } from './exact-json.ts';
 import { formatBytes, formatDate, formatMs } from './format.ts';
@@ -12,9 +12,9 @@ import { state } from './inbox-store.ts';
 import { OutcomeLabel } from './outcome-label.tsx';
 import { PayloadTree, pointedPath } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
-import { ShownText } from './shown-text.tsx';
+import { ProblemText, ShownText } from './shown-text.tsx';
 import { copy } from './toast.ts';
-import { Place, TemplateView } from './template-view.tsx';
+import { Place, TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
 import { isUnderWay, WorkView } from './work-view.tsx';
 
@@ -57,13 +57,12 @@ function load(id: string, page: Signal<RequestPage | undefined>, problem: Signal
   };
 }
 
-function RequestContent({
-  page,
-  onChanged,
-}: {
+interface ContentProps {
   readonly page: RequestPage;
   readonly onChanged: () => void;
-}): JSX.Element {
+}
+
+function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
   const { now, kept } = page;
   const isDev = state.value?.mode === 'dev';
   return (
@@ -71,37 +70,8 @@ function RequestContent({
       <RequestHead page={page} isDev={isDev} />
       <div class={kept === undefined ? 'columns single' : 'columns'}>
         <div class="story">
-          <Section title="Why">
-            {now !== undefined && <WhyView judgement={now} />}
-            {page.nowProblem !== undefined && (
-              <p class="problem">It cannot be judged now: {page.nowProblem}.</p>
-            )}
-            {kept === undefined && <NotKept page={page} />}
-            {now !== undefined && page.stored.judged !== undefined && (
-              <Differently then={page.stored.judged} now={now} />
-            )}
-          </Section>
-          {now !== undefined && now.transforms.length > 0 && (
-            <Section title="Transform">
-              <TransformView judgement={now} />
-            </Section>
-          )}
-          {now !== undefined && now.templates.length > 0 && (
-            <Section title="Templates" remark="each piece leads to the value it came from">
-              {now.templates.map((template) => (
-                <TemplateView
-                  key={`${template.field}${template.index ?? ''}`}
-                  template={template}
-                  advice={now.advice}
-                />
-              ))}
-            </Section>
-          )}
-          {now !== undefined && now.actions.length > 0 && (
-            <Section title="Actions">
-              <PromptView judgement={now} />
-            </Section>
-          )}
+          <Why page={page} />
+          {now !== undefined && <WhatItBecame judgement={now} />}
           <Section title="What happened">
             <WorkView page={page} mayChange={isDev} onChanged={onChanged} />
           </Section>
@@ -112,49 +82,100 @@ function RequestContent({
   );
 }
 
+function Why({ page }: { readonly page: RequestPage }): JSX.Element {
+  const { now, kept, nowProblem, stored } = page;
+  return (
+    <Section title="Why">
+      {now !== undefined && <WhyView judgement={now} />}
+      {nowProblem !== undefined && <p class="problem">It cannot be judged now: {nowProblem}.</p>}
+      {kept === undefined && <NotKept page={page} />}
+      {now !== undefined && stored.judged !== undefined && <Differently then={stored.judged} now={now} />}
+    </Section>
+  );
+}
+
+/** Transforms, templates and actions. */
+function WhatItBecame({ judgement }: { readonly judgement: Judgement }): JSX.Element {
+  const { transforms, templates, actions } = judgement;
+  return (
+    <>
+      {transforms.length > 0 && (
+        <Section title="Transform">
+          <TransformView judgement={judgement} />
+        </Section>
+      )}
+      {templates.length > 0 && (
+        <Section title="Templates" remark="each piece leads to the value it came from">
+          <TemplateList judgement={judgement} />
+        </Section>
+      )}
+      {actions.length > 0 && (
+        <Section title="Actions">
+          <PromptView judgement={judgement} />
+        </Section>
+      )}
+    </>
+  );
+}
+
 function RequestHead({ page, isDev }: { readonly page: RequestPage; readonly isDev: boolean }): JSX.Element {
-  const { row, kept, id, now } = page;
-  const at = now?.mapping?.at;
+  const { row, kept, id } = page;
   return (
     <header class="request-head">
       <h1 tabIndex={-1}>
         <ShownText text={row?.path ?? kept?.path ?? id} />
       </h1>
       {row !== undefined && <OutcomeLabel row={row} />}
-      <p class="facts-line">
-        {row !== undefined && (
-          <>
-            <time dateTime={new Date(row.at).toISOString()}>{formatDate(row.at)}</time>
-            <span>{formatBytes(row.bytes)}</span>
-            <span>{formatMs(row.tookMs)}</span>
-          </>
-        )}
-        {row?.mapping !== undefined && (
-          <span>
-            {row.mapping} {at !== undefined && <Place at={at} />}
-          </span>
-        )}
-        <button
-          type="button"
-          class="link id"
-          title="Copy the command that explains this request"
-          onClick={() => copy(`sluice explain ${id}`)}
-        >
-          {id}
-        </button>
-      </p>
-      {isDev && kept !== undefined && (
-        <p class="actions">
-          <a
-            class="button"
-            href={`/author?request=${id}${at === undefined ? '' : `&at=${encodeURIComponent(at)}`}`}
-          >
-            Try a change
-          </a>
-          <GoldenForm id={id} />
-        </p>
-      )}
+      <FactsLine page={page} />
+      {isDev && kept !== undefined && <AuthorActions page={page} />}
     </header>
+  );
+}
+
+function FactsLine({ page: { row, id, now } }: { readonly page: RequestPage }): JSX.Element {
+  const at = now?.mapping?.at;
+  return (
+    <p class="facts-line">
+      {row !== undefined && <Cost row={row} />}
+      {row?.mapping !== undefined && (
+        <span>
+          {row.mapping} {at !== undefined && <Place at={at} />}
+        </span>
+      )}
+      <button
+        type="button"
+        class="link id"
+        title="Copy the command that explains this request"
+        onClick={() => copy(`sluice explain ${id}`)}
+      >
+        {id}
+      </button>
+    </p>
+  );
+}
+
+/** When it came, its size, and how long it took. */
+function Cost({ row }: { readonly row: InboxRow }): JSX.Element {
+  return (
+    <>
+      <time dateTime={new Date(row.at).toISOString()}>{formatDate(row.at)}</time>
+      <span>{formatBytes(row.bytes)}</span>
+      <span>{formatMs(row.tookMs)}</span>
+    </>
+  );
+}
+
+/** What an author can do with a request that is kept. */
+function AuthorActions({ page: { id, now } }: { readonly page: RequestPage }): JSX.Element {
+  const at = now?.mapping?.at;
+  const place = at === undefined ? '' : `&at=${encodeURIComponent(at)}`;
+  return (
+    <p class="actions">
+      <a class="button" href={`/author?request=${id}${place}`}>
+        Try a change
+      </a>
+      <GoldenForm id={id} />
+    </p>
   );
 }
 
@@ -179,26 +200,11 @@ function NotKept({ page }: { readonly page: RequestPage }): JSX.Element {
   const { missed = [], empty = [], refusal, detail } = page.stored.decision ?? {};
   return (
     <>
-      {detail !== undefined && (
-        <p class="problem">
-          <ShownText text={detail} />
-        </p>
-      )}
-      {refusal !== undefined && (
-        <p class="problem">
-          <ShownText text={refusal.text} />
-        </p>
-      )}
+      {detail !== undefined && <ProblemText text={detail} />}
+      {refusal !== undefined && <ProblemText text={refusal.text} />}
       {remedy !== undefined && <p class="hint">{remedy}</p>}
-      {missed.map(({ mappingId, part, place = '', leaf = '', variable }) => (
-        <p class="considered rejected" key={mappingId + place}>
-          <strong>{mappingId}</strong> {part}{' '}
-          <code>
-            <ShownText text={leaf} />
-          </code>{' '}
-          did not hold
-          {variable !== undefined && <> ({variable} is missing)</>} <Place at={place} />
-        </p>
+      {missed.map((miss) => (
+        <Missed key={miss.mappingId + (miss.place ?? '')} miss={miss} />
       ))}
       {empty.map(({ field, expression, place }) => (
         <p key={field + place}>
@@ -207,6 +213,22 @@ function NotKept({ page }: { readonly page: RequestPage }): JSX.Element {
       ))}
       <p class="quiet">{notKept}</p>
     </>
+  );
+}
+
+type Miss = NonNullable<NonNullable<RequestPage['stored']['decision']>['missed']>[number];
+
+function Missed({ miss }: { readonly miss: Miss }): JSX.Element {
+  const { mappingId, part, place = '', leaf = '', variable } = miss;
+  return (
+    <p class="considered rejected">
+      <strong>{mappingId}</strong> {part}{' '}
+      <code>
+        <ShownText text={leaf} />
+      </code>{' '}
+      did not hold
+      {variable !== undefined && <> ({variable} is missing)</>} <Place at={place} />
+    </p>
   );
 }
 
@@ -238,32 +260,18 @@ function Differently({
   );
 }
 
-function Content({
-  kept,
-  removed,
-}: {
-  readonly kept: KeptContent;
-  readonly removed: readonly string[];
-}): JSX.Element {
+function Content(props: { readonly kept: KeptContent; readonly removed: readonly string[] }): JSX.Element {
+  const { removed, kept } = props;
   const { payload, headers, query } = kept;
+  const choice = { action: 'Copy the path', onChoose: copy };
   return (
     <aside class="content" aria-label="The request">
       <h2>Payload</h2>
-      <PayloadTree
-        root="payload"
-        value={parseExact(payload)}
-        label="payload"
-        action="Copy the path"
-        onChoose={copy}
-      />
+      <PayloadTree root="payload" value={parseExact(payload)} label="payload" {...choice} />
       <h2>Headers</h2>
-      <PayloadTree root="headers" value={headers} label="headers" action="Copy the path" onChoose={copy} />
-      {Object.keys(query).length > 0 && (
-        <>
-          <h2>Query</h2>
-          <PayloadTree root="query" value={query} label="query" action="Copy the path" onChoose={copy} />
-        </>
-      )}
+      <PayloadTree root="headers" value={headers} label="headers" {...choice} />
+      {Object.keys(query).length > 0 && <h2>Query</h2>}
+      {Object.keys(query).length > 0 && <PayloadTree root="query" value={query} label="query" {...choice} />}
       {removed.length > 0 && (
         <p class="quiet small">Not kept, because they are secrets: {removed.join(', ')}</p>
       )}

@@ -30,6 +30,29 @@ export function ShownText({ text }: { readonly text: string }): JSX.Element {
   );
 }
 
+/** A text of several lines as it came; `kind` is its class. */
+export function ShownBlock(props: { readonly text: string; readonly kind?: string }): JSX.Element {
+  return (
+    <pre class={props.kind}>
+      <ShownText text={props.text} />
+    </pre>
+  );
+}
+
+/** What went wrong, behind its code where it has one. */
+export function ProblemText(props: { readonly code?: string; readonly text: string }): JSX.Element {
+  return (
+    <p class="problem">
+      {props.code !== undefined && (
+        <>
+          <strong>{props.code}</strong>{' '}
+        </>
+      )}
+      <ShownText text={props.text} />
+    </p>
+  );
+}
+
 function nameOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -19,14 +19,28 @@ export function point(path: string | undefined): void {
   pointedPath.value = path ?? '';
 }
 
-/** A rendered text; each piece leads to the value it came from. */
-export function TemplateView({
-  template,
-  advice,
-}: {
+/** All rendered texts of a judgement. */
+export function TemplateList({ judgement }: { readonly judgement: Judgement }): JSX.Element {
+  return (
+    <>
+      {judgement.templates.map((template) => (
+        <TemplateView
+          key={`${template.field}${template.index ?? ''}`}
+          template={template}
+          advice={judgement.advice}
+        />
+      ))}
+    </>
+  );
+}
+
+interface TemplateProps {
   readonly template: TemplateJson;
   readonly advice: Judgement['advice'];
-}): JSX.Element {
+}
+
+/** A rendered text; each piece leads to the value it came from. */
+function TemplateView({ template, advice }: TemplateProps): JSX.Element {
   return (
     <div class="template">
       <h3>
@@ -35,18 +49,11 @@ export function TemplateView({
         <Place at={template.at} />
       </h3>
       <p class="rendered">
-        {segmentsOf(template).map(({ text, piece }, index) =>
-          piece === undefined ? (
-            <ShownText key={index} text={text} />
-          ) : (
-            <Piece
-              key={index}
-              piece={piece}
-              text={text}
-              instead={insteadOf(advice, piece.expression.trim())}
-            />
-          ),
-        )}
+        {segmentsOf(template).map(({ text, piece }, index) => {
+          if (piece === undefined) return <ShownText key={index} text={text} />;
+          const instead = insteadOf(advice, piece.expression.trim());
+          return <Piece key={index} piece={piece} text={text} instead={instead} />;
+        })}
       </p>
     </div>
   );

@@ -4,68 +4,83 @@ import type { ConditionJson, ConsideredJson } from '../../hook/hook.ts';
 import type { Judgement } from '../protocol.ts';
 import { count, formatMs } from './format.ts';
 import { StateLabel } from './outcome-label.tsx';
-import { plainText, ShownText } from './shown-text.tsx';
+import { plainText, ProblemText, ShownBlock, ShownText } from './shown-text.tsx';
 import { insteadOf, Place, point } from './template-view.tsx';
 
 /** Misses that are shown opened out; the others can be opened. */
 const MAX_MISSES = 20;
 
 export function WhyView({ judgement }: { readonly judgement: Judgement }): JSX.Element {
-  const { advice } = judgement;
   const onPath = judgement.considered.filter(({ failed }) => failed?.part !== 'path');
   const taken = judgement.considered.find(({ matched }) => matched);
   const misses = onPath.filter(({ matched }) => !matched);
   const elsewhere = judgement.considered.length - onPath.length;
+  const isUntaken = taken === undefined && judgement.mapping === undefined;
+  const isNameUnknown = isUntaken && misses.length === 0 && elsewhere > 0;
   return (
     <div class="why">
       {judgement.error !== undefined && (
-        <p class="problem">
-          <strong>{judgement.error.code}</strong> <ShownText text={judgement.error.detail} />
-        </p>
+        <ProblemText code={judgement.error.code} text={judgement.error.detail} />
       )}
       {taken !== undefined && <Considered considered={taken} judgement={judgement} isOpen />}
-      {taken === undefined && judgement.mapping === undefined && misses.length === 0 && elsewhere > 0 && (
-        <p>
-          No mapping has this hook name.
-          {advice.nearNames.map(({ name, why, at }) => (
-            <span key={name}>
-              {' '}
-              <code>{name}</code> {why} <Place at={at} />
-            </span>
-          ))}
-        </p>
-      )}
-      {misses.length > 0 && (
-        <details open={taken === undefined}>
-          <summary>
-            {taken === undefined
-              ? `No mapping took it; ${count(misses.length, 'mapping')} of this hook name`
-              : `${count(misses.length, 'mapping')} before it did not match`}
-          </summary>
-          {misses.slice(0, MAX_MISSES).map((considered) => (
-            <Considered
-              key={considered.id}
-              considered={considered}
-              judgement={judgement}
-              isOpen={taken === undefined}
-            />
-          ))}
-        </details>
-      )}
+      {isNameUnknown && <UnknownName advice={judgement.advice} />}
+      {misses.length > 0 && <Misses misses={misses} judgement={judgement} isTaken={taken !== undefined} />}
       {elsewhere > 0 && taken !== undefined && (
         <p class="quiet small">{count(elsewhere, 'mapping')} of other hook names</p>
       )}
+      <Notes judgement={judgement} />
+    </div>
+  );
+}
+
+function UnknownName({ advice }: Pick<Judgement, 'advice'>): JSX.Element {
+  return (
+    <p>
+      No mapping has this hook name.
+      {advice.nearNames.map(({ name, why, at }) => (
+        <span key={name}>
+          {' '}
+          <code>{name}</code> {why} <Place at={at} />
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function Misses(props: {
+  readonly misses: readonly ConsideredJson[];
+  readonly judgement: Judgement;
+  readonly isTaken: boolean;
+}): JSX.Element {
+  const { misses, judgement, isTaken } = props;
+  const many = count(misses.length, 'mapping');
+  return (
+    <details open={!isTaken}>
+      <summary>
+        {isTaken ? `${many} before it did not match` : `No mapping took it; ${many} of this hook name`}
+      </summary>
+      {misses.slice(0, MAX_MISSES).map((considered) => (
+        <Considered key={considered.id} considered={considered} judgement={judgement} isOpen={!isTaken} />
+      ))}
+    </details>
+  );
+}
+
+/** Mappings that would have taken it, too, and warnings. */
+function Notes({ judgement: { advice, warnings } }: { readonly judgement: Judgement }): JSX.Element {
+  return (
+    <>
       {advice.alsoMatched.map(({ id, at }) => (
         <p class="note" key={id}>
           {id} would have taken it, too, but stands later <Place at={at} />
         </p>
       ))}
-      {judgement.warnings.map(({ code, message }) => (
+      {warnings.map(({ code, message }) => (
         <p class="note" key={code + message}>
           <strong>{code}</strong> <ShownText text={message} />
         </p>
       ))}
-    </div>
+    </>
   );
 }
 
@@ -98,13 +113,12 @@ function Considered({ considered, judgement, isOpen }: ConsideredProps): JSX.Ele
   );
 }
 
-function ConditionTree({
-  node,
-  advice,
-}: {
+interface NodeProps {
   readonly node: ConditionJson;
   readonly advice: Judgement['advice'];
-}): JSX.Element {
+}
+
+function ConditionTree({ node, advice }: NodeProps): JSX.Element {
   return (
     <ul class="condition">
       <ConditionItem node={node} advice={advice} />
@@ -112,60 +126,16 @@ function ConditionTree({
   );
 }
 
-function ConditionItem({
-  node,
-  advice,
-}: {
-  readonly node: ConditionJson;
-  readonly advice: Judgement['advice'];
-}): JSX.Element {
-  const { expression, result, found, expected, missing, children, at } = node;
+function ConditionItem({ node, advice }: NodeProps): JSX.Element {
+  const { expression, result, children, at } = node;
   const isLeaf = children.length === 0;
-  const near = missing === undefined ? undefined : insteadOf(advice, missing);
-  const elsewhere =
-    typeof expected === 'string' && result === 'false'
-      ? advice.elsewhere.find(({ text }) => text === expected)?.at
-      : undefined;
   const path = isLeaf ? variableOf(expression) : undefined;
   return (
     <li class={`cond-${result}`}>
       <span class="node" onMouseEnter={() => point(path)} onMouseLeave={() => point('')}>
         <StateLabel state={result} />{' '}
-        {isLeaf ? (
-          <code title={plainText(expression)}>
-            <ShownText text={asRead(expression)} />
-          </code>
-        ) : (
-          <strong>{operatorOf(expression)}</strong>
-        )}
-        {isLeaf && missing === undefined && found !== undefined && (
-          <span class="found">
-            {' '}
-            found <Found value={found} />
-          </span>
-        )}
-        {missing !== undefined && (
-          <span class="found">
-            {' '}
-            <code>
-              <ShownText text={missing} />
-            </code>{' '}
-            is missing
-          </span>
-        )}
-        {near !== undefined && (
-          <span class="hint">
-            {' '}
-            the request has <ShownText text={near} />
-          </span>
-        )}
-        {elsewhere !== undefined && (
-          <span class="hint">
-            {' '}
-            <ShownText text={elsewhere} /> has this value
-          </span>
-        )}{' '}
-        <Place at={at} />
+        {isLeaf ? <Leaf node={node} /> : <strong>{operatorOf(expression)}</strong>}
+        <Hints node={node} advice={advice} /> <Place at={at} />
       </span>
       {!isLeaf && (
         <ul>
@@ -175,6 +145,55 @@ function ConditionItem({
         </ul>
       )}
     </li>
+  );
+}
+
+/** A comparison, and what it found. */
+function Leaf({ node: { expression, missing, found } }: Pick<NodeProps, 'node'>): JSX.Element {
+  return (
+    <>
+      <code title={plainText(expression)}>
+        <ShownText text={asRead(expression)} />
+      </code>
+      {missing === undefined && found !== undefined && (
+        <span class="found">
+          {' '}
+          found <Found value={found} />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The variable that is missing, and what the request has instead. */
+function Hints({ node: { missing, expected, result }, advice }: NodeProps): JSX.Element {
+  const near = missing === undefined ? undefined : insteadOf(advice, missing);
+  const sought = typeof expected === 'string' && result === 'false' ? expected : undefined;
+  const elsewhere = advice.elsewhere.find(({ text }) => text === sought)?.at;
+  return (
+    <>
+      {missing !== undefined && (
+        <span class="found">
+          {' '}
+          <code>
+            <ShownText text={missing} />
+          </code>{' '}
+          is missing
+        </span>
+      )}
+      {near !== undefined && (
+        <span class="hint">
+          {' '}
+          the request has <ShownText text={near} />
+        </span>
+      )}
+      {elsewhere !== undefined && (
+        <span class="hint">
+          {' '}
+          <ShownText text={elsewhere} /> has this value
+        </span>
+      )}
+    </>
   );
 }
 
@@ -225,41 +244,50 @@ function Found({ value }: { readonly value: unknown }): JSX.Element {
 export function TransformView({ judgement }: { readonly judgement: Judgement }): JSX.Element {
   return (
     <>
-      {judgement.transforms.map(({ module, at, index, problem, reply }) => (
-        <div class="transform" key={`${module}${index ?? ''}`}>
-          <h3>
-            {module}
-            {index !== undefined && <span class="quiet"> for element {index}</span>} <Place at={at} />{' '}
-            <StateLabel state={reply.kind === 'ok' && problem === undefined ? 'ok' : 'error'} />{' '}
-            <span class="quiet small">{formatMs(reply.tookMs)}</span>
-          </h3>
-          {problem !== undefined && (
-            <p class="problem">
-              <ShownText text={problem} />
-            </p>
-          )}
-          {reply.kind === 'failed' && (
-            <p class="problem">
-              <strong>{reply.failure}</strong>{' '}
-              <ShownText text={`${reply.name ?? ''} ${reply.message}`.trim()} />
-            </p>
-          )}
-          {reply.logs.length > 0 && (
-            <pre class="console">
-              {reply.logs.map(({ level, text }, number) => (
-                <div key={number} class={level}>
-                  <span class="quiet">{level}</span> <ShownText text={text} />
-                </div>
-              ))}
-            </pre>
-          )}
-          {reply.kind === 'failed' && reply.stack !== undefined && (
-            <pre class="stack">
-              <ShownText text={reply.stack} />
-            </pre>
-          )}
-        </div>
+      {judgement.transforms.map((transform) => (
+        <TransformItem key={`${transform.module}${transform.index ?? ''}`} transform={transform} />
       ))}
     </>
+  );
+}
+
+type Transform = Judgement['transforms'][number];
+
+function TransformItem({ transform }: { readonly transform: Transform }): JSX.Element {
+  const { problem, reply } = transform;
+  return (
+    <div class="transform">
+      <TransformHead transform={transform} />
+      {problem !== undefined && <ProblemText text={problem} />}
+      {reply.kind === 'failed' && (
+        <ProblemText code={reply.failure} text={`${reply.name ?? ''} ${reply.message}`.trim()} />
+      )}
+      {reply.logs.length > 0 && <Console logs={reply.logs} />}
+      {reply.kind === 'failed' && reply.stack !== undefined && <ShownBlock kind="stack" text={reply.stack} />}
+    </div>
+  );
+}
+
+function TransformHead({ transform }: { readonly transform: Transform }): JSX.Element {
+  const { module, index, at, reply, problem } = transform;
+  return (
+    <h3>
+      {module}
+      {index !== undefined && <span class="quiet"> for element {index}</span>} <Place at={at} />{' '}
+      <StateLabel state={reply.kind === 'ok' && problem === undefined ? 'ok' : 'error'} />{' '}
+      <span class="quiet small">{formatMs(reply.tookMs)}</span>
+    </h3>
+  );
+}
+
+function Console({ logs }: Pick<Transform['reply'], 'logs'>): JSX.Element {
+  return (
+    <pre class="console">
+      {logs.map(({ level, text }, number) => (
+        <div key={number} class={level}>
+          <span class="quiet">{level}</span> <ShownText text={text} />
+        </div>
+      ))}
+    </pre>
   );
 }

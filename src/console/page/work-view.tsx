@@ -6,7 +6,7 @@ import { FactList } from './fact-list.tsx';
 import { messageOf, postJson } from './api.ts';
 import { formatDate, formatMs } from './format.ts';
 import { StateLabel } from './outcome-label.tsx';
-import { ShownText } from './shown-text.tsx';
+import { ProblemText, ShownBlock, ShownText } from './shown-text.tsx';
 
 export interface WorkProps {
   readonly page: RequestPage;
@@ -14,61 +14,75 @@ export interface WorkProps {
   readonly onChanged: () => void;
 }
 
-export function WorkView({ page, mayChange, onChanged }: WorkProps): JSX.Element {
+type Changing = Omit<WorkProps, 'page'>;
+
+export function WorkView({ page, ...changing }: WorkProps): JSX.Element {
   const { runs, events } = workOf(page);
   if (runs.length === 0 && events.length === 0)
     return <p class="quiet">Nothing was stored for this request.</p>;
   return (
     <>
       {runs.map((run) => (
-        <article class="work" key={text(run, 'id')}>
-          <h3>
-            Run <ShownText text={text(run, 'name')} /> <StateLabel state={endOf(run)} />
-          </h3>
-          <Facts entry={run} />
-          <Failure entry={run} />
-          {text(run, 'reply') !== '' && (
-            <>
-              <h4>Reply</h4>
-              <pre class="said">
-                <ShownText text={text(run, 'reply')} />
-              </pre>
-            </>
-          )}
-          <Actions entry={run} mayChange={mayChange} onChanged={onChanged} />
-          {(run.outbox ?? []).map((entry) => (
-            <div class="sent" key={text(entry, 'id')}>
-              <h4>
-                {text(entry, 'kind') === 'callback' ? 'Callback' : 'Delivery'}{' '}
-                <ShownText
-                  text={[text(entry, 'channel'), text(entry, 'to'), text(entry, 'url')]
-                    .filter(Boolean)
-                    .join(' ')}
-                />{' '}
-                <StateLabel state={text(entry, 'state')} />
-              </h4>
-              <Facts entry={entry} />
-              <Failure entry={entry} />
-              <Actions entry={entry} mayChange={mayChange} onChanged={onChanged} />
-            </div>
-          ))}
-        </article>
+        <RunWork key={text(run, 'id')} entry={run} {...changing} />
       ))}
       {events.map((event) => (
-        <article class="work" key={text(event, 'id')}>
-          <h3>
-            System event <span class="quiet">{text(event, 'kind')}</span>{' '}
-            <StateLabel state={text(event, 'state')} />
-          </h3>
-          <pre class="said">
-            <ShownText text={text(event, 'text')} />
-          </pre>
-          <Facts entry={event} />
-          <Failure entry={event} />
-          <Actions entry={event} mayChange={mayChange} onChanged={onChanged} />
-        </article>
+        <EventWork key={text(event, 'id')} entry={event} {...changing} />
       ))}
     </>
+  );
+}
+
+interface EntryProps extends Changing {
+  readonly entry: WorkJson;
+}
+
+function RunWork({ entry, ...changing }: EntryProps): JSX.Element {
+  const reply = text(entry, 'reply');
+  return (
+    <article class="work">
+      <h3>
+        Run <ShownText text={text(entry, 'name')} /> <StateLabel state={endOf(entry)} />
+      </h3>
+      <Facts entry={entry} />
+      <Failure entry={entry} />
+      {reply !== '' && <h4>Reply</h4>}
+      {reply !== '' && <ShownBlock kind="said" text={reply} />}
+      <Actions entry={entry} {...changing} />
+      {(entry.outbox ?? []).map((sent) => (
+        <SentEntry key={text(sent, 'id')} entry={sent} {...changing} />
+      ))}
+    </article>
+  );
+}
+
+/** A delivery or callback of a run. */
+function SentEntry({ entry, ...changing }: EntryProps): JSX.Element {
+  const where = [text(entry, 'channel'), text(entry, 'to'), text(entry, 'url')].filter(Boolean).join(' ');
+  return (
+    <div class="sent">
+      <h4>
+        {text(entry, 'kind') === 'callback' ? 'Callback' : 'Delivery'} <ShownText text={where} />{' '}
+        <StateLabel state={text(entry, 'state')} />
+      </h4>
+      <Facts entry={entry} />
+      <Failure entry={entry} />
+      <Actions entry={entry} {...changing} />
+    </div>
+  );
+}
+
+function EventWork({ entry, ...changing }: EntryProps): JSX.Element {
+  return (
+    <article class="work">
+      <h3>
+        System event <span class="quiet">{text(entry, 'kind')}</span>{' '}
+        <StateLabel state={text(entry, 'state')} />
+      </h3>
+      <ShownBlock kind="said" text={text(entry, 'text')} />
+      <Facts entry={entry} />
+      <Failure entry={entry} />
+      <Actions entry={entry} {...changing} />
+    </article>
   );
 }
 
@@ -98,13 +112,12 @@ function endOf(run: WorkJson): string {
 }
 
 function Facts({ entry }: { readonly entry: WorkJson }): JSX.Element {
-  const attempts = text(entry, 'attempts');
   const [started, ended] = ['startedAt', 'endedAt'].map((key) => Date.parse(text(entry, key)));
   const ran =
     started !== undefined && ended !== undefined && started <= ended ? formatMs(ended - started) : '';
   const due = text(entry, 'state') === 'queued' ? Date.parse(text(entry, 'dueAt')) : Number.NaN;
   const facts: readonly (readonly [string, string])[] = [
-    ['attempts', attempts],
+    ['attempts', text(entry, 'attempts')],
     ['ran', ran],
     ['next try', due > Date.now() ? formatDate(due) : ''],
     ['session', text(entry, 'sessionKey')],
@@ -128,18 +141,10 @@ function tokensOf(entry: WorkJson): string {
 function Failure({ entry }: { readonly entry: WorkJson }): JSX.Element | null {
   const error = entry['lastError'] as { readonly code: string; readonly message?: string } | null | undefined;
   if (error === null || error === undefined) return null;
-  return (
-    <p class="problem">
-      <strong>{error.code}</strong> <ShownText text={error.message ?? ''} />
-    </p>
-  );
+  return <ProblemText code={error.code} text={error.message ?? ''} />;
 }
 
-function Actions({
-  entry,
-  mayChange,
-  onChanged,
-}: { readonly entry: WorkJson } & Omit<WorkProps, 'page'>): JSX.Element | null {
+function Actions({ entry, mayChange, onChanged }: EntryProps): JSX.Element | null {
   const problem = useSignal('');
   const state = text(entry, 'state');
   if (!mayChange || !['queued', 'dead', 'pending'].includes(state)) return null;
