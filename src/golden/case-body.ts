@@ -35,11 +35,7 @@ export async function readCaseBody(
   part: LocatedValue,
 ): Promise<CaseBody> {
   const at = part.place(['bodyFile']);
-  if (delivery.bodyFile === undefined) {
-    // An empty body counts as {}, a body that is null is null: as it would be sent.
-    const value = delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue);
-    return { value, warnings: findJsonText(delivery, part) };
-  }
+  if (delivery.bodyFile === undefined) return inlineBody(delivery, part);
   if (delivery.body !== undefined) {
     const message = 'both body and bodyFile are given';
     return problem({ code: 'TWO_BODIES', message, at, hint: 'keep one of them' });
@@ -52,12 +48,21 @@ export async function readCaseBody(
   return problem({ code: 'BODY_FILE_UNREADABLE', message, at, hint });
 }
 
+function inlineBody(delivery: WrittenBody, part: LocatedValue): CaseBody {
+  // An empty body counts as {}, a body that is null is null: as it would be sent.
+  const value = delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue);
+  return { value, warnings: findJsonText(delivery, part) };
+}
+
 /** A body that is a text with JSON in it, where nothing says that text is sent. */
 function findJsonText({ body, headers = {} }: WrittenBody, part: LocatedValue): readonly Diagnostic[] {
   if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return [];
   const announced = announcedFormat(lowerCase(headers)['content-type']);
   if ((announced !== undefined && announced !== 'json') || !isJsonText(body)) return [];
-  const at = part.place(['body']);
+  return [bodyIsText(body, part.place(['body']))];
+}
+
+function bodyIsText(body: string, at: Place): Diagnostic {
   const { source, start, end } = at;
   const written = source.text.slice(start, end);
   const bar = /^[|>][-+\d]*/.exec(written)?.[0];
@@ -71,8 +76,8 @@ function findJsonText({ body, headers = {} }: WrittenBody, part: LocatedValue): 
     hint: `write it without the ${bar ?? 'quotes around it'}: JSON is YAML, too; a sender of text says so with a header, content-type: text/plain`,
   };
   // What stands behind the bar in its line is a comment.
-  if (bar !== undefined) return [withEdit(found, { at: marked, text: '' })];
-  return [withEdit(found, /^["']/.test(written) ? { at, text: body } : undefined)];
+  if (bar !== undefined) return withEdit(found, { at: marked, text: '' });
+  return withEdit(found, /^["']/.test(written) ? { at, text: body } : undefined);
 }
 
 async function parseBodyFile(
@@ -88,13 +93,12 @@ async function parseBodyFile(
     const message = `bodyFile ${delivery.bodyFile} is not ${NAMES[format]}`;
     const ours = { code: 'BODY_FILE_UNREADABLE', message, at };
     if (format === 'json') return notJson({ file, raw }, ours);
-    const hint =
-      error instanceof HookError
-        ? error.detail
-        : "the format is what the end of the file's name says, else the Content-Type of the request";
-    return problem({ ...ours, hint });
+    return problem({ ...ours, hint: error instanceof HookError ? error.detail : FORMAT_HINT });
   }
 }
+
+const FORMAT_HINT =
+  "the format is what the end of the file's name says, else the Content-Type of the request";
 
 /** As a document may have. */
 const MAX_BODY_BYTES = 4_194_304;

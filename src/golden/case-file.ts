@@ -126,17 +126,19 @@ function findDoubles(dir: string, requests: readonly string[]): readonly Diagnos
     const name = caseName(dir, file);
     const other = first.get(name);
     if (other === undefined) first.set(name, file);
-    else {
-      diagnostics.push({
-        severity: 'error',
-        code: 'DUPLICATE_CASE',
-        message: `two request files are named ${name}: ${basename(other)} and ${basename(file)}`,
-        at: wholeFile(file),
-        hint: 'rename one of them; they would share one expectation',
-      });
-    }
+    else diagnostics.push(describeDouble(name, other, file));
   }
   return diagnostics;
+}
+
+function describeDouble(name: string, other: string, file: string): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'DUPLICATE_CASE',
+    message: `two request files are named ${name}: ${basename(other)} and ${basename(file)}`,
+    at: wholeFile(file),
+    hint: 'rename one of them; they would share one expectation',
+  };
 }
 
 function findObsolete(
@@ -176,53 +178,65 @@ export interface ReadCase {
 async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
   const { document, diagnostics } = await readDocument(requestFile);
   if (document === undefined) return { diagnostics };
-  const checked = checkShape(document.root);
-  if (checked.list === undefined) return { diagnostics: [...diagnostics, ...checked.diagnostics] };
+  const shape = checkShape(document.root);
+  const { root, several } = shape;
   const name = caseName(dir, requestFile);
-  const { several, list } = checked;
-  const files = [requestFile];
+  const read = await readBodies(requestFile, name, shape);
+  if (read.deliveries === undefined) return { diagnostics: [...diagnostics, ...read.diagnostics] };
+  const { deliveries } = read;
+  const expectedFile = requestFile.replace(REQUEST, '.expected.yaml');
+  const files = [requestFile, ...read.files, expectedFile];
+  const golden = { name, requestFile, expectedFile, deliveries, several, at: root.place([]), files };
+  const expected = await readExpected(expectedFile);
+  return {
+    case: expected === undefined ? golden : { ...golden, expected },
+    diagnostics: [...diagnostics, ...read.diagnostics, ...(expected?.diagnostics ?? [])],
+  };
+}
+
+interface ReadBodies {
+  /** Absent where a body cannot be read, or the file has no deliveries. */
+  readonly deliveries?: readonly DeliveryRequest[];
+  /** Files of bodies, absolute. */
+  readonly files: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+async function readBodies(requestFile: string, name: string, shape: Shape): Promise<ReadBodies> {
+  const { root, list, several, diagnostics } = shape;
+  if (list === undefined) return { files: [], diagnostics };
   const deliveries: DeliveryRequest[] = [];
+  const files: string[] = [];
   const warnings: Diagnostic[] = [];
   for (const [index, delivery] of list.entries()) {
-    const part = document.root.at(several ? ['deliveries', index] : []);
+    const part = root.at(several ? ['deliveries', index] : []);
     const body = await readCaseBody(requestFile, delivery, part);
-    if ('diagnostics' in body) return { diagnostics: [...diagnostics, ...body.diagnostics] };
+    if ('diagnostics' in body) return { files, diagnostics: body.diagnostics };
     warnings.push(...(body.warnings ?? []));
     if (body.file !== undefined) files.push(body.file);
     const created = createDelivery(several ? `${name}#${index + 1}` : name, delivery, body);
     deliveries.push({ ...created, pathAt: part.place(['path']) });
   }
-  const expectedFile = requestFile.replace(REQUEST, '.expected.yaml');
-  const expected = await readExpected(expectedFile);
-  return {
-    case: {
-      name,
-      requestFile,
-      expectedFile,
-      ...(expected === undefined ? {} : { expected }),
-      deliveries,
-      several,
-      at: document.root.place([]),
-      files: [...files, expectedFile],
-    },
-    diagnostics: [...diagnostics, ...warnings, ...(expected?.diagnostics ?? [])],
-  };
+  return { deliveries, files, diagnostics: warnings };
 }
 
-/** Holds the file against the form it evidently means: a union's own findings would say little. */
-function checkShape(root: LocatedValue): {
+interface Shape {
+  readonly root: LocatedValue;
   readonly list?: readonly z.output<typeof Delivery>[];
   readonly several: boolean;
   readonly diagnostics: readonly Diagnostic[];
-} {
+}
+
+/** Holds the file against the form it evidently means: a union's own findings would say little. */
+function checkShape(root: LocatedValue): Shape {
   const { value } = root;
   const several = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
   if (!several) {
     const { value: delivery, diagnostics } = validate(root, Delivery);
-    return { several, diagnostics, ...(delivery === undefined ? {} : { list: [delivery] }) };
+    return { root, several, diagnostics, ...(delivery === undefined ? {} : { list: [delivery] }) };
   }
   const { value: form, diagnostics } = validate(root, Deliveries);
-  return { several, diagnostics, ...(form === undefined ? {} : { list: form.deliveries }) };
+  return { root, several, diagnostics, ...(form === undefined ? {} : { list: form.deliveries }) };
 }
 
 function createDelivery(
@@ -230,17 +244,8 @@ function createDelivery(
   delivery: z.output<typeof Delivery>,
   { value: payload, raw }: { readonly value: JsonValue; readonly raw?: Buffer },
 ): DeliveryRequest {
-  const headers = Object.fromEntries(
-    Object.entries(delivery.headers ?? {}).map(([key, value]) => [key.toLowerCase(), value]),
-  );
-  const key = headers['idempotency-key']?.trim();
-  const request = createHookRequest({
-    path: delivery.path,
-    headers,
-    query: delivery.query ?? {},
-    payload,
-    receivedAt: delivery.now === undefined ? DEFAULT_NOW : Date.parse(delivery.now),
-  });
+  const request = requestOf(delivery, payload);
+  const key = request.headers['idempotency-key']?.trim();
   return {
     // Seeds from the case's name: the marker's id does not change with the body, and two equal deliveries differ.
     request: { ...request, ...deriveRequestSeeds({ path: name, payload: null, receivedAt: 0 }) },
@@ -249,6 +254,14 @@ function createDelivery(
     ...(raw === undefined ? {} : { rawBody: raw }),
     ...(key === undefined || key === '' ? {} : { idempotencyKey: key }),
   };
+}
+
+function requestOf(
+  { path, headers = {}, query = {}, now }: z.output<typeof Delivery>,
+  payload: JsonValue,
+): HookRequest {
+  const receivedAt = now === undefined ? DEFAULT_NOW : Date.parse(now);
+  return createHookRequest({ path, headers, query, payload, receivedAt });
 }
 
 async function readExpected(

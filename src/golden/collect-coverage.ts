@@ -37,22 +37,37 @@ export function collectCoverage(
 ): Coverage {
   const hits = countHits(evaluations);
   const ignoredIn = ignoredLinesByFile();
-  const ofMappings = table.mappings.flatMap((mapping) => {
-    const { file, text } = mapping.at.source;
-    const ignored = ignoredIn(file, () => text);
-    const whole = ignored.get(lineColumn(mapping.at).line);
-    return mappingItems(mapping, hits).map((item) => withReason(item, whole ?? ignored.get(item.line)));
-  });
+  const ofMappings = table.mappings.flatMap((mapping) =>
+    withReasons(mapping, mappingItems(mapping, hits), ignoredIn),
+  );
   const ofModules = modules
     .flatMap(moduleItems)
     .map((item) => withReason(item, ignoredIn(item.file, () => readModule(item.file)).get(item.line)));
   const items = [...ofMappings, ...ofModules];
   const counted = items.filter(({ ignored }) => ignored === undefined);
-  return { items, covered: counted.filter((item) => item.hits > 0).length, total: counted.length };
+  return { items, covered: countHit(counted), total: counted.length };
 }
 
+function countHit(items: readonly CoverageItem[]): number {
+  return items.filter((item) => item.hits > 0).length;
+}
+
+/** A comment at the mapping leaves all of it out, others the items of their line. */
+function withReasons(
+  { at }: CompiledMapping,
+  items: readonly CoverageItem[],
+  ignoredIn: IgnoredLines,
+): readonly CoverageItem[] {
+  const { file, text } = at.source;
+  const ignored = ignoredIn(file, () => text);
+  const whole = ignored.get(lineColumn(at).line);
+  return items.map((item) => withReason(item, whole ?? ignored.get(item.line)));
+}
+
+type IgnoredLines = (file: string, text: () => string) => ReadonlyMap<number, string>;
+
 /** Looks for the comments that leave lines out once in each file. */
-function ignoredLinesByFile(): (file: string, text: () => string) => ReadonlyMap<number, string> {
+function ignoredLinesByFile(): IgnoredLines {
   const lines = new Map<string, ReadonlyMap<number, string>>();
   return (file, text) => {
     const known = lines.get(file) ?? findIgnoredLines(text());
@@ -98,23 +113,32 @@ function itemAt(kind: CoverageItem['kind'], at: Place, what: string, hits: numbe
 }
 
 function mappingItems(mapping: CompiledMapping, hits: Hits): readonly CoverageItem[] {
-  const count = (what: string): number => hits.get(what) ?? 0;
-  const leaves = (mapping.match.when?.leaves ?? []).flatMap((at) => {
-    const failed = count(`false@${key(at)}`) + count(`unknown@${key(at)}`);
-    return [
-      itemAt('condition', at, 'the condition never holds', count(`true@${key(at)}`)),
-      itemAt('condition', at, 'the condition never fails', failed),
-    ];
-  });
-  const blocks = templatesOf(mapping).flatMap(({ blocks: found }) =>
-    found.flatMap((at) => [
-      itemAt('template', at, 'the block is never rendered', count(`main@${key(at)}`)),
-      itemAt('template', at, 'the block is never left out', count(`inverse@${key(at)}`)),
-    ]),
-  );
+  const count: Count = (what) => hits.get(what) ?? 0;
+  const leaves = mapping.match.when?.leaves ?? [];
+  const blocks = templatesOf(mapping).flatMap((template) => template.blocks);
   const reached = count(`mapping@${mapping.id}`);
-  const taken = itemAt('mapping', mapping.at, `mapping ${mapping.id} is never taken`, reached);
-  return [taken, ...leaves, ...blocks];
+  return [
+    itemAt('mapping', mapping.at, `mapping ${mapping.id} is never taken`, reached),
+    ...leaves.flatMap((at) => leafItems(at, count)),
+    ...blocks.flatMap((at) => blockItems(at, count)),
+  ];
+}
+
+type Count = (what: string) => number;
+
+function leafItems(at: Place, count: Count): readonly CoverageItem[] {
+  const failed = count(`false@${key(at)}`) + count(`unknown@${key(at)}`);
+  return [
+    itemAt('condition', at, 'the condition never holds', count(`true@${key(at)}`)),
+    itemAt('condition', at, 'the condition never fails', failed),
+  ];
+}
+
+function blockItems(at: Place, count: Count): readonly CoverageItem[] {
+  return [
+    itemAt('template', at, 'the block is never rendered', count(`main@${key(at)}`)),
+    itemAt('template', at, 'the block is never left out', count(`inverse@${key(at)}`)),
+  ];
 }
 
 function templatesOf(mapping: CompiledMapping): readonly CompiledTemplate[] {
@@ -171,9 +195,7 @@ function formatText(coverage: Coverage): string {
   const lines = missed.map((item) => `${item.file}:${item.line}:${item.column}  ${item.what}`);
   const parts = (Object.keys(KIND_TITLES) as CoverageItem['kind'][]).flatMap((kind) => {
     const all = counted.filter((item) => item.kind === kind);
-    return all.length === 0
-      ? []
-      : [`${KIND_TITLES[kind]} ${all.filter((item) => item.hits > 0).length}/${all.length}`];
+    return all.length === 0 ? [] : [`${KIND_TITLES[kind]} ${countHit(all)}/${all.length}`];
   });
   const note = left === 0 ? '' : ` · ${left} ignored`;
   return `${[...lines, `coverage ${coverage.covered}/${coverage.total}: ${parts.join(' · ')}${note}`].join('\n')}\n`;
@@ -194,22 +216,29 @@ function formatLcov(coverage: Coverage): string {
 function lcovRecord(file: string, items: readonly CoverageItem[]): readonly string[] {
   const named = items.filter((item) => item.kind === 'mapping' || item.kind === 'function');
   const sides = items.filter((item) => item.kind !== 'mapping' && item.kind !== 'function');
-  const lines = new Map<number, number>();
-  for (const item of items) lines.set(item.line, Math.max(lines.get(item.line) ?? 0, item.hits));
   return [
     'TN:',
     `SF:${file}`,
     ...named.map((item) => `FN:${item.line},${lcovName(item)}`),
     ...named.map((item) => `FNDA:${item.hits},${lcovName(item)}`),
     `FNF:${named.length}`,
-    `FNH:${named.filter((item) => item.hits > 0).length}`,
+    `FNH:${countHit(named)}`,
     ...sides.map((item, index) => `BRDA:${item.line},0,${index},${item.hits}`),
     `BRF:${sides.length}`,
-    `BRH:${sides.filter((item) => item.hits > 0).length}`,
+    `BRH:${countHit(sides)}`,
+    ...lcovLines(items),
+    'end_of_record',
+  ];
+}
+
+/** A line is hit as often as the item on it that is hit most. */
+function lcovLines(items: readonly CoverageItem[]): readonly string[] {
+  const lines = new Map<number, number>();
+  for (const item of items) lines.set(item.line, Math.max(lines.get(item.line) ?? 0, item.hits));
+  return [
     ...[...lines].sort(([a], [b]) => a - b).map(([line, count]) => `DA:${line},${count}`),
     `LF:${lines.size}`,
     `LH:${[...lines.values()].filter((count) => count > 0).length}`,
-    'end_of_record',
   ];
 }
 

@@ -20,13 +20,6 @@ const HEADER =
 /** Says what a delivery became, without ids, times and positions, which change when nothing that matters does. */
 export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs): Expectation {
   const { outcome, mapping, warnings, trace } = evaluation;
-  const empty = trace.templates.flatMap(({ field, index, empty: found }) =>
-    found.map(({ expression }) => `${field}${index === undefined ? '' : `[${index}]`}: ${expression}`),
-  );
-  const logs = trace.transforms.flatMap(({ reply }) =>
-    reply.logs.map((line) => `${line.level}: ${line.text}`),
-  );
-  const failures = trace.transforms.flatMap(describeFailure);
   return {
     outcome: accepted?.error === undefined ? outcome.kind : 'rejected',
     ...(mapping === undefined ? {} : { mapping: mapping.id }),
@@ -34,6 +27,18 @@ export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs
     ...(accepted?.duplicate === true ? { duplicate: true } : (accepted?.error ?? describeOutcome(outcome))),
     ...((accepted?.duplicates.length ?? 0) > 0 ? { duplicates: accepted?.duplicates } : {}),
     ...(warnings.length === 0 ? {} : { warnings: warnings.map(describeWarning) }),
+    ...describeTrace(trace),
+  };
+}
+
+/** What templates did not find, and what transforms said. */
+function describeTrace({ templates, transforms }: Evaluation['trace']): Expectation {
+  const empty = templates.flatMap(({ field, index, empty: found }) =>
+    found.map(({ expression }) => `${field}${index === undefined ? '' : `[${index}]`}: ${expression}`),
+  );
+  const logs = transforms.flatMap(({ reply }) => reply.logs.map((line) => `${line.level}: ${line.text}`));
+  const failures = transforms.flatMap(describeFailure);
+  return {
     ...(empty.length === 0 ? {} : { empty: [...new Set(empty)] }),
     ...(logs.length === 0 ? {} : { logs }),
     // Without it a transform that fails for another reason than the one meant would pass.

@@ -5,8 +5,10 @@ import { createHash } from 'node:crypto';
 import { HookError } from '../errors.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
+import type { DeliveryRequest } from './case-file.ts';
+import type { AcceptedAs } from './expectation.ts';
 import type { Acceptor, GoldenEngine } from './run-cases.ts';
-import { IDEMPOTENCY_TTL_SECONDS, openStorage } from '../storage/storage.ts';
+import { IDEMPOTENCY_TTL_SECONDS, openStorage, type Storage } from '../storage/storage.ts';
 
 /** Evaluates as the service does: a generation, or anything that has its `evaluate`. */
 export interface Evaluator {
@@ -26,35 +28,35 @@ async function openAcceptor(): Promise<Acceptor> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-golden-'));
   const storage = await openStorage(`sqlite:${join(folder, 'case.db')}`, { mode: 'performer', fsync: false });
   return {
-    accept: async ({ request, idempotencyKey, bodyText }, evaluation) => {
-      if (evaluation.outcome.kind !== 'accepted') return { duplicate: false, duplicates: [] };
-      try {
-        const result = await storage.accept({
-          requestId: request.id,
-          receivedAt: request.receivedAt,
-          actions: evaluation.outcome.actions,
-          warnings: evaluation.warnings,
-          ...(idempotencyKey === undefined
-            ? {}
-            : {
-                idempotency: {
-                  scope: request.path,
-                  key: idempotencyKey,
-                  bodySha256: createHash('sha256').update(bodyText).digest('hex'),
-                  ttlSeconds: IDEMPOTENCY_TTL_SECONDS,
-                },
-              }),
-        });
-        const duplicates = result.accepted.flatMap((action, index) => (action.duplicate ? [index] : []));
-        return { duplicate: result.duplicate, duplicates: result.duplicate ? [] : duplicates };
-      } catch (error) {
-        if (!(error instanceof HookError)) throw error;
-        return { duplicate: false, duplicates: [], error: { status: error.status, code: error.code } };
-      }
-    },
+    accept: (delivery, evaluation) => acceptInto(storage, delivery, evaluation),
     close: async () => {
       await storage.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function acceptInto(
+  storage: Storage,
+  delivery: DeliveryRequest,
+  { outcome, warnings }: Evaluation,
+): Promise<AcceptedAs> {
+  if (outcome.kind !== 'accepted') return { duplicate: false, duplicates: [] };
+  const { id: requestId, receivedAt } = delivery.request;
+  const work = { requestId, receivedAt, actions: outcome.actions, warnings, ...idempotencyOf(delivery) };
+  try {
+    const { accepted, duplicate } = await storage.accept(work);
+    const duplicates = accepted.flatMap((action, index) => (action.duplicate ? [index] : []));
+    return { duplicate, duplicates: duplicate ? [] : duplicates };
+  } catch (error) {
+    if (!(error instanceof HookError)) throw error;
+    return { duplicate: false, duplicates: [], error: { status: error.status, code: error.code } };
+  }
+}
+
+function idempotencyOf({ request, idempotencyKey: key, bodyText }: DeliveryRequest) {
+  if (key === undefined) return {};
+  const bodySha256 = createHash('sha256').update(bodyText).digest('hex');
+  const idempotency = { scope: request.path, key, bodySha256, ttlSeconds: IDEMPOTENCY_TTL_SECONDS };
+  return { idempotency };
 }

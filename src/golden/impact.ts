@@ -47,19 +47,16 @@ export async function compareOutcomes(
     signal?.throwIfAborted();
     // Whoever else works in this process gets a turn.
     await immediate();
-    const [old, current] = [await runCase(golden, before), await runCase(golden, after)];
-    if (old.actualText !== current.actualText) {
-      const [from, to] = [old.actualText, current.actualText];
-      changes.push({
-        name: golden.name,
-        before: from,
-        after: to,
-        difference: formatDifference(from, to, false),
-      });
-    }
+    const { actualText: old } = await runCase(golden, before);
+    const { actualText: current } = await runCase(golden, after);
+    if (old !== current) changes.push(changeOf(golden, old, current));
     onProgress?.(index + 1);
   }
   return { compared: cases.length, changes };
+}
+
+function changeOf({ name }: GoldenCase, before: string, after: string): OutcomeChange {
+  return { name, before, after, difference: formatDifference(before, after, false) };
 }
 
 /** Prints the changes for people: the request, one line of what it means, the difference. */

@@ -45,30 +45,43 @@ export async function recordCase(request: HookRequest, options: RecordOptions): 
   const stamp = new Date(request.receivedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const base = options.name ?? `${stamp}-${request.id.slice(0, 8)}`;
   const group = caseGroup(request.path);
-  const masks = options.masks.map((mask) => splitPath(mask));
-  const plain = caseFileOf(request);
-  const masked = masks.reduce((value, keys) => maskPath(value, keys) as JsonObject, plain);
-  const unused = options.masks.filter((_, index) => maskPath(plain, masks[index] ?? []) === plain);
-  const { body = null, ...head } = masked;
-  // Case files refuse the key __proto__, as all files of operators do; a sender may have it: its body is JSON.
-  const bodyJson = JSON.stringify(body);
-  const isApart = bodyJson.includes('"__proto__":');
+  const folder = join(options.dir, group);
+  const { masked, unused } = maskAll(caseFileOf(request), options.masks);
+  await mkdir(folder, { recursive: true });
   for (let attempt = 1; attempt <= 1000; attempt++) {
-    const name = attempt === 1 ? base : `${base}-${attempt}`;
-    const file = join(options.dir, group, `${name}.request.yaml`);
-    const bodyFile = `${name}.body.json`;
-    await mkdir(dirname(file), { recursive: true });
     try {
-      const text = printYaml(isApart ? { ...head, bodyFile } : masked);
-      await writeFile(file, `${schemaLine(file)}${text}`, { flag: 'wx', mode: 0o600 });
-      if (isApart)
-        await writeFile(join(dirname(file), bodyFile), `${bodyJson}\n`, { flag: 'wx', mode: 0o600 });
+      const file = await writeCase(folder, attempt === 1 ? base : `${base}-${attempt}`, masked);
       return { file, unused };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
   throw new Error(`there are a thousand cases named ${group}/${base} already; choose another name`);
+}
+
+function maskAll(
+  plain: JsonObject,
+  written: readonly string[],
+): { readonly masked: JsonObject; readonly unused: readonly string[] } {
+  const masks = written.map((mask) => splitPath(mask));
+  const masked = masks.reduce((value, keys) => maskPath(value, keys) as JsonObject, plain);
+  const unused = written.filter((_, index) => maskPath(plain, masks[index] ?? []) === plain);
+  return { masked, unused };
+}
+
+/** Resolves to the file; rejects where it exists. */
+async function writeCase(folder: string, name: string, content: JsonObject): Promise<string> {
+  const { body = null, ...head } = content;
+  const file = join(folder, `${name}.request.yaml`);
+  const bodyFile = `${name}.body.json`;
+  // Case files refuse the key __proto__, as all files of operators do; a sender may have it: its body is JSON.
+  const bodyJson = JSON.stringify(body);
+  const isApart = bodyJson.includes('"__proto__":');
+  const text = printYaml(isApart ? { ...head, bodyFile } : content);
+  const options = { flag: 'wx', mode: 0o600 };
+  await writeFile(file, `${schemaLine(file)}${text}`, options);
+  if (isApart) await writeFile(join(folder, bodyFile), `${bodyJson}\n`, options);
+  return file;
 }
 
 const SCHEMA = fileURLToPath(new URL('../../schemas/request.schema.json', import.meta.url));
@@ -85,16 +98,8 @@ export function caseGroup(path: string): string {
 
 /** A request as the content of a case file: credentials and headers of the transport left out. */
 export function caseFileOf(request: HookRequest): JsonObject {
-  const headers = Object.fromEntries(
-    Object.entries(request.headers).filter(
-      ([name]) => !SECRET_NAMES.test(name) && !TRANSPORT_HEADERS.test(name) && name !== '__proto__',
-    ),
-  );
-  const query = Object.fromEntries(
-    Object.entries(request.query).filter(
-      ([name]) => !SECRET_NAMES.test(name.toLowerCase()) && name !== '__proto__',
-    ),
-  );
+  const headers = without(request.headers, (name) => SECRET_NAMES.test(name) || TRANSPORT_HEADERS.test(name));
+  const query = without(request.query, (name) => SECRET_NAMES.test(name.toLowerCase()));
   return {
     path: request.path,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
@@ -102,6 +107,14 @@ export function caseFileOf(request: HookRequest): JsonObject {
     now: new Date(request.receivedAt).toISOString(),
     body: request.payload,
   };
+}
+
+function without(
+  values: Readonly<Record<string, string>>,
+  isLeftOut: (name: string) => boolean,
+): Readonly<Record<string, string>> {
+  const kept = Object.entries(values).filter(([name]) => name !== '__proto__' && !isLeftOut(name));
+  return Object.fromEntries(kept);
 }
 
 /** `payload.users[].name` -> keys, where `[]` (or `*`) means every element; header names in lower case. */

@@ -79,26 +79,35 @@ const CONTEXT_LINES = 3;
 /** A line diff with three lines around each change; `-` is the expectation, `+` what happened. */
 export function formatDifference(expected: string, actual: string, color: boolean): string {
   const entries = diff(expected.split('\n'), actual.split('\n'));
+  const shown = nearChanges(entries);
+  const lines: string[] = [];
+  let skipped = false;
+  for (const [index, entry] of entries.entries()) {
+    if (shown.has(index)) {
+      if (skipped) lines.push(paint('dim', '  …', color));
+      lines.push(differenceLine(entry, color));
+    }
+    skipped = !shown.has(index);
+  }
+  return lines.join('\n');
+}
+
+type DiffEntry = ReturnType<typeof diff>[number];
+
+/** Positions of the changed lines and of those around them. */
+function nearChanges(entries: readonly DiffEntry[]): ReadonlySet<number> {
   const shown = new Set<number>();
   for (const [index, [operation]] of entries.entries()) {
     if (operation === 0) continue;
     for (let near = index - CONTEXT_LINES; near <= index + CONTEXT_LINES; near++) shown.add(near);
   }
-  const lines: string[] = [];
-  let skipped = false;
-  for (const [index, [operation, line]] of entries.entries()) {
-    if (!shown.has(index)) {
-      skipped = true;
-      continue;
-    }
-    if (skipped) lines.push(paint('dim', '  …', color));
-    skipped = false;
-    if (operation === 0) lines.push(`  ${line}`);
-    // util.diff says 1 for a line of its first text only.
-    else if (operation === 1) lines.push(paint('red', `- ${line}`, color));
-    else lines.push(paint('green', `+ ${line}`, color));
-  }
-  return lines.join('\n');
+  return shown;
+}
+
+function differenceLine([operation, line]: DiffEntry, color: boolean): string {
+  if (operation === 0) return `  ${line}`;
+  // util.diff says 1 for a line of its first text only.
+  return operation === 1 ? paint('red', `- ${line}`, color) : paint('green', `+ ${line}`, color);
 }
 
 function formatPretty(report: RunReport, options: ReportOptions): string {
@@ -135,7 +144,7 @@ function summaryLine(report: RunReport): string {
   const extra = (['written', 'updated', 'missing'] as const)
     .filter((status) => count(status) > 0)
     .map((status) => `, ${count(status)} ${status}`);
-  const errors = report.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
+  const errors = errorsOf(report);
   // One file with two findings is one case that failed.
   const broken = new Set(errors.map(({ at }, index) => at?.source.file ?? index)).size;
   const failed = count('failed') + count('missing') + broken;
@@ -143,21 +152,13 @@ function summaryLine(report: RunReport): string {
   return `golden cases: ${passed} passed, ${failed} failed${extra.join('')} (${(report.tookMs / 1000).toFixed(2)} s)`;
 }
 
+function errorsOf({ diagnostics }: RunReport): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity }) => severity === 'error');
+}
+
 function formatJunit(report: RunReport, options: ReportOptions): string {
-  const seconds = (ms: number): string => (ms / 1000).toFixed(3);
-  const cases = report.results.map((result) => {
-    const { group, title } = splitName(result.case.name);
-    const open = `    <testcase classname="${xml(group)}" name="${xml(title)}" file="${xml(relative(options.cwd, result.case.requestFile))}" time="${seconds(result.tookMs)}"`;
-    if (!FAILED.has(result.status)) return `${open}/>`;
-    const text = explainFailure(result, { ...options, color: false });
-    return `${open}>\n      <failure message="${xml(result.status)}">${xml(text)}</failure>\n    </testcase>`;
-  });
-  const errors = report.diagnostics
-    .filter((diagnostic) => diagnostic.severity === 'error')
-    .map(
-      (diagnostic) =>
-        `    <testcase classname="case files" name="${xml(where(diagnostic))}" time="0">\n      <error type="${diagnostic.code}" message="${xml(diagnostic.message)}"/>\n    </testcase>`,
-    );
+  const cases = report.results.map((result) => junitCase(result, options));
+  const errors = errorsOf(report).map(junitError);
   const failures = report.results.filter((result) => FAILED.has(result.status)).length;
   const counts = `tests="${cases.length + errors.length}" failures="${failures}" errors="${errors.length}" time="${seconds(report.tookMs)}"`;
   return [
@@ -172,47 +173,77 @@ function formatJunit(report: RunReport, options: ReportOptions): string {
   ].join('\n');
 }
 
+const seconds = (ms: number): string => (ms / 1000).toFixed(3);
+
+function junitCase(result: CaseResult, options: ReportOptions): string {
+  const { name, requestFile } = result.case;
+  const { group, title } = splitName(name);
+  const open = `    <testcase classname="${xml(group)}" name="${xml(title)}" file="${xml(relative(options.cwd, requestFile))}" time="${seconds(result.tookMs)}"`;
+  if (!FAILED.has(result.status)) return `${open}/>`;
+  const text = explainFailure(result, { ...options, color: false });
+  return `${open}>\n      <failure message="${xml(result.status)}">${xml(text)}</failure>\n    </testcase>`;
+}
+
+function junitError(diagnostic: Diagnostic): string {
+  return `    <testcase classname="case files" name="${xml(where(diagnostic))}" time="0">\n      <error type="${diagnostic.code}" message="${xml(diagnostic.message)}"/>\n    </testcase>`;
+}
+
 function formatTap(report: RunReport, options: ReportOptions): string {
-  const errors = report.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
-  const lines = ['TAP version 13', `1..${report.results.length + errors.length}`];
-  const tapName = (name: string): string => name.replaceAll('#', '\\#');
-  for (const [index, result] of report.results.entries()) {
-    const failed = FAILED.has(result.status);
-    lines.push(`${failed ? 'not ok' : 'ok'} ${index + 1} - ${tapName(result.case.name)}`);
-    if (failed)
-      lines.push(
-        '  ---',
-        `  message: ${result.status}`,
-        '  diff: |',
-        indent(indent(explainFailure(result, { ...options, color: false }))),
-        '  ...',
-      );
-  }
-  for (const [index, diagnostic] of errors.entries()) {
-    lines.push(
-      `not ok ${report.results.length + index + 1} - ${tapName(where(diagnostic))}: ${diagnostic.code}`,
-    );
-    lines.push('  ---', `  message: ${JSON.stringify(diagnostic.message)}`, '  ...');
-  }
+  const errors = errorsOf(report);
+  const count = report.results.length;
+  const lines = [
+    'TAP version 13',
+    `1..${count + errors.length}`,
+    ...report.results.flatMap((result, index) => tapCase(result, index + 1, options)),
+    ...errors.flatMap((diagnostic, index) => tapError(diagnostic, count + index + 1)),
+  ];
   return `${lines.join('\n')}\n`;
+}
+
+function tapCase(result: CaseResult, number: number, options: ReportOptions): readonly string[] {
+  const name = tapName(result.case.name);
+  if (!FAILED.has(result.status)) return [`ok ${number} - ${name}`];
+  return [
+    `not ok ${number} - ${name}`,
+    '  ---',
+    `  message: ${result.status}`,
+    '  diff: |',
+    indent(indent(explainFailure(result, { ...options, color: false }))),
+    '  ...',
+  ];
+}
+
+function tapError(diagnostic: Diagnostic, number: number): readonly string[] {
+  return [
+    `not ok ${number} - ${tapName(where(diagnostic))}: ${diagnostic.code}`,
+    '  ---',
+    `  message: ${JSON.stringify(diagnostic.message)}`,
+    '  ...',
+  ];
+}
+
+const tapName = (name: string): string => name.replaceAll('#', '\\#');
+
+function caseToJson(result: CaseResult, options: ReportOptions): unknown {
+  const shown = {
+    name: result.case.name,
+    status: result.status,
+    file: relative(options.cwd, result.case.requestFile),
+    tookMs: Math.round(result.tookMs),
+  };
+  if (!FAILED.has(result.status)) return shown;
+  return {
+    ...shown,
+    expected: result.case.expected?.text ?? null,
+    actual: result.actualText,
+    explanation: explainFailure(result, { ...options, color: false }),
+  };
 }
 
 function toJson(report: RunReport, options: ReportOptions): unknown {
   return {
     tookMs: Math.round(report.tookMs),
-    cases: report.results.map((result) => ({
-      name: result.case.name,
-      status: result.status,
-      file: relative(options.cwd, result.case.requestFile),
-      tookMs: Math.round(result.tookMs),
-      ...(FAILED.has(result.status)
-        ? {
-            expected: result.case.expected?.text ?? null,
-            actual: result.actualText,
-            explanation: explainFailure(result, { ...options, color: false }),
-          }
-        : {}),
-    })),
+    cases: report.results.map((result) => caseToJson(result, options)),
     diagnostics: JSON.parse(formatDiagnostics(report.diagnostics, { format: 'json' })) as unknown,
     removed: report.removed.map((file) => relative(options.cwd, file)),
   };

@@ -77,6 +77,23 @@ export async function runCases(
 /** Runs one case and compares; writes nothing. */
 export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise<CaseResult> {
   const startedAt = performance.now();
+  const { evaluations, expectations } = await evaluateAll(golden, engine);
+  const actualText = printExpectation(expectations, golden.several);
+  const actual = golden.several ? { deliveries: expectations } : expectations[0];
+  return {
+    case: golden,
+    status: compare(golden, actualText, actual),
+    actualText,
+    evaluations,
+    tookMs: performance.now() - startedAt,
+  };
+}
+
+/** What each delivery becomes; in a case of several, after those before it. */
+async function evaluateAll(
+  golden: GoldenCase,
+  engine: GoldenEngine,
+): Promise<{ readonly evaluations: readonly Evaluation[]; readonly expectations: readonly Expectation[] }> {
   const evaluations: Evaluation[] = [];
   const expectations: Expectation[] = [];
   const acceptor = golden.several ? await engine.openAcceptor() : undefined;
@@ -89,15 +106,7 @@ export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise
   } finally {
     await acceptor?.close();
   }
-  const actualText = printExpectation(expectations, golden.several);
-  const actual = golden.several ? { deliveries: expectations } : expectations[0];
-  return {
-    case: golden,
-    status: compare(golden, actualText, actual),
-    actualText,
-    evaluations,
-    tookMs: performance.now() - startedAt,
-  };
+  return { evaluations, expectations };
 }
 
 /** Same text is the fast answer; else the values count, so that re-formatting a file by hand is no difference. */

@@ -1,0 +1,195 @@
+import { resolve } from 'node:path';
+import { namesMainSession } from '../action.ts';
+import { didYouMean } from '../document/document.ts';
+import type { ConfigFile } from './config-schema.ts';
+import type { Reporter } from './reporter.ts';
+import { resolveMail } from './resolve-mail.ts';
+import type { HooksSettings } from './settings.ts';
+
+/** What the settings of a file are resolved with. */
+export interface SettingsContext {
+  readonly reporter: Reporter;
+  /** Directory of the file. */
+  readonly directory: string;
+  /** The service's environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly isOpenClaw: boolean;
+  readonly dev: boolean;
+}
+
+/** Built-in presets; `gmail` is `mail` answering on `/gmail` too. */
+const PRESETS: readonly string[] = ['mail', 'gmail'];
+
+/** What an OpenClaw gateway takes on its gmail path: 100 mails of 20,000 bytes, escaped, with their metadata. */
+const GMAIL_BODY_BYTES = 100 * (3 * 20_000 + 8192);
+
+/** The block `hooks`, and what is wrong with it that a schema cannot see. */
+export function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSettings {
+  const { reporter } = context;
+  if (!hooks.enabled) reportDisabled(reporter);
+  const mail = resolveMail(hooks.mail, context);
+  checkSessionKeys(hooks.sessionKeys, context);
+  return {
+    ...doorSettings(hooks),
+    ...dialectSettings(hooks, context),
+    path: hooksPath(hooks.path, reporter),
+    presets: presetNames(hooks.presets, reporter),
+    defaults: runDefaults(hooks.defaults),
+    unmatched: hooks.unmatched,
+    exposeRuns: hooks.exposeRuns,
+    sessionKeys: sessionKeySettings(hooks.sessionKeys),
+    agents: agentsSettings(hooks.agents, context),
+    ...(mail === undefined ? {} : { mail }),
+  };
+}
+
+function reportDisabled(reporter: Reporter): void {
+  reporter.report('HOOKS_DISABLED', ['hooks', 'enabled'], {
+    severity: 'warning',
+    message: 'hooks are off: every path is answered 404',
+    hint: 'set hooks.enabled to true',
+  });
+}
+
+type Door = 'enabled' | 'token' | 'previousTokens' | 'queryToken' | 'authFailuresPerMinute' | 'limits';
+
+/** Who is let in, and how much of it; as it is written. */
+function doorSettings(hooks: ConfigFile['hooks']): Pick<HooksSettings, Door | 'maxBodyBytes'> {
+  const { enabled, token, previousTokens, queryToken } = hooks;
+  const { authFailuresPerMinute, limits, maxBodyBytes } = hooks;
+  return { enabled, token, previousTokens, queryToken, authFailuresPerMinute, limits, maxBodyBytes };
+}
+
+type OfDialect = 'mappingsDir' | 'transformsDir' | 'maxBodyBytesByName' | 'lenient' | 'dialect';
+
+/** What an OpenClaw file means differently where it says nothing. */
+function dialectSettings(
+  { mappingsDir = 'mappings', transformsDir, maxBodyBytes, lenient }: ConfigFile['hooks'],
+  { directory, isOpenClaw }: SettingsContext,
+): Pick<HooksSettings, OfDialect> {
+  const takesMails = isOpenClaw && maxBodyBytes < GMAIL_BODY_BYTES;
+  return {
+    mappingsDir: resolve(directory, mappingsDir),
+    transformsDir: resolve(directory, transformsDir ?? (isOpenClaw ? 'hooks/transforms' : 'transforms')),
+    maxBodyBytesByName: takesMails ? { gmail: GMAIL_BODY_BYTES } : {},
+    lenient: lenient ?? isOpenClaw,
+    dialect: isOpenClaw ? 'openclaw' : 'sluice',
+  };
+}
+
+function sessionKeySettings({
+  default: standard,
+  ...keys
+}: ConfigFile['hooks']['sessionKeys']): HooksSettings['sessionKeys'] {
+  return standard === undefined ? keys : { ...keys, default: standard };
+}
+
+function checkSessionKeys(
+  keys: ConfigFile['hooks']['sessionKeys'],
+  { reporter, isOpenClaw }: SettingsContext,
+): void {
+  const { default: standard } = keys;
+  if (standard !== undefined && namesMainSession(standard.trim())) {
+    reporter.report('MAIN_SESSION_KEY', ['hooks', 'sessionKeys', 'default'], {
+      message: 'hooks.sessionKeys.default is the key of the main session, which hooks may not use',
+      hint: 'choose another key, such as hook:default, or remove it: then each run has a session of its own',
+    });
+  }
+  if (isOpenClaw) checkDefaultKey(keys, reporter);
+}
+
+/** There a default key outside the allowed prefixes keeps the gateway from starting; here, too. */
+function checkDefaultKey(
+  { default: key, allowedPrefixes }: ConfigFile['hooks']['sessionKeys'],
+  reporter: Reporter,
+): void {
+  const prefixes = allowedPrefixes
+    .map((prefix) => prefix.trim().toLowerCase())
+    .filter((prefix) => prefix !== '');
+  const written = (key ?? 'hook:').toLowerCase();
+  if (prefixes.length === 0 || prefixes.some((prefix) => written.startsWith(prefix))) return;
+  const finding = key === undefined ? GENERATED_KEY_LEFT_OUT : defaultKeyLeftOut(key);
+  reporter.report('SESSION_KEY_PREFIX', ['hooks', 'sessionKeys', 'allowedPrefixes'], finding);
+}
+
+const GENERATED_KEY_LEFT_OUT = {
+  message: 'the allowed prefixes lack "hook:", with which generated session keys begin',
+  hint: 'add "hook:", or set a default session key',
+};
+
+function defaultKeyLeftOut(key: string): typeof GENERATED_KEY_LEFT_OUT {
+  return {
+    message: `the default session key "${key.slice(0, 80)}" begins with none of the allowed prefixes`,
+    hint: 'add its prefix, or choose another default',
+  };
+}
+
+function runDefaults({ limits, ...rest }: ConfigFile['hooks']['defaults']): HooksSettings['defaults'] {
+  return limits === undefined ? rest : { ...rest, limits };
+}
+
+/** The agents a hook may name; every name has to lead somewhere. */
+function agentsSettings(
+  { runners, default: standard, allowed }: ConfigFile['hooks']['agents'],
+  { reporter }: SettingsContext,
+): HooksSettings['agents'] {
+  if (standard !== undefined && !Object.hasOwn(runners, standard))
+    reportUnknownAgent(standard, Object.keys(runners), reporter);
+  return {
+    runners,
+    ...(standard === undefined ? {} : { default: standard }),
+    ...(allowed === undefined ? {} : { allowed }),
+  };
+}
+
+function reportUnknownAgent(name: string, known: readonly string[], reporter: Reporter): void {
+  reporter.report('UNKNOWN_AGENT', ['hooks', 'agents', 'default'], {
+    message: `there is no agent "${name.slice(0, 80)}" in hooks.agents.runners`,
+    ...nameRemedy(name, known, 'agents'),
+  });
+}
+
+/** Another name is meant: one that is near, or one of those there are. */
+function nameRemedy(
+  name: string,
+  known: readonly string[],
+  kind: 'agents' | 'presets',
+): { readonly hint: string; readonly replace?: { readonly from: string; readonly to: string } } {
+  const near = didYouMean(name, known);
+  if (near === undefined) return { hint: `the ${kind} are: ${known.join(', ') || '(none)'}` };
+  return { hint: `did you mean "${near}"?`, replace: { from: name, to: near } };
+}
+
+/** The path with a leading slash and no trailing ones. */
+function hooksPath(written: string, reporter: Reporter): string {
+  const path = `/${written.replaceAll(/^\/+|\/+$/g, '')}`;
+  const problem = hooksPathProblem(path);
+  if (problem !== undefined) {
+    reporter.report('INVALID_HOOKS_PATH', ['hooks', 'path'], {
+      message: `hooks.path ${problem}`,
+      hint: 'choose a path such as /hooks',
+    });
+  }
+  return path;
+}
+
+function hooksPathProblem(path: string): string | undefined {
+  if (path === '/') return 'must not be the root: hooks need a path such as /hooks';
+  if (path.length > 200) return 'is longer than 200 characters';
+  // RFC 3986, section 3.3: what a path segment can hold without being read as something else.
+  if (!/^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path))
+    return 'has an empty part, or a character that is not allowed in the path of a URL';
+  if (/\/\.{1,2}(?:\/|$)/.test(path)) return 'must not have . or .. as a part';
+  return undefined;
+}
+
+function presetNames(names: readonly string[], reporter: Reporter): readonly string[] {
+  for (const [index, name] of names.entries()) {
+    if (PRESETS.includes(name)) continue;
+    reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
+      message: `there is no preset "${name.slice(0, 80)}"`,
+      ...nameRemedy(name, PRESETS, 'presets'),
+    });
+  }
+  return [...new Set(names)];
+}
