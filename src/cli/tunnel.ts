@@ -3,8 +3,7 @@
  * or `ngrok`. Each says its address in its own way, and each keeps it for as long as it runs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { isOnPath } from '../config/config.ts';
 import { CliError } from './terminal.ts';
 
 const TUNNEL_TOOLS = ['tailscale', 'cloudflared', 'ngrok'] as const;
@@ -87,7 +86,7 @@ const MAX_SHOWN_CHARS = 300;
 export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
   const { env, tool } = options;
   const wanted = tool === undefined ? TUNNEL_TOOLS : [tool];
-  const found = wanted.filter((name) => isInstalled(name, env['PATH'] ?? ''));
+  const found = wanted.filter((name) => isOnPath(name, env['PATH']));
   for (const name of found) {
     const started = await startTool(name, options);
     if (typeof started !== 'string') return started;
@@ -96,17 +95,6 @@ export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
   const why = found.length > 0 ? 'no tunnel could be opened' : `${wanted.join(', ')}: not installed`;
   const choices = TUNNEL_TOOLS.map((name) => `  ${name}: ${TOOLS[name].install}`);
   throw new CliError([`${why}. --tunnel uses one of these:`, ...choices].join('\n'));
-}
-
-function isInstalled(name: string, path: string): boolean {
-  return path.split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, name), constants.X_OK);
-      return folder !== '';
-    } catch {
-      return false;
-    }
-  });
 }
 
 /** Resolves to the tunnel, or to what is wrong. */

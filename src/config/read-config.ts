@@ -1,6 +1,5 @@
-import { accessSync, constants } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import {
   readDocument,
   type Diagnostic,
@@ -9,12 +8,13 @@ import {
   type Path,
 } from '../document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
+import { isOnPath } from './on-path.ts';
 import { openClawEnvironment } from './openclaw/environment.ts';
 import { grafted, isRecord, type Graft } from './openclaw/graft.ts';
 import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openclaw/import.ts';
 import { expandIncludes } from './openclaw/includes.ts';
 import { readSecretRefs } from './openclaw/secret-refs.ts';
-import { isOpenClawFile, translateOpenClaw } from './openclaw/translate.ts';
+import { isOpenClawFile, translateOpenClaw, type Translation } from './openclaw/translate.ts';
 import { gmailRunDefaults } from './openclaw/translate-gmail.ts';
 import type { InlineMapping, RunDefaults } from './settings.ts';
 
@@ -153,37 +153,46 @@ async function readOpenClaw(
 ): Promise<ReadResult> {
   const { document, diagnostics } = await readDocument(file, { cwd: options.cwd, format: 'json5' });
   if (document === undefined) return { diagnostics };
-  const included = await expandIncludes(document.root, { file, cwd: options.cwd, env: options.env });
-  const environment = await openClawEnvironment(included.root, file, options.env);
-  const { env } = environment;
-  const secrets = await readSecretRefs(included.root, { file, env, needSecrets: options.needSecrets });
-  const original = grafted(secrets.value, [], included.root);
-  const translation = translateOpenClaw(original, {
-    directory: dirname(file),
-    hooksKeys: options.hooksKeys,
-    env,
-    hasCommand: options.hasCommand ?? isOnPath('openclaw', env['PATH']),
-    hasOwnRunner,
-  });
+  const { findings, ...expanded } = await expandOpenClaw(document.root, file, options);
+  const { original, env } = expanded;
+  const { hooksKeys, hasCommand = isOnPath('openclaw', env['PATH']) } = options;
+  const context = { directory: dirname(file), hooksKeys, env, hasCommand, hasOwnRunner };
+  const translation = translateOpenClaw(original, context);
+  const read = translatedConfig(expanded, translation);
+  return { read, diagnostics: [...diagnostics, ...findings, ...translation.diagnostics] };
+}
+
+/** What the file itself gives, before it is translated. */
+type Expanded = Pick<ReadConfig, 'original' | 'env' | 'secrets' | 'files' | 'sha256'>;
+
+/** Puts in what the file includes, and its secrets. */
+async function expandOpenClaw(
+  root: LocatedValue,
+  file: string,
+  { cwd, env: given, needSecrets }: ReadConfigOptions,
+): Promise<Expanded & { readonly findings: readonly Diagnostic[] }> {
+  const included = await expandIncludes(root, { file, cwd, env: given });
+  const { env, files } = await openClawEnvironment(included.root, file, given);
+  const { value, secrets, ...read } = await readSecretRefs(included.root, { file, env, needSecrets });
   return {
-    read: {
-      root: translation.root,
-      original,
-      dialect: 'openclaw',
-      inlineMappings: mappingsOf(original, 'openclaw'),
-      runDefaults: gmailRunDefaults(original),
-      reserved: translation.reserved,
-      env,
-      secrets: secrets.secrets,
-      files: [file, ...included.files, ...environment.files, ...secrets.files],
-      sha256: createHash('sha256').update(JSON.stringify(included.root.value)).digest('hex'),
-    },
-    diagnostics: [
-      ...diagnostics,
-      ...included.diagnostics,
-      ...secrets.diagnostics,
-      ...translation.diagnostics,
-    ],
+    original: grafted(value, [], included.root),
+    env,
+    secrets,
+    files: [file, ...included.files, ...files, ...read.files],
+    sha256: createHash('sha256').update(JSON.stringify(included.root.value)).digest('hex'),
+    findings: [...included.diagnostics, ...read.diagnostics],
+  };
+}
+
+function translatedConfig(expanded: Expanded, { root, reserved }: Translation): ReadConfig {
+  const { original } = expanded;
+  return {
+    ...expanded,
+    root,
+    reserved,
+    dialect: 'openclaw',
+    inlineMappings: mappingsOf(original, 'openclaw'),
+    runDefaults: gmailRunDefaults(original),
   };
 }
 
@@ -205,17 +214,4 @@ export async function importOpenClawFile(
     imported: importOpenClaw(read, { into: options.into, env: options.env, diagnostics }),
     diagnostics,
   };
-}
-
-/** Whether a command can be started by its name. */
-function isOnPath(command: string, path: string | undefined): boolean {
-  return (path ?? '').split(delimiter).some((folder) => {
-    if (folder === '') return false;
-    try {
-      accessSync(join(folder, command), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
 }

@@ -107,12 +107,16 @@ function replaceVariables(
 }
 
 /** A name with a space, a hyphen or a dollar, as other tools and hurried hands write it, is a name all the same. */
-function invalidReference(name: string, at: Place): Diagnostic {
-  const meant = name
+function meantName(written: string): string {
+  return written
     .trim()
     .replace(/^(?:env[.:]|\$)/, '')
     .replaceAll(/[\s.-]+/g, '_')
     .slice(0, 80);
+}
+
+function invalidReference(name: string, at: Place): Diagnostic {
+  const meant = meantName(name);
   const found: Diagnostic = {
     severity: 'error',
     code: 'INVALID_REFERENCE',
@@ -128,9 +132,13 @@ function invalidReference(name: string, at: Place): Diagnostic {
     : found;
 }
 
-function reportVariable(run: Run, path: Path, name: string): void {
-  const report = (code: string, message: string, hint: string): void =>
+function reporterAt(run: Run, path: Path): (code: string, message: string, hint: string) => void {
+  return (code, message, hint) =>
     void run.diagnostics.push({ severity: 'error', code, message, at: run.root.place(path), hint });
+}
+
+function reportVariable(run: Run, path: Path, name: string): void {
+  const report = reporterAt(run, path);
   if (!NAME.test(name)) {
     run.diagnostics.push(invalidReference(name, run.root.place(path)));
   } else if (run.options.needSecrets) {
@@ -153,15 +161,9 @@ function resolveFile(run: Run, name: string, path: Path): string {
     return read.secret;
   }
   run.unknown.push(path);
-  if (run.options.needSecrets) {
-    run.diagnostics.push({
-      severity: 'error',
-      code: 'SECRET_FILE_UNREADABLE',
-      message: `the secret file ${name} ${read.problem}`,
-      at: run.root.place(path),
-      hint: read.hint,
-    });
-  }
+  const report = reporterAt(run, path);
+  if (run.options.needSecrets)
+    report('SECRET_FILE_UNREADABLE', `the secret file ${name} ${read.problem}`, read.hint);
   return `{file: ${name}}`;
 }
 
@@ -185,32 +187,35 @@ function nameOf(reference: WrittenReference): string | undefined {
   return typeof reference === 'string' ? /^\$\{([^}]*)\}$/.exec(reference)?.[1] : undefined;
 }
 
+interface Sources extends Pick<ResolveOptions, 'env' | 'directory'> {
+  /** Takes every file that is asked for. */
+  readonly files: string[];
+}
+
+function findSecret(reference: WrittenReference, { env, directory, files }: Sources): string | undefined {
+  if (typeof reference === 'string') {
+    const name = nameOf(reference);
+    return name === undefined || env[name] === '' ? undefined : env[name];
+  }
+  const file = resolve(directory, reference.file);
+  files.push(file);
+  const read = readSecretFile(file);
+  return read.kind === 'read' ? read.secret : undefined;
+}
+
 /** Makes the reader; files are relative to `directory`, that of the configuration. */
-export function createReferenceReader({
-  env,
-  directory,
-}: Pick<ResolveOptions, 'env' | 'directory'>): ReferenceReader {
+export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceReader {
   const secrets: string[] = [];
   const files: string[] = [];
-  const find = (reference: WrittenReference): string | undefined => {
-    if (typeof reference === 'string') {
-      const name = nameOf(reference);
-      return name === undefined || env[name] === '' ? undefined : env[name];
-    }
-    const file = resolve(directory, reference.file);
-    files.push(file);
-    const read = readSecretFile(file);
-    return read.kind === 'read' ? read.secret : undefined;
-  };
   return {
     secrets,
     files,
     near: (reference, besides) => {
       const name = nameOf(reference);
-      return name === undefined ? undefined : nearVariable(name, env, besides.map(nameOf));
+      return name === undefined ? undefined : nearVariable(name, given.env, besides.map(nameOf));
     },
     read: (reference) => {
-      const found = find(reference);
+      const found = findSecret(reference, { ...given, files });
       if (found !== undefined) secrets.push(found);
       return found;
     },

@@ -36,23 +36,30 @@ export function createReporter(root: LocatedValue, diagnostics: Diagnostic[]): R
   return {
     root,
     add: (findings) => void diagnostics.push(...findings),
-    report(code, path, finding) {
-      const { message, hint, severity = 'error', key = false, labels = [], hides = false } = finding;
-      const { replace, value } = finding;
-      const at = root.place(path, key ? 'key' : 'value');
-      const found: Diagnostic = {
-        severity,
-        code,
-        message,
-        at,
-        ...(labels.length === 0 ? {} : { labels }),
-        ...(hint === undefined ? {} : { hint }),
-        ...(hides ? { hides: [root.place(path)] } : {}),
-      };
-      const edit = value === undefined ? undefined : { at, text: value };
-      diagnostics.push(
-        withEdit(found, replace === undefined ? edit : replaceWithin(at, replace.from, replace.to)),
-      );
-    },
+    report: (code, path, finding) => void diagnostics.push(diagnosticAt(root, path, { code, ...finding })),
   };
+}
+
+function diagnosticAt(
+  root: LocatedValue,
+  path: Path,
+  finding: Finding & { readonly code: ConfigCode },
+): Diagnostic {
+  const { code, message, hint, severity = 'error', key = false, labels = [], hides = false } = finding;
+  const at = root.place(path, key ? 'key' : 'value');
+  const found: Diagnostic = {
+    severity,
+    code,
+    message,
+    at,
+    ...(labels.length === 0 ? {} : { labels }),
+    ...(hint === undefined ? {} : { hint }),
+    ...(hides ? { hides: [root.place(path)] } : {}),
+  };
+  return withEdit(found, editOf(finding, at));
+}
+
+function editOf({ replace, value }: Finding, at: Place): ReturnType<typeof replaceWithin> {
+  if (replace !== undefined) return replaceWithin(at, replace.from, replace.to);
+  return value === undefined ? undefined : { at, text: value };
 }

@@ -2,24 +2,19 @@ import { CHANNEL_ALIASES, CHANNEL_IDS, LAST_CHANNEL } from '../action.ts';
 import { didYouMean, type Path } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Reporter } from './reporter.ts';
+import type { Settings } from './settings.ts';
 
 /** `channels` by id with aliases resolved. An id that is not built in needs a plugin. */
-export function resolveChannels(
-  file: ConfigFile,
-  reporter: Reporter,
-): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
-  const channels: Record<string, Readonly<Record<string, unknown>>> = {};
+export function resolveChannels(file: ConfigFile, reporter: Reporter): Settings['channels'] {
+  const channels: Record<string, Settings['channels'][string]> = {};
   const writtenAs = new Map<string, string>();
   for (const [name, settings] of Object.entries(file.channels)) {
     const path: Path = ['channels', name];
     const id = idOf(name);
     const first = writtenAs.get(id);
     if (first !== undefined) {
-      reporter.report('DUPLICATE_CHANNEL', path, {
-        key: true,
-        message: `"${name}" and "${first}" are two names of the same channel`,
-        hint: `keep "${id}"`,
-      });
+      const message = `"${name}" and "${first}" are two names of the same channel`;
+      reporter.report('DUPLICATE_CHANNEL', path, { key: true, message, hint: `keep "${id}"` });
       continue;
     }
     writtenAs.set(id, name);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { fromZodError } from '../document/document.ts';
+import { isLoopback } from './loopback.ts';
 import { mailSchema, type MailBlock } from './mail-schema.ts';
 import type { Reporter } from './reporter.ts';
 
@@ -17,12 +18,7 @@ export function resolveMail(
 ): MailBlock | undefined {
   if (block === undefined) return undefined;
   if (block['version'] !== VERSION) {
-    reporter.report('MAIL_BLOCK_IGNORED', ['hooks', 'mail'], {
-      key: true,
-      severity: 'warning',
-      message: `hooks.mail is not of version ${String(VERSION)}: no mailbox is read`,
-      hint: 'write it again with "sluice webhooks mail setup"',
-    });
+    reportVersion(reporter);
     return undefined;
   }
   const parsed = placedSchema.safeParse({ hooks: { mail: block } });
@@ -33,6 +29,15 @@ export function resolveMail(
   const { mail } = parsed.data.hooks;
   reportUnencrypted(mail, reporter);
   return withPaths(mail, directory);
+}
+
+function reportVersion(reporter: Reporter): void {
+  reporter.report('MAIL_BLOCK_IGNORED', ['hooks', 'mail'], {
+    key: true,
+    severity: 'warning',
+    message: `hooks.mail is not of version ${String(VERSION)}: no mailbox is read`,
+    hint: 'write it again with "sluice webhooks mail setup"',
+  });
 }
 
 /** What is wrong with a block that is going to be written; undefined where it can be. */
@@ -61,10 +66,6 @@ function reportUnencrypted(mail: MailBlock, reporter: Reporter): void {
     message: clearText(mail),
     hint: UNENCRYPTED_HINT,
   });
-}
-
-function isLoopback(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }
 
 function withPaths(mail: MailBlock, directory: string): MailBlock {

@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
 import { didYouMean, holdsCredentials, type Path } from '../document/document.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Models } from './models.ts';
 import type { Reporter } from './reporter.ts';
 import { AGENT_KINDS, type RunnerFile } from './runner-schema.ts';
-import type { GatewaySettings, ProviderSettings, RunnerSettings } from './settings.ts';
+import { runnerSettings } from './runner-settings.ts';
+import type { GatewaySettings, RunnerSettings } from './settings.ts';
 
 interface RunnerContext {
   readonly reporter: Reporter;
@@ -16,8 +14,6 @@ interface RunnerContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly models: Models;
 }
-
-type Named = Pick<RunnerContext, 'directory' | 'env' | 'models'> & { readonly name: string };
 
 /** The name under which a runner written at `gateway.runner` itself is kept. */
 const INLINE_NAME = 'default';
@@ -31,31 +27,39 @@ export function resolveRunners(
   context: RunnerContext,
 ): Pick<GatewaySettings, 'runner' | 'runners'> {
   const { reporter } = context;
-  const runners: Record<string, RunnerSettings> = { echo: { kind: 'echo' } };
-  const paths = new Map<string, Path>();
-  const add = (name: string, runner: RunnerFile, path: Path): void => {
-    runners[name] = runnerSettings(runner, { ...context, name });
-    paths.set(name, path);
-    checkArguments(runner, path, reporter);
-  };
-  for (const [name, runner] of Object.entries(gateway.runners))
-    add(name, runner, ['gateway', 'runners', name]);
-  if (typeof gateway.runner === 'object') {
-    if (paths.has(INLINE_NAME)) {
-      reporter.report('DUPLICATE_RUNNER', ['gateway', 'runners', INLINE_NAME], {
-        key: true,
-        message: `the name "${INLINE_NAME}" is taken by the runner written at gateway.runner`,
-        hint: 'give one of the two another name under gateway.runners, and put that name at gateway.runner',
-      });
-    }
-    add(INLINE_NAME, gateway.runner, ['gateway', 'runner']);
-  }
+  const { runners, paths } = allRunners(gateway, context);
   const runner = typeof gateway.runner === 'string' ? gateway.runner : INLINE_NAME;
   checkName(runner, ['gateway', 'runner'], runners, reporter);
   const heartbeat = gateway.heartbeat.runner;
   if (heartbeat !== undefined) checkName(heartbeat, ['gateway', 'heartbeat', 'runner'], runners, reporter);
   checkModels({ gateway, runner, runners, paths }, context);
   return { runner, runners };
+}
+
+/** Every runner by its name, and where it is written. */
+function allRunners(gateway: ConfigFile['gateway'], context: RunnerContext): NamedRunners {
+  const runners: Record<string, RunnerSettings> = { echo: { kind: 'echo' } };
+  const paths = new Map<string, Path>();
+  const add = (name: string, runner: RunnerFile, path: Path): void => {
+    runners[name] = runnerSettings(runner, { ...context, name });
+    paths.set(name, path);
+    checkArguments(runner, path, context.reporter);
+  };
+  for (const [name, runner] of Object.entries(gateway.runners))
+    add(name, runner, ['gateway', 'runners', name]);
+  if (typeof gateway.runner === 'object') {
+    if (paths.has(INLINE_NAME)) reportTaken(context.reporter);
+    add(INLINE_NAME, gateway.runner, ['gateway', 'runner']);
+  }
+  return { runners, paths };
+}
+
+function reportTaken(reporter: Reporter): void {
+  reporter.report('DUPLICATE_RUNNER', ['gateway', 'runners', INLINE_NAME], {
+    key: true,
+    message: `the name "${INLINE_NAME}" is taken by the runner written at gateway.runner`,
+    hint: 'give one of the two another name under gateway.runners, and put that name at gateway.runner',
+  });
 }
 
 /** Every user of the machine reads the arguments of its processes; a session key is made of the payload. */
@@ -82,27 +86,37 @@ function checkName(
   const message = hides
     ? 'there is no runner of this name, which is a command line with a secret in it'
     : `there is no runner "${name.slice(0, 80)}"`;
-  const near = didYouMean(name, Object.keys(runners));
-  if (near !== undefined) {
-    const replace = { from: name, to: near };
-    reporter.report('UNKNOWN_RUNNER', path, { message, hint: `did you mean "${near}"?`, replace });
-    return;
-  }
+  const names = Object.keys(runners);
+  const near = didYouMean(name, names);
   const meant = path.at(-2) === 'gateway' ? meantRunner(name) : undefined;
-  const known = `the runners are: ${Object.keys(runners).join(', ')}; further ones are keys of gateway.runners`;
-  reporter.report('UNKNOWN_RUNNER', path, {
-    message,
-    hides,
+  const remedy = near === undefined ? { ...runnerRemedy(names, meant), hides } : nearRemedy(name, near);
+  reporter.report('UNKNOWN_RUNNER', path, { message, ...remedy });
+}
+
+type Remedy = Pick<Parameters<Reporter['report']>[2], 'hint' | 'replace' | 'value'>;
+
+function nearRemedy(name: string, near: string): Remedy {
+  return { hint: `did you mean "${near}"?`, replace: { from: name, to: near } };
+}
+
+function runnerRemedy(names: readonly string[], meant: MeantRunner | undefined): Remedy {
+  const known = `the runners are: ${names.join(', ')}; further ones are keys of gateway.runners`;
+  return {
     hint: meant === undefined ? known : `write runner: ${meant.text}`,
     value: meant?.isCertain === true ? meant.text : undefined,
-  });
+  };
+}
+
+interface MeantRunner {
+  readonly text: string;
+  readonly isCertain: boolean;
 }
 
 const AGENTS: readonly string[] = [...AGENT_KINDS, 'openclaw'];
 const MAX_SHOWN = 80;
 
 /** The runner itself, where its kind or a command line stands in the place of a name. */
-function meantRunner(written: string): { readonly text: string; readonly isCertain: boolean } | undefined {
+function meantRunner(written: string): MeantRunner | undefined {
   const [program = '', ...rest] = wordsOf(written);
   const kind = program.toLowerCase();
   if (AGENTS.includes(kind)) return { text: `{kind: ${kind}}`, isCertain: rest.length === 0 };
@@ -136,11 +150,14 @@ function checkModels(run: CheckedRunners, context: RunnerContext): void {
   }
 }
 
-interface CheckedRunners {
-  readonly gateway: ConfigFile['gateway'];
-  readonly runner: string;
+interface NamedRunners {
   readonly runners: Readonly<Record<string, RunnerSettings>>;
   readonly paths: ReadonlyMap<string, Path>;
+}
+
+interface CheckedRunners extends NamedRunners {
+  readonly gateway: ConfigFile['gateway'];
+  readonly runner: string;
 }
 
 type ModelRunner = Extract<RunnerSettings, { readonly kind: 'model' }>;
@@ -198,131 +215,4 @@ function checkModel(
       near === undefined ? `the providers are: ${known.join(', ') || '(none)'}` : `did you mean "${near}/…"?`,
     replace: near === undefined ? undefined : { from: `${provider ?? ''}/`, to: `${near}/` },
   });
-}
-
-function runnerSettings(runner: RunnerFile, context: Named): RunnerSettings {
-  const limits = runner.maxRuns === undefined ? {} : { maxRuns: runner.maxRuns };
-  switch (runner.kind) {
-    case 'echo':
-      return { kind: 'echo', ...limits };
-    case 'command':
-      return { ...commandSettings(runner, context), ...limits };
-    case 'claude':
-    case 'codex':
-    case 'gemini':
-    case 'opencode':
-      return { ...agentSettings(runner, context), ...limits };
-    case 'model':
-      return { ...modelSettings(runner, context.models), ...limits };
-    case 'openclaw': {
-      const { command, agent, hooks, passEnv, maxReplyBytes } = runner;
-      const optional = {
-        ...(agent === undefined ? {} : { agent }),
-        ...(hooks === undefined ? {} : { hooks }),
-      };
-      return { kind: 'openclaw', command, passEnv, maxReplyBytes, ...optional, ...limits };
-    }
-    case 'forward':
-      return {
-        kind: 'forward',
-        url: runner.url,
-        token: runner.token,
-        forwardSummaries: runner.forwardSummaries,
-        ...limits,
-      };
-  }
-}
-
-function commandSettings(
-  runner: Extract<RunnerFile, { kind: 'command' }>,
-  context: Named,
-): Extract<RunnerSettings, { kind: 'command' }> {
-  const { argv, prompt, env, passEnv, retryExitCodes, maxReplyBytes, replyPath, model } = runner;
-  const [file = '', ...args] = argv;
-  return {
-    kind: 'command',
-    argv: [programPath(file, context.directory), ...args],
-    prompt,
-    env,
-    passEnv,
-    retryExitCodes,
-    maxReplyBytes,
-    ...(replyPath === undefined ? {} : { replyPath }),
-    ...(model === undefined ? {} : { model: context.models.resolve(model) }),
-    // Without a word it stays where it always was; `check` says what is wrong with that.
-    ...workingFolder(runner.cwd ?? '.', context),
-  };
-}
-
-function agentSettings(
-  runner: Extract<RunnerFile, { kind: 'claude' | 'codex' | 'gemini' | 'opencode' }>,
-  context: Named,
-): Extract<RunnerSettings, { kind: 'agent' }> {
-  const { kind, access, argv, env, passEnv, maxReplyBytes, model } = runner;
-  return {
-    kind: 'agent',
-    agent: kind,
-    command: programPath(runner.command ?? kind, context.directory),
-    sessions: stateFolder('sessions', context),
-    access,
-    argv,
-    env,
-    passEnv,
-    maxReplyBytes,
-    ...(model === undefined ? {} : { model: context.models.resolve(model) }),
-    ...workingFolder(runner.cwd ?? PRIVATE, context),
-  };
-}
-
-function modelSettings(
-  runner: Extract<RunnerFile, { kind: 'model' }>,
-  models: Models,
-): Extract<RunnerSettings, { kind: 'model' }> {
-  const { system, maxOutputTokens, model } = runner;
-  const providers = Object.entries(runner.providers).map(
-    ([name, provider]) => [name, providerSettings(provider)] as const,
-  );
-  return {
-    kind: 'model',
-    providers: Object.fromEntries(providers),
-    ...(model === undefined ? {} : { model: models.resolve(model) }),
-    ...(system === undefined ? {} : { system }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-  };
-}
-
-/** `cwd` in the file: a private folder per conversation. */
-const PRIVATE = 'private';
-
-/** A program with a folder in its name is looked for from the configuration, wherever the command then works. */
-function programPath(file: string, directory: string): string {
-  return /^\.{1,2}\/|^[^/{]+\//.test(file) ? resolve(directory, file) : file;
-}
-
-function workingFolder(
-  cwd: string,
-  { directory, env, name }: Named,
-): { readonly cwd: string } | { readonly privateFolders: string } {
-  if (cwd !== PRIVATE) return { cwd: resolve(directory, cwd) };
-  return { privateFolders: stateFolder('work', { directory, env, name }) };
-}
-
-/** Where the service keeps things for a runner of this configuration: below `$XDG_STATE_HOME/sluice`. */
-function stateFolder(what: 'work' | 'sessions', { directory, env, name }: Omit<Named, 'models'>): string {
-  const given = env['XDG_STATE_HOME'] ?? '';
-  // A relative path is to be ignored (XDG Base Directory Specification).
-  const state = isAbsolute(given) ? given : join(env['HOME'] ?? homedir(), '.local/state');
-  const service = createHash('sha256').update(directory).digest('hex').slice(0, 12);
-  return join(state, 'sluice', what, service, name.replaceAll(/[^\w.-]|^\.+/g, '_'));
-}
-
-type ProviderFile = Extract<RunnerFile, { kind: 'model' }>['providers'][string];
-
-function providerSettings({ kind, baseUrl, apiKey, reasoning }: ProviderFile): ProviderSettings {
-  return {
-    kind,
-    reasoning: reasoning ?? kind !== 'openai-compatible',
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-  };
 }

@@ -9,33 +9,45 @@ export function storageUrl(
 ): string {
   const file = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
   if (file !== undefined) return `sqlite:${resolve(context.directory, file)}`;
-  const report = (message: string, hint: string, replace?: { from: string; to: string }): void =>
-    context.reporter.report('INVALID_STORAGE_URL', ['storage', 'url'], { message, hint, replace });
-  if (!/^postgres(?:ql)?:/.test(url)) {
-    // A path alone, or sqlite's own way of writing an address.
-    const [, path = ''] =
-      /^(?:sqlite:\/\/(?:\/(?=\/|\.))?|file:(?:\/\/)?)?((?:\.{0,2}\/)?[\w./-]+\.(?:db|sqlite3?))$/.exec(
-        url,
-      ) ?? [];
-    report(
-      'storage.url is not the address of a store, expected sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE',
-      path === ''
-        ? 'write sqlite: and the path of a file, or remove storage.url: the default is sqlite:./.sluice/sluice.db'
-        : `write sqlite:${path}`,
-      path === '' ? undefined : { from: url, to: `sqlite:${path}` },
-    );
-  } else if (!isDatabaseUrl(url)) {
-    report(
-      'storage.url is not the address of a PostgreSQL database, expected postgres://USER:PASSWORD@HOST/DATABASE',
-      'characters such as @ / : # in a password are written as %40 %2F %3A %23; keep the address in a variable: url: ${DATABASE_URL}',
-    );
-  } else if (findMissingPackages(['pg'], import.meta.url).length > 0) {
-    report(
-      explainMissingPackages('a store in PostgreSQL', ['pg']),
-      'install it where Sluice is installed, or use a file: sqlite:FILE',
-    );
-  }
+  const problem = problemOf(url);
+  if (problem !== undefined) context.reporter.report('INVALID_STORAGE_URL', ['storage', 'url'], problem);
   return url;
+}
+
+interface Problem {
+  readonly message: string;
+  readonly hint: string;
+  readonly replace?: { readonly from: string; readonly to: string };
+}
+
+function problemOf(url: string): Problem | undefined {
+  if (!/^postgres(?:ql)?:/.test(url)) return notAStore(url);
+  if (!isDatabaseUrl(url)) return NOT_A_DATABASE;
+  if (findMissingPackages(['pg'], import.meta.url).length === 0) return undefined;
+  return {
+    message: explainMissingPackages('a store in PostgreSQL', ['pg']),
+    hint: 'install it where Sluice is installed, or use a file: sqlite:FILE',
+  };
+}
+
+const NOT_A_DATABASE: Problem = {
+  message:
+    'storage.url is not the address of a PostgreSQL database, expected postgres://USER:PASSWORD@HOST/DATABASE',
+  hint: 'characters such as @ / : # in a password are written as %40 %2F %3A %23; keep the address in a variable: url: ${DATABASE_URL}',
+};
+
+/** A path alone, or sqlite's own way of writing an address. */
+const FILE = /^(?:sqlite:\/\/(?:\/(?=\/|\.))?|file:(?:\/\/)?)?((?:\.{0,2}\/)?[\w./-]+\.(?:db|sqlite3?))$/;
+
+function notAStore(url: string): Problem {
+  const message =
+    'storage.url is not the address of a store, expected sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE';
+  const path = FILE.exec(url)?.[1];
+  if (path !== undefined)
+    return { message, hint: `write sqlite:${path}`, replace: { from: url, to: `sqlite:${path}` } };
+  const hint =
+    'write sqlite: and the path of a file, or remove storage.url: the default is sqlite:./.sluice/sluice.db';
+  return { message, hint };
 }
 
 /** Whether it names a host, or a socket, and a database. */

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { namesMainSession } from '../action.ts';
-import { didYouMean, type Path } from '../document/document.ts';
+import type { Path } from '../document/document.ts';
 import { resolveChannels, resolveChannelId } from './resolve-channels.ts';
 import type { ConfigFile } from './config-schema.ts';
-import { resolveMail } from './resolve-mail.ts';
+import { hooksSettings, type SettingsContext } from './hooks-settings.ts';
+import { isLoopback } from './loopback.ts';
 import { resolveModels } from './models.ts';
 import type { Reporter } from './reporter.ts';
 import { storageUrl } from './storage-url.ts';
@@ -13,30 +13,13 @@ import {
   type StorageSettings,
   DEFAULT_PORT,
   type GatewaySettings,
-  type HooksSettings,
   type ServerSettings,
   type Settings,
 } from './settings.ts';
 
-export interface SettingsContext {
-  readonly reporter: Reporter;
-  /** Directory of the file. */
-  readonly directory: string;
-  /** The service's environment. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly isOpenClaw: boolean;
-  readonly dev: boolean;
-}
-
-/** Built-in presets; `gmail` is `mail` answering on `/gmail` too. */
-const PRESETS: readonly string[] = ['mail', 'gmail'];
-
 /** What the main session is told where the file says nothing. */
 const DEFAULT_HEARTBEAT_INSTRUCTIONS =
   'Look at the events below. A run whose reply was sent, as its line says, needs nothing more. If one of them needs something done or said, do it or say it; if nothing needs attention, answer HEARTBEAT_OK and nothing else.';
-
-/** What an OpenClaw gateway takes on its gmail path: 100 mails of 20,000 bytes, escaped, with their metadata. */
-const GMAIL_BODY_BYTES = 100 * (3 * 20_000 + 8192);
 
 /** Fills in what depends on other keys or on the file's place, and reports what a schema cannot see. */
 export function toSettings(file: ConfigFile, context: SettingsContext): Settings {
@@ -53,11 +36,12 @@ export function toSettings(file: ConfigFile, context: SettingsContext): Settings
     storage: storageSettings(file, context),
     metrics: file.metrics,
     console: consoleSettings(file, context.reporter),
-    log: {
-      level: file.log.level,
-      ...(file.log.format === undefined ? {} : { format: file.log.format }),
-    },
+    log: logSettings(file),
   };
+}
+
+function logSettings({ log: { level, format } }: ConfigFile): Settings['log'] {
+  return format === undefined ? { level } : { level, format };
 }
 
 function agentDefaults(
@@ -88,149 +72,6 @@ function reportEcho({ runner, runners }: GatewaySettings, { reporter, isOpenClaw
   });
 }
 
-function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSettings {
-  const { reporter, directory, isOpenClaw } = context;
-  if (!hooks.enabled) {
-    reporter.report('HOOKS_DISABLED', ['hooks', 'enabled'], {
-      severity: 'warning',
-      message: 'hooks are off: every path is answered 404',
-      hint: 'set hooks.enabled to true',
-    });
-  }
-  const mail = resolveMail(hooks.mail, context);
-  checkSessionKeys(hooks.sessionKeys, context);
-  const { transformsDir = isOpenClaw ? 'hooks/transforms' : 'transforms' } = hooks;
-  return {
-    enabled: hooks.enabled,
-    token: hooks.token,
-    previousTokens: hooks.previousTokens,
-    path: hooksPath(hooks.path, reporter),
-    presets: presetNames(hooks.presets, reporter),
-    mappingsDir: resolve(directory, hooks.mappingsDir ?? 'mappings'),
-    transformsDir: resolve(directory, transformsDir),
-    maxBodyBytes: hooks.maxBodyBytes,
-    maxBodyBytesByName:
-      isOpenClaw && hooks.maxBodyBytes < GMAIL_BODY_BYTES ? { gmail: GMAIL_BODY_BYTES } : {},
-    limits: hooks.limits,
-    queryToken: hooks.queryToken,
-    authFailuresPerMinute: hooks.authFailuresPerMinute,
-    lenient: hooks.lenient ?? isOpenClaw,
-    defaults: runDefaults(hooks.defaults),
-    unmatched: hooks.unmatched,
-    dialect: isOpenClaw ? 'openclaw' : 'sluice',
-    exposeRuns: hooks.exposeRuns,
-    sessionKeys: sessionKeySettings(hooks.sessionKeys),
-    agents: agentsSettings(hooks.agents, context),
-    ...(mail === undefined ? {} : { mail }),
-  };
-}
-
-function sessionKeySettings({
-  default: standard,
-  ...keys
-}: ConfigFile['hooks']['sessionKeys']): HooksSettings['sessionKeys'] {
-  return standard === undefined ? keys : { ...keys, default: standard };
-}
-
-function checkSessionKeys(
-  keys: ConfigFile['hooks']['sessionKeys'],
-  { reporter, isOpenClaw }: SettingsContext,
-): void {
-  const { default: standard } = keys;
-  if (standard !== undefined && namesMainSession(standard.trim())) {
-    reporter.report('MAIN_SESSION_KEY', ['hooks', 'sessionKeys', 'default'], {
-      message: 'hooks.sessionKeys.default is the key of the main session, which hooks may not use',
-      hint: 'choose another key, such as hook:default, or remove it: then each run has a session of its own',
-    });
-  }
-  if (isOpenClaw) checkDefaultKey(keys, reporter);
-}
-
-/** There a default key outside the allowed prefixes keeps the gateway from starting; here, too. */
-function checkDefaultKey(
-  { default: key, allowedPrefixes }: ConfigFile['hooks']['sessionKeys'],
-  reporter: Reporter,
-): void {
-  const prefixes = allowedPrefixes
-    .map((prefix) => prefix.trim().toLowerCase())
-    .filter((prefix) => prefix !== '');
-  const written = (key ?? 'hook:').toLowerCase();
-  if (prefixes.length === 0 || prefixes.some((prefix) => written.startsWith(prefix))) return;
-  reporter.report('SESSION_KEY_PREFIX', ['hooks', 'sessionKeys', 'allowedPrefixes'], {
-    message:
-      key === undefined
-        ? 'the allowed prefixes lack "hook:", with which generated session keys begin'
-        : `the default session key "${key.slice(0, 80)}" begins with none of the allowed prefixes`,
-    hint:
-      key === undefined
-        ? 'add "hook:", or set a default session key'
-        : 'add its prefix, or choose another default',
-  });
-}
-
-function runDefaults({ limits, ...rest }: ConfigFile['hooks']['defaults']): HooksSettings['defaults'] {
-  return limits === undefined ? rest : { ...rest, limits };
-}
-
-/** The agents a hook may name; every name has to lead somewhere. */
-function agentsSettings(
-  { runners, default: standard, allowed }: ConfigFile['hooks']['agents'],
-  { reporter }: SettingsContext,
-): HooksSettings['agents'] {
-  if (standard !== undefined && !Object.hasOwn(runners, standard)) {
-    const near = didYouMean(standard, Object.keys(runners));
-    reporter.report('UNKNOWN_AGENT', ['hooks', 'agents', 'default'], {
-      message: `there is no agent "${standard.slice(0, 80)}" in hooks.agents.runners`,
-      hint:
-        near === undefined
-          ? `the agents are: ${Object.keys(runners).join(', ') || '(none)'}`
-          : `did you mean "${near}"?`,
-      replace: near === undefined ? undefined : { from: standard, to: near },
-    });
-  }
-  return {
-    runners,
-    ...(standard === undefined ? {} : { default: standard }),
-    ...(allowed === undefined ? {} : { allowed }),
-  };
-}
-
-/** The path with a leading slash and no trailing ones. */
-function hooksPath(written: string, reporter: Reporter): string {
-  const path = `/${written.replaceAll(/^\/+|\/+$/g, '')}`;
-  const problem = hooksPathProblem(path);
-  if (problem !== undefined) {
-    reporter.report('INVALID_HOOKS_PATH', ['hooks', 'path'], {
-      message: `hooks.path ${problem}`,
-      hint: 'choose a path such as /hooks',
-    });
-  }
-  return path;
-}
-
-function hooksPathProblem(path: string): string | undefined {
-  if (path === '/') return 'must not be the root: hooks need a path such as /hooks';
-  if (path.length > 200) return 'is longer than 200 characters';
-  // RFC 3986, section 3.3: what a path segment can hold without being read as something else.
-  if (!/^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path))
-    return 'has an empty part, or a character that is not allowed in the path of a URL';
-  if (/\/\.{1,2}(?:\/|$)/.test(path)) return 'must not have . or .. as a part';
-  return undefined;
-}
-
-function presetNames(names: readonly string[], reporter: Reporter): readonly string[] {
-  for (const [index, name] of names.entries()) {
-    if (PRESETS.includes(name)) continue;
-    const near = didYouMean(name, PRESETS);
-    reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
-      message: `there is no preset "${name.slice(0, 80)}"`,
-      hint: near === undefined ? `the presets are: ${PRESETS.join(', ')}` : `did you mean "${near}"?`,
-      replace: near === undefined ? undefined : { from: name, to: near },
-    });
-  }
-  return [...new Set(names)];
-}
-
 function serverSettings({ server }: ConfigFile, reporter: Reporter): ServerSettings {
   if (!isLoopback(server.host) && server.trustedProxies.length === 0) {
     reporter.report('EXPOSED_LISTENER', ['server', 'host'], {
@@ -243,39 +84,37 @@ function serverSettings({ server }: ConfigFile, reporter: Reporter): ServerSetti
   return { ...rest, port, health: server.health, ...(publicUrl === undefined ? {} : { publicUrl }) };
 }
 
-function isLoopback(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
-}
-
 function gatewaySettings(
   { gateway }: ConfigFile,
   context: SettingsContext,
   models: ReturnType<typeof resolveModels>,
 ): GatewaySettings {
   const { reporter, directory } = context;
-  const { alerts, main, workFolders } = gateway;
-  const channelAt = (channel: string, path: Path): string => resolveChannelId(channel, { reporter, path });
+  const { token, maxRuns, maxRunsPerMapping, holdHours, events, sessions } = gateway;
+  const written = { token, maxRuns, maxRunsPerMapping, holdHours, events, sessions };
+  const folders = Object.entries(gateway.workFolders);
   return {
-    token: gateway.token,
+    ...written,
     ...resolveRunners(gateway, { ...context, models }),
-    maxRuns: gateway.maxRuns,
-    maxRunsPerMapping: gateway.maxRunsPerMapping,
-    workFolders: Object.fromEntries(
-      Object.entries(workFolders).map(([name, folder]) => [name, resolve(directory, folder)]),
-    ),
-    holdHours: gateway.holdHours,
+    ...targetSettings(gateway, reporter),
+    workFolders: Object.fromEntries(folders.map(([name, folder]) => [name, resolve(directory, folder)])),
     heartbeat: heartbeatSettings(gateway.heartbeat, models),
-    events: gateway.events,
-    main: {
-      channel: main.channel === undefined ? undefined : channelAt(main.channel, MAIN_CHANNEL),
-      to: main.to === undefined ? undefined : String(main.to),
-    },
-    sessions: gateway.sessions,
-    ...(alerts === undefined
-      ? {}
-      : { alerts: { ...alerts, channel: channelAt(alerts.channel, ['gateway', 'alerts', 'channel']) } }),
     callbackSecret: callbackSecret(gateway.callbackSecret, reporter),
   };
+}
+
+/** Where messages go that are no reply to a hook, with channels by their ids. */
+function targetSettings(
+  { main: { channel, to }, alerts }: ConfigFile['gateway'],
+  reporter: Reporter,
+): Pick<GatewaySettings, 'main' | 'alerts'> {
+  const channelAt = (name: string, path: Path): string => resolveChannelId(name, { reporter, path });
+  const main = {
+    channel: channel === undefined ? undefined : channelAt(channel, MAIN_CHANNEL),
+    to: to === undefined ? undefined : String(to),
+  };
+  if (alerts === undefined) return { main };
+  return { main, alerts: { ...alerts, channel: channelAt(alerts.channel, ALERTS_CHANNEL) } };
 }
 
 function heartbeatSettings(
@@ -294,6 +133,7 @@ function heartbeatSettings(
 }
 
 const MAIN_CHANNEL: Path = ['gateway', 'main', 'channel'];
+const ALERTS_CHANNEL: Path = ['gateway', 'alerts', 'channel'];
 
 /** Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes. */
 function callbackSecret(secret: string | undefined, reporter: Reporter): string | undefined {

@@ -2,7 +2,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import { printYaml, type Diagnostic, type LocatedValue } from '../../document/document.ts';
 import type { InlineMapping, RunDefaults } from '../settings.ts';
 import { isRecord } from './graft.ts';
-import { importMapping } from './import-mappings.ts';
+import { importMapping, type ImportedMapping } from './import-mappings.ts';
 
 /** A file to be written; a secret is readable by its owner only. */
 export interface ImportedFile {
@@ -52,19 +52,27 @@ export function importOpenClaw(
   const value = structuredClone(read.root.value) as Record<string, unknown>;
   const hooks = importedHooks(value['hooks'], into);
   const config = withoutSecrets(run, { ...value, hooks: { lenient: true, ...hooks } }, []);
-  const imported = read.inlineMappings.flatMap(({ value: entry }, index) => {
-    const one = importMapping(entry.value, index, runnerFinder(hooks));
-    return one === undefined ? [] : [one];
-  });
+  const imported = importMappings(read.inlineMappings, hooks);
   const mappings = imported.map(({ mapping }) => mapping);
-  const ofMappings = (remarks: 'changed' | 'lost'): readonly string[] =>
-    imported.flatMap((one) => one[remarks].map((text) => `${nameOf(one.mapping)}: ${text}`));
   return {
     files: [...writtenFiles(config, mappings), ...secretFiles(run)],
     kept: [...Object.keys(config as object), ...mappings.map(nameOf)],
-    changed: [...run.changed, ...prefixRemark(hooks), ...ofMappings('changed')],
-    lost: [...lostOutside(read, diagnostics), ...ofMappings('lost')],
+    changed: [...run.changed, ...prefixRemark(hooks), ...remarksOf(imported, 'changed')],
+    lost: [...lostOutside(read, diagnostics), ...remarksOf(imported, 'lost')],
   };
+}
+
+function importMappings(
+  written: readonly InlineMapping[],
+  hooks: Readonly<Record<string, unknown>>,
+): readonly ImportedMapping[] {
+  return written.flatMap(
+    ({ value: entry }, index) => importMapping(entry.value, index, runnerFinder(hooks)) ?? [],
+  );
+}
+
+function remarksOf(imported: readonly ImportedMapping[], kind: 'changed' | 'lost'): readonly string[] {
+  return imported.flatMap((one) => one[kind].map((text) => `${nameOf(one.mapping)}: ${text}`));
 }
 
 /** The block `hooks` without its mappings, which go into a file of their own; paths are relative to the new folder. */

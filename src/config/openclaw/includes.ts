@@ -128,17 +128,11 @@ async function readInclude(
 ): Promise<{ readonly value: unknown; readonly source: LocatedValue } | undefined> {
   const file = resolve(dirname(position.file), name);
   const refusal = await refusalOf(run, file, position);
-  if (refusal !== undefined) {
-    problem(run, at, refusal);
-    return undefined;
-  }
+  if (refusal !== undefined) return problem(run, at, refusal);
   run.files.push(file);
   const { document, diagnostics } = await readDocument(file, { cwd: run.options.cwd, format: 'json5' });
   const [first] = diagnostics;
-  if (document === undefined && first?.at?.source.text === '') {
-    problem(run, at, first.message);
-    return undefined;
-  }
+  if (document === undefined && first?.at?.source.text === '') return problem(run, at, first.message);
   run.diagnostics.push(...diagnostics);
   if (document === undefined) return undefined;
   const chain = [...position.chain, file];
@@ -195,7 +189,7 @@ function mergeKeys(
   return merged;
 }
 
-function problem(run: Run, at: LocatedValue, message: string): void {
+function problem(run: Run, at: LocatedValue, message: string): undefined {
   run.diagnostics.push({
     severity: 'error',
     code: 'INCLUDE_UNREADABLE',

@@ -74,25 +74,23 @@ async function readRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
     ref.source === 'exec'
       ? 'comes from a program that OpenClaw runs'
       : `is kept in ${ref.source.slice(0, 40)}, which only OpenClaw reads`;
-  report(run, path, `Sluice does not read this secret: it ${what}`);
-  return placeholder(ref);
+  return unread(run, path, { ref, message: `Sluice does not read this secret: it ${what}` });
 }
 
 async function readFileRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
   const provider = ref.provider ?? stringAt(run, ['secrets', 'defaults', 'file']) ?? 'default';
   const shown = `secrets.providers.${provider.slice(0, 80)}`;
   const name = stringAt(run, ['secrets', 'providers', provider, 'path']);
-  if (name === undefined) {
-    report(run, path, `${shown}.path is missing: it says which file holds this secret`);
-    return placeholder(ref);
-  }
+  if (name === undefined)
+    return unread(run, path, {
+      ref,
+      message: `${shown}.path is missing: it says which file holds this secret`,
+    });
   const file = fileNamed(run, name);
   run.files.push(file);
   const found = await valueInFile(file, ref.id, stringAt(run, ['secrets', 'providers', provider, 'mode']));
-  if (found === undefined) {
-    report(run, path, `the file of ${shown} holds no text under this id`);
-    return placeholder(ref);
-  }
+  if (found === undefined)
+    return unread(run, path, { ref, message: `the file of ${shown} holds no text under this id` });
   run.secrets.push(found);
   // A literal `${` of the secret is no reference.
   return found.replaceAll('${', () => '$${');
@@ -129,18 +127,21 @@ function stringAt(run: Run, path: Path): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Stands where a secret is not known. */
-function placeholder(ref: SecretRef): string {
-  return `{${ref.source}: ${ref.id}}`;
+interface Unread {
+  readonly ref: SecretRef;
+  readonly message: string;
 }
 
-function report(run: Run, path: Path, message: string): void {
-  if (!run.options.needSecrets) return;
-  run.diagnostics.push({
-    severity: 'error',
-    code: 'SECRET_REF_UNREADABLE',
-    message,
-    at: run.root.place(path),
-    hint: 'write "${NAME}" here and set that variable for sluice; OpenClaw reads this form, too',
-  });
+/** Says that a secret is not known; returns what stands in its place. */
+function unread({ options, diagnostics, root }: Run, path: Path, { ref, message }: Unread): string {
+  if (options.needSecrets) {
+    diagnostics.push({
+      severity: 'error',
+      code: 'SECRET_REF_UNREADABLE',
+      message,
+      at: root.place(path),
+      hint: 'write "${NAME}" here and set that variable for sluice; OpenClaw reads this form, too',
+    });
+  }
+  return `{${ref.source}: ${ref.id}}`;
 }

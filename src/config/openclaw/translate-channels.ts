@@ -136,24 +136,35 @@ function movesOfChannel(
   const levels: readonly Path[] = account === undefined ? [base] : [[...base, 'accounts', account], base];
   const moves = new Map<string, Move>();
   for (const level of levels) {
-    for (const [there, here] of [...known.keys, ...COMMON]) {
-      const from = [...level, ...there];
-      if (!moves.has(here) && original.at(from).value !== undefined)
-        moves.set(here, { from, to: [...base, here] });
-    }
+    addKeys(original, level, { known, base, moves });
     addFile(original, level, { known, base, moves, directory });
   }
-  const [variable, here] = known.variable ?? [];
-  if (variable !== undefined && here !== undefined && !moves.has(here) && env[variable]) {
-    moves.set(here, { from: base, to: [...base, here], value: `\${${variable}}` });
-  }
+  addVariable({ known, base, moves }, env);
   return moves;
 }
 
-interface FileKey {
+interface Collected {
   readonly known: ChannelKeys;
   readonly base: Path;
+  /** By our names; what is there already stands. */
   readonly moves: Map<string, Move>;
+}
+
+function addKeys(original: LocatedValue, level: Path, { known, base, moves }: Collected): void {
+  for (const [there, here] of [...known.keys, ...COMMON]) {
+    const from = [...level, ...there];
+    if (!moves.has(here) && original.at(from).value !== undefined)
+      moves.set(here, { from, to: [...base, here] });
+  }
+}
+
+function addVariable({ known, base, moves }: Collected, env: ChannelOptions['env']): void {
+  const [variable, here] = known.variable ?? [];
+  if (variable === undefined || here === undefined || moves.has(here) || !env[variable]) return;
+  moves.set(here, { from: base, to: [...base, here], value: `\${${variable}}` });
+}
+
+interface FileKey extends Collected {
   readonly directory: string;
 }
 

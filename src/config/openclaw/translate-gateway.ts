@@ -138,13 +138,16 @@ function translateHeartbeat(original: LocatedValue, base: Path, result: Moves): 
     const from = [...base, ...there];
     if (original.at(from).value !== undefined) result.moves.push({ from, to: [...here, ...to] });
   }
-  const zone: Path = [...base, 'activeHours', 'timezone'];
-  const { value: name } = original.at(zone);
-  // "user" and "local" mean the machine's own zone there.
-  if (typeof name === 'string' && name !== 'user' && name !== 'local') {
-    result.moves.push({ from: zone, to: [...here, 'activeHours', 'timeZone'] });
-  }
+  translateZone(original, base, result);
   translateTarget(original, base, result);
+}
+
+/** "user" and "local" mean the machine's own zone there. */
+function translateZone(original: LocatedValue, base: Path, result: Moves): void {
+  const from: Path = [...base, 'activeHours', 'timezone'];
+  const { value: name } = original.at(from);
+  if (typeof name !== 'string' || name === 'user' || name === 'local') return;
+  result.moves.push({ from, to: ['gateway', 'heartbeat', 'activeHours', 'timeZone'] });
 }
 
 /** `last` and `none` need nothing here; a channel is where the main session starts. */

@@ -1,7 +1,7 @@
 import type { Diagnostic, LocatedValue, Path } from '../../document/document.ts';
 import { recordAt } from './graft.ts';
 import type { RunDefaults } from '../settings.ts';
-import type { Move, Moves } from './moves.ts';
+import type { Loss, Move, Moves } from './moves.ts';
 
 const GMAIL: Path = ['hooks', 'gmail'];
 
@@ -23,26 +23,33 @@ export function translateGmail(original: LocatedValue, result: Moves): void {
   const gmail = recordAt(original, GMAIL);
   if (gmail === undefined) return;
   const { account, topic } = gmail;
-  const project =
-    typeof topic === 'string' ? /^projects\/([^/\s]+)\/topics\/[^/\s]+$/.exec(topic)?.[1] : undefined;
+  const project = projectOf(topic);
   if (typeof account !== 'string' || account === '' || project === undefined) {
-    const lost = 'it needs an account, and a topic such as projects/P/topics/T';
-    result.lost.push({ path: GMAIL, lost });
+    result.lost.push({ path: GMAIL, lost: 'it needs an account, and a topic such as projects/P/topics/T' });
     return;
   }
   result.moves.push(
-    ...Object.entries({ version: 1, kind: 'gmail', run: false, path: 'gmail' }).map(([key, value]) =>
-      mailMove(key, value, GMAIL),
-    ),
+    ...Object.entries(ALWAYS).map(([key, value]) => mailMove(key, value, GMAIL)),
     mailMove('account', account, [...GMAIL, 'account']),
     mailMove('topic', topic, [...GMAIL, 'topic']),
     subscriptionMove(gmail, project),
     ...contentMoves(gmail),
   );
-  for (const key of Object.keys(gmail)) {
+  result.lost.push(...lossesOf(gmail));
+}
+
+/** What every translated mailbox has. */
+const ALWAYS = { version: 1, kind: 'gmail', run: false, path: 'gmail' };
+
+function projectOf(topic: unknown): string | undefined {
+  return typeof topic === 'string' ? /^projects\/([^/\s]+)\/topics\/[^/\s]+$/.exec(topic)?.[1] : undefined;
+}
+
+function lossesOf(gmail: Readonly<Record<string, unknown>>): readonly Loss[] {
+  return Object.keys(gmail).flatMap((key) => {
     const lost = LOST[key];
-    if (lost !== undefined) result.lost.push({ path: [...GMAIL, key], lost });
-  }
+    return lost === undefined ? [] : [{ path: [...GMAIL, key], lost }];
+  });
 }
 
 function mailMove(key: string, value: unknown, from: Path): Move {

@@ -50,17 +50,11 @@ export function translateOpenClaw(original: LocatedValue, options: TranslateOpti
   if (recordAt(original, []) === undefined) return { root: original, reserved: [], diagnostics: [] };
   const result: Moves = { moves: [], lost: [] };
   const unusedHooks = translateHooks(original, options, result);
-  translateGmail(original, result);
-  translateGateway(original, result);
-  translateDefaults(original, result);
-  translateAgents(original, options.hasCommand, result);
-  // An echo of untrusted text is no answer: without an agent nothing goes out.
-  if (hasAgent(original, options)) translateChannels(original, options, result);
+  translateRest(original, options, result);
+  const secrets = gatewaySecrets(original).slice(1);
   return {
     root: rebuilt(original, result.moves),
-    reserved: gatewaySecrets(original)
-      .slice(1)
-      .map((path) => original.at(path)),
+    reserved: secrets.map((path) => original.at(path)),
     diagnostics: [
       ...result.lost.map((loss) => lossFinding(original, loss)),
       ...ignoredKeys(original, unusedHooks),
@@ -69,6 +63,15 @@ export function translateOpenClaw(original: LocatedValue, options: TranslateOpti
       ...addressFinding(original),
     ],
   };
+}
+
+function translateRest(original: LocatedValue, options: TranslateOptions, result: Moves): void {
+  translateGmail(original, result);
+  translateGateway(original, result);
+  translateDefaults(original, result);
+  translateAgents(original, options.hasCommand, result);
+  // An echo of untrusted text is no answer: without an agent nothing goes out.
+  if (hasAgent(original, options)) translateChannels(original, options, result);
 }
 
 /** Moves the keys of `hooks`; returns those nobody reads. */
