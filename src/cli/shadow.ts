@@ -59,8 +59,6 @@ function startListener(
   upstream: URL,
 ): ReturnType<typeof startShadowListener> {
   const { bench, flags } = run;
-  const failure = (url: string, code: string): string =>
-    `502 ${url.split('?', 1)[0] ?? ''}: the other gateway could not be reached (${code})`;
   return startShadowListener({
     host: flags.host ?? '127.0.0.1',
     port: flags.port ?? bench.generation.config.settings.server.port,
@@ -69,7 +67,14 @@ function startListener(
       void look(terminal, run, exchange).catch((error: unknown) =>
         terminal.err(`not looked at: ${String(error)}`),
       ),
-    onFailure: (url, code) => terminal.err(clearControl(failure(url, code), { oneLine: true })),
+    onFailure: (url, code) => terminal.err(unreachedLine(url, code)),
+  });
+}
+
+function unreachedLine(url: string, code: string): string {
+  const [path] = url.split('?', 1);
+  return clearControl(`502 ${path ?? ''}: the other gateway could not be reached (${code})`, {
+    oneLine: true,
   });
 }
 

@@ -8,6 +8,7 @@ import {
   type LoadedConfig,
   type ReferenceReader,
   type RemainingConfig,
+  type WrittenReference,
 } from '../config/config.ts';
 import type { Diagnostic } from '../document/document.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
@@ -227,12 +228,15 @@ function compile(
     hooksPath: hooks.path,
     lenient: hooks.lenient,
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
-    nearReference: references.near,
-    // Files of secrets need not lie where a configuration is checked.
-    ...(needSecrets
-      ? { resolveReference: references.read }
-      : { peekReference: (of) => (typeof of === 'string' ? references.read(of) : undefined) }),
+    ...referencesOf(references, needSecrets),
   });
+}
+
+/** Files of secrets need not lie where a configuration is checked. */
+function referencesOf({ read, near }: ReferenceReader, needSecrets: boolean) {
+  if (needSecrets) return { nearReference: near, resolveReference: read };
+  const peek = (of: WrittenReference) => (typeof of === 'string' ? read(of) : undefined);
+  return { nearReference: near, peekReference: peek };
 }
 
 /** Where mappings come from. */

@@ -1,3 +1,4 @@
+import type { Settings } from '../config/config.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import {
   conversationOwners,
@@ -221,7 +222,7 @@ function openStore(
   prepared: PreparedStorage,
   { role = 'all', version = '', log }: ServiceOptions,
 ): Promise<Storage> {
-  const { storage, gateway } = generation.config.settings;
+  const { storage } = generation.config.settings;
   if (role !== 'all' && storage.url.startsWith('sqlite:')) throw notShared(role);
   return openStorage(storage.url, {
     owners: conversationOwners(generation),
@@ -230,10 +231,17 @@ function openStore(
     replica: { role, version, leaseMs: storage.leaseSeconds * 1000 },
     onWarning: (message) => log.warn({}, message),
     onNote: (message) => log.info({}, message),
-    maxBacklogRuns: storage.maxBacklog.runs,
-    maxBacklogBytes: storage.maxBacklog.bytes,
-    maxPendingEvents: gateway.events.maxPending,
+    ...limitsOf(generation.config.settings),
   });
+}
+
+/** Beyond these the store takes no more work. */
+function limitsOf({ storage: { maxBacklog }, gateway: { events } }: Settings) {
+  return {
+    maxBacklogRuns: maxBacklog.runs,
+    maxBacklogBytes: maxBacklog.bytes,
+    maxPendingEvents: events.maxPending,
+  };
 }
 
 function notShared(role: ServiceRole): Error {
