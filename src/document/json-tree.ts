@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as Momoa from '@humanwhocodes/momoa';
-import type { DocumentNode, StringNode, ValueNode } from '@humanwhocodes/momoa';
+import type { ArrayNode, DocumentNode, ObjectNode, StringNode, ValueNode } from '@humanwhocodes/momoa';
 import type { Diagnostic, SourceText, TextEdit } from './diagnostic.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
@@ -37,25 +37,10 @@ function buildNode(build: Build, node: ValueNode, depth: number): TreeNode | und
   const end = node.loc.end.offset;
   if (!builder.enter(start, depth)) return undefined;
   switch (node.type) {
-    case 'Object': {
-      const object = builder.object(start, end);
-      for (const { name, value } of node.members) {
-        const built = buildNode(build, value, depth + 1);
-        if (built === undefined) return undefined;
-        const key = name.type === 'String' ? name.value : name.name;
-        object.add({ name: key, start: name.loc.start.offset, end: name.loc.end.offset }, built);
-      }
-      return object.build();
-    }
-    case 'Array': {
-      const items: TreeNode[] = [];
-      for (const element of node.elements) {
-        const built = buildNode(build, element.value, depth + 1);
-        if (built === undefined) return undefined;
-        items.push(built);
-      }
-      return { start, end, value: items.map(({ value }) => value), items };
-    }
+    case 'Object':
+      return buildObject(build, node, depth);
+    case 'Array':
+      return buildList(build, node, depth);
     case 'String':
       reportRawControl(build, node);
       return { start, end, value: node.value, text: { style: build.format, start: start + 1, end: end - 1 } };
@@ -67,6 +52,27 @@ function buildNode(build: Build, node: ValueNode, depth: number): TreeNode | und
     case 'Number':
       return numberNode(builder.source.text.slice(start, end), start, end);
   }
+}
+
+function buildObject(build: Build, { members, loc }: ObjectNode, depth: number): TreeNode | undefined {
+  const object = build.builder.object(loc.start.offset, loc.end.offset);
+  for (const { name, value } of members) {
+    const built = buildNode(build, value, depth + 1);
+    if (built === undefined) return undefined;
+    const key = name.type === 'String' ? name.value : name.name;
+    object.add({ name: key, start: name.loc.start.offset, end: name.loc.end.offset }, built);
+  }
+  return object.build();
+}
+
+function buildList(build: Build, { elements, loc }: ArrayNode, depth: number): TreeNode | undefined {
+  const items: TreeNode[] = [];
+  for (const element of elements) {
+    const built = buildNode(build, element.value, depth + 1);
+    if (built === undefined) return undefined;
+    items.push(built);
+  }
+  return { start: loc.start.offset, end: loc.end.offset, value: items.map(({ value }) => value), items };
 }
 
 /** The parser lets raw control characters pass; RFC 8259 section 7 does not. */
