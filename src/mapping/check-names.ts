@@ -174,8 +174,9 @@ export function checkWorkFolder({ source, reporter, options }: Checked): void {
 }
 
 /** A runner is a key of `gateway.runners`. */
-export function checkRunner({ source, reporter, options }: Checked, runners = options.runners): void {
+export function checkRunner({ source, reporter, options }: Checked): void {
   const { runner } = source;
+  const { runners } = options;
   if (runner === undefined || runners === undefined || runners.includes(runner)) return;
   const spelt = didYouMean(runner, runners);
   const near = spelt ?? longerWord(runner, runners);

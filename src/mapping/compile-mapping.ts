@@ -29,8 +29,13 @@ import { compileDebounce } from './compile-debounce.ts';
 import { compileCallback } from './compile-callback.ts';
 import { compileIgnoredSenders } from './compile-ignored-senders.ts';
 import { compileForEach } from './compile-for-each.ts';
-import type { CompiledMapping, CompiledTemplate, DedupeSettings } from './compiled-mapping.ts';
-import { compilePathSettings } from './path-settings.ts';
+import type {
+  CompiledMapping,
+  CompiledTemplate,
+  DedupeSettings,
+  IgnoredSenders,
+} from './compiled-mapping.ts';
+import { compilePathSettings, defined } from './path-settings.ts';
 import { compileOpenClawTemplate } from './template/openclaw-template.ts';
 import type { TemplateCompiler } from './template/template.ts';
 import { toTransformRef } from './transform-ref.ts';
@@ -164,62 +169,74 @@ function withoutKeys(located: LocatedValue, keys: readonly string[]): LocatedVal
 }
 
 function build(compiling: CompilingMapping): CompiledMapping {
-  const { source, located, order, options } = compiling;
-  const { action = 'agent', timeoutSeconds, deliver, instructions } = source;
-  const [right, wrong] = templateKeys(action);
-  const text = template(compiling, right);
-  template(compiling, wrong);
-  const routing = compileRouting(compiling);
-  const transform = transformOf(compiling);
-  const forEach = compileForEach(compiling);
-  const callbackUrl = compileCallback(compiling);
-  const dedupe = compileDedupe(compiling);
-  const debounce = compileDebounce(compiling, (path) => templateAt(compiling, path));
-  const { forEach: _elements, ...whole } = source;
-  const ignoreSenders = compileIgnoredSenders(compiling, (path) =>
-    templateAt({ ...compiling, source: whole }, path),
-  );
-  const fallback = compileFallback(compiling);
-  checkRunner(compiling, options.runners);
-  checkWorkFolder(compiling);
-  const sessionKey = compileSessionKey(compiling);
-  const thinking = template(compiling, 'thinking');
-  if (thinking?.literal !== undefined) checkThinking(compiling, thinking.literal.trim());
+  const { source, located, order, dialect } = compiling;
   const id = source.id ?? `mapping-${order + 1}`;
+  const parts = compileParts(compiling);
   return {
     id,
     hasOwnId: source.id !== undefined,
-    owner: compiling.dialect === 'openclaw' ? 'mappings' : `mapping:${id}`,
+    owner: dialect === 'openclaw' ? 'mappings' : `mapping:${id}`,
     order,
     at: located.place([]),
     idAt: located.place(['id']),
     match: compileMatch(compiling),
-    action,
-    dialect: compiling.dialect,
+    action: source.action ?? 'agent',
+    dialect,
     allowUnsafeExternalContent: source.allowUnsafeExternalContent ?? false,
     ...compilePathSettings(compiling),
-    ...present('name', template(compiling, 'name')),
-    ...present('sessionKey', sessionKey),
-    ...present('instructions', instructions),
-    ...present('text', text),
-    ...present('wakeMode', source.wakeMode),
-    ...present('summary', source.summary),
-    ...present('deliver', deliver),
-    ...routing,
-    ...present('thinking', thinking),
-    ...present('timeoutSeconds', timeoutSeconds),
-    ...present('transform', transform),
-    ...present('forEach', forEach),
-    ...present('runner', source.runner),
-    ...present('cwd', source.cwd),
-    ...present('agentId', agentOf(compiling)),
-    ...present('fallback', fallback),
-    ...present('callbackUrl', callbackUrl),
-    ...present('dedupe', dedupe),
-    ...present('ignoreSenders', ignoreSenders),
-    ...present('limits', source.limits),
-    ...present('debounce', debounce),
+    ...defined({ ...parts, name: template(compiling, 'name'), agentId: agentOf(compiling) }),
   };
+}
+
+/** What a mapping may have and need not, compiled or as it is written. */
+function compileParts(compiling: CompilingMapping) {
+  const { wakeMode, summary, deliver, instructions, timeoutSeconds, runner, cwd, limits } = compiling.source;
+  const compiled = {
+    text: compileText(compiling),
+    ...compileRouting(compiling),
+    transform: transformOf(compiling),
+    forEach: compileForEach(compiling),
+    callbackUrl: compileCallback(compiling),
+    dedupe: compileDedupe(compiling),
+    debounce: compileDebounce(compiling, (path) => templateAt(compiling, path)),
+    ignoreSenders: ignoredSenders(compiling),
+    fallback: compileFallback(compiling),
+  };
+  checkRunner(compiling);
+  checkWorkFolder(compiling);
+  const turn = { sessionKey: compileSessionKey(compiling), thinking: compileThinking(compiling) };
+  return {
+    ...compiled,
+    ...turn,
+    wakeMode,
+    summary,
+    deliver,
+    instructions,
+    timeoutSeconds,
+    runner,
+    cwd,
+    limits,
+  };
+}
+
+function compileText(compiling: CompilingMapping): CompiledTemplate | undefined {
+  const [right, wrong] = templateKeys(compiling.source.action ?? 'agent');
+  const text = template(compiling, right);
+  // What is wrong in the other one is told as well.
+  template(compiling, wrong);
+  return text;
+}
+
+/** Senders are judged once for a request, before `forEach` takes its elements. */
+function ignoredSenders(compiling: CompilingMapping): IgnoredSenders | undefined {
+  const { forEach: _elements, ...source } = compiling.source;
+  return compileIgnoredSenders(compiling, (path) => templateAt({ ...compiling, source }, path));
+}
+
+function compileThinking(compiling: CompilingMapping): CompiledTemplate | undefined {
+  const thinking = template(compiling, 'thinking');
+  if (thinking?.literal !== undefined) checkThinking(compiling, thinking.literal.trim());
+  return thinking;
 }
 
 function transformOf({ source, located, dialect }: CompilingMapping): CompiledMapping['transform'] {
@@ -232,11 +249,6 @@ function compileSessionKey(compiling: CompilingMapping): CompiledTemplate | unde
   if (sessionKey !== undefined) checkConversationOwner(compiling, `mapping-${compiling.order + 1}`);
   if (sessionKey?.literal !== undefined) checkSessionKey(compiling, sessionKey.literal.trim());
   return sessionKey;
-}
-
-/** An object with the key, or without it where there is no value. */
-function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V });
 }
 
 function template(compiling: CompilingMapping, key: keyof MappingSource): CompiledTemplate | undefined {
@@ -270,7 +282,7 @@ function compileRouting(compiling: CompilingMapping): Pick<CompiledMapping, 'cha
     checkRecipient(compiling, ['to'], { channel: channelId, to: to.literal.trim(), options });
   }
   if (model?.literal !== undefined) checkModel(compiling, model.literal.trim());
-  return { ...present('channel', channel), ...present('to', to), ...present('model', model) };
+  return defined({ channel, to, model });
 }
 
 function compileFallback(compiling: CompilingMapping): DeliveryTarget | undefined {
@@ -283,7 +295,7 @@ function compileFallback(compiling: CompilingMapping): DeliveryTarget | undefine
     checkRecipient(compiling, ['fallback', 'to'], { channel, to, options });
   }
   const named = written.trim().toLowerCase();
-  return { channel: CHANNEL_ALIASES[named] ?? named, ...present('to', to) };
+  return { channel: CHANNEL_ALIASES[named] ?? named, ...defined({ to }) };
 }
 
 /** `agentId` of an OpenClaw mapping; one that is not there falls back to the default agent, as in theirs. */

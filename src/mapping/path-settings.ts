@@ -56,7 +56,7 @@ function plainSettings(source: WrittenSettings): PathSettings {
 }
 
 /** The members that have a value. */
-function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+export function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as never;
 }
 

@@ -12,58 +12,77 @@ const EXAMPLE = { var: 'name' };
 /** The hint for an operator that is not known; undefined where it says nothing. */
 export function foreignOperatorHint(operator: string, operands: readonly unknown[]): string | undefined {
   const name = operator.toLowerCase().replaceAll(/[\s_-]/g, '');
+  if (name === 'notin' || name === 'nin') return notInHint(operands);
   const read = readOperand(operands[0]);
   const value = read ?? EXAMPLE;
+  if (PATTERNS.has(name)) return patternHint(value);
+  const formed = FORMS.get(name)?.(value, operands);
+  if (formed === undefined) return undefined;
+  const isWhole = read !== undefined && formed.isKnown;
+  return `write ${isWhole ? '' : 'a rule like '}${shown(formed.rule)}`;
+}
+
+/** Makes the rule for a value that is read; `isKnown` where the operands say all of it. */
+type Form = (
+  value: object,
+  operands: readonly unknown[],
+) => { readonly rule: object; readonly isKnown: boolean };
+
+const startForm: Form = (value, operands) => {
+  const text = textOf(operands);
+  const start = text ?? 'text';
+  return { rule: { '===': [{ substr: [value, 0, start.length] }, start] }, isKnown: text !== undefined };
+};
+
+const endForm: Form = (value, operands) => {
+  const text = textOf(operands);
+  const end = text ?? 'text';
+  return { rule: { '===': [{ substr: [value, -end.length] }, end] }, isKnown: text !== undefined };
+};
+
+const notContainedForm: Form = (value, operands) => {
   const [, wanted] = operands;
-  const text = typeof wanted === 'string' ? wanted : '';
-  const hint = (rule: object, isKnown: boolean): string =>
-    `write ${read === undefined || !isKnown ? 'a rule like ' : ''}${shown(rule)}`;
-  switch (name) {
-    case 'startswith':
-    case 'beginswith':
-    case 'hasprefix': {
-      const isKnown = operands.length === 2 && text !== '';
-      const start = isKnown ? text : 'text';
-      return hint({ '===': [{ substr: [value, 0, start.length] }, start] }, isKnown);
-    }
-    case 'endswith':
-    case 'hassuffix': {
-      const isKnown = operands.length === 2 && text !== '';
-      const end = isKnown ? text : 'text';
-      return hint({ '===': [{ substr: [value, -end.length] }, end] }, isKnown);
-    }
-    case 'notin':
-    case 'nin':
-      return notInHint(operands);
-    case 'notcontains':
-    case 'doesnotcontain': {
-      const isKnown = operands.length === 2 && isConstant(wanted);
-      return hint({ '!': { in: [isKnown ? wanted : 'text', value] } }, isKnown);
-    }
-    case 'exists':
-    case 'isset':
-    case 'defined':
-    case 'present':
-      return hint({ '!!': value }, operands.length === 1);
-    case 'isempty':
-    case 'empty':
-      return hint({ '!': value }, operands.length === 1);
-    case 'between': {
-      const [, from, to] = operands;
-      const isKnown = operands.length === 3 && isBound(from) && isBound(to);
-      return hint({ '<=': isKnown ? [from, value, to] : [0, value, 100] }, isKnown);
-    }
-    case 'regex':
-    case 'regexp':
-    case 'match':
-    case 'matches':
-    case '=~':
-    case 'like':
-    case 'glob':
-      return `conditions know no patterns: a part of a text is found by {"in": ["part", ${shown(value)}]}, its beginning by {"===": [{"substr": [${shown(value)}, 0, 4]}, "part"]}; a pattern needs a transform, which returns null for what it does not want`;
-    default:
-      return undefined;
-  }
+  const isKnown = operands.length === 2 && isConstant(wanted);
+  return { rule: { '!': { in: [isKnown ? wanted : 'text', value] } }, isKnown };
+};
+
+const presentForm: Form = (value, { length }) => ({ rule: { '!!': value }, isKnown: length === 1 });
+
+const emptyForm: Form = (value, { length }) => ({ rule: { '!': value }, isKnown: length === 1 });
+
+const betweenForm: Form = (value, operands) => {
+  const [, from, to] = operands;
+  const isKnown = operands.length === 3 && isBound(from) && isBound(to);
+  return { rule: { '<=': isKnown ? [from, value, to] : [0, value, 100] }, isKnown };
+};
+
+const FORMS: ReadonlyMap<string, Form> = new Map([
+  ['startswith', startForm],
+  ['beginswith', startForm],
+  ['hasprefix', startForm],
+  ['endswith', endForm],
+  ['hassuffix', endForm],
+  ['notcontains', notContainedForm],
+  ['doesnotcontain', notContainedForm],
+  ['exists', presentForm],
+  ['isset', presentForm],
+  ['defined', presentForm],
+  ['present', presentForm],
+  ['isempty', emptyForm],
+  ['empty', emptyForm],
+  ['between', betweenForm],
+]);
+
+const PATTERNS: ReadonlySet<string> = new Set(['regex', 'regexp', 'match', 'matches', '=~', 'like', 'glob']);
+
+function patternHint(value: object): string {
+  return `conditions know no patterns: a part of a text is found by {"in": ["part", ${shown(value)}]}, its beginning by {"===": [{"substr": [${shown(value)}, 0, 4]}, "part"]}; a pattern needs a transform, which returns null for what it does not want`;
+}
+
+/** The text that is looked for, where there are exactly a value and a text. */
+function textOf(operands: readonly unknown[]): string | undefined {
+  const [, wanted] = operands;
+  return operands.length === 2 && typeof wanted === 'string' && wanted !== '' ? wanted : undefined;
 }
 
 /** What an operand reads: a rule as it is, and a text as the name of a variable. */

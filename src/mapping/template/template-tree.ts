@@ -144,18 +144,8 @@ function prepareBlock(
   const length = close === -1 ? opening.text.length : close + 2;
   const index =
     state.blocks.push({ ...opening.at, end: Math.min(opening.at.end, opening.at.start + length) }) - 1;
-  if (!(BLOCK_HELPERS as readonly string[]).includes(name)) reportBlock(state, block, name);
-  else {
-    state.helpers.add(name);
-    if (block.params.length !== 1) {
-      report(state, block.path.loc, {
-        code: 'TEMPLATE_HELPER_USAGE',
-        message: `{{#${name}}} takes one value, found ${block.params.length}`,
-        hint: blockHint(state, block, name),
-      });
-    }
-    checkNamed(state, block.hash, { name, known: name === 'if' || name === 'unless' ? ['includeZero'] : [] });
-  }
+  if ((BLOCK_HELPERS as readonly string[]).includes(name)) checkBlock(state, block, name);
+  else reportBlock(state, block, name);
   const prepared = block.params.map((param) => prepareExpression(state, param, params));
   const { program, inverse } = block;
   const depth = ELEMENT_BLOCKS.includes(name) ? 1 : 0;
@@ -171,6 +161,18 @@ function prepareBlock(
   } as hbs.AST.BlockStatement;
 }
 
+function checkBlock(state: Preparing, block: hbs.AST.BlockStatement, name: string): void {
+  state.helpers.add(name);
+  if (block.params.length !== 1) {
+    report(state, block.path.loc, {
+      code: 'TEMPLATE_HELPER_USAGE',
+      message: `{{#${name}}} takes one value, found ${block.params.length}`,
+      hint: blockHint(state, block, name),
+    });
+  }
+  checkNamed(state, block.hash, { name, known: name === 'if' || name === 'unless' ? ['includeZero'] : [] });
+}
+
 /** A mustache or a sub-expression: a path where it is a lone name, else a call of a helper. */
 function prepareCall(
   state: Preparing,
@@ -181,37 +183,43 @@ function prepareCall(
   const alone = call.params.length === 0 && call.hash === undefined;
   if (alone && call.type === 'MustacheStatement') return prepareExpression(state, path, params);
   if (path.type !== 'PathExpression') {
-    const message = 'only a helper can take arguments';
-    report(state, path.loc, {
-      code: 'TEMPLATE_HELPER_USAGE',
-      message,
-      hint: 'write the name of a helper first: {{upper title}}',
-    });
+    report(state, path.loc, NO_HELPER);
     return path;
   }
-  const { original } = path as hbs.AST.PathExpression;
-  const helper = Object.hasOwn(HELPERS, original) ? HELPERS[original] : undefined;
-  if (helper === undefined) reportHelper(state, path as hbs.AST.PathExpression);
-  else {
-    state.helpers.add(original);
-    checkNamed(state, call.hash, { name: original, known: helper.named ?? [] });
-    checkOrder(state, original, call);
-    checkDateFormat(state, original, call.params);
-    if (helper.counted === true) checkCount(state, original, { second: call.params[1], usage: helper.usage });
-    if (call.params.length < helper.min || call.params.length > helper.max) {
-      report(state, path.loc, {
-        code: 'TEMPLATE_HELPER_USAGE',
-        message: `the helper "${original}" takes ${countText(helper)}, found ${call.params.length}`,
-        hint: `write ${helper.usage}`,
-      });
-    }
-  }
+  checkCall(state, call, path as hbs.AST.PathExpression);
   return {
     ...call,
     type: 'SubExpression',
     params: call.params.map((param) => prepareExpression(state, param, params)),
     hash: prepareHash(state, call.hash, params),
   } as hbs.AST.SubExpression;
+}
+
+const NO_HELPER = {
+  code: 'TEMPLATE_HELPER_USAGE',
+  message: 'only a helper can take arguments',
+  hint: 'write the name of a helper first: {{upper title}}',
+} as const;
+
+function checkCall(
+  state: Preparing,
+  call: hbs.AST.MustacheStatement | hbs.AST.SubExpression,
+  path: hbs.AST.PathExpression,
+): void {
+  const name = path.original;
+  const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
+  if (helper === undefined) return reportHelper(state, path);
+  state.helpers.add(name);
+  checkNamed(state, call.hash, { name, known: helper.named ?? [] });
+  checkOrder(state, name, call);
+  checkDateFormat(state, name, call.params);
+  if (helper.counted === true) checkCount(state, name, { second: call.params[1], usage: helper.usage });
+  if (call.params.length >= helper.min && call.params.length <= helper.max) return;
+  report(state, path.loc, {
+    code: 'TEMPLATE_HELPER_USAGE',
+    message: `the helper "${name}" takes ${countText(helper)}, found ${call.params.length}`,
+    hint: `write ${helper.usage}`,
+  });
 }
 
 function prepareHash(state: Preparing, hash: hbs.AST.Hash | undefined, params: readonly string[]): unknown {
