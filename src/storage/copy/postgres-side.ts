@@ -25,7 +25,7 @@ export async function openPostgresSide(url: string, role: 'source' | 'target'): 
     await refuseUsers(client, place);
     if (role === 'source')
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT one FROM counters FOR UPDATE');
-    return sideOf(client, { url, place });
+    return new PostgresSide(client, url);
   } catch (error) {
     await client?.end().catch(() => undefined);
     throw explainPostgresError(error, place, CHECK_ADDRESS);
@@ -42,68 +42,89 @@ async function refuseUsers(client: Client, place: string): Promise<void> {
   );
 }
 
-function sideOf(client: Client, { url, place }: { readonly url: string; readonly place: string }): CopySide {
-  const ask = async (text: string, values: readonly unknown[] = []): Promise<readonly CopiedRow[]> => {
+class PostgresSide implements CopySide {
+  readonly place: string;
+  readonly #client: Client;
+  readonly #url: string;
+
+  constructor(client: Client, url: string) {
+    this.place = placeOf(url);
+    this.#client = client;
+    this.#url = url;
+  }
+
+  read(table: string, after: readonly SqlValue[] | undefined, limit: number): Promise<CopiedRow[]> {
+    return readRows(this.#ask, table, { after, limit });
+  }
+
+  async count(table: string): Promise<number> {
+    return Number((await this.#ask(`SELECT count(*) AS count FROM ${table}`))[0]?.['count'] ?? 0);
+  }
+
+  async findCopy(): Promise<{ readonly source: string; readonly position: CopyPosition } | undefined> {
+    const [row] = await this.#ask('SELECT source, position FROM store_copy');
+    if (row === undefined) return undefined;
+    const position = JSON.parse(unescapeText(row['position'] as string)) as CopyPosition;
+    return { source: row['source'] as string, position };
+  }
+
+  begin(source: string, position: CopyPosition): Promise<void> {
+    const insert = 'INSERT INTO store_copy (one, source, position) VALUES (1, $1, $2)';
+    return this.#inTransaction(async () => {
+      await this.#ask(`TRUNCATE ${Object.keys(COPIED_TABLES).join(', ')}, store_copy`);
+      await this.#ask(insert, [source, escapeText(JSON.stringify(position))]);
+    });
+  }
+
+  write(table: string, rows: readonly CopiedRow[], position: CopyPosition): Promise<void> {
+    const insert = `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1::json)`;
+    return this.#inTransaction(async () => {
+      const escaped = rows.map((row) => mapTexts(row, escapeText));
+      await this.#ask(insert, [JSON.stringify(escaped)]);
+      await this.#ask('UPDATE store_copy SET position = $1', [escapeText(JSON.stringify(position))]);
+    });
+  }
+
+  async verify(): Promise<readonly string[]> {
+    return verify(this.#url);
+  }
+
+  finish(): Promise<void> {
+    return this.#inTransaction(async () => {
+      for (const [table, [key]] of Object.entries(COPIED_TABLES)) {
+        if (key !== 'seq' || table === 'run_actions') continue;
+        // Numbers go on behind those that were copied.
+        // oxlint-disable-next-line no-await-in-loop
+        await this.#ask(
+          `SELECT setval(pg_get_serial_sequence('${table}', 'seq'), (SELECT coalesce(max(seq), 0) + 1 FROM ${table}), false)`,
+        );
+      }
+      await this.#ask('DELETE FROM store_copy');
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#client.end();
+  }
+
+  readonly #ask: Ask = async (text, values = []) => {
     try {
-      return (await client.query<Record<string, SqlValue>>(text, [...values])).rows;
+      return (await this.#client.query<Record<string, SqlValue>>(text, [...values])).rows;
     } catch (error) {
-      throw explainPostgresError(error, place, CHECK_ADDRESS);
+      throw explainPostgresError(error, this.place, CHECK_ADDRESS);
     }
   };
-  const inTransaction = async (change: () => Promise<void>): Promise<void> => {
-    await ask('BEGIN');
+
+  async #inTransaction(change: () => Promise<void>): Promise<void> {
+    await this.#ask('BEGIN');
     try {
       await change();
-      await ask('COMMIT');
+      await this.#ask('COMMIT');
     } catch (error) {
-      await client.query('ROLLBACK').catch(() => undefined);
+      await this.#client.query('ROLLBACK').catch(() => undefined);
       throw error;
     }
-  };
-  return {
-    place,
-    read: async (table, after, limit) => readRows(ask, table, { after, limit }),
-    count: async (table) => Number((await ask(`SELECT count(*) AS count FROM ${table}`))[0]?.['count'] ?? 0),
-    findCopy: async () => {
-      const [row] = await ask('SELECT source, position FROM store_copy');
-      return (
-        row && {
-          source: row['source'] as string,
-          position: JSON.parse(unescapeText(row['position'] as string)) as CopyPosition,
-        }
-      );
-    },
-    begin: (source, position) =>
-      inTransaction(async () => {
-        await ask(`TRUNCATE ${Object.keys(COPIED_TABLES).join(', ')}, store_copy`);
-        await ask('INSERT INTO store_copy (one, source, position) VALUES (1, $1, $2)', [
-          source,
-          escapeText(JSON.stringify(position)),
-        ]);
-      }),
-    write: (table, rows, position) =>
-      inTransaction(async () => {
-        const escaped = rows.map((row) => mapTexts(row, escapeText));
-        await ask(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1::json)`, [
-          JSON.stringify(escaped),
-        ]);
-        await ask('UPDATE store_copy SET position = $1', [escapeText(JSON.stringify(position))]);
-      }),
-    verify: async () => verify(url),
-    finish: () =>
-      inTransaction(async () => {
-        for (const [table, [key]] of Object.entries(COPIED_TABLES)) {
-          if (key !== 'seq' || table === 'run_actions') continue;
-          // Numbers go on behind those that were copied.
-          // oxlint-disable-next-line no-await-in-loop
-          await ask(
-            `SELECT setval(pg_get_serial_sequence('${table}', 'seq'), (SELECT coalesce(max(seq), 0) + 1 FROM ${table}), false)`,
-          );
-        }
-        await ask('DELETE FROM store_copy');
-      }),
-    close: () => client.end(),
-  };
+  }
 }
 
 type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly CopiedRow[]>;

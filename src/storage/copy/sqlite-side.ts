@@ -3,7 +3,7 @@ import { findBroken } from '../engine/invariants.ts';
 import type { SqlValue } from '../engine/statements.ts';
 import { explainSqliteError } from '../sqlite/sqlite-errors.ts';
 import { connect, createFile, examineFile, makeFolder } from '../sqlite/worker/database-file.ts';
-import { takePerformerLock } from '../sqlite/worker/performer-lock.ts';
+import { type PerformerLock, takePerformerLock } from '../sqlite/worker/performer-lock.ts';
 import { SqliteStatements } from '../sqlite/worker/sqlite-statements.ts';
 import { StorageError } from '../storage-error.ts';
 import { COPIED_TABLES, type CopiedRow, type CopyPosition, type CopySide } from './copied-tables.ts';
@@ -19,7 +19,7 @@ export function openSqliteSide(file: string, role: 'source' | 'target'): CopySid
       const database = connect(file, { fsync: true, mayMigrate: role === 'target', owners: NO_OWNERS });
       // Commands that change the store beside a service wait, too.
       if (role === 'source') database.exec('BEGIN IMMEDIATE');
-      return sideOf(database, file, () => lock.release());
+      return new SqliteSide(database, file, lock);
     } catch (error) {
       lock.release();
       throw error;
@@ -36,53 +36,73 @@ function makeTarget(file: string, role: 'source' | 'target'): void {
   createFile(file);
 }
 
-function sideOf(database: DatabaseSync, place: string, release: () => void): CopySide {
-  const sql = new SqliteStatements(database);
-  const count = (table: string): number =>
-    sql.find<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
-  const save = (position: CopyPosition): void => {
-    sql.run('UPDATE store_copy SET position = ?', JSON.stringify(position));
-  };
-  const inTransaction = (change: () => void): void => {
+class SqliteSide implements CopySide {
+  readonly place: string;
+  readonly #database: DatabaseSync;
+  readonly #lock: PerformerLock;
+  readonly #sql: SqliteStatements;
+
+  constructor(database: DatabaseSync, place: string, lock: PerformerLock) {
+    this.place = place;
+    this.#database = database;
+    this.#lock = lock;
+    this.#sql = new SqliteStatements(database);
+  }
+
+  async read(table: string, after: readonly SqlValue[] | undefined, limit: number): Promise<CopiedRow[]> {
+    return readRows(this.#sql, table, { after, limit });
+  }
+
+  async count(table: string): Promise<number> {
+    return this.#sql.find<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
+  }
+
+  async findCopy(): Promise<{ readonly source: string; readonly position: CopyPosition } | undefined> {
+    const text = 'SELECT source, position FROM store_copy';
+    const row = this.#sql.find<{ source: string; position: string }>(text);
+    return row && { source: row.source, position: JSON.parse(row.position) as CopyPosition };
+  }
+
+  async begin(source: string, position: CopyPosition): Promise<void> {
+    const insert = 'INSERT INTO store_copy (one, source, position) VALUES (1, ?, ?)';
+    this.#inTransaction((sql) => {
+      for (const table of Object.keys(COPIED_TABLES)) sql.run(`DELETE FROM ${table}`);
+      sql.run('DELETE FROM store_copy');
+      sql.run(insert, source, JSON.stringify(position));
+    });
+  }
+
+  async write(table: string, rows: readonly CopiedRow[], position: CopyPosition): Promise<void> {
+    this.#inTransaction((sql) => {
+      for (const row of rows) insertRow(sql, table, row);
+      sql.run('UPDATE store_copy SET position = ?', JSON.stringify(position));
+    });
+  }
+
+  async verify(): Promise<readonly string[]> {
+    return findBroken(this.#sql);
+  }
+
+  async finish(): Promise<void> {
+    this.#inTransaction((sql) => sql.run('DELETE FROM store_copy'));
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+    this.#lock.release();
+  }
+
+  #inTransaction(change: (sql: SqliteStatements) => void): void {
+    const database = this.#database;
     database.exec('BEGIN IMMEDIATE');
     try {
-      change();
+      change(this.#sql);
       database.exec('COMMIT');
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
-      throw explainSqliteError(error, place);
+      throw explainSqliteError(error, this.place);
     }
-  };
-  return {
-    place,
-    read: async (table, after, limit) => readRows(sql, table, { after, limit }),
-    count: async (table) => count(table),
-    findCopy: async () => {
-      const row = sql.find<{ source: string; position: string }>('SELECT source, position FROM store_copy');
-      return row && { source: row.source, position: JSON.parse(row.position) as CopyPosition };
-    },
-    begin: async (source, position) =>
-      inTransaction(() => {
-        for (const table of Object.keys(COPIED_TABLES)) sql.run(`DELETE FROM ${table}`);
-        sql.run('DELETE FROM store_copy');
-        sql.run(
-          'INSERT INTO store_copy (one, source, position) VALUES (1, ?, ?)',
-          source,
-          JSON.stringify(position),
-        );
-      }),
-    write: async (table, rows, position) =>
-      inTransaction(() => {
-        for (const row of rows) insertRow(sql, table, row);
-        save(position);
-      }),
-    verify: async () => findBroken(sql),
-    finish: async () => inTransaction(() => sql.run('DELETE FROM store_copy')),
-    close: async () => {
-      database.close();
-      release();
-    },
-  };
+  }
 }
 
 function readRows(
