@@ -15,7 +15,7 @@ import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../ch
 import { findMergedConversations } from './conversations.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
 import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
-import { findMissingUrl } from './proof-listing.ts';
+import { findAddressProblems } from './proof-listing.ts';
 import {
   createPauses,
   evaluate,
@@ -132,7 +132,7 @@ function findProblems(
   return [
     ...findGatewayProblems(config, channelCatalog, { mappings, env }),
     ...findMergedConversations(config, mappings),
-    ...findMissingUrl(config, mappings),
+    ...findAddressProblems(config, mappings),
     ...findTakenNoticePath(config, { mappings }),
     ...diagnostics,
     ...transforms.diagnostics,

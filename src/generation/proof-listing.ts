@@ -1,5 +1,5 @@
 import type { LoadedConfig, ReferenceReader } from '../config/config.ts';
-import type { Diagnostic } from '../document/document.ts';
+import { type Diagnostic, withEdit } from '../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import { type SecretReference, signsUrl } from '../verify/verify.ts';
 
@@ -36,7 +36,7 @@ function describeProof(table: RoutingTable, path: string, reader: SecretReader):
   return [
     settings.scheme,
     ...(references.length > 1 ? [`${String(references.length - 1)} retired`] : []),
-    ...(requireToken === true ? ['and the hook token'] : []),
+    ...(requireToken === true ? ['and the hook token as well (requireToken)'] : []),
     ...(missing.length === 0 ? [] : [`not set here: ${missing.join(', ')}`]),
   ].join(', ');
 }
@@ -58,8 +58,16 @@ function nameOf(reference: SecretReference): string {
   return typeof reference === 'string' ? reference : reference.file;
 }
 
+/** What is wrong with the address as senders call it, which some of them sign. */
+export function findAddressProblems(
+  config: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  return [...findMissingUrl(config, mappings), ...findDoubledPath(config, mappings)];
+}
+
 /** Senders that sign their address, where nothing says what it is. */
-export function findMissingUrl(
+function findMissingUrl(
   { settings: { server } }: LoadedConfig,
   mappings: readonly CompiledMapping[],
 ): readonly Diagnostic[] {
@@ -74,4 +82,33 @@ export function findMissingUrl(
     at: settingsAt?.verify ?? at,
     hint: 'set server.publicUrl to the address that senders call, e.g. https://hooks.example.com',
   }));
+}
+
+/** A public address with a path that the address of a hook has already: what senders sign would have it twice. */
+function findDoubledPath(
+  { settings: { server, hooks }, root }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Diagnostic[] {
+  const { publicUrl } = server;
+  if (publicUrl === undefined) return [];
+  const { origin, pathname } = new URL(publicUrl);
+  const names = mappings.flatMap(({ match }) =>
+    match.path === undefined ? [] : [`${hooks.path}/${match.path}`],
+  );
+  const path = pathname.replace(/\/+$/, '');
+  const begin = names.toSorted((a, b) => b.length - a.length).find((name) => path.endsWith(name));
+  const doubled = begin ?? (path.endsWith(hooks.path) ? hooks.path : undefined);
+  if (doubled === undefined) return [];
+  const at = root.place(['server', 'publicUrl']);
+  const meant = origin + path.slice(0, -doubled.length);
+  const written = at.source.text.slice(at.start, at.end);
+  const example = begin ?? `${hooks.path}/NAME`;
+  const found: Diagnostic = {
+    severity: 'warning',
+    code: 'PUBLIC_URL_PATH',
+    message: `server.publicUrl ends with ${doubled}, and the path of each hook is added to it: the address of a hook becomes ${path}${example}`,
+    at,
+    hint: `write the beginning of the address only: ${meant}`,
+  };
+  return [withEdit(found, written.includes('${') ? undefined : { at, text: meant })];
 }

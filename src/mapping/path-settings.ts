@@ -4,6 +4,7 @@ import {
   type Challenge,
   type ChallengeSettings,
   createVerifier,
+  doubtSecret,
   type ProofSettings,
   type SecretReference,
   type VerifySettings,
@@ -91,7 +92,14 @@ function reportSecrets(
     else if (isComplete || isSet) reportSecret(reporter, index, unusable(problem, proof.settings.scheme));
   }
   for (const [index, secret] of proof.secrets.entries()) {
+    const doubt = doubtSecret(proof.settings, secret);
     if (/^(["']).*\1$/s.test(secret.trim())) reportSecret(reporter, index, IN_QUOTES);
+    else if (doubt !== undefined) {
+      reportSecret(reporter, index, {
+        message: `the value of this secret ${doubt.what}`,
+        hint: doubt.remedy,
+      });
+    }
   }
 }
 

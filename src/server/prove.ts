@@ -171,7 +171,7 @@ async function proveSender(
       return { kind: 'proved', by: 'sender', scheme, retired, secretHeaders, ...id };
     }
     case 'token-refused':
-      return judged.refusal;
+      return explainBoth(context, exchange, { hook, sender, refusal: judged.refusal });
     case 'refused':
       return refuse(context, exchange, {
         ...judged,
@@ -183,6 +183,48 @@ async function proveSender(
 
 interface RefusedSender extends Pick<SenderAtDoor, 'hook' | 'sender'> {
   readonly judged: Extract<SenderVerdict<Refusal>, { kind: 'refused' }>;
+}
+
+interface RefusedToken extends Pick<SenderAtDoor, 'hook' | 'sender'> {
+  readonly refusal: Refusal;
+}
+
+/** A refusal of the hook token, where the path asks for it beside its proof, with what the proof says. */
+async function explainBoth(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, sender, refusal }: RefusedToken,
+): Promise<Refusal> {
+  const { diagnosis } = refusal;
+  if (diagnosis === undefined) return refusal;
+  const isProved = await provesBeside(context, exchange, { hook, sender });
+  const asked = 'requireToken: true in a mapping of this path asks for the hook token as well';
+  const text = isProved
+    ? `the proof of the sender (${sender.verifier.scheme}) is right, and ${asked}: remove requireToken, which most senders that sign cannot fulfil; the proof is enough. To keep it: ${diagnosis.text}`
+    : `beside the proof of the sender (${sender.verifier.scheme}), ${asked}: ${diagnosis.text}`;
+  return { ...refusal, diagnosis: { ...diagnosis, text } };
+}
+
+/** Whether the proof alone would have been right; false where it cannot be looked at. */
+async function provesBeside(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, sender: { verifier } }: Pick<SenderAtDoor, 'hook' | 'sender'>,
+): Promise<boolean> {
+  const { req } = exchange;
+  if (!verifier.presents(req.rawHeaders)) return false;
+  try {
+    const request = {
+      method: req.method ?? '',
+      rawHeaders: req.rawHeaders,
+      url: verifier.signsUrl ? signedUrl(context, exchange) : '',
+      body: await hook.body(),
+    };
+    return (await verifier.prove(request)).kind === 'proved';
+  } catch {
+    // A body that cannot be read is refused for its token all the same.
+    return false;
+  }
 }
 
 function diagnosisOf(

@@ -58,7 +58,7 @@ function explainUrl(trial: Trial): Diagnosis | undefined {
   const found = urlVariants(trial.request.url, typeof host === 'string' ? host : undefined).find(({ url }) =>
     fits(trial, { url }),
   );
-  return found === undefined ? undefined : otherUrl(found.how);
+  return found === undefined ? undefined : otherUrl(found);
 }
 
 function explainBody(trial: Trial): Diagnosis | undefined {

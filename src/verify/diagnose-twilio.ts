@@ -5,7 +5,7 @@ import { findHeader } from './find-header.ts';
 import type { SignedRequest } from './scheme.ts';
 import { secretVariants } from './secret-variants.ts';
 import { signedFields, TWILIO_HEADER, twilioSignature, withAndWithoutPort } from './twilio.ts';
-import { urlVariants } from './url-variants.ts';
+import { type UrlVariant, urlVariants } from './url-variants.ts';
 
 /** Which other address or form of the secret Twilio's signature fits. */
 export function explainTwilio(secrets: readonly string[], request: SignedRequest): Diagnosis | undefined {
@@ -21,15 +21,15 @@ export function explainTwilio(secrets: readonly string[], request: SignedRequest
     if (fits(variant.bytes, request.url)) return variant.diagnosis;
   }
   const host = findHeader(request.rawHeaders, 'host');
-  for (const { url, how } of urlVariants(request.url, typeof host === 'string' ? host : undefined)) {
-    if (secrets.some((secret) => fits(Buffer.from(secret, 'utf8'), url))) return otherUrl(how);
-  }
-  return undefined;
+  const found = urlVariants(request.url, typeof host === 'string' ? host : undefined).find(({ url }) =>
+    secrets.some((secret) => fits(Buffer.from(secret, 'utf8'), url)),
+  );
+  return found === undefined ? undefined : otherUrl(found);
 }
 
-export function otherUrl(how: string): Diagnosis {
+export function otherUrl({ how, remedy }: UrlVariant): Diagnosis {
   return {
     code: 'other-url',
-    text: `the sender signed the address ${how}: set server.publicUrl to the address that the sender calls`,
+    text: `the secret is right, and the sender signed the address ${how}: ${remedy}`,
   };
 }

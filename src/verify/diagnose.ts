@@ -4,8 +4,10 @@ import { findHeader } from './find-header.ts';
 import type { Refused } from './proof.ts';
 import type { Scheme, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES } from './schemes.ts';
+import { explainCredential, explainPresented } from './diagnose-credential.ts';
 import { explainSignature } from './diagnose-signature.ts';
 import { explainTwilio } from './diagnose-twilio.ts';
+import { doubtSecret } from './foreign-secrets.ts';
 import { mailgunSignature, readMailgunFields } from './mailgun.ts';
 import { decodeExactly } from './encodings.ts';
 import { secretVariants } from './secret-variants.ts';
@@ -27,6 +29,7 @@ export function diagnose(proof: ProofSettings, request: SignedRequest, refusal: 
 const SECRET_CODES: ReadonlySet<string> = new Set([
   'not-configured',
   'wrong-secret',
+  'wrong-proof',
   'secret-white-space',
   'secret-encoding',
   'secret-prefix',
@@ -58,7 +61,7 @@ function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refus
   const { settings, secrets } = proof;
   if (refusal.reason === 'not-configured') return NOT_CONFIGURED;
   if (settings.scheme === 'oidc' || settings.scheme === 'basic' || settings.scheme === 'token') {
-    return explainCredential(settings.scheme, refusal);
+    return explainCredential(settings, { secrets }, { request, refusal });
   }
   const timed = explainTime(refusal, schemeOf(settings).toleranceSeconds);
   if (timed !== undefined) return timed;
@@ -68,7 +71,7 @@ function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refus
     const found = isSmall ? explainWay(way, own, request) : undefined;
     if (found !== undefined) return found;
   }
-  return plainReason(settings, refusal);
+  return plainReason(settings, secrets, refusal);
 }
 
 function waysWithSecrets(
@@ -178,27 +181,7 @@ function explainSecret(
 ): Diagnosis | undefined {
   const presented = findHeader(request.rawHeaders, header);
   if (typeof presented !== 'string') return undefined;
-  const bytes = Buffer.from(presented, 'latin1');
-  return secretVariants(secrets).find((variant) => variant.bytes.equals(bytes))?.diagnosis;
-}
-
-function explainCredential(scheme: 'oidc' | 'basic' | 'token', { reason, detail }: Refused): Diagnosis {
-  const texts: Readonly<Partial<Record<Refused['reason'], string>>> = {
-    'no-proof': `the request carries no credentials: ${scheme === 'basic' ? 'Authorization: Basic' : 'Authorization: Bearer'} is not there`,
-    'malformed-proof':
-      scheme === 'oidc'
-        ? 'the Bearer value is no signed token (JWT)'
-        : 'the Authorization header is not of the form Basic BASE64',
-    'too-old': 'the token has expired',
-    'too-new': 'the token is not valid yet: set the clock of this machine',
-    'wrong-claims': `the token is signed by the issuer, but its claim ${detail ?? ''} is missing or not the one that this path asks for`,
-    'no-keys': `the issuer's keys could not be fetched (${detail ?? 'not tried yet'}): look at the issuer, and whether this machine reaches it`,
-    'wrong-proof':
-      scheme === 'oidc'
-        ? `the token is not signed by a key of the issuer${detail === undefined ? '' : `: ${detail}`}`
-        : 'the credentials are there and are wrong',
-  };
-  return { code: reason, text: texts[reason] ?? `the request was refused: ${reason}` };
+  return explainPresented(Buffer.from(presented, 'latin1').toString('utf8'), secrets);
 }
 
 const REASONS: Readonly<Partial<Record<Refused['reason'], string>>> = {
@@ -212,11 +195,16 @@ const REASONS: Readonly<Partial<Record<Refused['reason'], string>>> = {
     'the signature covers the address but not this body: a form is expected, or bodySHA256 in the address',
 };
 
-function plainReason(settings: TableSettings, { reason }: Refused): Diagnosis {
+function plainReason(settings: TableSettings, secrets: readonly string[], { reason }: Refused): Diagnosis {
+  if (reason !== 'wrong-proof') return { code: reason, text: REASONS[reason] ?? `it was refused: ${reason}` };
+  const doubt = secrets.map((secret) => doubtSecret(settings, secret)).find((each) => each !== undefined);
+  if (doubt !== undefined) return { code: 'wrong-secret', text: `the secret ${doubt.what}: ${doubt.remedy}` };
+  const header = schemeOf(settings).ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : []))[0];
+  const isSecret = header !== undefined && schemeOf(settings).ways.length === 1;
   return {
-    code: reason === 'wrong-proof' ? 'wrong-secret' : reason,
-    text:
-      REASONS[reason] ??
-      `the signature fits neither the body as it came nor as a proxy might have changed it: most likely the secret at ${settings.scheme} is another one, for example a retired one`,
+    code: 'wrong-secret',
+    text: isSecret
+      ? `the value of the header ${header} is not the secret of this path, nor nearly so: most likely the text that was entered at the sender is another one, for example a retired one`
+      : `the signature fits neither the body as it came nor as a proxy might have changed it: most likely the secret at ${settings.scheme} is another one, for example a retired one`,
   };
 }

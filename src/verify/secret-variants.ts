@@ -15,7 +15,7 @@ export function secretVariants(secrets: readonly string[]): readonly SecretVaria
 }
 
 interface SecretReading {
-  readonly part: 'trimmed' | 'quoted' | 'bare' | 'afterPrefix';
+  readonly part: 'trimmed' | 'quoted' | 'named' | 'bare' | 'afterPrefix';
   readonly encoding: 'utf8' | 'base64' | 'hex';
   readonly diagnosis: Diagnosis;
 }
@@ -27,7 +27,7 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'utf8',
     diagnosis: {
       code: 'secret-white-space',
-      text: 'the value of the secret has white space around it, and without it the signature fits: remove it where the value is set, in the environment or the file',
+      text: 'the value of the secret has white space around it, and without it the proof is right: remove it where the value is set, in the environment or the file',
     },
   },
   {
@@ -35,7 +35,15 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'utf8',
     diagnosis: {
       code: 'secret-white-space',
-      text: 'the value of the secret begins and ends with a quote, and without them the signature fits: remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping',
+      text: 'the value of the secret begins and ends with a quote, and without them the proof is right: remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping',
+    },
+  },
+  {
+    part: 'named',
+    encoding: 'utf8',
+    diagnosis: {
+      code: 'secret-white-space',
+      text: 'the value of the secret begins with a name and "=", as a line of an env file, and what follows fits: write only what follows',
     },
   },
   {
@@ -77,7 +85,8 @@ function variantsOf(secret: string): readonly SecretVariant[] {
   const quoted = /^(["'])(.*)\1$/s.exec(trimmed)?.[2];
   const bare = quoted ?? trimmed;
   const afterPrefix = /^[a-z]{2,8}_(.+)$/i.exec(bare)?.[1];
-  const parts = { trimmed, quoted, bare, afterPrefix };
+  const named = /^[A-Z_][A-Z0-9_]*=["']?(.+?)["']?$/s.exec(bare)?.[1];
+  const parts = { trimmed, quoted, named, bare, afterPrefix };
   return READINGS.flatMap(({ part, encoding, diagnosis }) => {
     const bytes = bytesOf(parts[part] ?? '', encoding);
     return bytes === undefined ? [] : [{ bytes, diagnosis }];

@@ -3,41 +3,82 @@ export interface UrlVariant {
   readonly url: string;
   /** How it differs from the one that was tried, for people. */
   readonly how: string;
+  /** What to change. */
+  readonly remedy: string;
 }
+
+const SET_ORIGIN = 'set server.publicUrl to the address that the sender calls';
+const KEEP_PATH =
+  'something on the way changes the path: let the proxy pass it on as it came, or enter the address at the sender as it arrives here';
 
 const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?$/is;
 
-/** The addresses that a sender behind a proxy may have signed instead. `host` is what the request itself says. */
+/** A path of an address that is cut this often, and no more. */
+const MAX_CUTS = 6;
+
+/**
+ * The addresses that a sender behind a proxy may have signed instead: each origin that may be meant with each path,
+ * those that differ in one thing first. `host` is what the request itself says.
+ */
 export function urlVariants(url: string, host: string | undefined): readonly UrlVariant[] {
   const match = ABSOLUTE.exec(url);
   if (match === null) return [];
   const [, scheme = '', authority = '', path = '', query = ''] = match;
-  const rest = path + query;
+  const origins = originVariants(scheme, authority, host);
+  const paths = pathVariants(path, query);
+  const own = `${scheme}://${authority}`;
   const variants: readonly UrlVariant[] = [
-    ...originVariants(scheme, authority, rest),
-    { url: `${scheme}://${authority}${path}`, how: 'without its query' },
-    path.endsWith('/')
-      ? { url: `${scheme}://${authority}${path.slice(0, -1)}${query}`, how: 'without the slash at its end' }
-      : { url: `${scheme}://${authority}${path}/${query}`, how: 'with a slash at its end' },
-    ...(host === undefined ? [] : hostVariants(host, rest)),
+    ...origins.map(({ text, ...said }) => ({ url: text + path + query, ...said })),
+    ...paths.map(({ text, ...said }) => ({ url: own + text, ...said })),
+    ...origins.flatMap((origin) =>
+      paths.map(({ text, how, remedy }) => ({
+        url: origin.text + text,
+        how: `${how}, and ${origin.how}`,
+        remedy: `${remedy}; and ${origin.remedy}`,
+      })),
+    ),
   ];
   return variants.filter((variant) => variant.url !== url);
 }
 
-function originVariants(scheme: string, authority: string, rest: string): readonly UrlVariant[] {
-  const [other, port] = scheme.toLowerCase() === 'https' ? ['http', 443] : ['https', 80];
-  const bare = authority.replace(/:\d+$/, '');
-  return [
-    { url: `${other}://${authority}${rest}`, how: `with ${other} for ${scheme}` },
-    { url: `${scheme}://${bare}${rest}`, how: 'without its port' },
-    { url: `${scheme}://${bare}:${port}${rest}`, how: 'with its standard port' },
-    { url: `${other}://${bare}${rest}`, how: `with ${other} for ${scheme} and without its port` },
-  ];
+interface PartVariant extends Omit<UrlVariant, 'url'> {
+  readonly text: string;
 }
 
-function hostVariants(host: string, rest: string): readonly UrlVariant[] {
-  return ['https', 'http'].map((scheme) => ({
-    url: `${scheme}://${host}${rest}`,
-    how: `with ${scheme} and the host of the Host header`,
-  }));
+function originVariants(scheme: string, authority: string, host: string | undefined): readonly PartVariant[] {
+  const [other, port] = scheme.toLowerCase() === 'https' ? ['http', 443] : ['https', 80];
+  const bare = authority.replace(/:\d+$/, '');
+  const variants = [
+    { text: `${other}://${authority}`, how: `with ${other} for ${scheme}` },
+    { text: `${scheme}://${bare}`, how: 'without its port' },
+    { text: `${scheme}://${bare}:${port}`, how: 'with its standard port' },
+    { text: `${other}://${bare}`, how: `with ${other} for ${scheme} and without its port` },
+    ...(host === undefined ? [] : ['https', 'http']).map((each) => ({
+      text: `${each}://${host}`,
+      how: `with ${each} and the host of the Host header`,
+    })),
+  ];
+  return variants
+    .filter(({ text }) => text !== `${scheme}://${authority}`)
+    .map((variant) => ({ ...variant, remedy: SET_ORIGIN }));
+}
+
+/** The path without its query, with its slash at the end changed, and without what it may begin with twice. */
+function pathVariants(path: string, query: string): readonly PartVariant[] {
+  const steps = path.split('/').slice(1);
+  const cuts = steps.slice(1, MAX_CUTS).map((_, index) => {
+    const begin = `/${steps.slice(0, index + 1).join('/')}`;
+    return {
+      text: path.slice(begin.length) + query,
+      how: `without ${begin} at the beginning of its path`,
+      remedy: `server.publicUrl is only the beginning of the address, and the path of the hook is added to it: write it without ${begin} at its end`,
+    };
+  });
+  return [
+    ...(query === '' ? [] : [{ text: path, how: 'without its query', remedy: KEEP_PATH }]),
+    path.endsWith('/')
+      ? { text: path.slice(0, -1) + query, how: 'without the slash at its end', remedy: KEEP_PATH }
+      : { text: `${path}/${query}`, how: 'with a slash at its end', remedy: KEEP_PATH },
+    ...cuts,
+  ];
 }

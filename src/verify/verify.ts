@@ -13,6 +13,7 @@ export {
 export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';
 export { diagnose, findProofHeader, type ProofHeader } from './diagnose.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
+export { doubtSecret } from './foreign-secrets.ts';
 export { type Arrival, judgeSender, type SenderDoor, type SenderVerdict } from './judge-sender.ts';
 export { type Proof, type Proved, type RefusalReason, type Refused } from './proof.ts';
 export { describeReplay, type ReplayFacts } from './replay-facts.ts';

@@ -156,7 +156,7 @@ describe('commands of senders', () => {
       env: { ...ENV, OLD: '' },
     });
     expect(out).toContain('/hooks/github  github, 1 retired, not set here: ${OLD}');
-    expect(out).toContain('/hooks/discord  discord, and the hook token');
+    expect(out).toContain('/hooks/discord  discord, and the hook token as well (requireToken)');
     expect(out).toContain('mappings without a path, which do not take these requests: any');
   });
 

@@ -39,6 +39,7 @@ async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
     ...(basename(folder) === 'VERIFY_SECRET' ? { resolveReference: resolveForTest } : {}),
     // As `check` does: what is not set is no finding.
     ...(basename(folder) === 'VERIFY_SECRET-quotes' ? { peekReference: resolveForTest } : {}),
+    ...(basename(folder) === 'VERIFY_SECRET-foreign' ? { peekReference: foreignSecret } : {}),
     ...(basename(folder) === 'VERIFY_SECRET-near' ? near(folder) : {}),
     recipientProblem: (channel, to) =>
       channel === 'slack' && !/^[CDGU][A-Z0-9]+$/.test(to) ? 'expected an id such as C0123456' : undefined,
@@ -51,6 +52,18 @@ function near(directory: string): Pick<Parameters<typeof loadMappings>[0], 'peek
   const env = { SHOPIFY_NEW_SECRET: 'shpss_b4f07dd0c2f84d11a6c3', SHOPIFY_SECRET: 'shpss_1100aa9e63f14e2c8d7b' };
   const references = createReferenceReader({ env, directory });
   return { peekReference: references.read, nearReference: references.near };
+}
+
+/** Texts with the form of other credentials, none of which is one. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  '${TELEGRAM_BOT_TOKEN}': '7012345678:not-the-token-of-any-bot-0000000000000',
+  '${STRIPE_API_KEY}': ['sk', 'test', 'notakeyofanyone'].join('_'),
+  '${LOGIN}': 'azdo:a password',
+  '${OF_OWN_CHOICE}': 'xoxb-of-own-choice',
+};
+
+function foreignSecret(reference: string | { readonly file: string }): string | undefined {
+  return typeof reference === 'string' ? FOREIGN[reference] : undefined;
 }
 
 function resolveForTest(reference: string | { readonly file: string }): string | undefined {

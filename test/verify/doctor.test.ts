@@ -52,6 +52,9 @@ const mac = (
   encoding: 'hex' | 'base64' = 'hex',
   hash = 'sha256',
 ): string => createHmac(hash, key).update(text).digest(encoding);
+const basic = (pair: string): { authorization: string } => ({
+  authorization: `Basic ${Buffer.from(pair).toString('base64')}`,
+});
 const github = (signature: string): Record<string, string> => ({
   'x-hub-signature-256': `sha256=${signature}`,
 });
@@ -231,7 +234,113 @@ describe('the doctor', () => {
       'a wrong password',
       { settings: { scheme: 'basic', user: 'u' }, headers: { authorization: 'Basic dTp4' } },
       'wrong-proof',
-      'wrong',
+      'the user is right, and the password is wrong: it is not the one that the secret holds (the secret of this path is S)',
+    ],
+    [
+      'another user',
+      {
+        settings: { scheme: 'basic', user: 'v' },
+        secret: 'a-word-of-trust',
+        headers: basic('u:a-word-of-trust'),
+      },
+      'wrong-proof',
+      'the password is right, but the user is another one than "v"',
+    ],
+    [
+      'another user and password',
+      { settings: { scheme: 'basic', user: 'v' }, secret: 'a-word-of-trust', headers: basic('u:x') },
+      'wrong-proof',
+      'so is the password: verify names "v"',
+    ],
+    [
+      'user and password in the secret',
+      { settings: { scheme: 'basic', user: 'u' }, secret: 'u:pass', headers: basic('u:pass') },
+      'secret-prefix',
+      'the password is right, but the value of the secret begins with "u:"',
+    ],
+    [
+      'the whole header as secret',
+      {
+        settings: { scheme: 'basic', user: 'u' },
+        secret: basic('u:pass').authorization,
+        headers: basic('u:pass'),
+      },
+      'secret-encoding',
+      'the whole header in base64',
+    ],
+    [
+      'a password in quotes',
+      { settings: { scheme: 'basic', user: 'u' }, secret: '"a word"', headers: basic('u:a word') },
+      'secret-white-space',
+      'remove the quotes',
+    ],
+    [
+      'a line of an env file as secret',
+      { headers: github(mac('abc', '{"a":1}')), secret: 'GITHUB_SECRET="abc"' },
+      'secret-white-space',
+      'begins with a name and "="',
+    ],
+    [
+      'a token in quotes',
+      {
+        settings: { scheme: 'token' },
+        secret: 'a-word-of-trust',
+        headers: { authorization: 'Bearer "a-word-of-trust"' },
+      },
+      'wrong-secret',
+      'the sender sends the secret in quotes',
+    ],
+    [
+      'a header with a word before the secret',
+      {
+        settings: { scheme: 'header', header: 'x-key' },
+        secret: 'a-word-of-trust',
+        headers: { 'x-key': 'Token a-word-of-trust' },
+      },
+      'secret-prefix',
+      'with the word Token before it',
+    ],
+    [
+      'the token of a bot where the secret token belongs',
+      {
+        settings: { scheme: 'telegram' },
+        secret: '7012345678:not-the-token-of-any-bot-0000000000000',
+        headers: { 'x-telegram-bot-api-secret-token': 'another' },
+      },
+      'wrong-secret',
+      'has the form of the token of a Telegram bot, which is not what this sender proves itself with: set it to the secret_token',
+    ],
+    [
+      'another text in a header that carries a secret',
+      { settings: { scheme: 'telegram' }, headers: { 'x-telegram-bot-api-secret-token': 'x-y-z' } },
+      'wrong-secret',
+      'the value of the header x-telegram-bot-api-secret-token is not the secret of this path',
+    ],
+    [
+      'an address with its path twice',
+      {
+        settings: { scheme: 'square' },
+        url: 'https://hooks.example.com/hooks/x/hooks/x',
+        headers: {
+          'x-square-hmacsha256-signature': mac(SECRET, 'https://hooks.example.com/hooks/x{"a":1}', 'base64'),
+        },
+      },
+      'other-url',
+      'without /hooks/x at the beginning of its path: server.publicUrl is only the beginning of the address, and the path of the hook is added to it: write it without /hooks/x at its end',
+    ],
+    [
+      'an address with its path twice, and another scheme',
+      {
+        settings: { scheme: 'twilio' },
+        url: 'http://hooks.example.com/gate/hooks/hooks/x',
+        body: 'a=1',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-twilio-signature': mac(SECRET, 'https://hooks.example.com/hooks/xa1', 'base64', 'sha1'),
+        },
+      },
+      'other-url',
+      'without /gate/hooks at the beginning of its path, and with https for http',
     ],
   ])('%s', (_name, trial, code, words) => {
     const found = doctor(trial);

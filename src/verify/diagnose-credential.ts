@@ -1,0 +1,136 @@
+import type { Diagnosis } from './diagnosis.ts';
+import { findHeader } from './find-header.ts';
+import { userAndPassword } from './foreign-secrets.ts';
+import type { Refused } from './proof.ts';
+import type { SignedRequest } from './scheme.ts';
+import { secretVariants } from './secret-variants.ts';
+import type { ProofSettings } from './verifier.ts';
+import type { VerifySettings } from './verify-settings.ts';
+
+type Credentials = Extract<VerifySettings, { scheme: 'oidc' | 'basic' | 'token' }>;
+
+/** Why credentials in the headers do not fit. */
+export function explainCredential(
+  settings: Credentials,
+  { secrets }: Pick<ProofSettings, 'secrets'>,
+  { request, refusal }: { readonly request: SignedRequest; readonly refusal: Refused },
+): Diagnosis {
+  if (refusal.reason === 'wrong-proof') {
+    const found =
+      settings.scheme === 'basic'
+        ? explainBasic(settings.user, secrets, request)
+        : settings.scheme === 'token'
+          ? explainPresented(presentedToken(request), secrets)
+          : undefined;
+    if (found !== undefined) return found;
+  }
+  return plainCredential(settings.scheme, refusal);
+}
+
+/** Which half of user and password is right, and what the secret holds in place of the password. */
+function explainBasic(
+  user: string,
+  secrets: readonly string[],
+  { rawHeaders }: SignedRequest,
+): Diagnosis | undefined {
+  const header = findHeader(rawHeaders, 'authorization');
+  if (typeof header !== 'string') return undefined;
+  const encoded = header.replace(/^\S+\s+/, '').trim();
+  const pair = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = pair.indexOf(':');
+  if (colon < 0) return undefined;
+  const [name, password] = [pair.slice(0, colon), pair.slice(colon + 1)];
+  const isPassword = secrets.some((secret) => secret !== '' && secret === password);
+  if (name !== user) return otherUser(user, isPassword);
+  if (secrets.includes(pair)) {
+    const { what, remedy } = userAndPassword(user);
+    return {
+      code: 'secret-prefix',
+      text: `the password is right, but the value of the secret ${what}; ${remedy}`,
+    };
+  }
+  if (secrets.some((secret) => secret.replace(/^basic\s+/i, '') === encoded)) {
+    return {
+      code: 'secret-encoding',
+      text: 'the value of the secret is the whole header in base64: a secret of the scheme basic is the password alone, as it was typed at the sender',
+    };
+  }
+  return (
+    explainWritten(password, secrets) ?? {
+      code: 'wrong-proof',
+      text: 'the user is right, and the password is wrong: it is not the one that the secret holds',
+    }
+  );
+}
+
+function otherUser(user: string, isPassword: boolean): Diagnosis {
+  return {
+    code: 'wrong-proof',
+    text: isPassword
+      ? `the password is right, but the user is another one than "${user}", which verify names: write the user of the sender at verify.user, or "${user}" at the sender`
+      : `the user is wrong, and so is the password: verify names "${user}"; compare both with what was typed at the sender`,
+  };
+}
+
+/** A secret that was written with more around it than was meant. */
+function explainWritten(presented: string, secrets: readonly string[]): Diagnosis | undefined {
+  const bytes = Buffer.from(presented, 'utf8');
+  return secretVariants(secrets).find(
+    (variant) => variant.diagnosis.code === 'secret-white-space' && variant.bytes.equals(bytes),
+  )?.diagnosis;
+}
+
+const WORD = /^(bearer|token|basic|apikey|key)\s+/i;
+
+/** A secret that is sent as it is: one side has quotes, white space or a word before it, and the other has not. */
+export function explainPresented(
+  presented: string | undefined,
+  secrets: readonly string[],
+): Diagnosis | undefined {
+  if (presented === undefined) return undefined;
+  const written = explainWritten(presented, secrets);
+  if (written !== undefined) return written;
+  const known = secrets.filter((secret) => secret !== '');
+  const word = WORD.exec(presented)?.[1];
+  if (word !== undefined && known.includes(presented.replace(WORD, ''))) {
+    return {
+      code: 'secret-prefix',
+      text: `the header carries the secret with the word ${word} before it: let the sender send the secret alone, or write the word and a space at the beginning of the secret; for Authorization: Bearer there is verify: {scheme: token, secrets: [...]}`,
+    };
+  }
+  if (known.some((secret) => WORD.test(secret) && secret.replace(WORD, '') === presented)) {
+    return {
+      code: 'secret-prefix',
+      text: 'the value of the secret begins with a word such as Bearer, and the secret is what follows it: remove the word where the value is set',
+    };
+  }
+  return known.includes(presented.replaceAll(/^["'\s]+|["'\s]+$/g, ''))
+    ? { code: 'wrong-secret', text: 'the sender sends the secret in quotes: remove them in its settings' }
+    : undefined;
+}
+
+function presentedToken({ rawHeaders }: SignedRequest): string | undefined {
+  const authorization = findHeader(rawHeaders, 'authorization');
+  if (typeof authorization === 'string') return authorization.replace(/^bearer\s+/i, '').trim();
+  const found = findHeader(rawHeaders, 'x-service-token') ?? findHeader(rawHeaders, 'x-openclaw-token');
+  return typeof found === 'string' ? found : undefined;
+}
+
+function plainCredential(scheme: Credentials['scheme'], { reason, detail }: Refused): Diagnosis {
+  const texts: Readonly<Partial<Record<Refused['reason'], string>>> = {
+    'no-proof': `the request carries no credentials: ${scheme === 'basic' ? 'Authorization: Basic' : 'Authorization: Bearer'} is not there`,
+    'malformed-proof':
+      scheme === 'oidc'
+        ? 'the Bearer value is no signed token (JWT)'
+        : 'the Authorization header is not of the form Basic BASE64',
+    'too-old': 'the token has expired',
+    'too-new': 'the token is not valid yet: set the clock of this machine',
+    'wrong-claims': `the token is signed by the issuer, but its claim ${detail ?? ''} is missing or not the one that this path asks for`,
+    'no-keys': `the issuer's keys could not be fetched (${detail ?? 'not tried yet'}): look at the issuer, and whether this machine reaches it`,
+    'wrong-proof':
+      scheme === 'oidc'
+        ? `the token is not signed by a key of the issuer${detail === undefined ? '' : `: ${detail}`}`
+        : 'the credentials are there and are wrong',
+  };
+  return { code: reason, text: texts[reason] ?? `the request was refused: ${reason}` };
+}

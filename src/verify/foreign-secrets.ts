@@ -1,0 +1,64 @@
+import type { VerifySettings } from './verify-settings.ts';
+
+/** What is wrong with the text of a secret, though it can be used; it is never in the words. */
+export interface SecretDoubt {
+  readonly what: string;
+  readonly remedy: string;
+}
+
+/** Credentials whose form tells them: keys to somebody's interface, with which no sender signs its webhooks. */
+const FOREIGN: readonly (readonly [form: RegExp, what: string])[] = [
+  [/^\d{6,12}:[\w-]{30,60}$/, 'the token of a Telegram bot'],
+  [/^xox[abeoprs]-|^xapp-/, 'a token of a Slack app'],
+  [/^[rs]k_(?:live|test)_/, 'an API key of Stripe'],
+  [/^gh[opsur]_[A-Za-z0-9]{20}|^github_pat_/, 'an access token of GitHub'],
+  [/^shp(?:at|ca|pa)_/, 'an access token of Shopify'],
+  [/^SG\.[\w-]{16,}\./, 'an API key of SendGrid'],
+  [/^(?:AC|SK)[0-9a-f]{32}$/, 'the SID of a Twilio account or key'],
+  [/^lin_(?:api|oauth)_/, 'an API key of Linear'],
+  [/^sntr(?:ys|yu)_/, 'an auth token of Sentry'],
+  [/^tfp_/, 'a personal token of Typeform'],
+  [/^pdl_(?:live_|sdbx_)?apikey_/, 'an API key of Paddle'],
+];
+
+/** Where a provider shows what it signs with. */
+const SHOWN: Readonly<Record<string, string>> = {
+  telegram: 'the secret_token that was given to setWebhook',
+  slack: 'the Signing Secret on the page Basic Information of the app',
+  stripe: 'the signing secret of the endpoint, which begins with whsec_',
+  github: 'the text that was entered as Secret of the webhook',
+  shopify: 'the client secret of the app, or the secret on the page Notifications > Webhooks',
+  sendgrid: 'the verification key of the event webhook',
+  twilio: 'the Auth Token of the account',
+  linear: 'the signing secret on the page of the webhook, which begins with lin_wh_',
+  sentry: 'the Client Secret of the integration',
+  typeform: 'the secret of the webhook',
+  paddle: 'the secret key of the notification destination',
+  square: 'the Signature Key of the subscription',
+  meta: 'the App Secret of the app',
+};
+
+/** Doubts about a secret that show in its form alone. */
+export function doubtSecret(settings: VerifySettings, secret: string): SecretDoubt | undefined {
+  const { scheme } = settings;
+  if (settings.scheme === 'basic') {
+    return secret.startsWith(`${settings.user}:`) ? userAndPassword(settings.user) : undefined;
+  }
+  // A text of the operator's own choice, which may be anything.
+  if (scheme === 'token' || scheme === 'header' || scheme === 'gitlab' || scheme === 'oidc') return undefined;
+  const what = FOREIGN.find(([form]) => form.test(secret))?.[1];
+  if (what === undefined) return undefined;
+  const shown = SHOWN[scheme] ?? 'the secret that the sender shows for its webhook';
+  return {
+    what: `has the form of ${what}, which is not what this sender proves itself with`,
+    remedy: `set it to ${shown}`,
+  };
+}
+
+export function userAndPassword(user: string): SecretDoubt {
+  return {
+    what: `begins with "${user}:", the user of verify`,
+    remedy:
+      'a secret of the scheme basic is the password alone: remove the user and the colon from its value',
+  };
+}
