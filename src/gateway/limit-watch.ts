@@ -26,6 +26,9 @@ export class LimitWatch {
   readonly #context: GatewayBase;
   readonly #marked = new Map<string, Marked>();
   readonly #told = new Set<string>();
+  /** Mappings whose alert could not be stored: that is written down once. */
+  readonly #untold = new Set<string>();
+  #isFailing = false;
   #lookedAt = -Infinity;
   #sweptAt = -Infinity;
 
@@ -38,11 +41,24 @@ export class LimitWatch {
     this.#lookedAt = -Infinity;
   }
 
+  /** Never rejects: what fails is tried again by a later look, and written down once. */
   async look(): Promise<void> {
-    const { now, storage, configuration } = this.#context;
-    const nowMs = now();
+    const nowMs = this.#context.now();
     if (nowMs - this.#lookedAt < LOOK_EVERY_MS) return;
     this.#lookedAt = nowMs;
+    try {
+      await this.#lookAt(nowMs);
+      this.#isFailing = false;
+    } catch (error) {
+      const { log } = this.#context;
+      if (!this.#isFailing)
+        log.error({ code: codeOf(error) }, 'the limits of mappings could not be looked at');
+      this.#isFailing = true;
+    }
+  }
+
+  async #lookAt(nowMs: number): Promise<void> {
+    const { storage, configuration } = this.#context;
     const { limits: rules } = configuration();
     const [found, pauses] = await Promise.all([
       storage.listLimited({ nowMs, ...(rules === undefined ? {} : { rules }) }),
@@ -59,8 +75,7 @@ export class LimitWatch {
     if (before !== undefined && before.reason === reason && nowMs - before.at < MARK_EVERY_MS) return;
     const since = await this.#context.storage.markLimited(limited, nowMs);
     this.#marked.set(mappingId, { at: nowMs, reason });
-    if (this.#told.has(mappingId)) return;
-    await this.#tellMainSession(limited, since);
+    if (this.#told.has(mappingId) || !(await this.#tellMainSession(limited, since))) return;
     this.#told.add(mappingId);
     const { waiting } = limited;
     this.#context.log.warn({ mappingId, reason, waiting }, 'runs of a mapping wait for its limit');
@@ -73,6 +88,7 @@ export class LimitWatch {
     for (const mappingId of await this.#context.storage.unmarkLimited(nowMs - WELL_AFTER_MS)) {
       this.#marked.delete(mappingId);
       this.#told.delete(mappingId);
+      this.#untold.delete(mappingId);
       this.#context.log.info({ mappingId }, 'no run of the mapping has waited for its limit for an hour');
     }
   }
@@ -91,8 +107,11 @@ export class LimitWatch {
     );
   }
 
-  /** Once, also over a kill between the mark and this: the store knows the time of the mark as a repeat. */
-  async #tellMainSession(limited: Limited, since: number): Promise<void> {
+  /**
+   * Once, also over a kill between the mark and this: the store knows the time of the mark as a repeat. Resolves to
+   * false where it could not be stored: the next mark tries it again.
+   */
+  async #tellMainSession(limited: Limited, since: number): Promise<boolean> {
     const { mappingId } = limited;
     const id = this.#context.nonce();
     const origin = { requestId: id, path: 'gateway', mappingId, trusted: false } as const;
@@ -105,9 +124,13 @@ export class LimitWatch {
         actions: [{ kind: 'wake', id, text, mode: 'next-heartbeat', dedupe, origin }],
         warnings: [],
       });
+      this.#untold.delete(mappingId);
+      return true;
     } catch (error) {
-      this.#context.log.error({ mappingId, code: codeOf(error) }, 'an alert could not be stored');
-      throw error;
+      if (!this.#untold.has(mappingId))
+        this.#context.log.error({ mappingId, code: codeOf(error) }, 'an alert could not be stored');
+      this.#untold.add(mappingId);
+      return false;
     }
   }
 }

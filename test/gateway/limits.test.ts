@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../src/gateway/gateway.ts';
 import { ALL_MAPPINGS, type LimitRules, openStorage } from '../../src/storage/storage.ts';
 import { createHealth, openMetrics } from '../../src/telemetry/telemetry.ts';
-import { agentAction, openHouse, temporaryFile } from '../support/gateway-fixture.ts';
+import { agentAction, openHouse, temporaryFile, wakeAction } from '../support/gateway-fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
@@ -74,4 +74,29 @@ test('another process pauses and resumes the queue of a running service', async 
   await outside.resumeRuns(ALL_MAPPINGS);
   expect(await house.gateway.waitForRun(action.id, 5_000)).toBeDefined();
   await expect.poll(() => health.degraded(), { timeout: 3_000 }).toEqual([]);
+});
+
+test('an alert that cannot be stored fails no pass, is written down once, and is told when there is room', async () => {
+  const clock = movedClock();
+  const house = await openHouse({ limits: onePerHour, maxPendingEvents: 1, options: { clock } });
+  await house.accept(wakeAction('fills the queue of events', { mode: 'next-heartbeat' }));
+  const [first, second] = [agentAction(), agentAction()];
+  await house.accept(first, second);
+  expect(await house.gateway.waitForRun(first.id, 5_000)).toBeDefined();
+  const messages = (): readonly string[] => house.logged.map(({ message }) => message);
+  const UNTOLD = 'an alert could not be stored';
+  await expect.poll(messages).toContain(UNTOLD);
+  // The next mark tries it again.
+  clock.move(11_000);
+  house.gateway.notify();
+  await expect.poll(() => house.storage.listMarked(clock.wallMs() - 5_000)).toHaveLength(1);
+  house.gateway.requestHeartbeat();
+  await expect.poll(() => house.events('pending')).toEqual([]);
+  clock.move(11_000);
+  house.gateway.notify();
+  await expect
+    .poll(async () => (await house.events()).filter((event) => event.startsWith('Mapping test:')))
+    .toHaveLength(1);
+  expect(messages().filter((message) => message === UNTOLD)).toHaveLength(1);
+  expect(messages().filter((message) => message.includes('look'))).toEqual([]);
 });

@@ -127,6 +127,8 @@ export interface HouseOptions {
   /** A store in PostgreSQL, which others share, and how long a lease lasts there. */
   readonly url?: string;
   readonly leaseMs?: number;
+  /** System events that may wait. */
+  readonly maxPendingEvents?: number;
   readonly start?: boolean;
   readonly limits?: LimitRules;
 }
@@ -172,6 +174,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const storage = await openStorage(options.url ?? `sqlite:${options.file ?? temporaryFile()}`, {
     fsync: false,
     replica: { role: 'all', version: 'test', leaseMs: options.leaseMs ?? 20_000 },
+    ...(options.maxPendingEvents === undefined ? {} : { maxPendingEvents: options.maxPendingEvents }),
   });
   const configuration = configurationOf(options);
   const logged: { message: string; fields: object }[] = [];
