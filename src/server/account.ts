@@ -3,17 +3,25 @@
  * decision log, the metrics and the service log is said here, from the ending alone.
  */
 import type { HookError } from '../errors.ts';
+import type { DecisionRecord } from '../storage/storage.ts';
+import { networksOf } from './addresses.ts';
 import { decisionOf, failedTransformOf } from './decision.ts';
 import type { Ending, Judged } from './ending.ts';
 import type { RequestAdvice, RequestFigures } from './deps.ts';
-import type { RequestFacts } from './exchange.ts';
+import type { Exchange, RequestFacts } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
 import { describeFault } from './problem.ts';
 import type { Proof } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
 
-/** Wakes the worker and keeps the decision; called once, before the answer goes out or waits for its run. */
-export function concludeRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {
+/** A request; one that came over HTTP has its message. */
+type AnyRequest = RequestFacts & Partial<Pick<Exchange, 'req'>>;
+
+/**
+ * Wakes the worker and keeps the decision; called once, before an answer that waits for its run, and else in the turn
+ * of the event loop in which the answer went out: nobody can ask for the decision before it is there.
+ */
+export function concludeRequest(context: ServerContext, exchange: AnyRequest, ending: Ending): void {
   const { judged } = ending;
   if (judged !== undefined) guarded(context, exchange, () => announceWork(context, judged));
   const kind = kindOf(ending);
@@ -21,7 +29,7 @@ export function concludeRequest(context: ServerContext, exchange: RequestFacts, 
   guarded(context, exchange, () => {
     const decision = decisionOf(exchange, ending, adviceOn(context, exchange, ending));
     if (kind === 'stranger') {
-      context.deps.storage.recordStranger(decision);
+      context.deps.storage.recordStranger(decision, senderOf(context, exchange));
       return;
     }
     context.deps.storage.recordDecision(decision);
@@ -37,16 +45,17 @@ interface UnreadRequest {
   readonly note: string | undefined;
   /** As far as it is known. */
   readonly method: string;
+  readonly address: string | undefined;
 }
 
 const UNREAD = { path: '', outcome: 'rejected', actionIds: [], tookMs: 0, bodyBytes: 0 } as const;
 
 /** Keeps what was answered to bytes that are no request, so that the id of the answer is found; with one line. */
 export function concludeBytes({ deps, unread, clock }: ServerContext, refused: UnreadRequest): void {
-  const { requestId, error, note, method } = refused;
+  const { requestId, error, note, method, address = '' } = refused;
   const { status, code, detail } = error;
   const receivedAt = clock();
-  deps.storage.recordStranger({
+  const decision: DecisionRecord = {
     ...UNREAD,
     requestId,
     receivedAt,
@@ -56,9 +65,16 @@ export function concludeBytes({ deps, unread, clock }: ServerContext, refused: U
     detail,
     ...(note === undefined ? {} : { note }),
     generation: deps.generation().id,
-  });
+  };
+  deps.storage.recordStranger(decision, networksOf(address).own);
   const level = unread.take(receivedAt) ? 'info' : 'debug';
   deps.log[level]({ requestId, outcome: 'refused', status, code, why: note ?? detail, tookMs: 0 }, 'request');
+}
+
+/** The network that a stranger's request came from. */
+function senderOf(context: ServerContext, { req, headers }: AnyRequest): string {
+  const address = context.findAddress(req?.socket.remoteAddress, headers.values['x-forwarded-for']);
+  return networksOf(address).own;
 }
 
 /** Advice where something found nothing; a few times a second, as looking for it reads the whole body. */

@@ -37,13 +37,16 @@ export async function serveRequest(
   options: ServeOptions,
 ): Promise<Ending> {
   const ending = await handle(context, exchange, options);
-  concludeRequest(context, exchange, ending);
+  const waits = ending.waitSeconds !== undefined;
+  if (waits) concludeRequest(context, exchange, ending);
   if (ending.error?.code === 'too_many_failures') options.onTooManyFailures();
-  const answered = ending.waitSeconds === undefined ? ending : await holdAnswer(context, exchange, ending);
+  const answered = waits ? await holdAnswer(context, exchange, ending) : ending;
   sendAnswer(exchange, answered.answer, {
     close: context.stopping.signal.aborted,
     limits: context.limits,
   });
+  // Advice can take as long as the whole request: the sender does not wait for it.
+  if (!waits) concludeRequest(context, exchange, ending);
   logRequest(context, exchange, answered);
   return answered;
 }

@@ -166,7 +166,7 @@ interface RefusedBytes {
 function refuseBytes(context: ServerContext, connection: Connection, refused: RefusedBytes): void {
   const requestId = context.ids().id;
   if (answerProtocolError(connection, refused.error, requestId)) {
-    concludeBytes(context, { requestId, ...refused });
+    concludeBytes(context, { requestId, address: connection.socket.remoteAddress, ...refused });
   } else context.deps.log.debug({ requestId, code: refused.error.code }, 'connection failed');
 }
 

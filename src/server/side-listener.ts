@@ -71,23 +71,30 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
  * else some silent connections would keep every probe out. Where all are being answered, the new one is closed.
  */
 function boundConnections(http: Server): void {
+  /** Requests of each connection that are not answered; a sender may write several at once. */
+  const requests = new Map<Socket, number>();
   const resting = new Set<Socket>();
-  let open = 0;
-  const rest = (socket: Socket): void => {
-    if (!socket.destroyed) resting.add(socket);
+  const leave = (socket: Socket): void => {
+    requests.delete(socket);
+    resting.delete(socket);
+  };
+  const count = (socket: Socket, change: number): void => {
+    const left = (requests.get(socket) ?? Number.NaN) + change;
+    if (Number.isNaN(left)) return;
+    requests.set(socket, left);
+    if (left > 0) resting.delete(socket);
+    else if (!socket.destroyed) resting.add(socket);
   };
   http.on('connection', (socket) => {
-    if (open >= MAX_CONNECTIONS) endLongest(resting, socket);
-    open += 1;
-    rest(socket);
-    socket.once('close', () => {
-      open -= 1;
-      resting.delete(socket);
-    });
+    if (requests.size >= MAX_CONNECTIONS) endLongest(resting, socket);
+    if (socket.destroyed) return;
+    requests.set(socket, 0);
+    resting.add(socket);
+    socket.once('close', () => leave(socket));
   });
   http.on('request', ({ socket }, res) => {
-    resting.delete(socket);
-    res.once('close', () => rest(socket));
+    count(socket, 1);
+    res.once('close', () => count(socket, -1));
   });
 }
 

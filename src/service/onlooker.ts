@@ -34,8 +34,8 @@ export function watchedStorage(
       storage.recordDecision(decision, live.generation.config.settings.storage.keep.decisions);
       looking.onlooker?.see(decision);
     },
-    recordStranger: (decision) => {
-      storage.recordStranger(decision);
+    recordStranger: (decision, sender) => {
+      storage.recordStranger(decision, sender);
       looking.onlooker?.see(decision);
     },
   };

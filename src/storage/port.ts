@@ -185,9 +185,10 @@ export interface Storage extends MailStorage {
   recordDecision(decision: DecisionRecord, keep?: number): void;
   /**
    * The same for a request that proved nothing (the last 200, in a ring of their own): gathered in memory and written
-   * at most once a second, so that strangers neither flush the decisions on others nor keep the disk busy.
+   * at most once a second, so that strangers neither flush the decisions on others nor keep the disk busy. Of one
+   * sender (a network) the last ten that were refused alike are kept, so that none flushes what is known of the others.
    */
-  recordStranger(decision: DecisionRecord): void;
+  recordStranger(decision: DecisionRecord, sender: string): void;
   listDecisions(query: ListQuery): Promise<readonly DecisionRecord[]>;
   findDecision(requestId: string): Promise<DecisionRecord | undefined>;
   /** Keeps a request, so that it can be explained and replayed: the newest within the limits (default `KEPT_LIMITS`). */

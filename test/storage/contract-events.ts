@@ -165,7 +165,8 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findDecision('request-1')).toBeUndefined();
 
       // Strangers have a ring of their own: however many they are, no decision on others goes.
-      for (let index = 2000; index < 2500; index += 1) storage.recordStranger(decision(index));
+      for (let index = 2000; index < 2500; index += 1)
+        storage.recordStranger(decision(index), `net ${index}`);
       await storage.flush();
       storage.recordDecision(decision(1500), 1000);
       const both = await storage.listDecisions({ limit: 5000 });
@@ -175,6 +176,18 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findDecision('request-2499')).toEqual(decision(2499));
       expect(await storage.findDecision('request-2299')).toBeUndefined();
       expect(await storage.listDecisions({ limit: 5000, state: 'rejected' })).toHaveLength(1200);
+
+      // A burst of one sender leaves the others what is known of them, between two writes and over several.
+      for (let burst = 0; burst < 3; burst += 1) {
+        for (let index = 3000 + burst * 300; index < 3300 + burst * 300; index += 1)
+          storage.recordStranger(decision(index), 'net burst');
+        await storage.flush();
+      }
+      const after = await storage.listDecisions({ limit: 5000 });
+      expect(after).toHaveLength(1200);
+      expect(after.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, index) => decision(3899 - index)));
+      expect(await storage.findDecision('request-2310')).toEqual(decision(2310));
+      expect(await storage.findDecision('request-2309')).toBeUndefined();
 
       const kept = (index: number, size = 10) => ({
         requestId: `kept-${index}`,

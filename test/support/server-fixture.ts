@@ -288,7 +288,7 @@ export interface RawConnection {
   closed(): Promise<string>;
 }
 
-export function openRaw(server: RunningServer): Promise<RawConnection> {
+export function openRaw(server: Pick<RunningServer, 'host' | 'port'>): Promise<RawConnection> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: server.host, port: server.port, allowHalfOpen: true });
     let text = '';

@@ -5,8 +5,9 @@ import {
   type KeptLimits,
   type KeptRequest,
 } from '../records.ts';
-import { type DecisionRow, type KeptRow, MAX_DECISIONS_PER_WRITE, MAX_STRANGERS } from '../engine/journal.ts';
+import { type DecisionRow, type KeptRow, MAX_DECISIONS_PER_WRITE } from '../engine/journal.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
+import { StrangerRing } from './stranger-ring.ts';
 
 /** Decisions gather this long, then join the next commit: a burst of them costs no commit of its own. */
 const GATHER_MS = 100;
@@ -30,7 +31,7 @@ export class JournalBuffer {
   #keptLimits: KeptLimits = KEPT_LIMITS;
   #timer: NodeJS.Timeout | undefined;
   #writtenAt = -Infinity;
-  #strangers: DecisionRecord[] = [];
+  readonly #strangers = new StrangerRing();
   #strangersTimer: NodeJS.Timeout | undefined;
 
   constructor(operations: Pick<RemoteOperations, 'recordDecisions' | 'recordStrangers' | 'keepRequests'>) {
@@ -45,10 +46,9 @@ export class JournalBuffer {
     this.#schedule();
   }
 
-  /** A request that proved nothing: gathered in memory, written at most once a second. */
-  recordStranger(decision: DecisionRecord): void {
-    this.#strangers.push(decision);
-    if (this.#strangers.length >= 2 * MAX_STRANGERS) this.#strangers = this.#strangers.slice(-MAX_STRANGERS);
+  /** A request that proved nothing, and who sent it: gathered in memory, written at most once a second. */
+  recordStranger(decision: DecisionRecord, sender: string): void {
+    this.#strangers.add(decision, sender);
     this.#strangersTimer ??= setTimeout(() => this.#writeStrangers(), STRANGERS_PAUSE_MS);
   }
 
@@ -102,9 +102,9 @@ export class JournalBuffer {
   #writeStrangers(): void {
     clearTimeout(this.#strangersTimer);
     this.#strangersTimer = undefined;
-    const rows = this.#strangers.slice(-MAX_STRANGERS).map(toDecisionRow);
-    if (rows.length > 0) this.#operations.recordStrangers(rows).catch(ignore);
-    this.#strangers = [];
+    const { decisions, forgotten } = this.#strangers.take();
+    if (decisions.length > 0)
+      this.#operations.recordStrangers(decisions.map(toDecisionRow), forgotten).catch(ignore);
   }
 }
 

@@ -49,7 +49,7 @@ export function makeStorage(
       return at !== null && at <= nowMs;
     },
     recordDecision: (decision, keep) => journal.recordDecision(decision, keep),
-    recordStranger: (decision) => journal.recordStranger(decision),
+    recordStranger: (decision, sender) => journal.recordStranger(decision, sender),
     keepRequest: (request, limits) => journal.keepRequest(request, limits),
     health: () => client.health,
     onHealthChange: (listener) => client.onHealthChange(listener),

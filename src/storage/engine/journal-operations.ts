@@ -10,6 +10,8 @@ const forget = (
   SELECT seq FROM decisions WHERE outcome ${kind} '${STRANGER}' ORDER BY seq DESC LIMIT 1 OFFSET ?)`;
 const FORGET_DECISIONS = forget('<>');
 const FORGET_STRANGERS = forget('=');
+const FORGET_ALIKE = `DELETE FROM decisions WHERE outcome = '${STRANGER}'
+  AND request_id IN (SELECT value FROM json_each(?))`;
 const KEEP = 'INSERT INTO kept_requests (request_id, received_at, bytes, request) VALUES (?, ?, ?, ?)';
 const KEPT = 'SELECT seq, bytes FROM kept_requests ORDER BY seq DESC';
 const FORGET_KEPT = 'DELETE FROM kept_requests WHERE seq <= ?';
@@ -22,9 +24,14 @@ export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[
   sql.post(FORGET_DECISIONS, keep);
 }
 
-/** The same for requests that proved nothing, in a ring of their own. */
-export function recordStrangers({ sql }: Store, strangers: readonly DecisionRow[]): void {
+/** The same for requests that proved nothing, in a ring of their own; those of `forgotten` ids make room in it. */
+export function recordStrangers(
+  { sql }: Store,
+  strangers: readonly DecisionRow[],
+  forgotten: readonly string[],
+): void {
   for (const { requestId, json } of strangers) sql.post(DECIDE, requestId, null, STRANGER, json);
+  if (forgotten.length > 0) sql.post(FORGET_ALIKE, JSON.stringify(forgotten));
   sql.post(FORGET_STRANGERS, MAX_STRANGERS);
 }
 
