@@ -67,7 +67,20 @@ function createParser(): FastXml.XMLParser {
     processEntities: false,
     trimValues: true,
     cdataPropName: '#cdata',
+    transformTagName: markedName,
   });
+}
+
+/** No name of an element begins with it. */
+const MARK = '<';
+
+/**
+ * The parser refuses elements whose names objects have of themselves, such as `constructor`, and renames others. Such
+ * an element is an ordinary one to its sender, and becomes an own member of an object that has no prototype: it only
+ * must not look so to the parser. Called for some names twice.
+ */
+function markedName(name: string): string {
+  return name in Object.prototype || name === 'prototype' ? MARK + name : name;
 }
 
 function toObject(nodes: readonly OrderedNode[]): JsonValue {
@@ -79,7 +92,7 @@ function toObject(nodes: readonly OrderedNode[]): JsonValue {
     const content = node[name];
     if (name === TEXT) texts.push(replaceReferences(String(content)));
     else if (name === '#cdata') texts.push(cdataOf(content));
-    else put(object, name, elementOf(node, content as readonly OrderedNode[]));
+    else put(object, writtenName(name), elementOf(node, content as readonly OrderedNode[]));
   }
   const text = texts.join('');
   if (isEmpty(object)) return text;
@@ -90,6 +103,10 @@ function toObject(nodes: readonly OrderedNode[]): JsonValue {
 function nameOf(node: OrderedNode): string | undefined {
   for (const key in node) if (key !== ATTRIBUTES) return key;
   return undefined;
+}
+
+function writtenName(name: string): string {
+  return name.startsWith(MARK) ? name.slice(MARK.length) : name;
 }
 
 function isEmpty(object: object): boolean {

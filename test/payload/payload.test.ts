@@ -129,6 +129,23 @@ describe('XML', () => {
     expect(problem('xml', '<?xml '.repeat(3))).toMatch(/not XML at line 1$/);
   });
 
+  test.each(['constructor', 'prototype', '__proto__', 'toString', 'hasOwnProperty', '__defineGetter__'])(
+    'an element called %s is an ordinary element, and no prototype is touched',
+    (name) => {
+      const before = Object.getOwnPropertyNames(Object.prototype);
+      const value = parse(
+        'xml',
+        `<a><${name} id="7">x<${name}/></${name}><b ${name}="1"><${name} /></b><${name}><polluted>1</polluted></${name}></a>`,
+      );
+      expect(JSON.stringify(value)).toBe(
+        `{"a":{"${name}":[{"@id":"7","${name}":"","#text":"x"},{"polluted":"1"}],"b":{"@${name}":"1","${name}":""}}}`,
+      );
+      expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
+      expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+      expect(Object.getPrototypeOf((value as Record<string, unknown>)['a'])).toBeNull();
+    },
+  );
+
   test('512 levels are taken, and no object has a prototype', () => {
     let value: unknown = parse('xml', `${'<a>'.repeat(512)}x${'</a>'.repeat(512)}`);
     for (let level = 0; level < 512; level += 1) {
