@@ -2,7 +2,7 @@ import { constants, statfsSync, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/config.ts';
-import { failoverPromise, storeStatus } from '../storage/storage.ts';
+import { failoverPromise, findStoreFile, storeStatus } from '../storage/storage.ts';
 
 /** One look at the set-up. */
 export interface Finding {
@@ -22,7 +22,7 @@ export async function machineFindings(config: LoadedConfig): Promise<readonly Fi
     ...(await findFileModes(config)),
     ...listenerFindings(config),
     await findClock(config),
-    await findDisk(config),
+    await findStore(config),
   ];
 }
 
@@ -99,9 +99,11 @@ async function askDatabase(url: string): Promise<Finding> {
   }
 }
 
-async function findDisk({ settings: { storage } }: LoadedConfig): Promise<Finding> {
-  if (!storage.url.startsWith('sqlite:')) return askDatabase(storage.url);
-  const folder = dirname(storage.url.slice('sqlite:'.length));
+/** Whether the store has room and may be written; a database says it itself. */
+async function findStore({ settings: { storage } }: LoadedConfig): Promise<Finding> {
+  const file = findStoreFile(storage.url);
+  if (file === undefined) return askDatabase(storage.url);
+  const folder = dirname(file);
   try {
     await access(folder, constants.W_OK);
     return roomFinding(folder);

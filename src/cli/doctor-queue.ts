@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { LoadedConfig } from '../config/config.ts';
-import { openStorage } from '../storage/storage.ts';
+import { findStoreFile, openStorage } from '../storage/storage.ts';
 import type { Finding } from './doctor-machine.ts';
 import { findWaits, waitLines } from './queue-waits.ts';
 
@@ -8,7 +8,8 @@ import { findWaits, waitLines } from './queue-waits.ts';
 export async function queueFindings({ settings }: LoadedConfig): Promise<readonly Finding[]> {
   const { url } = settings.storage;
   // A service that never ran has nothing that waits; it is not made here.
-  if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) return [];
+  const file = findStoreFile(url);
+  if (file !== undefined && !existsSync(file)) return [];
   try {
     const storage = await openStorage(url, { mode: 'attached' });
     try {

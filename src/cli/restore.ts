@@ -1,6 +1,12 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { restoreStorage, type OpenWork, type RestoreReport } from '../storage/storage.ts';
+import {
+  findStoreFile,
+  isSqliteFile,
+  restoreStorage,
+  type OpenWork,
+  type RestoreReport,
+} from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags } from './config-file.ts';
@@ -47,11 +53,11 @@ function describeMissing(file: string, url: string, cwd: string): string {
 
 /** SQLite files beside the store and in the folders where a copy may have been meant; not the store itself. */
 function findCopies(url: string, folders: readonly string[]): readonly Copy[] {
-  const store = /^sqlite:(.+)$/.exec(url)?.[1];
+  const store = findStoreFile(url);
   const all = new Set([...(store === undefined ? [] : [dirname(store)]), ...folders]);
   return [...all]
     .flatMap((folder) => namesIn(folder).map((name) => join(folder, name)))
-    .filter((path) => path !== store && isSqlite(path))
+    .filter((path) => path !== store && isSqliteFile(path))
     .map((path) => {
       const { size: bytes, mtimeMs: changedAt } = statSync(path);
       return { path, bytes, changedAt };
@@ -66,24 +72,6 @@ function namesIn(folder: string): readonly string[] {
     );
   } catch {
     return [];
-  }
-}
-
-/** The first bytes of every SQLite file. */
-const MAGIC = Buffer.from('SQLite format 3\0');
-
-function isSqlite(path: string): boolean {
-  try {
-    const file = openSync(path, 'r');
-    try {
-      const bytes = Buffer.alloc(MAGIC.length);
-      readSync(file, bytes);
-      return bytes.equals(MAGIC);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return false;
   }
 }
 

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { sqliteUrl } from '../config/config.ts';
 import { copyStorage } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -33,6 +33,5 @@ function urlOf(text: string, { env, cwd }: Terminal): string {
   const name = /^\$\{(\w+)\}$/.exec(text)?.[1];
   const url = name === undefined ? text : (env[name] ?? '');
   if (url === '') throw new CliError(`the environment variable ${name ?? ''} is not set`, 2);
-  const file = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
-  return file === undefined ? url : `sqlite:${resolve(cwd, file)}`;
+  return sqliteUrl(url, cwd) ?? url;
 }

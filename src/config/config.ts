@@ -25,3 +25,4 @@ export { isOnPath } from './on-path.ts';
 export { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 export { createReferenceReader, type ReferenceReader, type WrittenReference } from './references.ts';
 export { readSecretFile, type SecretFile } from './secret-file.ts';
+export { sqliteUrl } from './storage-url.ts';

@@ -2,13 +2,19 @@ import { resolve } from 'node:path';
 import { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 import type { Reporter } from './reporter.ts';
 
+/** A `sqlite:` URL with its file's path made absolute; undefined for any other address. */
+export function sqliteUrl(url: string, directory: string): string | undefined {
+  const file = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
+  return file === undefined ? undefined : `sqlite:${resolve(directory, file)}`;
+}
+
 /** The store's address, with the file's path made absolute; INVALID_STORAGE_URL where it is none. */
 export function storageUrl(
   url: string,
   context: { readonly directory: string; readonly reporter: Reporter },
 ): string {
-  const file = /^sqlite:(?!\/\/)(.+)$/.exec(url)?.[1];
-  if (file !== undefined) return `sqlite:${resolve(context.directory, file)}`;
+  const file = sqliteUrl(url, context.directory);
+  if (file !== undefined) return file;
   const problem = problemOf(url);
   if (problem !== undefined) context.reporter.report('INVALID_STORAGE_URL', ['storage', 'url'], problem);
   return url;

@@ -87,6 +87,11 @@ function exactValue(node: TreeNode): unknown {
   return differs ? Object.fromEntries(entries) : node.value;
 }
 
+/** Where a key is written; undefined where it is not, as one that has its default. */
+export function placeIfWritten(root: LocatedValue, path: Path): Place | undefined {
+  return root.at(path).value === undefined ? undefined : root.place(path);
+}
+
 /** The place of a part of the text at `path`, from offsets in its value. */
 export function placeWithin(root: LocatedValue, path: Path, start: number, end: number): Place {
   const { source } = root.place(path);

@@ -5,7 +5,7 @@
  */
 import { senderNote } from '../analysis/analysis.ts';
 import type { LoadedConfig } from '../config/config.ts';
-import { formatPlace, type Place } from '../document/document.ts';
+import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import { isJsonObject } from '../json.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
@@ -180,7 +180,7 @@ function noTurn({ config, mapping, evaluated, stored }: Facts): Told | undefined
   if (!(stored === undefined ? planned : waiting).includes('next-heartbeat')) return undefined;
   const who = mapping === undefined ? 'the request' : `mapping ${mapping.id}`;
   return {
-    at: placeOf(config, ['gateway', 'heartbeat', 'everySeconds']),
+    at: placeIfWritten(config.root, ['gateway', 'heartbeat', 'everySeconds']),
     text: `0 turns the regular turn of the main agent off, and wakeMode: next-heartbeat of ${who} waits for it: the event waits until something else wakes the agent. Set it to seconds, such as 1800; or write wakeMode: now, and the event is read at once`,
   };
 }
@@ -195,7 +195,7 @@ function notDelivered({ config, mapping, evaluated, stored }: Facts): Told | und
   const isSilent = all.some((action) => action.kind === 'agent' && !action.deliver);
   if (named.length === 0 || !isSilent) return undefined;
   return {
-    at: placeOf(config, ['hooks', 'defaults', 'deliver']),
+    at: placeIfWritten(config.root, ['hooks', 'defaults', 'deliver']),
     text: `false holds for mapping ${mapping.id}, too, which does not set deliver: ${named.join(' and ')} alone ${named.length === 1 ? 'sends' : 'send'} nothing. Write deliver: true at ${formatPlace(mapping.at)}`,
   };
 }
@@ -208,11 +208,8 @@ function keptFromCommand({ config, stored }: Facts): Told | undefined {
   const name = failed.runner ?? gateway.runner;
   const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
   if (runner?.kind !== 'command' || runner.passEnv.length > 0) return undefined;
-  const at = placeOf(config, ['gateway', 'runners', name]) ?? placeOf(config, ['gateway', 'runner']);
+  const at =
+    placeIfWritten(config.root, ['gateway', 'runners', name]) ??
+    placeIfWritten(config.root, ['gateway', 'runner']);
   return { at, text: environmentNote(runner) };
-}
-
-/** Where a key is written; undefined where it is not, as in a file of another dialect. */
-function placeOf({ root }: Facts['config'], path: readonly string[]): Place | undefined {
-  return root.at(path).value === undefined ? undefined : root.place(path);
 }

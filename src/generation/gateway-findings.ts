@@ -5,7 +5,7 @@
 import { dirname } from 'node:path';
 import { CHANNEL_ALIASES, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig, RunnerSettings } from '../config/config.ts';
-import { displayName, formatPlace, type Diagnostic, withEdit } from '../document/document.ts';
+import { displayName, formatPlace, placeIfWritten, type Diagnostic, withEdit } from '../document/document.ts';
 import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { commandProblems, isWithin, modelProblems } from '../runners/runners.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
@@ -120,8 +120,8 @@ function findSilentMappings(
   mappings: readonly CompiledMapping[],
 ): readonly Diagnostic[] {
   if (settings.hooks.defaults.deliver) return [];
-  const from = ['hooks', 'defaults', 'deliver'];
-  const where = root.at(from).value === undefined ? '' : ` (${formatPlace(root.place(from))})`;
+  const isOffAt = placeIfWritten(root, ['hooks', 'defaults', 'deliver']);
+  const where = isOffAt === undefined ? '' : ` (${formatPlace(isOffAt)})`;
   return mappings.filter(leavesDeliverOut).map(({ at, id, channel, to }) => ({
     severity: 'warning',
     code: 'DELIVER_OFF',
@@ -143,7 +143,7 @@ function findWaitingMappings(
   mappings: readonly CompiledMapping[],
 ): readonly Diagnostic[] {
   if (gateway.heartbeat.everySeconds > 0) return [];
-  const path = ['gateway', 'heartbeat', 'everySeconds'];
+  const isOffAt = placeIfWritten(root, ['gateway', 'heartbeat', 'everySeconds']);
   const waiting = mappings.filter(
     ({ action, wakeMode = hooks.defaults.wakeMode }) => action === 'wake' && wakeMode === 'next-heartbeat',
   );
@@ -151,7 +151,7 @@ function findWaitingMappings(
     severity: 'warning',
     code: 'HEARTBEAT_OFF',
     message: `the events of "${id}" wait for the regular turn of the main agent (wakeMode: next-heartbeat), and gateway.heartbeat.everySeconds: 0 turns that off`,
-    at: root.at(path).value === undefined ? at : root.place(path),
+    at: isOffAt ?? at,
     hint: `set everySeconds, such as 1800; or write wakeMode: now in the mapping (${formatPlace(at)})`,
   }));
 }

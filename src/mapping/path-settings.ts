@@ -64,18 +64,18 @@ export function defined<T extends object>(value: T): { [Key in keyof T]: Exclude
 function compileProof(verify: VerifySettings, compiling: PathSource): ProofSettings {
   const references: readonly SecretReference[] = 'secrets' in verify ? verify.secrets : [];
   const { resolveReference, peekReference, nearReference } = compiling.options;
-  const secrets = references.map((reference) => resolveReference?.(reference) ?? '');
   const find = resolveReference ?? peekReference;
-  const near = references.map((reference) =>
-    find === undefined || (find(reference) ?? '') !== '' ? undefined : nearReference?.(reference, references),
+  if (find === undefined) return { settings: verify, secrets: references.map(() => '') };
+  const found = references.map((reference) => ({ reference, secret: find(reference) ?? '' }));
+  const known = found.map(({ secret }) => secret);
+  const near = found.map(({ reference, secret }) =>
+    secret === '' ? nearReference?.(reference, references) : undefined,
   );
-  const proof = { settings: verify, secrets, ...(near.some((name) => name !== undefined) ? { near } : {}) };
-  if (resolveReference !== undefined) reportSecrets(proof, compiling, { isComplete: true });
-  else if (peekReference !== undefined) {
-    const known = references.map((reference) => peekReference(reference) ?? '');
-    reportSecrets({ ...proof, secrets: known }, compiling, { isComplete: false });
-  }
-  return proof;
+  const isComplete = resolveReference !== undefined;
+  const proof = { settings: verify, ...(near.some((name) => name !== undefined) ? { near } : {}) };
+  reportSecrets({ ...proof, secrets: known }, compiling, { isComplete });
+  // What was only looked at is no secret to work with.
+  return { ...proof, secrets: isComplete ? known : known.map(() => '') };
 }
 
 /** Secrets that are missing or cannot be used: the path refuses its requests, and everything else goes on. */

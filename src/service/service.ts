@@ -11,7 +11,13 @@ import { LiveMail, ownDoor } from '../mail/mail.ts';
 import { fetchJson } from '../outgoing/outgoing.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { type RunningServer, type ServerDeps, startServer } from '../server/server.ts';
-import { openStorage, prepareStorage, type PreparedStorage, type Storage } from '../storage/storage.ts';
+import {
+  findStoreFile,
+  openStorage,
+  prepareStorage,
+  type PreparedStorage,
+  type Storage,
+} from '../storage/storage.ts';
 import { createHealth, type Health, type Log, type MailboxFigures } from '../telemetry/telemetry.ts';
 import { logSandboxEvent, sayMissingWalls } from './log-sandbox.ts';
 import { type Looking, type Onlooker, watchedStorage } from './onlooker.ts';
@@ -223,7 +229,7 @@ function openStore(
   { role = 'all', version = '', log }: ServiceOptions,
 ): Promise<Storage> {
   const { storage } = generation.config.settings;
-  if (role !== 'all' && storage.url.startsWith('sqlite:')) throw notShared(role);
+  if (role !== 'all' && findStoreFile(storage.url) !== undefined) throw notShared(role);
   return openStorage(storage.url, {
     owners: conversationOwners(generation),
     mode: 'performer',

@@ -28,6 +28,7 @@ export {
 } from './record-json.ts';
 export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
 export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
+export { isSqliteFile } from './sqlite/worker/database-file.ts';
 export type { StorageError, StorageErrorCode, StorageHealth } from './storage-error.ts';
 export { failoverPromise, type ServerFacts, type StoreStatus, type StoreUser } from './store-status.ts';
 
@@ -156,10 +157,16 @@ function isPostgres(url: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(url);
 }
 
-/** The absolute path of a `sqlite:` URL. */
+/** The absolute path of the file that a `sqlite:` URL names; undefined where the store is no file. */
+export function findStoreFile(url: string): string | undefined {
+  const file = /^sqlite:(?!:)(.+)$/s.exec(url)?.[1];
+  return file === undefined ? undefined : resolve(file);
+}
+
+/** @throws StorageError where the URL names no file */
 function fileOf(url: string): string {
-  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
-  if (file !== '' && !file.startsWith(':')) return resolve(file);
+  const file = findStoreFile(url);
+  if (file !== undefined) return file;
   // A reference that leads nowhere stands for itself; any other text may hold a password.
   const [reference] = /^(?:\$\{\w+\}|\{file: .*\})$/.exec(url) ?? [];
   throw new StorageError(

@@ -195,7 +195,7 @@ function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding
     at: placeAt(source, finding.line, finding.column, finding.length),
     ...(finding.hint === undefined ? {} : { hint: finding.hint }),
   };
-  const meant = finding.replace ?? meantFile(path.dirname(path.join(folder.dir, finding.file)), finding);
+  const meant = finding.replace ?? meantFile(folder, finding);
   if (meant === undefined || found.at === undefined) return found;
   const { from, to } = meant;
   return withEdit(
@@ -205,10 +205,10 @@ function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding
 }
 
 /** The file that an import probably meant. */
-function meantFile(dir: string, { code, message }: SourceFinding): SourceFinding['replace'] {
-  const from = /^the import "(.*)" names/.exec(message)?.[1];
-  if (code !== 'TRANSFORM_IMPORT_NOT_FOUND' || from === undefined) return undefined;
-  const near = suggestModule(dir, from);
+function meantFile({ dir }: TransformsFolder, finding: SourceFinding): SourceFinding['replace'] {
+  const { file, missingFile: from } = finding;
+  if (from === undefined) return undefined;
+  const near = suggestModule(path.dirname(path.join(dir, file)), from);
   return near === undefined ? undefined : { from, to: near.startsWith('.') ? near : `./${near}` };
 }
 

@@ -153,7 +153,8 @@ function collectFindings(graph: Graph, scan: Scan): readonly SourceFinding[] {
     for (const at of placesOf(refused, graph, scan)) {
       if (placed.has(placeKey(at))) continue;
       placed.add(placeKey(at));
-      findings.push({ code, message, ...at, ...(hint === undefined ? {} : { hint }) });
+      const missing = code === 'TRANSFORM_IMPORT_NOT_FOUND' ? { missingFile: refused.specifier } : {};
+      findings.push({ code, message, ...at, ...(hint === undefined ? {} : { hint }), ...missing });
     }
   }
   const broken = [...graph.files.values()].filter(

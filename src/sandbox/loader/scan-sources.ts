@@ -20,6 +20,8 @@ export interface SourceFinding {
   readonly hint?: string;
   /** A name read of `process.env`: a finding only for mappings whose transform does not set it. */
   readonly env?: string;
+  /** The file that an import names, as it is written there, and that does not exist. */
+  readonly missingFile?: string;
   /** What was probably meant, within the place. */
   readonly replace?: { readonly from: string; readonly to: string } | undefined;
 }

@@ -42,12 +42,24 @@ export function examineFile(file: string, options: { readonly mayBeReadOnly?: bo
   if (stat.size === 0) return 'empty';
   if (isCutShort(file)) return 'store';
   const header = readHeader(file);
-  const isSqlite = header.length === HEADER_BYTES && header.toString('latin1', 0, MAGIC.length) === MAGIC;
-  if (!isSqlite) throw unreadable(file);
+  if (header.length < HEADER_BYTES || !startsAsSqlite(header)) throw unreadable(file);
   const applicationId = header.readUInt32BE(68);
   if (applicationId !== APPLICATION_ID && applicationId !== 0) throw foreign(file);
   refuseNewer(file, header.readUInt32BE(60));
   return 'store';
+}
+
+/** Whether a file begins as every SQLite file does; false where it cannot be read. */
+export function isSqliteFile(file: string): boolean {
+  try {
+    return startsAsSqlite(readHeader(file));
+  } catch {
+    return false;
+  }
+}
+
+function startsAsSqlite(header: Buffer): boolean {
+  return header.toString('latin1', 0, MAGIC.length) === MAGIC;
 }
 
 /** @throws StorageError where the folder or the file cannot be written */
