@@ -12,9 +12,11 @@ import {
 } from '../explanation/explanation.ts';
 import {
   createHookRequest,
+  evaluationToJson,
   formatEvaluation,
   parseKeptRequest,
   settingLines,
+  type EvaluationAdvice,
   type EvaluationJson,
   type KeptTrace,
 } from '../hook/hook.ts';
@@ -63,7 +65,7 @@ export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): 
   try {
     const found: Found = { stored, config, bench };
     if (flags.json === true) await printJson(cli, found, flags);
-    else await printPage(cli, found, flags);
+    else await printPage(cli, found);
   } finally {
     await bench.close();
   }
@@ -83,19 +85,27 @@ async function printJson(cli: Cli, { stored, bench }: Found, flags: ExplainFlags
   cli.terminal.out(JSON.stringify(storedToJson(stored, { judged, evaluation, settings }), null, 2));
 }
 
-async function printPage(cli: Cli, found: Found, flags: ExplainFlags): Promise<void> {
+async function printPage(cli: Cli, found: Found): Promise<void> {
   const { stored, config, bench } = found;
   const { request, judged } = stored.kept === undefined ? {} : keptParts(stored.kept);
   const print = (lines: readonly string[]): void => {
     if (lines.length > 0) cli.terminal.out(withoutSecrets(lines.join('\n'), config));
   };
   const { decision } = stored;
-  if (decision !== undefined) {
-    print(answerLines(decision));
-    print(request === undefined ? reasonLines(decision) : noteLines(decision));
+  if (decision !== undefined) print(answerLines(decision));
+  if (request === undefined) {
+    if (decision !== undefined) print(reasonLines(decision));
+    await explainUnkept(cli, decision, { settings: config.settings, bench });
+  } else {
+    const note = (advice?: EvaluationAdvice): void =>
+      print(decision === undefined ? [] : noteLines(decision, advice));
+    const explained = await explainRequest(request, await bench.open()).catch((error: unknown) => {
+      note();
+      throw error;
+    });
+    note(explained.advice);
+    explainKept(cli, { explained, judged });
   }
-  if (request === undefined) await explainUnkept(cli, decision, { settings: config.settings, bench });
-  else await explainKept(cli, { request, judged }, { flags, bench });
   print(storedWork(cli, found));
   const notes = await storedSettings(bench, stored);
   print(noteOnSettings(notes.filter(({ setting }) => request === undefined || !TOLD_BEFORE.has(setting))));
@@ -211,16 +221,15 @@ async function explainName(cli: Cli, path: string, workbench: Workbench): Promis
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */
-async function explainKept(
+function explainKept(
   cli: Cli,
-  { request, judged }: { readonly request: HookRequest; readonly judged: KeptTrace | undefined },
-  { flags, bench }: { readonly flags: ExplainFlags; readonly bench: LateWorkbench },
-): Promise<void> {
+  { explained, judged }: { readonly explained: RequestExplanation; readonly judged: KeptTrace | undefined },
+): void {
   cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
-  const [evaluation] = await explainWith(await bench.open(), cli, { requests: [request], flags });
-  sayRemoved(cli, request);
-  if (judged === undefined || evaluation === undefined) return;
-  const lines = changedLines(judged, evaluation);
+  report(cli, [explained]);
+  sayRemoved(cli, explained.request);
+  if (judged === undefined) return;
+  const lines = changedLines(judged, evaluationToJson(explained.evaluation));
   if (lines.length > 0) cli.terminal.out(['When it came, it was judged otherwise:', ...lines].join('\n'));
 }
 
@@ -284,9 +293,18 @@ async function explainWith(
 ): Promise<readonly ExplanationJson[]> {
   const explained: RequestExplanation[] = [];
   for (const request of requests) explained.push(await explainRequest(request, workbench));
-  for (const { evaluation, ...options } of flags.json === true ? [] : explained) {
+  report(cli, explained, flags);
+  return explained.map(explanationToJson);
+}
+
+/** Prints for people; one that is refused ends the command with 1. */
+function report(
+  cli: Cli,
+  explained: readonly RequestExplanation[],
+  { json }: Pick<ExplainFlags, 'json'> = {},
+): void {
+  for (const { evaluation, ...options } of json === true ? [] : explained) {
     cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, ...options }));
   }
   if (explained.some(({ evaluation }) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
-  return explained.map(explanationToJson);
 }

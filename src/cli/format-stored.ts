@@ -10,7 +10,7 @@ import {
   type StoredRun,
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
-import { emptyConsequences, ownerText, remedyOf } from '../hook/hook.ts';
+import { emptyConsequences, ownerText, remedyOf, type EvaluationAdvice } from '../hook/hook.ts';
 import { type QueueWaits, waitLines, waitsOf } from './queue-waits.ts';
 import { formatBytes, formatSpan } from './terminal.ts';
 
@@ -32,9 +32,18 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
   ];
 }
 
-/** What only the operator is told beside the outcome. */
-export function noteLines({ note }: DecisionRecord): readonly string[] {
-  return note === undefined ? [] : [`  ${line(note)}`];
+/** What only the operator is told beside the outcome, without what the advice on a kept request says again. */
+export function noteLines({ note = '' }: DecisionRecord, advice?: EvaluationAdvice): readonly string[] {
+  const left = advice === undefined ? note : withoutAdvice(note, advice);
+  return left === '' ? [] : [`  ${line(left)}`];
+}
+
+function withoutAdvice(note: string, { notes = [], settings = [] }: EvaluationAdvice): string {
+  const isTold = settings.some(({ setting }) => setting === 'ignoreSenders');
+  // It stands last, and the advice on a kept request may quote more of it.
+  const rest = isTold ? note.replace(/(?:^|; )ignoreSenders: .*$/s, '') : note;
+  const untold = notes.reduce((text, told) => text.replace(told, ''), rest);
+  return untold.split('; ').filter(Boolean).join('; ');
 }
 
 /** Where a note is there, it says what to do. */

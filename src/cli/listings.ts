@@ -34,6 +34,7 @@ export interface Listing<Row> {
   readonly heading: readonly string[];
   fetch(storage: Storage, options: ListingOptions): Promise<readonly Row[]>;
   toJson(row: Row, text: boolean): Record<string, unknown>;
+  /** The last one is cut to what fits into a line of the terminal. */
   toCells(row: Row, now: number): readonly string[];
 }
 
@@ -49,7 +50,7 @@ export async function printListing<Row>(
   if (rows.length === 0) return terminal.err(`no ${listing.title}`);
   const now = Date.now();
   const cells = rows.map((row) => safeCells(listing.toCells(row, now)));
-  terminal.out(formatTable(listing.heading, cells));
+  terminal.out(formatTable(listing.heading, cells, terminal));
   if (rows.length === options.limit) terminal.err(`the newest ${options.limit}; --limit N shows more`);
 }
 
@@ -75,11 +76,11 @@ const query = (
 });
 
 const errorText = (error: { code: string; message: string } | undefined): string =>
-  error === undefined ? '' : formatOneLine(`${error.code}: ${error.message}`, 60);
+  error === undefined ? '' : `${error.code}: ${error.message}`;
 
 /** The outcome with its reason. */
 const whyText = ({ outcome, state, lastError }: RunRecord): string =>
-  `${outcome ?? state}: ${errorText(lastError)}`;
+  `${outcome ?? state}: ${formatOneLine(errorText(lastError), 60)}`;
 
 /** Tokens in and out, where the runner told them. */
 function tokensOf({ usage }: RunRecord): string {
@@ -224,7 +225,7 @@ function isEvent(entry: RunRecord | OutboxRecord | EventRecord): entry is EventR
 /** What each request became; where none matched, the place at which every candidate failed. No payload values. */
 export const requestsListing: Listing<DecisionRecord> = {
   title: 'requests',
-  heading: ['id', 'path', 'status', 'outcome', 'mapping', 'notes', 'body', 'took', 'age'],
+  heading: ['id', 'path', 'status', 'outcome', 'mapping', 'body', 'took', 'age', 'notes'],
   fetch: (storage, options) => storage.listDecisions(query(options)),
   toJson: decisionToJson,
   toCells: (decision, now) => [
@@ -233,10 +234,10 @@ export const requestsListing: Listing<DecisionRecord> = {
     String(decision.status),
     decision.code ?? decision.outcome,
     decision.mappingId ?? '',
-    formatOneLine(decisionNote(decision), 70),
     formatBytes(decision.bodyBytes),
     `${decision.tookMs.toFixed(1)} ms`,
     formatSpan(now - decision.receivedAt),
+    decisionNote(decision),
   ],
 };
 

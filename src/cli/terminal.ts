@@ -9,6 +9,8 @@ export interface Terminal {
   err(text: string): void;
   /** Colours on stdout: a terminal, and `NO_COLOR` not set. */
   readonly color: boolean;
+  /** Letters in a line of stdout; undefined where it is no terminal. */
+  readonly columns: number | undefined;
   /** Whether a person can be asked. */
   readonly interactive: boolean;
   readonly env: NodeJS.ProcessEnv;
@@ -32,6 +34,9 @@ export class CliError extends Error {
   }
 }
 
+const GAP = '  ';
+const USUAL_COLUMNS = 80;
+
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
   const interactive = process.stdin.isTTY && process.stderr.isTTY;
@@ -41,6 +46,8 @@ export function processTerminal(): Terminal {
     out: (text) => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
     err: (text) => void process.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
     color: process.stdout.isTTY && !process.env['NO_COLOR'],
+    // A terminal that does not know its width says 0.
+    columns: process.stdout.isTTY ? process.stdout.columns || USUAL_COLUMNS : undefined,
     interactive,
     env: process.env,
     cwd: process.cwd(),
@@ -87,16 +94,29 @@ async function chooseWord(
   }
 }
 
-/** Rows under a heading, columns padded to their widest cell; cells are single lines. */
-export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+/** What the last cell of a row always has, also where the terminal is too narrow for it. */
+const MIN_LAST_CELL = 70;
+
+/**
+ * Rows under a heading, columns padded to their widest cell; cells are single lines. Where `columns` is given, the last
+ * cell of a row is cut so that the row fits.
+ */
+export function formatTable(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns }: { readonly columns?: number | undefined } = {},
+): string {
   const widths = heading.map((title, column) =>
     rows.reduce((widest, row) => Math.max(widest, (row[column] ?? '').length), title.length),
   );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
+  const last = heading.length - 1;
+  const before = widths.slice(0, last).reduce((sum, width) => sum + width + GAP.length, 0);
+  const room = columns === undefined ? Infinity : Math.max(MIN_LAST_CELL, columns - before);
+  const fitted = (cell: string, column: number): string => {
+    if (column < last) return cell.padEnd(widths[column] ?? 0);
+    return cell.length <= room ? cell : formatOneLine(cell, room);
+  };
+  const line = (cells: readonly string[]): string => cells.map(fitted).join(GAP).trimEnd();
   return [heading, ...rows].map(line).join('\n');
 }
 

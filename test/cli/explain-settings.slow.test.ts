@@ -29,12 +29,12 @@ const MAPPINGS = `
 - { id: booked, match: { path: cal }, channel: signal, to: '+4917098765432', messageTemplate: x }
 `;
 
-async function open(): Promise<{
+async function open(more = ''): Promise<{
   readonly bench: Bench;
   readonly send: (path: string, body?: object) => Promise<string>;
   readonly explained: (id: string) => Promise<string>;
 }> {
-  const bench = openBench({ 'sluice.yaml': CONFIG, 'mappings/all.yaml': MAPPINGS });
+  const bench = openBench({ 'sluice.yaml': CONFIG + more, 'mappings/all.yaml': MAPPINGS });
   const { url } = await serveBench(bench);
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
   const send = async (path: string, body?: object): Promise<string> => {
@@ -95,6 +95,15 @@ test('of a request that was not kept', async () => {
 
   await send('saves', { id: 1 });
   expect(await of('saves', { id: 1 })).toMatch(/ {2}debounce {2}\S+\n.*one run of 2 events/);
+});
+
+test('of a request that was kept, each only once', async () => {
+  const { send, explained } = await open('storage: { keepRequests: { which: all } }\n');
+  const jira = await explained(await send('jira', { user: { displayName: 'sluice bot' } }));
+  expect(jira).toContain('The request was kept.');
+  expect(jira.split('none of the fields in which it looks')).toHaveLength(2);
+  const list = await explained(await send('argo', [{ app: 'shop' }] as object));
+  expect(list.split('the body is a list')).toHaveLength(2);
 });
 
 test('of a file', async () => {

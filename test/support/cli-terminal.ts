@@ -11,6 +11,8 @@ export interface CliRun {
 export interface CliOptions {
   readonly cwd: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** Width of the terminal; absent where the output goes to a file. */
+  readonly columns?: number;
   /** Answers to questions, in order; where given, the terminal is interactive. */
   readonly answers?: readonly string[];
   /** Ends a command that runs until it is interrupted; default: at once. */
@@ -35,6 +37,7 @@ export async function cli(args: readonly string[], options: CliOptions): Promise
       options.onPrint?.(text);
     },
     color: false,
+    columns: options.columns,
     interactive: options.answers !== undefined,
     env: options.env ?? {},
     cwd: options.cwd,
