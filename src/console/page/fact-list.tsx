@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { ShownText } from './shown-text.tsx';
 
 interface FactListProps {
-  /** Names with their values; one without a value is left out. */
+  /** Names with their values; one without a value, or with an empty one, is left out. */
   readonly facts: readonly (readonly [name: string, value: string | undefined])[];
 }
 
@@ -10,7 +10,7 @@ export function FactList({ facts }: FactListProps): JSX.Element {
   return (
     <dl class="facts">
       {facts.map(([name, value]) =>
-        value === undefined ? null : (
+        value === undefined || value === '' ? null : (
           <div key={name}>
             <dt>{name}</dt>
             <dd>

@@ -91,7 +91,7 @@ function BoundedPrompt(props: {
         <ShownBlock text={external.text} />
         <code class="marker">{external.closing}</code>
       </figure>
-      {after.trim() !== '' && <ShownBlock text={after} />}
+      <ShownBlock text={after} />
     </div>
   );
 }

@@ -30,9 +30,9 @@ export function ShownText({ text }: { readonly text: string }): JSX.Element {
   );
 }
 
-/** A text of several lines as it came; `kind` is its class. */
-export function ShownBlock(props: { readonly text: string; readonly kind?: string }): JSX.Element {
-  return (
+/** A text of several lines as it came; `kind` is its class. Nothing where it is blank. */
+export function ShownBlock(props: { readonly text: string; readonly kind?: string }): JSX.Element | null {
+  return props.text.trim() === '' ? null : (
     <pre class={props.kind}>
       <ShownText text={props.text} />
     </pre>

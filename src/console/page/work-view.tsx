@@ -46,7 +46,7 @@ function RunWork({ entry, ...changing }: EntryProps): JSX.Element {
       <Facts entry={entry} />
       <Failure entry={entry} />
       {reply !== '' && <h4>Reply</h4>}
-      {reply !== '' && <ShownBlock kind="said" text={reply} />}
+      <ShownBlock kind="said" text={reply} />
       <Actions entry={entry} {...changing} />
       {(entry.outbox ?? []).map((sent) => (
         <SentEntry key={text(sent, 'id')} entry={sent} {...changing} />
@@ -127,7 +127,7 @@ function Facts({ entry }: { readonly entry: WorkJson }): JSX.Element {
     ['tokens', tokensOf(entry)],
     ['id', text(entry, 'id')],
   ];
-  return <FactList facts={facts.map(([name, value]) => [name, value === '' ? undefined : value])} />;
+  return <FactList facts={facts} />;
 }
 
 function tokensOf(entry: WorkJson): string {
