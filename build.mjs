@@ -1,6 +1,6 @@
 /**
  * Builds `dist/` anew. Each entry below is a file of its own that others find by its place, and keeps it; all else is
- * bundled into `dist/parts`, as a start that looks up and reads 450 modules one by one spends a third of its time on it.
+ * bundled into `dist/parts`, as a start that looks up and reads every module one by one spends a third of its time on it.
  * A bundled module still sees the place it would have had by itself as its `import.meta.url`. Packages that every start
  * loads are bundled, too, with their licences in one file; all others are dependencies. Declarations are kept as far as
  * the public API reaches them.
@@ -107,7 +107,7 @@ function reach(file, reached) {
   }
 }
 
-/** Every installation carries them: 65 of 281. */
+/** Leaves only the declarations that the public API reaches: every installation carries them. */
 function writeDeclarations() {
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   execFileSync(process.execPath, [compiler, '-p', 'src'], { cwd: ROOT, stdio: 'inherit' });

@@ -22,7 +22,10 @@ export interface Log {
   adopt(settings: { readonly level: LogLevel; readonly format?: 'json' | 'pretty' }): void;
   /** From now on this secret (4 characters or more) is replaced wherever it would appear, in every form of the log. */
   protect(secret: string): void;
-  /** Writes out what is buffered; for the end of the process. */
+  /**
+   * Writes out what is buffered; for the end of the process. Lines whose writing has begun by then are not waited for:
+   * another thread writes them, and what is written here may come before their rest where standard error is slow.
+   */
   flush(): void;
 }
 
@@ -79,7 +82,10 @@ function createTimeText(): () => string {
 /** How long lines gather; a write for every line took a seventh of the time of a request. */
 const GATHER_MS = 10;
 
-/** Standard error, written asynchronously, many lines at once. Pino writes what is left at exit. */
+/**
+ * Standard error, written asynchronously, many lines at once. Pino writes what is left at exit; `flushSync` does so
+ * before, and cannot take back a write that a thread of Node's has begun.
+ */
 function openStandardError(): { write(line: string): void; flushSync(): void } {
   const destination = openDestination({ fd: 2, sync: false });
   let lines = '';

@@ -13,6 +13,7 @@ test(
       clients: 6,
       leaseSeconds: 2,
       seed: 2026,
+      drainMs: 600_000,
       onKill: (done) => {
         if (done % 10 === 0) process.stderr.write(`${done}/100 kills\n`);
       },

@@ -9,6 +9,7 @@ test('two hundred kills under load lose nothing and double nothing', { timeout: 
     maxLifeMs: 700,
     clients: 16,
     seed: 2026,
+    drainMs: 600_000,
     onKill: (done) => {
       if (done % 20 === 0) process.stderr.write(`${done}/200 kills\n`);
     },

@@ -63,6 +63,7 @@ async function proveKills(): Promise<Proof> {
     maxLifeMs: 400,
     clients: 8,
     seed: Math.floor(Math.random() * 1_000_000),
+    drainMs: MAX_MS / 2,
   });
   const { lost, doubled, halved, failed, strayed, unseen, overlapped, misdelivered, answered, sendings } =
     report;

@@ -3,6 +3,7 @@ import { startAttacked, TOKEN } from './attacked-service.ts';
 import { startBare } from './bare-server.ts';
 import { postAsGoodSender, type GoodReport } from './good-sender.ts';
 import { type QueueReport, watchQueue } from './listen-queue.ts';
+import { startProbe } from './probe.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { forkStrangers, STRANGER_KINDS, type StrangerKind } from './strangers.ts';
 
@@ -82,7 +83,7 @@ interface Outcome {
   readonly good: GoodReport;
   /** Processor time for each connection of a stranger meanwhile; undefined where it is not known. */
   readonly connectionUs: number | undefined;
-  /** Slowest of the probes of `/healthz` on its own listener; undefined where there is none. */
+  /** Slowest answer to the probe of `/healthz` on its own listener; undefined where there is none. */
   readonly healthMs: number | undefined;
   readonly queue: QueueReport | undefined;
 }
@@ -102,13 +103,14 @@ async function runAttack({ kinds, addresses, reconnectMs }: Attack, victim: Vict
     const before = { opened: strangers.opened(), cpu: victim.cpuSeconds() };
     const queue = watchQueue(victim.port);
     const posting = postGood(victim);
-    const healthMs = victim.healthPort === undefined ? undefined : await probe(victim.healthPort);
+    const probe = victim.healthPort === undefined ? undefined : await startProbe(victim.healthPort);
     const good = await posting;
+    const slowestMs = await probe?.stop();
     const opened = strangers.opened() - before.opened;
     const cpu = (victim.cpuSeconds() ?? Number.NaN) - (before.cpu ?? Number.NaN);
     return {
       good,
-      healthMs,
+      healthMs: slowestMs === undefined ? undefined : Math.round(slowestMs),
       queue: queue(),
       connectionUs: opened === 0 || Number.isNaN(cpu) ? undefined : Math.round((cpu * 1e6) / opened),
     };
@@ -116,19 +118,6 @@ async function runAttack({ kinds, addresses, reconnectMs }: Attack, victim: Vict
     await strangers.stop();
     await victim.stop();
   }
-}
-
-async function probe(port: number): Promise<number> {
-  let slowest = 0;
-  for (let index = 0; index < 10; index += 1) {
-    const begun = performance.now();
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, as probes are
-    const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
-    slowest = Math.max(slowest, answer?.ok === true ? performance.now() - begun : Number.POSITIVE_INFINITY);
-    // oxlint-disable-next-line no-await-in-loop
-    await delay(50);
-  }
-  return Math.round(slowest);
 }
 
 function rowsOf(

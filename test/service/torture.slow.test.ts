@@ -12,6 +12,7 @@ test(
       maxLifeMs: 400,
       clients: 8,
       seed: 7,
+      drainMs: 60_000,
     });
     expect(report).toMatchObject({
       kills: 10,

@@ -22,6 +22,8 @@ export interface FleetTortureOptions {
   readonly clients: number;
   readonly leaseSeconds: number;
   readonly seed: number;
+  /** How long the services may take at last for all that waits. */
+  readonly drainMs: number;
   onKill?(done: number): void;
 }
 
@@ -63,7 +65,7 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
     for (const group of senders) await group.pause();
     // Repeats go to another service than the first time.
     for (const [slot, group] of senders.entries()) await group.finish(services[(slot + 1) % replicas]!.port);
-    await drain(url);
+    await drain(url, { withinMs: options.drainMs, services });
     for (const service of services) await service.end('SIGTERM');
     const sent = senders.flatMap((group) => group.sent);
     return {

@@ -2,7 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openStorage } from '../../src/storage/storage.ts';
+import {
+  isoTime,
+  openStorage,
+  type OutboxRecord,
+  type RunRecord,
+  type Storage,
+} from '../../src/storage/storage.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { account, type Account } from './torture-books.ts';
@@ -21,6 +27,8 @@ export interface TortureOptions {
   readonly maxLifeMs: number;
   readonly clients: number;
   readonly seed: number;
+  /** How long the service may take at last for all that waits: less than the test itself may take. */
+  readonly drainMs: number;
   onKill?(done: number): void;
 }
 
@@ -36,8 +44,6 @@ export interface TortureReport extends Account {
   /** Requests that no sending of got an answer. */
   readonly unanswered: number;
 }
-
-const DRAIN_MS = 600_000;
 
 /** Runs the torture in a folder of its own and reports; it only throws where the service misbehaves outright. */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
@@ -68,7 +74,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     }
     service = await startServiceProcess(folder);
     await senders.finish(service.port);
-    await drain(`sqlite:${join(folder, 'store.db')}`);
+    await drain(`sqlite:${join(folder, 'store.db')}`, { withinMs: options.drainMs, services: [service] });
     await service.end('SIGTERM');
     const { sent } = senders;
     return {
@@ -150,20 +156,51 @@ storage: ${storage}
 `;
 }
 
-/** Waits until nothing is queued or under way. */
-export async function drain(url: string): Promise<void> {
-  const deadline = performance.now() + DRAIN_MS;
+interface DrainOptions {
+  readonly withinMs: number;
+  readonly services: readonly ServiceProcess[];
+}
+
+/**
+ * Waits until nothing is queued or under way.
+ * @throws Error that says what is left, where it takes too long
+ */
+export async function drain(url: string, { withinMs, services }: DrainOptions): Promise<void> {
+  const deadline = performance.now() + withinMs;
   const storage = await openStorage(url, { mode: 'attached' });
   try {
     for (;;) {
       const { queuedRuns, activeRuns, queuedOutbox } = await storage.backlog();
       const sending = await storage.listOutbox({ limit: 1, state: 'active' });
       if (queuedRuns + activeRuns + queuedOutbox + sending.length === 0) return;
-      if (performance.now() > deadline)
-        throw new Error(`not drained: ${queuedRuns} queued, ${activeRuns} active, ${queuedOutbox} to send`);
+      if (performance.now() > deadline) {
+        const counts = `${queuedRuns} runs queued, ${activeRuns} active, ${queuedOutbox} deliveries queued`;
+        throw new Error(
+          `not done within ${withinMs} ms: ${counts}\n${await describeLeft(storage, services)}`,
+        );
+      }
       await wait(50);
     }
   } finally {
     await storage.close();
   }
+}
+
+/** What waits or is under way, by its state, and how the log of each service ends. */
+async function describeLeft(storage: Storage, services: readonly ServiceProcess[]): Promise<string> {
+  const lines: string[] = [];
+  for (const state of ['queued', 'active']) {
+    const query = { limit: 10, state };
+    for (const run of await storage.listRuns(query))
+      lines.push(`${leftLine(run)}, mapping ${run.action.origin.mappingId ?? '-'}`);
+    for (const entry of await storage.listOutbox(query))
+      lines.push(`${leftLine(entry)}, of run ${entry.runId}`);
+  }
+  for (const { port, log } of services)
+    lines.push(`the log of the service on port ${port} ends:`, ...log.slice(-20));
+  return lines.join('\n');
+}
+
+function leftLine({ kind, id, state, attempts, dueAt, lastError }: RunRecord | OutboxRecord): string {
+  return `${kind} ${id}: ${state}, attempts ${attempts}, due ${isoTime(dueAt)}, ${lastError?.code ?? 'no error'}`;
 }
