@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../document/document.ts';
+import { hideTokens, type Diagnostic } from '../document/document.ts';
 
 /** Stands where a finding would quote what a reference leads to; the source line beside it shows the reference. */
 const HIDDEN = '[value of a reference]';
@@ -9,16 +9,15 @@ const CUT_CHARS = 60;
 
 /**
  * Findings quote the file, never what its references lead to: a value may be a secret whatever its key is called, and
- * findings end up in logs of CI.
+ * findings end up in logs of CI. What looks like a token is quoted from no place.
  */
 export function hideValues(
   diagnostics: readonly Diagnostic[],
   values: readonly string[],
 ): readonly Diagnostic[] {
   const patterns = patternsOf(values);
-  if (patterns.length === 0) return diagnostics;
   const hide = (text: string): string =>
-    patterns.reduce((left, pattern) => left.replaceAll(pattern, HIDDEN), text);
+    hideTokens(patterns.reduce((left, pattern) => left.replaceAll(pattern, HIDDEN), text));
   return diagnostics.map((diagnostic) => hideIn(diagnostic, hide));
 }
 

@@ -46,10 +46,18 @@ const SHOWN: Readonly<Record<string, string>> = {
   'hooks.sessionKeys': 'sessionKeys: {default: …}, or {allowedPrefixes: ["hook:"]}',
   'hooks.agents': 'agents: {default: main, allowed: [main]}',
   storage: 'storage: {url: …}',
+  log: 'log: {level: info}, with the level debug, info, warn or error; the format is json or pretty',
   channels: 'channels: {slack: {botToken: "${SLACK_TOKEN}"}}',
 };
 
-const LOG_FORMATS = ['json', 'pretty'];
+const LOG_WORDS: Readonly<Record<string, string>> = {
+  json: 'format',
+  pretty: 'format',
+  debug: 'level',
+  info: 'level',
+  warn: 'level',
+  error: 'level',
+};
 
 /** The block that a single value in its place was meant to be. */
 function meantBlock(key: string, value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
@@ -68,7 +76,7 @@ function meantBlock(key: string, value: unknown): ReturnType<NonNullable<SchemaA
 function blockText(key: string, value: unknown): string | undefined {
   if (Array.isArray(value)) return undefined;
   if (key === 'gateway.heartbeat') return heartbeatText(value);
-  if (key === 'log') return `{${LOG_FORMATS.includes(String(value)) ? 'format' : 'level'}: ${String(value)}}`;
+  if (key === 'log') return logText(value);
   if (key === 'server' && typeof value === 'string') return addressText(value);
   const block = Object.hasOwn(BLOCKS, key) ? BLOCKS[key] : undefined;
   if (typeof value === 'number' && block?.number !== undefined) return `{${block.number}: ${value}}`;
@@ -85,6 +93,12 @@ function storageUrl(text: string): string | undefined {
   if (text.includes('${')) return undefined;
   if (/^(?:sqlite|postgres(?:ql)?):/.test(text)) return text;
   return /^(?![a-z][a-z0-9+.-]+:)[^?&=\s]+$/i.test(text) ? `sqlite:${text}` : undefined;
+}
+
+/** One of the words that a key of the log takes; no other is repeated. */
+function logText(value: unknown): string | undefined {
+  const word = String(value).toLowerCase();
+  return Object.hasOwn(LOG_WORDS, word) ? `{${LOG_WORDS[word]}: ${word}}` : undefined;
 }
 
 /** Seconds, a time with a unit, or a flag. */

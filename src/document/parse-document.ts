@@ -1,6 +1,6 @@
 import type { Diagnostic, LocatedValue, SourceText } from './diagnostic.ts';
 import { readJsonTree } from './json-tree.ts';
-import { secretsInText, secretsInTree } from './secret-ranges.ts';
+import { secretsInFile, secretsInText, secretsInTree } from './secret-ranges.ts';
 import { locate } from './tree.ts';
 import { readYamlTree } from './yaml-tree.ts';
 
@@ -36,7 +36,7 @@ export function parseDocument(source: SourceText, format: DocumentFormat): Parse
         .map((found) => withSource(found, { ...source, secrets })),
     };
   }
-  const masked = { ...source, secrets: secretsInTree(tree) };
+  const masked = { ...source, secrets: secretsInFile(source.text, tree) };
   return { document: { source: masked, format, root: locate(masked, tree) }, diagnostics };
 }
 

@@ -54,10 +54,10 @@ function meantDebounce(value: unknown): Meant {
 function meantLimits(value: unknown): Meant {
   if (!isScalar(value) || typeof value === 'boolean') return undefined;
   const [, count = '', unit = 'h'] =
-    /^(\d+)(?:\s*(?:\/|per|a|an)\s*([smhd])\w*)?$/i.exec(String(value).trim()) ?? [];
+    /^(\d+)(?:\s*(?:\/|per|an?)\s*([a-z]+))?$/i.exec(String(value).trim()) ?? [];
   const runs = Number(count);
   if (count === '' || runs < 1 || runs > 100_000) return undefined;
-  if (unit.toLowerCase() !== 'h') {
+  if (!/^h(?:(?:ou)?rs?)?$/i.test(unit)) {
     return { hint: 'runs are limited by the hour: write limits: {runsPerHour: 60}' };
   }
   return pasted('limits', `{runsPerHour: ${runs}}`);

@@ -29,7 +29,12 @@ const ACTIONS: Readonly<Record<string, string>> = {
   send: 'notify',
 };
 
-const PER_MINUTE: Readonly<Record<string, number>> = { s: 60, m: 1, h: 1 / 60 };
+/** Times a minute, by the unit as people write it. */
+const PER_MINUTE: readonly (readonly [RegExp, number])[] = [
+  [/^s(?:ec(?:ond)?s?)?$/i, 60],
+  [/^m(?:in(?:ute)?s?)?$/i, 1],
+  [/^h(?:(?:ou)?rs?)?$/i, 1 / 60],
+];
 
 /** How values were meant that a mapping does not take: what other tools, or people in a hurry, write. */
 export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
@@ -84,8 +89,10 @@ function meantAddress(value: unknown): Meant {
     : undefined;
 }
 
+const NO_PARTS =
+  'a form in parts (multipart/form-data) is not taken; let the sender send application/x-www-form-urlencoded, which is bodyFormat: form, or JSON';
 const FORMATS: readonly (readonly [RegExp, string])[] = [
-  [/form|urlencoded/i, 'form'],
+  [/urlencoded|(?<![a-z])form(?![a-z])/i, 'form'],
   [/cloud-?events?/i, 'cloudevents'],
   [/json/i, 'json'],
   [/xml/i, 'xml'],
@@ -93,6 +100,7 @@ const FORMATS: readonly (readonly [RegExp, string])[] = [
 ];
 
 function meantFormat(text: string): Meant {
+  if (/multipart|form-?data/i.test(text)) return { hint: NO_PARTS };
   const format = FORMATS.find(([pattern]) => pattern.test(text))?.[1];
   return format === undefined || format === text
     ? undefined
@@ -200,9 +208,9 @@ function meantAction(text: string): Meant {
 }
 
 function meantRate(value: unknown): Meant {
-  const [, count = '', unit = 'm'] =
-    /^(\d+)(?:\s*(?:\/|per)\s*([smh])\w*)?$/i.exec(String(value).trim()) ?? [];
-  const perMinute = Number(count) * (PER_MINUTE[unit.toLowerCase()] ?? Number.NaN);
+  const [, count = '', unit = 'm'] = /^(\d+)(?:\s*(?:\/|per)\s*([a-z]+))?$/i.exec(String(value).trim()) ?? [];
+  const times = PER_MINUTE.find(([pattern]) => pattern.test(unit))?.[1] ?? Number.NaN;
+  const perMinute = Number(count) * times;
   if (count === '' || !Number.isInteger(perMinute) || perMinute < 1) return undefined;
   return { hint: `write rate: {perMinute: ${perMinute}}`, text: `{perMinute: ${perMinute}}` };
 }
@@ -211,11 +219,14 @@ function meantDedupe(value: unknown, text: string | undefined): Meant {
   if (value === true)
     return { hint: 'write dedupe: body: a body that came before is a repeat', text: 'body' };
   const parts = Array.isArray(value) ? value : [text];
-  if (isJsonObject(value) || !parts.every((part) => typeof part === 'string' && part.trim() !== ''))
-    return undefined;
-  const key = parts.map((part: string) => (part.includes('{{') ? part : `{{${part.trim()}}}`)).join(' ');
+  if (isJsonObject(value) || parts.length === 0 || !parts.every(isKeyPart)) return undefined;
+  const key = parts.map((part) => (part.includes('{{') ? part : `{{${part.trim()}}}`)).join(' ');
   return { hint: `write dedupe: {key: '${key}'}`, text: `{key: ${JSON.stringify(key)}}` };
 }
+
+/** A template, or a path as templates have it. */
+const isKeyPart = (part: unknown): part is string =>
+  typeof part === 'string' && (part.includes('{{') || /^\s*[\w@][\w.@[\]-]*\s*$/.test(part));
 
 /** A reference in another spelling; the text itself may be a secret and is told only where it is a variable's name. */
 function meantSecret(written: unknown): Meant {
@@ -224,9 +235,12 @@ function meantSecret(written: unknown): Meant {
     /^\s*(?:\$\{\{\s*(?:secrets|env)\.(?=\w+\s*\}\})|\$\{?|%|\{\{\s*(?:env\.)?|env:|process\.env\.)?([A-Z][A-Z0-9]*_[A-Z0-9_]*)\s*(?:%|\}{0,2})\s*$/.exec(
       written,
     ) ?? [];
-  return name === undefined
+  return name === undefined || name.split('_').some(isRandom)
     ? {
         hint: "put the secret itself into the environment or a file, and write where it is: ['${NAME}'] or [{file: PATH}]",
       }
     : { hint: `write secrets: ['\${${name}}']` };
 }
+
+/** A part of a name that is more likely one of a key: long, with digits between its letters. */
+const isRandom = (word: string): boolean => word.length >= 8 && /\d[A-Z]|[A-Z]\d+[A-Z]/.test(word);

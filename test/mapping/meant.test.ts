@@ -9,6 +9,7 @@ import {
   parseDocument,
   type Diagnostic,
 } from '../../src/document/document.ts';
+import { hideValues } from '../../src/config/config.ts';
 import { meantRule } from '../../src/mapping/condition/meant-rule.ts';
 import { compileMappings, loadMappings } from '../../src/mapping/mapping.ts';
 import { meantDateFormat } from '../../src/mapping/template/date-format.ts';
@@ -38,6 +39,7 @@ test.each([
   ['session: hook:a', /called "sessionKey"/],
   ['ignoreSenders: { accounts: [a] }', /write ignoreSenders: \["a"\]/],
   ['bodyFormat: application/x-www-form-urlencoded', /write bodyFormat: form/],
+  ['bodyFormat: json-format', /write bodyFormat: json/],
   ['answer: { body: { type: 5 } }', /the body is a text: write body: "\{\\"type\\":5\}"/],
   ["debounce: { key: '{{id}}', seconds: 1m }", /a number of seconds: write 60/],
   ['verify: { scheme: gitlab-token, secrets: ["${GL}"] }', /write scheme: gitlab/],
@@ -75,6 +77,8 @@ test.each([
   ['debounce: 500ms', /seconds: …\}/],
   ['debounce: 2 fortnights', /seconds: …\}/],
   ['debounce: true', /seconds: 30\}/],
+  ['rate: 100/month', /rate/],
+  ['bodyFormat: multipart/form-data', /a form in parts .* is not taken/],
   ['limits: 100 per day', /runs are limited by the hour/],
   ['verify: sha256', /write verify: \{scheme: hmac, algorithm: sha256, header: X-Signature/],
   ['verify: bearer', /write verify: \{scheme: token/],
@@ -115,6 +119,24 @@ test.each(['verify: whsec_hunter2', 'verify: [whsec_hunter2]', 'verify:\n  - whs
   },
 );
 
+const GITHUB = `ghp_${'aB3'.repeat(12)}`;
+
+test.each([
+  `when: "headers['x-gitlab-token'] == 'hunter2'"`,
+  `when: 'query.secret = "hunter2"'`,
+  `when: { '===': [{ var: headers.x-gitlab-token }, hunter2, hunter2] }`,
+  `when: { in: [{ var: headers.x-api-key }, 'hunter2,hunter2'] }`,
+  `# token: hunter2\n  when: { nonsense: 1 }`,
+  `when: { startsWith: [{ var: a }, ${GITHUB}, x] } # ${GITHUB}`,
+  `when: { ${GITHUB}: 1 }`,
+  `path: ${GITHUB}`,
+])('%s: what may be a secret is not printed', (line) => {
+  const found = check(`id: a\nmatch:\n  path: a\n  ${line}\nmessageTemplate: x\n`);
+  expect(found.length).toBeGreaterThan(0);
+  const text = formatDiagnostics(hideValues(found, []));
+  expect(text).not.toMatch(/hunter2|aB3/);
+});
+
 test.each([
   [
     "${{ payload.workflow_run.conclusion == 'failure' }}",
@@ -126,6 +148,9 @@ test.each([
     '{"and": [{"===": [{"var": "a"}, 1]}, {"or": [{">=": [{"var": "b"}, 3]}, {"!": {"var": "c"}}]}]}',
   ],
   ["['a', 'b'].includes(action)", '{"in": [{"var": "action"}, ["a", "b"]]}'],
+  ["!labels.includes('in')", '{"!": {"in": ["in", {"var": "labels"}]}}'],
+  ["!(action == 'opened')", '{"!": {"===": [{"var": "action"}, "opened"]}}'],
+  ['score >= 0.50', '{">=": [{"var": "score"}, 0.5]}'],
   ["title.includes('urgent')", '{"in": ["urgent", {"var": "title"}]}'],
   ["ref.startsWith('refs/tags/')", '{"===": [{"substr": [{"var": "ref"}, 0, 10]}, "refs/tags/"]}'],
   ["headers['x-github-event'] != 'push'", '{"!==": [{"var": "headers.x-github-event"}, "push"]}'],
@@ -144,6 +169,17 @@ test.each([
   'Please do (this) now',
   "github.ref == 'x'",
   '(a == 1',
+  // Neither a rule that is always true nor one that is always false is written.
+  'title.includes("")',
+  "startsWith(ref, '')",
+  "ref.endsWith('')",
+  'head.repo == base.repo',
+  'body.text contains user.name',
+  // JavaScript asks whether the negation is the text; a double holds another id; 007 is no number.
+  '!action == "opened"',
+  '!!action == "opened"',
+  'id == 820982911946154508',
+  'code == 007',
 ])('the text %s is no condition that is known for certain', (text) => {
   expect(meantRule(text)).toBeUndefined();
 });

@@ -61,6 +61,12 @@ const CASES: readonly (readonly [string, Format, string, unknown])[] = [
     { in: [{ var: 'code' }, ['a', 'b']] },
   ],
   ['equality with a list, block', 'yaml', yaml('===:\n  - var: code\n  - - a\n    - b'), CODE],
+  [
+    'equality with a list, a variable with a default',
+    'yaml',
+    yaml('===:\n  - var: [code, z]\n  - [a, b]'),
+    { in: [{ var: ['code', 'z'] }, ['a', 'b']] },
+  ],
   ['inequality with a list', 'yaml', yaml('"!=": [{var: code}, [a, b]]'), { '!': [CODE] }],
   ['strict inequality with a list', 'yaml', yaml('"!==":\n  - var: code\n  - [a, b]'), { '!': [CODE] }],
   [
@@ -78,7 +84,9 @@ const CASES: readonly (readonly [string, Format, string, unknown])[] = [
     yaml('nin: [a, {var: list}]'),
     { '!': { in: ['a', { var: 'list' }] } },
   ],
-  ['exists, a name', 'yaml', yaml('exists: a.b'), { '!!': { var: 'a.b' } }],
+  // Truth would not do: what is false, or 0, is there.
+  ['exists, a name', 'yaml', yaml('exists: a.b'), { '!': { missing: ['a.b'] } }],
+  ['exists, a variable', 'yaml', yaml('isSet: {var: a.b}'), { '!': { missing: ['a.b'] } }],
   ['is empty, a name in a list', 'yaml', yaml('isEmpty: [a.b]'), { '!': { var: 'a.b' } }],
   ['startsWith, a name', 'yaml', yaml('startsWith: [key, OPS-]'), { '===': [OPS, 'OPS-'] }],
   ['between, a name', 'yaml', yaml('between: [size, 1, 5]'), { '<=': [1, { var: 'size' }, 5] }],
@@ -140,6 +148,7 @@ test.each([
   'notIn: a',
   'notIn: [code, a]',
   'notContains: [urgent, {var: labels}]',
+  "notContains: [labels, '']",
   'between: [size, 1]',
   'between: [size, [1, 5]]',
   'matches: [key, ^OPS-]',

@@ -1,6 +1,7 @@
 import { foreignOperatorHint } from './foreign-operators.ts';
 import { didYouMean, replaceWithin, withEdit, type Diagnostic, type Place } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from './empty-path.ts';
+import { printRule } from './meant-rule.ts';
 
 /** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
 interface Arity {
@@ -224,6 +225,11 @@ export function shown(value: unknown): string {
   return (JSON.stringify(value) ?? '').slice(0, 120);
 }
 
+/** A rule in a hint, such as the whole operand that reads a variable: with its default, where it has one. */
+export function shownRule(rule: unknown): string {
+  return printRule(rule).slice(0, 120);
+}
+
 /** The name that a `var` operand reads. */
 export function nameOfVariable(operand: unknown): string | undefined {
   if (typeof operand !== 'object' || operand === null || !Object.hasOwn(operand, 'var')) return undefined;
@@ -237,12 +243,12 @@ function severalHint({ operator, operands: [first, ...values] }: Operation): str
   const name = nameOfVariable(first);
   const isConstant = values.every((value) => value === null || typeof value !== 'object');
   if (name === undefined || values.length < 2 || !isConstant || !/^[!=]==?$/.test(operator)) return undefined;
-  return severalRule(operator, name, values);
+  return severalRule(operator, first, values);
 }
 
 /** The hint for an equality with several values: the rule for one of them, and for none where the operator negates. */
-export function severalRule(operator: string, name: string, values: unknown): string {
-  const rule = `{"in": [{"var": ${shown(name)}}, ${shown(values)}]}`;
+export function severalRule(operator: string, variable: unknown, values: unknown): string {
+  const rule = `{"in": [${shownRule(variable)}, ${shown(values)}]}`;
   return operator.startsWith('!')
     ? `for none of several values write {"!": [${rule}]}`
     : `for one of several values write ${rule}`;

@@ -1,7 +1,13 @@
-import { type Diagnostic, type LocatedValue, describeValue, withEdit } from '../../document/document.ts';
+import {
+  type Diagnostic,
+  type LocatedValue,
+  type Place,
+  describeValue,
+  withEdit,
+} from '../../document/document.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import type { CompiledCondition, ConditionTrace, Equality, Scope } from '../compiled-mapping.ts';
-import { meantRule } from './meant-rule.ts';
+import { comparesSecret, meantRule, SECRET_HINT } from './meant-rule.ts';
 import { compileRule, type CompiledRule, type RuleNode } from './rule.ts';
 import {
   MISSING,
@@ -35,8 +41,10 @@ export function compileCondition(located: LocatedValue): {
 
 function notARule(located: LocatedValue): Diagnostic {
   const { value } = located;
-  const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value)}`;
+  const isSecret = typeof value === 'string' && comparesSecret(value);
+  const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value, { secret: isSecret })}`;
   const at = located.place([]);
+  if (isSecret) return secretCompared(message, at);
   const meant = typeof value === 'string' ? meantRule(value) : undefined;
   const hint = Array.isArray(value)
     ? 'join several rules with {"and": [...]}'
@@ -47,6 +55,17 @@ function notARule(located: LocatedValue): Diagnostic {
   // The text of a block ends with its line.
   const isBlock = /^[|>]/.test(at.source.text.slice(at.start, at.end));
   return withEdit(found, meant === undefined || isBlock ? undefined : { at, text: meant });
+}
+
+function secretCompared(message: string, at: Place): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'CONDITION_NOT_A_RULE',
+    message,
+    at,
+    hides: [{ start: at.start, end: at.end }],
+    hint: SECRET_HINT,
+  };
 }
 
 function startFrame(scope: Scope, recorder: RuleRecorder | undefined): Frame {

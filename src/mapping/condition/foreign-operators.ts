@@ -42,11 +42,11 @@ const endForm: Form = (value, operands) => {
 
 const notContainedForm: Form = (value, operands) => {
   const [, wanted] = operands;
-  const isKnown = operands.length === 2 && isConstant(wanted);
+  const isKnown = operands.length === 2 && isConstant(wanted) && wanted !== '';
   return { rule: { '!': { in: [isKnown ? wanted : 'text', value] } }, isKnown };
 };
 
-const presentForm: Form = (value, { length }) => ({ rule: { '!!': value }, isKnown: length === 1 });
+const presentForm: Form = (value, { length }) => ({ rule: isThere(value), isKnown: length === 1 });
 
 const emptyForm: Form = (value, { length }) => ({ rule: { '!': value }, isKnown: length === 1 });
 
@@ -89,6 +89,12 @@ function textOf(operands: readonly unknown[]): string | undefined {
 function readOperand(operand: unknown): object | undefined {
   if (typeof operand === 'string') return operand.trim() === '' ? undefined : { var: operand };
   return isRule(operand) ? operand : undefined;
+}
+
+/** false and 0 are there, too. */
+function isThere(value: object): object {
+  const name = 'var' in value ? value.var : undefined;
+  return typeof name === 'string' && name !== '' ? { '!': { missing: [name] } } : { '!!': value };
 }
 
 const isRule = (operand: unknown): operand is object =>

@@ -4,9 +4,22 @@
  */
 import { withoutForeignRoot } from './empty-path.ts';
 
+/** What has a secret's name, compared with a text: `headers["x-gitlab-token"] == "…"`. */
+const COMPARED_SECRET =
+  /(?:token|secret|password|passwd|api[-_]?key|authorization)["'\])]*\s*(?:[!=]==?|=|is\b|in\b|contains\b)/i;
+
+/** What to write in place of a condition that compares a secret. */
+export const SECRET_HINT =
+  "a secret is compared by verify, not by a condition: write verify: {scheme: header, header: …, secrets: ['${NAME}']} with the header that carries it, or scheme: token for Authorization: Bearer";
+
+/** Whether a text may hold a secret that something is compared with: it is not repeated. */
+export function comparesSecret(text: string): boolean {
+  return COMPARED_SECRET.test(text);
+}
+
 /** The rule that a text means, as JSON; undefined where it is none. */
 export function meantRule(text: string): string | undefined {
-  if (text.length > MAX_CHARS) return undefined;
+  if (text.length > MAX_CHARS || comparesSecret(text)) return undefined;
   const tokens = tokenize(text.trim().replaceAll(/^=|\$?\{\{(?:#if\s)?|\}\}/g, ' '));
   if (tokens === undefined) return undefined;
   const [first, ...rest] = tokens;
@@ -152,10 +165,22 @@ function oneOf(rules: readonly Rule[]): Rule | undefined {
 }
 
 function readNot(state: State): Rule | undefined {
-  if (take(state, '!', 'not') === undefined) return readComparison(state);
+  const sign = take(state, '!', 'not');
+  if (sign === undefined) return readComparison(state);
+  const from = state.at;
   const rule = readNot(state);
-  return rule === undefined ? undefined : { '!': rule };
+  const read = state.tokens.slice(from, state.at);
+  // `!a == b` asks JavaScript whether the negation of a is b.
+  const isUnclear = sign === '!' && read[0]?.text !== '(' && read.some(isComparing);
+  return rule === undefined || isUnclear ? undefined : { '!': rule };
 }
+
+const isComparing = ({ kind, text }: Token): boolean => kind !== 'text' && COMPARES.has(text);
+
+/** Signs and words of comparisons. */
+const COMPARES: ReadonlySet<string> = new Set(
+  '=== == = !== != <> >= <= > < in contains includes is'.split(' '),
+);
 
 const SIGNS: Readonly<Record<string, string>> = {
   '=': '===',
@@ -196,7 +221,8 @@ function readSign(state: State, left: Operand): Rule | undefined {
 function compared(left: Operand, operator: string, right: Operand): Rule | undefined {
   if (left.kind === 'constant')
     return right.kind === 'path' ? compared(right, TURNED[operator] ?? operator, left) : undefined;
-  // A bare word on the right is a text: nobody compares two fields without quoting one by mistake.
+  // A bare word on the right is a text where it is no path: `action == opened`, and not `head.repo == base.repo`.
+  if (right.kind === 'path' && isDeep(right)) return undefined;
   const value = right.kind === 'constant' ? right.value : right.path;
   if (value === null) {
     const missing = { missing: [left.path] };
@@ -208,8 +234,12 @@ function compared(left: Operand, operator: string, right: Operand): Rule | undef
 
 const TURNED: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
 
-/** A bare word beside a path is a text, as above. */
+const isDeep = (operand: Operand): boolean => operand.kind === 'path' && operand.path.includes('.');
+
+/** A bare word beside a path is a text, as above. An empty text is in every other. */
 function isIn(needle: Operand, hay: Operand): Rule | undefined {
+  if (needle.kind === 'constant' && needle.value === '') return undefined;
+  if (hay.kind !== 'constant' && isDeep(needle)) return undefined;
   if (hay.kind === 'constant')
     return needle.kind === 'path' ? { in: [variable(needle), hay.value] } : undefined;
   return { in: [needle.kind === 'path' ? needle.path : needle.value, variable(hay)] };
@@ -223,7 +253,11 @@ function readCall(state: State, called: Operand): Rule | undefined {
   if (on === '' && take(state, ',') === undefined) return undefined;
   const value = readOperand(state);
   if (subject === undefined || value === undefined || take(state, ')') === undefined) return undefined;
-  const text = value.kind === 'constant' && typeof value.value === 'string' ? value.value : undefined;
+  // Every text begins and ends with an empty one.
+  const text =
+    value.kind === 'constant' && typeof value.value === 'string' && value.value !== ''
+      ? value.value
+      : undefined;
   switch (method.toLowerCase()) {
     case 'includes':
     case 'contains':
@@ -254,7 +288,7 @@ function readOperand(state: State): Operand | undefined {
   if (next === undefined || next.kind === 'sign') return undefined;
   state.at += 1;
   if (next.kind === 'text') return { kind: 'constant', value: next.text };
-  if (next.kind === 'number') return { kind: 'constant', value: Number(next.text) };
+  if (next.kind === 'number') return numberOperand(next.text);
   if (Object.hasOwn(WORDS, next.text.toLowerCase()))
     return { kind: 'constant', value: WORDS[next.text.toLowerCase()] };
   const path = next.text.replaceAll('?.', '.').replaceAll(/\[["']?([\w-]+)["']?\]/g, '.$1');
@@ -264,10 +298,18 @@ function readOperand(state: State): Operand | undefined {
     : { kind: 'path', path: withoutForeignRoot(path) };
 }
 
+/** A number that is printed again as it is written: an id of many digits, or 007, would become another. */
+function numberOperand(text: string): Operand | undefined {
+  const value = Number(text);
+  const plain = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  return String(value) === plain ? { kind: 'constant', value } : undefined;
+}
+
 const WORDS: Readonly<Record<string, unknown>> = {
   true: true,
   false: false,
   null: null,
+  nil: null,
   undefined: null,
   none: null,
 };

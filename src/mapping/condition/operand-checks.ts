@@ -1,5 +1,5 @@
 import type { Diagnostic, Place } from '../../document/document.ts';
-import { nameOfVariable, quote, severalRule, shown, type Operation } from './condition-check.ts';
+import { nameOfVariable, quote, severalRule, shown, shownRule, type Operation } from './condition-check.ts';
 
 const ORDER: ReadonlySet<string> = new Set(['>', '>=', '<', '<=']);
 
@@ -19,33 +19,44 @@ function suspect(message: string, at: Place, hint: string): Diagnostic {
   return { severity: 'warning', code: 'CONDITION_OPERANDS', message, at, hint };
 }
 
+/** The first operand that reads a variable. */
+function variableIn(
+  operands: readonly unknown[],
+): { readonly operand: unknown; readonly name: string } | undefined {
+  return operands
+    .flatMap((operand) => {
+      const name = nameOfVariable(operand);
+      return name === undefined ? [] : [{ operand, name }];
+    })
+    .at(0);
+}
+
 function checkIn({ operands: [needle, hay] }: Operation, at: Place): Diagnostic | undefined {
   const name = nameOfVariable(needle);
-  const list = nameOfVariable(hay);
-  if (Array.isArray(needle) && list !== undefined) {
+  if (Array.isArray(needle) && nameOfVariable(hay) !== undefined) {
     const message = '"in" looks for the first operand in the second, and the first is a whole list';
     return suspect(
       message,
       at,
-      `write the variable first: {"in": [{"var": ${shown(list)}}, ${shown(needle)}]}`,
+      `write the variable first: {"in": [${shownRule(hay)}, ${shown(needle)}]}`,
     );
   }
   if (name === undefined || typeof hay !== 'string') return undefined;
   const words = hay.split(/\s*[,;|]\s*/).filter((word) => word !== '');
   const hint =
     words.length > 1
-      ? `for one of several values write {"in": [{"var": ${shown(name)}}, ${shown(words)}]}`
-      : `to look for the text in the value write {"in": [${shown(hay)}, {"var": ${shown(name)}}]}`;
+      ? `for one of several values write {"in": [${shownRule(needle)}, ${shown(words)}]}`
+      : `to look for the text in the value write {"in": [${shown(hay)}, ${shownRule(needle)}]}`;
   const message = `"in" looks for the value of ${quote(name)} inside the text ${quote(hay)}`;
   return suspect(message, at, hint);
 }
 
 function checkList({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
   const list = operands.find((operand) => Array.isArray(operand) && operand.length > 0);
-  const name = operands.map(nameOfVariable).find((found) => found !== undefined);
-  if (list === undefined || name === undefined) return undefined;
-  const message = `"${operator}" compares ${quote(name)} with a whole list`;
-  return suspect(message, at, severalRule(operator, name, list));
+  const variable = variableIn(operands);
+  if (list === undefined || variable === undefined) return undefined;
+  const message = `"${operator}" compares ${quote(variable.name)} with a whole list`;
+  return suspect(message, at, severalRule(operator, variable.operand, list));
 }
 
 function checkConstants({ operator, operands: [a, b] }: Operation, at: Place): Diagnostic | undefined {
@@ -64,12 +75,13 @@ const JOINED = /^[\w./:-]*[a-z][\w./:-]*(?:[,|][\w./:-]*[a-z][\w./:-]*)+$/i;
 const SPACED = /^[a-z][a-z0-9_.:-]*(?:(?:, | ?\| ?)[a-z][a-z0-9_.:-]*)+$/;
 
 function checkJoined({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
-  const name = operands.map(nameOfVariable).find((found) => found !== undefined);
+  const variable = variableIn(operands);
   const text = operands.find((operand) => typeof operand === 'string');
-  if (name === undefined || text === undefined || !(JOINED.test(text) || SPACED.test(text))) return undefined;
+  if (variable === undefined || text === undefined || !(JOINED.test(text) || SPACED.test(text)))
+    return undefined;
   const words = text.split(/\s*[,|]\s*/);
-  const message = `"${operator}" compares ${quote(name)} with the one text ${quote(text)}`;
-  return suspect(message, at, severalRule(operator, name, words));
+  const message = `"${operator}" compares ${quote(variable.name)} with the one text ${quote(text)}`;
+  return suspect(message, at, severalRule(operator, variable.operand, words));
 }
 
 /** A number with a sign or name of money, a percent sign, or commas between its thousands. */
@@ -77,7 +89,7 @@ const AMOUNT =
   /^(?:[$€£¥]|(?:USD|EUR|GBP|CHF)\s*)?\s*(-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)\s*(?:[$€£¥%]|USD|EUR|GBP|CHF)?$/i;
 
 function checkAmount({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
-  const name = operands.map(nameOfVariable).find((found) => found !== undefined);
+  const name = variableIn(operands)?.name;
   const written = operands.find((operand) => typeof operand === 'string' && Number.isNaN(Number(operand)));
   const digits = typeof written === 'string' ? AMOUNT.exec(written.trim())?.[1] : undefined;
   if (name === undefined || digits === undefined) return undefined;

@@ -15,6 +15,7 @@ import {
   type Operation,
 } from './condition-check.ts';
 import { checkOperands } from './operand-checks.ts';
+import { SECRET_HINT } from './meant-rule.ts';
 import { editOfRule } from './rule-edits.ts';
 import { isListOperator } from './rule-lists.ts';
 
@@ -34,13 +35,34 @@ export function readOperation(source: RuleSource, value: unknown, path: Path): O
   }
   const rule = parseOperation(value, at);
   if ('code' in rule) {
-    source.diagnostics.push(rule);
+    source.diagnostics.push(withoutSecret(rule, value));
     return undefined;
   }
   const finding = findingOf(source, rule, path);
   if (finding === undefined) return rule;
-  source.diagnostics.push(withEdit(finding, editOfRule(source.located, rule, path, finding)));
+  const edit = editOfRule(source.located, rule, path, finding);
+  source.diagnostics.push(withEdit(withoutSecret(finding, value), edit));
   return finding.severity === 'error' ? undefined : rule;
+}
+
+const SECRET_VARIABLE =
+  /"var":\[?"[^"]*(?:token|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|authorization)"/i;
+/** Findings that quote operands. */
+const QUOTING: ReadonlySet<string> = new Set([
+  'CONDITION_ARITY',
+  'CONDITION_NOT_ONE_OPERATOR',
+  'CONDITION_OPERANDS',
+  'CONDITION_UNKNOWN_OPERATOR',
+]);
+
+/** A finding on a rule that reads what has a secret's name quotes nothing that it is compared with. */
+function withoutSecret(finding: Diagnostic, rule: object): Diagnostic {
+  if (!QUOTING.has(finding.code) || !SECRET_VARIABLE.test(JSON.stringify(rule))) return finding;
+  const message =
+    finding.code === 'CONDITION_OPERANDS'
+      ? 'the operands cannot be meant, and what is compared may be a secret'
+      : finding.message;
+  return { ...finding, message, hint: SECRET_HINT };
 }
 
 function isTooDeep(path: Path): boolean {
