@@ -7,7 +7,7 @@ import { bound, kindName, listed } from './kind-words.ts';
 import { formHint, MAX_KEYS } from './written-forms.ts';
 import { guessValue, type KeyAdvice, type ValueHint } from './value-hints.ts';
 import { findCommentValue } from './yaml-slips.ts';
-import { holdsCredentials, isSecretPath, valuesAt } from './secret-ranges.ts';
+import { holdsCredentials, isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
 import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
 
 /**
@@ -215,9 +215,14 @@ function unknownKey(context: Context, path: Path, key: string): Diagnostic {
   const object = root.at(path).path;
   const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
   const at = root.place([...path, key], 'key');
+  // In the place of a secret the key may be the secret: `token: {secret}`.
+  const isSecret = isBelowSecret(path) && root.at([...path, key]).value === null;
   const found = {
-    ...finding('UNKNOWN_KEY', `unknown key "${shorten(key)}"${where}`, at, hint),
-    hides: isKnown ? [] : valuesAt(root, [...path, key]),
+    ...finding('UNKNOWN_KEY', `unknown key${isSecret ? '' : ` "${shorten(key)}"`}${where}`, at, hint),
+    hides: [
+      ...(isKnown ? [] : valuesAt(root, [...path, key])),
+      ...(isSecret ? [{ start: at.start, end: at.end }] : []),
+    ],
   };
   // Renamed only where the other name is free: two keys of one name would be the next finding.
   const isFree = rename !== undefined && root.at([...path, rename]).value === undefined;

@@ -14,9 +14,17 @@ const REFERENCE = /^\$\{[^}]*\}$/;
 const CREDENTIALS =
   /^[a-z][a-z0-9+.-]*:\/\/(?:[^/\s:@]*:(?!\$\{)[^@\s]+@|[^\s?]*\?(?:[^\s&]*&)*[^\s&=]*(?:password|passwd|pwd|secret|token|api[-_]?key)=(?!\$\{|\{\{)[^&\s])/i;
 
-/** Tokens that are known by their look, as their makers document it: GitHub, GitLab, Slack, Stripe, OpenAI and others. */
+/**
+ * Tokens that are known by their look, as their makers document it (GitHub, GitLab, Slack, Stripe, OpenAI and others),
+ * long hexadecimal numbers, and long words of letters of both cases with digits between them.
+ */
 const TOKEN_LOOK =
-  /(?<![\w-])(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|[rs]k_(?:live|test)_\w{10,}|sk-[\w-]{20,}|whsec_[\w+/=]{16,}|AKIA[0-9A-Z]{16}|AIza[\w-]{35}|SG\.[\w-]{16,}\.[\w-]{16,}|npm_\w{36}|\d{8,10}:[\w-]{35}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,})/g;
+  /(?<![\w-])(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|[rs]k_(?:live|test)_\w{10,}|sk-[\w-]{20,}|whsec_[\w+/=]{16,}|AKIA[0-9A-Z]{16}|AIza[\w-]{35}|SG\.[\w-]{16,}\.[\w-]{16,}|npm_\w{36}|\d{8,10}:[\w-]{35}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}|[\da-f]{32,}(?!\w)|(?=[a-zA-Z\d]*[a-z])(?=[a-zA-Z\d]*[A-Z])(?=(?:[a-zA-Z]*\d){3})[a-zA-Z\d]{16,}(?!\w))/g;
+/** A token in the query of an address or path. */
+const TOKEN_PARAMETER = /([?&][^=&#\s"']*(?:token|secret|password)=)(?!\$\{|\{\{)[^&#\s"']+/gi;
+/** A header with a secret, as a command line has it. */
+const SECRET_HEADER =
+  /(?:authorization[ \t]*:[ \t]*(?:bearer|basic|token)[ \t]+|["'][\w-]*(?:token|secret|password|api-?key)[ \t]*:[ \t]*)(?![$<{])([^\s"',\]]{6,})/gi;
 
 /** Whether a text is an address with a password in it, or holds a token that is known by its look. */
 export function holdsCredentials(text: string): boolean {
@@ -25,7 +33,7 @@ export function holdsCredentials(text: string): boolean {
 
 /** The text without tokens that are known by their look. */
 export function hideTokens(text: string): string {
-  return text.replaceAll(TOKEN_LOOK, '[token]');
+  return text.replaceAll(TOKEN_PARAMETER, '$1[token]').replaceAll(TOKEN_LOOK, '[token]');
 }
 
 /** Holds the settings of channels by name: a text in the place of such settings is most likely the token. */
@@ -33,12 +41,17 @@ const SETTINGS_BY_NAME = 'channels';
 /** How senders are proved, with the secret in it: a text or list in its place is most likely the secret. */
 const PROOF = 'verify';
 
+/** Whether a path leads through a key with a secret's name. */
+export function isBelowSecret(path: Path): boolean {
+  return path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
+}
+
 /** Whether what stands at a path may be a secret, by the names of its keys. */
 export function isSecretPath(path: Path): boolean {
   const [last, parent, above] = [path.at(-1), path.at(-2), path.at(-3)];
   const isListed = typeof last === 'number';
   return (
-    path.some((step) => typeof step === 'string' && SECRET_KEY.test(step)) ||
+    isBelowSecret(path) ||
     last === SETTINGS_BY_NAME ||
     parent === SETTINGS_BY_NAME ||
     (above === SETTINGS_BY_NAME && isListed) ||
@@ -62,11 +75,21 @@ export function secretsInTree(tree: TreeNode): readonly SecretRange[] {
 }
 
 function tokensIn(text: string): readonly SecretRange[] {
-  return [...text.matchAll(TOKEN_LOOK)].map(({ 0: { length }, index: start }) => ({
+  const looks = [...text.matchAll(TOKEN_LOOK)].map(({ 0: { length }, index: start }) => ({
     start,
     end: start + length,
   }));
+  const parameters = [...text.matchAll(TOKEN_PARAMETER)].map(({ 0: { length }, 1: name = '', index }) => ({
+    start: index + name.length,
+    end: index + length,
+  }));
+  return [...looks, ...parameters, ...valuesOf(SECRET_HEADER, text)];
 }
+
+/** Smaller numbers, such as limits of tokens, are no secrets. */
+const MIN_SECRET_NUMBER = 1e8;
+/** Keys of other tools that hold a secret where they hold a text. */
+const OWN_KEY = /^(?:auth|bearer|pass|passphrase|pwd|signing[-_]?key)$/i;
 
 function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
   if (typeof node.value === 'string') {
@@ -74,14 +97,21 @@ function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
     const { start, end } = node.text ?? node;
     return isSecret || CREDENTIALS.test(node.value) ? [{ start, end }] : [];
   }
+  if (typeof node.value === 'number')
+    return isSecretKey && Math.abs(node.value) >= MIN_SECRET_NUMBER
+      ? [{ start: node.start, end: node.end }]
+      : [];
   const items = node.items ?? [];
   const isCompared = items.some(readsSecret);
   const inItems = items.flatMap((item) => collect(item, isSecretKey || (isCompared && !readsSecret(item))));
   const isFileReference = node.members?.size === 1 && node.members.has('file');
   const inMembers = [...(node.members ?? [])].flatMap(([key, member]) => [
     ...collect(member.node, (isSecretKey && !isFileReference) || SECRET_KEY.test(key)),
+    ...(OWN_KEY.test(key) ? textsOf(member.node) : []),
     ...(key === SETTINGS_BY_NAME ? textsIn(member.node) : []),
-    ...(key === PROOF ? textsOf(member.node) : []),
+    ...(key === PROOF ? textsOfProof(member.node) : []),
+    // `{secret}` for `${NAME}`, or around the secret itself: a key without a value.
+    ...(isSecretKey && member.node.value === null ? [{ start: member.start, end: member.end }] : []),
   ]);
   return [...inItems, ...inMembers];
 }
@@ -100,6 +130,14 @@ function textsIn(node: TreeNode): readonly SecretRange[] {
     : [...node.members].flatMap(([, member]) => textsOf(member.node));
 }
 
+/** Of an object without a scheme nobody knows which of its values is the secret. */
+function textsOfProof(node: TreeNode): readonly SecretRange[] {
+  if (node.members === undefined) return textsOf(node);
+  return node.members.has('scheme')
+    ? []
+    : [...node.members].flatMap(([, member]) => collect(member.node, true));
+}
+
 /** The texts of a value that is no object. */
 function textsOf(node: TreeNode): readonly SecretRange[] {
   return node.members === undefined ? collect(node, true) : [];
@@ -108,6 +146,11 @@ function textsOf(node: TreeNode): readonly SecretRange[] {
 /** A key with a secret's name and what follows it in the line, unless that is a reference or opens something. */
 const SECRET_LINE =
   /(?:token|secret|password|passwd|credential|authorization|api_?-?key)s?["']?[ \t]*[:=][ \t]*(?!["']?\$\{[A-Za-z0-9_]*\}|\{[ \t]*["']?file|[{[|>][+\d-]*[ \t]*\r?$)(\S.*)$/gim;
+/** The same where the value stands in the next line, or the colon is missing. */
+const SECRET_BELOW =
+  /(?:token|secret|password|passwd|credential|authorization|api_?-?key)s?["']?[ \t]*:[ \t]*[|>]?[+-]?[ \t]*\r?\n[ \t]*(?:-[ \t]+)?(?!["']?\$\{)([^\s:]+)[ \t]*\r?$/gim;
+const SECRET_WORDS =
+  /^[ \t]*(?:-[ \t]+)?\w*(?:token|secret|password|passwd|credential|authorization|api_?-?key)s?["']?[ \t]+(?!["']?\$\{)([^\s:=]+)[ \t]*\r?$/gim;
 const COMMENT = /(?:^|[ \t])(?:#|\/\/)(.*)$/gm;
 /** A word behind a key with a secret's name, at the end of a comment. */
 const SECRET_COMMENT =
@@ -117,7 +160,8 @@ const ADDRESS = /:\/\/([^/\s:@]{0,256}:[^@\s]{1,256})@/g;
 
 /** The same by the look of lines, for texts whose structure could not be read. */
 export function secretsInText(text: string): readonly SecretRange[] {
-  return [...[SECRET_LINE, ADDRESS].flatMap((pattern) => valuesOf(pattern, text)), ...tokensIn(text)];
+  const patterns = [SECRET_LINE, SECRET_BELOW, SECRET_WORDS, ADDRESS];
+  return [...patterns.flatMap((pattern) => valuesOf(pattern, text)), ...tokensIn(text)];
 }
 
 function secretsInComments(text: string): readonly SecretRange[] {

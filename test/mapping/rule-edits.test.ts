@@ -130,6 +130,13 @@ describe('a rule that spans lines is mended', () => {
   });
 });
 
+test.each(["contains: [{var: labels}, '']", "===: ['1', 1]", 'var: request.body.action'])(
+  '%s is left to its author: what would be written may be another rule, or always true',
+  (when) => {
+    expect(check(yaml(when), 'yaml').found.map(({ edit }) => edit)).not.toContainEqual(expect.anything());
+  },
+);
+
 test('a comment inside a rule that would be written anew is kept: the rule is left to its author', () => {
   const text = yaml('===:\n  # one of the two\n  - var: code\n  - [a, b]');
   expect(check(text, 'yaml').found.map(({ edit }) => edit)).toEqual([undefined]);
@@ -149,6 +156,8 @@ test.each([
   'notIn: [code, a]',
   'notContains: [urgent, {var: labels}]',
   "notContains: [labels, '']",
+  'notIn: [code, []]',
+  'between: [size, 5, 1]',
   'between: [size, 1]',
   'between: [size, [1, 5]]',
   'matches: [key, ^OPS-]',

@@ -85,7 +85,8 @@ function foreignRoot(path: string, start: string, tool: string): Warning {
     ...FOREIGN,
     message: `"${start.length > 2 ? start.replace(/\.$/, '') : start}" is how ${tool} begins a path; here the fields of the body stand at its root`,
     hint: `write ${here.slice(0, 80)}${asField}`,
-    replace: { from: path, to: here },
+    // Where the body may have such a field, only its author can tell.
+    ...(asField === '' ? { replace: { from: path, to: here } } : {}),
   };
 }
 

@@ -52,7 +52,8 @@ const emptyForm: Form = (value, { length }) => ({ rule: { '!': value }, isKnown:
 
 const betweenForm: Form = (value, operands) => {
   const [, from, to] = operands;
-  const isKnown = operands.length === 3 && isBound(from) && isBound(to);
+  const isEmpty = typeof from === 'number' && typeof to === 'number' && from > to;
+  const isKnown = operands.length === 3 && isBound(from) && isBound(to) && !isEmpty;
   return { rule: { '<=': isKnown ? [from, value, to] : [0, value, 100] }, isKnown };
 };
 
@@ -108,7 +109,8 @@ const isBound = (operand: unknown): boolean => typeof operand === 'number' || is
 function notInHint(operands: readonly unknown[]): string {
   const [needle, hay] = operands;
   const isKnown =
-    operands.length === 2 && (isRule(hay) ? isRule(needle) || isConstant(needle) : Array.isArray(hay));
+    operands.length === 2 &&
+    (isRule(hay) ? isRule(needle) || isConstant(needle) : Array.isArray(hay) && hay.length > 0);
   const read = isKnown && !isRule(hay) ? readOperand(needle) : needle;
   return isKnown && read !== undefined
     ? `write ${shown({ '!': { in: [read, hay] } })}`

@@ -62,6 +62,7 @@ function checkList({ operator, operands }: Operation, at: Place): Diagnostic | u
 function checkConstants({ operator, operands: [a, b] }: Operation, at: Place): Diagnostic | undefined {
   if (typeof a !== 'string' || !['string', 'number', 'boolean'].includes(typeof b)) return undefined;
   const message = `"${operator}" compares two constants, ${quote(a)} and ${shown(b)}`;
+  if (!/^[A-Za-z_$]/.test(a)) return suspect(message, at, 'name what was sent: {"var": "name"}');
   return suspect(
     message,
     at,

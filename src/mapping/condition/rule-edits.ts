@@ -23,6 +23,9 @@ export function editOfRule(
 ): TextEdit | undefined {
   const { operator } = operation;
   const { code, edit, hint = '' } = finding;
+  // Every text holds an empty one.
+  const isAlways = operation.operands.includes('') && (operator === 'in' || SWAPPED.has(operator));
+  if (isAlways) return undefined;
   const isUnknown = code === 'CONDITION_UNKNOWN_OPERATOR';
   if (isUnknown && isRenamedSwap(operation)) return renamedSwap(located, path, operator);
   const isWhole =
