@@ -35,11 +35,7 @@ function checkIn({ operands: [needle, hay] }: Operation, at: Place): Diagnostic 
   const name = nameOfVariable(needle);
   if (Array.isArray(needle) && nameOfVariable(hay) !== undefined) {
     const message = '"in" looks for the first operand in the second, and the first is a whole list';
-    return suspect(
-      message,
-      at,
-      `write the variable first: {"in": [${shownRule(hay)}, ${shown(needle)}]}`,
-    );
+    return suspect(message, at, `write the variable first: {"in": [${shownRule(hay)}, ${shown(needle)}]}`);
   }
   if (name === undefined || typeof hay !== 'string') return undefined;
   const words = hay.split(/\s*[,;|]\s*/).filter((word) => word !== '');
