@@ -8,6 +8,7 @@ import {
   describe,
   field,
   fetchBounded,
+  parseJson,
   parseRetryAfter,
   retryDelay,
   textField,
@@ -164,12 +165,4 @@ function parseRecipient(to: string): Recipient | undefined {
   const [, owner, repository, number] = short.exec(to.trim()) ?? address.exec(to.trim()) ?? [];
   if (owner === undefined || repository === undefined || number === undefined) return undefined;
   return { owner, repository, number };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -101,21 +101,25 @@ async function checkAccount(client: Client4, secret: string, signal: AbortSignal
   }
 }
 
-interface Call {
+interface SendContext {
   readonly secret: string;
   readonly signal: AbortSignal;
 }
 
-async function sendMessage(client: Client4, message: ChannelMessage, call: Call): Promise<SendResult> {
+async function sendMessage(
+  client: Client4,
+  message: ChannelMessage,
+  context: SendContext,
+): Promise<SendResult> {
   const [, kind, id] = RECIPIENT.exec(message.to.trim()) ?? [];
   if (id === undefined)
     return { kind: 'failed', code: 'bad_recipient', message: 'the recipient is not a Mattermost id' };
-  if (call.signal.aborted)
+  if (context.signal.aborted)
     return { kind: 'retry', code: 'not_sent', message: 'stopped before the request was sent' };
   try {
-    const channelId = kind === 'user' ? await openDirectChannel(client, id, call) : id;
+    const channelId = kind === 'user' ? await openDirectChannel(client, id, context) : id;
     if (typeof channelId !== 'string') return channelId;
-    return await createPost(client, { channelId, message }, call);
+    return await createPost(client, { channelId, message }, context);
   } catch (error) {
     return failureOfError(error);
   }
@@ -133,7 +137,7 @@ function textOf({ plain, text }: ChannelMessage): string {
 async function createPost(
   client: Client4,
   { channelId, message }: { channelId: string; message: ChannelMessage },
-  { secret, signal }: Call,
+  { secret, signal }: SendContext,
 ): Promise<SendResult> {
   // The server drops a repeat of the same pending_post_id.
   const post = {
@@ -152,7 +156,7 @@ async function createPost(
 async function openDirectChannel(
   client: Client4,
   userId: string,
-  { secret, signal }: Call,
+  { secret, signal }: SendContext,
 ): Promise<string | SendResult> {
   try {
     const me = await request(client, { url: client.getUserRoute('me'), signal });

@@ -1,5 +1,11 @@
 import { codeOf } from '../telemetry/telemetry.ts';
-import type { Runner, RunnerOptions, Turn, TurnResult } from '../runners/runners.ts';
+import {
+  failedTurn,
+  type Runner,
+  type RunnerOptions,
+  type Turn,
+  type TurnResult,
+} from '../runners/runners.ts';
 import { deriveSignal, within } from '../timers/timers.ts';
 
 /** A runner that does not answer even this long after its turn's deadline is given up. */
@@ -17,9 +23,9 @@ export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOption
     const result = await within(running, turn.timeoutSeconds * 1000 + RUNNER_OVERTIME_MS);
     if (result !== undefined) return result;
     derived.abort();
-    return failed('timeout', 'timeout', 'the runner did not answer by its deadline');
+    return failedTurn('timeout', 'the runner did not answer by its deadline', 'timeout');
   } catch (error) {
-    return failed('error', 'runner_failed', `the runner failed (${codeOf(error)})`);
+    return failedTurn('runner_failed', `the runner failed (${codeOf(error)})`);
   } finally {
     derived.release();
   }
@@ -32,8 +38,4 @@ export function unknownRunner(name: string): TurnResult {
 
 export function notConfigured(message: string): TurnResult {
   return { kind: 'not-started', code: 'not_configured', message, final: false };
-}
-
-function failed(outcome: 'error' | 'timeout', code: string, message: string): TurnResult {
-  return { kind: 'completed', outcome, reply: '', error: { code, message } };
 }

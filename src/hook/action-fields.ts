@@ -194,7 +194,7 @@ export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldCont
   if (chooser === 'request' && !allowFromRequest) {
     throw fieldError('sessionKey', 'sessionKey cannot be chosen by a request here: leave it out');
   }
-  const written = isTheirs && chooser === 'operator' ? shortKey(given) : given;
+  const written = isTheirs && chooser === 'operator' ? shortSessionKey(given) : given;
   const key = inHookNamespace(printable('sessionKey', written)!, at);
   if (allowedPrefixes.length > 0) requirePrefix(key, allowedPrefixes, isTheirs);
   return key;
@@ -211,7 +211,7 @@ function requirePrefix(key: string, allowed: readonly string[], isCaseFolded: bo
  * A key of an OpenClaw mapping may be long or have several lines there. Here it keeps its beginning, and a hash tells
  * it apart: the same key is the same conversation.
  */
-function shortKey(key: string): string {
+function shortSessionKey(key: string): string {
   if (key.length <= MAX_KEY_CHARS && isPrintable(key)) return key;
   return `${oneLine(key, MAX_KEY_CHARS - 40)}#${hash('sha256', key).slice(0, 32)}`;
 }

@@ -91,7 +91,8 @@ export async function fetchJson(url: string | URL, request: JsonRequest): Promis
   };
 }
 
-function parseJson(text: string): unknown {
+/** Undefined where the text is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -3,6 +3,7 @@ export {
   fetchBounded,
   fetchJson,
   NotSentError,
+  parseJson,
   StatusError,
   type JsonAnswer,
   type JsonRequest,

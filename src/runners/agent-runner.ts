@@ -17,7 +17,7 @@ import {
   type Permission,
 } from './agent-profiles.ts';
 import { type CommandSettings, createCommandRunner, type HostEnvironment } from './command-runner.ts';
-import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 
 export type AgentSettings = Extract<RunnerSettings, { readonly kind: 'agent' }>;
 type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
@@ -146,19 +146,15 @@ function resultOf(result: Completed, report: AgentReport | undefined, settings: 
   const name = basename(settings.command);
   if (report === undefined) {
     if (result.outcome !== 'ok') return { ...result, reply: '' };
-    return failed('malformed_answer', `${name} printed something else than its report`);
+    return failedTurn('malformed_answer', `${name} printed something else than its report`);
   }
   const usage = report.usage === undefined ? {} : { usage: report.usage };
   if (report.error !== undefined) {
     const said = describe(report.error, []) ?? 'no reason';
-    return { ...failed('agent_error', `${name}: ${said}`), reply: report.reply, ...usage };
+    return { ...failedTurn('agent_error', `${name}: ${said}`), reply: report.reply, ...usage };
   }
   if (Buffer.byteLength(report.reply) > settings.maxReplyBytes) {
-    return failed('reply_too_large', `${name} replied with over ${settings.maxReplyBytes} bytes`);
+    return failedTurn('reply_too_large', `${name} replied with over ${settings.maxReplyBytes} bytes`);
   }
   return { ...result, reply: report.reply.trim(), ...usage };
-}
-
-function failed(code: string, message: string): Completed {
-  return { kind: 'completed', outcome: 'error', reply: '', error: { code, message } };
 }

@@ -6,7 +6,7 @@ import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
 import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
-import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 import { armTimer, pause } from '../timers/timers.ts';
 
 export type CommandSettings = Extract<RunnerSettings, { readonly kind: 'command' }>;
@@ -231,11 +231,11 @@ function toResult(settings: CommandSettings, turn: Turn, output: CommandOutput):
   const { ending } = output;
   switch (ending.kind) {
     case 'timeout':
-      return failed('timeout', 'timeout', `the command was ended after ${turn.timeoutSeconds} s`);
+      return failedTurn('timeout', `the command was ended after ${turn.timeoutSeconds} s`, 'timeout');
     case 'aborted':
-      return failed('error', 'interrupted', 'the command was ended because the service stops');
+      return failedTurn('interrupted', 'the command was ended because the service stops');
     case 'flooded':
-      return failed('error', 'reply_too_large', `the command printed over ${settings.maxReplyBytes} bytes`);
+      return failedTurn('reply_too_large', `the command printed over ${settings.maxReplyBytes} bytes`);
     case 'exit':
       return exitResult(settings, output, ending);
   }
@@ -248,20 +248,16 @@ function exitResult(settings: CommandSettings, output: CommandOutput, exit: Exit
   }
   const extracted = extractReply(output.stdout, settings.replyPath);
   if (exit.code === 0) {
-    if (!extracted.ok) return failed('error', extracted.code, extracted.message);
+    if (!extracted.ok) return failedTurn(extracted.code, extracted.message);
     return { kind: 'completed', outcome: 'ok', reply: extracted.reply };
   }
   const { code, how } = describeExit(exit);
-  return failed('error', code, `the command ${how}${said}`, extracted.ok ? extracted.reply : '');
+  return { ...failedTurn(code, `the command ${how}${said}`), reply: extracted.ok ? extracted.reply : '' };
 }
 
 function describeExit({ code, signal }: Exit): { readonly code: string; readonly how: string } {
   if (code !== null) return { code: `exit_${code}`, how: `exited with code ${code}` };
   return { code: `signal_${(signal ?? 'unknown').toLowerCase()}`, how: `was ended by ${signal}` };
-}
-
-function failed(outcome: 'error' | 'timeout', code: string, message: string, reply = ''): TurnResult {
-  return { kind: 'completed', outcome, reply, error: { code, message } };
 }
 
 function notStarted(code: string, message: string, final: boolean): TurnResult {

@@ -24,7 +24,7 @@ import {
   StatusError,
   textField,
 } from '../outgoing/outgoing.ts';
-import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 import { startDeadline } from './turn-deadline.ts';
 import { pause } from '../timers/timers.ts';
 
@@ -117,7 +117,7 @@ async function handOver(
   if (refusal !== undefined) return refusal;
   const status = textField(field(answer.body, 'completion'), 'status');
   if (status === 'error') {
-    return completedWith('error', 'remote_error', `the run failed on ${name}: its own log says why`);
+    return failedTurn('remote_error', `the run failed on ${name}: its own log says why`);
   }
   const remark = status === 'ok' ? `handed to ${name}, which has answered it` : `handed to ${name}`;
   return { kind: 'completed', outcome: 'forwarded', reply: '', remark };
@@ -244,7 +244,7 @@ function refusedWith(status: number, { code, retryAfterMs, said }: RemoteRefusal
     return { kind: 'not-started', code: reason, message, ...retryAfter, final: false, affects: 'model' };
   }
   const usual = status === 401 ? 'unauthorized' : status < 500 ? 'rejected' : 'remote_error';
-  return completedWith('error', (code ?? usual).slice(0, 64), message);
+  return failedTurn((code ?? usual).slice(0, 64), message);
 }
 
 interface FailedCall {
@@ -264,15 +264,11 @@ function failureOf(error: unknown, what: FailedCall): TurnResult {
   }
   if (!what.started) return away('no_answer', 'the other gateway does not answer');
   return what.timedOut
-    ? completedWith('timeout', 'ambiguous', 'the other gateway did not answer in time: it may have run')
-    : completedWith('error', 'ambiguous', 'the connection to the other gateway broke off: it may have run');
+    ? failedTurn('ambiguous', 'the other gateway did not answer in time: it may have run', 'timeout')
+    : failedTurn('ambiguous', 'the connection to the other gateway broke off: it may have run');
 }
 
 /** Nothing was started: its runs wait. */
 function away(code: string, message: string): TurnResult {
   return { kind: 'not-started', code, message, final: false, affects: 'runner' };
-}
-
-function completedWith(outcome: 'error' | 'timeout', code: string, message: string): TurnResult {
-  return { kind: 'completed', outcome, reply: '', error: { code, message } };
 }

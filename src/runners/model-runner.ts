@@ -8,7 +8,7 @@
 import { type ModelSettings, explainMissingModelPackages, unknownModel } from './model-problems.ts';
 import { loadModelRegistry, type ModelRegistry } from './model-registry.ts';
 import { connectionCode, describe, parseRetryAfter, retryDelay } from '../outgoing/outgoing.ts';
-import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 import { startDeadline } from './turn-deadline.ts';
 
 export interface ModelRunnerOptions {
@@ -112,7 +112,6 @@ function messagesOf(turn: Turn): { role: 'user' | 'assistant'; content: string }
   ];
 }
 
-type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 type Generated = Awaited<ReturnType<ModelRegistry['generateText']>>;
 
 function resultOf(result: Generated): TurnResult {
@@ -123,15 +122,15 @@ function resultOf(result: Generated): TurnResult {
   };
   const reply = result.text.trim();
   if (result.finishReason === 'content-filter')
-    return { ...failed('refused', 'the model or its provider refused to answer'), reply, usage };
+    return { ...failedTurn('refused', 'the model or its provider refused to answer'), reply, usage };
   if (reply === '')
-    return { ...failed('no_text', `the model ended without text (${result.finishReason})`), usage };
+    return { ...failedTurn('no_text', `the model ended without text (${result.finishReason})`), usage };
   return { kind: 'completed', outcome: 'ok', reply, usage };
 }
 
 function timedOut({ timeoutSeconds }: Turn): TurnResult {
   const message = `the model did not answer within ${timeoutSeconds} s`;
-  return { ...failed('timeout', message), outcome: 'timeout' };
+  return failedTurn('timeout', message, 'timeout');
 }
 
 function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly string[]): TurnResult {
@@ -140,9 +139,10 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
     const message = `the provider cannot be reached (${connection})`;
     return { kind: 'not-started', code: 'connection_refused', message, final: false, affects: 'model' };
   }
-  if (!registry.isApiError(error)) return failed('model_failed', 'the answer of the provider cannot be used');
+  if (!registry.isApiError(error))
+    return failedTurn('model_failed', 'the answer of the provider cannot be used');
   const { statusCode: status, responseHeaders = {} } = error;
-  if (status === undefined) return failed('connection_lost', 'the connection to the provider broke off');
+  if (status === undefined) return failedTurn('connection_lost', 'the connection to the provider broke off');
   const said = describe(error.message, secrets) ?? 'no reason given';
   return NOT_STARTED_STATUS.has(status)
     ? refusedForNow(status, said, retryAfterOf(responseHeaders))
@@ -163,23 +163,19 @@ function refusedForNow(status: number, said: string, retryAfterMs: number | unde
 /** What an answer means that no repeat can change. */
 function failedWith(status: number, said: string): TurnResult {
   if (status < 300)
-    return failed('malformed_answer', 'the answer of the provider cannot be read or was cut off');
+    return failedTurn('malformed_answer', 'the answer of the provider cannot be read or was cut off');
   if (status < 400) {
     const hint = 'a redirect, which is not followed: check baseUrl';
-    return failed('rejected', `the provider answered ${status} (${hint})`);
+    return failedTurn('rejected', `the provider answered ${status} (${hint})`);
   }
   const code =
     status === 401 || status === 403 ? 'unauthorized' : status < 500 ? 'rejected' : 'provider_error';
-  return failed(code, `the provider answered ${status}: ${said}`);
+  return failedTurn(code, `the provider answered ${status}: ${said}`);
 }
 
 function retryAfterOf(headers: Readonly<Record<string, string>>): number | undefined {
   const ms = headers['retry-after-ms'];
   return ms === undefined ? parseRetryAfter(headers['retry-after']) : retryDelay(Number(ms));
-}
-
-function failed(code: string, message: string): Completed {
-  return { kind: 'completed', outcome: 'error', reply: '', error: { code, message } };
 }
 
 function notStarted(code: string, message: string): TurnResult {

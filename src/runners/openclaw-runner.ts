@@ -17,7 +17,7 @@ import {
 } from '../outgoing/outgoing.ts';
 import { HEARTBEAT_OK } from './acknowledgement.ts';
 import { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
-import type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 
 export type OpenClawSettings = Extract<RunnerSettings, { readonly kind: 'openclaw' }>;
 
@@ -78,7 +78,7 @@ function readReport(result: TurnResult): TurnResult {
   const status = textField(report, 'status');
   if (status === undefined) {
     if (result.outcome !== 'ok') return { ...result, reply: '' };
-    return failed('malformed_answer', 'openclaw did not answer with its JSON report');
+    return failedTurn('malformed_answer', 'openclaw did not answer with its JSON report');
   }
   const reply = textsOf(report);
   const usage = usageOf(field(field(field(field(report, 'result'), 'meta'), 'agentMeta'), 'usage'));
@@ -154,10 +154,6 @@ function wakeFailure(error: unknown): TurnResult {
 /** Tried again under the same text, which their queue takes once. */
 function notTaken(what: string): Extract<TurnResult, { readonly kind: 'not-started' }> {
   return { kind: 'not-started', code: 'unavailable', message: `the openclaw gateway ${what}`, final: false };
-}
-
-function failed(code: string, message: string): TurnResult {
-  return { kind: 'completed', outcome: 'error', reply: '', error: { code, message } };
 }
 
 function parseJson(text: string): unknown {

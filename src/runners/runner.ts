@@ -62,6 +62,15 @@ export type TurnResult =
       readonly affects?: 'runner' | 'model';
     };
 
+/** The result of a turn that was taken and went wrong. */
+export function failedTurn(
+  code: string,
+  message: string,
+  outcome: 'error' | 'timeout' = 'error',
+): Extract<TurnResult, { readonly kind: 'completed' }> {
+  return { kind: 'completed', outcome, reply: '', error: { code, message } };
+}
+
 /** Something that can take a turn: a command, a model, another gateway, or the echo. */
 export interface Runner {
   readonly kind: string;

@@ -16,7 +16,7 @@ export { createEchoRunner } from './echo-runner.ts';
 export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
 export { endProcessTree } from './process-tree.ts';
 export { removeOldWorkFolders } from './work-folder.ts';
-export type { Runner, RunnerOptions, Turn, TurnResult } from './runner.ts';
+export { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 
 interface RunnerParts extends ModelRunnerOptions {
   readonly host: HostEnvironment;

@@ -28,7 +28,8 @@ export function judgeBasic(digests: SecretDigests, rawHeaders: readonly string[]
 }
 
 const BEARER = /^bearer[ \t]+(.*)$/i;
-const TOKEN_HEADERS = ['x-service-token', 'x-openclaw-token'] as const;
+/** Headers that carry a hook token beside `Authorization`. */
+export const TOKEN_HEADERS = ['x-service-token', 'x-openclaw-token'] as const;
 
 /** A hook token of the path's own, in the carriers of the hook token; the first that is there is judged. */
 export function judgeToken(

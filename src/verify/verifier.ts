@@ -1,4 +1,4 @@
-import { digestSecrets, judgeBasic, judgeToken, type SecretDigests } from './credentials.ts';
+import { digestSecrets, judgeBasic, judgeToken, type SecretDigests, TOKEN_HEADERS } from './credentials.ts';
 import { findHeader } from './find-header.ts';
 import type { FetchJson, OidcSettings } from './oidc.ts';
 import { bestOf, type Proof, refused } from './proof.ts';
@@ -48,7 +48,6 @@ export interface Verifier {
 type CredentialSettings = Extract<VerifySettings, { scheme: 'basic' | 'token' }>;
 
 const NO_REPLAY: ReplayFacts = { signedTime: false, signedId: false };
-const TOKEN_HEADERS = ['authorization', 'x-service-token', 'x-openclaw-token'];
 
 /** Makes the judge of one path. */
 export function createVerifier({ settings, secrets }: ProofSettings, deps: VerifierDeps): Verifier {
@@ -69,7 +68,7 @@ function credentialVerifier(settings: CredentialSettings, secrets: readonly stri
   return {
     scheme,
     replay: NO_REPLAY,
-    secretHeaders: scheme === 'basic' ? ['authorization'] : TOKEN_HEADERS,
+    secretHeaders: scheme === 'basic' ? ['authorization'] : ['authorization', ...TOKEN_HEADERS],
     problems: missing(secrets),
     signsUrl: false,
     // Their proof stands in the headers alone, so nothing is read in vain.
