@@ -10,6 +10,7 @@ import {
 } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
+import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
 import { findNearNames } from './near-names.ts';
 import { notesOn } from './request-notes.ts';
 import {
@@ -32,6 +33,8 @@ export interface Advice {
   readonly instead: ReadonlyMap<string, string>;
   /** Texts that a condition asked for, with where the request has them, or one that is nearly so. */
   readonly foundAt: ReadonlyMap<string, FoundText>;
+  /** What is surest to say of the part of a condition that failed, by its place. */
+  readonly leaves: LeafAdvice;
   /** What kind of request it is, where that explains what became of it. */
   readonly notes: readonly string[];
   /** Mappings behind the one taken that would have taken the request, too. */
@@ -52,8 +55,10 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...ownPayloadNote(instead),
       ...outerValues(evaluation, request),
       ...jsonTextNotes(considered, request),
+      ...notesOnHeld(evaluation, request),
     ],
     instead,
+    leaves: adviseOnFailed(considered, request, instead),
     foundAt: foundElsewhere(considered, request),
     alsoMatched: alsoMatched(evaluation, request, table),
   };

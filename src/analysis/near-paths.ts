@@ -20,11 +20,54 @@ export function suggestPath(missing: string, request: HookRequest): string | und
   const prefix = isRoot ? 'payload.' : '';
   const behind = keys.findIndex((_, index) => index > 0 && holds(request.payload, keys.slice(index)));
   if (behind > 0) return prefix + keys.slice(behind).join('.');
-  return (
-    suggestKey(keys, request.payload, prefix) ??
-    findElsewhere(keys, request.payload, prefix) ??
-    headerFor(keys.at(-1) ?? '', request)
-  );
+  const near = suggestSibling(keys, request.payload, prefix) ?? suggestKey(keys, request.payload, prefix);
+  return near ?? elsewhere(keys, request.payload, prefix) ?? headerFor(keys.at(-1) ?? '', request);
+}
+
+/** The same name elsewhere; where the path begins rightly, no other thing of that name: actor.name for issue.assignee.name. */
+function elsewhere(keys: readonly string[], payload: JsonValue, prefix: string): string | undefined {
+  const found = findElsewhere(keys, payload, prefix);
+  const [first = ''] = keys;
+  const isOther =
+    found !== undefined &&
+    isJsonObject(payload) &&
+    isJsonObject(payload[first]) &&
+    keys.length > 2 &&
+    !found.startsWith(`${prefix}${first}.`) &&
+    !found.endsWith(keys.slice(-2).join('.'));
+  return isOther ? undefined : found;
+}
+
+/** Whether a suggestion has the last names of a path, or is spelt nearly so; else it merely ends in the same name. */
+export function isNearPath(missing: string, near: string): boolean {
+  const [a, b] = [missing, near].map((path) => path.replace(/^payload\./, '').split('.'));
+  if (a === undefined || b === undefined) return false;
+  const isEnd = a.join('.').endsWith(`.${b.join('.')}`);
+  const isSame = a.length > 1 && b.length > 1 && a.slice(-2).join('.') === b.slice(-2).join('.');
+  const isSpelt =
+    a.length === b.length &&
+    a.every((name, at) => name === b[at] || didYouMean(name, [b[at] ?? '']) !== undefined);
+  return isEnd || isSame || isSpelt;
+}
+
+/** Elements of a list that are looked at. */
+const MAX_ELEMENTS = 100;
+
+/** The element of a list that has what another one has not, or what the list itself was asked for. */
+function suggestSibling(keys: readonly string[], payload: JsonValue, prefix: string): string | undefined {
+  let value: JsonValue | undefined = payload;
+  for (const [at, key] of keys.entries()) {
+    if (Array.isArray(value)) {
+      const list = value as readonly JsonValue[];
+      const rest = keys.slice(/^\d+$/.test(key) ? at + 1 : at);
+      if (rest.length === 0) return undefined;
+      const index = list.slice(0, MAX_ELEMENTS).findIndex((element) => holdsAny(element, rest));
+      if (index === -1) return undefined;
+      return prefix + [...keys.slice(0, at), String(index), ...rest].join('.');
+    }
+    value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }
+  return undefined;
 }
 
 /** A header or parameter whose name is near, or has the asked words in it. */

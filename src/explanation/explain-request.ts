@@ -1,5 +1,5 @@
 import { adviceFor } from '../analysis/analysis.ts';
-import type { Diagnostic } from '../document/document.ts';
+import { formatPlace, type Diagnostic } from '../document/document.ts';
 import {
   evaluationToJson,
   type Evaluation,
@@ -56,6 +56,8 @@ export interface ExplanationJson extends EvaluationJson {
     readonly instead: readonly { readonly missing: string; readonly found: string }[];
     /** Where the body has a text that a condition looked for at another place, or one that is nearly so. */
     readonly elsewhere: readonly { readonly wanted: string; readonly text: string; readonly at: string }[];
+    /** What is surest to say of the part of a condition that failed. */
+    readonly leaves: readonly { readonly at: string; readonly text: string }[];
     readonly notes: readonly string[];
     readonly alsoMatched: EvaluationAdvice['alsoMatched'];
     readonly passedOver: readonly string[];
@@ -73,6 +75,9 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
       nearNames: advice.nearNames,
       instead: [...advice.instead].map(([missing, found]) => ({ missing, found })),
       elsewhere: [...advice.foundAt].map(([wanted, found]) => ({ wanted, ...found })),
+      leaves: [...(advice.leaves ?? [])].flatMap(([at, texts]) =>
+        texts.map((text) => ({ at: formatPlace(at), text })),
+      ),
       notes: advice.notes ?? [],
       alsoMatched: advice.alsoMatched,
       passedOver: advice.passedOver ?? [],

@@ -1,18 +1,55 @@
-import { isNumeric, type JsonValue } from '../json.ts';
+import type { ConditionTrace } from '../mapping/mapping.ts';
+import { isJsonObject, isNumeric, type JsonValue } from '../json.ts';
 
 /**
- * How what was sent differs from what an equality asks for, in words that tell neither: this may be kept where values
+ * How what was sent differs from what a comparison asks for, in words that tell neither: this may be kept where values
  * may not. Undefined where the two have nothing in common.
  */
 export function howDifferent(
   found: JsonValue | undefined,
   expected: JsonValue | undefined,
+  operator = '===',
 ): string | undefined {
   if (found === undefined || expected === undefined) return undefined;
+  if (/^[<>]/.test(operator)) return howOrdered(found, expected, operator);
+  if (operator === 'in') return howContained(found, expected);
+  if (!operator.startsWith('==')) return undefined;
   if (kindOf(found) !== kindOf(expected)) {
     return `${kindOf(found)} was sent, and ${kindOf(expected)} is asked for: the two are never equal`;
   }
   return typeof found === 'string' && typeof expected === 'string' ? textsDiffer(found, expected) : undefined;
+}
+
+/** The operator of the rule that a trace is of; empty for a constant. */
+export function operatorOf({ rule }: Pick<ConditionTrace, 'rule'>): string {
+  return isJsonObject(rule) ? (Object.keys(rule)[0] ?? '') : '';
+}
+
+const isDigits = (value: JsonValue): boolean =>
+  typeof value === 'string' && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value);
+
+/** Two numbers as texts, or a text that is no number beside a number. */
+function howOrdered(found: JsonValue, expected: JsonValue, operator: string): string | undefined {
+  if (isDigits(found) && isDigits(expected))
+    return 'a text was sent, and two texts are compared letter by letter: take the quotes off the number';
+  const kinds = [found, expected].map(kindOf);
+  const isMixed = kinds.includes('a number') && kinds.includes('a text') && ![found, expected].some(isDigits);
+  if (isMixed || kinds.includes('an object'))
+    return `${kinds[0]} was sent, and ${kinds[1]} is asked for: "${operator}" between the two never holds`;
+  return undefined;
+}
+
+/** `in` of a list of objects, or for one. */
+function howContained(found: JsonValue, expected: JsonValue): string | undefined {
+  const isList = Array.isArray(found);
+  if (isList && !Array.isArray(expected) && (found as readonly JsonValue[]).some(isJsonObject))
+    return `a list of objects was sent, and ${kindOf(expected)} is never in it: ask its elements with "some"`;
+  if (kindOf(found) === 'an object') return 'an object was sent: name one of its fields';
+  if (isList || !Array.isArray(expected) || typeof found !== 'string') return undefined;
+  const isCase = (expected as readonly JsonValue[]).some(
+    (one) => typeof one === 'string' && one.toLowerCase() === found.toLowerCase(),
+  );
+  return isCase ? 'what was sent differs from one of them only in upper and lower case' : undefined;
 }
 
 /** Longer texts are not compared. */

@@ -1,3 +1,5 @@
+import type { Place } from '../document/document.ts';
+
 /** A setting, its place and what it did. */
 export interface SettingText {
   readonly setting: string;
@@ -10,6 +12,8 @@ export interface EvaluationAdvice {
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
   readonly instead: ReadonlyMap<string, string>;
   readonly foundAt: ReadonlyMap<string, { readonly at: string; readonly text: string }>;
+  /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
+  readonly leaves?: ReadonlyMap<Place, readonly string[]>;
   /** What kind of request it is, where that explains what became of it. */
   readonly notes?: readonly string[];
   /** Files of the mappings folder that are not read. */

@@ -216,7 +216,7 @@ interface OpenCondition extends ConditionJson {
 /** Nodes come in the order they were entered in, each with the number of those above it. */
 function conditionToJson(nodes: readonly ConditionTrace[]): ConditionJson | undefined {
   const way: OpenCondition[] = [];
-  for (const { at, depth, leaf: _leaf, ...node } of nodes) {
+  for (const { at, depth, leaf: _leaf, rule: _rule, ...node } of nodes) {
     const entry: OpenCondition = { ...node, at: formatPlace(at), children: [] };
     way.length = Math.min(way.length, depth);
     way.at(-1)?.children.push(entry);

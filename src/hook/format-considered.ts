@@ -1,7 +1,7 @@
 import { didYouMean, formatPlace } from '../document/document.ts';
 import type { ConditionTrace, ConsideredMapping } from '../mapping/mapping.ts';
 import type { JsonValue } from '../request.ts';
-import { howDifferent } from './difference.ts';
+import { howDifferent, operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { line, type Paint, value } from './format-lines.ts';
 
@@ -128,13 +128,15 @@ function missLines(
 /** The leaf of a condition that failed, and what may have been meant. */
 function whenLines(node: ConditionTrace, advice: EvaluationAdvice | undefined, paint: Paint): string[] {
   const { expression, found, expected, missing, result } = node;
+  const head = `      when ${line(expression)} ${whyOf(node)}  ${paint('cyan', formatPlace(node.at))}`;
+  const sure = advice?.leaves?.get(node.at);
+  if (sure !== undefined) return [head, ...sure.map((text) => `      ${line(text)}`)];
   const values = elsewhere(expected, advice);
-  const isEquality = result === 'false' && expression.startsWith('{"==');
-  const how = isEquality ? howDifferent(found, expected) : undefined;
+  const how = result === 'false' ? howDifferent(found, expected, operatorOf(node)) : undefined;
   // Where the text that was asked for is found, the variable that was meant is known better than by its name.
   const near = missing === undefined || values.length > 0 ? undefined : advice?.instead.get(missing);
   return [
-    `      when ${line(expression)} ${whyOf(node)}  ${paint('cyan', formatPlace(node.at))}`,
+    head,
     ...(near === undefined ? [] : [`      the request has ${line(near)}: did you mean that?`]),
     ...(how === undefined ? [] : [`      ${how}`]),
     ...values,

@@ -24,7 +24,7 @@ export {
   type EvaluationJson,
   type TemplateJson,
 } from './evaluation-json.ts';
-export { howDifferent } from './difference.ts';
+export { howDifferent, operatorOf } from './difference.ts';
 export { ownerText } from './format-actions.ts';
 export type { EvaluationAdvice } from './evaluation-advice.ts';
 export { nearestMiss } from './format-considered.ts';

@@ -58,6 +58,8 @@ export interface ConditionTrace {
   readonly at: Place;
   /** The operator with its operands as written, cut to 80 characters. */
   readonly expression: string;
+  /** The rule itself, as written. */
+  readonly rule: JsonValue;
   readonly result: 'true' | 'false' | 'unknown';
   /** The value found by the first `var` that decided; absent where there is none. Payload-derived. */
   readonly found?: JsonValue;

@@ -28,3 +28,4 @@ export { WORK_LIMITS, WorkBudget, type WorkLimits } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
 export { CONDITION_OPERATORS } from './condition/condition-check.ts';
 export { listHelpers } from './template/template-helpers.ts';
+export { compileReader } from './scope.ts';

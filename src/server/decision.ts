@@ -1,4 +1,4 @@
-import { howDifferent, skipText, type Evaluation, type TransformTrace } from '../hook/hook.ts';
+import { howDifferent, operatorOf, skipText, type Evaluation, type TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import { judgedNote } from './decision-notes.ts';
 import type { RequestAdvice } from './deps.ts';
@@ -138,8 +138,6 @@ function missOf(
   };
 }
 
-const isEquality = (expression: string): boolean => expression.startsWith('{"==');
-
 /** The failing part in the operator's own words; what was found stays out. */
 function reasonOf(failed: FailedPart): Pick<MissedMapping, 'leaf' | 'why' | 'variable' | 'how'> {
   if (failed.part !== 'when') {
@@ -149,7 +147,8 @@ function reasonOf(failed: FailedPart): Pick<MissedMapping, 'leaf' | 'why' | 'var
   const { expression, missing, result } = failed.node;
   if (missing !== undefined) return { leaf: expression, why: 'missing', variable: missing };
   if (result === 'unknown') return { leaf: expression, why: 'unknown' };
-  const how = isEquality(expression) ? howDifferent(failed.node.found, failed.node.expected) : undefined;
+  const { found, expected } = failed.node;
+  const how = howDifferent(found, expected, operatorOf(failed.node));
   return { leaf: expression, why: 'different', ...(how === undefined ? {} : { how }) };
 }
 

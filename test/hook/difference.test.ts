@@ -21,3 +21,19 @@ test('two values that have nothing in common are only different', () => {
   expect(howDifferent(1, 2)).toBeUndefined();
   expect(howDifferent(undefined, 'x')).toBeUndefined();
 });
+
+test.each([
+  ['<', '9.4', '15', /letter by letter/],
+  ['>', 12, 'many', /a number was sent, and a text is asked for: ">" between the two never holds/],
+  ['in', [{ title: 'secretive' }], 'x', /a list of objects was sent.*ask its elements with "some"/],
+  ['in', { summary: 'secretive' }, ['x'], /name one of its fields/],
+  ['in', 'SECRETIVE', ['secretive'], /upper and lower case/],
+  ['<', 9, 15, undefined],
+  ['in', 'a', ['b'], undefined],
+  ['!==', 'a', 'a', undefined],
+] as const)('%s of %j and %j', (operator, found, expected, text) => {
+  const how = howDifferent(found, expected, operator);
+  if (text === undefined) expect(how).toBeUndefined();
+  else expect(how).toMatch(text);
+  expect(how ?? '').not.toMatch(/secretive/i);
+});

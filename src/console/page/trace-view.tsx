@@ -166,8 +166,9 @@ function Leaf({ node: { expression, missing, found } }: Pick<NodeProps, 'node'>)
 }
 
 /** The variable that is missing, and what the request has instead. */
-function Hints({ node: { missing, expected, result }, advice }: NodeProps): JSX.Element {
-  const near = missing === undefined ? undefined : insteadOf(advice, missing);
+function Hints({ node: { at, missing, expected, result }, advice }: NodeProps): JSX.Element {
+  const sure = advice.leaves.filter((leaf) => leaf.at === at);
+  const near = missing === undefined || sure.length > 0 ? undefined : insteadOf(advice, missing);
   const sought = typeof expected === 'string' && result === 'false' ? expected : undefined;
   const elsewhere = advice.elsewhere.find(({ text }) => text === sought)?.at;
   return (
@@ -181,13 +182,19 @@ function Hints({ node: { missing, expected, result }, advice }: NodeProps): JSX.
           is missing
         </span>
       )}
+      {sure.map(({ text }) => (
+        <span key={text} class="hint">
+          {' '}
+          <ShownText text={text} />
+        </span>
+      ))}
       {near !== undefined && (
         <span class="hint">
           {' '}
           the request has <ShownText text={near} />
         </span>
       )}
-      {elsewhere !== undefined && (
+      {elsewhere !== undefined && sure.length === 0 && (
         <span class="hint">
           {' '}
           <ShownText text={elsewhere} /> has this value

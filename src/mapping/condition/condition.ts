@@ -136,6 +136,7 @@ function toTrace(node: RuleNode | undefined, visit: Visit): ConditionTrace | und
   return {
     at: node.at,
     expression: node.expression,
+    rule: node.rule,
     result,
     leaf: node.leaf,
     depth,
@@ -167,7 +168,12 @@ function findFailed(
   const [only] = nodes[current]?.children ?? [];
   const inner = nodes[current]?.operator === '!' && only !== undefined ? traced.get(only) : undefined;
   if (failed === undefined) return { held };
-  return { held, failed: inner?.found === undefined ? failed : { ...failed, found: inner.found } };
+  return { held, failed: inner === undefined ? failed : { ...failed, ...valuesOf(inner) } };
+}
+
+/** What a negation shows of the rule that it negates. */
+function valuesOf({ found, missing }: ConditionTrace): Pick<ConditionTrace, 'found' | 'missing'> {
+  return { ...(found === undefined ? {} : { found }), ...(missing === undefined ? {} : { missing }) };
 }
 
 /** Equalities at the top or inside `and`s at the top; anything else may hold without them. */

@@ -22,6 +22,7 @@ export interface RuleNode {
   readonly at: Place;
   /** As written, cut to 80 characters. */
   readonly expression: string;
+  readonly rule: JsonValue;
   readonly leaf: boolean;
   /** A constant decides nothing: coverage does not ask for it. */
   readonly constant: boolean;
@@ -73,6 +74,7 @@ function compileNode(compiler: Compiler, value: unknown, path: Path): CompiledNo
     evaluate,
     at: compiler.located.place(path),
     expression: shortJson(value),
+    rule: value as JsonValue,
     leaf: connective === undefined,
     constant: !containsRule(value),
     children: children.map((child) => child.node),

@@ -1,0 +1,104 @@
+/* Rules about the elements of a list: inside, `var` reads the element and nothing else. */
+import { didYouMean } from '../document/document.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
+import { describe, fieldsOf, takeApart, variable, variableName, type ReadVariable } from './rule-operands.ts';
+
+const LIST_OPERATORS: ReadonlySet<string> = new Set(['some', 'all', 'none', 'filter', 'map']);
+
+/** A rule over a list, with the elements that it goes through. */
+export interface ElementRule {
+  readonly operator: string;
+  /** The name of the list. */
+  readonly list: string;
+  readonly value: JsonValue | undefined;
+  /** What is asked of each element. */
+  readonly rule: JsonValue;
+}
+
+export function elementRule(rule: JsonValue, read: ReadVariable): ElementRule | undefined {
+  const parts = takeApart(rule);
+  const [list, inner] = parts?.operands ?? [];
+  const name = variableName(list);
+  if (parts === undefined || name === undefined || inner === undefined || !LIST_OPERATORS.has(parts.operator))
+    return undefined;
+  return { operator: parts.operator, list: name, value: read(name), rule: inner };
+}
+
+/** Elements of a list that are looked at. */
+const MAX_ELEMENTS = 50;
+
+export const elementsOf = ({ value }: ElementRule): readonly JsonValue[] =>
+  Array.isArray(value) ? (value as readonly JsonValue[]).slice(0, MAX_ELEMENTS) : [];
+
+/** Reads a variable of the inner rule from an element. */
+export const readElement =
+  (element: JsonValue): ReadVariable =>
+  (name) =>
+    valueAt(element, name === '' ? [] : name.split('.'));
+
+function valueAt(value: JsonValue, keys: readonly string[]): JsonValue | undefined {
+  let current: JsonValue | undefined = value;
+  for (const key of keys) {
+    if ((!isJsonObject(current) && !Array.isArray(current)) || !Object.hasOwn(current, key)) return undefined;
+    current = (current as Readonly<Record<string, JsonValue>>)[key];
+  }
+  return current;
+}
+
+/** What a rule over a list asks of what is no list, or reads that no element has. */
+export function adviseOnElements(rule: ElementRule, read: ReadVariable): string | undefined {
+  const { operator, list, value } = rule;
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value))
+    return `"${operator}" goes through a list, and ${list} is ${describe(value)}${listWithin(list, value)}`;
+  const elements = elementsOf(rule);
+  if (elements.length === 0) return undefined;
+  const missing = namesIn(rule.rule).find(
+    (name) => name !== '' && elements.every((element) => readElement(element)(name) === undefined),
+  );
+  return missing === undefined ? undefined : adviseOnMissing(rule, missing, read);
+}
+
+function listWithin(list: string, value: JsonValue): string {
+  const lists = isJsonObject(value) ? Object.entries(value).filter(([, field]) => Array.isArray(field)) : [];
+  const [only, ...more] = lists;
+  return only === undefined || more.length > 0 ? '' : `; ${list}.${only[0]} is a list: did you mean that?`;
+}
+
+/** The variables of a rule that read the element. */
+function namesIn(rule: JsonValue): readonly string[] {
+  const parts = takeApart(rule);
+  if (parts === undefined) return Array.isArray(rule) ? (rule as readonly JsonValue[]).flatMap(namesIn) : [];
+  const name = variableName(rule);
+  if (name !== undefined) return parts.operands.length > 1 ? [] : [name];
+  const isNested = LIST_OPERATORS.has(parts.operator) || parts.operator === 'reduce';
+  return (isNested ? parts.operands.slice(0, 1) : parts.operands).flatMap(namesIn);
+}
+
+function adviseOnMissing(rule: ElementRule, name: string, read: ReadVariable): string {
+  const { operator, list } = rule;
+  const elements = elementsOf(rule);
+  const what = `inside "${operator}" var reads the element of ${list}`;
+  const objects = elements.filter(isJsonObject);
+  // `a list of texts` and so on.
+  if (objects.length === 0)
+    return `${what}, and that is ${describe(elements)}: write ${JSON.stringify(variable(''))}`;
+  const near = nearIn(objects, name);
+  if (near !== undefined) return `${what}: write ${JSON.stringify(variable(near))}`;
+  const has = `its elements have ${fieldsOf(objects[0] ?? {})}`;
+  return read(name) === undefined
+    ? `${what}, and none has ${name}: ${has}`
+    : `${what} and nothing else, so ${name} of the whole body cannot be read there: ${has}; compare with ${name} in a transform`;
+}
+
+/** The end of a path that an element has, or a key of an element that is spelt nearly so. */
+function nearIn(elements: readonly JsonValue[], name: string): string | undefined {
+  const keys = name.split('.');
+  for (let from = 1; from < keys.length; from += 1) {
+    const rest = keys.slice(from);
+    if (elements.some((element) => valueAt(element, rest) !== undefined)) return rest.join('.');
+  }
+  const known = new Set(elements.flatMap((element) => Object.keys(element as object).slice(0, 100)));
+  // `item.skuu`: the last name may be the one of the element.
+  return didYouMean(keys.at(-1) ?? '', known);
+}

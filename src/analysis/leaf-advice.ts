@@ -1,0 +1,138 @@
+/**
+ * What is to be said of the leaf of a condition that failed, or that held for another reason than was meant: the one
+ * sentence that is surest. It is made of the rule as written and of what its variables found.
+ */
+import type { Place } from '../document/document.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import type { JsonValue } from '../json.ts';
+import { compileReader, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+import { adviseOnElements, elementRule, elementsOf, readElement } from './element-advice.ts';
+import { adviseOnEquality, adviseOnIn, adviseOnTruth, isEqualityOperator } from './equality-advice.ts';
+import { adviseOnBrackets, adviseOnDefault, adviseOnParent } from './missing-advice.ts';
+import { isNearPath } from './near-paths.ts';
+import { adviseOnOrder, isOrder } from './order-advice.ts';
+import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
+
+/** Sentences by the place of the leaf that they are about. */
+export type LeafAdvice = ReadonlyMap<Place, readonly string[]>;
+
+/** Leaves of one condition that are advised on. */
+const MAX_LEAVES = 5;
+
+export const readerOf =
+  (request: HookRequest): ReadVariable =>
+  (name) =>
+    compileReader(name === '' ? [] : name.split('.'))({ request });
+
+/** Advises on the failed leaf of each mapping that was not taken; `instead`: near names that were found already. */
+export function adviseOnFailed(
+  considered: readonly ConsideredMapping[],
+  request: HookRequest,
+  instead: ReadonlyMap<string, string>,
+): LeafAdvice {
+  const read = readerOf(request);
+  const advice = new Map<Place, readonly string[]>();
+  for (const { failed, nodes = [] } of considered) {
+    if (failed?.part !== 'when') continue;
+    const lines = leavesBelow(failed.node, nodes).flatMap((leaf) => linesFor(leaf, { read, instead }));
+    if (lines.length > 0) advice.set(failed.node.at, [...new Set(lines)]);
+  }
+  return advice;
+}
+
+interface Leaf {
+  readonly node: ConditionTrace;
+  /** Below a `!`. */
+  readonly negated: boolean;
+}
+
+/** The leaf that failed, or those of the connective that did. */
+function leavesBelow(failed: ConditionTrace, nodes: readonly ConditionTrace[]): readonly Leaf[] {
+  if (failed.leaf) return [{ node: failed, negated: false }];
+  const from = nodes.findIndex(({ at }) => at === failed.at);
+  const behind = nodes.slice(from + 1);
+  const end = behind.findIndex(({ depth }) => depth <= failed.depth);
+  const isNegation = takeApart(failed.rule)?.operator === '!';
+  return (end === -1 ? behind : behind.slice(0, end))
+    .filter(({ leaf }) => leaf)
+    .slice(0, MAX_LEAVES)
+    .map((node) => ({ node, negated: isNegation }));
+}
+
+interface Known {
+  readonly read: ReadVariable;
+  readonly instead: ReadonlyMap<string, string>;
+}
+
+function linesFor({ node, negated }: Leaf, { read, instead }: Known): readonly string[] {
+  const { missing, rule, result } = node;
+  if (missing === undefined || result !== 'unknown') {
+    const wrong = result === 'true' && !negated ? undefined : adviseOnRule(rule, read);
+    return wrong === undefined ? [] : [wrong];
+  }
+  const sure = adviseOnBrackets(missing, read) ?? adviseOnRule(rule, read);
+  if (sure !== undefined) return [sure];
+  const byDefault = adviseOnDefault({ missing, rule, negated });
+  const near = instead.get(missing);
+  if (byDefault === undefined) {
+    const parent = near === undefined ? adviseOnParent(missing, read) : undefined;
+    return parent === undefined ? [] : [parent];
+  }
+  // Where a missing value may be meant, a name that merely ends alike is another thing.
+  const isNear = near !== undefined && isNearPath(missing, near);
+  return [...(isNear ? [`the request has ${near}: did you mean that?`] : []), byDefault];
+}
+
+/** What is wrong with a rule for what its variables found. */
+function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
+  const elements = elementRule(rule, read);
+  if (elements !== undefined) {
+    const wrong = adviseOnElements(elements, read);
+    if (wrong !== undefined) return wrong;
+    for (const element of elementsOf(elements)) {
+      const inner = adviseOnRule(elements.rule, readElement(element));
+      if (inner !== undefined) return `of an element of ${elements.list}: ${inner}`;
+    }
+    return undefined;
+  }
+  const name = variableName(rule);
+  if (name !== undefined) return adviseOnTruth({ written: rule, name, value: read(name) });
+  const known = readOperands(rule, read);
+  if (known === undefined || known.operands.some(({ value }) => value === undefined)) return undefined;
+  if (isOrder(known.operator)) return adviseOnOrder(known);
+  if (isEqualityOperator(known.operator)) return adviseOnEquality(known);
+  return known.operator === 'in' ? adviseOnIn(known) : undefined;
+}
+
+/** Leaves of the mapping taken that held only because the two sides are of different kinds. */
+export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest): readonly string[] {
+  const taken = trace.considered.find(({ matched }) => matched);
+  if (mapping === undefined || taken === undefined) return [];
+  const read = readerOf(request);
+  const { nodes = [] } = taken;
+  const notes = nodes.flatMap((node, index) => {
+    if (!node.leaf || node.missing !== undefined) return [];
+    const isOdd =
+      node.result === oddResult(takeApart(node.rule)?.operator ?? '', isBelowNegation(nodes, index));
+    const wrong = isOdd ? adviseOnRule(node.rule, read) : undefined;
+    return wrong === undefined ? [] : [`when ${node.expression} held, but ${wrong}`];
+  });
+  return notes.slice(0, MAX_LEAVES);
+}
+
+/**
+ * The result of a leaf with which a condition may hold for the wrong reason: a text such as "false" is true, two texts
+ * are in order by their letters, and what can never be equal is always different.
+ */
+function oddResult(operator: string, isNegated: boolean): ConditionTrace['result'] | undefined {
+  if (operator === 'var' || isOrder(operator) || operator.startsWith('!'))
+    return isNegated ? undefined : 'true';
+  return isNegated ? 'false' : undefined;
+}
+
+function isBelowNegation(nodes: readonly ConditionTrace[], index: number): boolean {
+  const depth = nodes[index]?.depth ?? 0;
+  const parent = nodes.slice(0, index).findLast((node) => node.depth === depth - 1);
+  return takeApart(parent?.rule)?.operator === '!';
+}

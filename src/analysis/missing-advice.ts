@@ -1,0 +1,104 @@
+/* What a condition could say of a value that was not sent. */
+import { isJsonObject, isNumeric, type JsonValue } from '../json.ts';
+import { isOrder } from './order-advice.ts';
+import {
+  hasDefault,
+  isScalar,
+  ruleText,
+  takeApart,
+  variable,
+  variableName,
+  type ReadVariable,
+} from './rule-operands.ts';
+
+/** A leaf of a condition with a variable that was not sent. */
+export interface MissingLeaf {
+  readonly missing: string;
+  readonly rule: JsonValue;
+  /** Whether what a missing value makes of the rule is turned round by a `!` above it. */
+  readonly negated: boolean;
+}
+
+/** `alerts[0].name`, as templates write it: in a condition a position is a name like others. */
+export function adviseOnBrackets(missing: string, read: ReadVariable): string | undefined {
+  if (!/\[["']?[\w-]+["']?\]/.test(missing)) return undefined;
+  const dotted = missing.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\./, '');
+  return read(dotted) === undefined
+    ? undefined
+    : `brackets are for templates; in a condition a position is written with a dot: ${JSON.stringify(variable(dotted))}`;
+}
+
+/**
+ * The same rule with a default, where one could be meant: a rule that says what a value must not be, or one that an empty
+ * value would fulfil.
+ */
+export function adviseOnDefault({ missing, rule, negated }: MissingLeaf): string | undefined {
+  const parts = takeApart(rule);
+  if (parts === undefined) return undefined;
+  const { operator, operands } = parts;
+  const isAbsence = operator === '!==' || operator === '!=' || negated;
+  const value = defaultFor(operator, operands, missing, isAbsence);
+  if (value === undefined) return undefined;
+  const text = ruleText(
+    operator,
+    operands.map((operand) => (variableName(operand) === missing ? { var: [missing, value] } : operand)),
+  );
+  return `a comparison with a missing value does not hold: where a request without ${missing} is wanted, too, give it a default, ${negated ? `{"!": [${text}]}` : text}`;
+}
+
+function defaultFor(
+  operator: string,
+  operands: readonly JsonValue[],
+  missing: string,
+  isAbsence: boolean,
+): JsonValue | undefined {
+  const at = operands.findIndex((operand) => variableName(operand) === missing);
+  const own = operands[at];
+  if (own === undefined || hasDefault(own) || operands.length > 2) return undefined;
+  const other = operands[1 - at];
+  if (isAbsence) {
+    if (operator === 'in' && at === 1) return [];
+    return typeof other === 'string' || operator === 'in' ? '' : null;
+  }
+  if (operator === '===' || operator === '==')
+    return other === false || other === 0 || other === '' ? other : undefined;
+  const isLow = isOrder(operator) && isNumeric(other) && holdsForZero(operator, at, Number(other));
+  return isLow ? 0 : undefined;
+}
+
+function holdsForZero(operator: string, at: number, other: number): boolean {
+  const [a, b] = at === 0 ? [0, other] : [other, 0];
+  if (operator === '<') return a < b;
+  if (operator === '<=') return a <= b;
+  return operator === '>' ? a > b : a >= b;
+}
+
+/** What stands where the path ends that was not found. */
+export function adviseOnParent(missing: string, read: ReadVariable): string | undefined {
+  const keys = missing.split('.');
+  for (let end = keys.length - 1; end > 0; end -= 1) {
+    const parent = keys.slice(0, end).join('.');
+    const value = read(parent);
+    if (value === undefined) continue;
+    const next = keys[end] ?? '';
+    if (isJsonObject(value)) return `${parent} has no field ${next}${namesOf(value)}`;
+    if (Array.isArray(value) || parent === 'payload') return undefined;
+    return isScalar(value) || value === null ? `${parent} is ${kindOf(value)}, and has no fields` : undefined;
+  }
+  return undefined;
+}
+
+const kindOf = (value: string | number | boolean | null): string =>
+  value === null
+    ? 'null'
+    : typeof value === 'string'
+      ? 'a text'
+      : typeof value === 'boolean'
+        ? 'a boolean'
+        : 'a number';
+
+function namesOf(value: object): string {
+  const names = Object.keys(value).map((name) => name.slice(0, 40));
+  if (names.length === 0) return '';
+  return `; it has ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`;
+}

@@ -1,0 +1,250 @@
+/** What explain says of the leaf of a condition that failed, or that held for another reason than was meant. */
+import { describe, expect, test } from 'vitest';
+import { adviceFor } from '../../src/analysis/analysis.ts';
+import { createHookRequest, formatEvaluation } from '../../src/hook/hook.ts';
+import type { JsonValue } from '../../src/json.ts';
+import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+
+function explain(when: unknown, payload: JsonValue, headers: Record<string, string> = {}) {
+  const table = JSON.stringify([{ id: 'm', match: { path: 'p', when }, messageTemplate: 'x' }]);
+  const settings = settingsWith({ table });
+  const { evaluation } = evaluateHook({ path: 'p', payload, headers }, settings);
+  const request = createHookRequest({ path: 'p', payload, headers, receivedAt });
+  const advice = adviceFor(evaluation, request, settings.table);
+  const text = formatEvaluation(evaluation, { request, advice });
+  return {
+    matched: evaluation.mapping !== undefined,
+    advice,
+    text,
+    sure: [...advice.leaves.values()].flat(),
+  };
+}
+
+const v = (name: string, ...more: JsonValue[]): object => ({
+  var: more.length === 0 ? name : [name, ...more],
+});
+const LABELS = {
+  labels: [
+    { id: 5, title: 'Customer' },
+    { id: 6, title: 'billing' },
+  ],
+};
+
+describe('a comparison of values whose kinds do not fit says so, with the rule to write', () => {
+  test.each<[unknown, JsonValue, string | RegExp]>([
+    [
+      { '<': [v('t'), '15'] },
+      { t: '9.4' },
+      /t \("9\.4"\) and "15" are both texts.*letter by letter.*write \{"<":\[\{"var":"t"\},15\]\}$/,
+    ],
+    [
+      { '>': [v('a'), v('b')] },
+      { a: '10', b: '9' },
+      /make a number of one.*\{">":\[\{"\+":\[\{"var":"a"\}\]\},\{"var":"b"\}\]\}$/,
+    ],
+    [
+      { '>': [v('until'), v('now')] },
+      { until: 1798675200 },
+      /a number of seconds since 1970.*never holds.*\{"!!":\[\{"var":"until"\}\]\}.*payload\.until \* 1000 with Date\.parse\(now\)$/,
+    ],
+    [
+      { '>': [v('size'), 10] },
+      { size: 'large' },
+      'size ("large") is a text, and 10 a number: ">" between the two never holds',
+    ],
+    [
+      { '>': [v('price'), 10] },
+      { price: { amount: 12, currency: 'EUR' } },
+      /price\.amount is 12: did you mean \{">":\[\{"var":"price\.amount"\},10\]\}$/,
+    ],
+    [{ '>': [v('items'), 3] }, { items: [1, 2, 3, 4] }, /write \{">":\[\{"var":"items\.length"\},3\]\}$/],
+    [
+      { in: ['billing', v('labels')] },
+      LABELS,
+      /labels is a list of objects.*write \{"some":\[\{"var":"labels"\},\{"===":\[\{"var":"title"\},"billing"\]\}\]\}$/,
+    ],
+    [
+      { in: ['customer', v('labels')] },
+      LABELS,
+      'title of an element is "Customer" (upper and lower case count)',
+    ],
+    [{ in: ['x', v('labels')] }, LABELS, 'with one of the fields that its elements have (id, title)'],
+    [
+      { in: [v('prio'), ['P1', 'P2']] },
+      { prio: { id: 'a', summary: 'P1' } },
+      'write {"in":[{"var":"prio.summary"},["P1","P2"]]}',
+    ],
+    [
+      { '===': [v('state'), 'open'] },
+      { state: { id: 3, name: 'Open' } },
+      'state.name is "Open" (upper and lower case count)',
+    ],
+    [{ '===': [v('tags'), 'vip'] }, { tags: ['vip'] }, 'write {"in":["vip",{"var":"tags"}]}'],
+    [{ '===': [v('level'), 3] }, { level: '3' }, 'put it in quotes, write {"===":[{"var":"level"},"3"]}'],
+    [{ '===': [v('version'), 1.1] }, { version: '1.10' }, 'write {"===":[{"var":"version"},"1.10"]}'],
+    [{ '===': [v('level'), '3'] }, { level: 3 }, 'take the quotes off, write {"===":[{"var":"level"},3]}'],
+    [{ '===': [v('draft'), 'false'] }, { draft: false }, 'write {"===":[{"var":"draft"},false]}'],
+    [{ in: [v('n'), ['1', '2']] }, { n: 2 }, /the list has the text "2", and n is the number 2/],
+    [
+      { in: ['critical', v('flags')] },
+      { flags: { critical: true } },
+      'write {"!!":[{"var":"flags.critical"}]}',
+    ],
+    [
+      { '!': v('muted') },
+      { muted: 'false' },
+      'every text but the empty one counts as true: ask {"===":[{"var":"muted"},"true"]}',
+    ],
+    [
+      { or: [{ '===': [v('a'), 1] }, { '===': [v('b'), 'x'] }] },
+      { a: '1', b: 'y' },
+      'write {"===":[{"var":"a"},"1"]}',
+    ],
+  ])('%j of %j', (when, payload, text) => {
+    const { matched, sure, text: printed } = explain(when, payload);
+    expect(matched).toBe(false);
+    expect(sure).toEqual([
+      typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text),
+    ]);
+    expect(printed).toContain(`\n      ${sure[0] ?? '?'}\n`);
+  });
+
+  test.each<[unknown, JsonValue]>([
+    [{ '===': [v('action'), 'opened'] }, { action: 'closed' }],
+    [{ '<': [v('t'), 15] }, { t: '20' }],
+    [{ '<': [v('t'), '15'] }, { t: '20' }],
+    [{ '<': [v('day'), '2026-01-01'] }, { day: '2026-11-22' }],
+    [{ in: [v('a'), ['x', 'y']] }, { a: 'z' }],
+    [{ in: ['vip', v('tags')] }, { tags: ['new'] }],
+    [{ some: [v('labels'), { '===': [v('title'), 'other'] }] }, LABELS],
+    [{ '!!': v('muted') }, { muted: '' }],
+  ])('nothing is said of %j where %j merely has another value', (when, payload) => {
+    expect(explain(when, payload).sure).toEqual([]);
+  });
+
+  test('what was advised holds when it is followed', () => {
+    for (const [when, payload] of [
+      [{ '<': [v('t'), '15'] }, { t: '9.4' }],
+      [{ in: ['billing', v('labels')] }, LABELS],
+      [{ in: [v('prio'), ['P1', 'P2']] }, { prio: { id: 'a', summary: 'P1' } }],
+      [{ '===': [v('tags'), 'vip'] }, { tags: ['vip'] }],
+      [{ '!==': [v('data.assignee.name'), 'Agent'] }, { data: { id: 1 } }],
+      [{ '!': { in: ['bot', v('labels')] } }, { id: 1 }],
+      [{ '<': [v('retries'), 3] }, { id: 1 }],
+    ] as const) {
+      const [sure = ''] = explain(when, payload).sure.slice(-1);
+      const rule = /(\{.*\})$/.exec(sure)?.[1] ?? 'null';
+      expect(explain(JSON.parse(rule), payload).matched, sure).toBe(true);
+    }
+  });
+});
+
+describe('inside a rule over a list', () => {
+  const payload = { line_items: [{ sku: 'A', price: { eur: 3 } }], tags: ['a'], customer: { id: 7 } };
+  test.each<[unknown, string | undefined]>([
+    [
+      { some: [v('line_items'), { '===': [v('line_items.sku'), 'B'] }] },
+      'var reads the element of line_items: write {"var":"sku"}',
+    ],
+    [{ all: [v('line_items'), { '>': [v('item.price.eur'), 5] }] }, 'write {"var":"price.eur"}'],
+    [{ some: [v('line_items'), { '===': [v('skuu'), 'A'] }] }, 'write {"var":"sku"}'],
+    [
+      { some: [v('line_items'), { '===': [v('owner'), v('customer.id')] }] },
+      'none has owner: its elements have sku, price',
+    ],
+    [
+      { some: [v('line_items'), { '===': [v('sku'), v('customer.id')] }] },
+      'customer.id of the whole body cannot be read there',
+    ],
+    [{ some: [v('tags'), { '===': [v('tag'), 'a'] }] }, 'that is a list of texts: write {"var":""}'],
+    [
+      { some: [v('line_items'), { '===': [v('price'), 3] }] },
+      'of an element of line_items: price is an object, and price.eur is 3',
+    ],
+    [
+      { some: [v('customer'), { '===': [v('id'), 7] }] },
+      '"some" goes through a list, and customer is an object',
+    ],
+  ])('%j', (when, text) => {
+    expect(explain(when, payload).sure).toEqual([expect.stringContaining(text ?? '')]);
+  });
+});
+
+describe('a missing variable', () => {
+  test('gets a default where a rule says what it must not be, and no other thing of the same name', () => {
+    const { sure, text } = explain(
+      { '!==': [v('data.assignee.name'), 'Agent'] },
+      { actor: { name: 'Noor' }, data: { id: 1 } },
+    );
+    expect(sure).toEqual([
+      expect.stringContaining('give it a default, {"!==":[{"var":["data.assignee.name",""]},"Agent"]}'),
+    ]);
+    expect(text).not.toContain('actor.name');
+  });
+
+  test('a name that is spelt nearly so stands before the default', () => {
+    const { sure } = explain({ '!==': [v('acton'), 'closed'] }, { action: 'opened' });
+    expect(sure).toEqual([
+      'the request has action: did you mean that?',
+      expect.stringContaining('["acton",""]'),
+    ]);
+  });
+
+  test.each<[unknown, JsonValue, string]>([
+    [
+      { '===': [v('alerts[0].state'), 'on'] },
+      { alerts: [{ state: 'on' }] },
+      'with a dot: {"var":"alerts.0.state"}',
+    ],
+    [
+      { '===': [v('data.assignee.name'), 'Eva'] },
+      { data: { id: 1, state: {} } },
+      'data has no field assignee; it has id, state',
+    ],
+    [{ '===': [v('draft'), false] }, { id: 1 }, '{"===":[{"var":["draft",false]},false]}'],
+  ])('%j of %j', (when, payload, text) => {
+    expect(explain(when, payload).sure).toEqual([expect.stringContaining(text)]);
+  });
+
+  test('an element of another kind leads to the one that has it', () => {
+    const answers = { answers: [{ email: 'a' }, { number: 3 }] };
+    expect(explain({ '===': [v('answers.0.number'), 3] }, answers).text).toContain(
+      'the request has answers.1.number',
+    );
+    expect(explain({ '===': [v('answers.number'), 3] }, answers).text).toContain(
+      'the request has answers.1.number',
+    );
+    expect(explain({ '===': [v('answers.7.email'), 'a'] }, answers).text).toContain(
+      'the request has answers.0.email',
+    );
+  });
+});
+
+describe('a condition that held for another reason than was meant', () => {
+  test.each<[unknown, JsonValue, string]>([
+    [
+      { '!==': [v('NumMedia'), 0] },
+      { NumMedia: '0' },
+      'NumMedia is the text "0", and the number 0 is always different from it',
+    ],
+    [{ '!': { in: ['bot', v('labels')] } }, LABELS, 'labels is a list of objects'],
+    [{ '!!': v('refunded') }, { refunded: 'false' }, 'every text but the empty one counts as true'],
+    [{ and: [{ '>': [v('n'), '10'] }] }, { n: '9' }, 'texts are compared letter by letter'],
+  ])('%j of %j', (when, payload, text) => {
+    const { matched, text: printed, advice } = explain(when, payload);
+    expect(matched).toBe(true);
+    expect(advice.notes).toEqual([expect.stringContaining(text)]);
+    expect(printed).toContain('note when ');
+  });
+
+  test.each<[unknown, JsonValue]>([
+    [{ '!==': [v('action'), 'closed'] }, { action: 'opened' }],
+    [{ '!==': [v('n'), 0] }, { n: 4 }],
+    [{ '!': { in: ['bot', v('labels')] } }, { labels: ['a'] }],
+    [{ '!!': v('thread') }, { thread: '17' }],
+    [{ '>': [v('n'), '10'] }, { n: 20 }],
+    [{ '!': v('draft') }, { draft: false }],
+  ])('nothing is said of %j and %j', (when, payload) => {
+    expect(explain(when, payload)).toMatchObject({ matched: true, advice: { notes: [] } });
+  });
+});
