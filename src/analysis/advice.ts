@@ -11,6 +11,7 @@ import {
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
+import { loneHelper, presentTime } from './lone-helper.ts';
 import { findNearNames } from './near-names.ts';
 import { notesOn } from './request-notes.ts';
 import {
@@ -51,7 +52,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   return {
     ...(table.canTake(request.path) ? NAME_IS_KNOWN : unknownName(request, table)),
     notes: [
-      ...notesOn(request, table.settingsOf(request.path)),
+      ...notesOn(request, table.settingsOf(request.path), isReadAmiss(evaluation)),
       ...ownPayloadNote(instead),
       ...outerValues(evaluation, request),
       ...jsonTextNotes(considered, request),
@@ -70,6 +71,12 @@ const NAME_IS_KNOWN = { nearNames: [], unread: undefined } as const;
 function unknownName(request: HookRequest, table: RoutingTable): Pick<Advice, 'nearNames' | 'unread'> {
   const unread = table.passedOver?.find(({ name }) => name === request.path);
   return { nearNames: nearNames(request, table), unread };
+}
+
+/** Whether a body of another form than was meant would explain what became of it: nothing matched, or names found nothing. */
+export function isReadAmiss({ mapping, trace }: Evaluation): boolean {
+  if (mapping === undefined) return true;
+  return mapping.forEach === undefined && trace.templates.some(({ empty }) => empty.length > 0);
 }
 
 /** Fields that hold JSON as a text, into which a condition reads; of templates a warning says it. */
@@ -148,7 +155,9 @@ function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest)
   if (list !== undefined)
     return `${name.slice('item.'.length)} in the elements of ${list}: add forEach: ${list}`;
   const element = mapping?.forEach === undefined ? undefined : elementOf(name, mapping.forEach.keys, request);
-  return element ?? suggestPath(name, request) ?? suggestInLists(name, request);
+  const helper = isEmptyHere ? loneHelper(name) : undefined;
+  const near = element ?? helper ?? suggestPath(name, request) ?? suggestInLists(name, request);
+  return near ?? (isEmptyHere ? presentTime(name) : undefined);
 }
 
 function elementOf(name: string, keys: readonly string[], { payload }: HookRequest): string | undefined {

@@ -1,7 +1,8 @@
 import type { Evaluation } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { findInstead } from './advice.ts';
+import { findInstead, isReadAmiss } from './advice.ts';
+import { loneHelper } from './lone-helper.ts';
 import { kindNotes } from './request-notes.ts';
 import { senderNote } from './sender-note.ts';
 
@@ -34,8 +35,12 @@ export function createDecisionAdvisor(
       wordsIn(path).every((word) => /^\d+$/.test(word) || known.has(word));
     const sender = senderNote(evaluation, request, isKnown);
     return {
-      notes: kindNotes(request, table.settingsOf(request.path)),
-      instead: new Map([...findInstead(evaluation, request)].filter(([, near]) => isKnown(near))),
+      notes: kindNotes(request, table.settingsOf(request.path), isReadAmiss(evaluation)),
+      instead: new Map(
+        [...findInstead(evaluation, request)].filter(
+          ([name, near]) => near === loneHelper(name) || isKnown(near),
+        ),
+      ),
       ...(sender?.hasAccount === false ? { sender: `ignoreSenders: ${sender.text}` } : {}),
     };
   };

@@ -3,18 +3,22 @@ import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 
 /** What kind of request it is, where that alone explains why no mapping wants it, or why its names find nothing. */
-export function notesOn(request: HookRequest, settings: PathSettings): readonly string[] {
+export function notesOn(request: HookRequest, settings: PathSettings, isAmiss: boolean): readonly string[] {
   const { payload } = request;
   const wrapped = wrapperOf(isJsonObject(payload) ? payload : {});
-  return [...kindNotes(request, settings), ...(wrapped === undefined ? [] : [wrapped])];
+  return [...kindNotes(request, settings, isAmiss), ...(wrapped === undefined ? [] : [wrapped])];
 }
 
-/** The same in words that quote nothing of the request. */
-export function kindNotes({ payload, headers }: HookRequest, settings: PathSettings): readonly string[] {
+/** The same in words that quote nothing of the request; `isAmiss`: nothing matched, or names found nothing. */
+export function kindNotes(
+  { payload, headers }: HookRequest,
+  settings: PathSettings,
+  isAmiss: boolean,
+): readonly string[] {
   const body = isJsonObject(payload) ? payload : {};
   const provider = settings.challenge === undefined ? challengeOf(body) : undefined;
   return [
-    ...(Array.isArray(payload) ? [BODY_IS_LIST] : []),
+    ...(isAmiss && Array.isArray(payload) ? [BODY_IS_LIST] : []),
     ...(provider === undefined ? [] : [addressCheck(provider)]),
     ...(headers['x-github-event'] === 'ping' ? [GITHUB_PING] : []),
   ];

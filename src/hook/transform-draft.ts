@@ -7,6 +7,7 @@ import type { Draft } from './draft.ts';
 import type { EvaluationPart, TransformTrace } from './evaluation.ts';
 import { warn } from './action-fields.ts';
 import { mergeResult, type Merged } from './merge.ts';
+import { warnOfOddTexts } from './odd-texts.ts';
 import { warnOfNumbers } from './slip-warnings.ts';
 
 /** Characters of a call that are handed over in the time of a step. */
@@ -25,6 +26,7 @@ export function* transformDraft(
   const reply = (yield call) as TransformReply;
   if (reply.kind === 'ok') state.work.pass(reply.json?.length ?? 0);
   state.transformMs += reply.tookMs;
+  if (reply.kind === 'ok' && reply.json !== undefined) warnOfOddTexts(state.warnings, reply.json, call.json);
   const merged = reply.kind === 'ok' ? mergeReply(state, draft, scope, reply) : FAILED;
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
   if (state.full || isIdle || merged.kind !== 'drafts' || reply.logs.length > 0)

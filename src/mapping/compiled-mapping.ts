@@ -47,7 +47,7 @@ export interface TemplatePiece {
 
 /** What a rendering left empty, and which block branches it took (for coverage). */
 export interface RenderTrace {
-  /** Helpers whose arguments were of no use to them; recorded only where the list is given. */
+  /** Helpers and blocks whose arguments were of no use to them; recorded only where the list is given. */
   readonly unfit?: string[];
   readonly empty: { readonly expression: string; readonly at: Place }[];
   readonly branches: { readonly at: Place; readonly taken: 'main' | 'inverse' }[];

@@ -106,6 +106,29 @@ describe('what rendered empty', () => {
     expect(advice.notes).toEqual([expect.stringContaining('its fields are payload.payload')]);
   });
 
+  test('a lone name of a helper is told to be a field, whatever the body has', () => {
+    const { advice, told } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "x {{date}} {{today}} {{length}}"}',
+      {
+        due_date: '2026-01-01',
+      },
+    );
+    expect(advice.instead.get('date')).toMatch(
+      /a name alone is always a field.*write \{\{date now "yyyy-MM-dd"\}\}/,
+    );
+    expect(advice.instead.get('length')).toContain('{{length list}}');
+    expect(advice.instead.get('today')).toContain('{{date now "yyyy-MM-dd"}}');
+    expect(told.instead.get('date')).toBe(advice.instead.get('date'));
+  });
+
+  test('a body that is a list is told of only where that explains something', () => {
+    const list = [{ id: 1 }];
+    const said = (template: string): readonly string[] =>
+      adviseOn(`- {match: {path: a}, messageTemplate: "${template}"}`, list).advice.notes;
+    expect(said('{{id}}')).toEqual([expect.stringContaining('the body is a list')]);
+    expect(said('{{length payload}} changes')).toEqual([]);
+  });
+
   test('inside a block the way out is told', () => {
     const { advice } = adviseOn(
       '- {match: {path: a}, messageTemplate: "{{#each list}}{{form.title}}{{/each}}"}',

@@ -37,3 +37,28 @@ test.each([
 ])('%s over %j is as it was meant', (template, payload) => {
   expect(warningsOf(template, payload)).toEqual([]);
 });
+
+test.each([
+  [
+    '{{#if paid}}a{{/if}}',
+    { paid: 'false' },
+    'paid got the text "false", and every text but the empty one counts as true: write {{#if (eq paid "true")}}',
+  ],
+  ['{{#unless order.n}}a{{/unless}}', { order: { n: '0' } }, 'write {{#unless (ne order.n "0")}}'],
+  [
+    '{{#each list}}{{#if on}}a{{/if}}{{/each}}',
+    { list: [{ on: 'off' }, { on: 'off' }] },
+    'on got the text "off"',
+  ],
+])('%s over %j is said', (template, payload, text) => {
+  expect(warningsOf(template, payload)).toEqual([expect.stringContaining(text)]);
+});
+
+test.each([
+  ['{{#if paid}}a{{/if}}', { paid: false }],
+  ['{{#if paid}}a{{/if}}', { paid: '' }],
+  ['{{#if paid}}a{{/if}}', { paid: 'true' }],
+  ['{{#if (eq paid "true")}}a{{/if}}', { paid: 'false' }],
+])('%s over %j is as it was meant', (template, payload) => {
+  expect(warningsOf(template, payload)).toEqual([]);
+});

@@ -6,7 +6,7 @@ import { textOf } from './json-text.ts';
 import type { RenderTrace, Scope } from '../compiled-mapping.ts';
 import { ownValue, readRoot } from '../scope.ts';
 import { CALL, checkOutput, KEY, RenderBudget } from './template-budget.ts';
-import { findUnfit } from './unfit-arguments.ts';
+import { findNo, findUnfit } from './unfit-arguments.ts';
 import { HELPERS, holds, type Argument, type Helper } from './template-helpers.ts';
 import { EXACT, OUT, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import type { Located } from './template-checks.ts';
@@ -161,10 +161,10 @@ function noteBranch(rendering: Rendering, index: unknown, taken: 'main' | 'inver
 
 const BLOCKS: Readonly<Record<string, RuntimeHelper>> = {
   if(...[index, value, options]) {
-    return branch(this, { index, options: options as CallOptions, taken: holdsFor(value, options) });
+    return branch(this, { index, value, options: options as CallOptions, taken: holdsFor(value, options) });
   },
   unless(...[index, value, options]) {
-    return branch(this, { index, options: options as CallOptions, taken: !holdsFor(value, options) });
+    return branch(this, { index, value, options: options as CallOptions, taken: !holdsFor(value, options) });
   },
   with(...[index, value, options]) {
     const { fn, inverse, data } = options as CallOptions;
@@ -189,10 +189,20 @@ function holdsFor(value: unknown, options: unknown): boolean {
 
 function branch(
   context: unknown,
-  { index, options, taken }: { index: unknown; options: CallOptions; taken: boolean },
+  { index, value, options, taken }: { index: unknown; value: unknown; options: CallOptions; taken: boolean },
 ): string {
   noteBranch(options.data.rendering, index, taken ? 'main' : 'inverse');
+  if (typeof value === 'string') noteNo(options.data.rendering, index, value);
   return taken ? options.fn(context) : options.inverse(context);
+}
+
+/** A text such as "false" decides a block, and holds as every text but the empty one does. */
+function noteNo({ trace, blocks }: Rendering, index: unknown, value: string): void {
+  const unfit = trace?.unfit;
+  const at = blocks[index as number];
+  if (unfit === undefined || at === undefined) return;
+  const problem = findNo(at.source.text.slice(at.start, at.end), value);
+  if (problem !== undefined && !unfit.includes(problem)) unfit.push(problem);
 }
 
 /** The block once for each element of a list or member of an object; undefined where there is none. */

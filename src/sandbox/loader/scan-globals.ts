@@ -15,7 +15,7 @@ const REPLACED = new RegExp(
 );
 /** As esbuild prints a statement of the top level: an empty Map or Set that keeps nothing from call to call. */
 const COLLECTION = new RegExp(
-  `^(?:export )?(?:const|let|var) [\\w$]+ = (?:/\\* @__PURE__ \\*/ )?new ${MARK}(Map|Set)\\(\\)`,
+  `^(?:export )?(?:const|let|var) ([\\w$]+) = (?:/\\* @__PURE__ \\*/ )?new ${MARK}(Map|Set)\\(\\)`,
 );
 
 const DEFINE: Readonly<Record<string, string>> = {
@@ -48,7 +48,8 @@ async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   const uses = lines.flatMap(usesIn);
   const guarded = new Set(uses.filter(({ isGuard }) => isGuard).map(({ name }) => name));
   return uses.flatMap((use) => {
-    const finding = guarded.has(use.name) ? undefined : describeUse(use, lines[use.line] ?? '');
+    const line = lines[use.line] ?? '';
+    const finding = guarded.has(use.name) ? undefined : describeUse(use, { line, code: printed.code });
     const at = finding && originalPlace(map, use.line, use.column);
     return finding === undefined || at === undefined ? [] : [{ ...finding, file: file.id, ...at }];
   });
@@ -64,9 +65,14 @@ function usesIn(text: string, line: number): Use[] {
 
 type Described = Omit<SourceFinding, 'file' | 'line' | 'column'>;
 
-function describeUse({ name, member }: Use, line: string): Described | undefined {
-  if (name === 'Map' || name === 'Set')
-    return COLLECTION.exec(line)?.[1] === name ? describeCollection(name) : undefined;
+function describeUse(
+  { name, member }: Use,
+  { line, code }: { readonly line: string; readonly code: string },
+): Described | undefined {
+  if (name === 'Map' || name === 'Set') {
+    const [, own = '', kind] = COLLECTION.exec(line) ?? [];
+    return kind === name ? describeCollection(name, remembers(code, own)) : undefined;
+  }
   if (name === 'env') return describeEnv(member.replace(/^\??\.|^\["|"\]$/g, ''));
   const global = name.replace('crypto_', 'crypto.');
   // `const { env } = process` works.
@@ -79,12 +85,26 @@ function describeUse({ name, member }: Use, line: string): Described | undefined
   };
 }
 
-function describeCollection(name: string): Described {
+/** Whether a collection only says what was there before: it is asked with `has`, and nothing is read from it. */
+function remembers(code: string, own: string): boolean {
+  const uses = new Set(
+    [...code.matchAll(new RegExp(`\\b${own.replaceAll('$', '\\$')}\\.(\\w+)`, 'g'))].map(
+      ([, method]) => method,
+    ),
+  );
+  return (
+    uses.has('has') && !['get', 'size', 'values', 'entries', 'forEach', 'keys'].some((one) => uses.has(one))
+  );
+}
+
+function describeCollection(name: string, isMemory: boolean): Described {
   return {
     severity: 'warning',
     code: 'TRANSFORM_FORGETS',
     message: `this ${name} is empty again for every call, because the top level of a module runs for each one`,
-    hint: 'to recognise repeats write dedupe in the mapping; to keep it in memory from call to call, write reuse: true in the transform',
+    hint: isMemory
+      ? "to recognise repeats write dedupe: {key: '{{payload.id}}'} in the mapping, with the field that is the same in each repeat, and take this out"
+      : 'to recognise repeats write dedupe in the mapping; to keep it in memory from call to call, write reuse: true in the transform',
     length: 0,
   };
 }

@@ -1,0 +1,30 @@
+/** Words that JavaScript writes where a transform put something into a text that is none. */
+import { expect, test } from 'vitest';
+import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
+
+const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.ts}]' });
+
+function warningsOf(message: string, body: string): readonly string[] {
+  const reply = { value: { message } };
+  const { evaluation } = evaluateHook({ payload: { body } }, transformed, { answer: () => reply });
+  return evaluation.warnings.map((warning) => `${warning.code} ${warning.message}`);
+}
+
+test.each([
+  ['2 changes\n[object Promise]\n[object Promise]', /^promise_as_text .*await Promise\.all\(list\.map/],
+  ['from [object Object]', /^object_as_text .*name one of its fields/],
+  ['at Invalid Date', /^invalid_date .*new Date\(seconds \* 1000\)/],
+  ['NaN EUR', /^nan_as_text .*Number\(…\)/],
+  ['PR #undefined: x', /^undefined_as_text .*the body is payload of the one argument/],
+])('%j', (message, text) => {
+  expect(warningsOf(message, 'x')).toEqual([expect.stringMatching(text)]);
+  // The sender wrote that word.
+  expect(warningsOf(message, message)).toEqual([]);
+});
+
+test.each(['an undefined-behaviour sanitizer', 'NaNa', 'all fine', 'the object Object'])(
+  '%j is fine',
+  (message) => {
+    expect(warningsOf(message, 'x')).toEqual([]);
+  },
+);
