@@ -1,6 +1,5 @@
 /* What a condition could say of a value that was not sent. */
-import { isJsonObject, isNumeric, type JsonValue } from '../json.ts';
-import { isOrder } from './order-advice.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
 import {
   hasDefault,
   isScalar,
@@ -60,22 +59,15 @@ function defaultFor(
     if (operator === 'in' && at === 1) return [];
     return typeof other === 'string' || operator === 'in' ? '' : null;
   }
-  if (operator === '===' || operator === '==')
-    return other === false || other === 0 || other === '' ? other : undefined;
-  const isLow = isOrder(operator) && isNumeric(other) && holdsForZero(operator, at, Number(other));
-  return isLow ? 0 : undefined;
-}
-
-function holdsForZero(operator: string, at: number, other: number): boolean {
-  const [a, b] = at === 0 ? [0, other] : [other, 0];
-  if (operator === '<') return a < b;
-  if (operator === '<=') return a <= b;
-  return operator === '>' ? a > b : a >= b;
+  // Nothing sent is no 0: a sensor that is away is not at 0 degrees.
+  const isEmpty = (operator === '===' || operator === '==') && (other === false || other === '');
+  return isEmpty ? other : undefined;
 }
 
 /** What stands where the path ends that was not found. */
 export function adviseOnParent(missing: string, read: ReadVariable): string | undefined {
   const keys = missing.split('.');
+  if (/^(?:headers|query)\./.test(missing)) return undefined;
   for (let end = keys.length - 1; end > 0; end -= 1) {
     const parent = keys.slice(0, end).join('.');
     const value = read(parent);

@@ -24,6 +24,8 @@ export const SANDBOX_CODES = [
   'TRANSFORM_WEB_HANDLER',
   /** An arrow function whose object is a block with a label (warning). */
   'TRANSFORM_RETURNS_NOTHING',
+  /** A function that takes its argument for the body (warning). */
+  'TRANSFORM_ARGUMENT',
   /** Import() in a transform. */
   'TRANSFORM_DYNAMIC_IMPORT',
   /** Require in an ES module, or by a computed name. */

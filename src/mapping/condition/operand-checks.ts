@@ -5,14 +5,19 @@ const ORDER: ReadonlySet<string> = new Set(['>', '>=', '<', '<=']);
 
 /**
  * Operands that cannot be meant: two constants, a text compared with a list or with several texts in one, an amount
- * with its unit, or `in` the wrong way round.
+ * with its unit, a number compared with a header, or `in` the wrong way round.
  */
 export function checkOperands(operation: Operation, at: Place): Diagnostic | undefined {
   const { operator } = operation;
   if (operator === 'in') return checkIn(operation, at);
   if (ORDER.has(operator)) return checkAmount(operation, at);
   if (!['==', '===', '!=', '!=='].includes(operator)) return undefined;
-  return checkList(operation, at) ?? checkJoined(operation, at) ?? checkConstants(operation, at);
+  return (
+    checkList(operation, at) ??
+    checkJoined(operation, at) ??
+    checkConstants(operation, at) ??
+    checkKind(operation, at)
+  );
 }
 
 function suspect(message: string, at: Place, hint: string): Diagnostic {
@@ -96,4 +101,16 @@ function checkAmount({ operator, operands }: Operation, at: Place): Diagnostic |
   });
   const message = `"${operator}" compares ${quote(name)} with the text ${quote(String(written))}, which is no number: for a number that is never true`;
   return suspect(message, at, `write ${rule}`);
+}
+
+/** A header or a parameter of the address is always a text. */
+function checkKind({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+  const { name = '', operand: variable } = variableIn(operands) ?? {};
+  const written = operands.find((operand) => typeof operand === 'number' || typeof operand === 'boolean');
+  // A default is what it is written as.
+  if (Array.isArray((variable as { readonly var?: unknown } | undefined)?.var)) return undefined;
+  if (operator.length !== 3 || written === undefined || !/^(?:headers|query)\../.test(name)) return undefined;
+  const meant = operands.map((operand) => (operand === written ? JSON.stringify(operand) : operand));
+  const message = `"${operator}" compares ${quote(name)}, which is always a text, with ${shown(written)}: that ${operator === '===' ? 'never holds' : 'always holds'}`;
+  return suspect(message, at, `write ${JSON.stringify({ [operator]: meant })}`);
 }

@@ -16,6 +16,7 @@ import {
 } from './condition-check.ts';
 import { checkOperands } from './operand-checks.ts';
 import { SECRET_HINT } from './meant-rule.ts';
+import { checkElements } from './element-checks.ts';
 import { editOfRule } from './rule-edits.ts';
 import { isListOperator } from './rule-lists.ts';
 
@@ -84,6 +85,7 @@ function findingOf({ located }: RuleSource, rule: Operation, path: Path): Diagno
     checkOperation(rule, keyAt) ??
     checkEquality(rule, keyAt) ??
     checkOperands(rule, keyAt) ??
+    checkElements(rule, keyAt) ??
     (isInList(path) ? undefined : checkVariable(rule, keyAt, located.place([...path, rule.operator])))
   );
 }

@@ -18,6 +18,7 @@ import {
   type RefusedImport,
 } from './load-graph.ts';
 import { workerProgram } from '../host/worker-program.ts';
+import { scanArguments } from './scan-argument.ts';
 import { scanGlobals } from './scan-globals.ts';
 import { scanShapes } from './scan-shapes.ts';
 import { scanSources, SYNTAX_HINT, type Scan, type SourceFinding } from './scan-sources.ts';
@@ -62,6 +63,7 @@ const LINKABLE: ReadonlySet<string> = new Set([
   'TRANSFORM_ENV_MISSING',
   'TRANSFORM_WEB_HANDLER',
   'TRANSFORM_RETURNS_NOTHING',
+  'TRANSFORM_ARGUMENT',
 ]);
 
 async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerProgram'>> {
@@ -73,7 +75,10 @@ async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerP
   const entries = request.modules.map((module) => ({ module, ...findEntry(root, module) }));
   const paths = entries.flatMap((entry) => ('file' in entry ? [entry.file] : []));
   const graph = await loadGraph(root, [...new Set(paths)]);
-  const found = await scanGraph(graph);
+  const found = await scanGraph(
+    graph,
+    paths.map((file) => idOf(root, file)),
+  );
   const linked = await linkAll(root, entries, { graph, found });
   const findings = [...found, ...linked.findings];
   const texts = Object.fromEntries(
@@ -82,16 +87,23 @@ async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerP
   return { root, modules: linked.modules, findings, texts };
 }
 
-async function scanGraph(graph: Graph): Promise<readonly SourceFinding[]> {
-  const [scan, globals, shapes] = await Promise.all([
+async function scanGraph(graph: Graph, entries: readonly string[]): Promise<readonly SourceFinding[]> {
+  const roots = [...new Set(entries)].flatMap((id) => graph.files.get(id) ?? []);
+  const [scan, globals, shapes, misread] = await Promise.all([
     scanSources(graph.files),
     scanGlobals(graph.files),
     scanShapes(graph.files),
+    scanArguments(roots),
   ]);
-  return [...collectFindings(graph, scan), ...globals, ...shapes];
+  // A handler of a web framework is told what a transform gets already.
+  const told = new Set(shapes.map(({ file }) => file));
+  const untold = misread.filter(({ file }) => !told.has(file));
+  return [...collectFindings(graph, scan), ...globals, ...shapes, ...untold];
 }
 
 type Entry = { readonly module: string } & ({ readonly file: string } | { readonly problem: EntryProblem });
+
+const idOf = (root: string, file: string): string => path.relative(root, file).split(path.sep).join('/');
 
 /** Links each entry whose files have no finding that prevents it. */
 async function linkAll(
@@ -108,7 +120,7 @@ async function linkAll(
       modules.push(entry);
       continue;
     }
-    const id = path.relative(root, entry.file).split(path.sep).join('/');
+    const id = idOf(root, entry.file);
     const files = reachableFiles(id, graph.files).map((file) => file.id);
     const linked = files.some((file) => bad.has(file)) ? undefined : await link(root, id, graph.files);
     const module = { module: entry.module, entry: id, files };

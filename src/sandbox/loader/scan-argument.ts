@@ -1,0 +1,157 @@
+/**
+ * Finds transforms that take their argument for the body: a function of one name that reads fields of it which no
+ * argument has, or that takes such fields out of it. Only entries are looked at, in the one form in which esbuild
+ * prints a file; TypeScript with `defineTransform` is told by the compiler.
+ */
+import type { GraphFile } from './load-graph.ts';
+import { originalPlace, printFile, readMap } from './printed-file.ts';
+import type { SourceFinding } from './scan-sources.ts';
+
+/** What the argument of a transform has. */
+const INPUT: readonly string[] = [
+  'payload',
+  'headers',
+  'query',
+  'path',
+  'url',
+  'now',
+  'exact',
+  'item',
+  'index',
+];
+
+/** The function that is exported, up to the bracket before its parameters. */
+const DIRECT =
+  /^(?:export default |export (?:const|let) transform = |(?:module\.)?exports(?:\.(?:default|transform))? = |export (?=(?:async )?function transform\())(?:defineTransform\()?(?:async )?(?:function(?: [\w$]+)?)?\(/m;
+/** A function that is exported by its name. */
+const BY_NAME =
+  /^(?:export default ([\w$]+);|export \{\s*([\w$]+) as (?:default|transform)\s*\};|(?:module\.)?exports(?:\.(?:default|transform))? = ([\w$]+);)/m;
+
+export async function scanArguments(files: readonly GraphFile[]): Promise<readonly SourceFinding[]> {
+  return (await Promise.all(files.map(scanFile))).flat();
+}
+
+async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
+  if (file.kind === 'typescript' && file.original.includes('defineTransform')) return [];
+  const printed = await printFile(file);
+  const found = printed && findMisread(printed.code);
+  if (printed === undefined || found === undefined) return [];
+  const before = printed.code.slice(0, found.offset).split('\n');
+  const at = originalPlace(readMap(printed.map), before.length - 1, before.at(-1)?.length ?? 0);
+  const { message, hint, length } = found;
+  return at === undefined
+    ? []
+    : [{ severity: 'warning', code: 'TRANSFORM_ARGUMENT', message, hint, length, file: file.id, ...at }];
+}
+
+type Misread = Pick<SourceFinding, 'message' | 'length'> & {
+  readonly hint: string;
+  /** In the printed code. */
+  readonly offset: number;
+};
+
+function findMisread(code: string): Misread | undefined {
+  const start = parametersOf(code);
+  if (start === undefined) return undefined;
+  const end = closingOf(code, start);
+  const [first = ''] = partsOf(code.slice(start, end));
+  if (first.startsWith('{')) return findTaken(first, start + code.slice(start, end).indexOf('{'));
+  return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(code, first, end) : undefined;
+}
+
+/** Where the parameters begin. */
+function parametersOf(code: string): number | undefined {
+  const direct = DIRECT.exec(code);
+  if (direct !== null) return direct.index + direct[0].length;
+  const [, ...names] = BY_NAME.exec(code) ?? [];
+  const name = names.find((each) => each !== undefined)?.replaceAll('$', String.raw`\$`);
+  if (name === undefined) return undefined;
+  const head = new RegExp(
+    `^(?:async )?(?:function ${name}|(?:const|let|var) ${name} = (?:defineTransform\\()?(?:async )?(?:function(?: \\w+)?)?)\\(`,
+    'm',
+  );
+  const found = head.exec(code);
+  return found === null ? undefined : found.index + found[0].length;
+}
+
+/** Where the bracket is closed that was opened just before. */
+function closingOf(code: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < code.length; at += 1) {
+    const sign = code[at] ?? '';
+    if ('([{'.includes(sign)) depth += 1;
+    else if (')]}'.includes(sign)) {
+      if (depth === 0) return at;
+      depth -= 1;
+    }
+  }
+  return code.length;
+}
+
+/** Parts between commas that stand in no bracket. */
+function partsOf(text: string): readonly string[] {
+  const parts: string[] = [''];
+  let depth = 0;
+  for (const sign of text) {
+    if ('([{'.includes(sign)) depth += 1;
+    if (')]}'.includes(sign)) depth -= 1;
+    if (sign === ',' && depth === 0) parts.push('');
+    else parts[parts.length - 1] += sign;
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}
+
+const WHAT = 'a transform is called with one object, {payload, headers, query, path, url, now}';
+
+/** `({ data, type }) =>`: fields that the argument has not. */
+function findTaken(pattern: string, offset: number): Misread | undefined {
+  const parts = partsOf(pattern.slice(1, closingOf(pattern, 1)));
+  const nameOf = (part: string): string => /^["']?([\w$]+)/.exec(part)?.[1] ?? '';
+  const strange = parts.filter((part) => !part.startsWith('...') && !INPUT.includes(nameOf(part)));
+  const [first] = strange;
+  if (first === undefined || parts.some((part) => nameOf(part) === 'payload')) return undefined;
+  const own = parts.filter((part) => !strange.includes(part));
+  const meant = [...own, `payload: { ${strange.join(', ')} }`].join(', ');
+  const name = nameOf(first);
+  return {
+    message: `${WHAT}, which has no ${name}: it is undefined`,
+    hint: `the body is its payload: write ({ ${meant.slice(0, 200)} })`,
+    offset: offset + pattern.indexOf(name),
+    length: name.length,
+  };
+}
+
+/** `(event) => event.data`: reads of one name that the argument has not, and never of its payload. */
+function findRead(code: string, name: string, from: number): Misread | undefined {
+  const body = bodyOf(code, from);
+  const own = name.replaceAll('$', String.raw`\$`);
+  // A function inside that has the name for something else makes the reads ambiguous.
+  if (
+    new RegExp(
+      String.raw`\([^()]*(?<![\w$.])${own}(?![\w$])[^()]*\) =>|(?:const|let|var|function|catch) \(?${own}(?![\w$])`,
+    ).test(body)
+  )
+    return undefined;
+  const reads = [
+    ...body.matchAll(new RegExp(String.raw`(?<![\w$.])${own}\??\.([A-Za-z_$][\w$]*)(?!\s*=[^=])`, 'g')),
+  ];
+  const taken = new RegExp(String.raw`(?:const|let|var) \{([^;]*)\} = ${own};`).exec(body)?.[1] ?? '';
+  if (/(?:^|[\s,])payload\b/.test(taken) || reads.some(([, field]) => field === 'payload')) return undefined;
+  const strange = reads.find(([, field = '']) => !INPUT.includes(field));
+  if (strange === undefined) return undefined;
+  const [, field = ''] = strange;
+  const meant = name === 'payload' ? '{ payload }' : `{ payload: ${name} }`;
+  return {
+    message: `${WHAT}, which has no ${field}: ${name}.${field} is undefined`,
+    hint: `the body is its payload: write (${meant}) in place of (${name})`,
+    offset: from + strange.index,
+    length: name.length,
+  };
+}
+
+/** The rest of the statement at the top level: what follows stands indented, up to its last line. */
+function bodyOf(code: string, from: number): string {
+  const rest = code.slice(from);
+  const next = /\n(?=[^\s}\])])/.exec(rest)?.index ?? rest.length;
+  return rest.slice(0, next);
+}

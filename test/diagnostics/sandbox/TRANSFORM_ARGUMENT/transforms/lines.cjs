@@ -1,0 +1,1 @@
+module.exports = (list) => list.names.join('\n');

@@ -1,0 +1,7 @@
+const lines = require('./lines.cjs');
+
+const shape = (payload) => {
+  return { message: lines(payload.items) };
+};
+
+module.exports = shape;

@@ -1,0 +1,1 @@
+export default ({ payload: { data }, exact, ...rest }) => ({ message: `${data.id} ${exact(data, 'id')} ${rest.now}` });

@@ -1,0 +1,1 @@
+export default ({ headers, action, issue: { title } }) => ({ message: `${headers['x-event']} ${action} ${title}` });

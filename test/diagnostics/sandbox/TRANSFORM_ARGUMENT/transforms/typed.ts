@@ -1,0 +1,5 @@
+interface Order {
+  total: number;
+}
+
+export const transform = async (order: Order) => ({ message: `paid ${order.total}` });

@@ -1,0 +1,3 @@
+import { shape } from './shape.js';
+
+export default (context) => shape(context);

@@ -1,0 +1,3 @@
+import { defineTransform } from 'sluice';
+
+export default defineTransform(async ({ data, type }) => ({ message: `${type} ${data.id}` }));

@@ -1,0 +1,49 @@
+/** Advice is for what went wrong: requests of the golden cases become what they should, and little is said of them. */
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { adviceFor } from '../../src/analysis/analysis.ts';
+import { loadGeneration } from '../../src/generation/generation.ts';
+import { findCases } from '../../src/golden/golden.ts';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const sandbox = new Sandbox({ workers: 1, spare: 0 });
+afterAll(() => sandbox.stop());
+
+/** All of it is true of cases that hold a slip on purpose. */
+const SAID = [
+  'alertmanager/without-status: payload has no field status; it has alerts',
+  expect.stringMatching(/^events\/backup-without-status: .* give it a default/),
+  expect.stringMatching(/^github\/ping: this is the ping/),
+  expect.stringMatching(/^github\/push-deleted-as-text: .* put it in quotes/),
+  expect.stringMatching(/^home-assistant\/door-without-presence: .*\["payload.anyone_home",false\]/),
+  'home-assistant/temperature-unavailable: payload has no field value; it has device_class, entity_id, to',
+  expect.stringMatching(/^uptime-kuma\/status-as-text: .* put it in quotes/),
+  'uptime-kuma/test-message: payload.heartbeat is null, and has no fields',
+  'uptime-kuma/without-msg: payload.heartbeat is null, and has no fields',
+  expect.stringMatching(/^wake\/list: the body is a list/),
+];
+
+test('no condition of a golden case is said to hold or fail for the kinds of its values', async () => {
+  const { generation } = await loadGeneration(`${root}/sluice.yaml`, {
+    env: {},
+    dev: true,
+    needSecrets: false,
+    sandbox,
+  });
+  const { cases } = await findCases(`${root}/test/golden`);
+  const said: string[] = [];
+  for (const { name, deliveries } of cases) {
+    for (const { request } of deliveries) {
+      // One after the other: each takes a few milliseconds.
+      // oxlint-disable-next-line no-await-in-loop
+      const evaluation = await generation?.evaluate(request, 'full');
+      if (generation === undefined || evaluation === undefined) throw new Error('the mappings have errors');
+      const { leaves, notes } = adviceFor(evaluation, request, generation.table);
+      const odd = evaluation.warnings.filter(({ code }) => /_as_text$|^invalid_date$/.test(code));
+      for (const text of [...[...leaves.values()].flat(), ...notes, ...odd.map(({ message }) => message)])
+        said.push(`${name}: ${text}`);
+    }
+  }
+  expect([...new Set(said)]).toEqual(SAID);
+});
