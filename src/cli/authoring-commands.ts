@@ -3,9 +3,9 @@ import type { ImportFlags } from './import-openclaw.ts';
 import { Option, type Command } from 'commander';
 import type { AgentKind } from '../config/config.ts';
 import { choiceOption, collect, wholeNumber, type Cli } from './command-line.ts';
+import type { JsonFlags } from './config-file.ts';
 import type { CheckFlags } from './check.ts';
 import type { DiffFlags } from './diff.ts';
-import type { ExplainFlags } from './explain.ts';
 import type { ReplayFlags } from './replay.ts';
 import type { TestFlags } from './test.ts';
 import type { TransformRunFlags } from './transform-run.ts';
@@ -94,7 +94,7 @@ function addExplain(program: Command, cli: Cli): void {
         .description('show what a request file, or a request the service answered (by id), becomes and why'),
     )
     .option('--json', 'a JSON object on stdout')
-    .action(async (request: string, flags: ExplainFlags) =>
+    .action(async (request: string, flags: JsonFlags) =>
       (await import('./explain.ts')).explain(cli, request, flags),
     );
 }
@@ -199,7 +199,7 @@ function addRunners(program: Command, cli: Cli): void {
     )
     .option('--json', 'one JSON array on stdout')
     .option('--timeout <seconds>', 'per runner', wholeNumber(1, 3600), 120)
-    .action(async (names: string[], flags: { config?: string; json?: boolean; timeout: number }) =>
+    .action(async (names: string[], flags: JsonFlags & { timeout: number }) =>
       (await import('./check-runners.ts')).checkRunners(cli, names, flags),
     );
 }
@@ -241,7 +241,7 @@ function addChannelsCheck(channels: Command, cli: Cli): void {
     )
     .option('--json', 'a JSON object on stdout')
     .option('--timeout <seconds>', 'time limit for each channel', wholeNumber(1, 300), 15)
-    .action(async (flags: { config?: string; json?: boolean; timeout: number }) =>
+    .action(async (flags: JsonFlags & { timeout: number }) =>
       (await import('./channel-tasks.ts')).checkChannels(cli, flags),
     );
 }

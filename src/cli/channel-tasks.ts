@@ -18,7 +18,7 @@ import {
 import { resolveTarget, sendChunks } from '../gateway/gateway.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
-import { loadSettings, type ConfigFlags } from './config-file.ts';
+import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError, formatTable } from './terminal.ts';
 
@@ -34,7 +34,7 @@ interface ChannelDesk {
 /** Verifies the credentials of every configured channel and shows what `last` resolves to. */
 export async function checkChannels(
   cli: Cli,
-  flags: ConfigFlags & { readonly json?: boolean; readonly timeout: number },
+  flags: JsonFlags & { readonly timeout: number },
 ): Promise<void> {
   await withDesk(cli, flags, async (desk) => {
     const { settings } = desk;

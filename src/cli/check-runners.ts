@@ -5,15 +5,14 @@ import { defaultModelOf } from '../gateway/gateway.ts';
 import { createRunners, type Runner, type Turn, type TurnResult } from '../runners/runners.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
-import { loadSettings, type ConfigFlags } from './config-file.ts';
+import { loadSettings, type JsonFlags } from './config-file.ts';
 import { CliError, formatSpan, formatTable } from './terminal.ts';
 import { proveWrite, type ProofOptions, type WriteProof } from './write-proof.ts';
 
 const PROMPT = 'Reply with the single word PONG and do nothing else.';
 const MAX_REPLY_CHARS = 80;
 
-interface RunnersFlags extends ConfigFlags {
-  readonly json?: boolean;
+interface RunnersFlags extends JsonFlags {
   readonly timeout: number;
 }
 

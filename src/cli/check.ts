@@ -11,11 +11,10 @@ import { checkGeneration } from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile } from './config-file.ts';
+import { findConfigFile, type JsonFlags } from './config-file.ts';
 import { CliError, formatOneLine } from './terminal.ts';
 
-export interface CheckFlags {
-  readonly config?: string;
+export interface CheckFlags extends JsonFlags {
   readonly format: 'pretty' | 'json' | 'github' | 'sarif';
   /** The same as `--format json`. */
   readonly json?: boolean;

@@ -8,6 +8,11 @@ export interface ConfigFlags {
   readonly config?: string;
 }
 
+/** Of commands that also print for programs. */
+export interface JsonFlags extends ConfigFlags {
+  readonly json?: boolean;
+}
+
 /** The configuration a command works with: what `-c` says, else `./sluice.yaml` or `./sluice.json`. */
 export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
   if (flags.config !== undefined) return resolve(terminal.cwd, flags.config);

@@ -14,15 +14,13 @@ import {
   type ImpactReport,
 } from '../golden/golden.ts';
 import type { Cli } from './command-line.ts';
-import { findCasesFolder, findConfigFile } from './config-file.ts';
+import { findCasesFolder, findConfigFile, type JsonFlags } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
-export interface DiffFlags {
-  readonly config?: string;
+export interface DiffFlags extends JsonFlags {
   /** Default: `test/golden` next to the configuration. */
   readonly corpus?: string;
-  readonly json?: boolean;
   readonly exitCode?: boolean;
 }
 

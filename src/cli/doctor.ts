@@ -6,16 +6,11 @@ import type { LoadedConfig } from '../config/config.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import { tryChannels } from './channel-tasks.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile } from './config-file.ts';
+import { findConfigFile, type JsonFlags } from './config-file.ts';
 import type { Terminal } from './terminal.ts';
 import { type Finding, machineFindings } from './doctor-machine.ts';
 import { queueFindings } from './doctor-queue.ts';
 import { senderFindings } from './doctor-senders.ts';
-
-export interface DoctorFlags {
-  readonly config?: string;
-  readonly json?: boolean;
-}
 
 /** One question to a platform. */
 const CHANNEL_TIMEOUT_MS = 10_000;
@@ -27,7 +22,7 @@ const MAIL_TIMEOUT_MS = 15_000;
  * strength and reuse, runners, models, channels, senders, mail), and what no file shows: modes, disk, clock, the logins
  * of channels and mailbox.
  */
-export async function doctor(cli: Cli, flags: DoctorFlags): Promise<void> {
+export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
   const { terminal } = cli;
   const file = findConfigFile(terminal, flags);
   const sandbox = new Sandbox();
@@ -51,7 +46,7 @@ interface Report {
   readonly proofs: readonly string[];
 }
 
-function print(terminal: Terminal, { findings, diagnostics, proofs }: Report, { json }: DoctorFlags): void {
+function print(terminal: Terminal, { findings, diagnostics, proofs }: Report, { json }: JsonFlags): void {
   if (json === true) {
     const shown = diagnostics.map(({ severity, code, message }) => ({ severity, code, message }));
     terminal.out(JSON.stringify({ findings, diagnostics: shown }));
@@ -66,7 +61,7 @@ function print(terminal: Terminal, { findings, diagnostics, proofs }: Report, { 
 /** What needs a configuration without errors. */
 async function furtherFindings(
   cli: Cli,
-  flags: DoctorFlags,
+  flags: JsonFlags,
   generation: Generation,
 ): Promise<readonly Finding[]> {
   const { config } = generation;
@@ -95,7 +90,7 @@ function configurationFinding(diagnostics: readonly Diagnostic[], summary: strin
 /** Asks each platform whether the credentials hold; nothing is sent to anybody. */
 async function channelFindings(
   cli: Cli,
-  flags: DoctorFlags,
+  flags: JsonFlags,
   { settings }: LoadedConfig,
 ): Promise<readonly Finding[]> {
   if (Object.keys(settings.channels).length === 0) {

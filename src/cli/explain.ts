@@ -29,7 +29,7 @@ import {
   type StoredRequest,
 } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
-import { loadSettings } from './config-file.ts';
+import { loadSettings, type JsonFlags } from './config-file.ts';
 import { answerLines, noteLines, reasonLines, workLines } from './format-stored.ts';
 import { commandLine } from './next-steps.ts';
 import { findWaits, type QueueWaits } from './queue-waits.ts';
@@ -37,13 +37,8 @@ import { readRequests } from './request-file.ts';
 import { CliError } from './terminal.ts';
 import { LateWorkbench, openWorkbench, type Workbench } from './workbench.ts';
 
-export interface ExplainFlags {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
 /** Says what a request file becomes, or what a request that was answered became, and why. */
-export async function explain(cli: Cli, what: string, flags: ExplainFlags): Promise<void> {
+export async function explain(cli: Cli, what: string, flags: JsonFlags): Promise<void> {
   if (existsSync(resolve(cli.terminal.cwd, what))) {
     const evaluations = await explainRequests(cli, await readRequests(cli.terminal, what), flags);
     if (flags.json === true)
@@ -57,7 +52,7 @@ export async function explain(cli: Cli, what: string, flags: ExplainFlags): Prom
 }
 
 /** One page for a request, a run or an event, by its id: why it was judged as it was, and what became of it. */
-export async function explainStored(cli: Cli, id: string, flags: ExplainFlags): Promise<void> {
+export async function explainStored(cli: Cli, id: string, flags: JsonFlags): Promise<void> {
   const config = await loadSettings(cli.terminal, flags);
   const stored = await findStored(config, id);
   if (stored === undefined) throw nothingKept(id);
@@ -77,7 +72,7 @@ interface Found {
   readonly bench: LateWorkbench;
 }
 
-async function printJson(cli: Cli, { stored, bench }: Found, flags: ExplainFlags): Promise<void> {
+async function printJson(cli: Cli, { stored, bench }: Found, flags: JsonFlags): Promise<void> {
   const { request, judged } = stored.kept === undefined ? {} : keptParts(stored.kept);
   const [evaluation] =
     request === undefined ? [] : await explainWith(await bench.open(), cli, { requests: [request], flags });
@@ -275,7 +270,7 @@ function outcomeText({
 export async function explainRequests(
   cli: Cli,
   requests: readonly HookRequest[],
-  flags: ExplainFlags,
+  flags: JsonFlags,
 ): Promise<readonly ExplanationJson[]> {
   if (requests.length === 0) return [];
   const workbench = await openWorkbench(cli.terminal, flags);
@@ -289,7 +284,7 @@ export async function explainRequests(
 async function explainWith(
   workbench: Workbench,
   cli: Cli,
-  { requests, flags }: { readonly requests: readonly HookRequest[]; readonly flags: ExplainFlags },
+  { requests, flags }: { readonly requests: readonly HookRequest[]; readonly flags: JsonFlags },
 ): Promise<readonly ExplanationJson[]> {
   const explained: RequestExplanation[] = [];
   for (const request of requests) explained.push(await explainRequest(request, workbench));
@@ -301,7 +296,7 @@ async function explainWith(
 function report(
   cli: Cli,
   explained: readonly RequestExplanation[],
-  { json }: Pick<ExplainFlags, 'json'> = {},
+  { json }: Pick<JsonFlags, 'json'> = {},
 ): void {
   for (const { evaluation, ...options } of json === true ? [] : explained) {
     cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, ...options }));

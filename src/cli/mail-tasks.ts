@@ -3,7 +3,7 @@ import { httpDoor, mailboxReport, startMail, type MailboxReport } from '../mail/
 import { openStorage, type SetAsideMail, type SetAsideSelection } from '../storage/storage.ts';
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
-import { loadSettings, type ConfigFlags } from './config-file.ts';
+import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { safeCells } from './listings.ts';
 import { findTarget } from './send.ts';
 import { withStore } from './store-tasks.ts';
@@ -14,8 +14,7 @@ export interface MailRunFlags extends ConfigFlags {
   readonly since?: string;
 }
 
-export interface MailSelectionFlags extends ConfigFlags {
-  readonly json?: boolean;
+export interface MailSelectionFlags extends JsonFlags {
   readonly all?: boolean;
   readonly text?: boolean;
 }

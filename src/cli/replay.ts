@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseKeptRequest } from '../hook/hook.ts';
 import type { Cli } from './command-line.ts';
+import type { JsonFlags } from './config-file.ts';
 import { explainRequests } from './explain.ts';
 import { readDeliveries } from './request-file.ts';
 import { sendRequests } from './send.ts';
@@ -9,8 +10,7 @@ import type { RequestOfFile } from './sender-request.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';
 
-export interface ReplayFlags {
-  readonly config?: string;
+export interface ReplayFlags extends JsonFlags {
   readonly against?: string;
   readonly json?: boolean;
 }

@@ -9,18 +9,14 @@ import {
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
-import { loadSettings, type ConfigFlags } from './config-file.ts';
+import { loadSettings, type JsonFlags } from './config-file.ts';
 import { CliError, formatBytes, formatSpan, formatTable } from './terminal.ts';
 
 /** Work named at most; the JSON has all of it. */
 const MAX_NAMED = 50;
 
 /** Puts a copy in the place of the store, and says what that means for work under way. */
-export async function restore(
-  { terminal }: Cli,
-  file: string,
-  flags: ConfigFlags & { readonly json?: boolean },
-): Promise<void> {
+export async function restore({ terminal }: Cli, file: string, flags: JsonFlags): Promise<void> {
   const { settings } = await loadSettings(terminal, flags);
   const path = resolve(terminal.cwd, file);
   if (!existsSync(path)) throw new CliError(describeMissing(file, settings.storage.url, terminal.cwd));

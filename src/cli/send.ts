@@ -2,16 +2,14 @@ import { dirname, join } from 'node:path';
 import { readSecretFile, type Settings } from '../config/config.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { Cli } from './command-line.ts';
-import { loadSettings } from './config-file.ts';
+import { loadSettings, type JsonFlags } from './config-file.ts';
 import { readDeliveries } from './request-file.ts';
 import { type RequestOfFile, signWire, toWire } from './sender-request.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
-export interface SendFlags {
-  readonly config?: string;
+export interface SendFlags extends JsonFlags {
   readonly against?: string;
-  readonly json?: boolean;
   /** Signs each request as the sender of its path would. */
   readonly sign?: boolean;
   /** PEM of the private key, where the path holds the sender's public one. */

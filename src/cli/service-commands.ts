@@ -1,12 +1,11 @@
 import { Option, type Command } from 'commander';
 import { collect, wholeNumber, type Cli } from './command-line.ts';
+import type { JsonFlags } from './config-file.ts';
 import type { ServeFlags } from './serve.ts';
 import type { DevFlags } from './dev.ts';
-import type { DoctorFlags } from './doctor.ts';
 import type { SendFlags } from './send.ts';
 import type { ShadowFlags } from './shadow.ts';
 import type { TunnelTool } from './tunnel.ts';
-import type { VerifyFlags } from './verify-requests.ts';
 
 /** Written here too, since the command line starts without loading what it runs. */
 const TUNNEL_TOOLS = ['tailscale', 'cloudflared', 'ngrok'] as const satisfies readonly TunnelTool[];
@@ -97,7 +96,7 @@ function addDoctor(program: Command, cli: Cli): void {
         .description('look at the whole set-up on this machine: configuration, secrets, files, disk, clock'),
     )
     .option('--json', 'a JSON object on stdout')
-    .action(async (flags: DoctorFlags) => (await import('./doctor.ts')).doctor(cli, flags));
+    .action(async (flags: JsonFlags) => (await import('./doctor.ts')).doctor(cli, flags));
 }
 
 function addVerify(program: Command, cli: Cli): void {
@@ -108,7 +107,7 @@ function addVerify(program: Command, cli: Cli): void {
         .description('check whether a request file proves its sender as its path asks for, and say why not'),
     )
     .option('--json', 'a JSON array on stdout')
-    .action(async (request: string, flags: VerifyFlags) =>
+    .action(async (request: string, flags: JsonFlags) =>
       (await import('./verify-requests.ts')).verify(cli, request, flags),
     );
 }

@@ -1,6 +1,7 @@
 import { sqliteUrl } from '../config/config.ts';
 import { copyStorage } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
+import type { JsonFlags } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 /** Copies all work of one store into another. */
@@ -8,14 +9,14 @@ export async function copyStore(
   { terminal }: Cli,
   from: string,
   to: string,
-  flags: { readonly json?: boolean },
+  { json }: JsonFlags,
 ): Promise<void> {
   const report = await copyStorage(urlOf(from, terminal), urlOf(to, terminal), {
     onProgress: (table, rows) => {
       if (terminal.interactive) terminal.err(`${table}: ${rows}`);
     },
   });
-  terminal.out(flags.json === true ? JSON.stringify(report) : formatReport(report));
+  terminal.out(json === true ? JSON.stringify(report) : formatReport(report));
 }
 
 type CopyReport = Awaited<ReturnType<typeof copyStorage>>;

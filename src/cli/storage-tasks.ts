@@ -9,12 +9,12 @@ import {
   type StoreUser,
 } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
-import { loadSettings, type ConfigFlags } from './config-file.ts';
+import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { formatSpan } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
 /** Prints where the store is, what it promises, and who uses it. */
-export async function printStorageStatus(cli: Cli, flags: ConfigFlags & { json?: boolean }): Promise<void> {
+export async function printStorageStatus(cli: Cli, flags: JsonFlags): Promise<void> {
   const { settings } = await loadSettings(cli.terminal, flags);
   const { url } = settings.storage;
   const status = await storeStatus(url);

@@ -1,26 +1,8 @@
 import { Option, type Command } from 'commander';
 import { wholeNumber, type Cli } from './command-line.ts';
+import type { JsonFlags } from './config-file.ts';
 import type { SelectionOptions } from './queue.ts';
-
-interface ListFlags {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly limit: number;
-  readonly text?: boolean;
-  readonly state?: string;
-  readonly mapping?: string;
-  readonly session?: string;
-  readonly kind?: 'hook' | 'heartbeat';
-}
-
-interface StoreFlags {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
-interface SessionFlags extends StoreFlags {
-  readonly owner?: string;
-}
+import type { ListFlags, SessionFlags } from './store-tasks.ts';
 
 const RUN_STATES = ['queued', 'active', 'completed', 'dead'] as const;
 const EVENT_STATES = ['pending', 'claimed', 'consumed', 'dead'] as const;
@@ -111,7 +93,7 @@ function addQueueShow(queue: Command, cli: Cli): void {
     .withConfig(queue.command('show <id>').description('show everything about one run, delivery or callback'))
     .option('--json', 'a JSON object on stdout')
     .option('--no-text', 'leave out the texts that come from payloads')
-    .action(async (id: string, flags: { config?: string; json?: boolean; text: boolean }) => {
+    .action(async (id: string, flags: JsonFlags & { text: boolean }) => {
       const { showWork } = await import('./queue.ts');
       const { withStore } = await tasks();
       await withStore(cli, flags, (storage) => showWork(storage, cli.terminal, id, flags));
@@ -181,7 +163,7 @@ function addQueuePrune(queue: Command, cli: Cli): void {
       queue.command('prune').description('remove now the completed work that storage.keep does not keep'),
     )
     .option('--json', 'a JSON object on stdout')
-    .action(async (flags: StoreFlags) => (await tasks()).pruneStore(cli, flags));
+    .action(async (flags: JsonFlags) => (await tasks()).pruneStore(cli, flags));
 }
 
 function addSessions(program: Command, cli: Cli): void {
@@ -223,7 +205,7 @@ function addStorage(program: Command, cli: Cli): void {
   addStorageRestore(storage, cli);
   cli
     .withConfig(storage.command('verify').description("check the store's integrity"))
-    .action(async (flags: StoreFlags) => (await tasks()).verifyStore(cli, flags));
+    .action(async (flags: JsonFlags) => (await tasks()).verifyStore(cli, flags));
 }
 
 /** Status and migrate. */
@@ -232,11 +214,11 @@ function addStorageState(storage: Command, cli: Cli): void {
   cli
     .withConfig(storage.command('status', { isDefault: true }).description(status))
     .option('--json', 'a JSON object on stdout')
-    .action(async (flags: StoreFlags) => (await import('./storage-tasks.ts')).printStorageStatus(cli, flags));
+    .action(async (flags: JsonFlags) => (await import('./storage-tasks.ts')).printStorageStatus(cli, flags));
   const migrate = 'make the store, or bring it up to date, while no service uses it';
   cli
     .withConfig(storage.command('migrate').description(migrate))
-    .action(async (flags: StoreFlags) => (await import('./storage-tasks.ts')).migrateStore(cli, flags));
+    .action(async (flags: JsonFlags) => (await import('./storage-tasks.ts')).migrateStore(cli, flags));
 }
 
 function addStorageBackup(storage: Command, cli: Cli): void {
@@ -244,7 +226,7 @@ function addStorageBackup(storage: Command, cli: Cli): void {
     .withConfig(
       storage.command('backup <file>').description('copy the store into a new file while it is in use'),
     )
-    .action(async (file: string, flags: StoreFlags) => (await tasks()).backupStore(cli, file, flags));
+    .action(async (file: string, flags: JsonFlags) => (await tasks()).backupStore(cli, file, flags));
 }
 
 function addStorageCopy(storage: Command, cli: Cli): void {
@@ -252,7 +234,7 @@ function addStorageCopy(storage: Command, cli: Cli): void {
     .command('copy <from> <to>')
     .description('copy all work into an empty store of either kind, while no service uses one of them')
     .option('--json', 'a JSON object on stdout')
-    .action(async (from: string, to: string, flags: StoreFlags) =>
+    .action(async (from: string, to: string, flags: JsonFlags) =>
       (await import('./storage-copy.ts')).copyStore(cli, from, to, flags),
     );
 }
@@ -262,7 +244,7 @@ function addStorageRestore(storage: Command, cli: Cli): void {
   cli
     .withConfig(storage.command('restore <file>').description(description))
     .option('--json', 'a JSON object on stdout')
-    .action(async (file: string, flags: StoreFlags) =>
+    .action(async (file: string, flags: JsonFlags) =>
       (await import('./restore.ts')).restore(cli, file, flags),
     );
 }

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
-import { loadSettings, type ConfigFlags } from './config-file.ts';
-import { eventsListing, printListing, queueListing, type Listing } from './listings.ts';
+import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
+import { eventsListing, printListing, queueListing, type Listing, type ListingOptions } from './listings.ts';
 import { printHolds } from './queue.ts';
 import { findWaits, waitLines } from './queue-waits.ts';
 import { CliError, formatSpan } from './terminal.ts';
@@ -27,25 +27,17 @@ export async function withStore<Result>(
   }
 }
 
-interface ListFlags extends ConfigFlags {
-  readonly json?: boolean;
-  readonly limit: number;
+export interface ListFlags extends JsonFlags, Omit<ListingOptions, 'json' | 'text'> {
   readonly text?: boolean;
-  readonly state?: string;
-  readonly mapping?: string;
-  readonly session?: string;
-  readonly kind?: 'hook' | 'heartbeat';
+}
+
+function optionsOf(flags: ListFlags): ListingOptions {
+  return { ...flags, json: flags.json === true, text: flags.text !== false };
 }
 
 /** Prints one listing of the store. */
 export async function list<Row>(cli: Cli, flags: ListFlags, listing: Listing<Row>): Promise<void> {
-  await withStore(cli, flags, (storage) =>
-    printListing(listing, storage, cli.terminal, {
-      ...flags,
-      json: flags.json === true,
-      text: flags.text !== false,
-    }),
-  );
+  await withStore(cli, flags, (storage) => printListing(listing, storage, cli.terminal, optionsOf(flags)));
 }
 
 /** Events looked at for one that waits in vain. */
@@ -54,7 +46,7 @@ const MAX_WAITING = 1_000;
 /** Prints the events of the main session, and that some wait for a turn that does not come. */
 export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
   await withStore(cli, flags, async (storage, { gateway }) => {
-    const options = { ...flags, json: flags.json === true, text: flags.text !== false };
+    const options = optionsOf(flags);
     await printListing(eventsListing, storage, cli.terminal, options);
     if (options.json || gateway.heartbeat.everySeconds > 0) return;
     const pending = await storage.listEvents({ limit: MAX_WAITING, state: 'pending' });
@@ -68,7 +60,7 @@ export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
 /** Prints what waits, is under way or was given up, and which agents are away. */
 export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
   await withStore(cli, flags, async (storage, { gateway }) => {
-    const options = { ...flags, json: flags.json === true, text: flags.text !== false };
+    const options = optionsOf(flags);
     const holds = await storage.listHolds(gateway.runner);
     const waits = await findWaits(storage, Date.now());
     await printListing(queueListing(holds, gateway.runner, waits), storage, cli.terminal, options);
@@ -78,7 +70,7 @@ export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
   });
 }
 
-interface SessionFlags extends ConfigFlags {
+export interface SessionFlags extends JsonFlags {
   readonly owner?: string;
 }
 
@@ -101,11 +93,7 @@ async function findSession(storage: Storage, key: string, owner: string | undefi
 }
 
 /** Prints the turns of one session, oldest first. */
-export async function showSession(
-  cli: Cli,
-  key: string,
-  flags: SessionFlags & { json?: boolean },
-): Promise<void> {
+export async function showSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
   const { turns } = await withStore(cli, flags, async (storage) =>
     storage.findConversation(await findSession(storage, key, flags.owner)),
   );
@@ -126,7 +114,7 @@ export async function clearSession(cli: Cli, key: string, flags: SessionFlags): 
 }
 
 /** Applies `storage.keep` now. */
-export async function pruneStore(cli: Cli, flags: ConfigFlags & { json?: boolean }): Promise<void> {
+export async function pruneStore(cli: Cli, flags: JsonFlags): Promise<void> {
   const result = await withStore(cli, flags, (storage, { storage: { keep } }) =>
     storage.prune(retentionLimits(keep), Date.now()),
   );

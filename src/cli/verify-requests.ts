@@ -4,16 +4,12 @@ import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { createVerifier, type Diagnosis, judgeSender } from '../verify/verify.ts';
 import type { Cli } from './command-line.ts';
+import type { JsonFlags } from './config-file.ts';
 import { readDeliveries } from './request-file.ts';
 import { originOf } from './send.ts';
 import { toWire, type WireRequest } from './sender-request.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
-
-export interface VerifyFlags {
-  readonly config?: string;
-  readonly json?: boolean;
-}
 
 /** What the proof of one request is worth. */
 interface Verdict {
@@ -28,7 +24,7 @@ interface Verdict {
 }
 
 /** Judges the deliveries of a request file by the proofs of their paths, and says why one fails; that ends with 1. */
-export async function verify(cli: Cli, file: string, flags: VerifyFlags): Promise<void> {
+export async function verify(cli: Cli, file: string, flags: JsonFlags): Promise<void> {
   const deliveries = await readDeliveries(cli.terminal, file);
   const workbench = await openWorkbench(cli.terminal, flags, { needSecrets: true });
   try {
