@@ -8,7 +8,7 @@ export { secondsIn, type KeyAdvice } from './value-hints.ts';
 export { describeValue, fromZodError, validate, type SchemaAdvice } from './findings.ts';
 export { formatDiagnostics } from './format-diagnostics.ts';
 export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
-export { hideTokens, holdsCredentials } from './secret-ranges.ts';
+export { hideTokens, holdsCredentials, sourceOfCode } from './secret-ranges.ts';
 export { formatPlace, lineColumn } from './line-column.ts';
 export type { LineColumn } from './line-column.ts';
 export { parseDocument } from './parse-document.ts';

@@ -1,5 +1,5 @@
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import type { LocatedValue, Path } from './diagnostic.ts';
+import type { LocatedValue, Path, SourceText } from './diagnostic.ts';
 import type { TreeNode } from './tree.ts';
 
 /** Part of a text that holds a literal secret: never printed. */
@@ -181,6 +181,15 @@ function valuesOf(pattern: RegExp, text: string): readonly SecretRange[] {
     const start = match.index + match[0].lastIndexOf(value);
     return { start, end: start + value.length };
   });
+}
+
+/** A text in quotes that is given to a name such as `apiKey` or `SLACK_TOKEN`. */
+const SECRET_LITERAL =
+  /(?:token|secret|password|passwd|credential|authorization|api_?-?key)s?["']?[ \t]*(?::[ \t]*string[ \t]*)?[:=][ \t]*["'`](?!\$\{)([^"'`\n]{6,})["'`]/gi;
+
+/** The source of a program, with what may be a secret in it. */
+export function sourceOfCode(file: string, text: string): SourceText {
+  return { file, text, secrets: [...tokensIn(text), ...valuesOf(SECRET_LITERAL, text)] };
 }
 
 /** Where the values at and below a path stand: a key nobody knows may be a misspelt one, and its value a secret. */

@@ -1,7 +1,13 @@
 /** Tokens in odd places of a file: however it is wrong, no finding and no source line beside it shows one. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { formatDiagnostics, hideTokens, parseDocument, validate } from '../../src/document/document.ts';
+import {
+  formatDiagnostics,
+  hideTokens,
+  parseDocument,
+  sourceOfCode,
+  validate,
+} from '../../src/document/document.ts';
 
 const MIXED = 'q7Zr9Kw2Lm4Xv8Tb';
 const GITHUB = `ghp_${'a1B2'.repeat(9)}`;
@@ -57,4 +63,18 @@ test('what is no token is shown', () => {
     'https://example.com/hooks?page=2&token=${TOKEN}',
   ].join(' ');
   expect(hideTokens(kept)).toBe(kept);
+});
+
+test('the frame of a finding in a transform shows no token of the lines around it', () => {
+  const code = [
+    "const apiKey: string = 'hunter2hunter2';",
+    `const client = make({ SLACK_TOKEN: "hunter2", key: '${GITHUB}' });`,
+    'const token = payload.token;',
+    'fetch(token);',
+  ].join('\n');
+  const source = sourceOfCode('a.ts', code);
+  const at = { source, start: code.indexOf('payload'), end: code.indexOf('payload') + 7 };
+  const text = formatDiagnostics([{ severity: 'error', code: 'A', message: 'a', at }]);
+  expect(text).not.toMatch(/hunter2|a1B2/);
+  expect(text).toContain('const token = payload.token;');
 });

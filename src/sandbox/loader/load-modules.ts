@@ -9,6 +9,7 @@ import {
   displayName,
   formatPlace,
   replaceWithin,
+  sourceOfCode,
   withEdit,
   type Diagnostic,
   type Place,
@@ -187,7 +188,7 @@ function withVariable(finding: SourceFinding, users: readonly TransformRef[]): S
 
 function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding: SourceFinding): Diagnostic {
   const file = displayName(path.join(folder.dir, finding.file), folder.cwd);
-  const source = { file, text: answer.texts[finding.file] ?? '' };
+  const source = sourceOfCode(file, answer.texts[finding.file] ?? '');
   const found: Diagnostic = {
     severity: finding.severity ?? 'error',
     code: finding.code,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { displayName, type Diagnostic } from '../../document/document.ts';
+import { displayName, sourceOfCode, type Diagnostic } from '../../document/document.ts';
 import { AUTHOR_GLOBALS } from './author-globals.ts';
 import { type CompilerSearch, findCompiler } from './find-compiler.ts';
 import { placeAt } from './load-modules.ts';
@@ -169,7 +169,7 @@ function describeTypeError(
   if (place === undefined) return { ...TYPE_ERROR, message, at: first.at };
   const [name, line, column] = place;
   const file = path.resolve(dir, name);
-  const source = { file: displayName(file, cwd), text: existsSync(file) ? readFileSync(file, 'utf8') : '' };
+  const source = sourceOfCode(displayName(file, cwd), existsSync(file) ? readFileSync(file, 'utf8') : '');
   const at = placeAt(source, line, column, 0);
   const word = /^[\w$]+/.exec(source.text.slice(at.start));
   const end = at.start + (word?.[0].length ?? 1);
