@@ -109,11 +109,29 @@ function completeKey(
   const root = vocabulary.mapping as Schema;
   const indent = /^[\s-]*/.exec(before)?.[0].length ?? 0;
   const way = keysAbove(context, indent);
+  if (way.includes('when') || /^[\s-]*when\s*:/.test(before)) {
+    const operator = completeOperator(context, before, vocabulary);
+    if (operator !== null) return operator;
+  }
   if (!/^[\s-]*[\w-]*$/.test(before)) return completeValue(root, { before, way, from });
-  if (way.includes('when'))
-    return { from, options: vocabulary.operators.map((label) => ({ label, type: 'keyword' })) };
   if (from === to && !context.explicit && indent > 0) return null;
   return { from, options: keysAt(root, way), validFor: /^[\w-]*$/ };
+}
+
+/** The operator of a rule: after the brace that opens it, or alone on a line under `when`. */
+function completeOperator(
+  { pos }: CompletionContext,
+  before: string,
+  { operators }: Vocabulary,
+): CompletionResult | null {
+  const [, quote, typed] = /(?:^[\s-]*|\{\s*)(["']?)([\w!=<>%*/+?-]*)$/.exec(before) ?? [];
+  if (typed === undefined) return null;
+  const options = operators.map((label): Completion => {
+    // A sign such as `!` or `>` means something else in YAML where it is not in quotes.
+    const isPlain = quote !== '' || /^\w+$/.test(label);
+    return { label, type: 'keyword', apply: isPlain ? label : `'${label}'` };
+  });
+  return { from: pos - typed.length, options, validFor: /^[\w!=<>%*/+?-]*$/ };
 }
 
 /** The keys that may stand at a place, each once. */
