@@ -43,7 +43,27 @@ export async function sendRequests(
     if (flags.json !== true) cli.terminal.out(formatAnswer(answer));
   }
   if (flags.json === true) cli.terminal.out(JSON.stringify(answers));
+  await sayUnsigned(cli, flags, { requests, answers });
   if (answers.some((answer) => answer.status >= 400)) cli.setExitCode(1);
+}
+
+interface Sent {
+  readonly requests: readonly RequestOfFile[];
+  readonly answers: readonly Answer[];
+}
+
+/** Says of a refused request that its path wants the signature of its sender, which was not made. */
+async function sayUnsigned(cli: Cli, flags: SendFlags, { requests, answers }: Sent): Promise<void> {
+  const refused = requests.filter((_, index) => answers[index]?.status === 401);
+  if (flags.sign === true || refused.length === 0) return;
+  // Where the files have errors now, "check" shows them.
+  const settingsOf = await loadPathSettings(cli, flags, { needSecrets: false }).catch(() => undefined);
+  const unsigned = refused.find(({ request }) => settingsOf?.(request.path).verify !== undefined);
+  const scheme = unsigned && settingsOf?.(unsigned.request.path).verify?.settings.scheme;
+  if (unsigned === undefined || scheme === undefined) return;
+  cli.terminal.err(
+    `the path "${unsigned.request.path}" asks for the proof of its sender (verify: ${scheme}), and the request went without one: send it again with --sign, which makes the proof as the sender would`,
+  );
 }
 
 /** Signs as the sender would where `--sign` asks for it and the path has a proof. */
@@ -102,8 +122,12 @@ export function originOf({ server }: Settings): string {
 
 const NO_SETTINGS: PathSettings = {};
 
-async function loadPathSettings(cli: Cli, flags: SendFlags): Promise<(path: string) => PathSettings> {
-  const workbench = await openWorkbench(cli.terminal, flags, { needSecrets: true });
+async function loadPathSettings(
+  cli: Cli,
+  flags: SendFlags,
+  { needSecrets = true }: { readonly needSecrets?: boolean } = {},
+): Promise<(path: string) => PathSettings> {
+  const workbench = await openWorkbench(cli.terminal, flags, { needSecrets });
   const { table } = workbench.generation;
   await workbench.close();
   return (path) => table.settingsOf(path);

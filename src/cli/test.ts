@@ -23,7 +23,7 @@ import {
   type UpdatePolicy,
   createGoldenEngine,
 } from '../golden/golden.ts';
-import { displayName } from '../document/document.ts';
+import { displayName, formatDiagnostics } from '../document/document.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { Cli } from './command-line.ts';
 import { findCasesFolder } from './config-file.ts';
@@ -127,7 +127,10 @@ function readOutput<Name extends string>(text: string, names: readonly Name[], f
 
 async function findWanted(terminal: Terminal, dir: string, filters: readonly string[]): Promise<FoundCases> {
   const found = await findCases(dir, filters);
-  if (found.cases.length > 0 || found.diagnostics.length > 0) return found;
+  const isPassedOver = found.diagnostics.every(({ severity }) => severity === 'warning');
+  if (found.cases.length > 0 || !isPassedOver) return found;
+  if (found.diagnostics.length > 0)
+    terminal.err(formatDiagnostics(found.diagnostics, { color: terminal.color }));
   const shown = displayName(dir, terminal.cwd);
   throw new CliError(
     filters.length === 0

@@ -1,6 +1,7 @@
 /** Every code this folder can report besides those of `document/`; each has a case under `test/diagnostics/`. */
 export const CONFIG_CODES = [
   'CONFIG_NOT_FOUND',
+  'NOT_A_CONFIGURATION',
   'MISSING_VARIABLE',
   'INVALID_REFERENCE',
   'SECRET_FILE_UNREADABLE',

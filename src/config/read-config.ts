@@ -8,6 +8,7 @@ import {
   type Path,
 } from '../document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
+import { findForeign, ofOtherFile } from './foreign-documents.ts';
 import { isOnPath } from './on-path.ts';
 import { openClawEnvironment } from './openclaw/environment.ts';
 import { grafted, isRecord, type Graft } from './openclaw/graft.ts';
@@ -62,8 +63,10 @@ export function readConfig(file: string, options: ReadConfigOptions): Promise<Re
 
 async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadResult> {
   const { document, diagnostics } = await readDocument(file, { cwd: options.cwd });
-  if (document === undefined) return { diagnostics };
+  if (document === undefined) return { diagnostics: diagnostics.map((found) => ofOtherFile(found, file)) };
   const { root } = document;
+  const foreign = findForeign(root, file);
+  if (foreign !== undefined) return { diagnostics: [foreign] };
   const own = ownConfig(file, document, options);
   const name = root.at(['extends']);
   if (name.value === undefined) return { read: own, diagnostics };

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import {
+  isSecretPath,
   kindsAt,
   replaceWithin,
   withEdit,
@@ -106,6 +107,26 @@ function replaceVariables(
   return { text, isUnknown };
 }
 
+/** `${NAME:-text}` and its relatives: what a shell, Compose, Spring or a template language puts behind a name. */
+const WITH_DEFAULT = /^\s*([A-Za-z_]\w*)\s*(:[-=?+]|:|\|\|?|\?\??|[=,]|-(?![A-Z_][A-Z0-9_]*$))\s*(.*)$/s;
+
+/** A reference with a default, which there is not here; `isShown`: the default may be repeated. */
+function withDefault(name: string, isShown: boolean): { variable: string; hint: string } | undefined {
+  const [, variable, sign, written = ''] = WITH_DEFAULT.exec(name) ?? [];
+  if (variable === undefined || sign === undefined) return undefined;
+  // `env:NAME` has a prefix, and in `my-name` the hyphen stands for an underscore.
+  if (/^[:-]$/.test(sign) && variable !== variable.toUpperCase()) return undefined;
+  const way = `a reference has no default here: write \${${variable}} and set ${variable} wherever the service starts`;
+  if (!isShown || sign === ':?')
+    return { variable, hint: `${way}; one that is not set is said at the start` };
+  const fixed = written.replaceAll(/^["']|["']$/g, '').trim();
+  const value = /^[\w./:-]{1,40}$/.test(fixed) ? fixed : 'the fixed value';
+  return {
+    variable,
+    hint: `${way}; or write ${value} in its place; or leave the key out, where its own default will do`,
+  };
+}
+
 /** A name with a space, a hyphen or a dollar, as other tools and hurried hands write it, is a name all the same. */
 function meantName(written: string): string {
   return written
@@ -115,15 +136,18 @@ function meantName(written: string): string {
     .slice(0, 80);
 }
 
-function invalidReference(name: string, at: Place): Diagnostic {
+function invalidReference(name: string, at: Place, isShown: boolean): Diagnostic {
+  const defaulted = withDefault(name, isShown);
+  const written = defaulted === undefined || isShown ? name : `${defaulted.variable}:-…`;
   const meant = meantName(name);
   const found: Diagnostic = {
     severity: 'error',
     code: 'INVALID_REFERENCE',
-    message: `\${${name.slice(0, 80)}} is not a valid reference, expected the name of an environment variable in the braces`,
+    message: `\${${written.slice(0, 80)}} is not a valid reference, expected the name of an environment variable in the braces`,
     at,
     hint: 'write $${ for a literal ${',
   };
+  if (defaulted !== undefined) return { ...found, hint: defaulted.hint };
   return NAME.test(meant)
     ? withEdit(
         { ...found, hint: `did you mean \${${meant}}? a literal \${ is written as $\${` },
@@ -140,7 +164,8 @@ function reporterAt(run: Run, path: Path): (code: string, message: string, hint:
 function reportVariable(run: Run, path: Path, name: string): void {
   const report = reporterAt(run, path);
   if (!NAME.test(name)) {
-    run.diagnostics.push(invalidReference(name, run.root.place(path)));
+    const isShown = !isSecretPath(path) && run.root.at(path).value === `\${${name}}`;
+    run.diagnostics.push(invalidReference(name, run.root.place(path), isShown));
   } else if (run.options.needSecrets) {
     const state = run.options.env[name] === undefined ? 'not set' : 'empty';
     const near = nearVariable(name, run.options.env);

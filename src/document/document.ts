@@ -1,6 +1,7 @@
 export type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
 export { didYouMean, isOneEditApart, longerWord } from './did-you-mean.ts';
 export { meantTimeZone } from './time-zones.ts';
+export { documentKind, type DocumentKind } from './document-kind.ts';
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';
 export { DOCUMENT_CODES } from './document-codes.ts';
@@ -8,7 +9,7 @@ export { secondsIn, type KeyAdvice } from './value-hints.ts';
 export { describeValue, fromZodError, validate, type SchemaAdvice } from './findings.ts';
 export { formatDiagnostics } from './format-diagnostics.ts';
 export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
-export { hideTokens, holdsCredentials, sourceOfCode } from './secret-ranges.ts';
+export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secret-ranges.ts';
 export { formatPlace, lineColumn } from './line-column.ts';
 export type { LineColumn } from './line-column.ts';
 export { parseDocument } from './parse-document.ts';

@@ -8,11 +8,11 @@ export interface SecretRange {
   readonly end: number;
 }
 
-/** A text that names a secret instead of being one. */
-const REFERENCE = /^\$\{[^}]*\}$/;
+/** A text that names a secret instead of being one; what follows a name in the braces may be a default, and is one. */
+const REFERENCE = /^\$\{(?:[\w\s.$]|-(?=[A-Z_]))*\}$/;
 /** An address with a password in it, before its host or in its query. */
 const CREDENTIALS =
-  /^[a-z][a-z0-9+.-]*:\/\/(?:[^/\s:@]*:(?!\$\{)[^@\s]+@|[^\s?]*\?(?:[^\s&]*&)*[^\s&=]*(?:password|passwd|pwd|secret|token|api[-_]?key)=(?!\$\{|\{\{)[^&\s])/i;
+  /^[a-z][a-z0-9+.-]*:\/\/(?:[^/\s:@]*:(?!\$\{\w+\})[^@\s]+@|[^\s?]*\?(?:[^\s&]*&)*[^\s&=]*(?:password|passwd|pwd|secret|token|api[-_]?key)=(?!\$\{\w+\}|\{\{)[^&\s])/i;
 
 /**
  * Tokens that are known by their look, as their makers document it (GitHub, GitLab, Slack, Stripe, OpenAI and others),

@@ -17,7 +17,9 @@ export function formHint(schema: z.ZodType, path: Path, expected: readonly strin
   const otherKinds = expected.filter((kind) => kind !== 'an object');
   const or = otherKinds.length === 0 ? '' : `, or ${kindHint(otherKinds).slice('write '.length)}`;
   const rest = further.length === 0 ? '' : `; further keys: ${further.join(', ')}`;
-  return `write ${String(path.at(-1))}: {${example.map((key) => `${key}: …`).join(', ')}}${or}${rest}`;
+  const name = path.at(-1);
+  const key = typeof name === 'string' ? `${name}: ` : '';
+  return `write ${key}{${example.map((key) => `${key}: …`).join(', ')}}${or}${rest}`;
 }
 
 interface ObjectKey {

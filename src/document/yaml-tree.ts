@@ -132,8 +132,8 @@ function buildAlias(build: Build, node: Alias, depth: number): TreeNode | undefi
   if (target === undefined) {
     build.builder.report('YAML_SYNTAX', start, {
       end,
-      message: `invalid YAML: there is no anchor before the alias *${node.source}`,
-      hint: 'mark an earlier value with & and this name, or quote a text that starts with *',
+      message: `invalid YAML: there is no anchor &${node.source} before the alias *${node.source} in this file`,
+      hint: `an anchor holds in its own file only: mark an earlier value of this file with &${node.source}, or repeat the text here in place of the alias; a text that starts with * needs quotes`,
     });
     return undefined;
   }

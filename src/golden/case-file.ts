@@ -14,6 +14,7 @@ import { createHookRequest, deriveRequestSeeds } from '../hook/hook.ts';
 import type { JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { readCaseBody } from './case-body.ts';
+import { findForeign, findMisnamed } from './other-files.ts';
 
 /**
  * Golden cases on disk. `<group>/<case>.request.yaml|yml|json` is written by people or recorded;
@@ -92,6 +93,9 @@ export async function findCases(folder: string, filters: readonly string[] = [])
   const diagnostics: Diagnostic[] = [...findDoubles(dir, wanted), ...obsolete.map(describeObsolete)];
   const read = await Promise.all(wanted.map((file) => readCase(dir, file)));
   diagnostics.push(...read.flatMap((result) => result.diagnostics));
+  const used = new Set(read.flatMap((result) => result.case?.files ?? []));
+  const others = names.filter((file) => !used.has(file) && isWanted(caseName(dir, file), filters));
+  diagnostics.push(...(await findMisnamed(others)));
   return {
     cases: read.flatMap((result) => (result.case === undefined ? [] : [result.case])),
     obsolete,
@@ -178,7 +182,7 @@ export interface ReadCase {
 async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
   const { document, diagnostics } = await readDocument(requestFile);
   if (document === undefined) return { diagnostics };
-  const shape = checkShape(document.root);
+  const shape = checkShape(document.root, requestFile);
   const { root, several } = shape;
   const name = caseName(dir, requestFile);
   const read = await readBodies(requestFile, name, shape);
@@ -228,7 +232,9 @@ interface Shape {
 }
 
 /** Holds the file against the form it evidently means: a union's own findings would say little. */
-function checkShape(root: LocatedValue): Shape {
+function checkShape(root: LocatedValue, file: string): Shape {
+  const foreign = findForeign(root, file);
+  if (foreign !== undefined) return { root, several: false, diagnostics: [foreign] };
   const { value } = root;
   const several = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
   if (!several) {

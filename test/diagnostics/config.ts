@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { CONFIG_CODES, loadConfig } from '../../src/config/config.ts';
 import type { Diagnostic } from '../../src/document/document.ts';
 
@@ -8,9 +8,18 @@ export const codes = CONFIG_CODES;
 /** The environment of every case. */
 const env = { HOOK_TOKEN: 'hook-token-from-env', SAME: 'one-secret-for-both', EMPTY: '', WORD: 'abc' };
 
+/** Cases in which -c names another file. */
+const NAMED: Readonly<Record<string, string>> = {
+  'NOT_A_CONFIGURATION-mapping': 'razorpay.yaml',
+  'NOT_A_CONFIGURATION-package': 'package.json',
+  'NOT_A_CONFIGURATION-request': 'order.request.yaml',
+};
+
 /** Loads the case's configuration as `serve` does. */
 export async function check(folder: string): Promise<readonly Diagnostic[]> {
-  const name = (await readdir(folder)).find((file) => /^(?:sluice|openclaw)\./.test(file));
+  const names = await readdir(folder);
+  const named = NAMED[basename(folder)];
+  const name = named ?? names.find((file) => /^(?:sluice|openclaw)\./.test(file));
   const { diagnostics } = await loadConfig(name === undefined ? undefined : join(folder, name), {
     env,
     needSecrets: true,

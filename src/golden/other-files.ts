@@ -1,0 +1,65 @@
+import { basename } from 'node:path';
+import {
+  displayName,
+  documentKind,
+  readDocument,
+  type Diagnostic,
+  type LocatedValue,
+} from '../document/document.ts';
+
+/** What ends a name behind the name of a case, as people write it. */
+const ENDING = /(?:[._-]?requests?)?\.(yaml|yml|json)$/i;
+/** Files that are read to see what they hold; a folder may have many that are none of ours. */
+const MAX_READ = 50;
+
+/** Files in the folder of cases that hold a request and do not have the name of one, so that no test runs them. */
+export async function findMisnamed(files: readonly string[]): Promise<readonly Diagnostic[]> {
+  const asked = files.filter(
+    (file) => ENDING.test(file) && !/\.(?:request\.(?:yaml|yml|json)|expected\.yaml)$/.test(file),
+  );
+  const found = await Promise.all(asked.slice(0, MAX_READ).map(describeMisnamed));
+  return found.filter((each) => each !== undefined);
+}
+
+async function describeMisnamed(file: string): Promise<Diagnostic | undefined> {
+  const { document } = await readDocument(file);
+  if (document === undefined || Array.isArray(document.root.value)) return undefined;
+  if (documentKind(document.root.value) !== 'request file') return undefined;
+  const name = basename(file).replace(ENDING, '.request.$1');
+  return {
+    severity: 'warning',
+    code: 'CASE_PASSED_OVER',
+    message: `${basename(file)} holds a request, and is not read as a case: the name of a request file ends in .request.yaml or .request.json`,
+    at: { source: { file: displayName(file), text: '' }, start: 0, end: 0 },
+    hint: `rename it: ${name}`,
+  };
+}
+
+const KEYS = ['path', 'headers', 'query', 'body', 'bodyFile', 'now', 'deliveries'];
+
+const REQUEST_FORM = 'a request file has path: NAME (the hook name), headers, and body or bodyFile';
+
+/** A file that evidently holds something else than a request. */
+export function findForeign(root: LocatedValue, file: string): Diagnostic | undefined {
+  const { value } = root;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const kind = documentKind(value);
+  if (kind === 'request file') return undefined;
+  const hasOwnKeys = KEYS.some((key) => Object.hasOwn(value, key));
+  if (kind === undefined && (hasOwnKeys || Array.isArray(value))) return undefined;
+  const at = root.place([]);
+  const line = at.source.text.indexOf('\n', at.start);
+  return {
+    severity: 'error',
+    code: 'NOT_A_REQUEST',
+    message:
+      kind === undefined
+        ? 'this is no request file: it has none of its keys, so it is most likely the body of a request alone'
+        : `this is ${kind === 'expectation' ? 'an' : 'a'} ${kind}, and a request file is expected here`,
+    at: { ...at, end: line === -1 ? at.end : Math.min(at.end, line) },
+    hint:
+      kind === undefined
+        ? `${REQUEST_FORM}: write {"path": "NAME", "bodyFile": "${basename(file)}"} into a file NAME.request.json beside it, and name that one`
+        : `name a request file: ${REQUEST_FORM}`,
+  };
+}
