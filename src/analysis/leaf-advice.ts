@@ -3,13 +3,19 @@
  * sentence that is surest. It is made of the rule as written and of what its variables found.
  */
 import type { Place } from '../document/document.ts';
-import type { Evaluation } from '../hook/hook.ts';
+import { leavesBelow, type Evaluation } from '../hook/hook.ts';
 import type { JsonValue } from '../json.ts';
 import { compileReader, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseOnElements, elementRule, elementsOf, readElement } from './element-advice.ts';
 import { adviseOnEquality, adviseOnIn, adviseOnTruth, isEqualityOperator } from './equality-advice.ts';
-import { adviseOnBrackets, adviseOnDefault, adviseOnParent } from './missing-advice.ts';
+import {
+  adviseOnBrackets,
+  adviseOnDefault,
+  adviseOnListWithin,
+  adviseOnParent,
+  endsAtNull,
+} from './missing-advice.ts';
 import { isNearPath } from './near-paths.ts';
 import { adviseOnOrder, isOrder } from './order-advice.ts';
 import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
@@ -35,7 +41,7 @@ export function adviseOnFailed(
   const advice = new Map<Place, readonly string[]>();
   for (const { failed, nodes = [] } of considered) {
     if (failed?.part !== 'when') continue;
-    const lines = leavesBelow(failed.node, nodes).flatMap((leaf) => linesFor(leaf, { read, instead }));
+    const lines = failedLeaves(failed.node, nodes).flatMap((leaf) => linesFor(leaf, { read, instead }));
     if (lines.length > 0) advice.set(failed.node.at, [...new Set(lines)]);
   }
   return advice;
@@ -48,16 +54,9 @@ interface Leaf {
 }
 
 /** The leaf that failed, or those of the connective that did. */
-function leavesBelow(failed: ConditionTrace, nodes: readonly ConditionTrace[]): readonly Leaf[] {
-  if (failed.leaf) return [{ node: failed, negated: false }];
-  const from = nodes.findIndex(({ at }) => at === failed.at);
-  const behind = nodes.slice(from + 1);
-  const end = behind.findIndex(({ depth }) => depth <= failed.depth);
-  const isNegation = takeApart(failed.rule)?.operator === '!';
-  return (end === -1 ? behind : behind.slice(0, end))
-    .filter(({ leaf }) => leaf)
-    .slice(0, MAX_LEAVES)
-    .map((node) => ({ node, negated: isNegation }));
+function failedLeaves(failed: ConditionTrace, nodes: readonly ConditionTrace[]): readonly Leaf[] {
+  const negated = !failed.leaf && takeApart(failed.rule)?.operator === '!';
+  return leavesBelow(failed, nodes).map((node) => ({ node, negated }));
 }
 
 interface Known {
@@ -71,10 +70,13 @@ function linesFor({ node, negated }: Leaf, { read, instead }: Known): readonly s
     const wrong = result === 'true' && !negated ? undefined : adviseOnRule(rule, read);
     return wrong === undefined ? [] : [wrong];
   }
-  const sure = adviseOnBrackets(missing, read) ?? adviseOnRule(rule, read);
+  const sure =
+    adviseOnBrackets(missing, read) ??
+    adviseOnRule(rule, read) ??
+    (elementRule(rule, read) === undefined ? adviseOnListWithin(missing, rule, read) : undefined);
   if (sure !== undefined) return [sure];
   const byDefault = adviseOnDefault({ missing, rule, negated });
-  const near = instead.get(missing);
+  const near = endsAtNull(missing, read) ? undefined : instead.get(missing);
   if (byDefault === undefined) {
     const parent = near === undefined ? adviseOnParent(missing, read) : undefined;
     return parent === undefined ? [] : [parent];

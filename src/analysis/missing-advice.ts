@@ -94,3 +94,42 @@ function namesOf(value: object): string {
   if (names.length === 0) return '';
   return `; it has ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`;
 }
+
+/** A path that goes on within a list: the rule for its elements, as far as one of them has what is asked for. */
+export function adviseOnListWithin(missing: string, rule: JsonValue, read: ReadVariable): string | undefined {
+  const parts = takeApart(rule);
+  const keys = missing.split('.');
+  const end = keys.findIndex((_, index) => index > 0 && Array.isArray(read(keys.slice(0, index).join('.'))));
+  if (parts === undefined || end === -1 || /^(?:\d+|length)$/.test(keys[end] ?? '')) return undefined;
+  const [list, rest] = [keys.slice(0, end).join('.'), keys.slice(end)];
+  const elements = read(list) as readonly JsonValue[];
+  if (!elements.slice(0, MAX_ELEMENTS).some((element) => hasKeys(element, rest))) return undefined;
+  const { operator, operands } = parts;
+  const own = operands.map((operand) =>
+    variableName(operand) === missing ? variable(rest.join('.')) : operand,
+  );
+  // Names of a list are asked for one by one.
+  const isNames = operator === 'in' && variableName(operands[1]) === missing;
+  const inner: JsonValue = isNames ? { '===': own.toReversed() } : { [operator]: own };
+  const isNone = operator === '!==' || operator === '!=';
+  const asked = isNone ? { [operator.replace('!', '=')]: own } : inner;
+  return `${list} is a list: to ask each of its elements write ${ruleText(isNone ? 'none' : 'some', [variable(list), asked])}`;
+}
+
+/** Elements of a list that are looked at. */
+const MAX_ELEMENTS = 50;
+
+function hasKeys(value: JsonValue, keys: readonly string[]): boolean {
+  let current: JsonValue | undefined = value;
+  for (const key of keys) {
+    if (!isJsonObject(current) || !Object.hasOwn(current, key)) return false;
+    current = current[key];
+  }
+  return true;
+}
+
+/** Whether the path ends at a null: something that is not set, and no other name for it. */
+export function endsAtNull(missing: string, read: ReadVariable): boolean {
+  const keys = missing.split('.');
+  return keys.some((_, index) => index > 0 && read(keys.slice(0, index).join('.')) === null);
+}

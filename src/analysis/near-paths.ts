@@ -28,6 +28,7 @@ export function suggestPath(missing: string, request: HookRequest): string | und
 function elsewhere(keys: readonly string[], payload: JsonValue, prefix: string): string | undefined {
   const found = findElsewhere(keys, payload, prefix);
   const [first = ''] = keys;
+  if (meetsNull(keys, payload)) return undefined;
   const isOther =
     found !== undefined &&
     isJsonObject(payload) &&
@@ -36,6 +37,16 @@ function elsewhere(keys: readonly string[], payload: JsonValue, prefix: string):
     !found.startsWith(`${prefix}${first}.`) &&
     !found.endsWith(keys.slice(-2).join('.'));
   return isOther ? undefined : found;
+}
+
+/** Whether something on the way is null: it is not set, and nothing else is meant. */
+function meetsNull(keys: readonly string[], payload: JsonValue): boolean {
+  let value: JsonValue | undefined = payload;
+  for (const key of keys.slice(0, -1)) {
+    value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+    if (value === null) return true;
+  }
+  return false;
 }
 
 /** Whether a suggestion has the last names of a path, or is spelt nearly so; else it merely ends in the same name. */

@@ -46,10 +46,11 @@ function howContained(found: JsonValue, expected: JsonValue): string | undefined
     return `a list of objects was sent, and ${kindOf(expected)} is never in it: ask its elements with "some"`;
   if (kindOf(found) === 'an object') return 'an object was sent: name one of its fields';
   if (isList || !Array.isArray(expected) || typeof found !== 'string') return undefined;
-  const isCase = (expected as readonly JsonValue[]).some(
-    (one) => typeof one === 'string' && one.toLowerCase() === found.toLowerCase(),
-  );
-  return isCase ? 'what was sent differs from one of them only in upper and lower case' : undefined;
+  for (const one of expected as readonly JsonValue[]) {
+    const how = typeof one === 'string' && one !== found ? textsDiffer(found, one) : undefined;
+    if (how !== undefined) return `of ${JSON.stringify(one)}: ${how}`;
+  }
+  return undefined;
 }
 
 /** Longer texts are not compared. */
@@ -63,6 +64,8 @@ function textsDiffer(found: string, expected: string): string | undefined {
   const plain = (text: string): string => text.replaceAll(/[^a-z0-9]/g, '');
   if (plain(a) !== '' && plain(a) === plain(b)) return 'what was sent is the same but for its punctuation';
   if (b.length >= 3 && a.startsWith(b)) return 'what was sent begins with it and goes on';
+  if (b.length >= 3 && a.endsWith(b) && /[^a-z0-9]$/.test(a.slice(0, -b.length)))
+    return 'what was sent ends with it, and begins with more: compare the whole text';
   if (a.length >= 3 && b.startsWith(a)) return 'what was sent is the beginning of it';
   return undefined;
 }

@@ -1,6 +1,7 @@
 import { didYouMean, formatPlace } from '../document/document.ts';
 import type { ConditionTrace, ConsideredMapping } from '../mapping/mapping.ts';
 import type { JsonValue } from '../request.ts';
+import { leavesBelow } from './condition-leaves.ts';
 import { howDifferent, operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { line, type Paint, value } from './format-lines.ts';
@@ -112,7 +113,7 @@ export function nearestMiss(considered: readonly ConsideredMapping[]): string | 
 }
 
 function missLines(
-  { mapping, failed }: ConsideredMapping,
+  { mapping, failed, nodes = [] }: ConsideredMapping,
   advice: EvaluationAdvice | undefined,
   paint: Paint,
 ): string[] {
@@ -122,7 +123,12 @@ function missLines(
     const at = failed.at === undefined ? '' : `  ${paint('cyan', formatPlace(failed.at))}`;
     return [head, `      ${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}${at}`];
   }
-  return [head, ...whenLines(failed.node, advice, paint)];
+  const parts = leavesBelow(failed.node, nodes);
+  return [
+    head,
+    ...whenLines(failed.node, advice, paint),
+    ...(parts.length < 2 ? [] : parts.map((part) => `        ${line(part.expression)} ${whyOf(part)}`)),
+  ];
 }
 
 /** The leaf of a condition that failed, and what may have been meant. */
