@@ -8,6 +8,7 @@ import {
   type SenderVerdict,
   type Verifier,
 } from '../verify/verify.ts';
+import { networksOf } from './addresses.ts';
 import { type Authentication, authenticate, isSecret } from './authenticate.ts';
 import { diagnoseToken, type TokenRequest } from './diagnose-token.ts';
 import type { Exchange } from './exchange.ts';
@@ -308,6 +309,7 @@ export async function refuse(
     const detail = 'too many requests that did not prove where they come from';
     return { ...common, error: new HookError('too_many_failures', detail, { retryAfterSeconds }) };
   }
-  const diagnosis = context.diagnoses.take(exchange.receivedAt) ? findDiagnosis?.() : undefined;
+  const who = `${networksOf(address).own} ${exchange.target?.path ?? ''}`;
+  const diagnosis = context.diagnoses.takeFor(who, exchange.receivedAt) ? findDiagnosis?.() : undefined;
   return { ...common, error: unauthorized(exchange), ...(diagnosis === undefined ? {} : { diagnosis }) };
 }

@@ -196,6 +196,12 @@ describe('the doctor at the refusal', () => {
     );
     for (let i = 0; i < 8; i += 1) await post(server, { headers: github('other') });
     expect(server.strangers.filter(({ refusal }) => refusal !== undefined)).toHaveLength(5);
+    // A burst at one path leaves something for another one, and all of them have ten.
+    await send(server, '/hooks/other', { headers: github('other'), body: BODY });
+    expect(server.strangers.at(-1)?.refusal).toBeDefined();
+    for (let i = 0; i < 8; i += 1)
+      await send(server, `/hooks/another-${i}`, { headers: github('other'), body: BODY });
+    expect(server.strangers.filter(({ refusal }) => refusal !== undefined)).toHaveLength(10);
     const limited = await start(
       { verify: verifying({ scheme: 'github' }) },
       { hooks: { authFailuresPerMinute: 1 } },
