@@ -197,9 +197,9 @@ export class ConnectionTable {
   cutOff({ socket, open, latest }: Connection): void {
     const isCrowded = this.#now() - this.#crowdedAt < CROWDED_MS;
     if (!isCrowded || open > 1 || this.#entries.get(socket)?.isStranger !== true) return;
-    // Else node ends the request with an error, and writes down its stack.
-    latest?.req.destroy();
     socket.destroy();
+    // Before the socket, node would make an error with its stack; without it, it would tell the request of one.
+    latest?.req.destroy();
   }
 
   /** Closes strangers that have had their answer and rest; to be called now and then. */
