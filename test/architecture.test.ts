@@ -214,6 +214,7 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
   return edges;
 }
 
+const MAX_LINES = 350;
 const fileOf = (file: string): string => relative(SOURCE, file);
 
 describe('the house', () => {
@@ -256,6 +257,16 @@ describe('the house', () => {
   test('no two files have the same name: an editor and a stack trace show the name alone', () => {
     const names = Map.groupBy(globSync('**/*.ts', { cwd: SOURCE }), (name) => basename(name));
     expect([...names.values()].filter((files) => files.length > 1)).toEqual([]);
+  });
+
+  test('no file is longer than a reader keeps in mind', () => {
+    const files = globSync('**/*.{ts,tsx}', { cwd: SOURCE });
+    expect(files.length).toBeGreaterThan(0);
+    const lengths = files.map((name) => ({
+      name,
+      lines: readFileSync(join(SOURCE, name), 'utf8').split('\n').length - 1,
+    }));
+    expect(lengths.filter(({ lines }) => lines > MAX_LINES)).toEqual([]);
   });
 });
 
