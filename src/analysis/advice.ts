@@ -139,9 +139,14 @@ function outerValues({ mapping, trace }: Evaluation, { payload }: HookRequest): 
 }
 
 function firstOf(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {
+  const value = valueAt(payload, keys);
+  return Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
+}
+
+function valueAt(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {
   let value: JsonValue | undefined = payload;
   for (const key of keys) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  return Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
+  return value;
 }
 
 function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest): string | undefined {
@@ -156,8 +161,23 @@ function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest)
     return `${name.slice('item.'.length)} in the elements of ${list}: add forEach: ${list}`;
   const element = mapping?.forEach === undefined ? undefined : elementOf(name, mapping.forEach.keys, request);
   const helper = isEmptyHere ? loneHelper(name) : undefined;
-  const near = element ?? helper ?? suggestPath(name, request) ?? suggestInLists(name, request);
+  const path = suggestPath(name, request);
+  const near =
+    element ?? helper ?? (isEmptyHere ? joined(name, path, request) : path) ?? suggestInLists(name, request);
   return near ?? (isEmptyHere ? presentTime(name) : undefined);
+}
+
+/** A field of the elements of a list, which a template can print of all of them. */
+function joined(name: string, near: string | undefined, { payload }: HookRequest): string | undefined {
+  const keys = name.replace(/^payload\./, '').split('.');
+  const field = keys.at(-1) ?? '';
+  const list = valueAt(payload, keys.slice(0, -1));
+  const elements = Array.isArray(list) ? (list as readonly JsonValue[]) : [];
+  const having = elements
+    .slice(0, MAX_NAMED)
+    .filter((each) => isJsonObject(each) && Object.hasOwn(each, field));
+  if (near === undefined || having.length < 2) return near;
+  return `${near}; for all of them write {{join ${name.slice(0, -field.length - 1)} ", " "${field}"}}`;
 }
 
 function elementOf(name: string, keys: readonly string[], { payload }: HookRequest): string | undefined {

@@ -18,7 +18,7 @@ export interface DecisionAdvice {
 
 /** Words of our own suggestions. */
 const OWN_WORDS =
-  'item payload headers query it in the elements of add forEach outside block where a path begins at element write root';
+  'item payload headers query it in the elements of add forEach outside block where a path begins at element write root for all them join';
 
 /**
  * Advises on requests that are not kept: names of fields belong to the sender, so one is told only where the operator's

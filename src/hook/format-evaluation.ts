@@ -7,7 +7,8 @@ import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines } from './format-actions.ts';
 import { consideredLines } from './format-considered.ts';
 import { cut, indent, line, type Paint } from './format-lines.ts';
-import { emptyConsequences, remedyOf, RETURNED_NOTHING, transformRemedy } from './refusal-remedy.ts';
+import { emptyConsequences, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
+import { transformRemedy } from './transform-remedy.ts';
 
 /** How an evaluation is printed. */
 export interface ExplainOptions {

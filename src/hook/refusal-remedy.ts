@@ -1,5 +1,4 @@
 import type { HookErrorCode } from '../errors.ts';
-import type { TransformTrace } from './evaluation.ts';
 
 const LATER = 'nothing was accepted, and most senders send again by themselves';
 
@@ -65,23 +64,6 @@ const OF_ANY: Partial<Readonly<Record<HookErrorCode, string>>> = { ...BEFORE_MAP
 /** What to change; undefined where the detail says all there is to say. `isMapped`: a mapping was chosen for it. */
 export function remedyOf(code: string | undefined, isMapped: boolean): string | undefined {
   return code === undefined ? undefined : (isMapped ? OF_MAPPING : OF_ANY)[code as HookErrorCode];
-}
-
-/** Of a transform that failed, by what it did: a key of the mapping in its result, or the hands of a web framework. */
-export function transformRemedy(trace: TransformTrace | undefined): string | undefined {
-  if (trace === undefined) return undefined;
-  const { mappingKey, reply } = trace;
-  if (mappingKey !== undefined) {
-    return `take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
-  }
-  const isWeb =
-    reply.kind === 'failed' &&
-    /reading '(?:json|send|sendStatus|status|end|write|setHeader)'|\b(?:res|response)\b|\.(?:json|send|status) is not/.test(
-      reply.message,
-    );
-  return isWeb
-    ? 'a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }'
-    : undefined;
 }
 
 /** Of a transform whose call gave undefined: the mapping stays as it is written. */

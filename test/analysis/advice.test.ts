@@ -121,6 +121,19 @@ describe('what rendered empty', () => {
     expect(told.instead.get('date')).toBe(advice.instead.get('date'));
   });
 
+  test('a field of the elements of a list is printed of one, or of all', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "x {{pr.labels.name}} {{pr.labels.size}}"}',
+      {
+        pr: { labels: [{ name: 'a' }, { name: 'b', size: 5 }] },
+      },
+    );
+    expect(advice.instead.get('pr.labels.name')).toBe(
+      'pr.labels.0.name; for all of them write {{join pr.labels ", " "name"}}',
+    );
+    expect(advice.instead.get('pr.labels.size')).toBe('pr.labels.1.size');
+  });
+
   test('a body that is a list is told of only where that explains something', () => {
     const list = [{ id: 1 }];
     const said = (template: string): readonly string[] =>

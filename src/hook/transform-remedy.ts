@@ -1,0 +1,81 @@
+import { isJsonObject, parseJson, type JsonValue } from '../json.ts';
+import type { TransformTrace } from './evaluation.ts';
+
+/**
+ * Of a transform that failed, by what it did: a key of the mapping in its result, the hands of a web framework, or a
+ * slip that the words of its error and the body together tell.
+ */
+export function transformRemedy(trace: TransformTrace | undefined): string | undefined {
+  if (trace === undefined) return undefined;
+  const { mappingKey, reply, call } = trace;
+  if (mappingKey !== undefined) {
+    return `take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
+  }
+  if (reply.kind !== 'failed') return undefined;
+  const { message } = reply;
+  if (WEB.test(message))
+    return 'a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }';
+  const slip = slipIn(message, call.json);
+  return slip === undefined ? undefined : `${slip}; then run this request through it with sluice replay`;
+}
+
+/** What the words of an error tell, beside the body. */
+function slipIn(message: string, input: string): string | undefined {
+  if (/\[object Object\]"? is not valid JSON/.test(message))
+    return 'the body is parsed already: take payload itself, without JSON.parse';
+  if (/Invalid time value/.test(message))
+    return 'new Date got what is no time, or nothing: look at the field that it gets; a number of seconds needs * 1000';
+  return readRemedy(message, parseJson(input));
+}
+
+const WEB =
+  /reading '(?:json|send|sendStatus|status|end|write|setHeader)'|\b(?:res|response)\b|\.(?:json|send|status) is not/;
+
+/** Where the input has what was read in vain. */
+function readRemedy(message: string, input: JsonValue): string | undefined {
+  const [, missing] =
+    /^Cannot read properties of (?:undefined|null) \(reading '([\w$]+)'\)/.exec(message) ?? [];
+  if (missing !== undefined) {
+    const [path, ...more] = pathsTo(input, missing);
+    return path === undefined || more.length > 0 ? undefined : `this request has ${missing} in ${path}`;
+  }
+  const [, name = '', method] =
+    /^([\w$.]+)\.(map|filter|forEach|find|some|every|reduce|flatMap|slice|join) is not a function/.exec(
+      message,
+    ) ?? [];
+  const value = method === undefined ? undefined : valueAt(input, name);
+  if (!isJsonObject(value)) return undefined;
+  const lists = Object.entries(value).filter(([, each]) => Array.isArray(each));
+  const within = lists.map(([key]) => `${name}.${key}`.slice(0, 100)).slice(0, 3);
+  return `${name} is an object, and no list, in this request${within.length === 0 ? '' : `; a list is ${within.join(' or ')}`}`;
+}
+
+/** Values of the input looked at. */
+const MAX_LOOKED_AT = 2_000;
+
+/** The paths that end in a name, those through lists left out; the nearest first. */
+function pathsTo(input: JsonValue, name: string): readonly string[] {
+  const waiting: { readonly path: string; readonly value: JsonValue }[] = [{ path: '', value: input }];
+  const found: string[] = [];
+  for (
+    let next = waiting.shift(), seen = 0;
+    next !== undefined && seen < MAX_LOOKED_AT;
+    next = waiting.shift()
+  ) {
+    seen += 1;
+    if (!isJsonObject(next.value)) continue;
+    for (const [key, value] of Object.entries(next.value)) {
+      const path = next.path === '' ? key : `${next.path}.${key}`;
+      if (key === name) found.push(path);
+      waiting.push({ path, value });
+    }
+  }
+  return found;
+}
+
+function valueAt(input: JsonValue, path: string): JsonValue | undefined {
+  let value: JsonValue | undefined = input;
+  for (const key of path.split('.'))
+    value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return value;
+}

@@ -1,0 +1,49 @@
+/** What explain advises where a transform threw: the words of the error, and what the body has. */
+import { expect, test } from 'vitest';
+import { formatEvaluation } from '../../src/hook/hook.ts';
+import type { JsonValue } from '../../src/json.ts';
+import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
+
+const settings = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.ts}]' });
+
+function remedyOf(message: string, payload: JsonValue): string {
+  const { evaluation } = evaluateHook({ payload }, settings, {
+    answer: () => ({
+      kind: 'failed',
+      failure: 'user-error',
+      name: 'TypeError',
+      message,
+      tookMs: 1,
+      logs: [],
+      logsDropped: 0,
+    }),
+  });
+  return /remedy: (.*)/.exec(formatEvaluation(evaluation))?.[1] ?? '';
+}
+
+const ORDER = { data: { order: { total: 5, lines: [1] } }, id: 1 };
+const USUAL = 'correct the transform: it gets one argument';
+
+test.each([
+  [
+    "Cannot read properties of undefined (reading 'total')",
+    'this request has total in payload.data.order.total',
+  ],
+  ["Cannot read properties of null (reading 'nothing')", USUAL],
+  [
+    'payload.data.order.map is not a function',
+    'payload.data.order is an object, and no list, in this request; a list is payload.data.order.lines',
+  ],
+  ['payload.id.map is not a function', USUAL],
+  ['"[object Object]" is not valid JSON', 'the body is parsed already'],
+  ['Invalid time value', 'new Date got what is no time'],
+  ["Cannot read properties of undefined (reading 'json')", 'a transform is no handler of a web framework'],
+])('%s', (message, text) => {
+  expect(remedyOf(message, ORDER)).toContain(text);
+});
+
+test('a name that stands in two places is told of none', () => {
+  expect(
+    remedyOf("Cannot read properties of undefined (reading 'id')", { a: { id: 1 }, b: { id: 2 } }),
+  ).toContain(USUAL);
+});
