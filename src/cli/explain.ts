@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../config/config.ts';
 import {
   explainRequest,
   explanationToJson,
+  keyNotes,
   settingNotes,
   storedToJson,
   type ExplanationJson,
@@ -66,8 +67,11 @@ export async function explainStored(cli: Cli, id: string, flags: JsonFlags): Pro
   }
 }
 
+/** What the store knows, with requests of the same path that were kept before it. */
+type FoundRequest = StoredRequest & { readonly waits: QueueWaits; readonly earlier: readonly KeptRequest[] };
+
 interface Found {
-  readonly stored: StoredRequest & { readonly waits: QueueWaits };
+  readonly stored: FoundRequest;
   readonly config: LoadedConfig;
   readonly bench: LateWorkbench;
 }
@@ -102,7 +106,10 @@ async function printPage(cli: Cli, found: Found): Promise<void> {
     explainKept(cli, { explained, judged });
   }
   print(storedWork(cli, found));
-  const notes = await storedSettings(bench, stored);
+  const notes = [
+    ...(await storedSettings(bench, stored)),
+    ...(await storedKeys(bench, request, stored.earlier)),
+  ];
   print(noteOnSettings(notes.filter(({ setting }) => request === undefined || !TOLD_BEFORE.has(setting))));
 }
 
@@ -131,6 +138,33 @@ async function storedSettings(bench: LateWorkbench, stored: StoredRequest): Prom
   return settingNotes({ config, table, stored });
 }
 
+/** Kept requests that are looked through for one that should have met this one. */
+const MAX_KEPT_LOOKED_AT = 20;
+
+/** Keys that are another for this request than for one before it; the nearest that tells something. */
+async function storedKeys(
+  bench: LateWorkbench,
+  request: HookRequest | undefined,
+  earlier: readonly KeptRequest[],
+): Promise<readonly SettingNote[]> {
+  const workbench = request === undefined ? undefined : await bench.openQuietly();
+  if (workbench === undefined || request === undefined) return [];
+  const judge = async (of: HookRequest): Promise<Parameters<typeof keyNotes>[0]> => ({
+    request: of,
+    evaluation: await workbench.generation.evaluate(of, 'full'),
+  });
+  const now = await judge(request);
+  for (const kept of earlier) {
+    const { request: before } = keptParts(kept);
+    if (before.id === request.id || before.path !== request.path) continue;
+    // The nearest first; most have none before them.
+    // oxlint-disable-next-line no-await-in-loop
+    const notes = keyNotes(now, await judge(before));
+    if (notes.length > 0) return notes;
+  }
+  return [];
+}
+
 /** Settings whose part in a kept request is told with the request. */
 const TOLD_BEFORE: ReadonlySet<string> = new Set([
   'match.source',
@@ -153,14 +187,15 @@ function keptParts(kept: KeptRequest): {
   return { request, judged };
 }
 
-async function findStored(
-  { settings }: LoadedConfig,
-  id: string,
-): Promise<(StoredRequest & { readonly waits: QueueWaits }) | undefined> {
+async function findStored({ settings }: LoadedConfig, id: string): Promise<FoundRequest | undefined> {
   const storage = await openStorage(settings.storage.url, { mode: 'attached' });
   try {
     const stored = await findStoredRequest(storage, id);
-    return stored && { ...stored, waits: await findWaits(storage, Date.now()) };
+    if (stored === undefined) return undefined;
+    const { kept } = stored;
+    const others = kept === undefined ? [] : await storage.listKeptRequests(MAX_KEPT_LOOKED_AT);
+    const earlier = others.filter(({ receivedAt }) => receivedAt <= (kept?.receivedAt ?? 0));
+    return { ...stored, waits: await findWaits(storage, Date.now()), earlier };
   } finally {
     await storage.close();
   }

@@ -11,7 +11,7 @@ import { isJsonObject } from '../json.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { StoredRequest } from '../storage/storage.ts';
-import { challengeNote, environmentNote } from './setting-words.ts';
+import { challengeNote, environmentNote, shellNote } from './setting-words.ts';
 
 /** One setting, and what it did. */
 export interface SettingNote {
@@ -80,7 +80,9 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   debounce: gathered,
   'gateway.heartbeat.everySeconds': noTurn,
   'hooks.defaults.deliver': notDelivered,
+  argv: withoutShell,
   passEnv: keptFromCommand,
+  'agents.defaults.model': keptFromAgent,
 };
 
 /** `source` of the body decides, and the body has none: another value may well be meant for another mapping. */
@@ -203,13 +205,54 @@ function notDelivered({ config, mapping, evaluated, stored }: Facts): Told | und
 /** Of a command that ended with an error, and gets little of the service's environment. */
 function keptFromCommand({ config, stored }: Facts): Told | undefined {
   const { gateway } = config.settings;
+  const run = stored?.runs.find(({ run: one }) => one.lastError?.code.startsWith('exit_') === true)?.run;
+  const failed = run?.action;
+  if (failed?.kind !== 'agent') return undefined;
+  const name = failed.runner ?? gateway.runner;
+  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  if (runner?.kind !== 'command' || shellNote(runner) !== undefined || runner.passEnv.length > 0)
+    return undefined;
+  const at =
+    placeIfWritten(config.root, ['gateway', 'runners', name]) ??
+    placeIfWritten(config.root, ['gateway', 'runner']);
+  const text = environmentNote(runner, run?.lastError?.message ?? '');
+  return text === undefined ? undefined : { at, text };
+}
+
+/** Of a command that ended with an error, and has words of a shell. */
+function withoutShell({ config, stored }: Facts): Told | undefined {
+  const { gateway } = config.settings;
   const failed = stored?.runs.find(({ run }) => run.lastError?.code.startsWith('exit_') === true)?.run.action;
   if (failed?.kind !== 'agent') return undefined;
   const name = failed.runner ?? gateway.runner;
   const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
-  if (runner?.kind !== 'command' || runner.passEnv.length > 0) return undefined;
-  const at =
-    placeIfWritten(config.root, ['gateway', 'runners', name]) ??
-    placeIfWritten(config.root, ['gateway', 'runner']);
-  return { at, text: environmentNote(runner) };
+  const text = runner?.kind === 'command' ? shellNote(runner) : undefined;
+  if (text === undefined) return undefined;
+  const path = ['gateway', 'runners', name];
+  return {
+    at:
+      placeIfWritten(config.root, [...path, 'argv']) ??
+      placeIfWritten(config.root, ['gateway', 'runner', 'argv']),
+    text,
+  };
+}
+
+/** The default model of all, which a coding agent does not get. */
+function keptFromAgent({ config, mapping, evaluated, stored }: Facts): Told | undefined {
+  const { agents, gateway } = config.settings;
+  const model = agents.defaults.model;
+  if (mapping?.action !== 'agent' || mapping.model !== undefined || model === undefined) return undefined;
+  const outcome = evaluated?.evaluation.outcome;
+  if (stored === undefined ? outcome?.kind !== 'accepted' : stored.runs.length === 0) return undefined;
+  const name = mapping.runner ?? gateway.runner;
+  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  if (runner?.kind !== 'agent' || runner.model !== undefined) return undefined;
+  const key =
+    placeIfWritten(config.root, ['gateway', 'runners', name]) === undefined
+      ? 'gateway.runner'
+      : `gateway.runners.${name}`;
+  return {
+    at: placeIfWritten(config.root, ['agents', 'defaults', 'model']),
+    text: `${model} does not reach the coding agent ${runner.agent}, which uses the model of its own settings: write model: ${model} at ${key}, or in the mapping`,
+  };
 }

@@ -23,11 +23,25 @@ type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' }>;
 const GIVEN =
   /^(?:PATH|HOME|USER|SHELL|LANG|LC_\w+|TZ|TMPDIR|PWD|OLDPWD|IFS|PS\d|SLUICE_\w+|TRACEPARENT|TRACESTATE)$/;
 
-/** What a command gets of the environment, and how it gets more. */
-export function environmentNote({ argv, env }: CommandRunner): string {
+/** A pipe, a list or a redirection as a word of its own, in a command that is started without a shell. */
+export function shellNote({ argv }: CommandRunner): string | undefined {
+  if (argv.includes('-c')) return undefined;
+  const word = argv.slice(1).find((each) => /^(?:\|\|?|&&?|;|\d?>>?|\d?>&\d|<)$/.test(each));
+  return word === undefined
+    ? undefined
+    : `the command is started without a shell, so "${word}" and what follows it were arguments of ${argv[0] ?? ''}. Write argv: ["sh", "-c", "…"]; "sluice check" prints the whole line`;
+}
+
+/** Words of an error about a variable, a key or a login that is missing. */
+const ABOUT_ENVIRONMENT =
+  /\b(?:env(?:ironment)?|variable|unset|unbound|api[ _-]?key|token|credentials?|log(?:ged)? ?in|unauthori[sz]ed|40[13])\b/i;
+
+/** What a command gets of the environment, and how it gets more; undefined where nothing says that it lacked any. */
+export function environmentNote({ argv, env }: CommandRunner, error: string): string | undefined {
   const words = argv.join('\n');
   const read = [...words.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name);
   const missing = [...new Set(read)].filter((name) => !GIVEN.test(name) && !Object.hasOwn(env, name));
+  if (missing.length === 0 && !ABOUT_ENVIRONMENT.test(error)) return undefined;
   const which =
     missing.length === 0
       ? 'If it needs another one, name it: passEnv: [NAME]'

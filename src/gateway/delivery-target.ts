@@ -32,6 +32,8 @@ export function resolveTarget(
   if (configured.length === 0) return { kind: 'no-channel' };
   const main = last ?? mainTarget(settings);
   const channel = wanted.channel === LAST_CHANNEL ? lastChannel(main, configured) : wanted.channel;
+  if (!configured.includes(channel) && wanted.channel === LAST_CHANNEL && main === undefined)
+    return problem('not_configured', undecided(configured));
   if (!configured.includes(channel))
     return problem('not_configured', `channel ${channel} has no settings: add channels.${channel}`);
   const to = wanted.to ?? recipientOn(channel, main) ?? defaultRecipient(channel, settings);
@@ -44,6 +46,13 @@ export function resolveTarget(
 
 function problem(code: 'not_configured' | 'no_recipient', message: string): ResolvedTarget {
   return { kind: 'problem', code, message };
+}
+
+/** `last` leads nowhere, and the channel that stands in is none of those that are set up. */
+function undecided(configured: readonly string[]): string {
+  const [first = '', ...others] = configured;
+  const or = others.length === 0 ? '' : ` (or ${others.join(', ')})`;
+  return `the channel "last" leads nowhere: the main session has used no channel yet, and gateway.main names none; write channel: ${first}${or} in the mapping, or set gateway.main: {channel: ${first}}`;
 }
 
 function lastChannel(main: DeliveryTarget | undefined, configured: readonly string[]): string {

@@ -10,6 +10,7 @@ import { channelProblems, isReference, recipientProblem, type ChannelCatalog } f
 import { commandProblems, isWithin, modelProblems } from '../runners/runners.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import { describeSettings } from './channel-settings.ts';
+import { findDefaultProblems } from './default-findings.ts';
 
 type Place = NonNullable<Diagnostic['at']>;
 
@@ -28,6 +29,7 @@ export function findGatewayProblems(
     ...findFolderProblems(config),
     ...findSilentMappings(config, mappings),
     ...findWaitingMappings(config, mappings),
+    ...findDefaultProblems(config, mappings),
   ];
 }
 

@@ -7,6 +7,7 @@ import {
   thinkingLevel,
 } from '../action.ts';
 import { didYouMean, longerWord, type Path, type Place, type TextEdit } from '../document/document.ts';
+import { holdsReference } from './check-references.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { quote, type Finding, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -25,7 +26,7 @@ function replacing(from: string, to: string | undefined): Pick<Finding, 'replace
 /** The id a literal channel stands for; undefined for `last`, a blank one, or an unknown one, which is a finding. */
 export function checkChannel({ reporter, options }: Checked, path: Path, written = ''): string | undefined {
   const name = written.trim().toLowerCase();
-  if (name === '' || name === LAST_CHANNEL) return undefined;
+  if (name === '' || name === LAST_CHANNEL || holdsReference(written)) return undefined;
   const id = Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
   const known = new Set([...CHANNEL_IDS, ...(options.channels ?? [])]);
   if (known.has(id)) return id;
@@ -67,7 +68,7 @@ export function checkRecipient(
     options,
   }: { readonly channel: string; readonly to: string; readonly options: CompileOptions },
 ): void {
-  const problem = to === '' ? undefined : options.recipientProblem?.(channel, to);
+  const problem = to === '' || holdsReference(to) ? undefined : options.recipientProblem?.(channel, to);
   if (problem === undefined) return;
   reporter.report(path, {
     code: 'INVALID_RECIPIENT',
@@ -80,7 +81,7 @@ export function checkRecipient(
 export function checkModel({ reporter, options }: Checked, name: string): void {
   const { models, aliases = {} } = options;
   const resolved = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
-  if (name === '' || models === undefined || models.includes(resolved)) return;
+  if (name === '' || models === undefined || models.includes(resolved) || holdsReference(name)) return;
   const usable = Object.entries(aliases).filter(([, model]) => models.includes(model));
   const near = didYouMean(name, [...models, ...usable.map(([alias]) => alias)]);
   reporter.report(['model'], {

@@ -9,6 +9,8 @@ import {
 } from '../document/document.ts';
 import { checkDedupeKey } from './check-dedupe.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
+import { checkReferences } from './check-references.ts';
+import { checkTexts } from './check-texts.ts';
 import { checkTrust } from './check-trust.ts';
 import {
   checkChannel,
@@ -81,6 +83,8 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   const source = { ...value, ...preset };
   const compiling: CompilingMapping = { ...context, ...read, source, dialect, preset };
   checkKeys(compiling);
+  checkTexts(compiling);
+  checkReferences(compiling);
   const mapping = build(compiling);
   diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
   const { id, idAt } = mapping;

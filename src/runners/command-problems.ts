@@ -3,12 +3,14 @@ import { basename, delimiter, isAbsolute, join, relative } from 'node:path';
 import type { RunnerSettings } from '../config/config.ts';
 import { AGENT_PROFILES } from './agent-profiles.ts';
 import type { HostEnvironment } from './command-runner.ts';
+import { findShellLine } from './shell-words.ts';
 import { isWithin, workRootProblem } from './work-folder.ts';
 
 /** A finding about a runner that starts a command. */
 export interface CommandProblem {
   readonly severity: 'error' | 'warning';
-  readonly code: 'RUNNER_FOLDER' | 'RUNNER_ENVIRONMENT' | 'RUNNER_ACCESS' | 'COMMAND_NOT_FOUND';
+  readonly code:
+    'RUNNER_FOLDER' | 'RUNNER_ENVIRONMENT' | 'RUNNER_ACCESS' | 'COMMAND_NOT_FOUND' | 'COMMAND_WITHOUT_SHELL';
   /** The key below the runner it is about; absent where that is not written. */
   readonly key?: string;
   readonly message: string;
@@ -34,6 +36,7 @@ export function commandProblems(runner: CommandRunner, place: CommandPlace): rea
     ...folderProblems(runner, place),
     ...accessProblems(runner, place),
     ...programProblems(runner, place),
+    ...shellProblems(runner),
     ...keyProblems(runner, place),
   ];
 }
@@ -136,6 +139,24 @@ function lineProblem(argv: readonly string[], program: string): CommandProblem {
     hint: `write ${isForShell ? 'argv: ["sh", "-c", "…"], or each word as an element of its own' : `argv: ${text.slice(0, 200)}`}`,
     ...(isForShell ? {} : { text }),
   };
+}
+
+/** Words that only a shell understands, in a command that is started without one. */
+function shellProblems(runner: CommandRunner): readonly CommandProblem[] {
+  if (runner.kind !== 'command') return [];
+  const found = findShellLine(runner.argv);
+  if (found === undefined) return [];
+  const text = JSON.stringify(found.argv).replaceAll('","', '", "');
+  return [
+    {
+      severity: 'warning',
+      code: 'COMMAND_WITHOUT_SHELL',
+      key: 'argv',
+      message: `"${found.word.slice(0, 80)}" is for a shell, and a command is started without one: it is an argument like any other`,
+      hint: `write argv: ${text.slice(0, 300)}`,
+      ...(found.isCertain ? { text } : {}),
+    },
+  ];
 }
 
 /** The keys of agents that are known by their names, wherever in the arguments they stand. */

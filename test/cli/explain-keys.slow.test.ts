@@ -1,0 +1,62 @@
+/** A repeat that was not found, and events that did not meet: explain says which fields kept them apart. */
+import { expect, test } from 'vitest';
+import { openBench, serveBench, TOKEN } from '../support/cli-service.ts';
+
+const CONFIG = `hooks:
+  enabled: true
+  token: ${TOKEN}
+  defaults: { deliver: false }
+server: { port: 0 }
+storage: { keepRequests: { which: all } }
+gateway: { runner: { kind: echo } }
+`;
+
+const MAPPINGS = `
+- { id: notice, match: { path: intercom }, dedupe: body, messageTemplate: '{{text}}' }
+- { id: monitor, match: { path: datadog }, debounce: { key: '{{payload.id}}', seconds: 1 }, messageTemplate: '{{host}}' }
+`;
+
+test('of the second request, and of no other', async () => {
+  const bench = openBench({ 'sluice.yaml': CONFIG, 'mappings/all.yaml': MAPPINGS });
+  const { url } = await serveBench(bench);
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const send = async (path: string, body: object): Promise<string> => {
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    return String((await fetch(`${url}/hooks/${path}`, init)).headers.get('x-request-id'));
+  };
+  const explained = async (id: string): Promise<string> => {
+    let out = '';
+    await expect.poll(async () => (out = (await bench.run(['explain', id])).out)).toContain('was kept');
+    return out.replaceAll(`${bench.folder}/`, '');
+  };
+  const notice = {
+    app_id: 'a',
+    id: 'notif_1',
+    text: 'Where is my invoice?',
+    delivery_attempts: 1,
+    delivery_status: 'pending',
+  };
+  const first = await send('intercom', notice);
+  const repeat = await send('intercom', { ...notice, delivery_attempts: 2, delivery_status: 'retry' });
+  const other = await send('intercom', { ...notice, id: 'notif_2', text: 'Thanks' });
+  expect(await explained(first)).not.toContain('dedupe  mappings');
+  expect(await explained(repeat)).toMatch(
+    / {2}dedupe {2}mappings\/all\.yaml:2:\d+\n.*only in delivery_attempts, delivery_status.*write dedupe: \{key: '\{\{id\}\}'\}/i,
+  );
+  expect(await explained(other)).not.toContain('dedupe  mappings');
+
+  const alert = {
+    account_id: 7,
+    id: '7712345600011111',
+    alert_id: '91234567',
+    host: 'web-1',
+    transition: 'Triggered',
+  };
+  await send('datadog', alert);
+  const second = await send('datadog', { ...alert, id: '7712345600022222', host: 'web-2' });
+  const told = await explained(second);
+  expect(told).toMatch(
+    / {2}debounce\.key {2}mappings\/all\.yaml:3:\d+\n.*each became a run of its own: id is another.*key: '\{\{alert_id\}\}'/,
+  );
+  expect(told).not.toContain('91234567');
+});
