@@ -44,18 +44,48 @@ interface Checked {
 export function checkDedupeKey({ source, reporter }: Checked): void {
   const { dedupe } = source;
   const key = typeof dedupe === 'object' && typeof dedupe.key === 'string' ? dedupe.key : '';
-  const [part, read, header] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
+  const [part, read] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
   if (part === undefined || read === undefined) return;
   const better = betterKey(key, source);
   reporter.report(['dedupe', 'key'], {
     severity: 'warning',
     code: 'DEDUPE_KEY_VOLATILE',
-    message: `${quote(read)} is new each time ${header === undefined ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
+    message: `${quote(read)} is new each time ${read === 'now' ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
     hint:
       better === undefined
         ? 'write the id that the sender gives the event, which is the same on each try'
         : `write key: '${better}'`,
     ...(better === undefined ? {} : { replace: { from: key, to: better } }),
+  });
+}
+
+/** Headers with the id of one delivery: no two events have the same. */
+const ID_OF_ONE: ReadonlySet<string> = new Set([
+  'x-github-delivery',
+  'x-gitlab-event-uuid',
+  'x-gitea-delivery',
+  'x-request-uuid',
+  'x-request-id',
+  'x-shopify-event-id',
+  'x-shopify-webhook-id',
+  'linear-delivery',
+  'webhook-id',
+  'svix-id',
+  'x-amzn-trace-id',
+]);
+
+/** A debounce key that is new for each event: no two of them are ever gathered. */
+export function checkDebounceKey({ source, reporter }: Checked): void {
+  const key = source.debounce?.key ?? '';
+  const own = [...key.matchAll(/\{\{\s*(headers\.\[?([\w-]+)\]?|now)\s*\}\}/g)].find(
+    ([, read, header = '']) => read === 'now' || ID_OF_ONE.has(header.toLowerCase()),
+  );
+  if (own?.[1] === undefined) return;
+  reporter.report(['debounce', 'key'], {
+    severity: 'warning',
+    code: 'DEBOUNCE_KEY_UNIQUE',
+    message: `${quote(own[1])} is new for each event, so this key gathers none: each becomes a run of its own`,
+    hint: 'use what the events that belong together share, such as the id of the issue, the monitor or the repository; an id of the event belongs into dedupe.key',
   });
 }
 
@@ -68,11 +98,15 @@ function betterKey(key: string, { verify }: MappingSource): string | undefined {
   return rest.includes('{{') ? rest : ID_OF[scheme];
 }
 
-/** A header or the time of receipt as it is: `{{date now "yyyy-MM-dd"}}` makes a key of one day, and is meant so. */
-const EXPRESSION = /\{\{\s*(headers\.\[?([\w-]+)\]?|now)\s*\}\}/g;
+/**
+ * A header, the time of receipt or the count of attempts as it is: `{{date now "yyyy-MM-dd"}}` makes a key of one day,
+ * and is meant so.
+ */
+const EXPRESSION =
+  /\{\{\s*(headers\.\[?([\w-]+)\]?|now|(?:[\w-]+\.)*(?:\w*_)?(?:attempts?|attempt_(?:number|count)|retr(?:y|ies)_?(?:count|number|num)?))\s*\}\}/g;
 /** What stood between a part and its neighbours. */
 const EDGES = /^[-:_/.|\s]+|[-:_/.|\s]+$/g;
 
-function isVolatile([, read, header]: readonly unknown[]): boolean {
-  return read === 'now' || NEW_ON_EACH_TRY.has(String(header).toLowerCase());
+function isVolatile([, , header]: readonly unknown[]): boolean {
+  return typeof header !== 'string' || NEW_ON_EACH_TRY.has(header.toLowerCase());
 }

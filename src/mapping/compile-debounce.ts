@@ -1,3 +1,4 @@
+import { checkDebounceKey } from './check-dedupe.ts';
 import type { CompiledTemplate, DebounceSettings } from './compiled-mapping.ts';
 import type { Path } from '../document/document.ts';
 import type { Reporter } from './mapping-codes.ts';
@@ -26,6 +27,7 @@ export function compileDebounce(
       hint: `write maxSeconds: ${seconds} or more, or leave it out: it is then ${seconds * MAX_SECONDS_FACTOR}`,
     });
   }
+  checkDebounceKey({ source, reporter });
   const key = templateAt(['debounce', 'key']);
   return key === undefined ? undefined : { key, seconds, maxSeconds };
 }

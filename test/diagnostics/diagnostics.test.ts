@@ -56,6 +56,8 @@ describe.each(Object.entries(rooms))('the room %s', (name, room) => {
     expect(found.map(({ code }) => code)).toContain(folder.split('-', 1)[0]);
     const withoutHint = found.filter(({ hint }) => hint === undefined || hint === '');
     expect(withoutHint.map(({ message }) => message), 'findings without a hint').toEqual([]);
+    // The name of nothing, printed: a hint that was put together wrongly.
+    expect(found.filter(({ hint }) => /\bundefined\b/.test(hint ?? '')).map(({ hint }) => hint)).toEqual([]);
     const file = join(path, 'expected.txt');
     if (isUpdate) writeFileSync(file, printed);
     expect(printed).toBe(existsSync(file) ? readFileSync(file, 'utf8') : 'UPDATE_DIAGNOSTICS=1 writes expected.txt');
