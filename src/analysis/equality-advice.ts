@@ -195,7 +195,7 @@ function adviseOnInObject(name: string, where: JsonValue, { value, written }: Op
 /** Texts that people take for "no", and every one of which counts as true. */
 const NO: ReadonlySet<string> = new Set(['false', '0', 'no', 'off', 'null']);
 
-export const isNo = (value: JsonValue | undefined): value is string =>
+const isNo = (value: JsonValue | undefined): value is string =>
   typeof value === 'string' && NO.has(value.trim().toLowerCase());
 
 /** A text such as "false", asked for its truth. */

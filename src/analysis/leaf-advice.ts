@@ -26,7 +26,7 @@ export type LeafAdvice = ReadonlyMap<Place, readonly string[]>;
 /** Leaves of one condition that are advised on. */
 const MAX_LEAVES = 5;
 
-export const readerOf =
+const readerOf =
   (request: HookRequest): ReadVariable =>
   (name) =>
     compileReader(name === '' ? [] : name.split('.'))({ request });
