@@ -4,7 +4,7 @@ import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
 
 /** Time one slice takes at most; accepts wait no longer than this behind one (one row is always finished). */
-const SLICE_MS = 4;
+const SLICE_MS = 2;
 
 const OLDEST_RUN = `SELECT seq, state, ended_at AS endedAt FROM runs INDEXED BY runs_ended
   WHERE state >= ${RUN.completed} ORDER BY ended_at, seq LIMIT 1`;
