@@ -42,6 +42,17 @@ export function createAddressFinder(proxies: AddressList): AddressFinder {
   };
 }
 
+/** Who handed the request on, nearest first: the one that spoke to us, then those of `X-Forwarded-For` from its end. */
+export function forwardedHops(
+  remoteAddress: string | undefined,
+  forwardedFor: string | undefined,
+): readonly string[] {
+  const hops = forwardedFor === undefined ? [] : forwardedFor.split(',').toReversed();
+  const named = hops.map((hop) => plainAddress(hop.trim()));
+  const end = named.findIndex((hop) => isIP(hop) === 0);
+  return [plainAddress(remoteAddress ?? ''), ...named.slice(0, end < 0 ? named.length : end)];
+}
+
 const PLAIN_IPV4 = /^[\d.]+$/;
 
 /** Without brackets and zone; an IPv4 address written as IPv6 in any spelling is that IPv4 address. */

@@ -12,6 +12,7 @@ import { networksOf } from './addresses.ts';
 import { type Authentication, authenticate, isSecret } from './authenticate.ts';
 import { diagnoseToken, type TokenRequest } from './diagnose-token.ts';
 import type { Exchange } from './exchange.ts';
+import { explainForeignAddress, type ForwardedWay } from './foreign-address.ts';
 import { doorOf } from './path-door.ts';
 import { derivedFrom, type ServerContext } from './server-context.ts';
 import { signedUrl } from './signed-url.ts';
@@ -100,7 +101,12 @@ export function prove(
     const reader = isAllowed ? proveMailReader(context, exchange, hook) : undefined;
     return reader ?? proveSender(context, exchange, { hook, sender, isAllowed: () => isAllowed });
   }
-  if (!isAllowed) return refuse(context, exchange, { reason: 'address', diagnose: () => FOREIGN_ADDRESS });
+  if (!isAllowed) {
+    return refuse(context, exchange, {
+      reason: 'address',
+      diagnose: () => explainForeignAddress(wayOf(exchange), context.proxies),
+    });
+  }
   return proveToken(context, exchange, hook);
 }
 
@@ -230,11 +236,12 @@ async function provesBeside(
 
 function diagnosisOf(
   context: ServerContext,
-  { generation, headers }: Exchange,
+  exchange: Exchange,
   { hook, sender, judged }: RefusedSender,
 ): Diagnosis | undefined {
+  const { generation, headers } = exchange;
   const { reason, diagnose } = judged;
-  if (reason === 'address') return FOREIGN_ADDRESS;
+  if (reason === 'address') return explainForeignAddress(wayOf(exchange), context.proxies);
   const { tokens } = derivedFrom(context, generation.hooks);
   const hasToken = authenticate(tokens, headers, hook.target).kind === 'accepted';
   if (reason === 'no-proof' && hasToken) return TOKEN_FOR_A_SIGNATURE;
@@ -264,14 +271,14 @@ async function refuseToken(
   return token.kind === 'refused' ? token : undefined;
 }
 
-export function addressOf(context: ServerContext, { req, headers }: Exchange): string {
-  return context.findAddress(req.socket.remoteAddress, headers.values['x-forwarded-for']);
+export function addressOf(context: ServerContext, exchange: Exchange): string {
+  const { remoteAddress, forwardedFor } = wayOf(exchange);
+  return context.findAddress(remoteAddress, forwardedFor);
 }
 
-const FOREIGN_ADDRESS: Diagnosis = {
-  code: 'address',
-  text: 'the address of the sender is not in allowFrom of this path; the log has it as address; behind a proxy, name the proxy in server.trustedProxies',
-};
+function wayOf({ req, headers }: Exchange): ForwardedWay {
+  return { remoteAddress: req.socket.remoteAddress, forwardedFor: headers.values['x-forwarded-for'] };
+}
 
 interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme'> {
   readonly diagnose?: () => Diagnosis | undefined;

@@ -4,6 +4,7 @@ import { findHeader } from './find-header.ts';
 import type { Refused } from './proof.ts';
 import type { Scheme, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES } from './schemes.ts';
+import { explainContent } from './diagnose-content.ts';
 import { explainCredential, explainPresented } from './diagnose-credential.ts';
 import { explainSignature } from './diagnose-signature.ts';
 import { explainTwilio } from './diagnose-twilio.ts';
@@ -19,8 +20,8 @@ import { belongs, schemeOf, type TableSettings } from './ways.ts';
 const MAX_TRIED_BYTES = 65_536;
 
 /**
- * Says why a request was refused: first what the refusal says by itself, then what would have fitted. At most about a
- * hundred signatures are computed. The sender never sees it.
+ * Says why a request was refused: first what the refusal says by itself, then what would have fitted. At most some
+ * two hundred signatures are computed. The sender never sees it.
  */
 export function diagnose(proof: ProofSettings, request: SignedRequest, refusal: Refused): Diagnosis {
   return withNames(findReason(proof, request, refusal), proof);
@@ -71,7 +72,8 @@ function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refus
     const found = isSmall ? explainWay(way, own, request) : undefined;
     if (found !== undefined) return found;
   }
-  return plainReason(settings, secrets, refusal);
+  const signed = isSmall && 'header' in settings ? explainSigned(settings, secrets, request) : undefined;
+  return signed ?? plainReason(settings, secrets, refusal);
 }
 
 function waysWithSecrets(
@@ -82,6 +84,18 @@ function waysWithSecrets(
     way: entry.way,
     secrets: secrets.filter((secret) => secret !== '' && belongs(entry, secret)),
   }));
+}
+
+/** What was signed is the path's own to say only with the general schemes. */
+function explainSigned(
+  settings: TableSettings,
+  secrets: readonly string[],
+  request: SignedRequest,
+): Diagnosis | undefined {
+  const [entry] = waysWithSecrets(settings, secrets);
+  return entry?.way.kind === 'signature'
+    ? explainContent(entry.way.columns, entry.secrets, request)
+    : undefined;
 }
 
 function explainWay(way: Way, secrets: readonly string[], request: SignedRequest): Diagnosis | undefined {

@@ -7,6 +7,7 @@ export type DiagnosisCode =
   | 'prefix'
   | 'encoding'
   | 'algorithm'
+  | 'signed-content'
   | 're-encoded-body'
   | 'secret-white-space'
   | 'secret-encoding'

@@ -226,6 +226,40 @@ describe('allowFrom', () => {
     expect((await post(server, { headers: from('192.0.2.7, 192.0.3.7') })).status).toBe(401);
   });
 
+  test.each<readonly [string, readonly string[], string | undefined, RegExp]>([
+    [
+      'a proxy before the trusted one',
+      ['127.0.0.1'],
+      '192.0.2.7, 198.51.100.20',
+      /judged is 198\.51\.100\.20, .*: 127\.0\.0\.1 is in server\.trustedProxies, the next one, 198\.51\.100\.20, is not, so .*\(192\.0\.2\.7: anyone.*add the addresses of that proxy/,
+    ],
+    [
+      'a proxy that is not trusted',
+      [],
+      '192.0.2.7',
+      /judged is 127\.0\.0\.1, .*: it called this service and is not in server\.trustedProxies, so /,
+    ],
+    [
+      'a trusted proxy that names nobody',
+      ['127.0.0.1'],
+      undefined,
+      /: it is in server\.trustedProxies, but sent no X-Forwarded-For: let this proxy write/,
+    ],
+    [
+      'a sender that is not listed',
+      ['127.0.0.1'],
+      'unknown, 198.51.100.20',
+      /: X-Forwarded-For names it, and 127\.0\.0\.1 is in server\.trustedProxies; if it is the sender, add it to allowFrom$/,
+    ],
+  ])('a refusal names the address that was judged, and why: %s', async (_name, proxies, forwarded, told) => {
+    const settings = { verify: verifying({ scheme: 'github' }), allowFrom: ['192.0.2.0/24'] };
+    const server = await start(settings, { server: { trustedProxies: proxies } });
+    const headers = { ...github(), ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }) };
+    expect((await post(server, { headers })).text).not.toContain('allowFrom');
+    expect(server.strangers[0]?.refusal).toMatchObject({ code: 'address' });
+    expect(server.strangers[0]?.refusal?.text).toMatch(told);
+  });
+
   test('stands beside the hook token, too', async () => {
     const server = await start({ allowFrom: ['192.0.2.1'] });
     expect((await post(server, { headers: BEARER })).status).toBe(401);

@@ -142,6 +142,76 @@ describe('the doctor', () => {
     ],
     ['another secret', { headers: github(mac('other', '{"a":1}')) }, 'wrong-secret', 'a retired one'],
     [
+      'another text is signed',
+      {
+        settings: {
+          scheme: 'hmac',
+          header: 'x-cio-signature',
+          timestampHeader: 'x-cio-timestamp',
+          signed: '{timestamp}.{body}',
+        },
+        headers: {
+          'X-CIO-Signature': mac(SECRET, `v0:${String(NOW)}:{"a":1}`),
+          'X-CIO-Timestamp': String(NOW),
+        },
+      },
+      'signed-content',
+      "the secret is right; the sender signed v0:{timestamp}:{body}, and this path expects {timestamp}.{body}: write signed: 'v0:{timestamp}:{body}' in verify of the mapping",
+    ],
+    [
+      'a time and an id are signed that the settings do not name',
+      {
+        settings: { scheme: 'hmac', header: 'x-signature' },
+        headers: {
+          'X-Signature': mac(SECRET, `msg_7.${String(NOW)}.{"a":1}`),
+          'X-Hook-Timestamp': String(NOW),
+          'X-Hook-Id': 'msg_7',
+        },
+      },
+      'signed-content',
+      "write signed: '{id}.{timestamp}.{body}', timestampHeader: x-hook-timestamp, idHeader: x-hook-id in",
+    ],
+    [
+      'the time stands in another header than the settings name, in milliseconds',
+      {
+        settings: {
+          scheme: 'hmac',
+          header: 'x-signature',
+          timestampHeader: 'x-timestamp',
+          signed: '{timestamp}.{body}',
+        },
+        headers: {
+          'X-Signature': mac(SECRET, `${String(NOW)}000.{"a":1}`),
+          'X-Request-Time': `${String(NOW)}000`,
+        },
+      },
+      'signed-content',
+      'write timestampHeader: x-request-time, timestampUnit: milliseconds in',
+    ],
+    [
+      'a time that the sender does not send',
+      {
+        settings: {
+          scheme: 'hmac',
+          header: 'x-signature',
+          timestampHeader: 'x-timestamp',
+          signed: '{timestamp}.{body}',
+        },
+        headers: { 'X-Signature': mac(SECRET, '{"a":1}') },
+      },
+      'signed-content',
+      "write signed: '{body}' in verify of the mapping, and remove timestampHeader, which is not signed",
+    ],
+    [
+      'another text is signed, with another secret',
+      {
+        settings: { scheme: 'hmac', header: 'x-signature' },
+        headers: { 'X-Signature': mac('other', `${String(NOW)}.{"a":1}`), 'X-Timestamp': String(NOW) },
+      },
+      'wrong-secret',
+      'most likely the secret at hmac is another one',
+    ],
+    [
       'no secret, with its name',
       { headers: github(mac('other', '{"a":1}')), secret: '' },
       'not-configured',
