@@ -24,6 +24,14 @@ import {
   suggestPath,
 } from './near-paths.ts';
 
+/** A mapping behind the one taken. */
+interface LaterMapping {
+  readonly id: string;
+  readonly at: string;
+  /** Whether it takes every request of its hook name that no other one took. */
+  readonly takesAny: boolean;
+}
+
 /** What else there is to say about an evaluation, for those who ask why. */
 export interface Advice {
   /** A mapping of the name in a file that is not read. */
@@ -39,7 +47,7 @@ export interface Advice {
   /** What kind of request it is, where that explains what became of it. */
   readonly notes: readonly string[];
   /** Mappings behind the one taken that would have taken the request, too. */
-  readonly alsoMatched: readonly { readonly id: string; readonly at: string }[];
+  readonly alsoMatched: readonly LaterMapping[];
 }
 
 /** Mappings named at most. */
@@ -220,7 +228,9 @@ function alsoMatched(
   for (const other of mappings.filter(({ order }) => order > mapping.order)) {
     if (found.length === MAX_NAMED) break;
     try {
-      if (takesRequest(other, scope)) found.push({ id: other.id, at: formatPlace(other.at) });
+      const { when, source } = other.match;
+      const takesAny = when === undefined && source === undefined;
+      if (takesRequest(other, scope)) found.push({ id: other.id, at: formatPlace(other.at), takesAny });
     } catch {
       // A condition that does not end on this body takes nothing.
       break;

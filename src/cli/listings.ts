@@ -38,16 +38,30 @@ export interface Listing<Row> {
   toCells(row: Row, now: number): readonly string[];
 }
 
-/** Prints one listing: a JSON array on stdout, or a table for people. */
+/** Prints one listing: a JSON array on stdout, or a table for people. Resolves to how many rows there were. */
 export async function printListing<Row>(
   listing: Listing<Row>,
   storage: Storage,
   terminal: Terminal,
   options: ListingOptions,
-): Promise<void> {
+): Promise<number> {
   const rows = await listing.fetch(storage, options);
-  if (options.json) return terminal.out(JSON.stringify(rows.map((row) => listing.toJson(row, options.text))));
-  if (rows.length === 0) return terminal.err(`no ${listing.title}`);
+  if (options.json) terminal.out(JSON.stringify(rows.map((row) => listing.toJson(row, options.text))));
+  else if (rows.length === 0) terminal.err(`no ${listing.title}`);
+  else printTable(listing, rows, { terminal, options });
+  return rows.length;
+}
+
+interface TableContext {
+  readonly terminal: Terminal;
+  readonly options: ListingOptions;
+}
+
+function printTable<Row>(
+  listing: Listing<Row>,
+  rows: readonly Row[],
+  { terminal, options }: TableContext,
+): void {
   const now = Date.now();
   const cells = rows.map((row) => safeCells(listing.toCells(row, now)));
   terminal.out(formatTable(listing.heading, cells, terminal));

@@ -123,16 +123,28 @@ async function retryQueue(cli: Cli, ids: readonly string[], flags: Change): Prom
   const { parseSelection, retryWork } = await import('./queue.ts');
   const chosen = parseSelection(ids, flags);
   const { withStore } = await tasks();
-  await withStore(cli, flags, (storage, { gateway }) =>
+  const work = withStore(cli, flags, (storage, { gateway }) =>
     retryWork(storage, cli.terminal, chosen, { ...flags, defaultRunner: gateway.runner }),
   );
+  await noteInVain(cli, flags, work);
+}
+
+/** Work of a mapping was asked for in vain: says where no mapping has that id. */
+async function noteInVain(cli: Cli, flags: Change, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    await (await import('./mapping-filter.ts')).noteUnknownMapping(cli, flags, flags.mapping);
+    throw error;
+  }
 }
 
 async function dropQueue(cli: Cli, ids: readonly string[], flags: Change): Promise<void> {
   const { dropWork, parseSelection } = await import('./queue.ts');
   const chosen = parseSelection(ids, flags);
   const { withStore } = await tasks();
-  await withStore(cli, flags, (storage) => dropWork(storage, cli.terminal, chosen, flags));
+  const work = withStore(cli, flags, (storage) => dropWork(storage, cli.terminal, chosen, flags));
+  await noteInVain(cli, flags, work);
 }
 
 function addQueuePause(queue: Command, cli: Cli): void {
@@ -143,6 +155,7 @@ function addQueuePause(queue: Command, cli: Cli): void {
       const { pauseQueue } = await import('./queue-waits.ts');
       const { withStore } = await tasks();
       await withStore(cli, flags, (storage) => pauseQueue(storage, cli.terminal, mapping, flags));
+      await (await import('./mapping-filter.ts')).noteUnknownMapping(cli, flags, mapping);
     });
 }
 

@@ -3,6 +3,7 @@ import type { Settings } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { eventsListing, printListing, queueListing, type Listing, type ListingOptions } from './listings.ts';
+import { noteUnknownMapping } from './mapping-filter.ts';
 import { printHolds } from './queue.ts';
 import { findWaits, waitLines } from './queue-waits.ts';
 import { CliError, formatSpan } from './terminal.ts';
@@ -37,7 +38,10 @@ function optionsOf(flags: ListFlags): ListingOptions {
 
 /** Prints one listing of the store. */
 export async function list<Row>(cli: Cli, flags: ListFlags, listing: Listing<Row>): Promise<void> {
-  await withStore(cli, flags, (storage) => printListing(listing, storage, cli.terminal, optionsOf(flags)));
+  const count = await withStore(cli, flags, (storage) =>
+    printListing(listing, storage, cli.terminal, optionsOf(flags)),
+  );
+  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 
 /** Events looked at for one that waits in vain. */
@@ -47,7 +51,8 @@ const MAX_WAITING = 1_000;
 export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
   await withStore(cli, flags, async (storage, { gateway }) => {
     const options = optionsOf(flags);
-    await printListing(eventsListing, storage, cli.terminal, options);
+    const count = await printListing(eventsListing, storage, cli.terminal, options);
+    if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
     if (options.json || gateway.heartbeat.everySeconds > 0) return;
     const pending = await storage.listEvents({ limit: MAX_WAITING, state: 'pending' });
     if (!pending.some(({ mode }) => mode === 'next-heartbeat')) return;
@@ -63,7 +68,9 @@ export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
     const options = optionsOf(flags);
     const holds = await storage.listHolds(gateway.runner);
     const waits = await findWaits(storage, Date.now());
-    await printListing(queueListing(holds, gateway.runner, waits), storage, cli.terminal, options);
+    const listing = queueListing(holds, gateway.runner, waits);
+    const count = await printListing(listing, storage, cli.terminal, options);
+    if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
     if (options.json) return;
     await printHolds(storage, cli.terminal, gateway.runner);
     for (const line of waitLines(waits, Date.now())) cli.terminal.err(line);

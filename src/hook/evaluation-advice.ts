@@ -22,5 +22,10 @@ export interface EvaluationAdvice {
   readonly settings?: readonly SettingText[];
   /** The one among them that has a mapping for the name that was asked for, and where it would be read. */
   readonly unread?: { readonly file: string; readonly wanted: string } | undefined;
-  readonly alsoMatched: readonly { readonly id: string; readonly at: string }[];
+  readonly alsoMatched: readonly {
+    readonly id: string;
+    readonly at: string;
+    /** Whether it takes every request of its hook name: what no other mapping took is meant for it. */
+    readonly takesAny?: boolean;
+  }[];
 }

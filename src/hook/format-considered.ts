@@ -28,8 +28,13 @@ export function consideredLines(
     ...shown.flatMap((miss) => missLines(miss, advice, paint)),
     ...countLines({ shown: shown.length, onPath: onPath.length, all: misses.length }),
     ...(advice?.alsoMatched ?? []).map((other) => laterLine(other, paint)),
+    ...(advice?.alsoMatched.some(({ takesAny }) => takesAny !== true) === true ? [`  ${BOTH_ACT}`] : []),
   ];
 }
+
+/** How two mappings act on one request; the order alone would only take the place of one by the other. */
+const BOTH_ACT =
+  "only the first mapping that matches acts. For both, write one mapping with a transform that returns a list of actions ([{ kind: 'wake', text }, { kind: 'agent', message }]), or let the sender call two hook names";
 
 function nameLines(names: EvaluationAdvice['nearNames'], paint: Paint): string[] {
   return names.map(({ name, why, at }) => `the hook name ${line(name)} ${why}  ${paint('cyan', at)}`);

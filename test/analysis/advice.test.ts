@@ -80,6 +80,8 @@ test('mappings that stand later and would have taken the request are named', () 
   const { advice, text } = advise('alerts', { status: 'firing' });
   expect(advice.alsoMatched).toMatchObject([{ id: 'again' }]);
   expect(text).toContain('again would have taken it, too, but stands later');
+  expect(text).toContain('For both, write one mapping with a transform that returns a list of actions');
+  expect(text).not.toContain('before alerts');
 });
 
 describe('what rendered empty', () => {

@@ -1,0 +1,59 @@
+import { didYouMean, formatPlace } from '../document/document.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+import type { CompiledMapping } from '../mapping/mapping.ts';
+import type { Cli } from './command-line.ts';
+import type { ConfigFlags } from './config-file.ts';
+import { LateWorkbench } from './workbench.ts';
+
+/** Ids named at most. */
+const MAX_IDS = 10;
+
+/** Says on stderr that no mapping has this id, and which one was probably meant; silent where one has it. */
+export async function noteUnknownMapping(
+  { terminal }: Cli,
+  flags: ConfigFlags,
+  asked: string | undefined,
+): Promise<void> {
+  if (asked === undefined) return;
+  const bench = new LateWorkbench(terminal, flags);
+  try {
+    const mappings = (await bench.openQuietly())?.generation.table.mappings;
+    const text = mappings === undefined ? undefined : whatWasMeant(asked, mappings);
+    if (text !== undefined) terminal.err(clearControl(text, { oneLine: true }));
+  } finally {
+    await bench.close();
+  }
+}
+
+/** The mapping that was meant by something that is no id; undefined where it is one. */
+export function whatWasMeant(asked: string, mappings: readonly CompiledMapping[]): string | undefined {
+  if (mappings.some(({ id }) => id === asked)) return undefined;
+  const none = `no mapping has the id ${JSON.stringify(asked)}`;
+  if (mappings.length === 0) return `${none}: there is no mapping`;
+  const isAsked = (text: string | undefined): boolean => text !== undefined && plain(text) === plain(asked);
+  const named = mappings.filter(({ name }) => isAsked(name?.source));
+  if (named.length > 0) return `${none}; it is the name of ${listed(named)}`;
+  const onPath = mappings.filter(({ match }) => isAsked(match.path));
+  if (onPath.length > 0) return `${none}; it is the hook name of ${listed(onPath)}`;
+  const ids = mappings.map(({ id }) => id);
+  const near = didYouMean(asked, ids);
+  if (near !== undefined) return `${none}; did you mean ${near}?`;
+  const more = ids.length > MAX_IDS ? ` and ${String(ids.length - MAX_IDS)} more` : '';
+  return `${none}; the ids are ${ids.slice(0, MAX_IDS).join(', ')}${more}`;
+}
+
+/** Case, spaces and slashes at the ends make no difference. */
+function plain(text: string): string {
+  return text
+    .trim()
+    .replace(/^\/+|\/+$/g, '')
+    .toLowerCase();
+}
+
+function listed(mappings: readonly CompiledMapping[]): string {
+  const shown = mappings.slice(0, MAX_IDS).map(({ id, at }) => `${id} (${formatPlace(at)})`);
+  const [first] = mappings;
+  return mappings.length === 1
+    ? `mapping ${shown[0] ?? ''}: write ${first?.id ?? ''}`
+    : `the mappings ${shown.join(', ')}: write the id of one`;
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { whatWasMeant } from '../../src/cli/mapping-filter.ts';
+import { settingsWith } from '../support/hook-fixture.ts';
+
+const { mappings } = settingsWith({
+  table: `
+- {id: image-scanned, match: {path: harbor/scans}, name: Harbor, messageTemplate: x}
+- {id: quota, match: {path: harbor/quota}, name: "Harbor {{project}}", messageTemplate: x}
+- {id: pushed, match: {path: registry, source: a}, name: Registry, messageTemplate: x}
+- {id: deleted, match: {path: registry}, messageTemplate: x}
+`,
+}).table;
+
+test.each([
+  ['image-scanned', undefined],
+  [
+    'Harbor',
+    /^no mapping has the id "Harbor"; it is the name of mapping image-scanned \(\S+:2:\d+\): write image-scanned$/,
+  ],
+  ['harbor', /it is the name of mapping image-scanned/],
+  ['/harbor/quota', /it is the hook name of mapping quota .*: write quota$/],
+  ['registry', /it is the name of mapping pushed/],
+  ['imagescaned', /; did you mean image-scanned\?$/],
+  ['something else', /; the ids are image-scanned, quota, pushed, deleted$/],
+])('%s as the id of a mapping', (asked, told) => {
+  const text = whatWasMeant(asked, mappings);
+  if (told === undefined) expect(text).toBeUndefined();
+  else expect(text).toMatch(told);
+});
+
+test('without any mapping there is no id', () => {
+  expect(whatWasMeant('a', [])).toBe('no mapping has the id "a": there is no mapping');
+});
