@@ -5,6 +5,7 @@ import {
   explainRequest,
   explanationToJson,
   keyNotes,
+  sessionNotes,
   settingNotes,
   storedToJson,
   type ExplanationJson,
@@ -154,15 +155,17 @@ async function storedKeys(
     evaluation: await workbench.generation.evaluate(of, 'full'),
   });
   const now = await judge(request);
+  const judged: Awaited<ReturnType<typeof judge>>[] = [];
   for (const kept of earlier) {
     const { request: before } = keptParts(kept);
     if (before.id === request.id || before.path !== request.path) continue;
     // The nearest first; most have none before them.
     // oxlint-disable-next-line no-await-in-loop
-    const notes = keyNotes(now, await judge(before));
+    judged.push(await judge(before));
+    const notes = keyNotes(now, judged.at(-1) ?? now);
     if (notes.length > 0) return notes;
   }
-  return [];
+  return sessionNotes(now, judged);
 }
 
 /** Settings whose part in a kept request is told with the request. */

@@ -10,6 +10,6 @@ export {
   type ExplanationJson,
   type RequestExplanation,
 } from './explain-request.ts';
-export { keyNotes } from './key-notes.ts';
+export { keyNotes, sessionNotes } from './key-notes.ts';
 export { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';

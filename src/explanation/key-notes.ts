@@ -5,7 +5,7 @@
 import { formatPlace, type Place } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
-import type { CompiledMapping } from '../mapping/mapping.ts';
+import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { SettingNote } from './setting-notes.ts';
 
@@ -26,6 +26,50 @@ export function keyNotes(now: Judged, before: Judged): readonly SettingNote[] {
   const fields = compareBodies(before.request.payload, now.request.payload);
   const told = [debounceNote(mapping, { now, before, fields }), dedupeNote(mapping, { now, before, fields })];
   return told.flatMap((note) => (note === undefined ? [] : [note]));
+}
+
+/**
+ * Says that each request begins a conversation of its own, where the key reads the id of the single event: all that
+ * are kept have another one, though two of them share the id of something else. `before` has the newest first.
+ */
+export function sessionNotes(now: Judged, before: readonly Judged[]): readonly SettingNote[] {
+  const { mapping } = now.evaluation;
+  const template = mapping?.sessionKey;
+  const others = before.filter(({ evaluation }) => evaluation.mapping?.id === mapping?.id);
+  if (template === undefined || others.length === 0) return [];
+  const keys = [now, ...others].map(({ evaluation }) => keysOf(evaluation).session);
+  if (keys.includes(undefined) || new Set(keys).size < keys.length) return [];
+  const [read, ...more] = readsOf(template.source);
+  if (read === undefined || more.length > 0 || !EVENT_ID.test(read)) return [];
+  for (const other of others) {
+    const { different, same } = compareBodies(other.request.payload, now.request.payload);
+    const shared = nameFirst(same.filter((path) => ANY_ID.test(path) && !OF_ALL.test(path)));
+    if (different.includes(read) && shared.length > 0) {
+      return [sessionNote(template, { read, shared, now, other, count: keys.length })];
+    }
+  }
+  return [];
+}
+
+interface Apart {
+  /** The field that the key reads. */
+  readonly read: string;
+  readonly shared: readonly string[];
+  readonly now: Judged;
+  readonly other: Judged;
+  /** Kept requests that were looked at. */
+  readonly count: number;
+}
+
+function sessionNote(template: CompiledTemplate, { read, shared, now, other, count }: Apart): SettingNote {
+  const [field = ''] = shared;
+  const apartMs = now.request.receivedAt - other.request.receivedAt;
+  const all = count === 2 ? 'both requests' : `all ${String(count)} requests`;
+  const written = template.source.replace(/\{\{[^{}]*\}\}/, `{{${field}}}`);
+  return note('sessionKey', template.at, [
+    `the key reads ${read}, which is another one in ${all} of this mapping that are kept: each begins a conversation that knows nothing of the others, such as that of the request ${other.request.id}, ${seconds(apartMs)} before`,
+    `if they belong together, use a field that they share: sessionKey: '${written}' (the same in both: ${list(shared)})`,
+  ]);
 }
 
 interface Compared {
@@ -104,11 +148,20 @@ const list = (paths: readonly string[]): string =>
     ? paths.join(', ')
     : `${paths.slice(0, MAX_NAMED).join(', ')} and ${String(paths.length - MAX_NAMED)} more`;
 
-function keysOf({ outcome }: Evaluation): { readonly debounce?: string; readonly dedupe?: string } {
+interface Keys {
+  readonly debounce: string | undefined;
+  readonly dedupe: string | undefined;
+  readonly session: string | undefined;
+}
+
+function keysOf({ outcome }: Evaluation): Keys {
   const [action] = outcome.kind === 'accepted' ? outcome.actions : [];
-  const debounce = action?.kind === 'agent' ? action.debounce?.key : undefined;
-  const dedupe = action !== undefined && 'dedupe' in action ? action.dedupe?.key : undefined;
-  return { ...(debounce === undefined ? {} : { debounce }), ...(dedupe === undefined ? {} : { dedupe }) };
+  const agent = action?.kind === 'agent' ? action : undefined;
+  return {
+    debounce: agent?.debounce?.key,
+    dedupe: action !== undefined && 'dedupe' in action ? action.dedupe?.key : undefined,
+    session: agent?.sessionKey,
+  };
 }
 
 /** Paths of the body that a template prints, without the root. */

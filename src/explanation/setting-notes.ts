@@ -11,7 +11,7 @@ import { isJsonObject } from '../json.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { StoredRequest } from '../storage/storage.ts';
-import { challengeNote, environmentNote, shellNote } from './setting-words.ts';
+import { challengeNote, environmentNote, promptNote, shellNote } from './setting-words.ts';
 
 /** One setting, and what it did. */
 export interface SettingNote {
@@ -81,6 +81,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   'gateway.heartbeat.everySeconds': noTurn,
   'hooks.defaults.deliver': notDelivered,
   argv: withoutShell,
+  prompt: repliedNothing,
   passEnv: keptFromCommand,
   'agents.defaults.model': keptFromAgent,
 };
@@ -235,6 +236,23 @@ function withoutShell({ config, stored }: Facts): Told | undefined {
       placeIfWritten(config.root, ['gateway', 'runner', 'argv']),
     text,
   };
+}
+
+/** Of a command that ended well without a word: it may have read no prompt. */
+function repliedNothing({ config, stored }: Facts): Told | undefined {
+  const { gateway } = config.settings;
+  const silent = stored?.runs.find(
+    ({ run: { outcome, reply = '' } }) => outcome === 'ok' && reply.trim() === '',
+  )?.run.action;
+  if (silent?.kind !== 'agent') return undefined;
+  const name = silent.runner ?? gateway.runner;
+  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  if (runner?.kind !== 'command') return undefined;
+  const places = ['prompt', 'argv'].flatMap((key) => [
+    placeIfWritten(config.root, ['gateway', 'runners', name, key]),
+    placeIfWritten(config.root, ['gateway', 'runner', key]),
+  ]);
+  return { at: places.find((place) => place !== undefined), text: promptNote(runner) };
 }
 
 /** The default model of all, which a coding agent does not get. */

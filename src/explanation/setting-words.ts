@@ -48,3 +48,16 @@ export function environmentNote({ argv, env }: CommandRunner, error: string): st
       : `It reads ${missing.join(', ')}: write passEnv: [${missing.join(', ')}]`;
   return `the command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR of the environment of the service, and what env sets. ${which}`;
 }
+
+/** Where the prompt of a command went that ended well and replied nothing, and what to write where it did not read it. */
+export function promptNote({ argv, prompt }: CommandRunner): string {
+  const program = argv[0] ?? '';
+  const ended = `${program} ended well and printed nothing, so the reply is empty`;
+  const isNamed = argv.some((word) => word.includes('{prompt_file}'));
+  if (prompt === 'stdin') {
+    return `the prompt went to stdin${isNamed ? ' and to the file {prompt_file}' : ''}; ${ended}. Only what a command prints on stdout is its reply${isNamed ? '' : "; where it reads a file, write '{prompt_file}' into argv"}`;
+  }
+  return isNamed
+    ? `the prompt went to the file {prompt_file}, and stdin was empty; ${ended}. Only what a command prints on stdout is its reply`
+    : `the prompt was only in the file {prompt_file}, which argv does not name, and stdin was empty; ${ended}. Write prompt: stdin, or '{prompt_file}' in argv where ${program} reads a file`;
+}

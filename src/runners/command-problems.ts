@@ -3,6 +3,7 @@ import { basename, delimiter, isAbsolute, join, relative } from 'node:path';
 import type { RunnerSettings } from '../config/config.ts';
 import { AGENT_PROFILES } from './agent-profiles.ts';
 import type { HostEnvironment } from './command-runner.ts';
+import { readsNoPrompt } from './prompt-problem.ts';
 import { findShellLine } from './shell-words.ts';
 import { isWithin, workRootProblem } from './work-folder.ts';
 
@@ -10,7 +11,12 @@ import { isWithin, workRootProblem } from './work-folder.ts';
 export interface CommandProblem {
   readonly severity: 'error' | 'warning';
   readonly code:
-    'RUNNER_FOLDER' | 'RUNNER_ENVIRONMENT' | 'RUNNER_ACCESS' | 'COMMAND_NOT_FOUND' | 'COMMAND_WITHOUT_SHELL';
+    | 'RUNNER_FOLDER'
+    | 'RUNNER_ENVIRONMENT'
+    | 'RUNNER_ACCESS'
+    | 'COMMAND_NOT_FOUND'
+    | 'COMMAND_WITHOUT_PROMPT'
+    | 'COMMAND_WITHOUT_SHELL';
   /** The key below the runner it is about; absent where that is not written. */
   readonly key?: string;
   readonly message: string;
@@ -37,6 +43,7 @@ export function commandProblems(runner: CommandRunner, place: CommandPlace): rea
     ...accessProblems(runner, place),
     ...programProblems(runner, place),
     ...shellProblems(runner),
+    ...promptProblems(runner, place),
     ...keyProblems(runner, place),
   ];
 }
@@ -155,6 +162,22 @@ function shellProblems(runner: CommandRunner): readonly CommandProblem[] {
       message: `"${found.word.slice(0, 80)}" is for a shell, and a command is started without one: it is an argument like any other`,
       hint: `write argv: ${text.slice(0, 300)}`,
       ...(found.isCertain ? { text } : {}),
+    },
+  ];
+}
+
+/** A prompt that is only in a file, of which the command is not told. */
+function promptProblems(runner: CommandRunner, { host }: CommandPlace): readonly CommandProblem[] {
+  if (runner.kind !== 'command' || !readsNoPrompt(runner, host)) return [];
+  const program = (runner.argv[0] ?? '').slice(0, 80);
+  return [
+    {
+      severity: 'warning',
+      code: 'COMMAND_WITHOUT_PROMPT',
+      key: 'prompt',
+      message: `with prompt: file the prompt is only in the file {prompt_file}, which argv does not name: ${program} gets no prompt, and its stdin is empty`,
+      hint: `write prompt: stdin, or add '{prompt_file}' to argv where ${program} reads a file`,
+      text: 'stdin',
     },
   ];
 }

@@ -13,6 +13,8 @@ gateway: { runner: { kind: echo } }
 
 const MAPPINGS = `
 - { id: notice, match: { path: intercom }, dedupe: body, messageTemplate: '{{text}}' }
+- { id: reply, match: { path: chat }, sessionKey: 'hook:chat:{{payload.id}}', messageTemplate: '{{text}}' }
+- { id: order, match: { path: shop }, sessionKey: 'hook:shop:{{order.id}}', messageTemplate: '{{text}}' }
 - { id: monitor, match: { path: datadog }, debounce: { key: '{{payload.id}}', seconds: 1 }, messageTemplate: '{{host}}' }
 `;
 
@@ -56,7 +58,21 @@ test('of the second request, and of no other', async () => {
   const second = await send('datadog', { ...alert, id: '7712345600022222', host: 'web-2' });
   const told = await explained(second);
   expect(told).toMatch(
-    / {2}debounce\.key {2}mappings\/all\.yaml:3:\d+\n.*each became a run of its own: id is another.*key: '\{\{alert_id\}\}'/,
+    / {2}debounce\.key {2}mappings\/all\.yaml:5:\d+\n.*each became a run of its own: id is another.*key: '\{\{alert_id\}\}'/,
   );
   expect(told).not.toContain('91234567');
+
+  const message = { app_id: 'a', id: 'notif_1', text: 'Hello', data: { item: { id: '215468' } } };
+  const hello = await send('chat', message);
+  const next = await send('chat', { ...message, id: 'notif_2', text: 'Where is it?' });
+  expect(await explained(hello)).not.toContain('sessionKey  mappings');
+  expect(await explained(next)).toMatch(
+    / {2}sessionKey {2}mappings\/all\.yaml:3:\d+\n.*reads id, .*both requests.*begins a conversation.*sessionKey: 'hook:chat:\{\{data\.item\.id\}\}'/,
+  );
+  const again = await send('chat', { ...message, text: 'Where is it now?' });
+  expect(await explained(again)).not.toContain('sessionKey  mappings');
+
+  await send('shop', { customer: { id: 7 }, order: { id: 1 }, text: 'a' });
+  const another = await send('shop', { customer: { id: 7 }, order: { id: 2 }, text: 'b' });
+  expect(await explained(another)).not.toContain('sessionKey  mappings');
 });

@@ -125,3 +125,25 @@ test('of a file', async () => {
   expect(await of('path: cal\nbody: {}')).toContain('hooks.defaults.deliver  sluice.yaml:4:24');
   expect(await of('path: kuma\nbody: {}')).not.toContain('settings that');
 });
+
+test('of a run whose command read no prompt and replied nothing', async () => {
+  const config = CONFIG.replace(/argv: .*/, 'argv: [cat]\n    prompt: file\n    cwd: private');
+  const bench = openBench({
+    'sluice.yaml': config,
+    'mappings/all.yaml':
+      "- { id: down, match: { path: kuma }, name: Uptime Kuma, messageTemplate: '{{name}} is down' }",
+  });
+  const { url } = await serveBench(bench);
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const reply = await fetch(`${url}/hooks/kuma`, { method: 'POST', headers, body: '{"name":"intranet"}' });
+  const id = String(reply.headers.get('x-request-id'));
+  await expect
+    .poll(async () => (await bench.run(['explain', id])).out, { timeout: 10_000 })
+    .toMatch(
+      / {2}prompt {2}\S*sluice\.yaml:11:\d+\n.*only in the file \{prompt_file\}, which argv does not name.*printed nothing.*Write prompt: stdin/,
+    );
+  const { err } = await bench.run(['runs', '--mapping', 'Uptime Kuma']);
+  expect(err).toMatch(
+    /^no runs\nno mapping has the id "Uptime Kuma"; it is the name of mapping down .*: write down\n$/,
+  );
+});
