@@ -5,7 +5,12 @@
 import type { Place } from '../document/document.ts';
 import { leavesBelow, type Evaluation } from '../hook/hook.ts';
 import type { JsonValue } from '../json.ts';
-import { compileReader, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
+import {
+  compileReader,
+  listOrderFinding,
+  type ConditionTrace,
+  type ConsideredMapping,
+} from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseOnElements, elementRule, elementsOf, readElement } from './element-advice.ts';
 import { adviseOnEquality, adviseOnIn, adviseOnTruth, isEqualityOperator } from './equality-advice.ts';
@@ -16,6 +21,7 @@ import {
   adviseOnParent,
   endsAtNull,
 } from './missing-advice.ts';
+import { adviseOnHeld } from './held-advice.ts';
 import { isNearPath } from './near-paths.ts';
 import { adviseOnOrder, isOrder } from './order-advice.ts';
 import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
@@ -86,6 +92,8 @@ function linesFor({ node, negated }: Leaf, { read, instead }: Known): readonly s
   return [...(isNear ? [`the request has ${near}: did you mean that?`] : []), byDefault];
 }
 
+const NO_RULE = { operator: '', operands: [] } as const;
+
 /** What is wrong with a rule for what its variables found. */
 function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
   const elements = elementRule(rule, read);
@@ -100,6 +108,8 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
   }
   const name = variableName(rule);
   if (name !== undefined) return adviseOnTruth({ written: rule, name, value: read(name) });
+  const order = listOrderFinding(takeApart(rule) ?? NO_RULE);
+  if (order !== undefined) return `${order.message}; ${order.hint}`;
   const known = readOperands(rule, read);
   if (known === undefined || known.operands.some(({ value }) => value === undefined)) return undefined;
   if (isOrder(known.operator)) return adviseOnOrder(known);
@@ -107,7 +117,7 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
   return known.operator === 'in' ? adviseOnIn(known) : undefined;
 }
 
-/** Leaves of the mapping taken that held only because the two sides are of different kinds. */
+/** Leaves of the mapping taken that held for another reason than was meant: by their kinds, as a part, by another element. */
 export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest): readonly string[] {
   const taken = trace.considered.find(({ matched }) => matched);
   if (mapping === undefined || taken === undefined) return [];
@@ -115,9 +125,11 @@ export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest
   const { nodes = [] } = taken;
   const notes = nodes.flatMap((node, index) => {
     if (!node.leaf || node.missing !== undefined) return [];
-    const isOdd =
-      node.result === oddResult(takeApart(node.rule)?.operator ?? '', isBelowNegation(nodes, index));
-    const wrong = isOdd ? adviseOnRule(node.rule, read) : undefined;
+    const isNegated = isBelowNegation(nodes, index);
+    const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', isNegated);
+    const odd = isOdd ? adviseOnRule(node.rule, read) : undefined;
+    const isHeld = node.result === 'true' && !isNegated;
+    const wrong = odd ?? (isHeld ? adviseOnHeld(node.rule, read) : undefined);
     return wrong === undefined ? [] : [`when ${node.expression} held, but ${wrong}`];
   });
   return notes.slice(0, MAX_LEAVES);

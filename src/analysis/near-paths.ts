@@ -20,6 +20,8 @@ export function suggestPath(missing: string, request: HookRequest): string | und
   const prefix = isRoot ? 'payload.' : '';
   const behind = keys.findIndex((_, index) => index > 0 && holds(request.payload, keys.slice(index)));
   if (behind > 0) return prefix + keys.slice(behind).join('.');
+  const outside = isRoot ? undefined : outsideBody(keys, request);
+  if (outside !== undefined) return outside;
   const near = suggestSibling(keys, request.payload, prefix) ?? suggestKey(keys, request.payload, prefix);
   return near ?? elsewhere(keys, request.payload, prefix) ?? headerFor(keys.at(-1) ?? '', request);
 }
@@ -53,13 +55,16 @@ function meetsNull(keys: readonly string[], payload: JsonValue): boolean {
 export function isNearPath(missing: string, near: string): boolean {
   const [a, b] = [missing, near].map((path) => path.replace(/^payload\./, '').split('.'));
   if (a === undefined || b === undefined) return false;
-  const isEnd = a.join('.').endsWith(`.${b.join('.')}`);
+  const isEnd = a.join('.').endsWith(`.${b.join('.')}`) || isOutside(missing, near);
   const isSame = a.length > 1 && b.length > 1 && a.slice(-2).join('.') === b.slice(-2).join('.');
   const isSpelt =
     a.length === b.length &&
     a.every((name, at) => name === b[at] || didYouMean(name, [b[at] ?? '']) !== undefined);
   return isEnd || isSame || isSpelt;
 }
+
+const isOutside = (missing: string, near: string): boolean =>
+  near === `query.${missing}` || near === `headers.${missing.toLowerCase()}`;
 
 /** Elements of a list that are looked at. */
 const MAX_ELEMENTS = 100;
@@ -166,6 +171,15 @@ function holds(value: JsonValue, keys: readonly string[]): boolean {
     current = current[key];
   }
   return true;
+}
+
+/** A bare name is a field of the body: a parameter of the address and a header of the very name have roots of their own. */
+function outsideBody(keys: readonly string[], request: HookRequest): string | undefined {
+  const name = keys.join('.');
+  if (Object.hasOwn(request.query, name)) return `query.${name}`;
+  const header = name.toLowerCase();
+  // `date` and `from` are names of fields as well.
+  return header.includes('-') && Object.hasOwn(request.headers, header) ? `headers.${header}` : undefined;
 }
 
 /** Senders put some names into a header instead of the body. */

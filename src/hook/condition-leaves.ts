@@ -1,5 +1,6 @@
-import { isJsonObject } from '../json.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
 import type { ConditionTrace } from '../mapping/mapping.ts';
+import { operatorOf } from './difference.ts';
 
 /** Leaves of one condition that are told of. */
 const MAX_LEAVES = 5;
@@ -16,4 +17,77 @@ export function leavesBelow(
   return (end === -1 ? behind : behind.slice(0, end))
     .filter(({ leaf, rule }) => leaf && isJsonObject(rule))
     .slice(0, MAX_LEAVES);
+}
+
+/** The comparisons that made a condition hold, in the order they were asked in; of an `or` the part that held. */
+export function heldLeaves(nodes: readonly ConditionTrace[]): readonly ConditionTrace[] {
+  return heldBelow(0, nodes);
+}
+
+function heldBelow(index: number, nodes: readonly ConditionTrace[]): readonly ConditionTrace[] {
+  const node = nodes[index];
+  if (node === undefined || !isJsonObject(node.rule)) return [];
+  if (node.leaf) return [node];
+  const children = childrenOf(index, nodes);
+  const operator = operatorOf(node);
+  if (operator === 'or') {
+    const held = children.find((child) => nodes[child]?.result === 'true');
+    return held === undefined ? [] : heldBelow(held, nodes);
+  }
+  if (operator !== '!') return children.flatMap((child) => heldBelow(child, nodes));
+  const [inner] = children.flatMap((child) => nodes[child] ?? []);
+  if (inner?.leaf !== true) return leavesBelow(node, nodes);
+  const { found, missing } = inner;
+  return [
+    {
+      ...node,
+      ...(found === undefined ? {} : { found }),
+      ...(missing === undefined ? {} : { missing }),
+    },
+  ];
+}
+
+/** Where the nodes right below one stand. */
+function childrenOf(index: number, nodes: readonly ConditionTrace[]): readonly number[] {
+  const depth = nodes[index]?.depth ?? 0;
+  const children: number[] = [];
+  for (let at = index + 1; at < nodes.length; at += 1) {
+    const below = nodes[at]?.depth ?? 0;
+    if (below <= depth) break;
+    if (below === depth + 1) children.push(at);
+  }
+  return children;
+}
+
+/** What the rule of `some` or `none` read of the element that decided it. */
+export function fieldsOfElement({
+  rule,
+  element,
+}: ConditionTrace): readonly { readonly name: string; readonly found: JsonValue }[] {
+  const [[, operands] = []] = isJsonObject(rule) ? Object.entries(rule) : [];
+  const inner = Array.isArray(operands) ? (operands as readonly JsonValue[])[1] : undefined;
+  if (element === undefined || inner === undefined) return [];
+  return [...new Set(variablesIn(inner))].slice(0, MAX_LEAVES).flatMap((name) => {
+    const found = name === '' ? undefined : fieldAt(element.value, name.split('.'));
+    return found === undefined ? [] : [{ name, found }];
+  });
+}
+
+function variablesIn(rule: JsonValue): readonly string[] {
+  if (Array.isArray(rule)) return (rule as readonly JsonValue[]).flatMap(variablesIn);
+  if (!isJsonObject(rule)) return [];
+  return Object.entries(rule).flatMap(([operator, operands]) => {
+    if (operator !== 'var') return variablesIn(operands);
+    const name: unknown = Array.isArray(operands) ? operands[0] : operands;
+    return typeof name === 'string' ? [name] : [];
+  });
+}
+
+function fieldAt(value: JsonValue, keys: readonly string[]): JsonValue | undefined {
+  let found: JsonValue | undefined = value;
+  for (const key of keys) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Readonly<Record<string, JsonValue>>)[key];
+  }
+  return found;
 }

@@ -74,6 +74,8 @@ export interface ConditionJson {
   readonly found?: JsonValue;
   readonly expected?: JsonValue;
   readonly missing?: string;
+  /** The element of a list that decided `some` or `none`, counted from 0. */
+  readonly element?: { readonly index: number; readonly value: JsonValue };
   readonly children: readonly ConditionJson[];
 }
 

@@ -1,7 +1,7 @@
 import { didYouMean, formatPlace } from '../document/document.ts';
 import type { ConditionTrace, ConsideredMapping } from '../mapping/mapping.ts';
-import type { JsonValue } from '../request.ts';
-import { leavesBelow } from './condition-leaves.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
+import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
 import { howDifferent, operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { line, type Paint, value } from './format-lines.ts';
@@ -59,9 +59,35 @@ function byNearness(a: ConsideredMapping, b: ConsideredMapping): number {
   return (a.failing ?? 0) - (b.failing ?? 0) || b.held - a.held;
 }
 
-function takenLines({ mapping }: ConsideredMapping, paint: Paint): string[] {
+function takenLines({ mapping, nodes = [] }: ConsideredMapping, paint: Paint): string[] {
   const taken = `  ${paint('green', '✓')} ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`;
-  return ['mappings considered:', taken];
+  return ['mappings considered:', taken, ...heldLines(heldLeaves(nodes), paint)];
+}
+
+/** Comparisons printed of a condition that held; of more, the last line says how many. */
+const MAX_HELD = 5;
+
+/** What made the condition of the mapping taken hold. */
+function heldLines(leaves: readonly ConditionTrace[], paint: Paint): string[] {
+  const shown = leaves.length > MAX_HELD ? leaves.slice(0, MAX_HELD - 1) : leaves;
+  const more = leaves.length - shown.length;
+  return [
+    ...shown.map(
+      (leaf) =>
+        `      when ${line(leaf.expression)} ${whyHeld(leaf)}  ${paint('cyan', formatPlace(leaf.at))}`,
+    ),
+    ...(more > 0 ? [`      and ${more} more comparisons`] : []),
+  ];
+}
+
+/** What a comparison that held found: of `some` the element that it held for, in place of the whole list. */
+function whyHeld(leaf: ConditionTrace): string {
+  const { element, result } = leaf;
+  const { expected: _same, ...found } = leaf;
+  if (element === undefined) return whyOf(operatorOf(leaf).startsWith('=') ? found : leaf);
+  const fields = fieldsOfElement(leaf).map(({ name, found }) => `${line(name)} ${value(found)}`);
+  const what = fields.length === 0 ? `is ${value(element.value)}` : `has ${fields.join(', ')}`;
+  return `is ${result}: element ${element.index} ${what}`;
 }
 
 /** The heading where nothing matched; where no mapping even has the hook name, the names there are, with their places. */
@@ -154,12 +180,30 @@ function whenLines(node: ConditionTrace, advice: EvaluationAdvice | undefined, p
   ];
 }
 
-function whyOf({ expression, found, expected, missing, result }: ConditionTrace): string {
+function whyOf(node: ConditionTrace): string {
+  const { found, missing, result } = node;
   if (missing !== undefined) return `is ${result}: ${line(missing)} is missing`;
-  // `!=` and `!==` fail on the very value they name.
-  const wanted = expression.startsWith('{"!=') ? 'anything but ' : '';
   const seen = found === undefined ? '' : `: found ${value(found)}`;
-  return `is ${result}${seen}${expected === undefined ? '' : `, expected ${wanted}${value(expected)}`}`;
+  return `is ${result}${seen}${wantedBy(node)}`;
+}
+
+const MIRRORED: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
+
+/** What a comparison asks for, in the words of its operator. */
+function wantedBy(node: ConditionTrace): string {
+  const { expected, rule } = node;
+  if (expected === undefined) return '';
+  const operator = operatorOf(node);
+  const operands = isJsonObject(rule) ? rule[operator] : undefined;
+  const [first] = Array.isArray(operands) ? (operands as readonly JsonValue[]) : [];
+  const isFirst = !isJsonObject(first);
+  const text = value(expected);
+  const mirrored = MIRRORED[operator];
+  // `!=` and `!==` fail on the very value they name.
+  if (operator.startsWith('!=')) return `, expected anything but ${text}`;
+  if (mirrored !== undefined) return `, expected ${isFirst ? mirrored : operator} ${text}`;
+  if (operator === 'in') return isFirst ? `, expected ${text} in it` : `, expected one of ${text}`;
+  return `, expected ${text}`;
 }
 
 /** Where the text that was expected stands in the body. */

@@ -66,6 +66,8 @@ export interface ConditionTrace {
   readonly expected?: JsonValue;
   /** The variable that was missing where the result is unknown. */
   readonly missing?: string;
+  /** The element of the list that decided `some` or `none`, counted from 0. Payload-derived. */
+  readonly element?: { readonly index: number; readonly value: JsonValue };
   /** True where the node is a leaf (no connective below it): coverage counts these. */
   readonly leaf: boolean;
   /** Connectives above the node; 0 for the whole condition. */

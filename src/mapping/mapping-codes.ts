@@ -11,6 +11,7 @@ import {
 /** Every code this folder reports besides those of reading a file; each has a case under `test/diagnostics/mapping/`. */
 export const MAPPING_CODES = [
   'CHALLENGE_INCOMPLETE',
+  'CONDITION_ALWAYS_HOLDS',
   'CONDITION_ARITY',
   'CONDITION_CONTRADICTION',
   'CONDITION_LOG',

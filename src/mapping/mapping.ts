@@ -26,6 +26,7 @@ export { accountKey } from './compile-ignored-senders.ts';
 export { takesRequest } from './routing/routing-table.ts';
 export { WORK_LIMITS, WorkBudget, type WorkLimits } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
+export { listOrderFinding } from './condition/list-order.ts';
 export { CONDITION_OPERATORS } from './condition/condition-check.ts';
 export { listHelpers } from './template/template-helpers.ts';
 export { compileReader } from './scope.ts';

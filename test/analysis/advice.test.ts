@@ -57,7 +57,8 @@ describe('a missing variable', () => {
   const request = createHookRequest({
     path: 'x',
     receivedAt,
-    headers: { 'x-gitlab-event': 'Push Hook', 'x-request-type': 'a' },
+    headers: { 'x-gitlab-event': 'Push Hook', 'x-request-type': 'a', date: 'Sun' },
+    query: { env: 'production' },
     payload: { event: { user: { name: 'a', type: 'b' } }, object_kind: 'push', items: [{ id: 1 }] },
   });
 
@@ -70,6 +71,9 @@ describe('a missing variable', () => {
     ['event.usr.name', 'event.user.name'],
     ['items.id', 'items.0.id'],
     ['request_type', 'headers.x-request-type'],
+    ['env', 'query.env'],
+    ['X-GitLab-Event', 'headers.x-gitlab-event'],
+    ['event.env', undefined],
     ['nothing.like.it', undefined],
   ])('%s: %s', (missing, expected) => {
     expect(suggestPath(missing, request)).toBe(expected);

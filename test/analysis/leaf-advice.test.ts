@@ -249,6 +249,32 @@ describe('a missing variable', () => {
   });
 });
 
+describe('a list that a rule makes is no number', () => {
+  const list = { filter: [v('list'), { '>': [v('n'), 1] }] };
+  test.each<[JsonValue | object, string]>([
+    [{ '>': [list, 0] }, 'to ask whether there is one write '],
+    [{ '<=': [1, list] }, 'to ask whether there is one write '],
+    [{ '<': [list, 1] }, 'to ask whether there is none write '],
+    [{ '>': [list, 2] }, 'count in a transform, or write '],
+    [{ '>=': [{ map: [v('list'), v('n')] }, 4] }, 'count in a transform, or write '],
+  ])('%j gets a rule that does what was meant', (when, hint) => {
+    const counts = (rule: unknown) =>
+      [0, 2, 3].map((found) => {
+        const more = Array.from({ length: found }, () => ({ n: 2 }));
+        return explain(rule, { list: [{ n: 1 }, ...more] });
+      });
+    const [said = ''] = counts(when).flatMap(({ sure, advice }) => [...sure, ...advice.notes]);
+    expect(said).toContain(hint);
+    const rule: unknown = JSON.parse(/write (\{.*\})$/.exec(said)?.[1] ?? '');
+    const wanted = hint.includes('none')
+      ? [true, false, false]
+      : hint.includes('one')
+        ? [false, true, true]
+        : [false, false, true];
+    expect(counts(rule).map(({ matched }) => matched)).toEqual(wanted);
+  });
+});
+
 describe('a condition that held for another reason than was meant', () => {
   test.each<[unknown, JsonValue, string]>([
     [
@@ -259,6 +285,26 @@ describe('a condition that held for another reason than was meant', () => {
     [{ '!': { in: ['bot', v('labels')] } }, LABELS, 'labels is a list of objects'],
     [{ '!!': v('refunded') }, { refunded: 'false' }, 'every text but the empty one counts as true'],
     [{ and: [{ '>': [v('n'), '10'] }] }, { n: '9' }, 'texts are compared letter by letter'],
+    [
+      { in: ['main', v('branch')] },
+      { branch: 'maintenance/2.x' },
+      '"main" is only a part of "maintenance/2.x": for the whole text write {"===":[{"var":"branch"},"main"]}',
+    ],
+    [
+      { in: ['main', v('ref')] },
+      { ref: 'refs/heads/main' },
+      'for the whole text write {"===":[{"var":"ref"},"refs/heads/main"]}',
+    ],
+    [
+      { some: [v('labels'), { '!==': [v('title'), 'billing'] }] },
+      LABELS,
+      'labels has an element whose title is "billing", too: "some" holds as soon as one other element is there; where none may be "billing" write {"none":[{"var":"labels"},{"===":[{"var":"title"},"billing"]}]}',
+    ],
+    [
+      { some: [v('tags'), { '!=': [v(''), 'skip'] }] },
+      { tags: ['skip', 'x'] },
+      'where none may be "skip" write {"none":[{"var":"tags"},{"==":[{"var":""},"skip"]}]}',
+    ],
   ])('%j of %j', (when, payload, text) => {
     const { matched, text: printed, advice } = explain(when, payload);
     expect(matched).toBe(true);
@@ -273,6 +319,11 @@ describe('a condition that held for another reason than was meant', () => {
     [{ '!!': v('thread') }, { thread: '17' }],
     [{ '>': [v('n'), '10'] }, { n: 20 }],
     [{ '!': v('draft') }, { draft: false }],
+    [{ in: ['main', v('branch')] }, { branch: 'main' }],
+    [{ in: ['refs/heads/', v('ref')] }, { ref: 'refs/heads/main' }],
+    [{ in: ['urgent', v('subject')] }, { subject: 'this is urgent' }],
+    [{ in: ['main', v('branches')] }, { branches: ['maintenance', 'main'] }],
+    [{ some: [v('labels'), { '!==': [v('title'), 'bot'] }] }, LABELS],
   ])('nothing is said of %j and %j', (when, payload) => {
     expect(explain(when, payload)).toMatchObject({ matched: true, advice: { notes: [] } });
   });

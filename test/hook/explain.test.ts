@@ -43,6 +43,8 @@ test('an accepted request is explained from its request line to its prompt', () 
 
     mappings considered:
       ✓ failed  mappings.yaml:4:3
+          when {"===":[{"var":"payload.kind"},"build"]} is true: found "build"  mappings.yaml:9:11
+          when {"!==":[{"var":"payload.status"},"ok"]} is true: found "bad", expected anything but "ok"  mappings.yaml:10:11
       ✗ first  mappings.yaml:1:3
           source is missing, expected "gh"  mappings.yaml:2:29
 
@@ -71,6 +73,71 @@ test('an accepted request is explained from its request line to its prompt', () 
         | <<<END_EXTERNAL_CONTENT id="efc642d953abc403">>>
     "
   `);
+});
+
+describe('the mapping taken shows the comparisons that made it hold', () => {
+  const held = (when: unknown, payload: Parameters<typeof createHookRequest>[0]['payload']) => {
+    const table = JSON.stringify([{ id: 'm', match: { path: 'p', when }, messageTemplate: 'x' }]);
+    const { evaluation } = evaluateHook({ path: 'p', payload }, settingsWith({ table }));
+    return formatEvaluation(evaluation)
+      .split('\n')
+      .filter((each) => each.startsWith('      '))
+      .map((each) => each.trim().replace(/ {2}mappings\.yaml:1:\d+$/, ''));
+  };
+
+  test.each<[unknown, Parameters<typeof held>[1], string[]]>([
+    [
+      {
+        or: [{ '!==': [{ var: 'event' }, 'cancelled'] }, { '!==': [{ var: 'event' }, 'rejected'] }],
+      },
+      { event: 'cancelled' },
+      [
+        'when {"!==":[{"var":"event"},"rejected"]} is true: found "cancelled", expected anything but "rejected"',
+      ],
+    ],
+    [
+      { and: [{ '>': [{ var: 'total' }, 500] }, { '<': [3, { var: 'n' }] }] },
+      { total: 4900, n: 5 },
+      [
+        'when {">":[{"var":"total"},500]} is true: found 4900, expected > 500',
+        'when {"<":[3,{"var":"n"}]} is true: found 5, expected > 3',
+      ],
+    ],
+    [
+      { some: [{ var: 'labels' }, { '!==': [{ var: 'title' }, 'skip'] }] },
+      { labels: [{ title: 'skip' }, { title: 'backend' }] },
+      [
+        'when {"some":[{"var":"labels"},{"!==":[{"var":"title"},"skip"]}]} is true: element 1 has title "backend"',
+      ],
+    ],
+    [
+      { some: [{ var: 'tags' }, { in: ['a', { var: '' }] }] },
+      { tags: ['b', 'ca'] },
+      ['when {"some":[{"var":"tags"},{"in":["a",{"var":""}]}]} is true: element 1 is "ca"'],
+    ],
+    [
+      { '!': { in: [{ var: 'user' }, ['bot']] } },
+      { user: 'mira' },
+      ['when {"!":{"in":[{"var":"user"},["bot"]]}} is true: found "mira"'],
+    ],
+    [
+      { in: ['main', { var: 'ref' }] },
+      { ref: 'domain' },
+      ['when {"in":["main",{"var":"ref"}]} is true: found "domain", expected "main" in it'],
+    ],
+    [{ '!': { var: 'draft' } }, {}, ['when {"!":{"var":"draft"}} is true: draft is missing']],
+    [true, {}, []],
+  ])('%j of %j', (when, payload, lines) => {
+    expect(held(when, payload)).toEqual(lines);
+  });
+
+  test('in at most five lines', () => {
+    const rules = Array.from({ length: 8 }, (_, index) => ({ '===': [{ var: `n${index}` }, index] }));
+    const payload = Object.fromEntries(rules.map((_, index) => [`n${index}`, index]));
+    const lines = held({ and: rules }, payload);
+    expect(lines).toHaveLength(5);
+    expect(lines.at(-1)).toBe('and 4 more comparisons');
+  });
 });
 
 test('a miss shows the nearest mapping first, with what was found and expected', () => {

@@ -83,6 +83,7 @@ interface Visit {
   value: RuleValue;
   found: JsonValue | undefined;
   missing: string | undefined;
+  element: ConditionTrace['element'];
 }
 
 function traceRule({ evaluate, nodes }: CompiledRule, scope: Scope): ReturnType<CompiledCondition['trace']> {
@@ -110,13 +111,19 @@ function recordInto(visits: Visit[]): RuleRecorder {
       else if (visit.found === undefined) visit.found = value;
     },
     enter(node) {
-      const visit: Visit = { node, depth: open.length, value: null, found: undefined, missing: undefined };
+      const nothing = { value: null, found: undefined, missing: undefined, element: undefined };
+      const visit: Visit = { node, depth: open.length, ...nothing };
       visits.push(visit);
       open.push(visit);
     },
     leave(_node, value) {
       const visit = open.pop();
       if (visit !== undefined) visit.value = value;
+    },
+    decide(index, value) {
+      const visit = open.at(-1);
+      // Of lists within lists the outermost is told last.
+      if (visit !== undefined) visit.element = { index, value };
     },
   };
 }
@@ -131,7 +138,7 @@ function countFailing(nodes: readonly RuleNode[], index: number, frame: Frame): 
 
 function toTrace(node: RuleNode | undefined, visit: Visit): ConditionTrace | undefined {
   if (node === undefined) return undefined;
-  const { value, found, missing, depth } = visit;
+  const { value, found, missing, element, depth } = visit;
   const result = value === UNKNOWN ? 'unknown' : truthy(value) ? 'true' : 'false';
   return {
     at: node.at,
@@ -143,6 +150,7 @@ function toTrace(node: RuleNode | undefined, visit: Visit): ConditionTrace | und
     ...(found === undefined ? {} : { found }),
     ...(node.expected === undefined ? {} : { expected: node.expected }),
     ...(missing === undefined ? {} : { missing }),
+    ...(element === undefined ? {} : { element }),
   };
 }
 

@@ -1,16 +1,17 @@
 import type { Diagnostic, Place } from '../../document/document.ts';
+import { listOrderFinding } from './list-order.ts';
 import { nameOfVariable, quote, severalRule, shown, shownRule, type Operation } from './condition-check.ts';
 
 const ORDER: ReadonlySet<string> = new Set(['>', '>=', '<', '<=']);
 
 /**
  * Operands that cannot be meant: two constants, a text compared with a list or with several texts in one, an amount
- * with its unit, a number compared with a header, or `in` the wrong way round.
+ * with its unit, a list compared with a number by order, a number compared with a header, or `in` the wrong way round.
  */
 export function checkOperands(operation: Operation, at: Place): Diagnostic | undefined {
   const { operator } = operation;
   if (operator === 'in') return checkIn(operation, at);
-  if (ORDER.has(operator)) return checkAmount(operation, at);
+  if (ORDER.has(operator)) return checkAmount(operation, at) ?? checkListOrder(operation, at);
   if (!['==', '===', '!=', '!=='].includes(operator)) return undefined;
   return (
     checkList(operation, at) ??
@@ -101,6 +102,11 @@ function checkAmount({ operator, operands }: Operation, at: Place): Diagnostic |
   });
   const message = `"${operator}" compares ${quote(name)} with the text ${quote(String(written))}, which is no number: for a number that is never true`;
   return suspect(message, at, `write ${rule}`);
+}
+
+function checkListOrder(operation: Operation, at: Place): Diagnostic | undefined {
+  const found = listOrderFinding(operation);
+  return found === undefined ? undefined : suspect(found.message, at, found.hint);
 }
 
 /** A header or a parameter of the address is always a text. */

@@ -78,10 +78,13 @@ function every(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): Ru
 
 function some(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): boolean | typeof UNKNOWN {
   let unknown = false;
-  for (const element of elements) {
+  for (const [index, element] of elements.entries()) {
     const value = inside(frame, element, rule);
     if (value === UNKNOWN) unknown = true;
-    else if (truthy(value)) return true;
+    else if (truthy(value)) {
+      frame.recorder?.decide(index, element);
+      return true;
+    }
   }
   return unknown ? UNKNOWN : false;
 }

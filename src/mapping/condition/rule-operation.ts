@@ -14,6 +14,7 @@ import {
   parseOperation,
   type Operation,
 } from './condition-check.ts';
+import { checkAlternatives } from './always-holds.ts';
 import { checkOperands } from './operand-checks.ts';
 import { SECRET_HINT } from './meant-rule.ts';
 import { checkElements } from './element-checks.ts';
@@ -86,6 +87,7 @@ function findingOf({ located }: RuleSource, rule: Operation, path: Path): Diagno
     checkEquality(rule, keyAt) ??
     checkOperands(rule, keyAt) ??
     checkElements(rule, keyAt) ??
+    checkAlternatives(rule, keyAt) ??
     (isInList(path) ? undefined : checkVariable(rule, keyAt, located.place([...path, rule.operator])))
   );
 }

@@ -18,6 +18,8 @@ export interface RuleRecorder {
   read(name: string, value: JsonValue | typeof MISSING): void;
   enter(node: number): void;
   leave(node: number, value: RuleValue): void;
+  /** The element of a list that decided `some` or `none`. */
+  decide(index: number, element: JsonValue): void;
 }
 
 /** One evaluation under way. `data` is the element inside `map`, `filter`, `all` and their kin. */

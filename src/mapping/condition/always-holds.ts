@@ -1,0 +1,58 @@
+import { replaceWithin, withEdit, type Diagnostic, type Place } from '../../document/document.ts';
+import { isJsonObject } from '../../json.ts';
+import { canonicalPath } from '../scope.ts';
+import { nameOfVariable, quote, type Operation } from './condition-check.ts';
+
+/** What a rule says that a variable is not. */
+interface Difference {
+  readonly name: string;
+  readonly value: string | number | boolean;
+}
+
+/** An `or` of two differences of one variable: whatever is sent, it differs from one of the two values. */
+export function checkAlternatives({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+  if (operator !== 'or') return undefined;
+  const differences = operands.map(differenceIn);
+  const first = differences.find(
+    (one) =>
+      one !== undefined &&
+      differences.some((other) => isOfSame(one, other) && String(one.value) !== String(other?.value)),
+  );
+  if (first === undefined) return undefined;
+  const isAll = differences.every((each) => isOfSame(first, each));
+  const found: Diagnostic = {
+    severity: 'warning',
+    code: 'CONDITION_ALWAYS_HOLDS',
+    message: `this "or" can never be false: ${quote(first.name)} always differs from one of the values`,
+    at,
+    hint: isAll
+      ? 'to take none of the values write "and" in place of "or"'
+      : `to take none of the values join the rules about ${quote(first.name)} with "and"`,
+  };
+  return withEdit(found, isAll ? replaceWithin(at, 'or', 'and') : undefined);
+}
+
+function isOfSame(one: Difference, other: Difference | undefined): boolean {
+  const [a, b] = [one.name, other?.name].map((name) => name?.split('.'));
+  return a !== undefined && b !== undefined && canonicalPath(a) === canonicalPath(b);
+}
+
+/** Of `{"!==": [variable, constant]}`, in either order, or of a negated equality. */
+function differenceIn(rule: unknown): Difference | undefined {
+  const [[operator, written] = []] = isJsonObject(rule) ? Object.entries(rule) : [];
+  const operands: readonly unknown[] = Array.isArray(written) ? written : [written];
+  if (operator === '!') return comparisonIn(operands[0], '=');
+  return comparisonIn(rule, '!');
+}
+
+function comparisonIn(rule: unknown, sign: '!' | '='): Difference | undefined {
+  const [[operator, operands] = []] = isJsonObject(rule) ? Object.entries(rule) : [];
+  const isOfSign = operator === `${sign}=` || operator === `${sign}==`;
+  if (!Array.isArray(operands) || !isOfSign) return undefined;
+  const list = operands as readonly unknown[];
+  const name = list.map(nameOfVariable).find((each) => each !== undefined);
+  const value = list.find((operand) => ['string', 'number', 'boolean'].includes(typeof operand));
+  return name === undefined || value === undefined
+    ? undefined
+    : { name, value: value as Difference['value'] };
+}
