@@ -10,10 +10,13 @@ import {
 } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
+import { adviseOnEachObject } from './each-object.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
 import { loneHelper, presentTime } from './lone-helper.ts';
 import { findNearNames } from './near-names.ts';
 import { notesOn } from './request-notes.ts';
+import { takenNameNotes } from './reserved-names.ts';
+import { findSplitKey, splitKeyInCondition, splitKeyInTemplate } from './split-keys.ts';
 import {
   findText,
   hasValue,
@@ -64,6 +67,8 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...ownPayloadNote(instead),
       ...outerValues(evaluation, request),
       ...jsonTextNotes(considered, request),
+      ...takenNameNotes(evaluation, request),
+      ...splitKeyNotes(considered, request),
       ...notesOnHeld(evaluation, request),
     ],
     instead,
@@ -96,6 +101,12 @@ function jsonTextNotes(considered: readonly ConsideredMapping[], request: HookRe
   );
 }
 
+/** Keys with dots in them, which a condition asked for. */
+function splitKeyNotes(considered: readonly ConsideredMapping[], request: HookRequest): readonly string[] {
+  const found = considered.flatMap(missingIn).map((name) => findSplitKey(name, request));
+  return [...new Set(found.flatMap((keys) => (keys && splitKeyInCondition(keys)) ?? []))];
+}
+
 /** Variables and expressions that found nothing, with what the request has instead. */
 export function findInstead(evaluation: Evaluation, request: HookRequest): Advice['instead'] {
   const { considered, templates } = evaluation.trace;
@@ -119,9 +130,9 @@ const MAX_INSTEAD = 50;
 
 /** The path that an expression is, or the paths that it gives to its helper. */
 function namesIn(expression: string): readonly string[] {
-  if (/^[\w.$[\]-]+$/.test(expression)) return [expression];
+  if (/^(?:[\w.$[\]-]+|\w[\w.$[\]/-]*)$/.test(expression)) return [expression];
   const [, ...values] = expression.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()]+/);
-  return values.filter((value) => /^[A-Za-z_][\w.[\]-]*$/.test(value)).slice(0, 5);
+  return values.filter((value) => /^[A-Za-z_][\w.[\]/-]*$/.test(value)).slice(0, 5);
 }
 
 /** `payload` is the whole body, also where the body has a field of that name. */
@@ -157,11 +168,35 @@ function valueAt(payload: JsonValue, keys: readonly string[]): JsonValue | undef
   return value;
 }
 
+/** Of a name that a template printed nothing for: a key that was split, or a block that goes through one object. */
+function emptyForm(
+  name: string,
+  { mapping, trace }: Evaluation,
+  { payload }: HookRequest,
+): string | undefined {
+  const places = trace.templates.flatMap(({ empty, at }) =>
+    empty
+      .filter(({ expression }) => namesIn(expression.trim()).includes(name))
+      .map((each) => ({ at: each.at, template: at })),
+  );
+  if (places.length === 0) return undefined;
+  const item = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
+  const keys = findSplitKey(name, { payload, item });
+  if (keys !== undefined) return splitKeyInTemplate(keys);
+  for (const place of places) {
+    const found = adviseOnEachObject({ name, payload, item, ...place });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest): string | undefined {
   const { mapping } = evaluation;
   const isEmptyHere = evaluation.trace.templates.some(({ empty }) =>
     empty.some(({ expression }) => expression.trim() === name),
   );
+  const form = emptyForm(name, evaluation, request);
+  if (form !== undefined || name.includes('/')) return form;
   if (isEmptyHere && hasValue(name, request))
     return `it outside of the block, where a path begins at the element: write @root.${name}`;
   const list = mapping?.forEach === undefined ? suggestList(name, request) : undefined;

@@ -2,9 +2,11 @@ import type { Evaluation } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { findInstead, isReadAmiss } from './advice.ts';
+import { EACH_OBJECT_WORDS } from './each-object.ts';
 import { loneHelper } from './lone-helper.ts';
 import { kindNotes } from './request-notes.ts';
 import { senderNote } from './sender-note.ts';
+import { SPLIT_KEY_WORDS } from './split-keys.ts';
 
 /** What a decision may say beside its outcome: words of the operator's own files and of ours, never the sender's. */
 export interface DecisionAdvice {
@@ -49,7 +51,10 @@ export function createDecisionAdvisor(
 /** Of the operator's files, each read once however many mappings it has, and of our own suggestions. */
 function wordsOf({ mappings }: RoutingTable): ReadonlySet<string> {
   const texts = new Set(mappings.map(({ at }) => at.source.text));
-  return new Set([...OWN_WORDS.split(' '), ...[...texts].flatMap(wordsIn)]);
+  return new Set([
+    ...`${OWN_WORDS} ${SPLIT_KEY_WORDS} ${EACH_OBJECT_WORDS}`.split(' '),
+    ...[...texts].flatMap(wordsIn),
+  ]);
 }
 
 function wordsIn(text: string): readonly string[] {

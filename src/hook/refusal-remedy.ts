@@ -68,7 +68,7 @@ export function remedyOf(code: string | undefined, isMapped: boolean): string | 
 
 /** Of a transform whose call gave undefined: the mapping stays as it is written. */
 export const RETURNED_NOTHING =
-  'it returned nothing, so nothing of it counts: write return; an arrow function needs ( ) around the object: => ({ message: … })';
+  'it returned nothing (a bare return gives nothing, too), so the mapping stays as it is written, and what it changed in payload does not reach the templates: return { message: … } sets the text, return null skips the request; an arrow function needs ( ) around the object: => ({ message: … })';
 
 const CONSEQUENCES: Readonly<Record<string, string>> = {
   sessionKey: 'a part of sessionKey is empty: all such requests have one key, and so share one conversation',

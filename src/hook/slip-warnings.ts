@@ -66,8 +66,13 @@ function isSeconds(number: number, json: string): boolean {
   return new RegExp(String.raw`1970-01-${day}|\b0?${Number(day)}\b`).test(json);
 }
 
-/** The numbers of a value, each with the way to it as JavaScript writes it; the nearest to the root first. */
 function* numbersIn(root: string, value: JsonValue): Generator<[readonly string[], number | ExactNumber]> {
+  for (const [path, leaf] of leavesIn(root, value))
+    if (typeof leaf === 'number' || leaf instanceof ExactNumber) yield [path, leaf];
+}
+
+/** The leaves of a value, each with the way to it as JavaScript writes it; the nearest to the root first. */
+export function* leavesIn(root: string, value: JsonValue): Generator<[readonly string[], JsonValue]> {
   const waiting: { readonly path: readonly string[]; readonly value: JsonValue }[] = [
     { path: [root], value },
   ];
@@ -78,8 +83,8 @@ function* numbersIn(root: string, value: JsonValue): Generator<[readonly string[
   ) {
     seen += 1;
     const { path, value: found } = next;
-    if (typeof found === 'number' || found instanceof ExactNumber) yield [path, found];
-    else if (Array.isArray(found) || isJsonObject(found)) {
+    if (!Array.isArray(found) && !isJsonObject(found)) yield [path, found];
+    else {
       for (const [key, inner] of Object.entries(found).slice(0, MAX_LOOKED_AT - waiting.length)) {
         waiting.push({ path: [...path, stepOf(key, Array.isArray(found))], value: inner as JsonValue });
       }

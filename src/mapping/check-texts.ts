@@ -4,16 +4,17 @@ import { quote, type MappingCode, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
 
 /** Texts that are written as blocks of lines. */
-const TEXTS = ['messageTemplate', 'textTemplate', 'instructions'] as const;
+export const TEXTS = ['messageTemplate', 'textTemplate', 'instructions'] as const;
 
-interface Checked {
+/** A mapping whose texts are checked. */
+export interface CheckedTexts {
   readonly source: MappingSource;
   readonly located: LocatedValue;
   readonly reporter: Reporter;
 }
 
 /** Keys of the mapping that are indented as deep as the lines of a text above them, and so are a part of it. */
-export function checkTexts({ source, located, reporter }: Checked): void {
+export function checkTexts({ source, located, reporter }: CheckedTexts): void {
   for (const key of TEXTS) {
     if (typeof source[key] !== 'string') continue;
     const found = findKeys(located.place([key]), source);

@@ -112,6 +112,72 @@ describe('what rendered empty', () => {
     expect(advice.notes).toEqual([expect.stringContaining('its fields are payload.payload')]);
   });
 
+  test('a key with dots in it gets its brackets, and in a condition a transform', () => {
+    const payload = { meta: { 'app.example.io/rev': 'a', 'a/b': { c: 1 } }, kind: 'x' };
+    const { advice, told } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{kind}} {{meta.app.example.io/rev}} {{truncate payload.meta.app.example.io/rev 9}} {{meta.app.io/rev}}"}',
+      payload,
+    );
+    const brackets = 'meta.[app.example.io/rev]';
+    expect(advice.instead.get('meta.app.example.io/rev')).toMatch(
+      /one key .* write meta\.\[app\.example\.io\/rev\]$/,
+    );
+    expect(advice.instead.get('truncate payload.meta.app.example.io/rev 9')).toContain(
+      `write payload.${brackets}`,
+    );
+    expect(advice.instead.has('meta.app.io/rev')).toBe(false);
+    expect(told.instead.get('meta.app.example.io/rev')).toContain(brackets);
+    const when = '{"===": [{var: meta.app.example.io/rev}, b]}';
+    expect(adviseOn(`- {match: {path: a, when: ${when}}, messageTemplate: x}`, payload).advice.notes).toEqual(
+      [
+        expect.stringMatching(
+          /^app\.example\.io\/rev is one key .*a transform.*payload\["meta"\]\["app\.example\.io\/rev"\]$/,
+        ),
+      ],
+    );
+  });
+
+  test('a block that goes through one object is told so, whatever has such a name elsewhere', () => {
+    const table =
+      '- {match: {path: a}, messageTemplate: "x {{#each who.signer}}{{name}}{{/each}} {{#each tags}}{{name}}{{/each}}"}';
+    const outside = { name: 'envelope', other: { name: 'b' } };
+    const { advice, told } = adviseOn(table, { ...outside, who: { signer: { name: 'Elif', mail: 'e' } } });
+    const text =
+      /^one object at who\.signer and no list.*\{\{#with who\.signer\}\}.*\{\{#if who\.signer\.name\}\}/;
+    expect(advice.instead.get('name')).toMatch(text);
+    expect(told.instead.get('name')).toMatch(text);
+    const list = adviseOn(table, { ...outside, who: { signer: [{ mail: 'e' }] } });
+    expect(list.advice.instead.get('name')).not.toContain('one object');
+    expect(adviseOn(table, { tags: { a: '1' } }).advice.instead.get('name')).toMatch(
+      /at tags .*\{\{@key\}\}/,
+    );
+    // A map of objects is gone through on purpose.
+    expect(adviseOn(table, { tags: { a: { nme: '1' } } }).advice.instead.get('name') ?? '').not.toContain(
+      'one object',
+    );
+  });
+
+  test('a name of the request is told to be none of the body', () => {
+    const notesOn = (template: string, payload: JsonValue, when?: string): readonly string[] =>
+      adviseOn(
+        `- {match: {path: a${when === undefined ? '' : `, when: ${when}`}}, messageTemplate: 'x ${template}'}`,
+        payload,
+      ).advice.notes;
+    const payload = { query: 'avg(x)', path: 'src/a.ts', headers: { to: 'b' }, list: [{ path: 'p' }] };
+    expect(notesOn('{{query}} {{truncate path 9}} {{headers.to}}', payload)).toEqual([
+      '{{query}} reads the query of the address; the payload has a field query, too: to read that write {{payload.query}}',
+      expect.stringContaining('write {{payload.path}}'),
+      expect.stringContaining('write {{payload.headers.to}}'),
+    ]);
+    expect(
+      notesOn('{{payload.query}} {{#each list}}{{path}}{{/each}} {{eq kind "query"}} {{headers.x}}', payload),
+    ).toEqual([]);
+    expect(notesOn('{{query}}', { title: 'a' })).toEqual([]);
+    expect(notesOn('a', payload, '{"===": [{var: query}, "avg(x)"]}').join()).toContain(
+      '{"var":"query"} reads the query of the address; the payload has a field query, too: to read that write {"var":"payload.query"}',
+    );
+  });
+
   test('a lone name of a helper is told to be a field, whatever the body has', () => {
     const { advice, told } = adviseOn(
       '- {match: {path: a}, messageTemplate: "x {{date}} {{today}} {{length}}"}',
