@@ -16,7 +16,10 @@ export function checkAlternatives({ operator, operands }: Operation, at: Place):
   const first = differences.find(
     (one) =>
       one !== undefined &&
-      differences.some((other) => isOfSame(one, other) && String(one.value) !== String(other?.value)),
+      differences.some(
+        (other) =>
+          isOfSame(one, other) && typeof one.value === typeof other?.value && one.value !== other?.value,
+      ),
   );
   if (first === undefined) return undefined;
   const isAll = differences.every((each) => isOfSame(first, each));
