@@ -43,7 +43,9 @@ export function sessionNotes(now: Judged, before: readonly Judged[]): readonly S
   if (read === undefined || more.length > 0 || !EVENT_ID.test(read)) return [];
   for (const other of others) {
     const { different, same } = compareBodies(other.request.payload, now.request.payload);
-    const shared = nameFirst(same.filter((path) => ANY_ID.test(path) && !OF_ALL.test(path)));
+    const shared = nameFirst(
+      same.filter((path) => /^[\w.-]+$/.test(path) && ANY_ID.test(path) && !OF_ALL.test(path)),
+    );
     if (different.includes(read) && shared.length > 0) {
       return [sessionNote(template, { read, shared, now, other, count: keys.length })];
     }

@@ -106,7 +106,7 @@ function told(columns: SignatureColumns, form: string, sources: readonly (Source
   const stale = form.includes('{timestamp}') ? '' : unsignedTime(columns);
   return {
     code: 'signed-content',
-    text: `the secret is right; the sender signed ${written.slice(1, -1)}${now}: write ${write} in verify of the mapping${stale}`,
+    text: `the ${columns.algorithm.startsWith('hmac-') ? 'secret' : 'key'} is right; the sender signed ${written.slice(1, -1)}${now}: write ${write} in verify of the mapping${stale}`,
   };
 }
 
@@ -127,12 +127,22 @@ function timesOf(columns: SignatureColumns, request: SignedRequest): readonly So
   const found = headersLike(request, /time(stamp)?$|-ts$/i, TIME).filter(
     ({ name }) => name !== columns.timestampHeader,
   );
-  const unit = (text: string): string => (text.length === 13 ? ', timestampUnit: milliseconds' : '');
+  // A field of the list would still be looked for first.
+  const instead = columns.timestampField === undefined ? '' : ' in place of timestampField';
   return [
     ...(named === undefined ? [] : [{ text: named, keys: '' }]),
-    ...found.map(({ name, text }) => ({ text, keys: `timestampHeader: ${name}${unit(text)}` })),
+    ...found.map(({ name, text }) => ({
+      text,
+      keys: `timestampHeader: ${name}${instead}${unitOf(columns, text)}`,
+    })),
     ...itemTimes(columns, request),
   ];
+}
+
+/** The unit of a time, where the settings say another one: milliseconds have three digits more. */
+function unitOf({ timestampUnit = 'seconds' }: SignatureColumns, text: string): string {
+  const unit = text.length === 13 ? 'milliseconds' : 'seconds';
+  return unit === timestampUnit ? '' : `, timestampUnit: ${unit}`;
 }
 
 function namedTime(columns: SignatureColumns, request: SignedRequest): string | undefined {
@@ -151,7 +161,7 @@ function itemTimes(columns: SignatureColumns, { rawHeaders }: SignedRequest): re
     .flatMap((item) => {
       const [name = '', text = ''] = item.trim().split(assign, 2);
       const isOther = name !== timestampField && /^[a-z_]{1,20}$/i.test(name) && TIME.test(text);
-      return isOther ? [{ text, keys: `timestampField: ${name}` }] : [];
+      return isOther ? [{ text, keys: `timestampField: ${name}${unitOf(columns, text)}` }] : [];
     });
 }
 

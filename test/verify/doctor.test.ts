@@ -189,6 +189,41 @@ describe('the doctor', () => {
       'write timestampHeader: x-request-time, timestampUnit: milliseconds in',
     ],
     [
+      'the time stands in another item of the list',
+      {
+        settings: {
+          scheme: 'hmac',
+          header: 'x-signature',
+          separator: ',',
+          signatureField: 'v1',
+          timestampField: 't',
+          signed: '{timestamp}.{body}',
+        },
+        headers: { 'X-Signature': `ts=${String(NOW)},v1=${mac(SECRET, `${String(NOW)}.{"a":1}`)}` },
+      },
+      'signed-content',
+      'write timestampField: ts in verify of the mapping',
+    ],
+    [
+      'the time stands in a header, and the settings look for it in the list',
+      {
+        settings: {
+          scheme: 'hmac',
+          header: 'x-signature',
+          separator: ',',
+          signatureField: 'v1',
+          timestampField: 't',
+          signed: '{timestamp}.{body}',
+        },
+        headers: {
+          'X-Signature': `v1=${mac(SECRET, `${String(NOW)}.{"a":1}`)}`,
+          'X-Timestamp': String(NOW),
+        },
+      },
+      'signed-content',
+      'write timestampHeader: x-timestamp in place of timestampField in verify of the mapping',
+    ],
+    [
       'a time that the sender does not send',
       {
         settings: {
