@@ -20,18 +20,27 @@ const LABEL = new RegExp(
   `^${EXPORTED}(?:defineTransform\\()?(?:async )?(?:\\(.*\\)|\\w+) => \\{\\n\\s+(message|text|kind|name):\\s+(?:[^;{}]|\\$\\{[^{}]*\\})*;\\n\\}`,
   'm',
 );
+/** A function with its whole body, which ends at the first brace that is not indented. */
+const FUNCTION = new RegExp(
+  `^${EXPORTED}(?:defineTransform\\()?(?:async )?(?:function(?: \\w+)?\\(.*\\)|(?:\\(.*\\)|\\w+) =>) \\{\\n((?:(?:[ \\t].*)?\\n)*)\\}`,
+  'm',
+);
+/** A field of the body that is set, as a statement of the function. */
+const CHANGE = /^\s+payload(?:\.\w+)+ (?=(?:\?\?|\|\||\+)?= )/m;
 
 export async function scanShapes(files: ReadonlyMap<string, GraphFile>): Promise<readonly SourceFinding[]> {
   return (await Promise.all([...files.values()].map(scanFile))).flat();
 }
 
+const MAYBE = /\bres(?:ponse)?\b|=>\s*\{\s*(?:message|text|kind|name)\s*:|\bpayload\.[\w.]+\s*\S{0,2}=\s/;
+
 async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   // Most files need no look at their printed form.
-  if (!/\bres(?:ponse)?\b|=>\s*\{\s*(?:message|text|kind|name)\s*:/.test(file.original)) return [];
+  if (!MAYBE.test(file.original)) return [];
   const printed = await printFile(file);
   if (printed === undefined) return [];
   const { code, map } = printed;
-  const found = describeHandler(code) ?? describeLabel(code);
+  const found = describeHandler(code) ?? describeLabel(code) ?? describeChange(code);
   if (found === undefined) return [];
   const { offset, ...finding } = found;
   const before = code.slice(0, offset).split('\n');
@@ -70,5 +79,22 @@ function describeLabel(code: string): Described | undefined {
     hint: 'put ( ) around the object: => ({ message: … })',
     offset: found.index + found[0].indexOf(`${label}:`),
     length: label.length,
+  };
+}
+
+/** A function that changes the body and returns nothing, as hooks of other tools do. */
+function describeChange(code: string): Described | undefined {
+  const found = FUNCTION.exec(code);
+  const body = found?.[1] ?? '';
+  const change = CHANGE.exec(body);
+  if (found === null || change === null || /\breturn [^;]|\bthrow\b/.test(body)) return undefined;
+  const field = change[0].trim();
+  return {
+    severity: 'warning',
+    code: 'TRANSFORM_RETURNS_NOTHING',
+    message: `this function returns nothing, and what it changes in the body (${field.slice(0, 60)}) does not reach the templates`,
+    hint: 'return what is to be sent: return { message: `… ${value} …` }; it stands in place of messageTemplate',
+    offset: found.index + found[0].indexOf(body) + change.index + change[0].indexOf('payload'),
+    length: field.length,
   };
 }
