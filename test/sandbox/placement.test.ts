@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { Breaker } from '../../src/sandbox/host/breaker.ts';
 import type { Job, PooledModule } from '../../src/sandbox/host/job.ts';
 import { noteAnswer, Placement } from '../../src/sandbox/host/placement.ts';
+import { pooledModule } from '../support/sandbox-fixture.ts';
 
 type Placed = Pick<Job, 'module' | 'isAlone'>;
 interface Place {
@@ -10,18 +10,7 @@ interface Place {
 
 /** A module that answered so often, after so many milliseconds each. */
 function moduleWith(answers: number, ranMs: number): PooledModule {
-  const body = {
-    code: '',
-    memoryMb: 64,
-    maxResultBytes: 1,
-    maxLogBytes: 1,
-    reuse: false,
-    urlObject: false,
-    env: '{}',
-    coverage: false,
-  };
-  const counts = { quickAnswers: 0, usualMs: 0 };
-  const module = { number: 1, name: 'x.ts', sha256: '', body, breaker: new Breaker(), ...counts };
+  const module = pooledModule();
   for (let answer = 0; answer < answers; answer += 1) noteAnswer(module, ranMs, false);
   return module;
 }

@@ -3,9 +3,8 @@ import { array, assert, constantFrom, nat, property, record, string } from 'fast
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Breaker } from '../../src/sandbox/host/breaker.ts';
 import { AnswerWriter, decodeAnswer, FrameReader, STATUS } from '../../src/sandbox/frames.ts';
-import type { PooledModule } from '../../src/sandbox/host/job.ts';
 import { Pool } from '../../src/sandbox/host/pool.ts';
-import { callTransform, refTo, SandboxFixture } from '../support/sandbox-fixture.ts';
+import { callTransform, pooledModule, refTo, SandboxFixture } from '../support/sandbox-fixture.ts';
 
 let fixture: SandboxFixture;
 beforeEach(() => {
@@ -328,17 +327,3 @@ describe('frames', () => {
     expect(decodeAnswer(frame.subarray(4))).toBeUndefined();
   });
 });
-
-function pooledModule(): PooledModule {
-  const body = {
-    code: '',
-    memoryMb: 64,
-    maxResultBytes: 1,
-    maxLogBytes: 1,
-    reuse: false,
-    urlObject: false,
-    env: '{}',
-    coverage: false,
-  };
-  return { number: 1, name: 'x.ts', sha256: '', body, breaker: new Breaker(), quickAnswers: 0, usualMs: 0 };
-}

@@ -1,6 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Breaker } from '../../src/sandbox/host/breaker.ts';
+import type { PooledModule } from '../../src/sandbox/host/job.ts';
 import { Sandbox, type SandboxEvent, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { TransformCall, TransformRef, TransformReply, Transforms } from '../../src/sandbox/sandbox.ts';
 
@@ -23,6 +25,21 @@ export function refTo(module: string, settings: Partial<TransformRef> = {}): Tra
     at: { source, start: 8, end: source.text.length },
     ...settings,
   };
+}
+
+/** A module that a pool has not called yet. */
+export function pooledModule(): PooledModule {
+  const body = {
+    code: '',
+    memoryMb: 64,
+    maxResultBytes: 1,
+    maxLogBytes: 1,
+    reuse: false,
+    urlObject: false,
+    env: '{}',
+    coverage: false,
+  };
+  return { number: 1, name: 'x.ts', sha256: '', body, breaker: new Breaker(), quickAnswers: 0, usualMs: 0 };
 }
 
 /** The argument of a transform as JSON text. */
