@@ -1,5 +1,12 @@
 import { basename, extname } from 'node:path';
-import { documentKind, type Diagnostic, type DocumentKind, type LocatedValue } from '../document/document.ts';
+import {
+  documentKind,
+  type Diagnostic,
+  type DocumentKind,
+  firstLine,
+  type LocatedValue,
+  nameOfKind,
+} from '../document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
 
 /** A configuration that is found without being named. */
@@ -21,19 +28,15 @@ const BELONGS: Readonly<Record<Exclude<DocumentKind, 'configuration'>, string>> 
 export function findForeign(root: LocatedValue, file: string): Diagnostic | undefined {
   const kind = documentKind(root.value);
   if (kind === undefined || kind === 'configuration') return undefined;
-  const what = kind === 'package.json' ? 'a package.json' : `${kind === 'expectation' ? 'an' : 'a'} ${kind}`;
   const isOwn = OWN_NAME.test(basename(file));
   // Keys of the configuration that are indented too little, or are of an older form, are findings of their own.
   if (isOwn && kind !== 'mapping file') return undefined;
-  const at = root.place([]);
-  const line = at.source.text.indexOf('\n', at.start);
-  const end = line === -1 ? at.end : Math.min(at.end, line);
   const code: ConfigCode = 'NOT_A_CONFIGURATION';
   return {
     severity: 'error',
     code,
-    message: `this is ${what}, and a configuration is expected here`,
-    at: { ...at, end },
+    message: `this is ${nameOfKind(kind)}, and a configuration is expected here`,
+    at: firstLine(root),
     hint: isOwn
       ? 'mappings belong into files of their own, mappings/NAME.yaml, or below hooks.mappings; "sluice init" writes a configuration'
       : `${CONFIGURATION}; ${BELONGS[kind]}`,

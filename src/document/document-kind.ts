@@ -1,3 +1,5 @@
+import type { LocatedValue, Place } from './diagnostic.ts';
+
 /** Files that people name in each other's place. */
 export type DocumentKind = 'configuration' | 'mapping file' | 'request file' | 'expectation' | 'package.json';
 
@@ -22,4 +24,16 @@ export function documentKind(value: unknown): DocumentKind | undefined {
   if (typeof whole !== 'object' || whole === null) return undefined;
   const keys = new Set(Object.keys(whole));
   return MARKS.find(([, has]) => has(keys))?.[0];
+}
+
+/** As a sentence names it: `a mapping file`, `an expectation`. */
+export function nameOfKind(kind: DocumentKind): string {
+  return `${kind === 'expectation' ? 'an' : 'a'} ${kind}`;
+}
+
+/** The first line of a document, for a finding about the whole of it. */
+export function firstLine(root: LocatedValue): Place {
+  const at = root.place([]);
+  const line = at.source.text.indexOf('\n', at.start);
+  return { ...at, end: line === -1 ? at.end : Math.min(at.end, line) };
 }

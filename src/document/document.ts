@@ -1,7 +1,7 @@
 export type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
 export { didYouMean, isOneEditApart, longerWord } from './did-you-mean.ts';
 export { meantTimeZone } from './time-zones.ts';
-export { documentKind, type DocumentKind } from './document-kind.ts';
+export { documentKind, type DocumentKind, firstLine, nameOfKind } from './document-kind.ts';
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';
 export { DOCUMENT_CODES } from './document-codes.ts';

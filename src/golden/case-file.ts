@@ -9,12 +9,13 @@ import {
   type Diagnostic,
   type LocatedValue,
   type Place,
+  type SchemaAdvice,
 } from '../document/document.ts';
 import { createHookRequest, deriveRequestSeeds } from '../hook/hook.ts';
 import type { JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { readCaseBody } from './case-body.ts';
-import { findForeign, findMisnamed } from './other-files.ts';
+import { findMisnamed, findNoRequest } from './other-files.ts';
 
 /**
  * Golden cases on disk. `<group>/<case>.request.yaml|yml|json` is written by people or recorded;
@@ -72,6 +73,26 @@ const Delivery = z.strictObject({
     .describe('time of receipt; default 2026-01-01T00:00:00.000Z'),
 });
 const Deliveries = z.strictObject({ deliveries: z.array(Delivery).min(1).max(50) });
+const KEYS = [...Object.keys(Delivery.shape), ...Object.keys(Deliveries.shape)];
+
+const CALLED_BODY = { hint: 'here it is called "body"', rename: 'body' };
+const CALLED_PATH = { hint: 'the hook name is "path": path: github', rename: 'path' };
+const WORDS = {
+  payload: CALLED_BODY,
+  data: CALLED_BODY,
+  json: CALLED_BODY,
+  hook: CALLED_PATH,
+  name: CALLED_PATH,
+};
+/** What the keys of a delivery are called elsewhere, in a file of one and in a list of several. */
+const ADVICE: SchemaAdvice = {
+  keys: Object.fromEntries(
+    Object.entries(WORDS).flatMap(([word, advice]) => [
+      [word, advice],
+      [`deliveries.${word}`, advice],
+    ]),
+  ),
+};
 
 /** The form of a request file: one delivery, or several in order. */
 export const requestFileSchema = z.union([Delivery, Deliveries]);
@@ -233,15 +254,15 @@ interface Shape {
 
 /** Holds the file against the form it evidently means: a union's own findings would say little. */
 function checkShape(root: LocatedValue, file: string): Shape {
-  const foreign = findForeign(root, file);
+  const foreign = findNoRequest(root, file, KEYS);
   if (foreign !== undefined) return { root, several: false, diagnostics: [foreign] };
   const { value } = root;
   const several = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
   if (!several) {
-    const { value: delivery, diagnostics } = validate(root, Delivery);
+    const { value: delivery, diagnostics } = validate(root, Delivery, ADVICE);
     return { root, several, diagnostics, ...(delivery === undefined ? {} : { list: [delivery] }) };
   }
-  const { value: form, diagnostics } = validate(root, Deliveries);
+  const { value: form, diagnostics } = validate(root, Deliveries, ADVICE);
   return { root, several, diagnostics, ...(form === undefined ? {} : { list: form.deliveries }) };
 }
 

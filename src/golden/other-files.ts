@@ -4,7 +4,9 @@ import {
   documentKind,
   readDocument,
   type Diagnostic,
+  firstLine,
   type LocatedValue,
+  nameOfKind,
 } from '../document/document.ts';
 
 /** What ends a name behind the name of a case, as people write it. */
@@ -35,28 +37,28 @@ async function describeMisnamed(file: string): Promise<Diagnostic | undefined> {
   };
 }
 
-const KEYS = ['path', 'headers', 'query', 'body', 'bodyFile', 'now', 'deliveries'];
-
 const REQUEST_FORM = 'a request file has path: NAME (the hook name), headers, and body or bodyFile';
 
-/** A file that evidently holds something else than a request. */
-export function findForeign(root: LocatedValue, file: string): Diagnostic | undefined {
+/** A file that evidently holds something else than a request, which has one of `keys`. */
+export function findNoRequest(
+  root: LocatedValue,
+  file: string,
+  keys: readonly string[],
+): Diagnostic | undefined {
   const { value } = root;
   if (typeof value !== 'object' || value === null) return undefined;
   const kind = documentKind(value);
   if (kind === 'request file') return undefined;
-  const hasOwnKeys = KEYS.some((key) => Object.hasOwn(value, key));
+  const hasOwnKeys = keys.some((key) => Object.hasOwn(value, key));
   if (kind === undefined && (hasOwnKeys || Array.isArray(value))) return undefined;
-  const at = root.place([]);
-  const line = at.source.text.indexOf('\n', at.start);
   return {
     severity: 'error',
     code: 'NOT_A_REQUEST',
     message:
       kind === undefined
         ? 'this is no request file: it has none of its keys, so it is most likely the body of a request alone'
-        : `this is ${kind === 'expectation' ? 'an' : 'a'} ${kind}, and a request file is expected here`,
-    at: { ...at, end: line === -1 ? at.end : Math.min(at.end, line) },
+        : `this is ${nameOfKind(kind)}, and a request file is expected here`,
+    at: firstLine(root),
     hint:
       kind === undefined
         ? `${REQUEST_FORM}: write {"path": "NAME", "bodyFile": "${basename(file)}"} into a file NAME.request.json beside it, and name that one`

@@ -177,6 +177,15 @@ describe('every way a case can be broken fails', () => {
     expect(result.exitCode).toBe(1);
   });
 
+  test.each([
+    ['one delivery', 'path: github\npayload: {}\n'],
+    ['a list', 'deliveries: [{path: github, payload: {}}]\n'],
+  ])('a key that has another name here, in %s', async (_what, text) => {
+    await run([]);
+    await put('test/golden/github/push.request.yaml', text);
+    expect((await run([])).out).toContain('hint: here it is called "body"');
+  });
+
   test('two request files of one name', async () => {
     await run([]);
     await put('test/golden/github/push.request.json', '{"path": "github"}');
