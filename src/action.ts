@@ -30,6 +30,8 @@ export const CHANNEL_IDS = [
 export const CHANNEL_ALIASES: Readonly<Record<string, string>> = { imsg: 'imessage', teams: 'msteams' };
 /** The channel value that means the channel last used by the main session. */
 export const LAST_CHANNEL = 'last';
+/** The channel of the contract that stands in where nothing else is known. */
+export const FALLBACK_CHANNEL = 'whatsapp';
 
 /** Thinking levels from least to most. */
 export const THINKING_LEVELS = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;

@@ -21,7 +21,7 @@ export type {
   StorageSettings,
 } from './settings.ts';
 export { hideValues } from './hide-values.ts';
-export { isOnPath } from './on-path.ts';
+export { findOnPath, isExecutable, isOnPath } from './on-path.ts';
 export { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 export { createReferenceReader, type ReferenceReader, type WrittenReference } from './references.ts';
 export { readSecretFile, type SecretFile } from './secret-file.ts';

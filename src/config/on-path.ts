@@ -1,15 +1,25 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Whether a command can be started by its name; `path` is what PATH holds. */
-export function isOnPath(command: string, path = ''): boolean {
-  return path.split(delimiter).some((folder) => {
-    if (folder === '') return false;
-    try {
-      accessSync(join(folder, command), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+/** The file that a command's name starts; `path` is what PATH holds. Undefined where there is none. */
+export function findOnPath(command: string, path = ''): string | undefined {
+  return path
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, command))
+    .find(isExecutable);
+}
+
+/** Whether a command can be started by its name. */
+export function isOnPath(command: string, path?: string): boolean {
+  return findOnPath(command, path) !== undefined;
+}
+
+export function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,4 +1,4 @@
-import { LAST_CHANNEL, type DeliveryTarget } from '../action.ts';
+import { FALLBACK_CHANNEL, LAST_CHANNEL, type DeliveryTarget } from '../action.ts';
 import type { Settings } from '../config/config.ts';
 import type { NewDelivery, Storage } from '../storage/storage.ts';
 
@@ -12,9 +12,6 @@ export type ResolvedTarget =
       readonly code: 'not_configured' | 'no_recipient';
       readonly message: string;
     };
-
-/** The channel of the contract that stands in where nothing else is known. */
-const FALLBACK_CHANNEL = 'whatsapp';
 
 export type TargetSettings = Pick<Settings, 'gateway' | 'channels'>;
 

@@ -2,10 +2,11 @@
  * Defaults of the configuration that do not reach what they are meant for: a model that the runner does not take, and
  * a channel that nothing names.
  */
-import { LAST_CHANNEL } from '../action.ts';
+import { FALLBACK_CHANNEL, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import type { Diagnostic } from '../document/document.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
+import { runnerPath } from './runner-path.ts';
 
 /** Each at the place that has to change. */
 export function findDefaultProblems(
@@ -14,9 +15,6 @@ export function findDefaultProblems(
 ): readonly Diagnostic[] {
   return [...findUnusedModel(config), ...findUndecidedChannel(config, mappings)];
 }
-
-/** The channel of the contract, on which replies go where nothing else is known. */
-const LAST_RESORT = 'whatsapp';
 
 /** A coding agent keeps the model of its own settings: the default of all is no name that it knows. */
 function findUnusedModel({ settings: { agents, gateway }, root }: LoadedConfig): readonly Diagnostic[] {
@@ -28,10 +26,7 @@ function findUnusedModel({ settings: { agents, gateway }, root }: LoadedConfig):
     ([name, one]) => one.kind !== 'agent' && (name !== 'echo' || one.kind !== 'echo'),
   );
   if (isUsed) return [];
-  const own =
-    root.at(['gateway', 'runners', gateway.runner]).value === undefined
-      ? 'gateway.runner'
-      : `gateway.runners.${gateway.runner}`;
+  const own = runnerPath(root, gateway.runner).join('.');
   return [
     {
       severity: 'warning',
@@ -49,7 +44,7 @@ function findUndecidedChannel(
   mappings: readonly CompiledMapping[],
 ): readonly Diagnostic[] {
   const configured = Object.keys(channels);
-  if (gateway.main.channel !== undefined || configured.length < 2 || configured.includes(LAST_RESORT))
+  if (gateway.main.channel !== undefined || configured.length < 2 || configured.includes(FALLBACK_CHANNEL))
     return [];
   const undecided = mappings.filter(
     ({ action, deliver = hooks.defaults.deliver, channel, transform }) =>

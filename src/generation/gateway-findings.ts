@@ -11,6 +11,7 @@ import { commandProblems, isWithin, modelProblems } from '../runners/runners.ts'
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import { describeSettings } from './channel-settings.ts';
 import { findDefaultProblems } from './default-findings.ts';
+import { runnerPath } from './runner-path.ts';
 
 type Place = NonNullable<Diagnostic['at']>;
 
@@ -208,12 +209,6 @@ function ownModelProblems(
     message: key === undefined ? message : `${key} ${message}`,
     hint: providerHint(name, key),
   }));
-}
-
-/** Where a runner is written: under its name, or at `gateway.runner` itself. */
-function runnerPath(root: LoadedConfig['root'], name: string): readonly string[] {
-  const path = ['gateway', 'runners', name];
-  return root.at(path).value === undefined ? ['gateway', 'runner'] : path;
 }
 
 interface ModelProblem {

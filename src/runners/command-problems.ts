@@ -1,6 +1,5 @@
-import { accessSync, constants } from 'node:fs';
-import { basename, delimiter, isAbsolute, join, relative } from 'node:path';
-import type { RunnerSettings } from '../config/config.ts';
+import { basename, isAbsolute, relative } from 'node:path';
+import { isExecutable, isOnPath, type RunnerSettings } from '../config/config.ts';
 import { AGENT_PROFILES } from './agent-profiles.ts';
 import type { HostEnvironment } from './command-runner.ts';
 import { readsNoPrompt } from './prompt-problem.ts';
@@ -114,7 +113,7 @@ function programProblems(
   { at, configDir, host }: CommandPlace,
 ): readonly CommandProblem[] {
   const program = runner.kind === 'agent' ? runner.command : (runner.argv[0] ?? '');
-  if (program === '' || program.includes('{') || isExecutable(program, runner.env['PATH'] ?? host['PATH']))
+  if (program === '' || program.includes('{') || canStart(program, runner.env['PATH'] ?? host['PATH']))
     return [];
   if (runner.kind === 'command' && program.includes(' ')) return [lineProblem(runner.argv, program)];
   const shown = isWithin(program, configDir) ? `./${relative(configDir, program)}` : program;
@@ -206,16 +205,6 @@ function notPassedOn(list: string, agent: string, at: string): CommandProblem {
   };
 }
 
-function isExecutable(program: string, path = ''): boolean {
-  const candidates = program.includes('/')
-    ? [program]
-    : path.split(delimiter).map((folder) => join(folder, program));
-  return candidates.some((candidate) => {
-    try {
-      accessSync(candidate, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+function canStart(program: string, path: string | undefined): boolean {
+  return program.includes('/') ? isExecutable(program) : isOnPath(program, path);
 }

@@ -1,5 +1,6 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
-import { basename, delimiter, join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { findOnPath } from '../config/config.ts';
 import type { CommandSettings, HostEnvironment } from './command-runner.ts';
 
 /** Programs that start another one, which may well read `SLUICE_PROMPT_FILE`. */
@@ -21,22 +22,8 @@ export function readsNoPrompt(settings: CommandSettings, host: HostEnvironment):
   // Scripts of the operator's own find the file by the variable, also those that another program is given.
   if (program.includes('/') || program.includes('{') || STARTERS.test(basename(program))) return false;
   if (rest.some((word) => /\.(?:sh|py|rb|pl|[cm]?[jt]s)$/.test(word))) return false;
-  const file = findProgram(program, settings.env['PATH'] ?? host['PATH'] ?? '');
+  const file = findOnPath(program, settings.env['PATH'] ?? host['PATH']);
   return file !== undefined && !knowsVariable(file);
-}
-
-function findProgram(program: string, path: string): string | undefined {
-  return path
-    .split(delimiter)
-    .map((folder) => join(folder, program))
-    .find((candidate) => {
-      try {
-        accessSync(candidate, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
 }
 
 /** A script that cannot be read may know it. */
