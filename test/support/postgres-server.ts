@@ -47,9 +47,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const data = join(options.data ?? folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (isRoot) execFileSync('chown', [`${NOBODY}:${NOBODY}`, data]);
+  // It ends with the process that started it: a filter that skips every test of a file skips what would stop it, too.
   const wrap = (command: string, args: readonly string[]): [string, string[]] =>
     isRoot
-      ? ['setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', command, ...args]]
+      ? [
+          'setpriv',
+          ['--pdeathsig=QUIT', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', command, ...args],
+        ]
       : [command, [...args]];
   const port = await freePort();
   const init = wrap(join(programs, 'initdb'), [
