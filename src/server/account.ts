@@ -3,6 +3,8 @@
  * decision log, the metrics and the service log is said here, from the ending alone.
  */
 import type { HookError } from '../errors.ts';
+import { usualSenders, type Evaluation } from '../hook/hook.ts';
+import type { HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import { networksOf } from './addresses.ts';
 import { decisionOf, failedTransformOf } from './decision.ts';
@@ -87,10 +89,21 @@ function adviceOn(
   if (request === undefined || evaluation === undefined) return undefined;
   const hasGaps =
     evaluation.mapping === undefined ||
-    evaluation.mapping.ignoreSenders !== undefined ||
+    hasNoAccount(evaluation, request) ||
     evaluation.trace.templates.some(({ empty }) => empty.length > 0);
   if (!hasGaps || !advices.take(receivedAt)) return undefined;
   return generation.advise?.(evaluation, request);
+}
+
+/** Whether `ignoreSenders` of the mapping taken found nothing to compare at the usual places. */
+function hasNoAccount({ mapping, outcome }: Evaluation, { payload }: HookRequest): boolean {
+  const ignored = mapping?.ignoreSenders;
+  return (
+    ignored !== undefined &&
+    ignored.from === undefined &&
+    outcome.kind !== 'skipped' &&
+    usualSenders(payload).length === 0
+  );
 }
 
 /**

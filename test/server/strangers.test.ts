@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
+import { settingsWith } from '../support/hook-fixture.ts';
 import {
   agentAction,
   answersIn,
@@ -239,6 +240,32 @@ test('a decision tells what its mappings are advised, a few times a second', asy
   }
   const notes = server.decisions.map(({ note }) => note);
   expect(notes.filter((note) => note === 'this is a check of the address')).toHaveLength(5);
+});
+
+test('a request whose account ignoreSenders found takes no advice from those that need it', async () => {
+  const [mapping] = settingsWith({
+    table: '[{match: {path: github}, ignoreSenders: [bot], messageTemplate: x}]',
+  }).table.mappings;
+  const server = await startTestServer({
+    deps: { clock: () => 0 },
+    generation: {
+      advise: () => ({ notes: ['advised'], instead: new Map() }),
+      evaluate: (request) =>
+        evaluationOf(
+          { kind: 'accepted', actions: [agentAction(request)] },
+          mapping === undefined ? {} : { mapping },
+        ),
+    },
+  });
+  for (let n = 0; n < 7; n += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await send(server, '/hooks/github', { body: '{"sender": {"login": "ana"}}' });
+  }
+  await send(server, '/hooks/github', { body: '{"id": 1}' });
+  expect(server.decisions.map(({ note }) => note?.includes('advised') === true)).toEqual([
+    ...Array.from({ length: 7 }, () => false),
+    true,
+  ]);
 });
 
 test('a repeat says by what it was recognised, and which header is new for each event', async () => {
