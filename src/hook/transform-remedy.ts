@@ -25,25 +25,25 @@ function slipIn(message: string, input: string): string | undefined {
     return 'the body is parsed already: take payload itself, without JSON.parse';
   if (/Invalid time value/.test(message))
     return 'new Date got what is no time, or nothing: look at the field that it gets; a number of seconds needs * 1000';
-  return readRemedy(message, parseJson(input));
+  return readRemedy(message, () => parseJson(input));
 }
 
 const WEB =
   /reading '(?:json|send|sendStatus|status|end|write|setHeader)'|\b(?:res|response)\b|\.(?:json|send|status) is not/;
 
-/** Where the input has what was read in vain. */
-function readRemedy(message: string, input: JsonValue): string | undefined {
+/** Where the input has what was read in vain; it is parsed only where the words of the error ask for it. */
+function readRemedy(message: string, readInput: () => JsonValue): string | undefined {
   const [, missing] =
     /^Cannot read properties of (?:undefined|null) \(reading '([\w$]+)'\)/.exec(message) ?? [];
   if (missing !== undefined) {
-    const [path, ...more] = pathsTo(input, missing);
+    const [path, ...more] = pathsTo(readInput(), missing);
     return path === undefined || more.length > 0 ? undefined : `this request has ${missing} in ${path}`;
   }
   const [, name = '', method] =
     /^([\w$.]+)\.(map|filter|forEach|find|some|every|reduce|flatMap|slice|join) is not a function/.exec(
       message,
     ) ?? [];
-  const value = method === undefined ? undefined : valueAt(input, name);
+  const value = method === undefined ? undefined : valueAt(readInput(), name);
   if (!isJsonObject(value)) return undefined;
   const lists = Object.entries(value).filter(([, each]) => Array.isArray(each));
   const within = lists.map(([key]) => `${name}.${key}`.slice(0, 100)).slice(0, 3);
@@ -64,11 +64,11 @@ function pathsTo(input: JsonValue, name: string): readonly string[] {
   ) {
     seen += 1;
     if (!isJsonObject(next.value)) continue;
-    for (const [key, value] of Object.entries(next.value)) {
-      const path = next.path === '' ? key : `${next.path}.${key}`;
-      if (key === name) found.push(path);
-      waiting.push({ path, value });
-    }
+    const { path, value } = next;
+    const below = (key: string): string => (path === '' ? key : `${path}.${key}`);
+    if (Object.hasOwn(value, name)) found.push(below(name));
+    for (const [key, inner] of Object.entries(value).slice(0, MAX_LOOKED_AT - waiting.length))
+      waiting.push({ path: below(key), value: inner });
   }
   return found;
 }
