@@ -7,6 +7,7 @@ import {
   plain,
   ruleText,
   scalarsIn,
+  shown,
   variable,
   withOperand,
   type KnownRule,
@@ -105,5 +106,5 @@ function adviseOnStrange(rule: KnownRule, strange: Operand): string | undefined 
   if (only === undefined || found.length > 1)
     return `${name} is an object, with the fields ${fieldsOf(value)}: compare one of them, ${name}.FIELD`;
   const path = `${name}.${only.path}`;
-  return `${name} is an object, and ${path} is ${plain(only.value)}: did you mean ${withOperand(rule, strange, variable(path))}`;
+  return `${name} is an object, and ${path} is ${shown(only.value)}: did you mean ${withOperand(rule, strange, variable(path))}`;
 }

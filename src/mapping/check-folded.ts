@@ -31,7 +31,9 @@ const EACH = /^\{\{~?#each\b[^{}]*\}\}$/;
 /** Whether lines of a list are joined: two of them, or what a loop prints for each element. Deeper lines are kept. */
 function hasFoldedList(written: string): boolean {
   const lines = written.split('\n').slice(1);
-  const depth = Math.min(...lines.filter((each) => each.trim() !== '').map(depthOf));
+  const depth = lines
+    .filter((each) => each.trim() !== '')
+    .reduce((least, each) => Math.min(least, depthOf(each)), Infinity);
   const folded = lines.map((each) => (depthOf(each) === depth ? each.trim() : ''));
   const isList = folded.filter((each) => ITEM.test(each)).length > 1;
   if (isList && folded.some((each, index) => ITEM.test(each) && (folded[index - 1] ?? '') !== ''))

@@ -7,6 +7,8 @@ import { nameOfVariable, quote, type Operation } from './condition-check.ts';
 interface Difference {
   readonly name: string;
   readonly value: string | number | boolean;
+  /** Of `!=` and `==`, for which a number equals each text that spells it. */
+  readonly isLoose: boolean;
 }
 
 /** An `or` of two differences of one variable: whatever is sent, it differs from one of the two values. */
@@ -18,7 +20,11 @@ export function checkAlternatives({ operator, operands }: Operation, at: Place):
       one !== undefined &&
       differences.some(
         (other) =>
-          isOfSame(one, other) && typeof one.value === typeof other?.value && one.value !== other?.value,
+          other !== undefined &&
+          isOfSame(one, other) &&
+          typeof one.value === typeof other.value &&
+          one.value !== other.value &&
+          !isOneNumber(one, other),
       ),
   );
   if (first === undefined) return undefined;
@@ -33,6 +39,11 @@ export function checkAlternatives({ operator, operands }: Operation, at: Place):
       : `to take none of the values join the rules about ${quote(first.name)} with "and"`,
   };
   return withEdit(found, isAll ? replaceWithin(at, 'or', 'and') : undefined);
+}
+
+/** Whether one number equals both texts: 0 is `""` and `"0"`. */
+function isOneNumber(one: Difference, other: Difference): boolean {
+  return one.isLoose && other.isLoose && Number(one.value) === Number(other.value);
 }
 
 function isOfSame(one: Difference, other: Difference | undefined): boolean {
@@ -57,5 +68,5 @@ function comparisonIn(rule: unknown, sign: '!' | '='): Difference | undefined {
   const value = list.find((operand) => ['string', 'number', 'boolean'].includes(typeof operand));
   return name === undefined || value === undefined
     ? undefined
-    : { name, value: value as Difference['value'] };
+    : { name, value: value as Difference['value'], isLoose: operator === `${sign}=` };
 }
