@@ -3,19 +3,15 @@ import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import { judgedNote } from './decision-notes.ts';
 import type { RequestAdvice } from './deps.ts';
 import type { Ending } from './ending.ts';
-import type { Exchange, RequestFacts } from './exchange.ts';
+import { type Asked, ownName } from './own-name.ts';
 import type { Refusal } from './prove.ts';
 import { bodyLimit } from './take-hook.ts';
-import { findHookName } from './target.ts';
 
 const MAX_MISSED = 50;
 const MAX_NAME_CHARS = 200;
 const MAX_EMPTY = 50;
 const MAX_NOTES = 50;
 const MAX_DETAIL_CHARS = 300;
-
-/** A request; one that came over HTTP has a method and a target. */
-type Asked = RequestFacts & Partial<Pick<Exchange, 'req' | 'target'>>;
 
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
 export function decisionOf(exchange: Asked, ending: Ending, advice?: RequestAdvice): DecisionRecord {
@@ -50,12 +46,6 @@ export function decisionOf(exchange: Asked, ending: Ending, advice?: RequestAdvi
     transformNotes: evaluation && transformNotes(evaluation.trace.transforms),
     refusal: proof?.kind === 'refused' ? refusalOf(proof) : undefined,
   };
-}
-
-/** The hook name a stranger asked for, where it is a word of the operator's own files. */
-function ownName(exchange: Asked): string | undefined {
-  const name = exchange.target && findHookName(exchange.target.path, exchange.generation.hooks.path);
-  return name !== undefined && exchange.generation.knowsName(name) ? name : undefined;
 }
 
 function keepsNone({ generation }: Asked, { judged, hookName }: Ending): boolean {

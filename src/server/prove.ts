@@ -13,6 +13,7 @@ import { type Authentication, authenticate, isSecret } from './authenticate.ts';
 import { diagnoseToken, type TokenRequest } from './diagnose-token.ts';
 import type { Exchange } from './exchange.ts';
 import { explainForeignAddress, type ForwardedWay } from './foreign-address.ts';
+import { ownName } from './own-name.ts';
 import { doorOf } from './path-door.ts';
 import { derivedFrom, type ServerContext } from './server-context.ts';
 import { signedUrl } from './signed-url.ts';
@@ -316,7 +317,8 @@ export async function refuse(
     const detail = 'too many requests that did not prove where they come from';
     return { ...common, error: new HookError('too_many_failures', detail, { retryAfterSeconds }) };
   }
-  const who = `${networksOf(address).own} ${exchange.target?.path ?? ''}`;
+  // A name of the sender's own choice would give it a share of the diagnoses for each name.
+  const who = `${networksOf(address).own} ${ownName(exchange) ?? ''}`;
   const diagnosis = context.diagnoses.takeFor(who, exchange.receivedAt) ? findDiagnosis?.() : undefined;
   return { ...common, error: unauthorized(exchange), ...(diagnosis === undefined ? {} : { diagnosis }) };
 }

@@ -212,6 +212,22 @@ describe('the doctor at the refusal', () => {
   });
 });
 
+test('names of the sender\u2019s own choice share one budget of diagnoses', async () => {
+  const server = await start(
+    { verify: verifying({ scheme: 'github' }) },
+    {
+      deps: { clock: () => 1_700_000_000_000 },
+      hooks: { authFailuresPerMinute: 0 },
+      generation: { knowsName: (name) => name === 'x' },
+    },
+  );
+  const told = (): number => server.strangers.filter(({ refusal }) => refusal !== undefined).length;
+  for (let i = 0; i < 8; i += 1) await send(server, `/hooks/guess-${i}`, { headers: {}, body: BODY });
+  expect(told()).toBe(5);
+  await post(server, { headers: github('other') });
+  expect(told()).toBe(6);
+});
+
 describe('allowFrom', () => {
   test('judges the address that trusted proxies give', async () => {
     const settings = {
