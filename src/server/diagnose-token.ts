@@ -1,4 +1,10 @@
-import { type Diagnosis, findProofHeader } from '../verify/verify.ts';
+import {
+  type Diagnosis,
+  findProofHeader,
+  presentedToken,
+  TOKEN_HEADERS,
+  trimMarks,
+} from '../verify/verify.ts';
 import type { PassedOverMapping } from '../mapping/mapping.ts';
 import { type Authentication, findToken, type TokenSet } from './authenticate.ts';
 
@@ -68,7 +74,7 @@ function withoutToken({ rawHeaders }: TokenRequest, { queryToken }: TokenSet): D
 }
 
 function wrongToken({ rawHeaders }: TokenRequest): Diagnosis {
-  const value = tokenValue(headersOf(rawHeaders));
+  const value = presentedToken(rawHeaders);
   const isTemplate = value !== undefined && /^[$<{%]|\{\{/.test(value);
   return {
     code: 'unknown-token',
@@ -89,12 +95,6 @@ function headersOf(raw: readonly string[]): readonly Header[] {
     headers.push({ name: String(raw[i]).toLowerCase(), value: String(raw[i + 1]).trim() });
   }
   return headers;
-}
-
-function tokenValue(headers: readonly Header[]): string | undefined {
-  const bearer = headers.find(({ name, value }) => name === 'authorization' && /^bearer\s/i.test(value));
-  if (bearer !== undefined) return bearer.value.slice('bearer'.length).trim();
-  return headers.find(({ name }) => name === 'x-service-token' || name === 'x-openclaw-token')?.value;
 }
 
 /** Words that stand before credentials. */
@@ -137,12 +137,12 @@ function inAuthorization(value: string, isToken: (text: string) => boolean): str
 
 function inOtherHeader(name: string, value: string, isToken: (text: string) => boolean): string | undefined {
   if (![value, unquoted(value), value.replace(/^bearer\s+/i, '')].some(isToken)) return undefined;
-  return name === 'x-service-token' || name === 'x-openclaw-token'
+  return TOKEN_HEADERS.some((carrier) => carrier === name)
     ? `the hook token stands in ${name} with more around it: send the bare token there, without quotes and without Bearer`
     : `the hook token stands in the header ${name}, where it does not count: send it as ${CARRIERS}; or, for a sender that can set only this header, add verify: {scheme: header, header: ${name}, secrets: ['\${NAME}']} to the mapping`;
 }
 
-const unquoted = (text: string): string => text.replaceAll(/^["'<\s]+|["'>\s]+$/g, '');
+const unquoted = (text: string): string => trimMarks(text, `"'<`, `"'>`);
 
 function basicParts(text: string): readonly string[] {
   const decoded = Buffer.from(text, 'base64').toString('latin1');

@@ -5,8 +5,14 @@ import { type Proof, refused } from './proof.ts';
 /** Secrets that are sent as they are, as digests: both sides are hashed, so lengths take the same time. */
 export type SecretDigests = readonly Buffer[];
 
-export function digestSecrets(secrets: readonly string[]): SecretDigests {
-  return secrets.map((secret) => hash('sha256', Buffer.from(secret, 'utf8'), 'buffer'));
+export function digestSecrets(secrets: readonly (string | Buffer)[]): SecretDigests {
+  return secrets.map((secret) => hash('sha256', secret, 'buffer'));
+}
+
+/** Whether a stranger's text is one of these secrets; takes the same time whatever it is. An empty one is none. */
+export function isOneOf(secrets: readonly (string | Buffer)[], presented: string): boolean {
+  const digests = digestSecrets(secrets.filter((secret) => secret.length > 0));
+  return judgeBytes(digests, Buffer.from(presented, 'utf8')).kind === 'proved';
 }
 
 /** Compares what a header carries; its value arrives as latin1, the secret was written as UTF-8. */
@@ -20,11 +26,23 @@ const BASIC = /^basic[ \t]+(\S+)$/i;
 
 /** HTTP Basic (RFC 7617): the user name and one of the passwords. */
 export function judgeBasic(digests: SecretDigests, rawHeaders: readonly string[]): Proof {
+  const pair = basicPair(rawHeaders);
+  if (pair !== undefined) return judgeBytes(digests, pair.bytes);
+  const isThere = findHeader(rawHeaders, 'authorization') !== undefined;
+  return refused(isThere ? 'malformed-proof' : 'no-proof');
+}
+
+/** User, colon and password of `Authorization: Basic`. */
+export interface BasicPair {
+  readonly encoded: string;
+  readonly bytes: Buffer;
+}
+
+/** What HTTP Basic presents; undefined where the header is not there once and in its form. */
+export function basicPair(rawHeaders: readonly string[]): BasicPair | undefined {
   const header = findHeader(rawHeaders, 'authorization');
-  if (header === undefined) return refused('no-proof');
-  const encoded = header === SEVERAL ? undefined : BASIC.exec(header)?.[1];
-  if (encoded === undefined) return refused('malformed-proof');
-  return judgeBytes(digests, Buffer.from(encoded, 'base64'));
+  const encoded = typeof header === 'string' ? BASIC.exec(header)?.[1] : undefined;
+  return encoded === undefined ? undefined : { encoded, bytes: Buffer.from(encoded, 'base64') };
 }
 
 const BEARER = /^bearer[ \t]+(.*)$/i;
@@ -37,10 +55,15 @@ export function judgeToken(
   rawHeaders: readonly string[],
   queryToken: string | undefined,
 ): Proof {
-  const presented = bearerOf(rawHeaders) ?? tokenHeaderOf(rawHeaders);
+  const presented = presentedToken(rawHeaders);
   if (presented !== undefined) return judgeBytes(digests, Buffer.from(presented, 'latin1'));
   if (queryToken === undefined || queryToken === '') return refused('no-proof');
   return judgeBytes(digests, Buffer.from(queryToken, 'utf8'));
+}
+
+/** The first token in the headers that carry one. */
+export function presentedToken(rawHeaders: readonly string[]): string | undefined {
+  return bearerOf(rawHeaders) ?? tokenHeaderOf(rawHeaders);
 }
 
 /** The token of `Authorization: Bearer`. */

@@ -1,9 +1,10 @@
+import { basicPair, isOneOf, presentedToken } from './credentials.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { findHeader } from './find-header.ts';
 import { userAndPassword } from './foreign-secrets.ts';
 import type { Refused } from './proof.ts';
 import type { SignedRequest } from './scheme.ts';
 import { secretVariants } from './secret-variants.ts';
+import { trimMarks } from './trim-marks.ts';
 import type { ProofSettings } from './verifier.ts';
 import type { VerifySettings } from './verify-settings.ts';
 
@@ -20,7 +21,7 @@ export function explainCredential(
       settings.scheme === 'basic'
         ? explainBasic(settings.user, secrets, request)
         : settings.scheme === 'token'
-          ? explainPresented(presentedToken(request), secrets)
+          ? explainPresented(textOf(presentedToken(request.rawHeaders)), secrets)
           : undefined;
     if (found !== undefined) return found;
   }
@@ -33,23 +34,22 @@ function explainBasic(
   secrets: readonly string[],
   { rawHeaders }: SignedRequest,
 ): Diagnosis | undefined {
-  const header = findHeader(rawHeaders, 'authorization');
-  if (typeof header !== 'string') return undefined;
-  const encoded = header.replace(/^\S+\s+/, '').trim();
-  const pair = Buffer.from(encoded, 'base64').toString('utf8');
+  const presented = basicPair(rawHeaders);
+  if (presented === undefined) return undefined;
+  const pair = presented.bytes.toString('utf8');
   const colon = pair.indexOf(':');
   if (colon < 0) return undefined;
   const [name, password] = [pair.slice(0, colon), pair.slice(colon + 1)];
-  const isPassword = secrets.some((secret) => secret !== '' && secret === password);
-  if (name !== user) return otherUser(user, isPassword);
-  if (secrets.includes(pair)) {
+  if (name !== user) return otherUser(user, isOneOf(secrets, password));
+  if (isOneOf(secrets, pair)) {
     const { what, remedy } = userAndPassword(user);
     return {
       code: 'secret-prefix',
       text: `the password is right, but the value of the secret ${what}; ${remedy}`,
     };
   }
-  if (secrets.some((secret) => secret.replace(/^basic\s+/i, '') === encoded)) {
+  const bare = secrets.map((secret) => secret.replace(/^basic\s+/i, ''));
+  if (isOneOf(bare, presented.encoded)) {
     return {
       code: 'secret-encoding',
       text: 'the value of the secret is the whole header in base64: a secret of the scheme basic is the password alone, as it was typed at the sender',
@@ -74,9 +74,8 @@ function otherUser(user: string, isPassword: boolean): Diagnosis {
 
 /** A secret that was written with more around it than was meant. */
 function explainWritten(presented: string, secrets: readonly string[]): Diagnosis | undefined {
-  const bytes = Buffer.from(presented, 'utf8');
   return secretVariants(secrets).find(
-    (variant) => variant.diagnosis.code === 'secret-white-space' && variant.bytes.equals(bytes),
+    ({ diagnosis, bytes }) => diagnosis.code === 'secret-white-space' && isOneOf([bytes], presented),
   )?.diagnosis;
 }
 
@@ -90,30 +89,28 @@ export function explainPresented(
   if (presented === undefined) return undefined;
   const written = explainWritten(presented, secrets);
   if (written !== undefined) return written;
-  const known = secrets.filter((secret) => secret !== '');
   const word = WORD.exec(presented)?.[1];
-  if (word !== undefined && known.includes(presented.replace(WORD, ''))) {
+  if (word !== undefined && isOneOf(secrets, presented.replace(WORD, ''))) {
     return {
       code: 'secret-prefix',
       text: `the header carries the secret with the word ${word} before it: let the sender send the secret alone, or write the word and a space at the beginning of the secret; for Authorization: Bearer there is verify: {scheme: token, secrets: [...]}`,
     };
   }
-  if (known.some((secret) => WORD.test(secret) && secret.replace(WORD, '') === presented)) {
+  const afterWord = secrets.filter((secret) => WORD.test(secret)).map((secret) => secret.replace(WORD, ''));
+  if (isOneOf(afterWord, presented)) {
     return {
       code: 'secret-prefix',
       text: 'the value of the secret begins with a word such as Bearer, and the secret is what follows it: remove the word where the value is set',
     };
   }
-  return known.includes(presented.replaceAll(/^["'\s]+|["'\s]+$/g, ''))
+  return isOneOf(secrets, trimMarks(presented, `"'`))
     ? { code: 'wrong-secret', text: 'the sender sends the secret in quotes: remove them in its settings' }
     : undefined;
 }
 
-function presentedToken({ rawHeaders }: SignedRequest): string | undefined {
-  const authorization = findHeader(rawHeaders, 'authorization');
-  if (typeof authorization === 'string') return authorization.replace(/^bearer\s+/i, '').trim();
-  const found = findHeader(rawHeaders, 'x-service-token') ?? findHeader(rawHeaders, 'x-openclaw-token');
-  return typeof found === 'string' ? found : undefined;
+/** Header values arrive as latin1, and secrets are written as UTF-8. */
+function textOf(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : Buffer.from(header, 'latin1').toString('utf8');
 }
 
 function plainCredential(scheme: Credentials['scheme'], { reason, detail }: Refused): Diagnosis {

@@ -14,6 +14,7 @@ export { type CommentMark, findCommentMark, markComment } from './comment-mark.t
 export { diagnose, findProofHeader, type ProofHeader } from './diagnose.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 export { doubtSecret } from './foreign-secrets.ts';
+export { presentedToken, TOKEN_HEADERS } from './credentials.ts';
 export { type Arrival, judgeSender, type SenderDoor, type SenderVerdict } from './judge-sender.ts';
 export { type Proof, type Proved, type RefusalReason, type Refused } from './proof.ts';
 export { describeReplay, type ReplayFacts } from './replay-facts.ts';
@@ -29,4 +30,5 @@ export {
   type Verifier,
   type VerifierDeps,
 } from './verifier.ts';
+export { trimMarks } from './trim-marks.ts';
 export type { SecretProblem } from './ways.ts';

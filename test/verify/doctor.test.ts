@@ -396,6 +396,26 @@ describe('the doctor', () => {
       'the sender sends the secret in quotes',
     ],
     [
+      'a token in quotes beside credentials that are not judged',
+      {
+        settings: { scheme: 'token' },
+        secret: 'a-word-of-trust',
+        headers: { authorization: 'Basic dTp4', 'x-service-token': '"a-word-of-trust"' },
+      },
+      'wrong-secret',
+      'the sender sends the secret in quotes',
+    ],
+    [
+      'a token that is not ASCII, in quotes',
+      {
+        settings: { scheme: 'token' },
+        secret: 'Schlüssel-für-alle',
+        headers: { authorization: `Bearer "${Buffer.from('Schlüssel-für-alle').toString('latin1')}"` },
+      },
+      'wrong-secret',
+      'the sender sends the secret in quotes',
+    ],
+    [
       'a header with a word before the secret',
       {
         settings: { scheme: 'header', header: 'x-key' },
@@ -451,6 +471,14 @@ describe('the doctor', () => {
     const found = doctor(trial);
     expect(found.code).toBe(code);
     expect(found.text).toContain(words);
+  });
+
+  test('a token of many quotes is looked at in linear time', () => {
+    const presented = `x${'"'.repeat(200_000)}x`;
+    const started = performance.now();
+    const found = doctor({ settings: { scheme: 'token' }, headers: { 'x-service-token': presented } });
+    expect(found.code).toBe('wrong-proof');
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 
   test('a body so deep that it cannot be written again harms nothing', () => {
