@@ -40,7 +40,7 @@ const FORMS = [
 
 /** What is tried as the time and as the id: a sender has one of each, a proxy may add another. */
 const MAX_SOURCES = 2;
-/** The current secret and the one before it: with all forms that is about 150 signatures, so 20 ms at most. */
+/** The current secret and the one before it: with all forms, those of the address too, that is about 150 signatures, so 20 ms at most. */
 const MAX_KEYS = 2;
 
 /** Where a value stands, as keys of `verify`; empty where the settings name it already. */
@@ -176,13 +176,20 @@ function idsOf(columns: SignatureColumns, request: SignedRequest): readonly Sour
   ];
 }
 
+/** Names looked up at most: a sender chooses how many headers it sends, and each is looked for among all. */
+const MAX_CANDIDATES = 4 * MAX_SOURCES;
+
 /** Headers with such a name and such a value, the first few; a name that is there twice counts as none. */
 function headersLike({ rawHeaders }: SignedRequest, names: RegExp, values: RegExp) {
   const found: { name: string; text: string }[] = [];
-  for (let at = 0; at < rawHeaders.length && found.length < MAX_SOURCES; at += 2) {
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (found.length === MAX_SOURCES || seen.size === MAX_CANDIDATES) break;
     const name = (rawHeaders[at] as string).toLowerCase();
+    if (seen.has(name) || !names.test(name)) continue;
+    seen.add(name);
     const text = findHeader(rawHeaders, name);
-    if (names.test(name) && typeof text === 'string' && values.test(text)) found.push({ name, text });
+    if (typeof text === 'string' && values.test(text)) found.push({ name, text });
   }
   return found;
 }

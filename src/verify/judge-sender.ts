@@ -54,5 +54,9 @@ export async function judgeSender<TokenRefusal>(
   };
   const judged = await verifier.prove(request);
   if (judged.kind === 'proved') return judged;
-  return { ...judged, diagnose: () => diagnose(proof, request, judged) };
+  return {
+    ...judged,
+    // A sender may have signed the address though the path does not ask for it.
+    diagnose: () => diagnose(proof, verifier.signsUrl ? request : { ...request, url: arrival.url() }, judged),
+  };
 }

@@ -397,6 +397,28 @@ describe('the address that is signed', () => {
   });
 });
 
+test('a path that expects the body is told that its sender signs the address as well', async () => {
+  const hmac = {
+    scheme: 'hmac',
+    header: 'x-signature',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    signed: '{body}',
+  };
+  const server = await start(
+    { verify: verifying(hmac) },
+    { server: { publicUrl: 'https://hooks.example.com' } },
+  );
+  const signature = createHmac('sha256', SECRET)
+    .update(`https://hooks.example.com/hooks/x${BODY}`)
+    .digest('hex');
+  expect((await post(server, { headers: { 'x-signature': signature } })).status).toBe(401);
+  expect(server.strangers[0]?.refusal).toMatchObject({
+    code: 'signed-content',
+    text: expect.stringContaining("write signed: '{url}{body}' in verify") as string,
+  });
+});
+
 describe('producers as they are', () => {
   test('a form', async () => {
     const server = await start({ bodyFormat: 'form' });
