@@ -29,28 +29,38 @@ export function createAddressList(entries: readonly string[]): AddressList {
 
 export function createAddressFinder(proxies: AddressList): AddressFinder {
   return (remoteAddress, forwardedFor) => {
-    let address = plainAddress(remoteAddress ?? '');
+    const address = plainAddress(remoteAddress ?? '');
     if (forwardedFor === undefined || !proxies.has(address)) return address;
-    const hops = forwardedFor.split(',');
-    // The last entry was written by the proxy that spoke to us, the one before by whoever spoke to it.
-    for (let i = hops.length - 1; i >= 0 && proxies.has(address); i -= 1) {
-      const hop = plainAddress((hops[i] as string).trim());
-      if (isIP(hop) === 0) break;
-      address = hop;
-    }
-    return address;
+    return judgedHop(forwardedHops(remoteAddress, forwardedFor), proxies).address;
   };
 }
 
+/** The hop whose address is judged: the first that is no trusted proxy, or the last of them. */
+export function judgedHop(
+  hops: Iterable<string>,
+  proxies: AddressList,
+): { readonly at: number; readonly address: string } {
+  let judged = { at: -1, address: '' };
+  for (const address of hops) {
+    judged = { at: judged.at + 1, address };
+    if (!proxies.has(address)) break;
+  }
+  return judged;
+}
+
 /** Who handed the request on, nearest first: the one that spoke to us, then those of `X-Forwarded-For` from its end. */
-export function forwardedHops(
+export function* forwardedHops(
   remoteAddress: string | undefined,
   forwardedFor: string | undefined,
-): readonly string[] {
-  const hops = forwardedFor === undefined ? [] : forwardedFor.split(',').toReversed();
-  const named = hops.map((hop) => plainAddress(hop.trim()));
-  const end = named.findIndex((hop) => isIP(hop) === 0);
-  return [plainAddress(remoteAddress ?? ''), ...named.slice(0, end < 0 ? named.length : end)];
+): Generator<string, void> {
+  yield plainAddress(remoteAddress ?? '');
+  const hops = forwardedFor === undefined ? [] : forwardedFor.split(',');
+  // The last entry was written by the proxy that spoke to us, the one before by whoever spoke to it.
+  for (let i = hops.length - 1; i >= 0; i -= 1) {
+    const hop = plainAddress((hops[i] as string).trim());
+    if (isIP(hop) === 0) return;
+    yield hop;
+  }
 }
 
 const PLAIN_IPV4 = /^[\d.]+$/;

@@ -1,5 +1,5 @@
 import type { Diagnosis } from '../verify/verify.ts';
-import { type AddressList, forwardedHops } from './addresses.ts';
+import { type AddressList, forwardedHops, judgedHop } from './addresses.ts';
 
 /** Addresses named at most: the header is as long as its sender likes. */
 const MAX_NAMED = 3;
@@ -12,10 +12,8 @@ export interface ForwardedWay {
 
 /** Why an address that `allowFrom` does not have was the one judged, and which proxy is not trusted. */
 export function explainForeignAddress(way: ForwardedWay, proxies: AddressList): Diagnosis {
-  const hops = forwardedHops(way.remoteAddress, way.forwardedFor);
-  const first = hops.findIndex((hop) => !proxies.has(hop));
-  const at = first < 0 ? hops.length - 1 : first;
-  const judged = hops[at] ?? '';
+  const hops = [...forwardedHops(way.remoteAddress, way.forwardedFor)];
+  const { at, address: judged } = judgedHop(hops, proxies);
   const text = `the address that was judged is ${judged}, and allowFrom of this path does not have it`;
   return {
     code: 'address',
