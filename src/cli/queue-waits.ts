@@ -64,10 +64,6 @@ export async function pauseQueue(
   const what = mappingId === undefined ? 'the queue' : `mapping ${mappingId}`;
   if (options.json) terminal.out(JSON.stringify({ changed: isNew ? 1 : 0 }));
   else terminal.out(isNew ? `paused ${what}` : `${what} is paused already`);
-  if (mappingId === undefined || (await storage.listRuns({ limit: 1, mappingId })).length > 0) return;
-  terminal.err(
-    `the store has no run of a mapping ${mappingId} yet: look whether the id is right ("sluice runs" shows ids of mappings)`,
-  );
 }
 
 /** Ends the pause of a mapping; without one every pause there is. */

@@ -49,32 +49,34 @@ const MAX_WAITING = 1_000;
 
 /** Prints the events of the main session, and that some wait for a turn that does not come. */
 export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
-  await withStore(cli, flags, async (storage, { gateway }) => {
+  const count = await withStore(cli, flags, async (storage, { gateway }) => {
     const options = optionsOf(flags);
-    const count = await printListing(eventsListing, storage, cli.terminal, options);
-    if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
-    if (options.json || gateway.heartbeat.everySeconds > 0) return;
+    const shown = await printListing(eventsListing, storage, cli.terminal, options);
+    if (options.json || gateway.heartbeat.everySeconds > 0) return shown;
     const pending = await storage.listEvents({ limit: MAX_WAITING, state: 'pending' });
-    if (!pending.some(({ mode }) => mode === 'next-heartbeat')) return;
+    if (!pending.some(({ mode }) => mode === 'next-heartbeat')) return shown;
     cli.terminal.err(
       'events of mode next-heartbeat wait for the regular turn of the main agent, and gateway.heartbeat.everySeconds: 0 turns that off: set it to seconds, such as 1800, or let them come with wakeMode: now',
     );
+    return shown;
   });
+  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 
 /** Prints what waits, is under way or was given up, and which agents are away. */
 export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
-  await withStore(cli, flags, async (storage, { gateway }) => {
+  const count = await withStore(cli, flags, async (storage, { gateway }) => {
     const options = optionsOf(flags);
     const holds = await storage.listHolds(gateway.runner);
     const waits = await findWaits(storage, Date.now());
     const listing = queueListing(holds, gateway.runner, waits);
-    const count = await printListing(listing, storage, cli.terminal, options);
-    if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
-    if (options.json) return;
+    const shown = await printListing(listing, storage, cli.terminal, options);
+    if (options.json) return shown;
     await printHolds(storage, cli.terminal, gateway.runner);
     for (const line of waitLines(waits, Date.now())) cli.terminal.err(line);
+    return shown;
   });
+  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 
 export interface SessionFlags extends JsonFlags {
