@@ -3,6 +3,7 @@ import type { PathSettings } from '../mapping/mapping.ts';
 import {
   type Diagnosis,
   judgeSender,
+  MAX_TRIED_BYTES,
   type RefusalReason as SenderReason,
   type SenderDoor,
   type SenderVerdict,
@@ -213,14 +214,16 @@ async function explainBoth(
   return { ...refusal, diagnosis: { ...diagnosis, text } };
 }
 
-/** Whether the proof alone would have been right; false where it cannot be looked at. */
+/** Whether the proof alone would have been right; false where it cannot be looked at, or only after a long body. */
 async function provesBeside(
   context: ServerContext,
   exchange: Exchange,
   { hook, sender: { verifier } }: Pick<SenderAtDoor, 'hook' | 'sender'>,
 ): Promise<boolean> {
   const { req } = exchange;
-  if (!verifier.presents(req.rawHeaders)) return false;
+  const bytes = exchange.hasBody ? Number(req.headers['content-length']) : 0;
+  // NaN where the sender does not say how much comes.
+  if (!(bytes <= MAX_TRIED_BYTES) || !verifier.presents(req.rawHeaders)) return false;
   try {
     const request = {
       method: req.method ?? '',

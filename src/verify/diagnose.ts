@@ -17,7 +17,7 @@ import type { ProofSettings } from './verifier.ts';
 import { belongs, schemeOf, type TableSettings } from './ways.ts';
 
 /** Larger bodies are not tried again in other forms: the doctor must stay cheap. */
-const MAX_TRIED_BYTES = 65_536;
+export const MAX_TRIED_BYTES = 65_536;
 
 /**
  * Says why a request was refused: first what the refusal says by itself, then what would have fitted. At most some

@@ -102,6 +102,16 @@ describe('a path with a proof of its own', () => {
     const texts = [first, second].toSorted((a = '', b = '') => a.length - b.length);
     expect(texts[1]).toContain('the proof of the sender (github) is right, and requireToken: true');
     expect(texts[1]).toContain('remove requireToken');
+    // For a line of the log no long body is read.
+    const long = 'x'.repeat(65_537);
+    const unread = await start({ verify: verifying({ scheme: 'github' }), requireToken: true });
+    expect((await post(unread, { headers: github(SECRET, long), body: long })).status).toBe(401);
+    const unsized = { ...github(), 'transfer-encoding': 'chunked' };
+    expect((await post(unread, { headers: unsized })).status).toBe(401);
+    expect(unread.strangers.map(({ refusal }) => refusal?.text)).toEqual([
+      expect.stringMatching(/^beside the proof of the sender \(github\), requireToken: true/),
+      expect.stringMatching(/^beside the proof of the sender \(github\), requireToken: true/),
+    ]);
     const walled = await start(
       { verify: verifying({ scheme: 'github' }), allowFrom: ['192.0.2.0/24'] },
       { hooks: { mail: imapBlock(1, { path: 'x' }) } },
