@@ -3,7 +3,7 @@
  * sentence that is surest. It is made of the rule as written and of what its variables found.
  */
 import type { Place } from '../document/document.ts';
-import { leavesBelow, type Evaluation } from '../hook/hook.ts';
+import { decidingLeaves, type DecidingLeaf, type Evaluation } from '../hook/hook.ts';
 import type { JsonValue } from '../json.ts';
 import {
   compileReader,
@@ -47,22 +47,11 @@ export function adviseOnFailed(
   const advice = new Map<Place, readonly string[]>();
   for (const { failed, nodes = [] } of considered) {
     if (failed?.part !== 'when') continue;
-    const lines = failedLeaves(failed.node, nodes).flatMap((leaf) => linesFor(leaf, { read, instead }));
+    const leaves = decidingLeaves(nodes, failed.node).slice(0, MAX_LEAVES);
+    const lines = leaves.flatMap((leaf) => linesFor(leaf, { read, instead }));
     if (lines.length > 0) advice.set(failed.node.at, [...new Set(lines)]);
   }
   return advice;
-}
-
-interface Leaf {
-  readonly node: ConditionTrace;
-  /** Below a `!`. */
-  readonly negated: boolean;
-}
-
-/** The leaf that failed, or those of the connective that did. */
-function failedLeaves(failed: ConditionTrace, nodes: readonly ConditionTrace[]): readonly Leaf[] {
-  const negated = !failed.leaf && takeApart(failed.rule)?.operator === '!';
-  return leavesBelow(failed, nodes).map((node) => ({ node, negated }));
 }
 
 interface Known {
@@ -70,10 +59,10 @@ interface Known {
   readonly instead: ReadonlyMap<string, string>;
 }
 
-function linesFor({ node, negated }: Leaf, { read, instead }: Known): readonly string[] {
+function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): readonly string[] {
   const { missing, rule, result } = node;
   if (missing === undefined || result !== 'unknown') {
-    const wrong = result === 'true' && !negated ? undefined : adviseOnRule(rule, read);
+    const wrong = result === (negated ? 'false' : 'true') ? undefined : adviseOnRule(rule, read);
     return wrong === undefined ? [] : [wrong];
   }
   const sure =
@@ -123,12 +112,11 @@ export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest
   if (mapping === undefined || taken === undefined) return [];
   const read = readerOf(request);
   const { nodes = [] } = taken;
-  const notes = nodes.flatMap((node, index) => {
-    if (!node.leaf || node.missing !== undefined) return [];
-    const isNegated = isBelowNegation(nodes, index);
-    const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', isNegated);
+  const notes = decidingLeaves(nodes).flatMap(({ node, negated }) => {
+    if (node.missing !== undefined) return [];
+    const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', negated);
     const odd = isOdd ? adviseOnRule(node.rule, read) : undefined;
-    const isHeld = node.result === 'true' && !isNegated;
+    const isHeld = node.result === 'true' && !negated;
     const wrong = odd ?? (isHeld ? adviseOnHeld(node.rule, read) : undefined);
     return wrong === undefined ? [] : [`when ${node.expression} held, but ${wrong}`];
   });
@@ -143,10 +131,4 @@ function oddResult(operator: string, isNegated: boolean): ConditionTrace['result
   if (operator === 'var' || isOrder(operator) || operator.startsWith('!'))
     return isNegated ? undefined : 'true';
   return isNegated ? 'false' : undefined;
-}
-
-function isBelowNegation(nodes: readonly ConditionTrace[], index: number): boolean {
-  const depth = nodes[index]?.depth ?? 0;
-  const parent = nodes.slice(0, index).findLast((node) => node.depth === depth - 1);
-  return takeApart(parent?.rule)?.operator === '!';
 }

@@ -47,6 +47,49 @@ function heldBelow(index: number, nodes: readonly ConditionTrace[]): readonly Co
   ];
 }
 
+/** A leaf of a condition that had a part in its result. */
+export interface DecidingLeaf {
+  readonly node: ConditionTrace;
+  /** Whether the negations above it turn its result round: their number is odd. */
+  readonly negated: boolean;
+}
+
+/** The leaves that made the result of a node of a condition; of the whole condition where none is named. */
+export function decidingLeaves(
+  nodes: readonly ConditionTrace[],
+  of: ConditionTrace | undefined = nodes[0],
+): readonly DecidingLeaf[] {
+  if (of?.leaf === true) return [{ node: of, negated: false }];
+  const index = nodes.findIndex(({ at }) => at === of?.at);
+  return index === -1 ? [] : decidingBelow(index, nodes, false);
+}
+
+function decidingBelow(
+  index: number,
+  nodes: readonly ConditionTrace[],
+  negated: boolean,
+): readonly DecidingLeaf[] {
+  const node = nodes[index];
+  if (node === undefined || !isJsonObject(node.rule)) return [];
+  if (node.leaf) return [{ node, negated }];
+  const isTurned = operatorOf(node) === '!' ? !negated : negated;
+  return decidingOf(node, childrenOf(index, nodes), nodes).flatMap((child) =>
+    decidingBelow(child, nodes, isTurned),
+  );
+}
+
+/** An `or` that holds does so by the one part that holds, an `and` that does not by those that do not. */
+function decidingOf(
+  node: ConditionTrace,
+  children: readonly number[],
+  nodes: readonly ConditionTrace[],
+): readonly number[] {
+  const holds = (child: number): boolean => nodes[child]?.result === 'true';
+  const operator = operatorOf(node);
+  if (operator === 'or' && node.result === 'true') return children.filter(holds).slice(0, 1);
+  return operator === 'and' && node.result !== 'true' ? children.filter((child) => !holds(child)) : children;
+}
+
 /** Where the nodes right below one stand. */
 function childrenOf(index: number, nodes: readonly ConditionTrace[]): readonly number[] {
   const depth = nodes[index]?.depth ?? 0;

@@ -24,7 +24,7 @@ export {
   type EvaluationJson,
   type TemplateJson,
 } from './evaluation-json.ts';
-export { leavesBelow } from './condition-leaves.ts';
+export { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
 export { howDifferent, operatorOf } from './difference.ts';
 export { ownerText } from './format-actions.ts';
 export type { EvaluationAdvice } from './evaluation-advice.ts';

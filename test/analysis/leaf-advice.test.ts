@@ -96,6 +96,11 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
       'every text but the empty one counts as true: ask {"===":[{"var":"muted"},"true"]}',
     ],
     [
+      { or: [{ '!': v('muted') }, { '===': [v('b'), 'x'] }] },
+      { muted: 'false', b: 'y' },
+      'every text but the empty one counts as true',
+    ],
+    [
       { or: [{ '===': [v('a'), 1] }, { '===': [v('b'), 'x'] }] },
       { a: '1', b: 'y' },
       'write {"===":[{"var":"a"},"1"]}',
@@ -324,6 +329,13 @@ describe('a condition that held for another reason than was meant', () => {
     [{ in: ['urgent', v('subject')] }, { subject: 'this is urgent' }],
     [{ in: ['main', v('branches')] }, { branches: ['maintenance', 'main'] }],
     [{ some: [v('labels'), { '!==': [v('title'), 'bot'] }] }, LABELS],
+    // A true part of a negated "and" is not what made it hold, nor is one of a branch of an "or" that failed.
+    [{ '!': { and: [{ in: ['main', v('branch')] }, v('n')] } }, { branch: 'maintenance', n: 0 }],
+    [{ '!': { or: [{ '!': { '===': [v('a'), 'x'] } }, v('n')] } }, { a: 'x', n: 0 }],
+    [
+      { or: [{ and: [{ in: ['main', v('branch')] }, v('n')] }, v('ok')] },
+      { branch: 'maintenance', n: 0, ok: 1 },
+    ],
   ])('nothing is said of %j and %j', (when, payload) => {
     expect(explain(when, payload)).toMatchObject({ matched: true, advice: { notes: [] } });
   });
