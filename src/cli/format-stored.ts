@@ -1,5 +1,6 @@
 import { LAST_CHANNEL, type AgentAction, type NotifyAction } from '../action.ts';
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
+import { runnerNamed } from '../explanation/explanation.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import {
   type DecisionRecord,
@@ -226,7 +227,7 @@ function turnLines(
 
 function runnerText({ runner: own }: AgentAction, { gateway }: WorkContext): string {
   const name = own ?? gateway.runner;
-  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  const runner = runnerNamed(gateway, name);
   const what =
     runner === undefined ? ', which the configuration no longer has' : `: ${line(describeRunner(runner))}`;
   return `${line(name)}${what}`;

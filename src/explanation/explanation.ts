@@ -12,4 +12,5 @@ export {
 } from './explain-request.ts';
 export { keyNotes, sessionNotes } from './key-notes.ts';
 export { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
+export { runnerNamed } from './setting-words.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';

@@ -11,7 +11,7 @@ import { isJsonObject } from '../json.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { StoredRequest } from '../storage/storage.ts';
-import { challengeNote, environmentNote, promptNote, shellNote } from './setting-words.ts';
+import { challengeNote, environmentNote, promptNote, runnerNamed, shellNote } from './setting-words.ts';
 
 /** One setting, and what it did. */
 export interface SettingNote {
@@ -210,7 +210,7 @@ function keptFromCommand({ config, stored }: Facts): Told | undefined {
   const failed = run?.action;
   if (failed?.kind !== 'agent') return undefined;
   const name = failed.runner ?? gateway.runner;
-  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  const runner = runnerNamed(gateway, name);
   if (runner?.kind !== 'command' || shellNote(runner) !== undefined || runner.passEnv.length > 0)
     return undefined;
   const at =
@@ -226,7 +226,7 @@ function withoutShell({ config, stored }: Facts): Told | undefined {
   const failed = stored?.runs.find(({ run }) => run.lastError?.code.startsWith('exit_') === true)?.run.action;
   if (failed?.kind !== 'agent') return undefined;
   const name = failed.runner ?? gateway.runner;
-  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  const runner = runnerNamed(gateway, name);
   const text = runner?.kind === 'command' ? shellNote(runner) : undefined;
   if (text === undefined) return undefined;
   const path = ['gateway', 'runners', name];
@@ -246,7 +246,7 @@ function repliedNothing({ config, stored }: Facts): Told | undefined {
   )?.run.action;
   if (silent?.kind !== 'agent') return undefined;
   const name = silent.runner ?? gateway.runner;
-  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  const runner = runnerNamed(gateway, name);
   if (runner?.kind !== 'command') return undefined;
   const places = ['prompt', 'argv'].flatMap((key) => [
     placeIfWritten(config.root, ['gateway', 'runners', name, key]),
@@ -263,7 +263,7 @@ function keptFromAgent({ config, mapping, evaluated, stored }: Facts): Told | un
   const outcome = evaluated?.evaluation.outcome;
   if (stored === undefined ? outcome?.kind !== 'accepted' : stored.runs.length === 0) return undefined;
   const name = mapping.runner ?? gateway.runner;
-  const runner = Object.hasOwn(gateway.runners, name) ? gateway.runners[name] : undefined;
+  const runner = runnerNamed(gateway, name);
   if (runner?.kind !== 'agent' || runner.model !== undefined) return undefined;
   const key =
     placeIfWritten(config.root, ['gateway', 'runners', name]) === undefined

@@ -1,4 +1,4 @@
-import type { RunnerSettings } from '../config/config.ts';
+import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import type { Place } from '../document/document.ts';
 
 /** References in the text of a setting: `${NAME}`; never a value. */
@@ -15,6 +15,14 @@ export function challengeNote(challenge: Place, verify: Place | undefined): stri
     ? `, and ${name} is also the secret of verify, which signs`
     : '';
   return `the token of the request was compared with the value of ${name}${signs}: name the variable that holds the verify token, the text that was typed in the settings of the provider`;
+}
+
+/** The runner of a name, which may be one that the configuration no longer has. */
+export function runnerNamed(
+  { runners }: Pick<GatewaySettings, 'runners'>,
+  name: string,
+): RunnerSettings | undefined {
+  return Object.hasOwn(runners, name) ? runners[name] : undefined;
 }
 
 type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' }>;
