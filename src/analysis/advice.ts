@@ -240,6 +240,7 @@ function foundElsewhere(considered: readonly ConsideredMapping[], request: HookR
     if (failed?.part !== 'when' || failed.node.result === 'true') continue;
     const { expected, found: was } = failed.node;
     if (typeof expected !== 'string' || expected === was || expected.length < 3) continue;
+    if (found.has(expected)) continue;
     const text = findText(expected, request, was);
     if (text !== undefined) found.set(expected, text);
   }

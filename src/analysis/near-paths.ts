@@ -279,7 +279,7 @@ function isAlike(wanted: string, text: string): boolean {
 }
 
 /** Texts of a body, the nearest to its root first. */
-function* textsIn(payload: JsonValue): Generator<FoundText> {
+export function* textsIn(payload: JsonValue): Generator<FoundText> {
   let level: { readonly path: string; readonly value: JsonValue }[] = [{ path: '', value: payload }];
   let looked = 0;
   for (let depth = 0; depth < MAX_LEVELS && level.length > 0; depth += 1) {

@@ -1,7 +1,7 @@
 import { usualSenders, USUAL_SENDERS, type Evaluation } from '../hook/hook.ts';
 import { accountKey } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { findText } from './near-paths.ts';
+import { textsIn } from './near-paths.ts';
 
 /** What `ignoreSenders` of the mapping taken found in a request that it did not skip. */
 export interface SenderNote {
@@ -32,18 +32,26 @@ function noAccount(
   request: HookRequest,
   knows: (path: string) => boolean,
 ): SenderNote {
-  // The name is told as the mapping writes it, not as the sender does.
-  const [near] = [...names.values()].flatMap((name) => {
-    const found = findText(name, request, undefined);
-    const isIt = found !== undefined && names.has(accountKey(found.text)) && knows(found.at);
-    return isIt ? [{ at: found.at, name }] : [];
-  });
+  const near = nameIn(names, request, knows);
   const path = near?.at ?? 'path.of.the.account';
   const there = near === undefined ? '' : `; ${near.at} is ${JSON.stringify(near.name)}`;
   return {
     hasAccount: false,
     text: `none of the fields in which it looks for the account is in this request (${USUAL_SENDERS.join(', ')})${there}: write ignoreSenders: {names: [${[...names.values()].join(', ')}], from: '{{${path}}}'}`,
   };
+}
+
+/** The first place of the body with one of the names, told as the mapping writes it, not as the sender does. */
+function nameIn(
+  names: ReadonlyMap<string, string>,
+  { payload }: HookRequest,
+  knows: (path: string) => boolean,
+): { readonly at: string; readonly name: string } | undefined {
+  for (const { at, text } of textsIn(payload)) {
+    const name = names.get(accountKey(text));
+    if (name !== undefined && knows(at)) return { at, name };
+  }
+  return undefined;
 }
 
 function compared(accounts: ReturnType<typeof usualSenders>): SenderNote {

@@ -238,6 +238,14 @@ describe('what rendered empty', () => {
     ]);
   });
 
+  test('an account at an unusual place is told by its first place, as the mapping writes its name', () => {
+    const { told } = adviseOn(
+      '- {match: {path: a}, ignoreSenders: [other, "@Bot"], messageTemplate: "x {{who.login}}"}',
+      { id: 1, hidden: 'bot', who: { login: 'BOT' }, login: 'ann' },
+    );
+    expect(told.sender).toMatch(/; who\.login is "@?Bot": write .*from: '\{\{who\.login\}\}'\}$/);
+  });
+
   test('of a request that is not kept, fields are told only in words of the mapping files', () => {
     const mapping =
       '- {match: {path: a}, sessionKey: "l:{{issue.identifier}}", id: l, messageTemplate: "x {{data.identifier}} {{user.mail}}"}';
