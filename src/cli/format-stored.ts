@@ -1,6 +1,5 @@
 import { LAST_CHANNEL, type AgentAction, type NotifyAction } from '../action.ts';
-import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
-import { runnerNamed } from '../explanation/explanation.ts';
+import type { GatewaySettings } from '../config/config.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import {
   type DecisionRecord,
@@ -13,6 +12,7 @@ import {
 import { clearControl } from '../telemetry/telemetry.ts';
 import { emptyConsequences, ownerText, remedyOf, type EvaluationAdvice } from '../hook/hook.ts';
 import { type QueueWaits, waitLines, waitsOf } from './queue-waits.ts';
+import { runnerText } from './runner-text.ts';
 import { formatBytes, formatSpan } from './terminal.ts';
 
 const MAX_MISSED = 10;
@@ -215,7 +215,7 @@ function turnLines(
   context: WorkContext,
 ): readonly string[] {
   return [
-    `  runner ${runnerText(action, context)}`,
+    `  runner ${line(runnerText(action, context.gateway))}`,
     ...(action.model === undefined ? [] : [`  model ${line(action.model)}`]),
     ...(usage === undefined
       ? []
@@ -223,14 +223,6 @@ function turnLines(
     ...(lastError === undefined ? [] : errorLines(lastError)),
     ...(reply === '' ? [] : ['  reply', ...indent(reply)]),
   ];
-}
-
-function runnerText({ runner: own }: AgentAction, { gateway }: WorkContext): string {
-  const name = own ?? gateway.runner;
-  const runner = runnerNamed(gateway, name);
-  const what =
-    runner === undefined ? ', which the configuration no longer has' : `: ${line(describeRunner(runner))}`;
-  return `${line(name)}${what}`;
 }
 
 /** The first line is the error; what follows is the end of what a command said on stderr. */
@@ -295,24 +287,6 @@ function timing(run: StoredRun['run'], now: number): string {
   if (state === 'queued' && dueAt > now)
     parts.push(`${isFirst ? 'begins' : 'next try'} in ${formatSpan(dueAt - now)}`);
   return `; ${parts.join(', ')}`;
-}
-
-/** What a runner starts or calls; nothing of its environment and keys. */
-function describeRunner(runner: RunnerSettings): string {
-  switch (runner.kind) {
-    case 'command':
-      return `command ${runner.argv.join(' ')}`;
-    case 'model':
-      return `model, providers ${Object.keys(runner.providers).join(', ')}`;
-    case 'forward':
-      return `forward to ${new URL(runner.url).origin}`;
-    case 'openclaw':
-      return `openclaw, command ${runner.command}`;
-    case 'agent':
-      return `agent ${runner.agent}`;
-    case 'echo':
-      return 'echo, which answers with the message itself';
-  }
 }
 
 function outboxLines(entry: OutboxRecord, { now, command }: WorkContext): readonly string[] {
