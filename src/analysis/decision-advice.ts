@@ -3,7 +3,7 @@ import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { findInstead, isReadAmiss } from './advice.ts';
 import { EACH_OBJECT_WORDS } from './each-object.ts';
-import { loneHelper } from './lone-helper.ts';
+import { loneHelper, presentTime } from './lone-helper.ts';
 import { kindNotes } from './request-notes.ts';
 import { senderNote } from './sender-note.ts';
 import { SPLIT_KEY_WORDS } from './split-keys.ts';
@@ -40,7 +40,7 @@ export function createDecisionAdvisor(
       notes: kindNotes(request, table.settingsOf(request.path), isReadAmiss(evaluation)),
       instead: new Map(
         [...findInstead(evaluation, request)].filter(
-          ([name, near]) => near === loneHelper(name) || isKnown(near),
+          ([name, near]) => near === loneHelper(name) || near === presentTime(name) || isKnown(near),
         ),
       ),
       ...(sender?.hasAccount === false ? { sender: `ignoreSenders: ${sender.text}` } : {}),

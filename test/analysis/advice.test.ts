@@ -191,6 +191,15 @@ describe('what rendered empty', () => {
     expect(advice.instead.get('length')).toContain('{{length list}}');
     expect(advice.instead.get('today')).toContain('{{date now "yyyy-MM-dd"}}');
     expect(told.instead.get('date')).toBe(advice.instead.get('date'));
+    expect(told.instead.get('today')).toBe(advice.instead.get('today'));
+  });
+
+  test('a field of the sender that stands in the place of today is not told in a decision', () => {
+    const { told, advice } = adviseOn('- {match: {path: a}, messageTemplate: "x {{today}}"}', {
+      private: { today: '2026-01-01' },
+    });
+    expect(advice.instead.get('today')).toBe('private.today');
+    expect(told.instead.size).toBe(0);
   });
 
   test('a field of the elements of a list is printed of one, or of all', () => {
