@@ -1,9 +1,11 @@
 /* Rules about the elements of a list: inside, `var` reads the element and nothing else. */
 import { didYouMean } from '../document/document.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
+import { isListOperator } from '../mapping/mapping.ts';
 import { describe, fieldsOf, takeApart, variable, variableName, type ReadVariable } from './rule-operands.ts';
 
-const LIST_OPERATORS: ReadonlySet<string> = new Set(['some', 'all', 'none', 'filter', 'map']);
+/** Whether a rule asks something of each element by itself; `reduce` has names of its own for it. */
+const isOfElements = (operator: string): boolean => isListOperator(operator) && operator !== 'reduce';
 
 /** A rule over a list, with the elements that it goes through. */
 export interface ElementRule {
@@ -19,7 +21,7 @@ export function elementRule(rule: JsonValue, read: ReadVariable): ElementRule | 
   const parts = takeApart(rule);
   const [list, inner] = parts?.operands ?? [];
   const name = variableName(list);
-  if (parts === undefined || name === undefined || inner === undefined || !LIST_OPERATORS.has(parts.operator))
+  if (parts === undefined || name === undefined || inner === undefined || !isOfElements(parts.operator))
     return undefined;
   return { operator: parts.operator, list: name, value: read(name), rule: inner };
 }
@@ -71,7 +73,7 @@ function namesIn(rule: JsonValue): readonly string[] {
   if (parts === undefined) return Array.isArray(rule) ? (rule as readonly JsonValue[]).flatMap(namesIn) : [];
   const name = variableName(rule);
   if (name !== undefined) return parts.operands.length > 1 ? [] : [name];
-  const isNested = LIST_OPERATORS.has(parts.operator) || parts.operator === 'reduce';
+  const isNested = isListOperator(parts.operator);
   return (isNested ? parts.operands.slice(0, 1) : parts.operands).flatMap(namesIn);
 }
 

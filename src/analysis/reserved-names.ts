@@ -1,6 +1,7 @@
 /* Names of the request that a field of the body has, too: {{query}} is the query of the address. */
 import type { Evaluation } from '../hook/hook.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isListOperator } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { openBlocks } from './each-object.ts';
 import { readElement } from './element-advice.ts';
@@ -68,13 +69,10 @@ function namesPrinted(template: string): readonly string[] {
   return names;
 }
 
-/** Operators whose second operand reads an element of the first. */
-const LISTS: ReadonlySet<string> = new Set(['some', 'all', 'none', 'filter', 'map', 'reduce']);
-
 function namesRead(rule: JsonValue): readonly string[] {
   const name = variableName(rule);
   if (name !== undefined) return [name];
   const parts = takeApart(rule);
   if (parts === undefined) return [];
-  return (LISTS.has(parts.operator) ? parts.operands.slice(0, 1) : parts.operands).flatMap(namesRead);
+  return (isListOperator(parts.operator) ? parts.operands.slice(0, 1) : parts.operands).flatMap(namesRead);
 }

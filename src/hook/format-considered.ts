@@ -1,5 +1,5 @@
 import { didYouMean, formatPlace } from '../document/document.ts';
-import type { ConditionTrace, ConsideredMapping } from '../mapping/mapping.ts';
+import { MIRRORED, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
 import { howDifferent, operatorOf } from './difference.ts';
@@ -186,8 +186,6 @@ function whyOf(node: ConditionTrace): string {
   const seen = found === undefined ? '' : `: found ${value(found)}`;
   return `is ${result}${seen}${wantedBy(node)}`;
 }
-
-const MIRRORED: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
 
 /** What a comparison asks for, in the words of its operator. */
 function wantedBy(node: ConditionTrace): string {

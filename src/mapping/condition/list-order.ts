@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../json.ts';
 import type { Operation } from './condition-check.ts';
+import { MIRRORED } from './mirrored.ts';
 
-/** An order as it reads from its other side. */
-const MIRRORED: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
 const ANY: ReadonlySet<string> = new Set(['>0', '>=1']);
 const NONE: ReadonlySet<string> = new Set(['<1', '<=0']);
 

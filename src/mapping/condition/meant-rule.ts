@@ -2,6 +2,7 @@
  * Conditions as JavaScript, GitHub Actions, jq and SQL write them, in JsonLogic: `action == "opened" || draft`.
  * A recursive descent over the tokens of the text, O(n); what it does not know for certain is no rule.
  */
+import { MIRRORED } from './mirrored.ts';
 import { withoutForeignRoot } from './empty-path.ts';
 
 /** What has a secret's name, compared with a text: `headers["x-gitlab-token"] == "…"`. */
@@ -220,7 +221,7 @@ function readSign(state: State, left: Operand): Rule | undefined {
 
 function compared(left: Operand, operator: string, right: Operand): Rule | undefined {
   if (left.kind === 'constant')
-    return right.kind === 'path' ? compared(right, TURNED[operator] ?? operator, left) : undefined;
+    return right.kind === 'path' ? compared(right, MIRRORED[operator] ?? operator, left) : undefined;
   // A bare word on the right is a text where it is no path: `action == opened`, and not `head.repo == base.repo`.
   if (right.kind === 'path' && isDeep(right)) return undefined;
   const value = right.kind === 'constant' ? right.value : right.path;
@@ -231,8 +232,6 @@ function compared(left: Operand, operator: string, right: Operand): Rule | undef
   if (Array.isArray(value)) return undefined;
   return { [operator]: [variable(left), value] };
 }
-
-const TURNED: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
 
 const isDeep = (operand: Operand): boolean => operand.kind === 'path' && operand.path.includes('.');
 

@@ -1,0 +1,2 @@
+/** An order as it reads from its other side. */
+export const MIRRORED: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
