@@ -1,5 +1,5 @@
 import { formatPlace } from '../document/document.ts';
-import { jsonTextOn, type Evaluation } from '../hook/hook.ts';
+import { jsonTextOn, type Evaluation, type FieldList } from '../hook/hook.ts';
 import {
   type PassedOverMapping,
   takesRequest,
@@ -11,6 +11,7 @@ import {
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseOnEachObject } from './each-object.ts';
+import { listFields } from './field-list.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
 import { loneHelper, presentTime } from './lone-helper.ts';
 import { findNearNames } from './near-names.ts';
@@ -51,6 +52,8 @@ export interface Advice {
   readonly notes: readonly string[];
   /** Mappings behind the one taken that would have taken the request, too. */
   readonly alsoMatched: readonly LaterMapping[];
+  /** What the request holds, and what reads it. */
+  readonly fields: FieldList;
 }
 
 /** Mappings named at most. */
@@ -75,6 +78,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     leaves: adviseOnFailed(considered, request, instead),
     foundAt: foundElsewhere(considered, request),
     alsoMatched: alsoMatched(evaluation, request, table),
+    fields: listFields(evaluation, request),
   };
 }
 

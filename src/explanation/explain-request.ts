@@ -5,6 +5,7 @@ import {
   type Evaluation,
   type EvaluationAdvice,
   type EvaluationJson,
+  type FieldList,
 } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
@@ -61,6 +62,8 @@ export interface ExplanationJson extends EvaluationJson {
     readonly notes: readonly string[];
     readonly alsoMatched: EvaluationAdvice['alsoMatched'];
     readonly passedOver: readonly string[];
+    /** What the request holds, and what reads it; of a large one what is read and what stands near it. */
+    readonly fields: FieldList;
     /** Settings that took part, with what each did. */
     readonly settings: readonly SettingNote[];
   };
@@ -81,6 +84,7 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
       notes: advice.notes ?? [],
       alsoMatched: advice.alsoMatched,
       passedOver: advice.passedOver ?? [],
+      fields: advice.fields ?? { fields: [], more: 0 },
       settings: advice.settings ?? [],
     },
   };

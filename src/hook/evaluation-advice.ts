@@ -7,6 +7,23 @@ export interface SettingText {
   readonly text: string;
 }
 
+/** A field of a request, and what reads it. */
+export interface RequestField {
+  /** As a template writes it; in a list at its first element. */
+  readonly path: string;
+  /** One line, cut, secrets left out; absent where the request has no such field. Payload-derived. */
+  readonly value?: string;
+  /** Keys of the mapping that read it: `when`, `messageTemplate`. */
+  readonly by: readonly string[];
+}
+
+/** Fields that were read with those near them. */
+export interface FieldList {
+  readonly fields: readonly RequestField[];
+  /** How many are not listed. */
+  readonly more: number;
+}
+
 /** Advice as it is printed. */
 export interface EvaluationAdvice {
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
@@ -18,6 +35,8 @@ export interface EvaluationAdvice {
   readonly notes?: readonly string[];
   /** Files of the mappings folder that are not read. */
   readonly passedOver?: readonly string[];
+  /** What the request holds, and what reads it. */
+  readonly fields?: FieldList;
   /** Settings that took part, with what each did. */
   readonly settings?: readonly SettingText[];
   /** The one among them that has a mapping for the name that was asked for, and where it would be read. */

@@ -6,6 +6,7 @@ import type { EvaluationAdvice, SettingText } from './evaluation-advice.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines } from './format-actions.ts';
 import { consideredLines } from './format-considered.ts';
+import { fieldLines } from './format-fields.ts';
 import { cut, indent, line, type Paint } from './format-lines.ts';
 import { emptyConsequences, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
 import { transformRemedy } from './transform-remedy.ts';
@@ -57,6 +58,7 @@ function sectionsOf(
     emptyLines(evaluation, advice, paint),
     (advice?.notes ?? []).map((note) => `${paint('yellow', 'note')} ${line(note)}`),
     outcome.kind === 'accepted' && actions !== false ? actionLines(outcome.actions, paint) : [],
+    advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
     withHeading('settings that took part:', settingLines(advice?.settings ?? [])),
     outcome.kind === 'rejected' ? errorLines(outcome.error, remedyFor(evaluation, advice), paint) : [],
     warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),

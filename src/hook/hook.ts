@@ -27,7 +27,7 @@ export {
 export { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
 export { howDifferent, operatorOf } from './difference.ts';
 export { ownerText } from './format-actions.ts';
-export type { EvaluationAdvice } from './evaluation-advice.ts';
+export type { EvaluationAdvice, FieldList, RequestField } from './evaluation-advice.ts';
 export { nearestMiss } from './format-considered.ts';
 export { formatEvaluation, settingLines, skipText, type ExplainOptions } from './format-evaluation.ts';
 export { USUAL_SENDERS, usualSenders } from './skip-rules.ts';

@@ -31,4 +31,4 @@ export { MIRRORED } from './condition/mirrored.ts';
 export { isListOperator } from './condition/rule-lists.ts';
 export { CONDITION_OPERATORS } from './condition/condition-check.ts';
 export { listHelpers } from './template/template-helpers.ts';
-export { compileReader } from './scope.ts';
+export { compileReader, isReserved } from './scope.ts';

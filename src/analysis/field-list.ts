@@ -1,0 +1,183 @@
+/* The fields of a request beside what reads them: who looks for the right name sees the wrong one and its neighbours. */
+import type { Evaluation, FieldList, RequestField } from '../hook/hook.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import {
+  isListOperator,
+  isReserved,
+  type ConsideredMapping,
+  type TemplatePiece,
+} from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+import { SECRET_KEY } from '../telemetry/telemetry.ts';
+
+/** Fields listed of one request. */
+const MAX_LISTED = 30;
+/** Fields of one body among which those listed are chosen; the others are counted. */
+const MAX_FIELDS = 2000;
+const MAX_DEPTH = 12;
+/** Paths listed that were read and are missing; what rendered empty is told elsewhere, each with its place. */
+const MAX_MISSING = 5;
+/** Characters of a value that is listed. */
+const MAX_VALUE = 100;
+
+/** The settings that read a path, by the path from the root (`payload.user.name`), lists at their first element. */
+type Readers = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Lists what was read and what stands beside it; of a short body every field. */
+export function listFields(evaluation: Evaluation, request: HookRequest): FieldList {
+  const readers = readersOf(evaluation);
+  const { found, total } = fieldsOf(request.payload, readers);
+  const known = new Set(found.map(({ path }) => path));
+  const others = [...readers.keys()].filter((path) => !known.has(path)).map((path) => fieldAt(path, request));
+  const missing = others.filter(({ value }) => value === undefined).slice(0, MAX_MISSING);
+  const all = [...found, ...others.filter(({ value }) => value !== undefined), ...missing].map(
+    (field): ReadField => ({ ...field, by: [...(readers.get(field.path) ?? [])] }),
+  );
+  const chosen = choose(all);
+  const listed = all
+    .filter((field) => chosen.has(field))
+    .map(({ keys, ...field }) => ({ ...field, path: written(keys) }));
+  return { fields: listed, more: total - found.length + all.length - listed.length };
+}
+
+/** As a template writes it: `payload.` stands only before a name that would else mean another thing. */
+function written(keys: readonly string[]): string {
+  const [root, name = ''] = keys;
+  const needed = root !== 'payload' || name === '' || isReserved(name) ? keys : keys.slice(1);
+  return needed.map((key) => (/[./[\]\s]/.test(key) ? `[${key}]` : key)).join('.');
+}
+
+/** Fields that are read come first, then those beside them, then those nearest to the root. */
+function choose(all: readonly ReadField[]): ReadonlySet<ReadField> {
+  const parents = new Set(all.filter(({ by }) => by.length > 0).map(({ path }) => parentOf(path)));
+  const rank = ({ path, by }: ReadField): number => {
+    if (by.length > 0) return 0;
+    return parents.has(parentOf(path)) ? 1 : 1 + path.split('.').length;
+  };
+  return new Set(all.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_LISTED));
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('.')));
+}
+
+/** A field with the steps to it. */
+type ReadField = RequestField & { readonly keys: readonly string[] };
+type Unread = Omit<ReadField, 'by'>;
+
+/** Fields that hold no other ones, and those that are read as a whole; of a list its first element. */
+function fieldsOf(
+  payload: JsonValue,
+  readers: Readers,
+): { readonly found: readonly Unread[]; readonly total: number } {
+  const beside = new Set([...readers.keys()].map(parentOf));
+  const found: Unread[] = [];
+  let total = 0;
+  const walk = (value: JsonValue, keys: readonly string[], note: string): void => {
+    const entries = entriesOf(value);
+    const path = keys.join('.').replaceAll('/', '.');
+    const isLeaf = entries.length === 0 || keys.length > MAX_DEPTH;
+    if (keys.length > 1 && (isLeaf || readers.has(path))) {
+      total += 1;
+      if (total <= MAX_FIELDS || readers.has(path) || beside.has(parentOf(path)))
+        found.push({ path, keys, value: shown(keys.at(-1) ?? '', value, note) });
+    }
+    if (isLeaf) return;
+    const of = Array.isArray(value) && value.length > 1 ? ` (first of ${value.length})` : note;
+    for (const [key, inner] of entries) walk(inner, [...keys, key], of);
+  };
+  walk(payload, ['payload'], '');
+  return { found, total };
+}
+
+function entriesOf(value: JsonValue): readonly (readonly [string, JsonValue])[] {
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).slice(0, 1).map((first) => ['0', first]);
+  return isJsonObject(value) ? Object.entries(value) : [];
+}
+
+/** A path that is read and is no field of the body: of headers or the query, or missing. */
+function fieldAt(path: string, { headers, query, path: name, payload }: HookRequest): Unread {
+  const keys = path.split('.');
+  let value: JsonValue | undefined = { headers, query, path: name, payload };
+  for (const key of keys) {
+    const isHolder: boolean = isJsonObject(value) || Array.isArray(value);
+    value = isHolder && Object.hasOwn(value as object, key) ? (value as JsonObject)[key] : undefined;
+  }
+  return { path, keys, ...(value === undefined ? {} : { value: shown(keys.at(-1) ?? '', value, '') }) };
+}
+
+function shown(key: string, value: JsonValue, note: string): string {
+  if (Array.isArray(value)) return value.length === 0 ? '[]' : `a list of ${value.length}`;
+  if (isJsonObject(value)) {
+    const count = Object.keys(value).length;
+    return count === 0 ? '{}' : `an object with ${count} field${count === 1 ? '' : 's'}`;
+  }
+  if (typeof value === 'string' && SECRET_KEY.test(key)) return '…';
+  const text = JSON.stringify(value);
+  return `${text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 2)}…"` : text}${note}`;
+}
+
+/** What reads which path: templates that were rendered, and the conditions of the mapping taken or nearly so. */
+function readersOf({ mapping, trace }: Evaluation): Readers {
+  const readers = new Map<string, Set<string>>();
+  const add = (path: string, by: string): void => {
+    const known = readers.get(path);
+    if (known === undefined) readers.set(path, new Set([by]));
+    else known.add(by);
+  };
+  const list = mapping?.forEach === undefined ? undefined : fromRoot(mapping.forEach.text);
+  if (list !== undefined) add(list, 'forEach');
+  for (const { nodes = [] } of nearest(trace.considered)) {
+    const names = nodes.flatMap(({ leaf, rule }) => (leaf ? variablesIn(rule) : []));
+    for (const name of names) add(inList(name, list), 'when');
+  }
+  for (const { field, source } of trace.templates) {
+    for (const { path } of source === undefined ? [] : piecesOf(source))
+      if (path !== undefined) add(inList(path, list), field);
+  }
+  for (const path of NOT_LISTED) readers.delete(path);
+  return readers;
+}
+
+/** Nothing where the body is too much for the template, which the answer tells. */
+function piecesOf({ template, scope }: RenderedSource): readonly TemplatePiece[] {
+  try {
+    return template.pieces(scope);
+  } catch {
+    return [];
+  }
+}
+
+type RenderedSource = NonNullable<Evaluation['trace']['templates'][number]['source']>;
+
+/** What every request has, or what would be the whole of it. */
+const NOT_LISTED = ['now', 'index', 'item', 'path', 'payload', 'headers', 'query', 'payload.'];
+
+/** The mapping that took the request, or else those whose condition failed. */
+function nearest(considered: readonly ConsideredMapping[]): readonly ConsideredMapping[] {
+  const taken = considered.filter(({ matched }) => matched);
+  return taken.length > 0 ? taken : considered.filter(({ failed }) => failed?.part === 'when');
+}
+
+/** From the root, elements of `forEach` at their list, and each list at its first element. */
+function inList(path: string, list: string | undefined): string {
+  const full = list !== undefined && /^item(?:\.|$)/.test(path) ? path.replace(/^item/, `${list}.0`) : path;
+  return fromRoot(full).replaceAll(/\.\d+(?=\.|$)/g, '.0');
+}
+
+function fromRoot(path: string): string {
+  return isReserved(path.split('.', 1)[0] ?? '') ? path : `payload.${path}`;
+}
+
+/** What a rule reads of the request; not what the rule inside of a list operator reads of an element. */
+function variablesIn(rule: JsonValue): readonly string[] {
+  if (Array.isArray(rule)) return (rule as readonly JsonValue[]).flatMap(variablesIn);
+  if (!isJsonObject(rule)) return [];
+  return Object.entries(rule).flatMap(([operator, operands]) => {
+    const first: JsonValue | undefined = Array.isArray(operands)
+      ? (operands as readonly JsonValue[])[0]
+      : operands;
+    if (operator === 'var') return typeof first === 'string' ? [first] : [];
+    return variablesIn(isListOperator(operator) ? (first ?? null) : operands);
+  });
+}

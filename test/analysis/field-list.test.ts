@@ -1,0 +1,106 @@
+/** The list of fields that explain shows: what reads each, and what stands beside it. */
+import { expect, test } from 'vitest';
+import { adviceFor } from '../../src/analysis/analysis.ts';
+import { createHookRequest, formatEvaluation } from '../../src/hook/hook.ts';
+import type { JsonValue } from '../../src/json.ts';
+import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+
+function listOf(
+  mapping: object,
+  payload: JsonValue,
+  more: { headers?: Record<string, string>; query?: Record<string, string> } = {},
+) {
+  const settings = settingsWith({ table: JSON.stringify([{ id: 'm', match: { path: 'p' }, ...mapping }]) });
+  const { evaluation } = evaluateHook({ path: 'p', payload, ...more }, settings);
+  const request = createHookRequest({ path: 'p', payload, ...more, receivedAt });
+  const advice = adviceFor(evaluation, request, settings.table);
+  const text = formatEvaluation(evaluation, { request, advice });
+  const rows = advice.fields.fields.map(({ path, value, by }) => [path, value, by.join(' ')]);
+  return { rows, more: advice.fields.more, text };
+}
+
+test('every field of a short body, with what reads it: templates, keys and the condition', () => {
+  const { rows, text } = listOf(
+    {
+      match: { path: 'p', when: { '===': [{ var: 'type' }, 'push'] } },
+      messageTemplate: '{{payload.user.name}} {{user.mail}} {{headers.x-id}}',
+      sessionKey: 'hook:{{id}}',
+    },
+    { id: 7, type: 'push', user: { name: 'Ada', login: 'ada' }, empty: {}, none: null, list: [] },
+    { headers: { 'x-id': 'h-1', 'x-other': 'h-2' } },
+  );
+  expect(rows).toEqual([
+    ['id', '7', 'sessionKey'],
+    ['type', '"push"', 'when'],
+    ['user.name', '"Ada"', 'messageTemplate'],
+    ['user.login', '"ada"', ''],
+    ['empty', '{}', ''],
+    ['none', 'null', ''],
+    ['list', '[]', ''],
+    ['headers.x-id', '"h-1"', 'messageTemplate'],
+    ['user.mail', undefined, 'messageTemplate'],
+  ]);
+  expect(text).toContain(
+    'fields of the request, and what reads them (←):\n  id            7  ← sessionKey\n',
+  );
+  expect(text).toMatch(/ {2}user\.mail +missing {2}← messageTemplate\n/);
+});
+
+test('a list is shown by its first element, an element of forEach at its list', () => {
+  const elements = [{ sku: 'a' }, { sku: 'b' }, { sku: 'c' }];
+  expect(
+    listOf({ forEach: 'lines', messageTemplate: '{{item.sku}} {{item.count}}' }, { lines: elements }).rows,
+  ).toEqual([
+    ['lines', 'a list of 3', 'forEach'],
+    ['lines.0.sku', '"a" (first of 3)', 'messageTemplate'],
+    ['lines.0.count', undefined, 'messageTemplate'],
+  ]);
+  expect(
+    listOf({ messageTemplate: '{{#each lines}}{{sku}}{{/each}} {{lines.2.sku}}' }, { lines: elements }).rows,
+  ).toEqual([['lines.0.sku', '"a" (first of 3)', 'messageTemplate']]);
+});
+
+test('a name that the query has, too, is written with payload, and only what is read is marked', () => {
+  const { rows } = listOf(
+    { messageTemplate: '{{query}} {{query.a}}' },
+    { query: 'x' },
+    { query: { a: '1' } },
+  );
+  expect(rows).toEqual([
+    ['payload.query', '"x"', ''],
+    ['query.a', '"1"', 'messageTemplate'],
+  ]);
+});
+
+test('keys with dots are written as one step', () => {
+  const { rows } = listOf(
+    { messageTemplate: '{{labels.[app.io/name]}}' },
+    { labels: { 'app.io/name': 'web' } },
+  );
+  expect(rows).toEqual([['labels.[app.io/name]', '"web"', 'messageTemplate']]);
+});
+
+test('of a large body what is read, then what stands beside it; the others are counted', () => {
+  const far = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`key${index}`, index]));
+  const near = { total: 4900, total_formatted: '€49.00' };
+  const { rows, more } = listOf({ messageTemplate: '{{order.total}}' }, { a: { far }, order: near });
+  expect(rows).toHaveLength(30);
+  expect(rows).toContainEqual(['order.total', '4900', 'messageTemplate']);
+  expect(rows).toContainEqual(['order.total_formatted', '"€49.00"', '']);
+  expect(more).toBe(5002 - 30);
+});
+
+test('values are short, without secrets, and on one line', () => {
+  const { rows, text } = listOf(
+    { messageTemplate: '{{note}}' },
+    { note: `a\n\u001b[31m${'x'.repeat(500)}`, api_key: 'k-123456' },
+  );
+  expect(rows[0]?.[1]).toHaveLength(100);
+  expect(rows[1]).toEqual(['api_key', '…', '']);
+  expect(text.slice(text.indexOf('fields of the request'))).not.toContain('\u001b');
+});
+
+test('a body that is too much for its template is listed all the same', () => {
+  const { rows } = listOf({ messageTemplate: '{{#if big}}{{big}}{{/if}}' }, { big: 'x'.repeat(5_000_000) });
+  expect(rows).toEqual([['big', expect.stringMatching(/^"x+…"$/), '']]);
+});
