@@ -1,5 +1,5 @@
 import { formatPlace } from '../document/document.ts';
-import { jsonTextOn, type Evaluation, type FieldList } from '../hook/hook.ts';
+import { jsonTextOn, type AdviceNote, type Evaluation, type FieldList } from '../hook/hook.ts';
 import {
   type PassedOverMapping,
   takesRequest,
@@ -49,7 +49,7 @@ export interface Advice {
   /** What is surest to say of the part of a condition that failed, by its place. */
   readonly leaves: LeafAdvice;
   /** What kind of request it is, where that explains what became of it. */
-  readonly notes: readonly string[];
+  readonly notes: readonly AdviceNote[];
   /** Mappings behind the one taken that would have taken the request, too. */
   readonly alsoMatched: readonly LaterMapping[];
   /** What the request holds, and what reads it. */
@@ -97,18 +97,30 @@ export function isReadAmiss({ mapping, trace }: Evaluation): boolean {
 }
 
 /** Fields that hold JSON as a text, into which a condition reads; of templates a warning says it. */
-function jsonTextNotes(considered: readonly ConsideredMapping[], request: HookRequest): readonly string[] {
-  const texts = considered.flatMap(missingIn).flatMap((name) => jsonTextOn(name, { request }) ?? []);
-  return [...new Set(texts)].map(
-    (text) =>
-      `${text} is a text that holds JSON, and a condition cannot read into it: let the sender send it as an object, or take the request without that condition and decide in a transform, with JSON.parse`,
-  );
+function jsonTextNotes(
+  considered: readonly ConsideredMapping[],
+  request: HookRequest,
+): readonly AdviceNote[] {
+  const paths = considered.flatMap(missingIn).flatMap((name) => jsonTextOn(name, { request }) ?? []);
+  return [...new Set(paths)].map((path) => ({
+    code: 'json_text',
+    text: `${path} is a text that holds JSON, and a condition cannot read into it: let the sender send it as an object, or take the request without that condition and decide in a transform, with JSON.parse`,
+    names: [path],
+  }));
 }
 
 /** Keys with dots in them, which a condition asked for. */
-function splitKeyNotes(considered: readonly ConsideredMapping[], request: HookRequest): readonly string[] {
-  const found = considered.flatMap(missingIn).map((name) => findSplitKey(name, request));
-  return [...new Set(found.flatMap((keys) => (keys && splitKeyInCondition(keys)) ?? []))];
+function splitKeyNotes(
+  considered: readonly ConsideredMapping[],
+  request: HookRequest,
+): readonly AdviceNote[] {
+  const notes = new Map<string, AdviceNote>();
+  for (const name of considered.flatMap(missingIn)) {
+    const keys = findSplitKey(name, request);
+    const text = keys && splitKeyInCondition(keys);
+    if (text !== undefined) notes.set(text, { code: 'split_key', text, names: keys ?? [] });
+  }
+  return [...notes.values()];
 }
 
 /** Variables and expressions that found nothing, with what the request has instead. */
@@ -140,16 +152,18 @@ function namesIn(expression: string): readonly string[] {
 }
 
 /** `payload` is the whole body, also where the body has a field of that name. */
-function ownPayloadNote(instead: Advice['instead']): readonly string[] {
-  return [...instead.values()].some((near) => near.startsWith('payload.payload.'))
-    ? [
-        'payload is the whole body here, and this body has a field of that name: its fields are payload.payload.…',
-      ]
-    : [];
+function ownPayloadNote(instead: Advice['instead']): readonly AdviceNote[] {
+  return [...instead.values()].some((near) => near.startsWith('payload.payload.')) ? [OWN_PAYLOAD] : [];
 }
 
+const OWN_PAYLOAD: AdviceNote = {
+  code: 'own_payload',
+  text: 'payload is the whole body here, and this body has a field of that name: its fields are payload.payload.…',
+  names: ['payload.payload'],
+};
+
 /** Values of the whole body that a mapping with `forEach` prints although each element has one of that name. */
-function outerValues({ mapping, trace }: Evaluation, { payload }: HookRequest): readonly string[] {
+function outerValues({ mapping, trace }: Evaluation, { payload }: HookRequest): readonly AdviceNote[] {
   const element = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
   if (!isJsonObject(element) || !isJsonObject(payload)) return [];
   const written = trace.templates.map(({ at }) => at.source.text.slice(at.start, at.end)).join(' ');
@@ -158,7 +172,11 @@ function outerValues({ mapping, trace }: Evaluation, { payload }: HookRequest): 
   );
   return [...printed]
     .filter((name) => Object.hasOwn(element, name) && Object.hasOwn(payload, name))
-    .map((name) => `${name} is the one of the whole body; each element has one, too: {{item.${name}}}`);
+    .map((name) => ({
+      code: 'outer_value',
+      text: `${name} is the one of the whole body; each element has one, too: {{item.${name}}}`,
+      names: [name],
+    }));
 }
 
 function firstOf(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {

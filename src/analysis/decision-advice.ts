@@ -37,7 +37,9 @@ export function createDecisionAdvisor(
       wordsIn(path).every((word) => /^\d+$/.test(word) || known.has(word));
     const sender = senderNote(evaluation, request, isKnown);
     return {
-      notes: kindNotes(request, table.settingsOf(request.path), isReadAmiss(evaluation)),
+      notes: kindNotes(request, table.settingsOf(request.path), isReadAmiss(evaluation)).map(
+        ({ text }) => text,
+      ),
       instead: new Map(
         [...findInstead(evaluation, request)].filter(
           ([name, near]) => near === loneHelper(name) || near === presentTime(name) || isKnown(near),

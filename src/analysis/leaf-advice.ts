@@ -3,7 +3,7 @@
  * sentence that is surest. It is made of the rule as written and of what its variables found.
  */
 import type { Place } from '../document/document.ts';
-import { decidingLeaves, type DecidingLeaf, type Evaluation } from '../hook/hook.ts';
+import { decidingLeaves, type AdviceNote, type DecidingLeaf, type Evaluation } from '../hook/hook.ts';
 import type { JsonValue } from '../json.ts';
 import {
   compileReader,
@@ -107,20 +107,30 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
 }
 
 /** Leaves of the mapping taken that held for another reason than was meant: by their kinds, as a part, by another element. */
-export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest): readonly string[] {
+export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest): readonly AdviceNote[] {
   const taken = trace.considered.find(({ matched }) => matched);
   if (mapping === undefined || taken === undefined) return [];
   const read = readerOf(request);
   const { nodes = [] } = taken;
-  const notes = decidingLeaves(nodes).flatMap(({ node, negated }) => {
+  const notes = decidingLeaves(nodes).flatMap(({ node, negated }): readonly AdviceNote[] => {
     if (node.missing !== undefined) return [];
     const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', negated);
     const odd = isOdd ? adviseOnRule(node.rule, read) : undefined;
     const isHeld = node.result === 'true' && !negated;
     const wrong = odd ?? (isHeld ? adviseOnHeld(node.rule, read) : undefined);
-    return wrong === undefined ? [] : [`when ${node.expression} held, but ${wrong}`];
+    if (wrong === undefined) return [];
+    const text = `when ${node.expression} held, but ${wrong}`;
+    return [{ code: 'held_otherwise', text, names: namesIn(node.rule), at: node.at }];
   });
   return notes.slice(0, MAX_LEAVES);
+}
+
+/** The variables that a rule compares. */
+function namesIn(rule: JsonValue): readonly string[] {
+  const own = variableName(rule);
+  return own === undefined
+    ? (takeApart(rule)?.operands ?? []).flatMap((operand) => variableName(operand) ?? [])
+    : [own];
 }
 
 /**

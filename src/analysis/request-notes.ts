@@ -1,9 +1,14 @@
+import type { AdviceNote } from '../hook/hook.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 
 /** What kind of request it is, where that alone explains why no mapping wants it, or why its names find nothing. */
-export function notesOn(request: HookRequest, settings: PathSettings, isAmiss: boolean): readonly string[] {
+export function notesOn(
+  request: HookRequest,
+  settings: PathSettings,
+  isAmiss: boolean,
+): readonly AdviceNote[] {
   const { payload } = request;
   const wrapped = wrapperOf(isJsonObject(payload) ? payload : {});
   return [...kindNotes(request, settings, isAmiss), ...(wrapped === undefined ? [] : [wrapped])];
@@ -14,7 +19,7 @@ export function kindNotes(
   { payload, headers }: HookRequest,
   settings: PathSettings,
   isAmiss: boolean,
-): readonly string[] {
+): readonly AdviceNote[] {
   const body = isJsonObject(payload) ? payload : {};
   const provider = settings.challenge === undefined ? challengeOf(body) : undefined;
   return [
@@ -24,10 +29,16 @@ export function kindNotes(
   ];
 }
 
-const BODY_IS_LIST =
-  'the body is a list: for one run per element write forEach: payload and {{item.name}}; a value of the first element is {{payload.0.name}}';
-const GITHUB_PING =
-  'this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204';
+const BODY_IS_LIST: AdviceNote = {
+  code: 'body_is_list',
+  text: 'the body is a list: for one run per element write forEach: payload and {{item.name}}; a value of the first element is {{payload.0.name}}',
+  names: [],
+};
+const GITHUB_PING: AdviceNote = {
+  code: 'github_ping',
+  text: 'this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204',
+  names: [],
+};
 
 interface Provider {
   readonly name: string;
@@ -35,8 +46,9 @@ interface Provider {
   readonly kind: string;
 }
 
-function addressCheck({ name, kind }: Provider): string {
-  return `this is how ${name} checks the address: add challenge: ${kind} to a mapping of this path, and it is answered without a run`;
+function addressCheck({ name, kind }: Provider): AdviceNote {
+  const text = `this is how ${name} checks the address: add challenge: ${kind} to a mapping of this path, and it is answered without a run`;
+  return { code: 'address_check', text, names: [] };
 }
 
 function challengeOf(body: JsonObject): Provider | undefined {
@@ -46,9 +58,10 @@ function challengeOf(body: JsonObject): Provider | undefined {
 }
 
 /** A body that is a text of JSON in one field, as some senders make it. */
-function wrapperOf(body: JsonObject): string | undefined {
+function wrapperOf(body: JsonObject): AdviceNote | undefined {
   const [[name, value] = [], ...more] = Object.entries(body);
   if (name === undefined || more.length > 0 || typeof value !== 'string') return undefined;
   if (!/^\s*[{[]/.test(value)) return undefined;
-  return `the body has one field, ${name.slice(0, 40)}, whose value is JSON as a text: its fields cannot be read by path; a transform can, with JSON.parse`;
+  const text = `the body has one field, ${name.slice(0, 40)}, whose value is JSON as a text: its fields cannot be read by path; a transform can, with JSON.parse`;
+  return { code: 'json_in_one_field', text, names: [name] };
 }

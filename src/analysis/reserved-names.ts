@@ -1,5 +1,5 @@
 /* Names of the request that a field of the body has, too: {{query}} is the query of the address. */
-import type { Evaluation } from '../hook/hook.ts';
+import type { AdviceNote, Evaluation } from '../hook/hook.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { isListOperator } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
@@ -16,7 +16,7 @@ const MEANINGS = {
 type TakenName = keyof typeof MEANINGS;
 
 /** Where a template or a condition reads a part of the request although the body has a field of that name. */
-export function takenNameNotes({ mapping, trace }: Evaluation, request: HookRequest): readonly string[] {
+export function takenNameNotes({ mapping, trace }: Evaluation, request: HookRequest): readonly AdviceNote[] {
   const { payload } = request;
   if (!isJsonObject(payload) || !Object.keys(MEANINGS).some((name) => Object.hasOwn(payload, name)))
     return [];
@@ -40,9 +40,10 @@ export function takenNameNotes({ mapping, trace }: Evaluation, request: HookRequ
 
 const variableOf = (path: string): string => JSON.stringify({ var: path });
 
-function noteOn(path: string, written: string, meant: string): string {
+function noteOn(path: string, written: string, meant: string): AdviceNote {
   const [root = ''] = path.split('.');
-  return `${written} reads ${MEANINGS[root as TakenName]}; the payload has a field ${path}, too: to read that write ${meant}`;
+  const text = `${written} reads ${MEANINGS[root as TakenName]}; the payload has a field ${path}, too: to read that write ${meant}`;
+  return { code: 'taken_name', text, names: [path] };
 }
 
 /** Whether a path reads a part of the request, and the body has something else at the same path. */

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Action } from '../action.ts';
 import { formatPlace } from '../document/document.ts';
-import { nearestMiss, skipText } from '../hook/hook.ts';
+import { evaluationNotes, nearestMiss, skipText } from '../hook/hook.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import { clearControl, type LogFields } from '../telemetry/telemetry.ts';
@@ -26,12 +26,14 @@ export function formatDecisionLine(
 /** Why no mapping took it, what rendered empty, and what else is odd; with the command that tells all of it. */
 function whyLines({ evaluation, status }: SeenRequest, explain: string): readonly string[] {
   const { mapping, trace, warnings } = evaluation;
-  const miss = mapping === undefined ? nearestMiss(trace.considered) : undefined;
+  const miss = mapping === undefined ? nearestMiss(trace.considered, evaluationNotes(evaluation)) : undefined;
   const empty = trace.templates.flatMap(({ field, empty }) =>
     empty.map(({ expression, at }) => `  · empty: ${field}: ${oneLine(expression)}  ${formatPlace(at)}`),
   );
   const lines = [
-    ...(miss === undefined ? [] : [`  ✗ ${oneLine(miss)}`]),
+    ...(miss === undefined
+      ? []
+      : [`  ✗ ${oneLine(`${miss.id}: ${miss.notes.map(({ text }) => text).join('; ')}`)}`]),
     ...empty.slice(0, MAX_EMPTY),
     ...warnings.map(({ message }) => `  ! ${oneLine(message)}`),
   ];

@@ -4,13 +4,12 @@ import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import {
   type DecisionRecord,
   type EventRecord,
-  type MissedMapping,
   type OutboxRecord,
   type StoredRequest,
   type StoredRun,
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
-import { emptyConsequences, ownerText, remedyOf, type EvaluationAdvice } from '../hook/hook.ts';
+import { ownerText, type EvaluationNote } from '../hook/hook.ts';
 import { type QueueWaits, waitLines, waitsOf } from './queue-waits.ts';
 import { runnerText } from './runner-text.ts';
 import { formatBytes, formatSpan } from './terminal.ts';
@@ -33,136 +32,43 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
   ];
 }
 
-/** What only the operator is told beside the outcome, without what the advice on a kept request says again. */
-export function noteLines({ note = '' }: DecisionRecord, advice?: EvaluationAdvice): readonly string[] {
-  const left = advice === undefined ? note : withoutAdvice(note, advice);
-  return left === '' ? [] : [`  ${line(left)}`];
-}
-
-function withoutAdvice(note: string, { notes = [], settings = [] }: EvaluationAdvice): string {
-  const isTold = settings.some(({ setting }) => setting === 'ignoreSenders');
-  // It stands last, and the advice on a kept request may quote more of it.
-  const rest = isTold ? note.replace(/(?:^|; )ignoreSenders: .*$/s, '') : note;
-  const untold = notes.reduce((text, told) => text.replace(told, ''), rest);
-  return untold.split('; ').filter(Boolean).join('; ');
-}
-
-/** Where a note is there, it says what to do. */
-const NOTED: ReadonlySet<string> = new Set([
-  'malformed_request',
-  'no_mapping_matched',
-  'mapping_requires_message',
-  'mapping_requires_text',
-]);
-
-/** Why, in the words of the operator's own files: for a request that was not kept. */
-export function reasonLines(decision: DecisionRecord): readonly string[] {
-  const { refusal, missed = [], empty = [], warnings = [], transformNotes = [] } = decision;
-  const remedy = decisionRemedy(decision);
-  // What a stranger is told is the same for every refusal.
-  const told = refusal === undefined ? decision.detail?.replace(/; sluice explain shows .*$/, '') : undefined;
+/** What is said of a request that the store knows, for people; settings have a heading of their own. */
+export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
+  const of = (code: EvaluationNote['code']): readonly EvaluationNote[] =>
+    notes.filter((note) => note.code === code);
+  const empty = of('rendered_empty').map(
+    ({ field = '', text, at = '' }) => `  ${field}: ${line(text)}  ${at}`,
+  );
   return [
-    ...(told === undefined ? [] : [`  why: ${line(told)}`]),
-    ...noteLines(decision),
-    ...(remedy === undefined ? [] : [`  hint: ${line(remedy)}`]),
-    ...(refusal === undefined ? [] : [refusalLine(refusal)]),
-    ...missedLines(missed),
-    ...emptyLines(empty),
-    ...warnings.map(warningLine),
-    ...transformNotes.flatMap((note) => indent(note)),
+    ...of('detail').map(({ text }) => `  why: ${line(text)}`),
+    ...of('decision').map(({ text }) => `  ${line(text)}`),
+    ...of('remedy').map(({ text }) => `  hint: ${line(text)}`),
+    ...of('refusal').map(({ text }) => `✗ ${line(text)}`),
+    ...missedLines(notes.filter(({ mapping }) => mapping !== undefined)),
+    ...(empty.length === 0 ? [] : ['rendered empty:', ...empty]),
+    ...of('empty_key').map(({ text }) => `  ${line(text)}`),
+    ...of('warning').map(({ text }) => `warning ${line(text)}`),
+    ...of('transform').flatMap(({ text }) => indent(text)),
   ];
 }
 
 /** The candidates, and where each of them failed. */
-function missedLines(missed: readonly MissedMapping[]): readonly string[] {
-  if (missed.length === 0) return [];
-  const seen = missed.slice(0, MAX_MISSED);
-  const more = missed.length > seen.length ? [`  and ${missed.length - seen.length} more`] : [];
-  return ['no mapping took it:', ...seen.flatMap(missLines), ...more];
-}
-
-/** Expressions of templates that found nothing, and what follows from that. */
-function emptyLines(empty: NonNullable<DecisionRecord['empty']>): readonly string[] {
-  if (empty.length === 0) return [];
+function missedLines(notes: readonly EvaluationNote[]): readonly string[] {
+  const misses = notes.filter(({ code }) => code === 'not_held');
+  if (misses.length === 0) return [];
+  const more = misses.length - MAX_MISSED;
+  const last = more > 0 ? notes.indexOf(misses[MAX_MISSED] as EvaluationNote) : notes.length;
   return [
-    'rendered empty:',
-    ...empty.map(
-      ({ field, expression, place, instead }) =>
-        `  ${field}: ${line(expression)}${insteadText(instead)}  ${place}`,
-    ),
-    ...emptyConsequences(empty.map(({ field }) => field)),
+    'no mapping took it:',
+    ...notes.slice(0, last).flatMap(missLines),
+    ...(more > 0 ? [`  and ${more} more`] : []),
   ];
 }
 
-/** What to do about a code, unless what is known of the request says more. */
-function decisionRemedy({ code, mappingId, missed, note }: DecisionRecord): string | undefined {
-  // Where no mapping has the name, the names there are say more.
-  const isName = code === 'no_mapping_matched' && missed === undefined;
-  // What is known of the bytes says what to do about them.
-  const isKnown = isName || (note !== undefined && NOTED.has(code ?? ''));
-  return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
+function missLines({ code, mapping, at, text }: EvaluationNote): readonly string[] {
+  const head = `  ✗ ${line(mapping?.id ?? '')}${at === undefined ? '' : `  ${at}`}`;
+  return [...(code === 'not_held' ? [head] : []), `      ${line(text)}`];
 }
-
-function refusalLine({ scheme, code, text }: NonNullable<DecisionRecord['refusal']>): string {
-  const what = code === 'challenge' ? 'challenge' : (PROOFS[scheme] ?? `proof of ${scheme}`);
-  return `✗ ${what}: ${line(text)}`;
-}
-
-const PROOFS: Readonly<Record<string, string>> = { token: 'hook token' };
-
-/** What a warning of a decision means; its own sentence is only in a kept request. */
-const WARNINGS: Readonly<Record<string, string>> = {
-  blank_dedupe_key: 'the dedupe key was blank, so a repeat of this request is not recognised',
-  class_instance: 'the transform returned an instance of a class; return a plain object',
-  helper_argument:
-    'a helper or block of a template got what is of no use to it; "sluice explain" of a kept request says which',
-  invalid_date:
-    'the transform wrote "Invalid Date": new Date got what is no time; for a number of seconds write new Date(seconds * 1000)',
-  json_text:
-    'a field that the template reads into is a text that holds JSON, so what rendered empty was not found in it: let the sender send an object, or read the text in a transform with JSON.parse',
-  nan_as_text:
-    'the transform wrote "NaN": something that is no number was part of a calculation; a text with a number in it needs Number(…)',
-  object_as_text:
-    'the transform wrote "[object Object]": an object was put into a text; name one of its fields, or write JSON.stringify(…)',
-  promise_as_text:
-    'the transform wrote "[object Promise]": write await before the call, and for a list await Promise.all(list.map(…))',
-  repeated_list:
-    'forEach calls the transform once for each element, and each call returned the same list, so there are too many actions; remove forEach, or return one object for item: ({ item }) => …',
-  rounded_number:
-    "the transform returned a number of the body with its last digits rounded, so two of them may look the same; write exact(payload, 'id') with the name of that field, and exact from the argument: ({ payload, exact }) => …",
-  seconds_as_milliseconds:
-    'the transform made a date of January 1970 from a number of seconds; JavaScript counts milliseconds: write new Date(seconds * 1000)',
-  undefined_as_text:
-    'the transform wrote "undefined": a field that it put into a text is not there; the body is payload of its one argument, ({ payload }) => …',
-};
-
-function warningLine(warning: string): string {
-  return `warning ${line(warning)}${Object.hasOwn(WARNINGS, warning) ? `: ${WARNINGS[warning]}` : ''}`;
-}
-
-const insteadText = (instead: string | undefined): string =>
-  instead === undefined ? '' : `; the request has ${line(instead)}`;
-
-function missLines(missed: MissedMapping): readonly string[] {
-  const { mappingId, part, place, leaf, why, variable, how, instead } = missed;
-  const head = `  ✗ ${line(mappingId)}${place === undefined ? '' : `  ${place}`}`;
-  if (leaf === undefined) return [head, `      ${part} did not hold`];
-  if (part !== 'when') {
-    const found = why === 'missing' ? 'and the request had none' : 'and the request had another';
-    return [head, `      ${part} must be ${JSON.stringify(leaf)}, ${found}`];
-  }
-  return [
-    head,
-    `      when ${line(leaf)} ${WHY[why ?? 'different']}${why === 'missing' ? `${line(variable ?? '')} was not sent${insteadText(instead)}` : ''}`,
-    ...(how === undefined ? [] : [`      ${line(how)}`]),
-  ];
-}
-
-const WHY = {
-  missing: 'did not hold: ',
-  unknown: 'could not be judged',
-  different: 'did not hold: another value was sent',
-} as const;
 
 /** What became of the request: its runs with their deliveries, and its system events. */
 export function workLines({ runs, events }: StoredRequest, context: WorkContext): readonly string[] {

@@ -54,7 +54,7 @@ function addRuns(program: Command, cli: Cli): void {
     .action(async (id: string | undefined, flags: ListFlags) =>
       id === undefined
         ? (await tasks()).list(cli, flags, (await import('./listings.ts')).runsListing)
-        : (await import('./explain.ts')).explainStored(cli, id, flags),
+        : (await import('./explain.ts')).explainById(cli, id, flags),
     );
 }
 

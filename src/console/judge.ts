@@ -3,7 +3,7 @@
  * live: transforms run in processes of their own, so that a draft that hangs holds up no sender.
  */
 import { splitPrompt } from '../boundary/boundary.ts';
-import { explainRequest, explanationToJson } from '../explanation/explanation.ts';
+import { explainRequest, explanationToJson, type RequestExplanation } from '../explanation/explanation.ts';
 import {
   caseOfRequest,
   type GoldenCase,
@@ -72,13 +72,9 @@ export class Judge {
     return this.#base.loaded;
   }
 
-  /** The one explanation of a request, with the prompts taken apart at their markers. */
+  /** The one explanation of a request. */
   async judge(request: HookRequest, work: JudgedWith): Promise<Judgement> {
-    const { request: _request, ...explanation } = explanationToJson(await explainRequest(request, work));
-    const prompts = explanation.actions.flatMap((action) =>
-      action.kind === 'agent' ? [splitPrompt(action.prompt, request.nonce)] : [],
-    );
-    return { ...explanation, prompts };
+    return judgementOf(await explainRequest(request, work));
   }
 
   /** The newest kept requests and all golden cases, judged with the files as they are and with the draft. */
@@ -144,4 +140,13 @@ export class Judge {
     }
     return this.#golden.cases;
   }
+}
+
+/** An explanation with the prompts taken apart at their markers. */
+export function judgementOf(explained: RequestExplanation): Judgement {
+  const { request, ...explanation } = explanationToJson(explained);
+  const prompts = explanation.actions.flatMap((action) =>
+    action.kind === 'agent' ? [splitPrompt(action.prompt, request.nonce)] : [],
+  );
+  return { ...explanation, prompts };
 }

@@ -59,15 +59,9 @@ export type WorkJson = Readonly<Record<string, unknown>> & { readonly outbox?: r
 export interface RequestPage {
   readonly id: string;
   readonly row?: InboxRow;
-  /** Decision, runs and events as `sluice explain ID --json` has them, and how it was judged when it came. */
+  /** Decision, runs and events as `sluice explain ID --json` has them, how it was judged when it came, and what is said of it. */
   readonly stored: StoredJson;
-  /** What to change about a request that was refused before any mapping saw it. */
-  readonly remedy?: string;
   readonly kept?: KeptContent;
-  /** Why there is no content, and what to set. */
-  readonly notKept?: string;
-  /** Names of headers and parameters whose values were removed as secrets. */
-  readonly removed: readonly string[];
   /** As it would be judged now; absent where it was not kept. */
   readonly now?: Judgement;
   /** Why it cannot be judged now: the files have errors. */

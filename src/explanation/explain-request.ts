@@ -1,10 +1,12 @@
 import { adviceFor } from '../analysis/analysis.ts';
 import { formatPlace, type Diagnostic } from '../document/document.ts';
 import {
+  evaluationNotes,
   evaluationToJson,
   type Evaluation,
   type EvaluationAdvice,
   type EvaluationJson,
+  type EvaluationNote,
   type FieldList,
 } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
@@ -67,6 +69,8 @@ export interface ExplanationJson extends EvaluationJson {
     /** Settings that took part, with what each did. */
     readonly settings: readonly SettingNote[];
   };
+  /** Everything that the text says beside the bare facts, in its order. */
+  readonly notes: readonly EvaluationNote[];
 }
 
 /** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
@@ -81,11 +85,12 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
       leaves: [...(advice.leaves ?? [])].flatMap(([at, texts]) =>
         texts.map((text) => ({ at: formatPlace(at), text })),
       ),
-      notes: advice.notes ?? [],
+      notes: (advice.notes ?? []).map(({ text }) => text),
       alsoMatched: advice.alsoMatched,
       passedOver: advice.passedOver ?? [],
       fields: advice.fields ?? { fields: [], more: 0 },
       settings: advice.settings ?? [],
     },
+    notes: evaluationNotes(evaluation, advice),
   };
 }

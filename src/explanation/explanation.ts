@@ -10,7 +10,9 @@ export {
   type ExplanationJson,
   type RequestExplanation,
 } from './explain-request.ts';
-export { keyNotes, sessionNotes } from './key-notes.ts';
-export { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
+export { reasonNotes } from './decision-reasons.ts';
+export { explainStored, findEarlier, type StoredExplanation, type StoredSources } from './explain-stored.ts';
+export type { Happened, SettingNote } from './setting-notes.ts';
 export { runnerNamed } from './setting-words.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';
+export { isNameUnknown } from './stored-notes.ts';

@@ -1,12 +1,7 @@
-import type { KeptTrace } from '../hook/hook.ts';
-import {
-  eventToJson,
-  outboxToJson,
-  runToJson,
-  type DecisionRecord,
-  type StoredRequest,
-} from '../storage/storage.ts';
+import type { EvaluationNote, KeptTrace } from '../hook/hook.ts';
+import { eventToJson, outboxToJson, runToJson, type DecisionRecord } from '../storage/storage.ts';
 import type { ExplanationJson } from './explain-request.ts';
+import type { StoredExplanation } from './explain-stored.ts';
 import type { SettingNote } from './setting-notes.ts';
 
 /** What the store knows of a request, with how it was judged and would be judged now, as `explain --json` prints it. */
@@ -16,27 +11,23 @@ export interface StoredJson {
   readonly evaluation?: ExplanationJson;
   /** Settings that took part, with what each did, as they are now. */
   readonly settings: readonly SettingNote[];
+  /** Everything that the text says of it beside the bare facts, in its order; that of `evaluation` is there. */
+  readonly notes: readonly EvaluationNote[];
   readonly runs: readonly object[];
   readonly events: readonly object[];
 }
 
-/** How a request was judged, and how it would be judged now. */
-interface Judgements {
-  readonly judged: KeptTrace | undefined;
-  readonly evaluation: ExplanationJson | undefined;
-  readonly settings: readonly SettingNote[];
-}
-
-/** Turns it into plain data; `evaluation` is absent where the request was not kept. */
+/** Turns it into plain data; `evaluation` is that of the kept request, and absent where it was not kept. */
 export function storedToJson(
-  { decision, runs, events }: StoredRequest,
-  { judged, evaluation, settings }: Judgements,
+  { stored: { decision, runs, events }, judged, settings, notes }: StoredExplanation,
+  evaluation: ExplanationJson | undefined,
 ): StoredJson {
   return {
     ...(decision === undefined ? {} : { decision }),
     ...(judged === undefined ? {} : { judged }),
     ...(evaluation === undefined ? {} : { evaluation }),
     settings,
+    notes,
     runs: runs.map(({ run, outbox }) => ({
       ...runToJson(run, true),
       outbox: outbox.map((entry) => outboxToJson(entry, true)),

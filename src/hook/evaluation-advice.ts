@@ -1,4 +1,15 @@
 import type { Place } from '../document/document.ts';
+import type { AdviceCode } from './evaluation-note.ts';
+
+/** A sentence of advice about a request. */
+export interface AdviceNote {
+  readonly code: AdviceCode;
+  readonly text: string;
+  /** Paths and names of the request that the sentence mentions. */
+  readonly names: readonly string[];
+  /** The part of the operator's files that it is about. */
+  readonly at?: Place;
+}
 
 /** A setting, its place and what it did. */
 export interface SettingText {
@@ -32,7 +43,7 @@ export interface EvaluationAdvice {
   /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
   readonly leaves?: ReadonlyMap<Place, readonly string[]>;
   /** What kind of request it is, where that explains what became of it. */
-  readonly notes?: readonly string[];
+  readonly notes?: readonly AdviceNote[];
   /** Files of the mappings folder that are not read. */
   readonly passedOver?: readonly string[];
   /** What the request holds, and what reads it. */

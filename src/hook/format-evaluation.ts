@@ -2,14 +2,15 @@ import { styleText } from 'node:util';
 import { formatPlace } from '../document/document.ts';
 import type { HookError } from '../errors.ts';
 import type { HookRequest } from '../request.ts';
-import type { EvaluationAdvice, SettingText } from './evaluation-advice.ts';
+import type { EvaluationAdvice } from './evaluation-advice.ts';
+import { ADVICE_CODES, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
+import { evaluationNotes } from './evaluation-notes.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines } from './format-actions.ts';
 import { consideredLines } from './format-considered.ts';
 import { fieldLines } from './format-fields.ts';
 import { cut, indent, line, type Paint } from './format-lines.ts';
-import { emptyConsequences, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
-import { transformRemedy } from './transform-remedy.ts';
+import { skipText } from './skip-rules.ts';
 
 /** How an evaluation is printed. */
 export interface ExplainOptions {
@@ -24,8 +25,8 @@ export interface ExplainOptions {
 }
 
 /** Settings for people; the heading is that of who prints them. */
-export function settingLines(settings: readonly SettingText[]): readonly string[] {
-  return settings.flatMap(({ setting, at, text }) => [
+export function settingLines(settings: readonly EvaluationNote[]): readonly string[] {
+  return settings.flatMap(({ setting = '', at, text }) => [
     `  ${setting}${at === undefined ? '' : `  ${line(at)}`}`,
     `      ${line(text)}`,
   ]);
@@ -45,22 +46,27 @@ export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions
     .join('\n\n')}\n`;
 }
 
+type NotesOf = (code: NoteCode) => readonly EvaluationNote[];
+
 function sectionsOf(
   evaluation: Evaluation,
   { request, advice, actions }: ExplainOptions,
   paint: Paint,
 ): readonly (readonly string[])[] {
   const { outcome, trace, warnings } = evaluation;
+  const notes = evaluationNotes(evaluation, advice);
+  const of: NotesOf = (code) => notes.filter((note) => note.code === code);
+  const isAdvice = ({ code }: EvaluationNote): boolean => (ADVICE_CODES as readonly string[]).includes(code);
   return [
     headLines(evaluation, request, paint),
-    consideredLines(trace.considered, advice, paint),
-    trace.transforms.flatMap((transform) => transformLines(transform, paint)),
-    emptyLines(evaluation, advice, paint),
-    (advice?.notes ?? []).map((note) => `${paint('yellow', 'note')} ${line(note)}`),
+    consideredLines(trace.considered, notes, paint),
+    trace.transforms.flatMap((transform) => transformLines(transform, notes, paint)),
+    emptyLines(of, paint),
+    notes.filter(isAdvice).map(({ text }) => `${paint('yellow', 'note')} ${line(text)}`),
     outcome.kind === 'accepted' && actions !== false ? actionLines(outcome.actions, paint) : [],
     advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
-    withHeading('settings that took part:', settingLines(advice?.settings ?? [])),
-    outcome.kind === 'rejected' ? errorLines(outcome.error, remedyFor(evaluation, advice), paint) : [],
+    withHeading('settings that took part:', settingLines(of('setting'))),
+    outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [],
     warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
   ];
 }
@@ -86,41 +92,32 @@ function outcomeText(outcome: Outcome, paint: Paint): string {
     case 'accepted':
       return paint('green', `accepted: ${outcome.actions.map(({ kind }) => kind).join(', ')}`);
     case 'skipped':
-      return paint('green', `skipped by ${skipText(outcome)}`);
+      return paint('green', `skipped by ${line(skipText(outcome))}`);
     case 'rejected':
       return paint('red', `rejected: ${outcome.error.status} ${outcome.error.code}`);
   }
 }
 
-/** What made a request nothing; of a payload only what the mapping itself names. */
-export function skipText(outcome: Extract<Outcome, { readonly kind: 'skipped' }>): string {
-  switch (outcome.by) {
-    case 'action':
-      return 'action: skip of the mapping';
-    case 'transform':
-      return 'the transform, which returned null';
-    case 'forEach':
-      return 'forEach, whose array is empty';
-    case 'unmatched':
-      return 'otherwise of its path or hooks.unmatched, as no mapping takes it';
-    case 'ownComment':
-      return `the mark of our own comment, which run ${line(outcome.runId)} wrote`;
-    case 'ignoreSenders':
-      return `ignoreSenders of the mapping, which names ${line(outcome.sender)}`;
-  }
-}
-
-function transformLines({ call, reply, at, index, problem }: TransformTrace, paint: Paint): string[] {
+function transformLines(
+  { call, reply, at, index, problem }: TransformTrace,
+  notes: readonly EvaluationNote[],
+  paint: Paint,
+): string[] {
+  const place = formatPlace(at);
+  const of = (code: NoteCode): readonly string[] =>
+    notes.flatMap((note) =>
+      note.code === code && note.index === index && note.at === place ? [line(note.text)] : [],
+    );
   const element = index === undefined ? '' : ` for element ${index}`;
   const lines = [
-    `transform ${line(call.ref.module)}${element}  ${paint('cyan', formatPlace(at))}  ${reply.tookMs.toFixed(1)} ms`,
+    `transform ${line(call.ref.module)}${element}  ${paint('cyan', place)}  ${reply.tookMs.toFixed(1)} ms`,
   ];
   for (const { level, text } of reply.logs) lines.push(...indent(`console.${level}: ${text}`));
-  if (reply.logsDropped > 0) lines.push(`    ${reply.logsDropped} more console lines were dropped`);
+  for (const text of of('lines_dropped')) lines.push(`    ${text}`);
   if (problem !== undefined) lines.push(`    ${paint('red', line(problem))}`);
   if (reply.kind === 'failed') return [...lines, ...failureLines(reply, paint)];
   if (problem === undefined) lines.push(`    returned ${cut(line(reply.json ?? 'undefined'))}`);
-  if (reply.json === undefined) lines.push(`    ${paint('yellow', RETURNED_NOTHING)}`);
+  for (const text of of('returned_nothing')) lines.push(`    ${paint('yellow', text)}`);
   return lines;
 }
 
@@ -133,37 +130,17 @@ function failureLines({ position, failure, name, message, stack }: FailedReply, 
 
 type FailedReply = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
 
-function emptyLines({ trace }: Evaluation, advice: EvaluationAdvice | undefined, paint: Paint): string[] {
-  const lines = trace.templates.flatMap(({ field, empty, index }) =>
-    empty.map(({ expression, at }) => {
-      const element = index === undefined ? '' : ` of element ${index}`;
-      const near = advice?.instead.get(expression.trim());
-      const hint = near === undefined ? '' : `; the request has ${line(near)}`;
-      return `  ${field}${element}: ${line(expression)}${hint}  ${paint('cyan', formatPlace(at))}`;
-    }),
-  );
-  const fields = trace.templates.filter(({ empty }) => empty.length > 0).map(({ field }) => field);
-  return lines.length === 0 ? [] : ['rendered empty:', ...lines, ...emptyConsequences(fields)];
+/** What rendered empty, and what follows from that. */
+function emptyLines(of: NotesOf, paint: Paint): string[] {
+  const lines = of('rendered_empty').map(({ field, index, text, at = '' }) => {
+    const element = index === undefined ? '' : ` of element ${index}`;
+    return `  ${field ?? ''}${element}: ${line(text)}  ${paint('cyan', at)}`;
+  });
+  if (lines.length === 0) return [];
+  return ['rendered empty:', ...lines, ...of('empty_key').map(({ text }) => `  ${line(text)}`)];
 }
 
-const MISSED =
-  'change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)';
-
-function remedyFor({ outcome, trace }: Evaluation, advice: EvaluationAdvice | undefined): string | undefined {
-  if (outcome.kind !== 'rejected') return undefined;
-  const { code } = outcome.error;
-  const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
-  const failed = code === 'transform_failed' ? transformRemedy(trace.transforms.at(-1)) : undefined;
-  if (code !== 'no_mapping_matched') return failed ?? remedyOf(code, true);
-  const unread = advice?.unread;
-  if (isName && unread !== undefined)
-    return `move ${line(unread.file)} to ${line(unread.wanted)}: it has a mapping of this name`;
-  return isName
-    ? 'send it to one of the hook names, or correct match.path of the mapping that was meant'
-    : MISSED;
-}
-
-function errorLines(error: HookError, remedy: string | undefined, paint: Paint): string[] {
+function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
   const lines = [`${paint('red', error.code)}: ${line(error.detail)}`];
   for (const { field, index, message } of error.errors) {
     const where = [index === undefined ? '' : `element ${index}`, field === undefined ? '' : line(field)];
@@ -171,7 +148,7 @@ function errorLines(error: HookError, remedy: string | undefined, paint: Paint):
       lines.push(`  ${where.filter((part) => part !== '').join(', ')}: ${line(message)}`);
     }
   }
-  if (error.cause instanceof Error) lines.push(`  ${line(error.cause.message)}`);
-  if (remedy !== undefined) lines.push(`  ${paint('green', 'remedy:')} ${remedy}`);
+  for (const { text } of of('cause')) lines.push(`  ${line(text)}`);
+  for (const { text } of of('remedy')) lines.push(`  ${paint('green', 'remedy:')} ${line(text)}`);
   return lines;
 }

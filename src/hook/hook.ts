@@ -27,10 +27,12 @@ export {
 export { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
 export { howDifferent, operatorOf } from './difference.ts';
 export { ownerText } from './format-actions.ts';
-export type { EvaluationAdvice, FieldList, RequestField } from './evaluation-advice.ts';
+export type { AdviceNote, EvaluationAdvice, FieldList, RequestField } from './evaluation-advice.ts';
+export { type EvaluationNote, type NoteCode } from './evaluation-note.ts';
+export { emptyKeyNotes, evaluationNotes, settingNote } from './evaluation-notes.ts';
 export { nearestMiss } from './format-considered.ts';
-export { formatEvaluation, settingLines, skipText, type ExplainOptions } from './format-evaluation.ts';
-export { USUAL_SENDERS, usualSenders } from './skip-rules.ts';
+export { formatEvaluation, settingLines, type ExplainOptions } from './format-evaluation.ts';
+export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
 export { jsonTextOn } from './slip-warnings.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';
-export { emptyConsequences, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
+export { remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';

@@ -76,9 +76,7 @@ const CONSEQUENCES: Readonly<Record<string, string>> = {
   'debounce.key': 'a part of debounce.key is empty: requests that differ only there become one run',
 };
 
-/** What it means that something in these keys of a mapping rendered empty; lines for people. */
-export function emptyConsequences(fields: readonly string[]): readonly string[] {
-  return [...new Set(fields)].flatMap((field) =>
-    Object.hasOwn(CONSEQUENCES, field) ? [`  ${CONSEQUENCES[field]}`] : [],
-  );
+/** What it means that something in this key of a mapping rendered empty; undefined where nothing follows. */
+export function consequenceOf(field: string): string | undefined {
+  return Object.hasOwn(CONSEQUENCES, field) ? CONSEQUENCES[field] : undefined;
 }

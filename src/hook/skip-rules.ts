@@ -64,3 +64,21 @@ function textAt(payload: JsonValue, path: readonly string[]): string | undefined
   }
   return typeof value === 'string' ? value : undefined;
 }
+
+/** What made a request nothing; of a payload only what the mapping itself names. */
+export function skipText(outcome: Skipped): string {
+  switch (outcome.by) {
+    case 'action':
+      return 'action: skip of the mapping';
+    case 'transform':
+      return 'the transform, which returned null';
+    case 'forEach':
+      return 'forEach, whose array is empty';
+    case 'unmatched':
+      return 'otherwise of its path or hooks.unmatched, as no mapping takes it';
+    case 'ownComment':
+      return `the mark of our own comment, which run ${outcome.runId} wrote`;
+    case 'ignoreSenders':
+      return `ignoreSenders of the mapping, which names ${outcome.sender}`;
+  }
+}

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { HOOK_ERRORS } from '../../src/errors.ts';
 import { remedyOf } from '../../src/hook/hook.ts';
 import type { DecisionRecord } from '../../src/storage/storage.ts';
-import { answerLines, reasonLines } from '../../src/cli/format-stored.ts';
+import { answerLines, noteLines } from '../../src/cli/format-stored.ts';
+import { reasonNotes } from '../../src/explanation/explanation.ts';
 
 const DECISION = {
   requestId: '0b0e7a52-6d3c-4a0b-8d55-3c1b1f3f0a11',
@@ -19,7 +20,7 @@ const DECISION = {
 } as const;
 
 const formatDecision = (decision: DecisionRecord): string =>
-  `${[...answerLines(decision), ...reasonLines(decision)].join('\n')}\n`;
+  `${[...answerLines(decision), ...noteLines(reasonNotes(decision))].join('\n')}\n`;
 
 test('a refusal is explained with why and what to change', () => {
   const text = formatDecision(DECISION);

@@ -43,7 +43,11 @@ test('no condition of a golden case is said to hold or fail for the kinds of its
       const odd = evaluation.warnings.filter(({ code }) =>
         /_as_text$|^invalid_date$|^joined_numbers$/.test(code),
       );
-      for (const text of [...[...leaves.values()].flat(), ...notes, ...odd.map(({ message }) => message)])
+      for (const text of [
+        ...[...leaves.values()].flat(),
+        ...notes.map(({ text }) => text),
+        ...odd.map(({ message }) => message),
+      ])
         said.push(`${name}: ${text}`);
     }
   }

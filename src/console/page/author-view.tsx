@@ -31,6 +31,7 @@ import { createEditor, type Editor } from './editor.ts';
 import { count, formatTime } from './format.ts';
 import { ImpactView } from './impact-view.tsx';
 import { place } from './navigation.ts';
+import { NoteList } from './note-list.tsx';
 import { PayloadTree } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { plainText, ShownText } from './shown-text.tsx';
@@ -292,7 +293,7 @@ function Result(): JSX.Element {
   if (requestId.value === '')
     return <p class="quiet">Choose a request to see what it becomes while you type.</p>;
   if (request.value !== undefined && request.value.kept === undefined)
-    return <p class="quiet">{request.value.notKept}</p>;
+    return <NoteList notes={request.value.stored.notes.filter(({ code }) => code === 'not_kept')} />;
   if (found === undefined)
     return <p class="quiet">{busy.value === '' ? 'nothing to show yet' : 'working it out…'}</p>;
   return <Judged found={found} />;

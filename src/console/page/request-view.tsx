@@ -2,17 +2,17 @@
 import { useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { EvaluationJson, KeptTrace } from '../../hook/hook.ts';
 import type { InboxRow, Judgement, KeptContent, RequestPage } from '../protocol.ts';
 import { getJson, isAborted, messageOf } from './api.ts';
 import { parseExact } from './exact-json.ts';
 import { formatBytes, formatDate, formatMs } from './format.ts';
 import { GoldenForm } from './golden-form.tsx';
 import { state } from './inbox-store.ts';
+import { NoteList } from './note-list.tsx';
 import { OutcomeLabel } from './outcome-label.tsx';
 import { PayloadTree, pointedPath } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
-import { ProblemText, ShownText } from './shown-text.tsx';
+import { ShownText } from './shown-text.tsx';
 import { copy } from './toast.ts';
 import { Place, TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
@@ -76,20 +76,19 @@ function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
             <WorkView page={page} mayChange={isDev} onChanged={onChanged} />
           </Section>
         </div>
-        {kept !== undefined && <Content kept={kept} removed={page.removed} />}
+        {kept !== undefined && <Content kept={kept} />}
       </div>
     </article>
   );
 }
 
 function Why({ page }: { readonly page: RequestPage }): JSX.Element {
-  const { now, kept, nowProblem, stored } = page;
+  const { now, nowProblem, stored } = page;
   return (
     <Section title="Why">
       {now !== undefined && <WhyView judgement={now} />}
       {nowProblem !== undefined && <p class="problem">It cannot be judged now: {nowProblem}.</p>}
-      {kept === undefined && <NotKept page={page} />}
-      {now !== undefined && stored.judged !== undefined && <Differently then={stored.judged} now={now} />}
+      <NoteList notes={stored.notes} />
     </Section>
   );
 }
@@ -194,75 +193,7 @@ function Section(props: {
   );
 }
 
-/** What a decision says without the request: the words of the operator's own files. */
-function NotKept({ page }: { readonly page: RequestPage }): JSX.Element {
-  const { notKept, remedy } = page;
-  const { missed = [], empty = [], refusal, detail } = page.stored.decision ?? {};
-  return (
-    <>
-      {detail !== undefined && <ProblemText text={detail} />}
-      {refusal !== undefined && <ProblemText text={refusal.text} />}
-      {remedy !== undefined && <p class="hint">{remedy}</p>}
-      {missed.map((miss) => (
-        <Missed key={miss.mappingId + (miss.place ?? '')} miss={miss} />
-      ))}
-      {empty.map(({ field, expression, place }) => (
-        <p key={field + place}>
-          {field}: <code>{expression}</code> rendered empty <Place at={place} />
-        </p>
-      ))}
-      <p class="quiet">{notKept}</p>
-    </>
-  );
-}
-
-type Miss = NonNullable<NonNullable<RequestPage['stored']['decision']>['missed']>[number];
-
-function Missed({ miss }: { readonly miss: Miss }): JSX.Element {
-  const { mappingId, part, place = '', leaf = '', variable } = miss;
-  return (
-    <p class="considered rejected">
-      <strong>{mappingId}</strong> {part}{' '}
-      <code>
-        <ShownText text={leaf} />
-      </code>{' '}
-      did not hold
-      {variable !== undefined && <> ({variable} is missing)</>} <Place at={place} />
-    </p>
-  );
-}
-
-function summaryOf({
-  outcome,
-  mapping,
-  error,
-  actions,
-}: Pick<EvaluationJson, 'outcome' | 'mapping' | 'error'> & { readonly actions: readonly unknown[] }): string {
-  const code = error === undefined ? '' : ` ${error.status} ${error.code}`;
-  return `${outcome}${code}, mapping ${mapping?.id ?? 'none'}, ${actions.length} action${actions.length === 1 ? '' : 's'}`;
-}
-
-/** When it came, other files may have been in service. */
-function Differently({
-  then,
-  now,
-}: {
-  readonly then: KeptTrace;
-  readonly now: Judgement;
-}): JSX.Element | null {
-  const [was, is] = [summaryOf(then), summaryOf(now)];
-  if (was === is) return null;
-  return (
-    <p class="note">
-      When it came, it was judged otherwise: {was} (generation {then.generation}). With the files as they are:{' '}
-      {is}.
-    </p>
-  );
-}
-
-function Content(props: { readonly kept: KeptContent; readonly removed: readonly string[] }): JSX.Element {
-  const { removed, kept } = props;
-  const { payload, headers, query } = kept;
+function Content({ kept: { payload, headers, query } }: { readonly kept: KeptContent }): JSX.Element {
   const choice = { action: 'Copy the path', onChoose: copy };
   return (
     <aside class="content" aria-label="The request">
@@ -272,9 +203,6 @@ function Content(props: { readonly kept: KeptContent; readonly removed: readonly
       <PayloadTree root="headers" value={headers} label="headers" {...choice} />
       {Object.keys(query).length > 0 && <h2>Query</h2>}
       {Object.keys(query).length > 0 && <PayloadTree root="query" value={query} label="query" {...choice} />}
-      {removed.length > 0 && (
-        <p class="quiet small">Not kept, because they are secrets: {removed.join(', ')}</p>
-      )}
     </aside>
   );
 }

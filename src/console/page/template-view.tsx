@@ -10,7 +10,7 @@ export function Place({ at }: { readonly at: string }): JSX.Element {
 }
 
 /** What the request has in place of what was missing. */
-export function insteadOf(advice: Judgement['advice'], name: string): string | undefined {
+function insteadOf(advice: Judgement['advice'], name: string): string | undefined {
   return advice.instead.find(({ missing }) => missing === name)?.found;
 }
 

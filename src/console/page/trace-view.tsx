@@ -1,11 +1,12 @@
 /** Why a request became what it is: mappings considered, the condition as a tree, what transforms did. */
 import type { JSX } from 'preact';
-import type { ConditionJson, ConsideredJson } from '../../hook/hook.ts';
+import type { ConditionJson, ConsideredJson, EvaluationNote } from '../../hook/hook.ts';
 import type { Judgement } from '../protocol.ts';
 import { count, formatMs } from './format.ts';
+import { NoteList, NoteText, notesOf } from './note-list.tsx';
 import { StateLabel } from './outcome-label.tsx';
 import { plainText, ProblemText, ShownBlock, ShownText } from './shown-text.tsx';
-import { insteadOf, Place, point } from './template-view.tsx';
+import { Place, point } from './template-view.tsx';
 
 /** Misses that are shown opened out; the others can be opened. */
 const MAX_MISSES = 20;
@@ -15,35 +16,18 @@ export function WhyView({ judgement }: { readonly judgement: Judgement }): JSX.E
   const taken = judgement.considered.find(({ matched }) => matched);
   const misses = onPath.filter(({ matched }) => !matched);
   const elsewhere = judgement.considered.length - onPath.length;
-  const isUntaken = taken === undefined && judgement.mapping === undefined;
-  const isNameUnknown = isUntaken && misses.length === 0 && elsewhere > 0;
   return (
     <div class="why">
       {judgement.error !== undefined && (
         <ProblemText code={judgement.error.code} text={judgement.error.detail} />
       )}
       {taken !== undefined && <Considered considered={taken} judgement={judgement} isOpen />}
-      {isNameUnknown && <UnknownName advice={judgement.advice} />}
       {misses.length > 0 && <Misses misses={misses} judgement={judgement} isTaken={taken !== undefined} />}
       {elsewhere > 0 && taken !== undefined && (
         <p class="quiet small">{count(elsewhere, 'mapping')} of other hook names</p>
       )}
       <Notes judgement={judgement} />
     </div>
-  );
-}
-
-function UnknownName({ advice }: Pick<Judgement, 'advice'>): JSX.Element {
-  return (
-    <p>
-      No mapping has this hook name.
-      {advice.nearNames.map(({ name, why, at }) => (
-        <span key={name}>
-          {' '}
-          <code>{name}</code> {why} <Place at={at} />
-        </span>
-      ))}
-    </p>
   );
 }
 
@@ -66,15 +50,13 @@ function Misses(props: {
   );
 }
 
-/** Mappings that would have taken it, too, and warnings. */
-function Notes({ judgement: { advice, warnings } }: { readonly judgement: Judgement }): JSX.Element {
+/** What is said of no single mapping, and warnings. */
+function Notes({ judgement: { notes, warnings } }: { readonly judgement: Judgement }): JSX.Element {
+  const isOfMapping = ({ code, mapping }: EvaluationNote): boolean =>
+    mapping !== undefined && code !== 'also_matched';
   return (
     <>
-      {advice.alsoMatched.map(({ id, at }) => (
-        <p class="note" key={id}>
-          {id} would have taken it, too, but stands later <Place at={at} />
-        </p>
-      ))}
+      <NoteList notes={notes.filter((note) => !isOfMapping(note))} />
       {warnings.map(({ code, message }) => (
         <p class="note" key={code + message}>
           <strong>{code}</strong> <ShownText text={message} />
@@ -93,6 +75,7 @@ interface ConsideredProps {
 function Considered({ considered, judgement, isOpen }: ConsideredProps): JSX.Element {
   const { id, at, matched, failed } = considered;
   const { condition } = considered;
+  const notes = notesOf(judgement.notes, considered);
   return (
     <div class={`considered ${matched ? 'accepted' : 'rejected'}`}>
       <h3>
@@ -106,27 +89,25 @@ function Considered({ considered, judgement, isOpen }: ConsideredProps): JSX.Ele
           {failed.part} is <Found value={failed.found} />, expected <Found value={failed.expected} />
         </p>
       )}
-      {condition !== undefined && (isOpen || !matched) && (
-        <ConditionTree node={condition} advice={judgement.advice} />
-      )}
+      {condition !== undefined && (isOpen || !matched) && <ConditionTree node={condition} notes={notes} />}
     </div>
   );
 }
 
 interface NodeProps {
   readonly node: ConditionJson;
-  readonly advice: Judgement['advice'];
+  readonly notes: readonly EvaluationNote[];
 }
 
-function ConditionTree({ node, advice }: NodeProps): JSX.Element {
+function ConditionTree({ node, notes }: NodeProps): JSX.Element {
   return (
     <ul class="condition">
-      <ConditionItem node={node} advice={advice} />
+      <ConditionItem node={node} notes={notes} />
     </ul>
   );
 }
 
-function ConditionItem({ node, advice }: NodeProps): JSX.Element {
+function ConditionItem({ node, notes }: NodeProps): JSX.Element {
   const { expression, result, children, at } = node;
   const isLeaf = children.length === 0;
   const path = isLeaf ? variableOf(expression) : undefined;
@@ -135,12 +116,12 @@ function ConditionItem({ node, advice }: NodeProps): JSX.Element {
       <span class="node" onMouseEnter={() => point(path)} onMouseLeave={() => point('')}>
         <StateLabel state={result} />{' '}
         {isLeaf ? <Leaf node={node} /> : <strong>{operatorOf(expression)}</strong>}
-        <Hints node={node} advice={advice} /> <Place at={at} />
+        <Hints node={node} notes={notes} /> <Place at={at} />
       </span>
       {!isLeaf && (
         <ul>
           {children.map((child, index) => (
-            <ConditionItem key={index} node={child} advice={advice} />
+            <ConditionItem key={index} node={child} notes={notes} />
           ))}
         </ul>
       )}
@@ -165,12 +146,14 @@ function Leaf({ node: { expression, missing, found } }: Pick<NodeProps, 'node'>)
   );
 }
 
-/** The variable that is missing, and what the request has instead. */
-function Hints({ node: { at, missing, expected, result }, advice }: NodeProps): JSX.Element {
-  const sure = advice.leaves.filter((leaf) => leaf.at === at);
-  const near = missing === undefined || sure.length > 0 ? undefined : insteadOf(advice, missing);
-  const sought = typeof expected === 'string' && result === 'false' ? expected : undefined;
-  const elsewhere = advice.elsewhere.find(({ text }) => text === sought)?.at;
+/** Facts that the tree shows by itself. */
+const SHOWN_BY_TREE: ReadonlySet<EvaluationNote['code']> = new Set(['held', 'more_held', 'not_held', 'part']);
+
+/** The variable that is missing, and what is said of this part of the condition. */
+function Hints({ node: { at, missing, element }, notes }: NodeProps): JSX.Element {
+  const own = notes.filter(
+    (note) => note.at === at && (element !== undefined || !SHOWN_BY_TREE.has(note.code)),
+  );
   return (
     <>
       {missing !== undefined && (
@@ -182,24 +165,12 @@ function Hints({ node: { at, missing, expected, result }, advice }: NodeProps): 
           is missing
         </span>
       )}
-      {sure.map(({ text }) => (
-        <span key={text} class="hint">
+      {own.map((note) => (
+        <span key={note.code + note.text} class="hint">
           {' '}
-          <ShownText text={text} />
+          <NoteText note={note} />
         </span>
       ))}
-      {near !== undefined && (
-        <span class="hint">
-          {' '}
-          the request has <ShownText text={near} />
-        </span>
-      )}
-      {elsewhere !== undefined && sure.length === 0 && (
-        <span class="hint">
-          {' '}
-          <ShownText text={elsewhere} /> has this value
-        </span>
-      )}
     </>
   );
 }

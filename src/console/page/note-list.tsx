@@ -1,0 +1,59 @@
+/** What is said of a request beside its bare facts: the same notes that the command line prints. */
+import type { JSX } from 'preact';
+import type { ConsideredJson, EvaluationNote } from '../../hook/hook.ts';
+import { ShownText } from './shown-text.tsx';
+import { Place } from './template-view.tsx';
+
+/** The notes of a mapping that was considered, but for its standing behind the one taken. */
+export function notesOf(
+  notes: readonly EvaluationNote[],
+  { id, at }: Pick<ConsideredJson, 'id' | 'at'>,
+): readonly EvaluationNote[] {
+  return notes.filter(
+    ({ code, mapping }) => code !== 'also_matched' && mapping?.id === id && mapping.at === at,
+  );
+}
+
+/** Words before a note whose text is only a part of the sentence. */
+const LEADS: Partial<Readonly<Record<EvaluationNote['code'], string>>> = {
+  skipped: 'skipped by',
+  remedy: 'what to do:',
+  rendered_empty: 'rendered empty:',
+  near_name: 'the hook name',
+  hook_name: 'a hook name is',
+  judged_otherwise: 'when it came, it was judged otherwise:',
+};
+
+export function NoteText({ note }: { readonly note: EvaluationNote }): JSX.Element {
+  const { code, setting, field, index, mapping, text } = note;
+  const lead = LEADS[code];
+  const about = setting ?? (code === 'not_held' ? mapping?.id : field);
+  return (
+    <>
+      {lead !== undefined && `${lead} `}
+      {about !== undefined && (
+        <>
+          <code>{about}</code>
+          {index !== undefined && ` of element ${index}`}{' '}
+        </>
+      )}
+      <ShownText text={text} />
+    </>
+  );
+}
+
+/** Notes below each other, each with its place. */
+export function NoteList({ notes }: { readonly notes: readonly EvaluationNote[] }): JSX.Element {
+  return (
+    <>
+      {notes.map((note) => (
+        <p
+          key={`${note.code} ${note.at ?? ''} ${note.index ?? ''} ${note.text}`}
+          class={note.code === 'hook_name' ? 'quiet small' : 'note'}
+        >
+          <NoteText note={note} /> {note.at !== undefined && <Place at={note.at} />}
+        </p>
+      ))}
+    </>
+  );
+}

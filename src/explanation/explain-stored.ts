@@ -1,0 +1,128 @@
+/* What is said of a request that was answered, from what the store knows of it, for whoever shows it. */
+import type { LoadedConfig } from '../config/config.ts';
+import {
+  createHookRequest,
+  parseKeptRequest,
+  type Evaluation,
+  type EvaluationNote,
+  type KeptTrace,
+} from '../hook/hook.ts';
+import type { HookRequest } from '../request.ts';
+import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
+import { explainRequest, type Explainer, type RequestExplanation } from './explain-request.ts';
+import { keyNotes, sessionNotes, type Judged } from './key-notes.ts';
+import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
+import { isBeforeMappings, storedNotes } from './stored-notes.ts';
+
+/** What explains a stored request. */
+export interface StoredSources {
+  readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
+  /** Requests that were kept before it, the newest first. */
+  readonly earlier: readonly KeptRequest[];
+  /** Absent where the files have errors now. */
+  readonly explainer?: Explainer | undefined;
+  /** Settings that may have taken part; those of the explainer where absent. */
+  readonly settings?: Pick<Happened, 'config' | 'table'> | undefined;
+}
+
+/** A request that was answered, with all that is said of it. */
+export interface StoredExplanation {
+  readonly stored: StoredRequest;
+  /** As it was kept; absent where it was not. */
+  readonly request: HookRequest | undefined;
+  /** How it was judged when it came. */
+  readonly judged: KeptTrace | undefined;
+  /** What the mappings make of it now; of a name that no mapping took without its content. */
+  readonly explained: RequestExplanation | undefined;
+  /** Whether the files are needed to say more, and have errors. */
+  readonly lacksFiles: boolean;
+  /** Settings that took part, as they are now. */
+  readonly settings: readonly SettingNote[];
+  readonly notes: readonly EvaluationNote[];
+}
+
+/** Explains what the store knows: how it was judged, how it would be judged now, and everything that is said of both. */
+export async function explainStored(
+  stored: StoredRequest,
+  { keepRequests, earlier, explainer, settings: given }: StoredSources,
+): Promise<StoredExplanation> {
+  const { decision, kept } = stored;
+  const { request, judged } = kept === undefined ? {} : readKept(kept);
+  const asked = request ?? nameOnly(decision);
+  const explained =
+    asked === undefined || explainer === undefined ? undefined : await explainRequest(asked, explainer);
+  const happened = given ?? explainer?.generation;
+  const settings = [
+    ...(happened === undefined
+      ? []
+      : settingNotes({ config: happened.config, table: happened.table, stored })),
+    ...(request === undefined || explained === undefined || explainer === undefined
+      ? []
+      : await keysOf({ request, evaluation: explained.evaluation }, earlier, explainer)),
+  ];
+  return {
+    stored,
+    request,
+    judged,
+    explained,
+    lacksFiles: asked !== undefined && explainer === undefined,
+    settings,
+    notes: storedNotes({ decision, keepRequests, settings, request, judged, explained }),
+  };
+}
+
+/** Kept requests that are looked through for one that should have met this one. */
+const MAX_KEPT_LOOKED_AT = 20;
+
+/** Requests that were kept before one, the newest first. */
+export async function findEarlier(
+  storage: Pick<Storage, 'listKeptRequests'>,
+  kept: KeptRequest | undefined,
+): Promise<readonly KeptRequest[]> {
+  if (kept === undefined) return [];
+  const others = await storage.listKeptRequests(MAX_KEPT_LOOKED_AT);
+  return others.filter(
+    ({ receivedAt, requestId }) => receivedAt <= kept.receivedAt && requestId !== kept.requestId,
+  );
+}
+
+function readKept(kept: KeptRequest): {
+  readonly request: HookRequest;
+  readonly judged: KeptTrace | undefined;
+} {
+  const { judged, ...request } = parseKeptRequest(kept);
+  return { request, judged };
+}
+
+/** Of a name that no mapping takes only the name is kept, and it says all. */
+function nameOnly(decision: DecisionRecord | undefined): HookRequest | undefined {
+  return decision?.code === 'no_mapping_matched' && isBeforeMappings(decision)
+    ? createHookRequest({ path: decision.path, payload: {}, receivedAt: 0 })
+    : undefined;
+}
+
+/** Keys that are another for this request than for one before it; the nearest that tells something. */
+async function keysOf(
+  now: Judged,
+  earlier: readonly KeptRequest[],
+  { generation }: Explainer,
+): Promise<readonly SettingNote[]> {
+  if (!hasKeys(now.evaluation)) return [];
+  const judged: Judged[] = [];
+  for (const kept of earlier) {
+    const { request } = readKept(kept);
+    if (request.path !== now.request.path) continue;
+    // The nearest first; most have none before them.
+    // oxlint-disable-next-line no-await-in-loop
+    const before = { request, evaluation: await generation.evaluate(request, 'full') };
+    judged.push(before);
+    const notes = keyNotes(now, before);
+    if (notes.length > 0) return notes;
+  }
+  return sessionNotes(now, judged);
+}
+
+/** Whether the mapping taken has a key at all by which requests meet. */
+function hasKeys({ mapping }: Evaluation): boolean {
+  return [mapping?.debounce, mapping?.dedupe, mapping?.sessionKey].some((key) => key !== undefined);
+}

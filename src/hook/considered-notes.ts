@@ -1,0 +1,215 @@
+/* What is said of the mappings that were considered: why the one taken held, why the others did not. */
+import { didYouMean, formatPlace } from '../document/document.ts';
+import { MIRRORED, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
+import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
+import { howDifferent, operatorOf } from './difference.ts';
+import type { EvaluationAdvice } from './evaluation-advice.ts';
+import { placed, type EvaluationNote } from './evaluation-note.ts';
+import { value } from './format-lines.ts';
+
+/** Misses told of; the others are counted. */
+const MAX_MISSES = 20;
+/** Hook names listed where none is the one asked for. */
+const MAX_NAMES = 30;
+/** Comparisons told of a condition that held; of more, the last note says how many. */
+const MAX_HELD = 5;
+
+/** The mappings of a request's hook name that did not take it, the nearest first: fewest failing parts, most that held. */
+export function nearestMisses(considered: readonly ConsideredMapping[]): readonly ConsideredMapping[] {
+  const at = considered.findIndex(({ matched }) => matched);
+  // Sorting is stable, so the rest stays in first-match order.
+  return (at === -1 ? considered : considered.slice(0, at))
+    .filter(({ failed }) => failed?.part !== 'path')
+    .toSorted((a, b) => (a.failing ?? 0) - (b.failing ?? 0) || b.held - a.held);
+}
+
+/** What is said of mappings and hook names, in the order of the text. */
+export function consideredNotes(
+  considered: readonly ConsideredMapping[],
+  advice: EvaluationAdvice | undefined,
+): readonly EvaluationNote[] {
+  if (considered.length === 0) return nearNameNotes(advice?.nearNames ?? []);
+  const taken = considered.find(({ matched }) => matched);
+  const misses = nearestMisses(considered);
+  const isNameUnknown = taken === undefined && misses.length === 0;
+  return [
+    ...(taken === undefined ? [] : heldNotes(taken)),
+    ...(isNameUnknown ? nameNotes(considered, advice) : []),
+    ...misses.slice(0, MAX_MISSES).flatMap((miss) => missNotes(miss, advice)),
+    ...laterNotes(advice?.alsoMatched ?? []),
+  ];
+}
+
+/** How two mappings act on one request; the order alone would only take the place of one by the other. */
+const BOTH_ACT =
+  "only the first mapping that matches acts. For both, write one mapping with a transform that returns a list of actions ([{ kind: 'wake', text }, { kind: 'agent', message }]), or let the sender call two hook names";
+
+function laterNotes(later: EvaluationAdvice['alsoMatched']): readonly EvaluationNote[] {
+  const notes = later.map(({ id, at }): EvaluationNote => {
+    const text = `${id} would have taken it, too, but stands later`;
+    return { code: 'also_matched', text, at, mapping: { id, at } };
+  });
+  const isDouble = later.some(({ takesAny }) => takesAny !== true);
+  return isDouble ? [...notes, { code: 'only_first_acts', text: BOTH_ACT }] : notes;
+}
+
+const nearNameNotes = (names: EvaluationAdvice['nearNames']): readonly EvaluationNote[] =>
+  names.map(({ name, why, at }) => ({ code: 'near_name', text: `${name} ${why}`, at }));
+
+/** Of a hook name that no mapping has: which may have been meant, and which there are, with their places. */
+function nameNotes(
+  misses: readonly ConsideredMapping[],
+  advice: EvaluationAdvice | undefined,
+): readonly EvaluationNote[] {
+  const found = misses[0]?.failed?.part === 'path' ? misses[0].failed.found : '';
+  const places = placesOf(misses);
+  const unread = advice?.unread;
+  const but = unread === undefined ? '' : `, but ${unread.file} has it, and is not read`;
+  const listed = [...places].slice(0, MAX_NAMES);
+  return [
+    { code: 'unknown_name', text: `no mapping has the hook name ${value(found)}${but}` },
+    ...meantNotes(found, places.keys(), advice?.nearNames),
+    ...listed.map(([name, at]): EvaluationNote => ({ code: 'hook_name', text: name, at })),
+    ...(advice?.passedOver ?? []).map((text): EvaluationNote => ({ code: 'passed_over', text })),
+  ];
+}
+
+/** The hook names of the mappings, each with its first place. */
+export function placesOf(misses: readonly ConsideredMapping[]): ReadonlyMap<string, string> {
+  const places = new Map<string, string>();
+  for (const { mapping } of misses) {
+    const { path, pathAt } = mapping.match;
+    if (path !== undefined && !places.has(path)) places.set(path, formatPlace(pathAt ?? mapping.at));
+  }
+  return places;
+}
+
+/** The names that may have been meant: those of the advice, else the one that is written most alike. */
+function meantNotes(
+  found: string,
+  names: Iterable<string>,
+  advised: EvaluationAdvice['nearNames'] | undefined,
+): readonly EvaluationNote[] {
+  if (advised !== undefined) return nearNameNotes(advised);
+  const near = didYouMean(found, names);
+  return near === undefined ? [] : [{ code: 'near_name', text: `did you mean ${near}?` }];
+}
+
+/** What made the condition of the mapping taken hold. */
+function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly EvaluationNote[] {
+  const about = { mapping: { id: mapping.id, at: formatPlace(mapping.at) } };
+  const leaves = heldLeaves(nodes);
+  const shown = leaves.length > MAX_HELD ? leaves.slice(0, MAX_HELD - 1) : leaves;
+  const more = leaves.length - shown.length;
+  return [
+    ...shown.map((leaf): EvaluationNote => {
+      const text = `when ${leaf.expression} ${whyHeld(leaf)}`;
+      return { code: 'held', text, ...placed(leaf.at), ...about };
+    }),
+    ...(more > 0 ? [{ code: 'more_held', text: `and ${more} more comparisons`, ...about } as const] : []),
+  ];
+}
+
+/** What a comparison that held found: of `some` the element that it held for, in place of the whole list. */
+function whyHeld(leaf: ConditionTrace): string {
+  const { element, result } = leaf;
+  const { expected: _same, ...found } = leaf;
+  if (element === undefined) return whyOf(operatorOf(leaf).startsWith('=') ? found : leaf);
+  const fields = fieldsOfElement(leaf).map(({ name, found }) => `${name} ${value(found)}`);
+  const what = fields.length === 0 ? `is ${value(element.value)}` : `has ${fields.join(', ')}`;
+  return `is ${result}: element ${element.index} ${what}`;
+}
+
+/** The part of a mapping that failed, what may have been meant, and the comparisons of a connective. */
+function missNotes(
+  { mapping, failed, nodes = [] }: ConsideredMapping,
+  advice: EvaluationAdvice | undefined,
+): readonly EvaluationNote[] {
+  if (failed === undefined) return [];
+  const about = { mapping: { id: mapping.id, at: formatPlace(mapping.at) } };
+  if (failed.part !== 'when') {
+    const text = `${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}`;
+    return [{ code: 'not_held', text, ...placed(failed.at), ...about }];
+  }
+  const parts = leavesBelow(failed.node, nodes);
+  return [
+    ...whenNotes(failed.node, advice),
+    ...(parts.length < 2 ? [] : parts).map((part): EvaluationNote => ({
+      code: 'part',
+      text: `${part.expression} ${whyOf(part)}`,
+      ...placed(part.at),
+      ...missingPath(part),
+    })),
+  ].map((note) => ({ ...note, ...about }));
+}
+
+/** The leaf of a condition that failed, and what may have been meant. */
+function whenNotes(node: ConditionTrace, advice: EvaluationAdvice | undefined): readonly EvaluationNote[] {
+  const at = placed(node.at);
+  const text = `when ${node.expression} ${whyOf(node)}`;
+  const head: EvaluationNote = { code: 'not_held', text, ...at, ...missingPath(node) };
+  const sure = advice?.leaves?.get(node.at);
+  if (sure !== undefined)
+    return [head, ...sure.map((each): EvaluationNote => ({ code: 'leaf_advice', text: each, ...at }))];
+  return [head, ...weakerNotes(node, advice).map((note) => ({ ...note, ...at }))];
+}
+
+/** What is said of a leaf that failed where nothing is surer. */
+function weakerNotes(
+  { found, expected, missing, result, ...node }: ConditionTrace,
+  advice: EvaluationAdvice | undefined,
+): readonly EvaluationNote[] {
+  const how = result === 'false' ? howDifferent(found, expected, operatorOf(node)) : undefined;
+  const text = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
+  // Where the text that was asked for is found, the variable that was meant is known better than by its name.
+  const near = missing === undefined || text !== undefined ? undefined : advice?.instead.get(missing);
+  return [
+    ...(near === undefined
+      ? []
+      : [
+          {
+            code: 'instead',
+            text: `the request has ${near}: did you mean that?`,
+            paths: missing === undefined ? [] : [missing],
+          } as const,
+        ]),
+    ...(how === undefined ? [] : [{ code: 'difference', text: how } as const]),
+    ...(text === undefined
+      ? []
+      : [
+          {
+            code: 'found_elsewhere',
+            text: `${text.at} is ${value(text.text)}: did you mean that?`,
+            paths: [text.at],
+          } as const,
+        ]),
+  ];
+}
+
+const missingPath = ({ missing }: ConditionTrace): Pick<EvaluationNote, 'paths'> =>
+  missing === undefined ? {} : { paths: [missing] };
+
+function whyOf(node: ConditionTrace): string {
+  const { found, missing, result } = node;
+  if (missing !== undefined) return `is ${result}: ${missing} is missing`;
+  const seen = found === undefined ? '' : `: found ${value(found)}`;
+  return `is ${result}${seen}${wantedBy(node)}`;
+}
+
+/** What a comparison asks for, in the words of its operator. */
+function wantedBy(node: ConditionTrace): string {
+  const { expected, rule } = node;
+  if (expected === undefined) return '';
+  const operator = operatorOf(node);
+  const operands = isJsonObject(rule) ? rule[operator] : undefined;
+  const [first] = Array.isArray(operands) ? (operands as readonly JsonValue[]) : [];
+  const isFirst = !isJsonObject(first);
+  const text = value(expected);
+  const mirrored = MIRRORED[operator];
+  // `!=` and `!==` fail on the very value they name.
+  if (operator.startsWith('!=')) return `, expected anything but ${text}`;
+  if (mirrored !== undefined) return `, expected ${isFirst ? mirrored : operator} ${text}`;
+  if (operator === 'in') return isFirst ? `, expected ${text} in it` : `, expected one of ${text}`;
+  return `, expected ${text}`;
+}

@@ -1,0 +1,85 @@
+import { formatPlace, type Place } from '../document/document.ts';
+
+/**
+ * One thing that is said of a request beside its bare facts. As data, so that text, `--json` and the console say the
+ * same: what is printed for people is made of these, and of nothing else.
+ */
+export interface EvaluationNote {
+  /** Which kind of note it is: a word that stays the same. */
+  readonly code: NoteCode;
+  /** What to read; it may quote the payload. */
+  readonly text: string;
+  /** `file:line:column` of what it is about, in the operator's files. */
+  readonly at?: string;
+  /** The mapping it is about, where several were considered. */
+  readonly mapping?: { readonly id: string; readonly at?: string };
+  /** The key of the mapping, e.g. `messageTemplate`. */
+  readonly field?: string;
+  /** The element of a batch, counted from 0. */
+  readonly index?: number;
+  /** Paths and names of the request that it speaks of. */
+  readonly paths?: readonly string[];
+  /** The setting that took part, as it is written. */
+  readonly setting?: string;
+}
+
+/** Kinds of notes that the analysis of a request makes. */
+export const ADVICE_CODES = [
+  'body_is_list',
+  'address_check',
+  'github_ping',
+  'json_in_one_field',
+  'json_text',
+  'own_payload',
+  'outer_value',
+  'taken_name',
+  'split_key',
+  'held_otherwise',
+] as const;
+export type AdviceCode = (typeof ADVICE_CODES)[number];
+
+/** All kinds of notes. */
+export const NOTE_CODES = [
+  // Of a hook name that no mapping has.
+  'unknown_name',
+  'near_name',
+  'hook_name',
+  'passed_over',
+  'name_known',
+  // Of a mapping that was considered.
+  'held',
+  'more_held',
+  'not_held',
+  'part',
+  'leaf_advice',
+  'instead',
+  'difference',
+  'found_elsewhere',
+  'also_matched',
+  'only_first_acts',
+  // Of the request itself.
+  ...ADVICE_CODES,
+  // Of what was made of it.
+  'skipped',
+  'lines_dropped',
+  'returned_nothing',
+  'rendered_empty',
+  'empty_key',
+  'setting',
+  'cause',
+  'remedy',
+  // Of the decision that the store keeps.
+  'detail',
+  'decision',
+  'refusal',
+  'warning',
+  'transform',
+  'not_kept',
+  'removed',
+  'judged_otherwise',
+] as const;
+export type NoteCode = (typeof NOTE_CODES)[number];
+
+/** The place of a note; nothing where there is none. */
+export const placed = (at: Place | undefined): Pick<EvaluationNote, 'at'> =>
+  at === undefined ? {} : { at: formatPlace(at) };

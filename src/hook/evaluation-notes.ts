@@ -1,0 +1,105 @@
+/* All that is said of an evaluation, as data: see `EvaluationNote`. */
+import { consideredNotes } from './considered-notes.ts';
+import type { AdviceNote, EvaluationAdvice, SettingText } from './evaluation-advice.ts';
+import { placed, type EvaluationNote } from './evaluation-note.ts';
+import type { Evaluation, RenderedTemplate, TransformTrace } from './evaluation.ts';
+import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
+import { skipText } from './skip-rules.ts';
+import { transformRemedy } from './transform-remedy.ts';
+
+/** Says of an evaluation what is to be said beside its outcome, actions and warnings; `advice` is of `analysis/`. */
+export function evaluationNotes(
+  evaluation: Evaluation,
+  advice?: EvaluationAdvice,
+): readonly EvaluationNote[] {
+  const { outcome, trace } = evaluation;
+  return [
+    ...(outcome.kind === 'skipped' ? [{ code: 'skipped', text: skipText(outcome) } as const] : []),
+    ...consideredNotes(trace.considered, advice),
+    ...trace.transforms.flatMap(transformNotes),
+    ...emptyNotes(trace.templates, advice),
+    ...(advice?.notes ?? []).map(adviceNote),
+    ...(advice?.settings ?? []).map(settingNote),
+    ...refusalNotes(evaluation, advice),
+  ];
+}
+
+/** A setting that took part. */
+export const settingNote = ({ setting, at, text }: SettingText): EvaluationNote => ({
+  code: 'setting',
+  setting,
+  text,
+  ...(at === undefined ? {} : { at }),
+});
+
+function adviceNote({ code, text, names, at }: AdviceNote): EvaluationNote {
+  return { code, text, ...placed(at), ...(names.length === 0 ? {} : { paths: names }) };
+}
+
+const indexed = (index: number | undefined): Pick<EvaluationNote, 'index'> =>
+  index === undefined ? {} : { index };
+
+function transformNotes({ reply, at, index }: TransformTrace): readonly EvaluationNote[] {
+  const about = { ...placed(at), ...indexed(index) };
+  const dropped = `${reply.logsDropped} more console lines were dropped`;
+  const isIdle = reply.kind === 'ok' && reply.json === undefined;
+  return [
+    ...(reply.logsDropped > 0 ? [{ code: 'lines_dropped', text: dropped, ...about } as const] : []),
+    ...(isIdle ? [{ code: 'returned_nothing', text: RETURNED_NOTHING, ...about } as const] : []),
+  ];
+}
+
+function emptyNotes(
+  templates: readonly RenderedTemplate[],
+  advice: EvaluationAdvice | undefined,
+): readonly EvaluationNote[] {
+  const empty = templates.flatMap(({ field, empty, index }) =>
+    empty.map(({ expression, at }): EvaluationNote => {
+      const near = advice?.instead.get(expression.trim());
+      const text = near === undefined ? expression : `${expression}; the request has ${near}`;
+      return { code: 'rendered_empty', text, field, ...indexed(index), ...placed(at) };
+    }),
+  );
+  return [...empty, ...emptyKeyNotes(empty.flatMap(({ field }) => field ?? []))];
+}
+
+/** What follows where these keys of a mapping have an empty part. */
+export function emptyKeyNotes(fields: readonly string[]): readonly EvaluationNote[] {
+  return [...new Set(fields)].flatMap((field) => {
+    const text = consequenceOf(field);
+    return text === undefined ? [] : [{ code: 'empty_key', text, field } as const];
+  });
+}
+
+function refusalNotes(
+  evaluation: Evaluation,
+  advice: EvaluationAdvice | undefined,
+): readonly EvaluationNote[] {
+  const { outcome } = evaluation;
+  if (outcome.kind !== 'rejected') return [];
+  const { cause } = outcome.error;
+  const remedy = remedyFor(outcome.error.code, evaluation, advice);
+  return [
+    ...(cause instanceof Error ? [{ code: 'cause', text: cause.message } as const] : []),
+    ...(remedy === undefined ? [] : [{ code: 'remedy', text: remedy } as const]),
+  ];
+}
+
+const MISSED =
+  'change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)';
+
+function remedyFor(
+  code: string,
+  { trace }: Evaluation,
+  advice: EvaluationAdvice | undefined,
+): string | undefined {
+  const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
+  const failed = code === 'transform_failed' ? transformRemedy(trace.transforms.at(-1)) : undefined;
+  if (code !== 'no_mapping_matched') return failed ?? remedyOf(code, true);
+  const unread = advice?.unread;
+  if (isName && unread !== undefined)
+    return `move ${unread.file} to ${unread.wanted}: it has a mapping of this name`;
+  return isName
+    ? 'send it to one of the hook names, or correct match.path of the mapping that was meant'
+    : MISSED;
+}

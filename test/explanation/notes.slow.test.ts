@@ -1,0 +1,173 @@
+/** Every kind of note that explain has is in its text, in its JSON and in what the console gets: the same notes. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HookError } from '../../src/errors.ts';
+import { explanationToJson } from '../../src/explanation/explanation.ts';
+import { createHookRequest, formatEvaluation, type EvaluationNote } from '../../src/hook/hook.ts';
+import { NOTE_CODES } from '../../src/hook/evaluation-note.ts';
+import { cli } from '../support/cli-terminal.ts';
+import { makeConsoleFolder, startConsoleService, type ConsoleService } from '../support/console-fixture.ts';
+
+const CONFIG = `hooks: { enabled: true, token: "\${SLUICE_HOOK_TOKEN}" }
+gateway: { heartbeat: { everySeconds: 0 } }
+console: { enabled: true, port: 0 }
+server: { stopGraceSeconds: 0.1 }
+`;
+
+const MAPPINGS = `
+- id: many
+  match:
+    path: many
+    when:
+      and: [{ '!!': { var: a } }, { '!!': { var: b } }, { '!!': { var: c } }, { '!!': { var: d } }, { '!!': { var: e } }, { in: [main, { var: ref }] }]
+  messageTemplate: x
+- { id: later, match: { path: many, when: { '!!': { var: a } } }, messageTemplate: x }
+- { id: either, match: { path: missed, when: { or: [{ '===': [{ var: kind }, a] }, { '===': [{ var: n }, 2] }] } }, messageTemplate: x }
+- { id: quoted, match: { path: missed, when: { '===': [{ var: n }, '1'] } }, messageTemplate: x }
+- { id: header, match: { path: missed, when: { '===': [{ var: headers.github-event }, push] } }, messageTemplate: x }
+- { id: moved, match: { path: missed, when: { '===': [{ var: type }, incident.trigger] } }, messageTemplate: x }
+- { id: packed, match: { path: missed, when: { '===': [{ var: data.kind }, lead] } }, messageTemplate: x }
+- { id: dotted, match: { path: missed, when: { '===': [{ var: meta.app.io/rev }, b] } }, messageTemplate: x }
+- id: rendered
+  match: { path: rendered }
+  transform: idle.ts
+  sessionKey: 'hook:{{pr.number}}'
+  messageTemplate: 'x {{payload.name}} {{query}}'
+- { id: outer, match: { path: outer }, forEach: alerts, messageTemplate: '{{status}} {{item.name}}' }
+- { id: nothing, match: { path: nothing }, action: skip }
+- { id: unkept, match: { path: unkept, when: { '===': [{ var: kind }, order] } }, keepRequests: none, messageTemplate: x }
+- id: odd
+  match: { path: odd }
+  keepRequests: none
+  transform: idle.ts
+  sessionKey: 'hook:{{data.id}}'
+  dedupe: { key: '{{id}}' }
+  messageTemplate: 'x {{data.kind}}'
+`;
+
+const TRANSFORM = `export default () => {
+  for (let at = 0; at < 5000; at += 1) console.log('a line that is long enough to fill what is kept of a console');
+};
+`;
+
+const folder = makeConsoleFolder({
+  'sluice.yaml': CONFIG,
+  'mappings/order.yaml': MAPPINGS,
+  'mappings/old.yam': '- { match: { path: old }, messageTemplate: x }\n',
+  'transforms/idle.ts': TRANSFORM,
+});
+let running: ConsoleService;
+let cookie: string;
+
+beforeAll(async () => {
+  running = await startConsoleService(folder.path);
+  const key = readFileSync(join(folder.path, '.sluice/console-key'), 'utf8').trim();
+  const signIn = {
+    method: 'POST',
+    headers: { origin: new URL(running.url).origin },
+    body: JSON.stringify({ key }),
+  };
+  const answer = await fetch(new URL('/session', running.url), signIn);
+  cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+});
+afterAll(async () => {
+  await running.stop();
+  folder.remove();
+});
+
+interface Told {
+  readonly notes: readonly EvaluationNote[];
+  readonly evaluation?: { readonly notes: readonly EvaluationNote[] };
+}
+
+/** The notes of a request, each of which is in all three. */
+async function notesOf(id: string): Promise<readonly EvaluationNote[]> {
+  const explain = async (...more: readonly string[]): Promise<string> =>
+    (await cli(['explain', id, ...more], { cwd: folder.path })).out;
+  // A decision is written after its answer.
+  await expect.poll(() => consoleNotes(id)).not.toEqual([]);
+  const [text, json] = await Promise.all([explain(), explain('--json')]);
+  const told = JSON.parse(json) as Told;
+  const notes = [...told.notes, ...(told.evaluation?.notes ?? [])];
+  for (const note of notes) expect(text).toContain(note.text);
+  expect(await consoleNotes(id)).toEqual(notes);
+  return notes;
+}
+
+async function consoleNotes(id: string): Promise<readonly EvaluationNote[]> {
+  const answer = await fetch(new URL(`/api/request?id=${id}`, running.url), { headers: { cookie } });
+  if (!answer.ok) return [];
+  const page = (await answer.json()) as { readonly stored: Told; readonly now?: Told };
+  return [...page.stored.notes, ...(page.now?.notes ?? [])];
+}
+
+const MISSED = {
+  kind: 'b',
+  n: 1,
+  type: 'url_verification',
+  challenge: 'abc',
+  event: { name: 'incident.triggered' },
+  data: '{"kind":"lead"}',
+  meta: { 'app.io/rev': 'a' },
+};
+const MANY = { a: 1, b: 1, c: 1, d: 1, e: 1, ref: 'maintenance' };
+const ODD = { id: 1, data: '{"kind":"lead"}' };
+
+const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Record<string, string>])[] = [
+  ['many', MANY],
+  ['missed', MISSED, { 'x-github-event': 'ping', 'x-api-key': 'secret-of-a-sender' }],
+  ['missed', [{ kind: 'b' }]],
+  ['missed', { payload: '{"a":1}' }],
+  ['rendered', { payload: { name: 'a' }, query: 'avg(x)' }],
+  ['outer', { status: 'firing', alerts: [{ status: 'resolved', name: 'n' }] }],
+  ['nothing', {}],
+  ['unkept', { kind: 'Order' }],
+  ['odd', ODD],
+  ['odd', ODD],
+  ['misse', {}],
+  ['wake', { text: 'later', mode: 'next-heartbeat' }],
+  ['missed', {}, { authorization: 'Bearer wrong' }],
+];
+
+test('each note is in text, JSON and console, and every kind of note was seen', async () => {
+  const notes: EvaluationNote[] = [];
+  for (const [path, body, headers = {}] of REQUESTS) {
+    // One after the other, as a repeat is one of what came before it.
+    // oxlint-disable-next-line no-await-in-loop
+    const { requestId } = await running.send(path, body, headers);
+    // oxlint-disable-next-line no-await-in-loop
+    notes.push(...(await notesOf(requestId)));
+  }
+  notes.push(...(await afterChange()), ...notesOfCause());
+  const seen = new Set(notes.map(({ code }) => code));
+  expect(NOTE_CODES.filter((code) => !seen.has(code))).toEqual([]);
+}, 120_000);
+
+/** Requests that came before the mappings were changed. */
+async function afterChange(): Promise<readonly EvaluationNote[]> {
+  const unknown = await running.send('soon', {});
+  const missed = await running.send('outer', { alerts: 1 });
+  await notesOf(missed.requestId);
+  const changed = `${MAPPINGS.replace('forEach: alerts, ', '')}
+- { id: soon, match: { path: soon }, messageTemplate: x }\n`;
+  writeFileSync(join(folder.path, 'mappings/order.yaml'), changed);
+  await running.service.reload();
+  return [...(await notesOf(unknown.requestId)), ...(await notesOf(missed.requestId))];
+}
+
+/** An error of the mapping that has a cause, which no template of today makes. */
+function notesOfCause(): readonly EvaluationNote[] {
+  const error = new HookError('mapping_failed', 'it failed', { cause: new Error('because of that') });
+  const evaluation = {
+    outcome: { kind: 'rejected', error },
+    warnings: [],
+    trace: { considered: [], templates: [], transforms: [] },
+  } as const;
+  const request = createHookRequest({ path: 'a', payload: {}, receivedAt: 0 });
+  const advice = { nearNames: [], instead: new Map(), foundAt: new Map(), alsoMatched: [] };
+  const { notes } = explanationToJson({ request, evaluation, advice });
+  const text = formatEvaluation(evaluation, { advice });
+  for (const note of notes) expect(text).toContain(note.text);
+  return notes;
+}
