@@ -1,16 +1,16 @@
 import { styleText } from 'node:util';
 import type { Action } from '../action.ts';
-import { formatPlace } from '../document/document.ts';
-import { evaluationNotes, nearestMiss, skipText } from '../hook/hook.ts';
+import { skipText } from '../hook/hook.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import { clearControl, type LogFields } from '../telemetry/telemetry.ts';
+import { whyLines, type DevLog } from './dev-misses.ts';
 import { formatOneLine } from './terminal.ts';
 
 /** What a hook became, in one line for the terminal of `sluice dev`; transform output follows on lines of its own. */
 export function formatDecisionLine(
   decision: SeenRequest,
-  { color, explain }: { readonly color: boolean; readonly explain: string },
+  { color, ...log }: DevLog & { readonly color: boolean },
 ): string {
   const { request, evaluation, status, tookMs } = decision;
   const head = headOf(request.receivedAt, status, request.path);
@@ -19,29 +19,9 @@ export function formatDecisionLine(
     ...reply.logs.map((entry) => `  | ${entry.level}: ${formatOneLine(entry.text, 200)}`),
     ...(reply.kind === 'failed' ? [`  ! ${reply.failure}: ${reply.stack ?? reply.message}`] : []),
   ]);
-  const all = [...whyLines(decision, explain), ...notes];
+  const all = [...whyLines(decision, log), ...notes];
   return [toned(line, status, color), ...all.map((note) => clearControl(note))].join('\n');
 }
-
-/** Why no mapping took it, what rendered empty, and what else is odd; with the command that tells all of it. */
-function whyLines({ evaluation, status }: SeenRequest, explain: string): readonly string[] {
-  const { mapping, trace, warnings } = evaluation;
-  const miss = mapping === undefined ? nearestMiss(trace.considered, evaluationNotes(evaluation)) : undefined;
-  const empty = trace.templates.flatMap(({ field, empty }) =>
-    empty.map(({ expression, at }) => `  · empty: ${field}: ${oneLine(expression)}  ${formatPlace(at)}`),
-  );
-  const lines = [
-    ...(miss === undefined
-      ? []
-      : [`  ✗ ${oneLine(`${miss.id}: ${miss.notes.map(({ text }) => text).join('; ')}`)}`]),
-    ...empty.slice(0, MAX_EMPTY),
-    ...warnings.map(({ message }) => `  ! ${oneLine(message)}`),
-  ];
-  return lines.length === 0 && status < 400 ? [] : [...lines, `  why: ${explain}`];
-}
-
-const MAX_EMPTY = 5;
-const oneLine = (text: string): string => formatOneLine(text, 200);
 
 /** A request that was answered without an evaluation, in the same form; `fields` are those of its log line. */
 export function formatRefusalLine(fields: LogFields, color: boolean): string {

@@ -8,6 +8,7 @@ import { formatDiagnostics } from '../document/document.ts';
 import { maskProblem } from '../golden/golden.ts';
 import type { RunningConsole } from '../console/console.ts';
 import type { ReloadResult } from '../generation/generation.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
 import { startService, type Service, type ServiceOptions } from '../service/service.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
@@ -92,9 +93,9 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
   const log = createLogger({ format: 'pretty' });
   const context = { configFile: flags.configFile, env: terminal.env, log };
   let console: RunningConsole | undefined;
-  const service = await startService({
+  const service: Service = await startService({
     ...flags.recorder?.serviceOptions,
-    ...readableOptions(terminal, log, flags),
+    ...readableOptions(terminal, log, { ...flags, tableOf: () => service.generation.table }),
     ...context,
     listen: flags,
     readMail: flags.mail === true,
@@ -105,17 +106,21 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
   return { service, consoleLink: console?.link };
 }
 
+/** Letters in a line of a log that goes to no terminal. */
+const USUAL_LOG_COLUMNS = 100;
+
 /** What happens is said in lines for people. */
 function readableOptions(
   terminal: Terminal,
   log: Log,
-  { configFile, recorder }: Authoring,
+  { configFile, recorder, tableOf }: Authoring & { readonly tableOf: () => RoutingTable },
 ): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onDiagnostics' | 'onReload'> {
   return {
     requestLog: readableRequests(log, terminal),
     onDecision: (decision) => {
       const explain = commandLine(terminal, configFile, `explain ${decision.request.id}`);
-      terminal.err(formatDecisionLine(decision, { color: terminal.color, explain }));
+      const { color, columns = USUAL_LOG_COLUMNS } = terminal;
+      terminal.err(formatDecisionLine(decision, { color, columns, explain, table: tableOf() }));
       void recorder?.record(decision);
     },
     onDiagnostics: (diagnostics) => {

@@ -1,0 +1,101 @@
+/* Why a request became what it is, for the log of `sluice dev`: the nearest miss whole, with its advice. */
+import { adviceFor } from '../analysis/analysis.ts';
+import { ADVICE_CODES, evaluationNotes, nearestMiss, type EvaluationNote } from '../hook/hook.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
+import type { SeenRequest } from '../server/server.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+
+/** How the log is written. */
+export interface DevLog {
+  /** The command that tells all of a request. */
+  readonly explain: string;
+  /** The mappings as they are. */
+  readonly table: RoutingTable;
+  /** Letters in a line. */
+  readonly columns: number;
+}
+
+/** Letters of one note, and lines of one request; what is more is left to `sluice explain`. */
+const MAX_NOTE_CHARS = 1_500;
+const MAX_LINES = 24;
+const MAX_EMPTY = 5;
+
+/** Why no mapping took it, what rendered empty, and what else is odd; with the command that tells all of it. */
+export function whyLines({ request, evaluation, status }: SeenRequest, log: DevLog): readonly string[] {
+  const { mapping, trace, warnings } = evaluation;
+  const isOdd = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
+  const notes = isOdd ? evaluationNotes(evaluation, adviceFor(evaluation, request, log.table)) : [];
+  const isAdvice = ({ code }: EvaluationNote): boolean => (ADVICE_CODES as readonly string[]).includes(code);
+  const empty = notes.filter(({ code }) => code === 'rendered_empty').slice(0, MAX_EMPTY);
+  const lines = [
+    ...(mapping === undefined ? missLines(evaluation, notes, log) : []),
+    ...empty.flatMap(({ field = '', text, at = '' }) => wrap('  · ', `empty: ${field}: ${text}  ${at}`, log)),
+    ...notes.filter(isAdvice).flatMap(({ text }) => wrap('  note ', text, log)),
+    ...warnings.flatMap(({ message }) => wrap('  ! ', message, log)),
+  ];
+  if (lines.length > MAX_LINES)
+    return [...lines.slice(0, MAX_LINES - 1), `      …; ${log.explain} tells all`];
+  return lines.length === 0 && status < 400 ? [] : [...lines, `  why: ${log.explain}`];
+}
+
+/** The nearest miss, with each note on lines of its own. */
+function missLines(
+  { trace }: SeenRequest['evaluation'],
+  notes: readonly EvaluationNote[],
+  log: DevLog,
+): readonly string[] {
+  const miss = nearestMiss(trace.considered, notes);
+  if (miss === undefined) return [];
+  const [first, ...more] = miss.notes;
+  const place = first?.at === undefined ? '' : `  ${first.at}`;
+  return [
+    ...wrap('  ✗ ', `${miss.id}: ${first?.text ?? ''}${place}`, log),
+    ...more.flatMap(({ text }) => wrap('      ', text, log)),
+  ];
+}
+
+/** A text in lines behind a mark; what is between braces or quotes stays on one line, as it is there to be copied. */
+function wrap(
+  mark: string,
+  text: string,
+  { columns, explain }: Pick<DevLog, 'columns' | 'explain'>,
+): readonly string[] {
+  const cleared = clearControl(text, { oneLine: true }).trim();
+  const isCut = cleared.length > MAX_NOTE_CHARS;
+  const shown = isCut ? `${cleared.slice(0, MAX_NOTE_CHARS)} …; ${explain} tells all` : cleared;
+  const room = columns - mark.length;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of wordsOf(shown)) {
+    // What fits on no line stays where it is: the terminal breaks it, and copying does not.
+    const isFull = line !== '' && line.length + word.length > room && word.length <= room;
+    if (isFull) lines.push(line);
+    line = isFull || line === '' ? word.trimStart() : `${line}${word}`;
+  }
+  const indent = ' '.repeat(Math.max(mark.length, 6));
+  return [...lines, line].map((each, number) => `${number === 0 ? mark : indent}${each}`);
+}
+
+/** Words with the spaces before them; what stands between braces is one. */
+function wordsOf(text: string): readonly string[] {
+  const words: string[] = [];
+  let from = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '{') at = closeOf(text, at) ?? at;
+    if (text[at + 1] !== ' ' || text[at] === ' ') continue;
+    words.push(text.slice(from, at + 1));
+    from = at + 1;
+  }
+  return [...words, text.slice(from)];
+}
+
+/** Where a brace is closed; undefined where the text was cut before that. */
+function closeOf(text: string, open: number): number | undefined {
+  let depth = 0;
+  for (let at = open; at < text.length; at += 1) {
+    if (text[at] === '{') depth += 1;
+    else if (text[at] === '}') depth -= 1;
+    if (depth === 0) return at;
+  }
+  return undefined;
+}

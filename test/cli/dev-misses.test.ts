@@ -1,0 +1,41 @@
+/** The log of `sluice dev` has the nearest miss whole, with its advice, in lines that fit. */
+import { expect, test } from 'vitest';
+import { whyLines } from '../../src/cli/dev-misses.ts';
+import { createHookRequest } from '../../src/hook/hook.ts';
+import type { JsonValue } from '../../src/request.ts';
+import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+
+const COLUMNS = 60;
+const explain = 'npx sluice explain ID';
+
+function linesOf(when: unknown, payload: JsonValue): readonly string[] {
+  const settings = settingsWith({
+    table: JSON.stringify([{ id: 'm', match: { path: 'p', when }, messageTemplate: 'x' }]),
+  });
+  const request = createHookRequest({ path: 'p', payload, receivedAt });
+  const { evaluation } = evaluateHook({ path: 'p', payload }, settings);
+  const seen = { request, evaluation, status: 404, generation: 'g', tookMs: 1 };
+  return whyLines(seen, { explain, table: settings.table, columns: COLUMNS });
+}
+
+test('a miss is followed by its advice, and only a rule is longer than a line', () => {
+  expect(linesOf({ '===': [{ var: 'created' }, '1767225600'] }, { created: 1767225600 })).toEqual([
+    '  ✗ m: when {"===":[{"var":"created"},"1767225600"]} is',
+    '      false: found 1767225600, expected "1767225600"',
+    '      mappings.yaml:1:39',
+    '      created is the number 1767225600, and the text',
+    '      "1767225600" is never equal to it: take the quotes',
+    '      off, write {"===":[{"var":"created"},1767225600]}',
+    `  why: ${explain}`,
+  ]);
+});
+
+test('each of many alternatives is told, up to a limit that names the command', () => {
+  const or = Array.from({ length: 5 }, (_, at) => ({
+    '===': [{ var: `field_${at}` }, `${'wanted '.repeat(20)}${at}`],
+  }));
+  const payload = Object.fromEntries(or.map((_, at) => [`field_${at}`, `${'found '.repeat(25)}${at}`]));
+  const lines = linesOf({ or }, payload);
+  expect(lines.length).toBeLessThanOrEqual(24);
+  expect(lines.at(-1)).toBe(`      …; ${explain} tells all`);
+});
