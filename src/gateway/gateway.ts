@@ -35,7 +35,10 @@ export { resolveTarget, type ResolvedTarget } from './delivery-target.ts';
 const IDLE_MS = 1_000;
 /** What the last messages to the operator get when the service stops. */
 const ALERTS_GRACE_MS = 5_000;
-/** No due time lies further ahead than the longest honoured delay; one that does was stored by a clock set back since. */
+/**
+ * No due time lies further ahead than the longest honoured delay, but for a debounce; one that does was stored by a
+ * clock set back since.
+ */
 const MAX_AHEAD_MS = MAX_RETRY_AFTER_MS + 60_000;
 
 const RETRIES: RetryPolicies = {
@@ -279,10 +282,7 @@ export class Gateway {
     const lookedAt = this.#clock.now();
     const dueAt = await this.#storage.nextDueAt();
     if (dueAt === undefined) return IDLE_MS;
-    if (dueAt - lookedAt > MAX_AHEAD_MS) {
-      this.#clock.advanceTo(dueAt);
-      return 0;
-    }
+    if (dueAt - lookedAt > MAX_AHEAD_MS) return this.#skipParkedTime(lookedAt);
     if (dueAt > lookedAt) return Math.min(dueAt - lookedAt, IDLE_MS);
     await this.#performer.claim();
     await this.#outbox.claim(this.#isLeader);
@@ -291,6 +291,14 @@ export class Gateway {
     // What was due already waits for a place, and whoever frees one wakes the loop.
     if (nextAt === undefined || nextAt <= lookedAt) return IDLE_MS;
     return Math.min(Math.max(nextAt - this.#clock.now(), 0), IDLE_MS);
+  }
+
+  /** Where everything waits for longer than anything may: goes on from the time it was stored under. */
+  async #skipParkedTime(lookedAt: number): Promise<number> {
+    const retryAt = await this.#storage.nextRetryAt(lookedAt);
+    if (retryAt === undefined || retryAt - lookedAt <= MAX_AHEAD_MS) return IDLE_MS;
+    this.#clock.advanceTo(retryAt);
+    return 0;
   }
 
   async #startAll(): Promise<void> {

@@ -143,6 +143,11 @@ export interface Storage extends MailStorage {
    * past while claimable runs wait for a free place.
    */
   nextDueAt(): Promise<number | undefined>;
+  /**
+   * The same without runs that wait for more events, as `debounce` of their mapping says; those that were accepted
+   * after `nowMs` count, as the clock was set back since.
+   */
+  nextRetryAt(nowMs: number): Promise<number | undefined>;
   /** Whether a heartbeat was asked for (`now`), due by `nowMs` where given, and not yet begun; survives a restart. */
   heartbeatRequested(nowMs?: number): Promise<boolean>;
   /** Asks for a heartbeat, as a wake of mode `now` does. */

@@ -491,6 +491,21 @@ describe('time', () => {
   });
 });
 
+describe('a debounce', () => {
+  test('of more than an hour is waited for', async () => {
+    const house = await openHouse({ runners: { default: answering(() => ok('done')) } });
+    const debounce = { key: 'k', seconds: 7200, maxSeconds: 72_000, nonce: '0123456789abcdef' };
+    const origin = { requestId: 'r', path: 'p', mappingId: 'm', trusted: false };
+    const gathering = agentAction({ debounce, origin });
+    await house.accept(gathering);
+    expect(await house.gateway.waitForRun(gathering.id, 1200)).toBeUndefined();
+    const other = agentAction();
+    await house.accept(other);
+    expect(await house.gateway.waitForRun(other.id, 5000)).toMatchObject({ outcome: 'ok' });
+    expect(await house.storage.findRun(gathering.id)).toMatchObject({ state: 'queued', attempts: 0 });
+  });
+});
+
 describe('the summary of a run', () => {
   const failing: TurnResult = {
     kind: 'completed',

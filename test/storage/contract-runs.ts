@@ -273,5 +273,16 @@ export function runsContract(name: string, { fresh, again }: Harness): void {
       await storage.requestHeartbeat(NOW + 250);
       expect(await storage.nextDueAt()).toBe(NOW + 250);
     });
+
+    test('says when something is due that does not wait for more events', async () => {
+      const { storage } = await fresh();
+      const debounce = { key: 'k', seconds: 7200, maxSeconds: 72_000, nonce: 'n' };
+      const origin = { requestId: 'r', path: 'p', mappingId: 'm', trusted: false };
+      await storage.accept(work([agent({ debounce, origin })]));
+      expect(await storage.nextDueAt()).toBeGreaterThanOrEqual(NOW + 7_200_000);
+      expect(await storage.nextRetryAt(NOW)).toBeUndefined();
+      // Stored under a clock that was set back since.
+      expect(await storage.nextRetryAt(NOW - 60_000)).toBe(await storage.nextDueAt());
+    });
   });
 }

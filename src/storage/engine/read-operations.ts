@@ -48,6 +48,12 @@ const NEXT_DUE = `SELECT min(at) AS at FROM (
   UNION ALL SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting})
   UNION ALL SELECT (SELECT min(due_at) FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued})
   UNION ALL SELECT heartbeat_at FROM counters) AS due`;
+/** Runs that gather events wait as long as their mapping says, unless they were stored at a later time than it is. */
+const NEXT_RETRY = `SELECT min(at) AS at FROM (
+  SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting}
+    AND (gather_until IS NULL OR attempts > 0 OR accepted_at > ?)) AS at
+  UNION ALL SELECT (SELECT min(due_at) FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued})
+  UNION ALL SELECT heartbeat_at FROM counters) AS due`;
 const HOLDS = `SELECT runner, model, since, code, message, retry_at AS retryAt, tries FROM runner_holds
   ORDER BY since, runner, model`;
 const WAITING_FOR = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
@@ -187,6 +193,10 @@ export function selectDrop({ sql }: Store, selection: QueueSelection) {
 
 export function nextDueAt({ sql }: Store): number | undefined {
   return sql.find<{ at: number | null }>(NEXT_DUE)?.at ?? undefined;
+}
+
+export function nextRetryAt({ sql }: Store, nowMs: number): number | undefined {
+  return sql.find<{ at: number | null }>(NEXT_RETRY, nowMs)?.at ?? undefined;
 }
 
 /** When a requested heartbeat is due. */
