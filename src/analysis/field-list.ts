@@ -29,7 +29,10 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
   const { found, total } = fieldsOf(request.payload, readers);
   const known = new Set(found.map(({ path }) => path));
   const others = [...readers.keys()].filter((path) => !known.has(path)).map((path) => fieldAt(path, request));
-  const missing = others.filter(({ value }) => value === undefined).slice(0, MAX_MISSING);
+  // A block that goes through the fields of an object reads of each text what an element has.
+  const missing = others
+    .filter(({ path, value }) => value === undefined && fieldAt(parentOf(path), request).value?.[0] !== '"')
+    .slice(0, MAX_MISSING);
   const all = [...found, ...others.filter(({ value }) => value !== undefined), ...missing].map(
     (field): ReadField => ({ ...field, by: [...(readers.get(field.path) ?? [])] }),
   );

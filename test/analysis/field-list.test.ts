@@ -60,6 +60,17 @@ test('a list is shown by its first element, an element of forEach at its list', 
   ).toEqual([['lines.0.sku', '"a" (first of 3)', 'messageTemplate']]);
 });
 
+test('a block that goes through an object reads nothing of its texts', () => {
+  const { rows } = listOf(
+    { messageTemplate: '{{#each signer}}{{name}}{{/each}}' },
+    { signer: { name: 'Eva', mail: 'e@x' } },
+  );
+  expect(rows).toEqual([
+    ['signer.name', '"Eva"', ''],
+    ['signer.mail', '"e@x"', ''],
+  ]);
+});
+
 test('a name that the query has, too, is written with payload, and only what is read is marked', () => {
   const { rows } = listOf(
     { messageTemplate: '{{query}} {{query.a}}' },
