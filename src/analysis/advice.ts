@@ -8,25 +8,16 @@ import {
   type ConsideredMapping,
   type RoutingTable,
 } from '../mapping/mapping.ts';
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
-import { adviseOnEachObject } from './each-object.ts';
 import { listFields } from './field-list.ts';
+import { findInstead, firstOf, missingIn, type Instead } from './instead.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
-import { loneHelper, presentTime } from './lone-helper.ts';
 import { findNearNames } from './near-names.ts';
 import { notesOn } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
-import { findSplitKey, splitKeyInCondition, splitKeyInTemplate } from './split-keys.ts';
-import {
-  findText,
-  hasValue,
-  type FoundText,
-  suggestElement,
-  suggestInLists,
-  suggestList,
-  suggestPath,
-} from './near-paths.ts';
+import { findSplitKey, splitKeyInCondition } from './split-keys.ts';
+import { findText, type FoundText } from './near-paths.ts';
 
 /** A mapping behind the one taken. */
 interface LaterMapping {
@@ -43,7 +34,7 @@ export interface Advice {
   /** Of a hook name that no mapping has: names that may have been meant, with why and where. */
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
   /** Variables that were missing, with what the request has instead. */
-  readonly instead: ReadonlyMap<string, string>;
+  readonly instead: Instead;
   /** Texts that a condition asked for, with where the request has them, or one that is nearly so. */
   readonly foundAt: ReadonlyMap<string, FoundText>;
   /** What is surest to say of the part of a condition that failed, by its place. */
@@ -123,37 +114,11 @@ function splitKeyNotes(
   return [...notes.values()];
 }
 
-/** Variables and expressions that found nothing, with what the request has instead. */
-export function findInstead(evaluation: Evaluation, request: HookRequest): Advice['instead'] {
-  const { considered, templates } = evaluation.trace;
-  const missing = [
-    ...considered.flatMap(missingIn),
-    ...templates.flatMap(({ empty }) => empty.map(({ expression }) => expression.trim())),
-  ];
-  const instead = new Map<string, string>();
-  for (const name of missing) {
-    const near = namesIn(name)
-      .filter((path) => instead.size < MAX_INSTEAD && (path === name || !hasValue(path, request)))
-      .map((path) => [path, whatIsThere(path, evaluation, request)] as const)
-      .find(([path, found]) => found !== undefined && found !== path)?.[1];
-    if (near !== undefined) instead.set(name, near);
-  }
-  return instead;
-}
-
-/** Suggestions made at most for one request. */
-const MAX_INSTEAD = 50;
-
-/** The path that an expression is, or the paths that it gives to its helper. */
-function namesIn(expression: string): readonly string[] {
-  if (/^(?:[\w.$[\]-]+|\w[\w.$[\]/-]*)$/.test(expression)) return [expression];
-  const [, ...values] = expression.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()]+/);
-  return values.filter((value) => /^[A-Za-z_][\w.[\]/-]*$/.test(value)).slice(0, 5);
-}
-
 /** `payload` is the whole body, also where the body has a field of that name. */
-function ownPayloadNote(instead: Advice['instead']): readonly AdviceNote[] {
-  return [...instead.values()].some((near) => near.startsWith('payload.payload.')) ? [OWN_PAYLOAD] : [];
+function ownPayloadNote(instead: Instead): readonly AdviceNote[] {
+  return [...instead.values()].some(({ names }) => names.some((name) => name.startsWith('payload.payload.')))
+    ? [OWN_PAYLOAD]
+    : [];
 }
 
 const OWN_PAYLOAD: AdviceNote = {
@@ -177,82 +142,6 @@ function outerValues({ mapping, trace }: Evaluation, { payload }: HookRequest): 
       text: `${name} is the one of the whole body; each element has one, too: {{item.${name}}}`,
       names: [name],
     }));
-}
-
-function firstOf(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {
-  const value = valueAt(payload, keys);
-  return Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
-}
-
-function valueAt(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = payload;
-  for (const key of keys) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  return value;
-}
-
-/** Of a name that a template printed nothing for: a key that was split, or a block that goes through one object. */
-function emptyForm(
-  name: string,
-  { mapping, trace }: Evaluation,
-  { payload }: HookRequest,
-): string | undefined {
-  const places = trace.templates.flatMap(({ empty, at }) =>
-    empty
-      .filter(({ expression }) => namesIn(expression.trim()).includes(name))
-      .map((each) => ({ at: each.at, template: at })),
-  );
-  if (places.length === 0) return undefined;
-  const item = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
-  const keys = findSplitKey(name, { payload, item });
-  if (keys !== undefined) return splitKeyInTemplate(keys);
-  for (const place of places) {
-    const found = adviseOnEachObject({ name, payload, item, ...place });
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest): string | undefined {
-  const { mapping } = evaluation;
-  const isEmptyHere = evaluation.trace.templates.some(({ empty }) =>
-    empty.some(({ expression }) => expression.trim() === name),
-  );
-  const form = emptyForm(name, evaluation, request);
-  if (form !== undefined || name.includes('/')) return form;
-  if (isEmptyHere && hasValue(name, request))
-    return `it outside of the block, where a path begins at the element: write @root.${name}`;
-  const list = mapping?.forEach === undefined ? suggestList(name, request) : undefined;
-  if (list !== undefined)
-    return `${name.slice('item.'.length)} in the elements of ${list}: add forEach: ${list}`;
-  const element = mapping?.forEach === undefined ? undefined : elementOf(name, mapping.forEach.keys, request);
-  const helper = isEmptyHere ? loneHelper(name) : undefined;
-  const path = suggestPath(name, request);
-  const near =
-    element ?? helper ?? (isEmptyHere ? joined(name, path, request) : path) ?? suggestInLists(name, request);
-  return near ?? (isEmptyHere ? presentTime(name) : undefined);
-}
-
-/** A field of the elements of a list, which a template can print of all of them. */
-function joined(name: string, near: string | undefined, { payload }: HookRequest): string | undefined {
-  const keys = name.replace(/^payload\./, '').split('.');
-  const field = keys.at(-1) ?? '';
-  const list = valueAt(payload, keys.slice(0, -1));
-  const elements = Array.isArray(list) ? (list as readonly JsonValue[]) : [];
-  const having = elements
-    .slice(0, MAX_NAMED)
-    .filter((each) => isJsonObject(each) && Object.hasOwn(each, field));
-  if (near === undefined || having.length < 2) return near;
-  return `${near}; for all of them write {{join ${name.slice(0, -field.length - 1)} ", " "${field}"}}`;
-}
-
-function elementOf(name: string, keys: readonly string[], { payload }: HookRequest): string | undefined {
-  const first = firstOf(payload, keys);
-  return first === undefined ? undefined : suggestElement(name, first);
-}
-
-function missingIn({ failed, nodes = [] }: ConsideredMapping): readonly string[] {
-  if (failed?.part !== 'when') return [];
-  return [failed.node, ...nodes].flatMap(({ missing }) => (missing === undefined ? [] : [missing]));
 }
 
 /** Expected texts that stand at another place of the body, or nearly so. */

@@ -1,12 +1,10 @@
 import type { Evaluation } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { findInstead, isReadAmiss } from './advice.ts';
-import { EACH_OBJECT_WORDS } from './each-object.ts';
-import { loneHelper, presentTime } from './lone-helper.ts';
+import { isReadAmiss } from './advice.ts';
+import { findInstead } from './instead.ts';
 import { kindNotes } from './request-notes.ts';
 import { senderNote } from './sender-note.ts';
-import { SPLIT_KEY_WORDS } from './split-keys.ts';
 
 /** What a decision may say beside its outcome: words of the operator's own files and of ours, never the sender's. */
 export interface DecisionAdvice {
@@ -18,9 +16,11 @@ export interface DecisionAdvice {
   readonly sender?: string;
 }
 
-/** Words of our own suggestions. */
-const OWN_WORDS =
-  'item payload headers query it in the elements of add forEach outside block where a path begins at element write root for all them join';
+/** Where paths begin: names of ours, and positions in lists. */
+const OWN_NAME = /^(?:payload|headers|query|item|\d+)$/;
+
+/** A letter that stands in no word, and separates none either: a name with one is the sender's own. */
+const STRANGE = /[^\p{L}\p{N}_\s./[\]@:-]/u;
 
 /**
  * Advises on requests that are not kept: names of fields belong to the sender, so one is told only where the operator's
@@ -34,15 +34,15 @@ export function createDecisionAdvisor(
     words ??= wordsOf(table);
     const known = words;
     const isKnown = (path: string): boolean =>
-      wordsIn(path).every((word) => /^\d+$/.test(word) || known.has(word));
+      !STRANGE.test(path) && wordsIn(path).every((word) => OWN_NAME.test(word) || known.has(word));
     const sender = senderNote(evaluation, request, isKnown);
     return {
       notes: kindNotes(request, table.settingsOf(request.path), isReadAmiss(evaluation)).map(
         ({ text }) => text,
       ),
       instead: new Map(
-        [...findInstead(evaluation, request)].filter(
-          ([name, near]) => near === loneHelper(name) || near === presentTime(name) || isKnown(near),
+        [...findInstead(evaluation, request)].flatMap(([name, { text, names }]) =>
+          names.every(isKnown) ? [[name, text]] : [],
         ),
       ),
       ...(sender?.hasAccount === false ? { sender: `ignoreSenders: ${sender.text}` } : {}),
@@ -50,15 +50,12 @@ export function createDecisionAdvisor(
   };
 }
 
-/** Of the operator's files, each read once however many mappings it has, and of our own suggestions. */
+/** Of the operator's files, each read once however many mappings it has. */
 function wordsOf({ mappings }: RoutingTable): ReadonlySet<string> {
   const texts = new Set(mappings.map(({ at }) => at.source.text));
-  return new Set([
-    ...`${OWN_WORDS} ${SPLIT_KEY_WORDS} ${EACH_OBJECT_WORDS}`.split(' '),
-    ...[...texts].flatMap(wordsIn),
-  ]);
+  return new Set([...texts].flatMap(wordsIn));
 }
 
 function wordsIn(text: string): readonly string[] {
-  return text.match(/[\w-]+/g) ?? [];
+  return text.match(/[\p{L}\p{N}_-]+/gu) ?? [];
 }

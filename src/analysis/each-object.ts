@@ -62,7 +62,3 @@ function isThere(value: JsonValue, path: string): boolean {
 }
 
 const withDots = (path: string): string => path.replaceAll(/\.?\[([^\]]*)\]/g, '.$1').replace(/^\./, '');
-
-/** The words of such advice. */
-export const EACH_OBJECT_WORDS =
-  'one object at and no list so each went through its fields write with where several come as a comes alone elements of XML do if else or transform concat in the block key is name field this value';

@@ -1,12 +1,7 @@
 /* The fields of a request beside what reads them: who looks for the right name sees the wrong one and its neighbours. */
 import type { Evaluation, FieldList, RequestField } from '../hook/hook.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import {
-  isListOperator,
-  isReserved,
-  type ConsideredMapping,
-  type TemplatePiece,
-} from '../mapping/mapping.ts';
+import { isReserved, namesRead, type ConsideredMapping, type TemplatePiece } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 
@@ -131,7 +126,7 @@ function readersOf({ mapping, trace }: Evaluation): Readers {
   const list = mapping?.forEach === undefined ? undefined : fromRoot(mapping.forEach.text);
   if (list !== undefined) add(list, 'forEach');
   for (const { nodes = [] } of nearest(trace.considered)) {
-    const names = nodes.flatMap(({ leaf, rule }) => (leaf ? variablesIn(rule) : []));
+    const names = nodes.flatMap(({ leaf, rule }) => (leaf ? namesRead(rule) : []));
     for (const name of names) add(inList(name, list), 'when');
   }
   for (const { field, source } of trace.templates) {
@@ -170,17 +165,4 @@ function inList(path: string, list: string | undefined): string {
 
 function fromRoot(path: string): string {
   return isReserved(path.split('.', 1)[0] ?? '') ? path : `payload.${path}`;
-}
-
-/** What a rule reads of the request; not what the rule inside of a list operator reads of an element. */
-function variablesIn(rule: JsonValue): readonly string[] {
-  if (Array.isArray(rule)) return (rule as readonly JsonValue[]).flatMap(variablesIn);
-  if (!isJsonObject(rule)) return [];
-  return Object.entries(rule).flatMap(([operator, operands]) => {
-    const first: JsonValue | undefined = Array.isArray(operands)
-      ? (operands as readonly JsonValue[])[0]
-      : operands;
-    if (operator === 'var') return typeof first === 'string' ? [first] : [];
-    return variablesIn(isListOperator(operator) ? (first ?? null) : operands);
-  });
 }

@@ -8,6 +8,7 @@ import type { JsonValue } from '../json.ts';
 import {
   compileReader,
   listOrderFinding,
+  namesRead,
   type ConditionTrace,
   type ConsideredMapping,
 } from '../mapping/mapping.ts';
@@ -22,6 +23,7 @@ import {
   endsAtNull,
 } from './missing-advice.ts';
 import { adviseOnHeld } from './held-advice.ts';
+import type { Instead } from './instead.ts';
 import { isNearPath } from './near-paths.ts';
 import { adviseOnOrder, isOrder } from './order-advice.ts';
 import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
@@ -41,7 +43,7 @@ const readerOf =
 export function adviseOnFailed(
   considered: readonly ConsideredMapping[],
   request: HookRequest,
-  instead: ReadonlyMap<string, string>,
+  instead: Instead,
 ): LeafAdvice {
   const read = readerOf(request);
   const advice = new Map<Place, readonly string[]>();
@@ -56,7 +58,7 @@ export function adviseOnFailed(
 
 interface Known {
   readonly read: ReadVariable;
-  readonly instead: ReadonlyMap<string, string>;
+  readonly instead: Instead;
 }
 
 function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): readonly string[] {
@@ -71,7 +73,7 @@ function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): re
     (elementRule(rule, read) === undefined ? adviseOnListWithin(missing, rule, read) : undefined);
   if (sure !== undefined) return [sure];
   const byDefault = adviseOnDefault({ missing, rule, negated });
-  const near = endsAtNull(missing, read) ? undefined : instead.get(missing);
+  const near = endsAtNull(missing, read) ? undefined : instead.get(missing)?.text;
   if (byDefault === undefined) {
     const parent = near === undefined ? adviseOnParent(missing, read) : undefined;
     return parent === undefined ? [] : [parent];
@@ -120,17 +122,9 @@ export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest
     const wrong = odd ?? (isHeld ? adviseOnHeld(node.rule, read) : undefined);
     if (wrong === undefined) return [];
     const text = `when ${node.expression} held, but ${wrong}`;
-    return [{ code: 'held_otherwise', text, names: namesIn(node.rule), at: node.at }];
+    return [{ code: 'held_otherwise', text, names: namesRead(node.rule), at: node.at }];
   });
   return notes.slice(0, MAX_LEAVES);
-}
-
-/** The variables that a rule compares. */
-function namesIn(rule: JsonValue): readonly string[] {
-  const own = variableName(rule);
-  return own === undefined
-    ? (takeApart(rule)?.operands ?? []).flatMap((operand) => variableName(operand) ?? [])
-    : [own];
 }
 
 /**

@@ -222,13 +222,16 @@ export function suggestList(missing: string, { payload }: HookRequest): string |
 }
 
 /** What elements of a list have of a name that found nothing inside `{{#each}}`. */
-export function suggestInLists(missing: string, { payload }: HookRequest): string | undefined {
+export function suggestInLists(
+  missing: string,
+  { payload }: HookRequest,
+): { readonly field: string; readonly list: string } | undefined {
   if (!isJsonObject(payload) || missing.includes('.')) return undefined;
   for (const [list, value] of Object.entries(payload)) {
     const first = Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
     if (!isJsonObject(first)) continue;
     const near = didYouMean(missing, Object.keys(first)) ?? abbreviated(missing, Object.keys(first));
-    if (near !== undefined) return `${near} in the elements of ${list}`;
+    if (near !== undefined) return { field: near, list };
   }
   return undefined;
 }

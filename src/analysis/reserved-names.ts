@@ -1,11 +1,10 @@
 /* Names of the request that a field of the body has, too: {{query}} is the query of the address. */
 import type { AdviceNote, Evaluation } from '../hook/hook.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { isListOperator } from '../mapping/mapping.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
+import { namesRead } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { openBlocks } from './each-object.ts';
 import { readElement } from './element-advice.ts';
-import { takeApart, variableName } from './rule-operands.ts';
 
 const MEANINGS = {
   headers: 'the headers of the request',
@@ -68,12 +67,4 @@ function namesPrinted(template: string): readonly string[] {
     names.push(...words.filter((word) => /^[a-z]+(?:\.[\w-]+)*$/.test(word)));
   }
   return names;
-}
-
-function namesRead(rule: JsonValue): readonly string[] {
-  const name = variableName(rule);
-  if (name !== undefined) return [name];
-  const parts = takeApart(rule);
-  if (parts === undefined) return [];
-  return (isListOperator(parts.operator) ? parts.operands.slice(0, 1) : parts.operands).flatMap(namesRead);
 }

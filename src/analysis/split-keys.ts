@@ -47,6 +47,3 @@ export function splitKeyInCondition(keys: readonly string[]): string | undefined
   if (key === undefined) return undefined;
   return `${key} is one key of the body, and a condition cannot read it, because a dot ends a step of its path: take the request without that part of the condition, and decide in a transform, which returns null to skip it; there it is ${inCode}`;
 }
-
-/** The words of such advice. */
-export const SPLIT_KEY_WORDS = 'it under one key whose name has dots or slashes in write';

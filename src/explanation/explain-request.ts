@@ -80,7 +80,7 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
     ...evaluationToJson(evaluation),
     advice: {
       nearNames: advice.nearNames,
-      instead: [...advice.instead].map(([missing, found]) => ({ missing, found })),
+      instead: [...advice.instead].map(([missing, { text }]) => ({ missing, found: text })),
       elsewhere: [...advice.foundAt].map(([wanted, found]) => ({ wanted, ...found })),
       leaves: [...(advice.leaves ?? [])].flatMap(([at, texts]) =>
         texts.map((text) => ({ at: formatPlace(at), text })),

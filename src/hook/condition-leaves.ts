@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../json.ts';
-import type { ConditionTrace } from '../mapping/mapping.ts';
+import { namesRead, type ConditionTrace } from '../mapping/mapping.ts';
 import { operatorOf } from './difference.ts';
 
 /** Leaves of one condition that are told of. */
@@ -110,19 +110,9 @@ export function fieldsOfElement({
   const [[, operands] = []] = isJsonObject(rule) ? Object.entries(rule) : [];
   const inner = Array.isArray(operands) ? (operands as readonly JsonValue[])[1] : undefined;
   if (element === undefined || inner === undefined) return [];
-  return [...new Set(variablesIn(inner))].slice(0, MAX_LEAVES).flatMap((name) => {
+  return [...new Set(namesRead(inner))].slice(0, MAX_LEAVES).flatMap((name) => {
     const found = name === '' ? undefined : fieldAt(element.value, name.split('.'));
     return found === undefined ? [] : [{ name, found }];
-  });
-}
-
-function variablesIn(rule: JsonValue): readonly string[] {
-  if (Array.isArray(rule)) return (rule as readonly JsonValue[]).flatMap(variablesIn);
-  if (!isJsonObject(rule)) return [];
-  return Object.entries(rule).flatMap(([operator, operands]) => {
-    if (operator !== 'var') return variablesIn(operands);
-    const name: unknown = Array.isArray(operands) ? operands[0] : operands;
-    return typeof name === 'string' ? [name] : [];
   });
 }
 

@@ -1,6 +1,6 @@
 /* What is said of the mappings that were considered: why the one taken held, why the others did not. */
 import { didYouMean, formatPlace } from '../document/document.ts';
-import { MIRRORED, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
+import { MIRRORED, namesRead, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
 import { howDifferent, operatorOf } from './difference.ts';
@@ -105,7 +105,7 @@ function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly Evaluat
   return [
     ...shown.map((leaf): EvaluationNote => {
       const text = `when ${leaf.expression} ${whyHeld(leaf)}`;
-      return { code: 'held', text, ...placed(leaf.at), ...about };
+      return { code: 'held', text, ...placed(leaf.at), ...about, ...readBy(leaf) };
     }),
     ...(more > 0 ? [{ code: 'more_held', text: `and ${more} more comparisons`, ...about } as const] : []),
   ];
@@ -139,7 +139,7 @@ function missNotes(
       code: 'part',
       text: `${part.expression} ${whyOf(part)}`,
       ...placed(part.at),
-      ...missingPath(part),
+      ...readBy(part),
     })),
   ].map((note) => ({ ...note, ...about }));
 }
@@ -148,10 +148,13 @@ function missNotes(
 function whenNotes(node: ConditionTrace, advice: EvaluationAdvice | undefined): readonly EvaluationNote[] {
   const at = placed(node.at);
   const text = `when ${node.expression} ${whyOf(node)}`;
-  const head: EvaluationNote = { code: 'not_held', text, ...at, ...missingPath(node) };
+  const head: EvaluationNote = { code: 'not_held', text, ...at, ...readBy(node) };
   const sure = advice?.leaves?.get(node.at);
   if (sure !== undefined)
-    return [head, ...sure.map((each): EvaluationNote => ({ code: 'leaf_advice', text: each, ...at }))];
+    return [
+      head,
+      ...sure.map((each): EvaluationNote => ({ code: 'leaf_advice', text: each, ...at, ...readBy(node) })),
+    ];
   return [head, ...weakerNotes(node, advice).map((note) => ({ ...note, ...at }))];
 }
 
@@ -170,8 +173,8 @@ function weakerNotes(
       : [
           {
             code: 'instead',
-            text: `the request has ${near}: did you mean that?`,
-            paths: missing === undefined ? [] : [missing],
+            text: `the request has ${near.text}: did you mean that?`,
+            paths: near.names,
           } as const,
         ]),
     ...(how === undefined ? [] : [{ code: 'difference', text: how } as const]),
@@ -187,8 +190,11 @@ function weakerNotes(
   ];
 }
 
-const missingPath = ({ missing }: ConditionTrace): Pick<EvaluationNote, 'paths'> =>
-  missing === undefined ? {} : { paths: [missing] };
+/** What a part of a condition reads. */
+function readBy({ rule }: Pick<ConditionTrace, 'rule'>): Pick<EvaluationNote, 'paths'> {
+  const paths = [...new Set(namesRead(rule))].filter((name) => name !== '');
+  return paths.length === 0 ? {} : { paths };
+}
 
 function whyOf(node: ConditionTrace): string {
   const { found, missing, result } = node;

@@ -1,12 +1,16 @@
 import type { Place } from '../document/document.ts';
 import type { AdviceCode } from './evaluation-note.ts';
 
-/** A sentence of advice about a request. */
-export interface AdviceNote {
-  readonly code: AdviceCode;
+/** A sentence of advice. */
+export interface AdviceText {
   readonly text: string;
-  /** Paths and names of the request that the sentence mentions. */
+  /** Paths and names of the request that it mentions: where only the operator's own words may be told, these decide. */
   readonly names: readonly string[];
+}
+
+/** A sentence of advice about a request as a whole. */
+export interface AdviceNote extends AdviceText {
+  readonly code: AdviceCode;
   /** The part of the operator's files that it is about. */
   readonly at?: Place;
 }
@@ -38,7 +42,7 @@ export interface FieldList {
 /** Advice as it is printed. */
 export interface EvaluationAdvice {
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
-  readonly instead: ReadonlyMap<string, string>;
+  readonly instead: ReadonlyMap<string, AdviceText>;
   readonly foundAt: ReadonlyMap<string, { readonly at: string; readonly text: string }>;
   /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
   readonly leaves?: ReadonlyMap<Place, readonly string[]>;

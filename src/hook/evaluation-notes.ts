@@ -56,8 +56,9 @@ function emptyNotes(
   const empty = templates.flatMap(({ field, empty, index }) =>
     empty.map(({ expression, at }): EvaluationNote => {
       const near = advice?.instead.get(expression.trim());
-      const text = near === undefined ? expression : `${expression}; the request has ${near}`;
-      return { code: 'rendered_empty', text, field, ...indexed(index), ...placed(at) };
+      const text = near === undefined ? expression : `${expression}; the request has ${near.text}`;
+      const paths = near === undefined || near.names.length === 0 ? {} : { paths: near.names };
+      return { code: 'rendered_empty', text, field, ...indexed(index), ...placed(at), ...paths };
     }),
   );
   return [...empty, ...emptyKeyNotes(empty.flatMap(({ field }) => field ?? []))];

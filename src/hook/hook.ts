@@ -27,7 +27,13 @@ export {
 export { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
 export { howDifferent, operatorOf } from './difference.ts';
 export { ownerText } from './format-actions.ts';
-export type { AdviceNote, EvaluationAdvice, FieldList, RequestField } from './evaluation-advice.ts';
+export type {
+  AdviceNote,
+  AdviceText,
+  EvaluationAdvice,
+  FieldList,
+  RequestField,
+} from './evaluation-advice.ts';
 export { ADVICE_CODES, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
 export { emptyKeyNotes, evaluationNotes, settingNote } from './evaluation-notes.ts';
 export { nearestMiss } from './format-considered.ts';

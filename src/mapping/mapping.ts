@@ -28,6 +28,7 @@ export { WORK_LIMITS, WorkBudget, type WorkLimits } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
 export { listOrderFinding } from './condition/list-order.ts';
 export { MIRRORED } from './condition/mirrored.ts';
+export { namesRead } from './condition/names-read.ts';
 export { isListOperator } from './condition/rule-lists.ts';
 export { CONDITION_OPERATORS } from './condition/condition-check.ts';
 export { listHelpers } from './template/template-helpers.ts';

@@ -106,7 +106,7 @@ describe('what rendered empty', () => {
         payload: { event: 'https://a', scheduled_event: { name: 'n', start: '2026-01-01T00:00:00Z' } },
       },
     );
-    expect(Object.fromEntries(advice.instead)).toEqual({
+    expect(Object.fromEntries([...advice.instead].map(([name, { text }]) => [name, text]))).toEqual({
       'payload.scheduled_event.name': 'payload.payload.scheduled_event.name',
       'date payload.scheduled_event.start': 'payload.payload.scheduled_event.start',
     });
@@ -120,10 +120,10 @@ describe('what rendered empty', () => {
       payload,
     );
     const brackets = 'meta.[app.example.io/rev]';
-    expect(advice.instead.get('meta.app.example.io/rev')).toMatch(
+    expect(advice.instead.get('meta.app.example.io/rev')?.text).toMatch(
       /one key .* write meta\.\[app\.example\.io\/rev\]$/,
     );
-    expect(advice.instead.get('truncate payload.meta.app.example.io/rev 9')).toContain(
+    expect(advice.instead.get('truncate payload.meta.app.example.io/rev 9')?.text).toContain(
       `write payload.${brackets}`,
     );
     expect(advice.instead.has('meta.app.io/rev')).toBe(false);
@@ -145,17 +145,17 @@ describe('what rendered empty', () => {
     const { advice, told } = adviseOn(table, { ...outside, who: { signer: { name: 'Elif', mail: 'e' } } });
     const text =
       /^one object at who\.signer and no list.*\{\{#with who\.signer\}\}.*\{\{#if who\.signer\.name\}\}/;
-    expect(advice.instead.get('name')).toMatch(text);
+    expect(advice.instead.get('name')?.text).toMatch(text);
     expect(told.instead.get('name')).toMatch(text);
     const list = adviseOn(table, { ...outside, who: { signer: [{ mail: 'e' }] } });
-    expect(list.advice.instead.get('name')).not.toContain('one object');
-    expect(adviseOn(table, { tags: { a: '1' } }).advice.instead.get('name')).toMatch(
+    expect(list.advice.instead.get('name')?.text).not.toContain('one object');
+    expect(adviseOn(table, { tags: { a: '1' } }).advice.instead.get('name')?.text).toMatch(
       /at tags .*\{\{@key\}\}/,
     );
     // A map of objects is gone through on purpose.
-    expect(adviseOn(table, { tags: { a: { nme: '1' } } }).advice.instead.get('name') ?? '').not.toContain(
-      'one object',
-    );
+    expect(
+      adviseOn(table, { tags: { a: { nme: '1' } } }).advice.instead.get('name')?.text ?? '',
+    ).not.toContain('one object');
   });
 
   test('a name of the request is told to be none of the body', () => {
@@ -186,20 +186,20 @@ describe('what rendered empty', () => {
         due_date: '2026-01-01',
       },
     );
-    expect(advice.instead.get('date')).toMatch(
+    expect(advice.instead.get('date')?.text).toMatch(
       /a name alone is always a field.*write \{\{date now "yyyy-MM-dd"\}\}/,
     );
-    expect(advice.instead.get('length')).toContain('{{length list}}');
-    expect(advice.instead.get('today')).toContain('{{date now "yyyy-MM-dd"}}');
-    expect(told.instead.get('date')).toBe(advice.instead.get('date'));
-    expect(told.instead.get('today')).toBe(advice.instead.get('today'));
+    expect(advice.instead.get('length')?.text).toContain('{{length list}}');
+    expect(advice.instead.get('today')?.text).toContain('{{date now "yyyy-MM-dd"}}');
+    expect(told.instead.get('date')).toBe(advice.instead.get('date')?.text);
+    expect(told.instead.get('today')).toBe(advice.instead.get('today')?.text);
   });
 
   test('a field of the sender that stands in the place of today is not told in a decision', () => {
     const { told, advice } = adviseOn('- {match: {path: a}, messageTemplate: "x {{today}}"}', {
       private: { today: '2026-01-01' },
     });
-    expect(advice.instead.get('today')).toBe('private.today');
+    expect(advice.instead.get('today')?.text).toBe('private.today');
     expect(told.instead.size).toBe(0);
   });
 
@@ -210,10 +210,10 @@ describe('what rendered empty', () => {
         pr: { labels: [{ name: 'a' }, { name: 'b', size: 5 }] },
       },
     );
-    expect(advice.instead.get('pr.labels.name')).toBe(
+    expect(advice.instead.get('pr.labels.name')?.text).toBe(
       'pr.labels.0.name; for all of them write {{join pr.labels ", " "name"}}',
     );
-    expect(advice.instead.get('pr.labels.size')).toBe('pr.labels.1.size');
+    expect(advice.instead.get('pr.labels.size')?.text).toBe('pr.labels.1.size');
   });
 
   test('a body that is a list is told of only where that explains something', () => {
@@ -232,7 +232,7 @@ describe('what rendered empty', () => {
         list: [{ id: 1 }],
       },
     );
-    expect(advice.instead.get('form.title')).toMatch(/outside of the block.*write @root\.form\.title/);
+    expect(advice.instead.get('form.title')?.text).toMatch(/outside of the block.*write @root\.form\.title/);
   });
 
   test('a value of the whole body that each element has, too, is told', () => {
@@ -263,7 +263,18 @@ describe('what rendered empty', () => {
       data: { identifier: 'E-1' },
       secretive: { user: { mail: 'm' } },
     });
-    expect(advice.instead.get('user.mail')).toBe('secretive.user.mail');
+    expect(advice.instead.get('user.mail')?.text).toBe('secretive.user.mail');
     expect(Object.fromEntries(told.instead)).toEqual({ 'issue.identifier': 'data.identifier' });
+  });
+
+  test.each([
+    ['a word that only our own advice has', 'elements'],
+    ['a word of other letters', 'секрет'],
+    ['a word with a sign in it', 'mail$'],
+  ])('of a request that is not kept, %s is told of no key of the sender', (_, key) => {
+    const mapping = '- {match: {path: a}, messageTemplate: "x {{user.mail}} {{user.list}}"}';
+    const { told, advice } = adviseOn(mapping, { [key]: { user: { mail: 'm' } }, user: { list: 'a' } });
+    expect(advice.instead.get('user.mail')?.text).toBe(`${key}.user.mail`);
+    expect(told.instead.size).toBe(0);
   });
 });

@@ -1,0 +1,146 @@
+/* What a request has in place of what found nothing: a variable of a condition, an expression of a template. */
+import type { AdviceText, Evaluation } from '../hook/hook.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
+import type { ConsideredMapping } from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+import { adviseOnEachObject } from './each-object.ts';
+import { loneHelper, presentTime } from './lone-helper.ts';
+import { hasValue, suggestElement, suggestInLists, suggestList, suggestPath } from './near-paths.ts';
+import { findSplitKey, splitKeyInTemplate } from './split-keys.ts';
+
+/** By what found nothing. A text continues "the request has …"; its names are those of the request, ours left out. */
+export type Instead = ReadonlyMap<string, AdviceText>;
+
+/** Variables and expressions that found nothing, with what the request has instead. */
+export function findInstead(evaluation: Evaluation, request: HookRequest): Instead {
+  const { considered, templates } = evaluation.trace;
+  const missing = [
+    ...considered.flatMap(missingIn),
+    ...templates.flatMap(({ empty }) => empty.map(({ expression }) => expression.trim())),
+  ];
+  const instead = new Map<string, AdviceText>();
+  for (const name of missing) {
+    const near = namesIn(name)
+      .filter((path) => instead.size < MAX_INSTEAD && (path === name || !hasValue(path, request)))
+      .map((path) => [path, whatIsThere(path, evaluation, request)] as const)
+      .find(([path, found]) => found !== undefined && found.text !== path)?.[1];
+    if (near !== undefined) instead.set(name, near);
+  }
+  return instead;
+}
+
+/** Suggestions made at most for one request. */
+const MAX_INSTEAD = 50;
+
+/** The path that an expression is, or the paths that it gives to its helper. */
+function namesIn(expression: string): readonly string[] {
+  if (/^(?:[\w.$[\]-]+|\w[\w.$[\]/-]*)$/.test(expression)) return [expression];
+  const [, ...values] = expression.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()]+/);
+  return values.filter((value) => /^[A-Za-z_][\w.[\]/-]*$/.test(value)).slice(0, 5);
+}
+
+/** The first element of a list of the body. */
+export function firstOf(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {
+  const value = valueAt(payload, keys);
+  return Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
+}
+
+function valueAt(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = payload;
+  for (const key of keys) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return value;
+}
+
+const plain = (text: string): AdviceText => ({ text, names: [] });
+const path = (name: string): AdviceText => ({ text: name, names: [name] });
+
+/** Of a name that a template printed nothing for: a key that was split, or a block that goes through one object. */
+function emptyForm(
+  name: string,
+  { mapping, trace }: Evaluation,
+  { payload }: HookRequest,
+): AdviceText | undefined {
+  const places = trace.templates.flatMap(({ empty, at }) =>
+    empty
+      .filter(({ expression }) => namesIn(expression.trim()).includes(name))
+      .map((each) => ({ at: each.at, template: at })),
+  );
+  if (places.length === 0) return undefined;
+  const item = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
+  const keys = findSplitKey(name, { payload, item });
+  if (keys !== undefined) return { text: splitKeyInTemplate(keys), names: keys };
+  for (const place of places) {
+    // It speaks of the block and of the name in it, as the template writes them.
+    const found = adviseOnEachObject({ name, payload, item, ...place });
+    if (found !== undefined) return plain(found);
+  }
+  return undefined;
+}
+
+function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest): AdviceText | undefined {
+  const { mapping } = evaluation;
+  const isEmptyHere = evaluation.trace.templates.some(({ empty }) =>
+    empty.some(({ expression }) => expression.trim() === name),
+  );
+  const form = emptyForm(name, evaluation, request);
+  if (form !== undefined || name.includes('/')) return form;
+  if (isEmptyHere && hasValue(name, request))
+    return plain(`it outside of the block, where a path begins at the element: write @root.${name}`);
+  const list = mapping?.forEach === undefined ? suggestList(name, request) : undefined;
+  if (list !== undefined)
+    return {
+      text: `${name.slice('item.'.length)} in the elements of ${list}: add forEach: ${list}`,
+      names: [list],
+    };
+  return nearField(name, evaluation, { request, isEmptyHere });
+}
+
+/** A field of nearly the name, or what a name alone was meant for. */
+function nearField(
+  name: string,
+  { mapping }: Evaluation,
+  { request, isEmptyHere }: { readonly request: HookRequest; readonly isEmptyHere: boolean },
+): AdviceText | undefined {
+  const element = mapping?.forEach === undefined ? undefined : elementOf(name, mapping.forEach.keys, request);
+  if (element !== undefined) return path(element);
+  const helper = isEmptyHere ? loneHelper(name) : undefined;
+  if (helper !== undefined) return plain(helper);
+  const near = suggestPath(name, request);
+  if (near !== undefined) return isEmptyHere ? joined(name, near, request) : path(near);
+  const inLists = suggestInLists(name, request);
+  if (inLists !== undefined)
+    return {
+      text: `${inLists.field} in the elements of ${inLists.list}`,
+      names: [inLists.field, inLists.list],
+    };
+  const time = isEmptyHere ? presentTime(name) : undefined;
+  return time === undefined ? undefined : plain(time);
+}
+
+/** Elements of a list that are looked at. */
+const MAX_ELEMENTS = 10;
+
+/** A field of the elements of a list, which a template can print of all of them. */
+function joined(name: string, near: string, { payload }: HookRequest): AdviceText {
+  const keys = name.replace(/^payload\./, '').split('.');
+  const field = keys.at(-1) ?? '';
+  const list = valueAt(payload, keys.slice(0, -1));
+  const elements = Array.isArray(list) ? (list as readonly JsonValue[]) : [];
+  const having = elements
+    .slice(0, MAX_ELEMENTS)
+    .filter((each) => isJsonObject(each) && Object.hasOwn(each, field));
+  if (having.length < 2) return path(near);
+  const all = `{{join ${name.slice(0, -field.length - 1)} ", " "${field}"}}`;
+  return { text: `${near}; for all of them write ${all}`, names: [near] };
+}
+
+function elementOf(name: string, keys: readonly string[], { payload }: HookRequest): string | undefined {
+  const first = firstOf(payload, keys);
+  return first === undefined ? undefined : suggestElement(name, first);
+}
+
+/** Variables of the condition of a mapping that were not sent. */
+export function missingIn({ failed, nodes = [] }: ConsideredMapping): readonly string[] {
+  if (failed?.part !== 'when') return [];
+  return [failed.node, ...nodes].flatMap(({ missing }) => (missing === undefined ? [] : [missing]));
+}
