@@ -16,7 +16,7 @@ export function adviseOnHeld(rule: JsonValue, read: ReadVariable): string | unde
   return adviseOnPart(rule, read) ?? adviseOnOthers(rule, read);
 }
 
-/** `in` of a name in a longer name. A part of a sentence, or one with a separator at its end, is meant as a part. */
+/** `in` of a name in a longer name, with the whole name that was probably meant. */
 function adviseOnPart(rule: JsonValue, read: ReadVariable): string | undefined {
   const known = readOperands(rule, read);
   const [needle, hay] = known?.operands ?? [];
@@ -24,10 +24,30 @@ function adviseOnPart(rule: JsonValue, read: ReadVariable): string | undefined {
   const { value: part } = needle;
   const { value: whole } = hay;
   if (typeof part !== 'string' || typeof whole !== 'string' || part === whole) return undefined;
-  if (/\s/.test(whole) || !/^\w(?:.*\w)?$/.test(part)) return undefined;
-  const isRef = whole.startsWith('refs/') && whole.endsWith(`/${part}`);
-  const meant = ruleText('===', [hay.written, isRef ? whole : needle.written]);
-  return `${shown(part)} is only a part of ${shown(whole)}: for the whole text write ${meant}`;
+  const meant = wholeText(part, whole);
+  if (meant === undefined) return undefined;
+  const written = meant === part ? needle.written : meant;
+  return `${shown(part)} is only a part of ${shown(whole)}: for the whole text write ${ruleText('===', [hay.written, written])}`;
+}
+
+/** A part of a sentence, one with a separator at an end and one before a separator are meant as a part. */
+function isMeantAsPart(part: string, whole: string): boolean {
+  if (/\s/.test(whole) || !/^[\p{L}\p{N}](?:.*[\p{L}\p{N}])?$/u.test(part)) return true;
+  return whole.startsWith(part) && /[^\p{L}\p{N}]/u.test(whole.charAt(part.length));
+}
+
+/** The text that stands where the whole one was found: after the names of folders and kinds that begin it. */
+function wholeText(part: string, whole: string): string | undefined {
+  const at = whole.lastIndexOf(part);
+  if (at === -1 || isMeantAsPart(part, whole)) return undefined;
+  const ref = /^refs\/\w+\//.exec(whole)?.[0];
+  if (ref !== undefined && at >= ref.length) return `${ref}${part}`;
+  if (at === 0) return part;
+  // What goes on behind it in other folders is not known.
+  if (/[/:]/.test(whole.slice(at + part.length))) return undefined;
+  const start = Math.max(...['/', ':', '.'].map((mark) => whole.lastIndexOf(mark, at - 1))) + 1;
+  const meant = `${whole.slice(0, start)}${part}`;
+  return meant === whole && ref === undefined ? undefined : meant;
 }
 
 /** `some` with a lone "is not", where an element is there that is that very value: another one made it hold. */
