@@ -118,6 +118,7 @@ function storedWork({ terminal }: Cli, { explained, config, waits }: Page): read
     gateway: config.settings.gateway,
     now: Date.now(),
     waits,
+    needs: explained.settings.find(({ text }) => text.includes('queue retry'))?.setting,
     requestId: stored.decision?.requestId,
     command: (command) => commandLine(terminal, config.file, command),
   });

@@ -81,6 +81,8 @@ interface WorkContext {
   /** A command of ours as it works where it is pasted. */
   readonly command: (command: string) => string;
   readonly waits: QueueWaits;
+  /** What a run that failed needs before it is tried again, e.g. `passEnv`. */
+  readonly needs?: string | undefined;
   /** Of the request that is explained; absent where it is no longer known. */
   readonly requestId?: string | undefined;
 }
@@ -110,9 +112,12 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
     ...turnLines(run, action, context),
     ...outbox.flatMap((entry) => outboxLines(entry, context)),
     ...(isUnsent ? [`  delivery none: ${action.deliver ? whyNoDelivery(run) : 'deliver is false'}`] : []),
-    ...(isFailed ? [`  try it again: ${command(`queue retry ${run.id}`)}`] : []),
+    ...(isFailed ? [`  ${retryText(context)}: ${command(`queue retry ${run.id}`)}`] : []),
   ];
 }
+
+const retryText = ({ needs }: WorkContext): string =>
+  needs === undefined ? 'try it again' : `after a change of ${needs} (see below) try it again`;
 
 /** Who takes the turn, and what came of it. */
 function turnLines(

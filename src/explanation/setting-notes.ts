@@ -182,9 +182,14 @@ function noTurn({ config, mapping, evaluated, stored }: Facts): Told | undefined
   const waiting = (stored?.events ?? []).filter(({ state }) => state === 'pending').map(({ mode }) => mode);
   if (!(stored === undefined ? planned : waiting).includes('next-heartbeat')) return undefined;
   const who = mapping === undefined ? 'the request' : `mapping ${mapping.id}`;
+  const path = stored?.decision?.path ?? evaluated?.request.path;
+  const now =
+    mapping === undefined
+      ? `Let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
+      : `Write wakeMode: now in the mapping (${formatPlace(mapping.at)})`;
   return {
     at: placeIfWritten(config.root, ['gateway', 'heartbeat', 'everySeconds']),
-    text: `0 turns the regular turn of the main agent off, and wakeMode: next-heartbeat of ${who} waits for it: the event waits until something else wakes the agent. Set it to seconds, such as 1800; or write wakeMode: now, and the event is read at once`,
+    text: `0 turns the regular turn of the main agent off, and wakeMode: next-heartbeat of ${who} waits for it: the event waits until something else wakes the agent. ${now}, and the event is read at once; or, to gather events for a regular turn, set everySeconds to seconds, such as 1800`,
   };
 }
 
@@ -211,12 +216,11 @@ function keptFromCommand({ config, stored }: Facts): Told | undefined {
   if (failed?.kind !== 'agent') return undefined;
   const name = failed.runner ?? gateway.runner;
   const runner = runnerNamed(gateway, name);
-  if (runner?.kind !== 'command' || shellNote(runner) !== undefined || runner.passEnv.length > 0)
-    return undefined;
-  const at =
-    placeIfWritten(config.root, ['gateway', 'runners', name]) ??
-    placeIfWritten(config.root, ['gateway', 'runner']);
-  const text = environmentNote(runner, run?.lastError?.message ?? '');
+  if (runner?.kind !== 'command' || shellNote(runner) !== undefined) return undefined;
+  const own = placeIfWritten(config.root, ['gateway', 'runners', name]);
+  const path = own === undefined ? ['gateway', 'runner'] : ['gateway', 'runners', name];
+  const text = environmentNote(runner, run?.lastError?.message ?? '', path.join('.'));
+  const at = placeIfWritten(config.root, [...path, 'passEnv']) ?? placeIfWritten(config.root, path);
   return text === undefined ? undefined : { at, text };
 }
 

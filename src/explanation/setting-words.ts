@@ -44,17 +44,44 @@ export function shellNote({ argv }: CommandRunner): string | undefined {
 const ABOUT_ENVIRONMENT =
   /\b(?:env(?:ironment)?|variable|unset|unbound|api[ _-]?key|token|credentials?|log(?:ged)? ?in|unauthori[sz]ed|40[13])\b/i;
 
+/** How shells and programs say that a variable is not there; without a word of theirs only for names with an underscore. */
+const ABSENT = [
+  /\b([A-Z][A-Z0-9_]{1,60}): (?:parameter (?:null or )?not set|unbound variable)\b/g,
+  /(?:KeyError: |key not found: |array key |[Ee]nv(?:ironment)? var(?:iable)? )['"`]?([A-Z][A-Z0-9_]{1,60})\b/g,
+  /\b([A-Z][A-Z0-9]{0,60}_[A-Z0-9_]{1,60})['"`]?:? (?:env(?:ironment)? var(?:iable)? )?(?:is |was )?(?:not set|unset|undefined|missing|required|not provided|must be (?:set|provided|defined))\b/g,
+  /\b(?:[Mm]issing|[Ss]et) ['"`]?([A-Z][A-Z0-9]{0,60}_[A-Z0-9_]{1,60})\b/g,
+];
+
+const RETRY = '"sluice queue retry" helps only after that';
+
+/** Variables of which a command said that they are missing. */
+function absentIn(error: string): readonly string[] {
+  return ABSENT.flatMap((form) => [...error.matchAll(form)].map(([, name = '']) => name));
+}
+
 /** What a command gets of the environment, and how it gets more; undefined where nothing says that it lacked any. */
-export function environmentNote({ argv, env }: CommandRunner, error: string): string | undefined {
+export function environmentNote(runner: CommandRunner, error: string, key: string): string | undefined {
+  const isKnown = (name: string): boolean => GIVEN.test(name) || Object.hasOwn(runner.env, name);
+  const said = [...new Set(absentIn(error))].filter((name) => !isKnown(name));
+  const { passEnv } = runner;
+  const unset = said.filter((name) => passEnv.includes(name)).join(', ');
+  if (unset !== '')
+    return `passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again; ${RETRY}`;
+  const missing = said.length > 0 ? said : readIn(runner).filter((name) => !isKnown(name));
+  const isSure = missing.length > 0 && (said.length > 0 || passEnv.length === 0);
+  if (!isSure && (passEnv.length > 0 || !ABOUT_ENVIRONMENT.test(error))) return undefined;
+  const how = isSure
+    ? `It reads ${missing.join(', ')}: write passEnv: [${[...passEnv, ...missing].join(', ')}] at ${key}`
+    : 'If it needs another one, name it: passEnv: [NAME]';
+  const retry = said.length > 0 ? `; ${RETRY}` : '';
+  return `the command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR of the environment of the service, and what passEnv names and env sets. ${how}${retry}`;
+}
+
+/** Variables that a command line reads and does not set itself. */
+function readIn({ argv }: CommandRunner): readonly string[] {
   const words = argv.join('\n');
   const read = [...words.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name);
-  const missing = [...new Set(read)].filter((name) => !GIVEN.test(name) && !Object.hasOwn(env, name));
-  if (missing.length === 0 && !ABOUT_ENVIRONMENT.test(error)) return undefined;
-  const which =
-    missing.length === 0
-      ? 'If it needs another one, name it: passEnv: [NAME]'
-      : `It reads ${missing.join(', ')}: write passEnv: [${missing.join(', ')}]`;
-  return `the command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR of the environment of the service, and what env sets. ${which}`;
+  return [...new Set(read)].filter((name) => !words.includes(`${name}=`));
 }
 
 /** Where the prompt of a command went that ended well and replied nothing, and what to write where it did not read it. */

@@ -88,7 +88,9 @@ test('of a request that was not kept', async () => {
   const booked = await send('cal', {});
   await expect
     .poll(() => explained(booked))
-    .toMatch(/ {2}passEnv {2}sluice\.yaml:9:5\n.*It reads DESK_KEY: write passEnv: \[DESK_KEY\]/);
+    .toMatch(
+      / {2}passEnv {2}sluice\.yaml:9:5\n.*It reads DESK_KEY: write passEnv: \[DESK_KEY\] at gateway\.runner\n/,
+    );
   expect(await explained(booked)).toMatch(
     /hooks\.defaults\.deliver {2}sluice\.yaml:4:24\n.*channel and to alone send nothing/,
   );

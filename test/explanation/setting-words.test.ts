@@ -1,0 +1,53 @@
+/** What is said of a command that lacked a variable, by what it wrote to stderr. */
+import { expect, test } from 'vitest';
+import { environmentNote } from '../../src/explanation/setting-words.ts';
+
+type Runner = Parameters<typeof environmentNote>[0];
+
+const say = (stderr: string, runner: Partial<Runner> = {}): string | undefined =>
+  environmentNote(
+    { kind: 'command', argv: ['./a.sh'], env: {}, passEnv: [], ...runner } as unknown as Runner,
+    `the command exited with code 2\n${stderr}`,
+    'gateway.runner',
+  );
+
+test.each([
+  './a.sh: 6: TEAM_ID: parameter not set',
+  './a.sh: line 6: TEAM_ID: unbound variable',
+  './a.sh: 6: TEAM_ID: parameter null or not set',
+  "Traceback (most recent call last):\nKeyError: 'TEAM_ID'",
+  'Error: TEAM_ID is not set',
+  'Error: Missing TEAM_ID',
+  'panic: environment variable TEAM_ID is empty',
+  '`fetch\': key not found: "TEAM_ID" (KeyError)',
+  'the TEAM_ID environment variable must be set',
+  'zod: TEAM_ID: required',
+])('"%s" names the variable to hand on', (stderr) => {
+  expect(say(stderr)).toMatch(
+    /It reads TEAM_ID: write passEnv: \[TEAM_ID\] at gateway\.runner; "sluice queue retry" helps only after that$/,
+  );
+});
+
+test('what is handed on stays, and what is handed on and not there is to be set', () => {
+  expect(say('TEAM: unbound variable', { passEnv: ['A_KEY'] })).toContain('write passEnv: [A_KEY, TEAM]');
+  expect(say('TEAM: unbound variable', { passEnv: ['TEAM'] })).toContain(
+    'the service itself does not have it',
+  );
+});
+
+test.each([
+  'Error: connect ECONNREFUSED 127.0.0.1:80',
+  "code: 'ERR_MODULE_NOT_FOUND'",
+  'sh: 1: MY_TOOL: not found',
+  'TypeError: JSON is missing',
+])('"%s" is about something else', (stderr) => {
+  expect(say(stderr)).toBeUndefined();
+});
+
+test.each<[string, Partial<Runner>]>([
+  ['TEAM_ID is missing', { env: { TEAM_ID: '' } }],
+  ['exit', { argv: ['sh', '-c', 'NAME=$(date); echo $NAME'] }],
+  ['exit', { argv: ['sh', '-c', 'echo ${MORE:-none}'], passEnv: ['A_KEY'] }],
+])('"%s" of %j needs nothing handed on', (stderr, runner) => {
+  expect(say(stderr, runner)).toBeUndefined();
+});
