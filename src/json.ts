@@ -141,6 +141,26 @@ export function sameValue(a: JsonValue, b: JsonValue): boolean {
   return a instanceof ExactNumber && b instanceof ExactNumber && compareNumbers(a, b) === 0;
 }
 
+/** Own property of a JSON value: an object's key, a list's position or length, a text's position or length. */
+export function ownValue(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  if (value === null || value === undefined) return undefined;
+  return Object.hasOwn(value as object, key) ? (value as Record<string, JsonValue>)[key] : undefined;
+}
+
+/** What stands at the end of a path, through whatever a condition or a template reads: objects, lists, texts. */
+export function valueAt(value: JsonValue | undefined, keys: readonly string[]): JsonValue | undefined {
+  let found = value;
+  for (const key of keys) found = ownValue(found, key);
+  return found;
+}
+
+/** What stands at the end of a path of fields: through objects alone, so that no position of a list is taken for a name. */
+export function fieldAt(value: JsonValue | undefined, keys: readonly string[]): JsonValue | undefined {
+  let found = value;
+  for (const key of keys) found = isJsonObject(found) ? ownValue(found, key) : undefined;
+  return found;
+}
+
 /** Whether a JSON value is an object: no list, no null, no number. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return (

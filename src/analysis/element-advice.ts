@@ -1,6 +1,6 @@
 /* Rules about the elements of a list: inside, `var` reads the element and nothing else. */
 import { didYouMean } from '../document/document.ts';
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import { isListOperator } from '../mapping/mapping.ts';
 import { describe, fieldsOf, takeApart, variable, variableName, type ReadVariable } from './rule-operands.ts';
 
@@ -37,15 +37,6 @@ export const readElement =
   (element: JsonValue): ReadVariable =>
   (name) =>
     valueAt(element, name === '' ? [] : name.split('.'));
-
-function valueAt(value: JsonValue, keys: readonly string[]): JsonValue | undefined {
-  let current: JsonValue | undefined = value;
-  for (const key of keys) {
-    if ((!isJsonObject(current) && !Array.isArray(current)) || !Object.hasOwn(current, key)) return undefined;
-    current = (current as Readonly<Record<string, JsonValue>>)[key];
-  }
-  return current;
-}
 
 /** What a rule over a list asks of what is no list, or reads that no element has. */
 export function adviseOnElements(rule: ElementRule, read: ReadVariable): string | undefined {

@@ -1,5 +1,6 @@
 /* Equalities, `in` and truth of values whose kinds do not fit, with the rule that asks what was meant. */
-import { isJsonObject, isNumeric, sameValue, type JsonValue } from '../json.ts';
+import { kindWord } from '../hook/hook.ts';
+import { isJsonObject, sameValue, type JsonValue } from '../json.ts';
 import {
   describe,
   fieldsOf,
@@ -33,15 +34,13 @@ export function adviseOnEquality(rule: KnownRule): string | undefined {
   return STRICT.has(rule.operator) ? adviseOnKinds(rule, { subject, wanted }) : undefined;
 }
 
-const kindOf = (value: JsonValue): string => (isNumeric(value) ? 'number' : typeof value);
-
 /** A number, a boolean and a text are never equal; told with the remedy where they look the same. */
 function adviseOnKinds(
   rule: KnownRule,
   { subject, wanted }: { readonly subject: Operand; readonly wanted: Operand },
 ): string | undefined {
   const [a, b] = [subject.value, wanted.value];
-  if (!isScalar(a) || !isScalar(b) || kindOf(a) === kindOf(b)) return undefined;
+  if (!isScalar(a) || !isScalar(b) || kindWord(a) === kindWord(b)) return undefined;
   const texts = [a, b].filter((value) => typeof value === 'string');
   if (texts.length !== 1) return undefined;
   const whose = typeof a === 'string' ? sourceOf(subject.name ?? '') : '';
@@ -76,7 +75,7 @@ function adviseOnObject(rule: KnownRule, subject: Operand, wanted: readonly Json
   if (found === undefined) {
     const fields = fieldsOf(
       value,
-      (field) => isScalar(field) && wanted.some((each) => kindOf(each) === kindOf(field)),
+      (field) => isScalar(field) && wanted.some((each) => kindWord(each) === kindWord(field)),
     );
     const which = fields === '' ? `it has ${fieldsOf(value)}` : `ask one of its fields (${fields})`;
     return `${name} is an object, which is never equal to ${describe(wanted[0] ?? '')}: ${which}, ${name}.FIELD`;
@@ -170,7 +169,7 @@ function adviseOnInList(
   if (list.some((element) => sameValue(element, sought))) return undefined;
   const same = list.find(
     (element) =>
-      isScalar(element) && kindOf(element) !== kindOf(sought) && String(element) === String(sought),
+      isScalar(element) && kindWord(element) !== kindWord(sought) && String(element) === String(sought),
   );
   const [what, where] = [needle.name ?? 'what is looked for', hay.name ?? 'the list'];
   if (same !== undefined)

@@ -1,6 +1,6 @@
 /* The fields of a request beside what reads them: who looks for the right name sees the wrong one and its neighbours. */
 import type { Evaluation, FieldList, RequestField } from '../hook/hook.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import { isReserved, namesRead, type ConsideredMapping, type TemplatePiece } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
@@ -23,10 +23,14 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
   const readers = readersOf(evaluation);
   const { found, total } = fieldsOf(request.payload, readers);
   const known = new Set(found.map(({ path }) => path));
-  const others = [...readers.keys()].filter((path) => !known.has(path)).map((path) => fieldAt(path, request));
+  const others = [...readers.keys()]
+    .filter((path) => !known.has(path))
+    .map((path) => readFieldAt(path, request));
   // A block that goes through the fields of an object reads of each text what an element has.
   const missing = others
-    .filter(({ path, value }) => value === undefined && fieldAt(parentOf(path), request).value?.[0] !== '"')
+    .filter(
+      ({ path, value }) => value === undefined && readFieldAt(parentOf(path), request).value?.[0] !== '"',
+    )
     .slice(0, MAX_MISSING);
   const all = [...found, ...others.filter(({ value }) => value !== undefined), ...missing].map(
     (field): ReadField => ({ ...field, by: [...(readers.get(field.path) ?? [])] }),
@@ -94,13 +98,9 @@ function entriesOf(value: JsonValue): readonly (readonly [string, JsonValue])[] 
 }
 
 /** A path that is read and is no field of the body: of headers or the query, or missing. */
-function fieldAt(path: string, { headers, query, path: name, payload }: HookRequest): Unread {
+function readFieldAt(path: string, { headers, query, path: name, payload }: HookRequest): Unread {
   const keys = path.split('.');
-  let value: JsonValue | undefined = { headers, query, path: name, payload };
-  for (const key of keys) {
-    const isHolder: boolean = isJsonObject(value) || Array.isArray(value);
-    value = isHolder && Object.hasOwn(value as object, key) ? (value as JsonObject)[key] : undefined;
-  }
+  const value = valueAt({ headers, query, path: name, payload }, keys);
   return { path, keys, ...(value === undefined ? {} : { value: shown(keys.at(-1) ?? '', value, '') }) };
 }
 

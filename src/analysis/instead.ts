@@ -1,6 +1,6 @@
 /* What a request has in place of what found nothing: a variable of a condition, an expression of a template. */
 import type { AdviceText, Evaluation } from '../hook/hook.ts';
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseOnEachObject } from './each-object.ts';
@@ -43,12 +43,6 @@ function namesIn(expression: string): readonly string[] {
 export function firstOf(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {
   const value = valueAt(payload, keys);
   return Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
-}
-
-function valueAt(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = payload;
-  for (const key of keys) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  return value;
 }
 
 const plain = (text: string): AdviceText => ({ text, names: [] });

@@ -1,5 +1,6 @@
 /* What a condition could say of a value that was not sent. */
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { kindWord } from '../hook/hook.ts';
+import { fieldAt, isJsonObject, type JsonValue } from '../json.ts';
 import {
   hasDefault,
   isScalar,
@@ -75,19 +76,12 @@ export function adviseOnParent(missing: string, read: ReadVariable): string | un
     const next = keys[end] ?? '';
     if (isJsonObject(value)) return `${parent} has no field ${next}${namesOf(value)}`;
     if (Array.isArray(value) || parent === 'payload') return undefined;
-    return isScalar(value) || value === null ? `${parent} is ${kindOf(value)}, and has no fields` : undefined;
+    return isScalar(value) || value === null
+      ? `${parent} is ${kindWord(value)}, and has no fields`
+      : undefined;
   }
   return undefined;
 }
-
-const kindOf = (value: string | number | boolean | null): string =>
-  value === null
-    ? 'null'
-    : typeof value === 'string'
-      ? 'a text'
-      : typeof value === 'boolean'
-        ? 'a boolean'
-        : 'a number';
 
 function namesOf(value: object): string {
   const names = Object.keys(value).map((name) => name.slice(0, 40));
@@ -103,7 +97,8 @@ export function adviseOnListWithin(missing: string, rule: JsonValue, read: ReadV
   if (parts === undefined || end === -1 || /^(?:\d+|length)$/.test(keys[end] ?? '')) return undefined;
   const [list, rest] = [keys.slice(0, end).join('.'), keys.slice(end)];
   const elements = read(list) as readonly JsonValue[];
-  if (!elements.slice(0, MAX_ELEMENTS).some((element) => hasKeys(element, rest))) return undefined;
+  if (!elements.slice(0, MAX_ELEMENTS).some((element) => fieldAt(element, rest) !== undefined))
+    return undefined;
   const { operator, operands } = parts;
   const own = operands.map((operand) =>
     variableName(operand) === missing ? variable(rest.join('.')) : operand,
@@ -118,15 +113,6 @@ export function adviseOnListWithin(missing: string, rule: JsonValue, read: ReadV
 
 /** Elements of a list that are looked at. */
 const MAX_ELEMENTS = 50;
-
-function hasKeys(value: JsonValue, keys: readonly string[]): boolean {
-  let current: JsonValue | undefined = value;
-  for (const key of keys) {
-    if (!isJsonObject(current) || !Object.hasOwn(current, key)) return false;
-    current = current[key];
-  }
-  return true;
-}
 
 /** Whether the path ends at a null: something that is not set, and no other name for it. */
 export function endsAtNull(missing: string, read: ReadVariable): boolean {

@@ -1,6 +1,6 @@
 import { didYouMean } from '../document/document.ts';
 import type { HookRequest } from '../request.ts';
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../json.ts';
 
 const ROOTS = ['payload', 'headers', 'query'] as const;
 /** Places looked at for the last name of a path. */
@@ -43,12 +43,7 @@ function elsewhere(keys: readonly string[], payload: JsonValue, prefix: string):
 
 /** Whether something on the way is null: it is not set, and nothing else is meant. */
 function meetsNull(keys: readonly string[], payload: JsonValue): boolean {
-  let value: JsonValue | undefined = payload;
-  for (const key of keys.slice(0, -1)) {
-    value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-    if (value === null) return true;
-  }
-  return false;
+  return keys.some((_, index) => index > 0 && fieldAt(payload, keys.slice(0, index)) === null);
 }
 
 /** Whether a suggestion has the last names of a path, or is spelt nearly so; else it merely ends in the same name. */
@@ -154,24 +149,12 @@ function findElsewhere(keys: readonly string[], payload: JsonValue, prefix: stri
   return undefined;
 }
 
-/** Like `holds`, through lists, too. */
-function holdsAny(value: JsonValue | undefined, keys: readonly string[]): boolean {
-  let current = value;
-  for (const key of keys) {
-    if ((!isJsonObject(current) && !Array.isArray(current)) || !Object.hasOwn(current, key)) return false;
-    current = (current as Readonly<Record<string, JsonValue>>)[key];
-  }
-  return current !== undefined;
-}
+/** Whether something stands at a path, through lists, too. */
+const holdsAny = (value: JsonValue | undefined, keys: readonly string[]): boolean =>
+  valueAt(value, keys) !== undefined;
 
-function holds(value: JsonValue, keys: readonly string[]): boolean {
-  let current: JsonValue | undefined = value;
-  for (const key of keys) {
-    if (!isJsonObject(current) || !Object.hasOwn(current, key)) return false;
-    current = current[key];
-  }
-  return true;
-}
+/** Whether something stands at a path of fields. */
+const holds = (value: JsonValue, keys: readonly string[]): boolean => fieldAt(value, keys) !== undefined;
 
 /** A bare name is a field of the body: a parameter of the address and a header of the very name have roots of their own. */
 function outsideBody(keys: readonly string[], request: HookRequest): string | undefined {
@@ -202,12 +185,7 @@ export function suggestElement(missing: string, item: JsonValue): string | undef
 
 /** Whether the body has a value at the path. */
 export function hasValue(path: string, { payload }: HookRequest): boolean {
-  const keys = path.replace(/^payload\./, '').split('.');
-  let value: JsonValue | undefined = payload;
-  for (const key of keys) {
-    if ((!isJsonObject(value) && !Array.isArray(value)) || !Object.hasOwn(value, key)) return false;
-    value = (value as Readonly<Record<string, JsonValue>>)[key];
-  }
+  const value = valueAt(payload, path.replace(/^payload\./, '').split('.'));
   return value !== null && value !== undefined;
 }
 

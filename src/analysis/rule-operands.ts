@@ -1,3 +1,4 @@
+import { shorten } from '../document/document.ts';
 import { isJsonObject, isNumeric, type JsonValue } from '../json.ts';
 
 /** Reads what a variable of a rule reads; undefined where there is nothing. */
@@ -72,7 +73,7 @@ export function withOperand({ operator, operands }: KnownRule, old: Operand, wri
 }
 
 export function ruleText(operator: string, operands: readonly JsonValue[]): string {
-  return cutText(JSON.stringify({ [operator]: operands }), 300);
+  return shorten(JSON.stringify({ [operator]: operands }), 300);
 }
 
 export const variable = (name: string): JsonValue => ({ var: name });
@@ -98,11 +99,7 @@ export const plain = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null);
 
 /** A value as JSON, cut. */
-export const shown = (value: JsonValue): string => cutText(JSON.stringify(value), 80);
-
-function cutText(text: string, limit: number): string {
-  return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
-}
+export const shown = (value: JsonValue): string => shorten(JSON.stringify(value), 80);
 
 export function isScalar(value: JsonValue | undefined): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'boolean' || isNumeric(value);

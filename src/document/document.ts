@@ -20,4 +20,5 @@ export type { ReadOptions } from './read-document.ts';
 export { kindsAt, knownKeys } from './schema-keys.ts';
 export type { TextEdit } from './diagnostic.ts';
 export { applyEdits, replaceWithin, withEdit } from './text-edit.ts';
+export { shorten } from './shorten.ts';
 export { placeIfWritten, placeWithin } from './tree.ts';

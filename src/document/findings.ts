@@ -8,6 +8,7 @@ import { formHint, MAX_KEYS } from './written-forms.ts';
 import { guessValue, type KeyAdvice, type ValueHint } from './value-hints.ts';
 import { findCommentValue } from './yaml-slips.ts';
 import { holdsCredentials, isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
+import { shorten } from './shorten.ts';
 import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
 
 /**
@@ -83,10 +84,6 @@ export function describeValue(value: unknown, options: { readonly secret?: boole
     return options.secret === true ? `a ${typeof value}` : `the ${typeof value} ${String(value)}`;
   }
   return 'an object';
-}
-
-function shorten(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
 type Issue = z.core.$ZodIssue;

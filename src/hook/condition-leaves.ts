@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import { namesRead, type ConditionTrace } from '../mapping/mapping.ts';
 import { operatorOf } from './difference.ts';
 
@@ -111,16 +111,7 @@ export function fieldsOfElement({
   const inner = Array.isArray(operands) ? (operands as readonly JsonValue[])[1] : undefined;
   if (element === undefined || inner === undefined) return [];
   return [...new Set(namesRead(inner))].slice(0, MAX_LEAVES).flatMap((name) => {
-    const found = name === '' ? undefined : fieldAt(element.value, name.split('.'));
+    const found = name === '' ? undefined : valueAt(element.value, name.split('.'));
     return found === undefined ? [] : [{ name, found }];
   });
-}
-
-function fieldAt(value: JsonValue, keys: readonly string[]): JsonValue | undefined {
-  let found: JsonValue | undefined = value;
-  for (const key of keys) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
-    found = (found as Readonly<Record<string, JsonValue>>)[key];
-  }
-  return found;
 }

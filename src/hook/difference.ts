@@ -14,8 +14,8 @@ export function howDifferent(
   if (/^[<>]/.test(operator)) return howOrdered(found, expected, operator);
   if (operator === 'in') return howContained(found, expected);
   if (!operator.startsWith('==')) return undefined;
-  if (kindOf(found) !== kindOf(expected)) {
-    return `${kindOf(found)} was sent, and ${kindOf(expected)} is asked for: the two are never equal`;
+  if (kindWord(found) !== kindWord(expected)) {
+    return `${kindWord(found)} was sent, and ${kindWord(expected)} is asked for: the two are never equal`;
   }
   return typeof found === 'string' && typeof expected === 'string' ? textsDiffer(found, expected) : undefined;
 }
@@ -32,7 +32,7 @@ const isDigits = (value: JsonValue): boolean =>
 function howOrdered(found: JsonValue, expected: JsonValue, operator: string): string | undefined {
   if (isDigits(found) && isDigits(expected))
     return 'a text was sent, and two texts are compared letter by letter: take the quotes off the number';
-  const kinds = [found, expected].map(kindOf);
+  const kinds = [found, expected].map(kindWord);
   const isMixed = kinds.includes('a number') && kinds.includes('a text') && ![found, expected].some(isDigits);
   if (isMixed || kinds.includes('an object'))
     return `${kinds[0]} was sent, and ${kinds[1]} is asked for: "${operator}" between the two never holds`;
@@ -43,8 +43,8 @@ function howOrdered(found: JsonValue, expected: JsonValue, operator: string): st
 function howContained(found: JsonValue, expected: JsonValue): string | undefined {
   const isList = Array.isArray(found);
   if (isList && !Array.isArray(expected) && (found as readonly JsonValue[]).some(isJsonObject))
-    return `a list of objects was sent, and ${kindOf(expected)} is never in it: ask its elements with "some"`;
-  if (kindOf(found) === 'an object') return 'an object was sent: name one of its fields';
+    return `a list of objects was sent, and ${kindWord(expected)} is never in it: ask its elements with "some"`;
+  if (kindWord(found) === 'an object') return 'an object was sent: name one of its fields';
   if (isList || !Array.isArray(expected) || typeof found !== 'string') return undefined;
   for (const one of expected as readonly JsonValue[]) {
     const how = typeof one === 'string' && one !== found ? textsDiffer(found, one) : undefined;
@@ -70,7 +70,8 @@ function textsDiffer(found: string, expected: string): string | undefined {
   return undefined;
 }
 
-function kindOf(value: JsonValue): string {
+/** The kind of a value in the words of advice. */
+export function kindWord(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return 'a text';

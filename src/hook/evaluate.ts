@@ -1,7 +1,7 @@
 import type { Action } from '../action.ts';
 import { HookError } from '../errors.ts';
 import { takesRequest, WorkBudget, type CompiledMapping, type Scope } from '../mapping/mapping.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, valueAt, type JsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { startEvaluation, type EvaluationState } from './evaluation-state.ts';
 import { renderDraft } from './draft.ts';
@@ -167,18 +167,12 @@ function readElements(
   { keys, text }: NonNullable<CompiledMapping['forEach']>,
   dialect: CompiledMapping['dialect'],
 ): readonly JsonValue[] {
-  let value: JsonValue | undefined = payload;
-  for (const key of keys) value = ownValue(value, key);
+  const value = valueAt(payload, keys);
   if (Array.isArray(value)) return value as readonly JsonValue[];
   // There a batch of nothing is skipped, whatever stands in its place.
   if (dialect === 'openclaw') return [];
   const message = `forEach reads ${text}, which must be an array, found ${kindOf(value)}`;
   throw fieldError(text, message, 'invalid_body');
-}
-
-function ownValue(value: JsonValue | undefined, key: string): JsonValue | undefined {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as Readonly<Record<string, JsonValue>>)[key];
 }
 
 /** One scope (the request, or one element) to its actions: none where a transform skips, several where it says so. */

@@ -1,4 +1,5 @@
 import type { styleText } from 'node:util';
+import { shorten } from '../document/document.ts';
 import type { JsonValue } from '../request.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 
@@ -25,5 +26,5 @@ export function value(found: JsonValue | undefined): string {
 }
 
 export function cut(text: string): string {
-  return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS - 1)}…` : text;
+  return shorten(text, MAX_VALUE_CHARS);
 }

@@ -25,7 +25,7 @@ export {
   type TemplateJson,
 } from './evaluation-json.ts';
 export { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
-export { howDifferent, operatorOf } from './difference.ts';
+export { howDifferent, kindWord, operatorOf } from './difference.ts';
 export { ownerText } from './format-actions.ts';
 export type {
   AdviceNote,

@@ -1,7 +1,7 @@
+import { valueAt, type JsonValue } from '../json.ts';
 import { accountKey, type CompiledMapping } from '../mapping/mapping.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Outcome } from './evaluation.ts';
-import type { JsonValue } from '../request.ts';
 
 type Skipped = Extract<Outcome, { readonly kind: 'skipped' }>;
 
@@ -57,11 +57,7 @@ export function usualSenders(
 }
 
 function textAt(payload: JsonValue, path: readonly string[]): string | undefined {
-  let value: JsonValue | undefined = payload;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Readonly<Record<string, JsonValue>>)[key];
-  }
+  const value = valueAt(payload, path);
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson, type JsonValue } from '../json.ts';
+import { isJsonObject, parseJson, valueAt, type JsonValue } from '../json.ts';
 import type { TransformTrace } from './evaluation.ts';
 
 /**
@@ -43,7 +43,7 @@ function readRemedy(message: string, readInput: () => JsonValue): string | undef
     /^([\w$.]+)\.(map|filter|forEach|find|some|every|reduce|flatMap|slice|join) is not a function/.exec(
       message,
     ) ?? [];
-  const value = method === undefined ? undefined : valueAt(readInput(), name);
+  const value = method === undefined ? undefined : valueAt(readInput(), name.split('.'));
   if (!isJsonObject(value)) return undefined;
   const lists = Object.entries(value).filter(([, each]) => Array.isArray(each));
   const within = lists.map(([key]) => `${name}.${key}`.slice(0, 100)).slice(0, 3);
@@ -71,11 +71,4 @@ function pathsTo(input: JsonValue, name: string): readonly string[] {
       waiting.push({ path: below(key), value: inner });
   }
   return found;
-}
-
-function valueAt(input: JsonValue, path: string): JsonValue | undefined {
-  let value: JsonValue | undefined = input;
-  for (const key of path.split('.'))
-    value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  return value;
 }

@@ -1,5 +1,6 @@
 import {
   replaceWithin,
+  shorten,
   withEdit,
   type Diagnostic,
   type LocatedValue,
@@ -108,5 +109,5 @@ export function createReporter(located: LocatedValue): Reporter {
 
 /** A value from a file as messages quote it, at most 80 characters. */
 export function quote(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
+  return JSON.stringify(shorten(text));
 }

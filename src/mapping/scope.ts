@@ -1,4 +1,4 @@
-import type { JsonValue } from '../request.ts';
+import { ownValue, valueAt, type JsonValue } from '../json.ts';
 import type { Scope } from './compiled-mapping.ts';
 
 /**
@@ -13,12 +13,6 @@ export type Reader = (scope: Scope) => JsonValue | undefined;
 
 export function isReserved(name: string): name is ReservedName {
   return (RESERVED_NAMES as readonly string[]).includes(name);
-}
-
-/** Own property of a JSON value: an object's key, an array's index or length, a string's index or length. */
-export function ownValue(value: JsonValue | undefined, key: string): JsonValue | undefined {
-  if (value === null || value === undefined) return undefined;
-  return Object.hasOwn(value as object, key) ? (value as Record<string, JsonValue>)[key] : undefined;
 }
 
 /** Reads a name at the root: a reserved one, else a key of the payload. */
@@ -50,11 +44,7 @@ export function compileReader(keys: readonly string[]): Reader {
   const [first, second] = rest;
   if (first === undefined) return (scope) => readRoot(scope, root);
   if (second === undefined) return (scope) => ownValue(readRoot(scope, root), first);
-  return (scope) => {
-    let value = readRoot(scope, root);
-    for (const key of rest) value = ownValue(value, key);
-    return value;
-  };
+  return (scope) => valueAt(readRoot(scope, root), rest);
 }
 
 /** One spelling for paths that read the same: `payload.source` and `source` share the key `["payload","source"]`. */

@@ -1,5 +1,12 @@
 import { foreignOperatorHint } from './foreign-operators.ts';
-import { didYouMean, replaceWithin, withEdit, type Diagnostic, type Place } from '../../document/document.ts';
+import {
+  didYouMean,
+  replaceWithin,
+  shorten,
+  withEdit,
+  type Diagnostic,
+  type Place,
+} from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from './empty-path.ts';
 import { printRule } from './meant-rule.ts';
 
@@ -285,7 +292,7 @@ function operandCount(count: number): string {
 }
 
 export function quote(text: string): string {
-  return `"${text.length > 80 ? `${text.slice(0, 79)}…` : text}"`;
+  return `"${shorten(text)}"`;
 }
 
 function quoteAll(keys: readonly string[]): string {

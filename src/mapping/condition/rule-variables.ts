@@ -1,5 +1,5 @@
-import { isNumeric, type JsonValue } from '../../json.ts';
-import { compileReader, ownValue } from '../scope.ts';
+import { isNumeric, valueAt, type JsonValue } from '../../json.ts';
+import { compileReader } from '../scope.ts';
 import type { Operation } from './condition-check.ts';
 import {
   evaluateList,
@@ -36,17 +36,11 @@ function compileLookup(name: string, fallback: Evaluate | undefined): Evaluate {
   const readScope = compileReader(keys);
   return (frame) => {
     const { data, recorder } = frame;
-    const value = data === ROOT ? readScope(frame.scope) : readData(data, keys);
+    const value = data === ROOT ? readScope(frame.scope) : valueAt(data, keys);
     recorder?.read(name, value ?? (value === null ? null : MISSING));
     if (value !== undefined) return value;
     return fallback === undefined ? MISSING : fallback(frame);
   };
-}
-
-function readData(data: JsonValue, keys: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = data;
-  for (const key of keys) value = ownValue(value, key);
-  return value;
 }
 
 /** Compiles `missing`: the names of what was not sent. */

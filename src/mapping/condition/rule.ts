@@ -7,7 +7,13 @@
  * published), every other operator answers UNKNOWN. UNKNOWN spreads by Kleene's logic: `and` with a false operand is
  * false, `or` with a true one is true, whatever else is unknown; the rest of what depends on it is unknown.
  */
-import type { Diagnostic, LocatedValue, Path, Place } from '../../document/document.ts';
+import {
+  shorten,
+  type Diagnostic,
+  type LocatedValue,
+  type Path,
+  type Place,
+} from '../../document/document.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import type { Operation } from './condition-check.ts';
 import { compileConnective, isConnective } from './rule-connectives.ts';
@@ -152,6 +158,5 @@ function containsRule(value: unknown): boolean {
 }
 
 function shortJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? '';
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return shorten(JSON.stringify(value) ?? '');
 }

@@ -5,9 +5,8 @@ import type {
   RoutingTable,
   Scope,
 } from '../compiled-mapping.ts';
-import type { JsonValue } from '../../request.ts';
+import { ownValue, type JsonValue } from '../../json.ts';
 import { buildIndex, findCandidates } from './routing-index.ts';
-import { ownValue } from '../scope.ts';
 
 /** Makes the table of enabled mappings, given in first-match order. */
 export function createRoutingTable(

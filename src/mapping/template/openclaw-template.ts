@@ -5,9 +5,9 @@
  */
 import type { LocatedValue } from '../../document/document.ts';
 import { placeWithin } from '../../document/document.ts';
-import { isJsonObject, type JsonValue } from '../../json.ts';
+import { isJsonObject, ownValue, type JsonValue } from '../../json.ts';
 import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
-import { ownValue, type Reader } from '../scope.ts';
+import type { Reader } from '../scope.ts';
 import { textOf } from './json-text.ts';
 import { checkOutput } from './template-budget.ts';
 import { literalTemplate } from './literal-template.ts';

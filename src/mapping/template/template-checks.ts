@@ -2,6 +2,7 @@ import {
   didYouMean,
   meantTimeZone,
   replaceWithin,
+  shorten,
   withEdit,
   type Diagnostic,
   type Place,
@@ -49,10 +50,6 @@ export function countText({ min, max }: { readonly min: number; readonly max: nu
   const noun = (count: number): string => `${count} argument${count === 1 ? '' : 's'}`;
   if (max === Infinity) return `at least ${noun(min)}`;
   return min === max ? noun(min) : `${min} to ${noun(max)}`;
-}
-
-export function shorten(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
 export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStatement, name: string): void {

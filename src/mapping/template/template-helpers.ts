@@ -1,8 +1,7 @@
 import { HookError } from '../../errors.ts';
-import { isNumeric, sameValue, type JsonValue } from '../../json.ts';
+import { isNumeric, ownValue, sameValue, type JsonValue } from '../../json.ts';
 import { formatDate } from './template-date.ts';
 import { textOf } from './json-text.ts';
-import { ownValue } from '../scope.ts';
 
 /** An argument of a helper; undefined where a path found nothing. */
 export type Argument = JsonValue | undefined;

@@ -1,10 +1,10 @@
 import { isBoxedPrimitive } from 'node:util/types';
 import Handlebars from 'handlebars';
 import type { Place } from '../../document/document.ts';
-import { exactNumber, type JsonObject, type JsonValue } from '../../json.ts';
+import { exactNumber, valueAt, type JsonObject, type JsonValue } from '../../json.ts';
 import { textOf } from './json-text.ts';
 import type { RenderTrace, Scope } from '../compiled-mapping.ts';
-import { ownValue, readRoot } from '../scope.ts';
+import { readRoot } from '../scope.ts';
 import { CALL, checkOutput, KEY, RenderBudget } from './template-budget.ts';
 import { findNo, findUnfit } from './unfit-arguments.ts';
 import { HELPERS, holds, type Argument, type Helper } from './template-helpers.ts';
@@ -95,9 +95,7 @@ function within(
 /** `@root.a.b`: Handlebars would stop at a 0 or an empty text on the way and print that. */
 function readFromRoot(...all: unknown[]): unknown {
   const [first = '', ...rest] = all.slice(0, -1) as string[];
-  let value = readRoot((all.at(-1) as CallOptions).data.rendering.scope, first);
-  for (const key of rest) value = ownValue(value, key);
-  return value;
+  return valueAt(readRoot((all.at(-1) as CallOptions).data.rendering.scope, first), rest);
 }
 
 /** `this` as a value: the payload at the root, and what `asContext` boxed. */

@@ -6,7 +6,7 @@
  * called like it, so that a payload's `date` can be printed. What Handlebars could do beyond this page (partials,
  * decorators, unknown helpers, blocks over plain names) is a finding at its place.
  */
-import { didYouMean, type Diagnostic, type Place } from '../../document/document.ts';
+import { didYouMean, shorten, type Diagnostic, type Place } from '../../document/document.ts';
 import { ExactNumber, exactNumber } from '../../json.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import {
@@ -19,7 +19,6 @@ import {
   report,
   reportBlock,
   reportHelper,
-  shorten,
   type Locate,
   type Located,
   type TemplateReporter,
