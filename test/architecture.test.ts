@@ -75,7 +75,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
   },
   analysis: { imports: ['mapping', 'hook', 'document', 'request'] },
   explanation: {
-    imports: ['analysis', 'mapping', 'hook', 'document', 'storage', 'request', 'json'],
+    imports: ['analysis', 'mapping', 'hook', 'document', 'runners', 'storage', 'request', 'json'],
     types: ['config'],
   },
   console: {

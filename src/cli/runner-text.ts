@@ -15,7 +15,7 @@ export function runnerText({ runner: own }: AgentAction, gateway: GatewaySetting
 function describeRunner(runner: RunnerSettings): string {
   switch (runner.kind) {
     case 'command':
-      return `command ${runner.argv.join(' ')}`;
+      return `command ${runner.argv.join(' ')}, in ${runner.cwd ?? 'a private folder of the conversation (cwd: private)'}`;
     case 'model':
       return `model, providers ${Object.keys(runner.providers).join(', ')}`;
     case 'forward':

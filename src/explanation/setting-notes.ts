@@ -3,6 +3,7 @@
  * where another thing was meant. One table, for a file and for what the store knows; a setting that did nothing worth
  * a word is silent.
  */
+import { dirname } from 'node:path';
 import { senderNote } from '../analysis/analysis.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
@@ -10,8 +11,16 @@ import type { Evaluation } from '../hook/hook.ts';
 import { isJsonObject } from '../json.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
+import { findMisplacedFile } from '../runners/runners.ts';
 import type { StoredRequest } from '../storage/storage.ts';
-import { challengeNote, environmentNote, promptNote, runnerNamed, shellNote } from './setting-words.ts';
+import {
+  challengeNote,
+  environmentNote,
+  misplacedNote,
+  promptNote,
+  runnerNamed,
+  shellNote,
+} from './setting-words.ts';
 
 /** One setting, and what it did. */
 export interface SettingNote {
@@ -24,7 +33,7 @@ export interface SettingNote {
 
 /** A request with all that is known of it. */
 export interface Happened {
-  readonly config: Pick<LoadedConfig, 'root' | 'settings'>;
+  readonly config: Pick<LoadedConfig, 'root' | 'settings' | 'file'>;
   readonly table: RoutingTable;
   /** Where it is there to look at. */
   readonly evaluated?: { readonly request: HookRequest; readonly evaluation: Evaluation };
@@ -81,6 +90,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   'gateway.heartbeat.everySeconds': noTurn,
   'hooks.defaults.deliver': notDelivered,
   argv: withoutShell,
+  cwd: withoutFile,
   prompt: repliedNothing,
   passEnv: keptFromCommand,
   'agents.defaults.model': keptFromAgent,
@@ -240,6 +250,25 @@ function withoutShell({ config, stored }: Facts): Told | undefined {
       placeIfWritten(config.root, ['gateway', 'runner', 'argv']),
     text,
   };
+}
+
+/** Of a command that ended with an error about a file that is only beside the configuration. */
+function withoutFile({ config, stored }: Facts): Told | undefined {
+  const { gateway } = config.settings;
+  const run = stored?.runs.find(({ run: one }) => one.lastError?.code.startsWith('exit_') === true)?.run;
+  const failed = run?.action;
+  if (failed?.kind !== 'agent') return undefined;
+  const name = failed.runner ?? gateway.runner;
+  const runner = runnerNamed(gateway, name);
+  if (runner?.kind !== 'command') return undefined;
+  const works = [...(runner.cwd === undefined ? [] : [runner.cwd]), ...Object.values(gateway.workFolders)];
+  const found = findMisplacedFile(runner.argv, { configDir: dirname(config.file), works });
+  if (found === undefined || run?.lastError?.message.includes(found.word) !== true) return undefined;
+  const places = ['cwd', 'argv'].flatMap((key) => [
+    placeIfWritten(config.root, ['gateway', 'runners', name, key]),
+    placeIfWritten(config.root, ['gateway', 'runner', key]),
+  ]);
+  return { at: places.find((place) => place !== undefined), text: misplacedNote(runner, found) };
 }
 
 /** Of a command that ended well without a word: it may have read no prompt. */

@@ -1,5 +1,6 @@
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import type { Place } from '../document/document.ts';
+import type { MisplacedFile } from '../runners/runners.ts';
 
 /** References in the text of a setting: `${NAME}`; never a value. */
 function namesIn(at: Place | undefined): readonly string[] {
@@ -38,6 +39,20 @@ export function shellNote({ argv }: CommandRunner): string | undefined {
   return word === undefined
     ? undefined
     : `the command is started without a shell, so "${word}" and what follows it were arguments of ${argv[0] ?? ''}. Write argv: ["sh", "-c", "…"]; "sluice check" prints the whole line`;
+}
+
+/** In which folder a file of the arguments was looked for, and what finds it. */
+export function misplacedNote(
+  { cwd }: CommandRunner,
+  { word, file, argv, isProgram }: MisplacedFile,
+): string {
+  const folder =
+    cwd === undefined
+      ? 'private gives each conversation a folder of its own outside of the configuration'
+      : `the command works in ${cwd}`;
+  const why = isProgram ? ', as a program with a folder is looked for from the configuration' : '';
+  const written = JSON.stringify(argv).replaceAll('","', '", "');
+  return `${folder}, and ${word} of argv is looked for there; the file is ${file}. Write argv: ${written}${why}, or another cwd; ${RETRY}`;
 }
 
 /** Words of an error about a variable, a key or a login that is missing. */

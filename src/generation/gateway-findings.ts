@@ -245,16 +245,18 @@ function findCommandProblems(
   { settings, root, file }: LoadedConfig,
   host: NodeJS.ProcessEnv,
 ): readonly Diagnostic[] {
+  const workFolders = Object.values(settings.gateway.workFolders);
   return Object.entries(settings.gateway.runners).flatMap(([name, runner]) => {
     if (runner.kind !== 'command' && runner.kind !== 'agent') return [];
     const path = runnerPath(root, name);
     const hasCwd = root.at([...path, 'cwd']).value !== undefined;
-    const place = { at: path.join('.'), configDir: dirname(file), hasCwd, host };
+    const place = { at: path.join('.'), configDir: dirname(file), hasCwd, workFolders, host };
     return commandProblems(runner, place).map(({ key, text, ...found }): Diagnostic => {
       const at = root.place(key === undefined ? path : [...path, key]);
-      // A list in a block ends with its line.
-      const isBlock = at.source.text[at.start] === '-';
-      return withEdit({ ...found, at }, text === undefined || isBlock ? undefined : { at, text });
+      const written = at.source.text.slice(at.start, at.end);
+      // A list in a block ends with its line, and what a reference leads to is never written.
+      const isFree = !written.startsWith('-') && !written.includes('${');
+      return withEdit({ ...found, at }, text === undefined || !isFree ? undefined : { at, text });
     });
   });
 }

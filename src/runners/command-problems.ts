@@ -2,6 +2,7 @@ import { basename, isAbsolute, relative } from 'node:path';
 import { isExecutable, isOnPath, type RunnerSettings } from '../config/config.ts';
 import { AGENT_PROFILES } from './agent-profiles.ts';
 import type { HostEnvironment } from './command-runner.ts';
+import { findMisplacedFile } from './misplaced-file.ts';
 import { readsNoPrompt } from './prompt-problem.ts';
 import { findShellLine } from './shell-words.ts';
 import { isWithin, workRootProblem } from './work-folder.ts';
@@ -14,6 +15,7 @@ export interface CommandProblem {
     | 'RUNNER_ENVIRONMENT'
     | 'RUNNER_ACCESS'
     | 'COMMAND_NOT_FOUND'
+    | 'COMMAND_FILE_ELSEWHERE'
     | 'COMMAND_WITHOUT_PROMPT'
     | 'COMMAND_WITHOUT_SHELL';
   /** The key below the runner it is about; absent where that is not written. */
@@ -32,6 +34,8 @@ export interface CommandPlace {
   /** The folder of the configuration. */
   readonly configDir: string;
   readonly hasCwd: boolean;
+  /** Folders that a mapping may choose in place of the runner's own. */
+  readonly workFolders: readonly string[];
   readonly host: HostEnvironment;
 }
 
@@ -41,6 +45,7 @@ export function commandProblems(runner: CommandRunner, place: CommandPlace): rea
     ...folderProblems(runner, place),
     ...accessProblems(runner, place),
     ...programProblems(runner, place),
+    ...fileProblems(runner, place),
     ...shellProblems(runner),
     ...promptProblems(runner, place),
     ...keyProblems(runner, place),
@@ -136,7 +141,7 @@ function notFound(kind: CommandRunner['kind'], message: string, at: string): Com
 function lineProblem(argv: readonly string[], program: string): CommandProblem {
   const isForShell = /[|&;<>$`*"'\\]/.test(program);
   const words = isForShell ? ['sh', '-c', program] : program.trim().split(/ +/);
-  const text = JSON.stringify([...words, ...argv.slice(1)]).replaceAll('","', '", "');
+  const text = listText([...words, ...argv.slice(1)]);
   return {
     severity: 'warning',
     code: 'COMMAND_NOT_FOUND',
@@ -147,12 +152,38 @@ function lineProblem(argv: readonly string[], program: string): CommandProblem {
   };
 }
 
+/** Files in the arguments that are beside the configuration, and not in the folder the command works in. */
+function fileProblems(
+  { kind, argv, cwd, command }: CommandRunner & { readonly command?: string },
+  { at, configDir, workFolders }: CommandPlace,
+): readonly CommandProblem[] {
+  const works = [...(cwd === undefined ? [] : [cwd]), ...workFolders];
+  const line = kind === 'agent' ? [command ?? '', ...argv] : argv;
+  const found = findMisplacedFile(line, { configDir, works });
+  if (found === undefined) return [];
+  const { word, isProgram } = found;
+  const text = listText(kind === 'agent' ? found.argv.slice(1) : found.argv);
+  const folder = cwd === undefined ? 'private folders of its own (cwd: private)' : `${cwd} (cwd)`;
+  return [
+    {
+      severity: 'warning',
+      code: 'COMMAND_FILE_ELSEWHERE',
+      key: 'argv',
+      message: `the command works in ${folder}, and ${word} is looked for there: the file is beside the configuration`,
+      hint: `write argv: ${text}${isProgram ? `; a program with a folder is looked for from the configuration` : ''}, or another cwd at ${at}`,
+      text,
+    },
+  ];
+}
+
+const listText = (argv: readonly string[]): string => JSON.stringify(argv).replaceAll('","', '", "');
+
 /** Words that only a shell understands, in a command that is started without one. */
 function shellProblems(runner: CommandRunner): readonly CommandProblem[] {
   if (runner.kind !== 'command') return [];
   const found = findShellLine(runner.argv);
   if (found === undefined) return [];
-  const text = JSON.stringify(found.argv).replaceAll('","', '", "');
+  const text = listText(found.argv);
   return [
     {
       severity: 'warning',

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { RunnerSettings } from '../config/config.ts';
 import { type ArgvValues, expandArgv } from './command-argv.ts';
 import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
 import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
+import { missingFiles } from './misplaced-file.ts';
 import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
@@ -98,7 +100,7 @@ async function runCommand(
   const { execa } = await import('execa');
   const child = execa(file, args, spawnOptions(settings, turn, context));
   const { pid, nodeChildProcess } = child;
-  if (pid === undefined) return spawnFailure(file, await child);
+  if (pid === undefined) return spawnFailure(file, { code: (await child).code, cwd: context.cwd });
   // Its outcome is read from the process itself; with reject off this promise only ever resolves.
   void child.catch(() => {});
   return await superviseCommand(settings, turn, { ...context, pid, child: nodeChildProcess });
@@ -139,14 +141,21 @@ function spawnOptions(settings: CommandSettings, turn: Turn, context: CommandCon
 
 function spawnFailure(
   file: string,
-  { code = 'unknown' }: { readonly code?: string | undefined },
+  { code = 'unknown', cwd }: { readonly code?: string | undefined; readonly cwd: string | undefined },
 ): TurnResult {
-  const message = `the command ${file.slice(0, 80)} did not start (${code}): is it on PATH, and does its cwd exist?`;
+  const message = `the command ${file.slice(0, 80)} did not start (${code}): ${whyNotStarted(file, code, cwd)}`;
   const isOwnFault = FINAL_SPAWN_CODES.has(code);
   return {
     ...notStarted('spawn_failed', message, isOwnFault),
     ...(isOwnFault ? {} : { affects: 'runner' }),
   };
+}
+
+function whyNotStarted(file: string, code: string, cwd: string | undefined): string {
+  if (cwd !== undefined && !existsSync(cwd)) return `the folder it works in is not there: ${cwd} (cwd)`;
+  if (!file.includes('/')) return 'is it on PATH?';
+  if (code === 'ENOENT' && existsSync(file)) return 'is the program of its first line (#!) there?';
+  return existsSync(file) ? `may the user of the service execute it (chmod +x)?` : 'there is no such file';
 }
 
 interface Supervision extends CommandContext {
@@ -162,7 +171,7 @@ interface Supervision extends CommandContext {
 async function superviseCommand(
   settings: CommandSettings,
   turn: Turn,
-  { child, pid, signal, onProcess }: Supervision,
+  { child, pid, cwd, signal, onProcess }: Supervision,
 ): Promise<TurnResult> {
   const startTicks = readStartTicks(pid);
   const tree: ProcessTree = { runId: turn.runId, pgid: pid, startTicks, own: true };
@@ -174,7 +183,7 @@ async function superviseCommand(
   child.stdin?.end(turn.prompt);
   const ending = await ended;
   const isClean = await endCommand(child, tree, ending);
-  const result = toResult(settings, turn, { ending, stdout: stdout.text(), stderr: stderr.text() });
+  const result = toResult(settings, turn, { ending, cwd, stdout: stdout.text(), stderr: stderr.text() });
   return isClean ? result : withSurvivors(result);
 }
 
@@ -223,6 +232,8 @@ async function drain(...streams: readonly (Readable | null)[]): Promise<void> {
 
 interface CommandOutput {
   readonly ending: Ending;
+  /** Where it worked; absent: in the folder of the service. */
+  readonly cwd: string | undefined;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -252,7 +263,16 @@ function exitResult(settings: CommandSettings, output: CommandOutput, exit: Exit
     return { kind: 'completed', outcome: 'ok', reply: extracted.reply };
   }
   const { code, how } = describeExit(exit);
-  return { ...failedTurn(code, `the command ${how}${said}`), reply: extracted.ok ? extracted.reply : '' };
+  return {
+    ...failedTurn(code, `the command ${how}${lostFile(settings, output)}${said}`),
+    reply: extracted.ok ? extracted.reply : '',
+  };
+}
+
+/** The file of the arguments that the command complains about, where that is not in its folder. */
+function lostFile({ argv }: CommandSettings, { cwd, stderr }: CommandOutput): string {
+  const word = cwd === undefined ? undefined : missingFiles(argv, cwd).find((each) => stderr.includes(each));
+  return word === undefined ? '' : `: there is no ${word} in ${cwd}, where it worked (cwd)`;
 }
 
 function describeExit({ code, signal }: Exit): { readonly code: string; readonly how: string } {

@@ -13,6 +13,7 @@ export { commandProblems, type CommandProblem } from './command-problems.ts';
 export { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
 export { removeWorkspaces } from './command-workspace.ts';
 export { createEchoRunner } from './echo-runner.ts';
+export { findMisplacedFile, type MisplacedFile } from './misplaced-file.ts';
 export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
 export { endProcessTree } from './process-tree.ts';
 export { removeOldWorkFolders } from './work-folder.ts';

@@ -1,0 +1,125 @@
+/*
+ * A relative file in the arguments of a command is looked for in the folder the command works in, while the program is
+ * looked for from the configuration. Who tries the command by hand stands beside the configuration, where both work.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { isExecutable } from '../config/config.ts';
+
+/** Programs that work elsewhere: in a container, on another machine, in a folder of an option. */
+const ELSEWHERE = /^(?:docker|podman|nerdctl|kubectl|ssh|chroot|nsenter|bwrap|firejail|wsl|flatpak)$/;
+/** An option that changes the folder. */
+const MOVES = /^(?:-C|--(?:cwd|chdir|directory|dir|prefix|project-dir|workdir)(?:=.*)?)$/;
+/** An option before a file that the command writes. */
+const WRITES = /^-(?:o|-out(?:put)?(?:-\w+)*)$/;
+/** What a script does to be in another folder, or to find a file from its own place. */
+const SCRIPT_MOVES = /(?:^|[\s;&|(])(?:cd|pushd)\s/;
+/** A relative path of letters that no shell reads in another way. */
+const RELATIVE = /^(?![-/~{])(?=[^/.]*[/.])[\w./@+-]+$/;
+const MAX_WORDS = 200;
+
+/** Where a command works and where its configuration is. */
+export interface CommandFolders {
+  /** The folder of the configuration. */
+  readonly configDir: string;
+  /** Folders a run may work in, as far as they are known before it. */
+  readonly works: readonly string[];
+}
+
+/** A file that is beside the configuration, and not where the command works. */
+export interface MisplacedFile {
+  /** As it is written. */
+  readonly word: string;
+  /** Its whole path. */
+  readonly file: string;
+  /** The arguments with which the command finds it. */
+  readonly argv: readonly string[];
+  /** Whether it is started itself in these arguments, by its path from the configuration. */
+  readonly isProgram: boolean;
+}
+
+/** Finds the first such file in the arguments after the program. Looks at the disk. */
+export function findMisplacedFile(
+  argv: readonly string[],
+  { configDir, works }: CommandFolders,
+): MisplacedFile | undefined {
+  const there = (word: string): boolean =>
+    isFile(resolve(configDir, word)) && !works.some((folder) => existsSync(resolve(folder, word)));
+  const found = relativeFiles(argv).find(({ word }) => there(word));
+  if (found === undefined) return undefined;
+  const { index, word } = found;
+  const file = resolve(configDir, word);
+  const program = index === 1 ? asProgram(argv, { word, file }) : undefined;
+  if (program !== undefined) return { word, file, argv: program, isProgram: true };
+  const written = argv.map((each, at) => (at === index ? withPath(each, word, file) : each));
+  return { word, file, argv: written, isProgram: false };
+}
+
+/** The files that are named by a path from nowhere, and are not where the command worked. */
+export function missingFiles(argv: readonly string[], folder: string): readonly string[] {
+  return relativeFiles(argv)
+    .map(({ word }) => word)
+    .filter((word) => !existsSync(resolve(folder, word)));
+}
+
+interface RelativeFile {
+  readonly index: number;
+  readonly word: string;
+}
+
+function relativeFiles(argv: readonly string[]): readonly RelativeFile[] {
+  const moves = argv.some((each) => ELSEWHERE.test(basename(each)) || MOVES.test(each));
+  if (moves) return [];
+  return argv.flatMap((each, index) => {
+    const before = argv[index - 1] ?? '';
+    if (index === 0 || WRITES.test(before)) return [];
+    const words = before === '-c' ? scriptWords(each) : [each.slice(optionLength(each))];
+    return words.filter((word) => RELATIVE.test(word)).map((word) => ({ index, word }));
+  });
+}
+
+/** Letters of `--name=`. */
+function optionLength(argument: string): number {
+  const [name = ''] = /^--[\w-]+=/.exec(argument) ?? [];
+  return WRITES.test(name.slice(0, -1)) ? argument.length : name.length;
+}
+
+/** Words of a script that name something to read or to start. */
+function scriptWords(script: string): readonly string[] {
+  if (SCRIPT_MOVES.test(script)) return [];
+  const words = script.split(/([\s;|&()'"`<>]+)/, MAX_WORDS);
+  return words.filter((_, index) => index % 2 === 0 && !(words[index - 1] ?? '').includes('>'));
+}
+
+/** The script as the program itself, which is looked for from the configuration; undefined where it cannot be started. */
+function asProgram(
+  argv: readonly string[],
+  { word, file }: Pick<MisplacedFile, 'word' | 'file'>,
+): readonly string[] | undefined {
+  if (argv[1] !== word || !isExecutable(file)) return undefined;
+  const [program = ''] = argv;
+  const [, interpreter = ''] = /^#!(.*)/.exec(beginningOf(file)) ?? [];
+  const isSame = interpreter.split(/[\s/]+/).includes(basename(program));
+  return isSame ? [/^\.{1,2}\//.test(word) ? word : `./${word}`, ...argv.slice(2)] : undefined;
+}
+
+function beginningOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').slice(0, 200);
+  } catch {
+    return '';
+  }
+}
+
+/** An argument with the whole path of a file in it, which a shell has to read as one word. */
+function withPath(argument: string, word: string, file: string): string {
+  if (argument.endsWith(word) && optionLength(argument) === argument.length - word.length)
+    return `${argument.slice(0, -word.length)}${file}`;
+  const parts = argument.split(/([\s;|&()'"`<>]+)/);
+  const shown = /^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", String.raw`'\''`)}'`;
+  return parts.map((part) => (part === word ? shown : part)).join('');
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
