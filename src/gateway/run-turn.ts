@@ -43,7 +43,6 @@ function turnOf(
     message,
     ...turnOptions(action, settings),
     isOneShot: oneShot,
-    oneShot,
     timeoutSeconds: timeoutSeconds ?? settings.agents.defaults.timeoutSeconds,
   };
 }

@@ -157,7 +157,7 @@ function agentBody(turn: Turn): object {
     message: turn.prompt,
     name: turn.name,
     // Nobody chose a random key: the other gateway makes one of its own.
-    ...(turn.oneShot === true ? {} : { sessionKey: turn.sessionKey }),
+    ...(turn.isOneShot === true ? {} : { sessionKey: turn.sessionKey }),
     wakeMode: 'next-heartbeat',
     timeoutSeconds: turn.timeoutSeconds,
     ...(turn.model === undefined ? {} : { model: turn.model }),

@@ -22,14 +22,12 @@ export interface Turn {
   readonly timeoutSeconds: number;
   /** The folder to work in, absolute, in place of the runner's; only what the configuration lists. */
   readonly cwd?: string;
-  /** True where the conversation ends with this turn, so that nothing of it is kept. */
+  /** True where nobody chose the session key: the conversation ends with this turn, and nothing of it is kept. */
   readonly isOneShot?: boolean;
   /** Earlier turns of the session, oldest first; empty for a new one. */
   readonly history: readonly SessionTurn[];
   /** The trace of the request (W3C `traceparent`), for runners that pass it on. */
   readonly traceparent?: string;
-  /** True where nobody chose the session key: the session ends with this turn. */
-  readonly oneShot?: boolean;
   /** Where the reply is to go, for a runner whose reply stays elsewhere; absent where it is not delivered. */
   readonly deliverTo?: { readonly channel: string; readonly to?: string };
 }

@@ -115,7 +115,7 @@ describe('a forwarded turn', () => {
   });
 
   test('that nobody gave a session key leaves the key to the other gateway', async () => {
-    const { requests } = await forward(accepted, { oneShot: true });
+    const { requests } = await forward(accepted, { isOneShot: true });
     expect(requests[0]?.body).not.toHaveProperty('sessionKey');
   });
 
@@ -252,7 +252,7 @@ describe('a turn handed to an OpenClaw gateway', () => {
 
   test('takes its delivery along, and ends as forwarded without a reply', async () => {
     const deliverTo = { channel: 'telegram', to: '42' };
-    const { requests, result } = await forward(done, { oneShot: true, deliverTo }, OPENCLAW);
+    const { requests, result } = await forward(done, { isOneShot: true, deliverTo }, OPENCLAW);
     expect(result).toEqual({
       kind: 'completed',
       outcome: 'forwarded',
