@@ -59,7 +59,7 @@ function openAloud(terminal: Terminal, port: number, wanted: TunnelTool | true):
 
 function say(terminal: Terminal, { generation }: Service, address: string): void {
   const { table, config } = generation;
-  const paths = pathsOf(table);
+  const paths = [...table.paths];
   const signing = paths.filter((path) => signsAddress(table.settingsOf(path)));
   terminal.err(
     [
@@ -79,11 +79,6 @@ function proofText({ verify }: PathSettings): string {
 
 function signsAddress({ verify }: PathSettings): boolean {
   return verify !== undefined && signsUrl(verify.settings);
-}
-
-/** The hook names that mappings take, each once. */
-function pathsOf({ mappings }: Service['generation']['table']): readonly string[] {
-  return [...new Set(mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path])))];
 }
 
 /** Some senders sign the address they call: it has to be known here. */

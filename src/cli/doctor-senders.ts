@@ -6,9 +6,8 @@ const MIN_SECRET_CHARS = 16;
 
 /** The secrets of senders as they are here: whether they are there, long enough, and used in one place only. */
 export function senderFindings({ config, table }: Generation): readonly Finding[] {
-  const paths = new Set(table.mappings.flatMap(({ match }) => match.path ?? []));
   const owners = tokenOwners(config.settings);
-  const proofs = [...paths].flatMap((path) => {
+  const proofs = [...table.paths].flatMap((path) => {
     const { verify } = table.settingsOf(path);
     return verify === undefined ? [] : [{ path, scheme: verify.settings.scheme, secrets: verify.secrets }];
   });

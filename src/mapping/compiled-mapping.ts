@@ -249,6 +249,8 @@ export interface PassedOverMapping {
  */
 export interface RoutingTable {
   readonly mappings: readonly CompiledMapping[];
+  /** The hook names that mappings take, each once, in first-match order. */
+  readonly paths: ReadonlySet<string>;
   /** Mappings in files of the folder that are not read: they take nothing, and explain names them. */
   readonly passedOver?: readonly PassedOverMapping[];
   /** Mappings that are turned off (`enabled: false`): they take nothing, and explain names them. */

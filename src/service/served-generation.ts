@@ -10,8 +10,8 @@ import type { ServiceOptions } from './service-options.ts';
 /** What opens a door here: tokens, and the secrets with which senders prove themselves. */
 function tokensOf({ config, table }: Generation): KnownTokens {
   const { hooks, gateway } = config.settings;
-  const ofPaths = table.mappings.flatMap(({ match }) => {
-    const { verify, challenge } = match.path === undefined ? {} : table.settingsOf(match.path);
+  const ofPaths = [...table.paths].flatMap((path) => {
+    const { verify, challenge } = table.settingsOf(path);
     return [...(verify?.secrets ?? []), challenge?.token];
   });
   return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token, ...ofPaths]);
@@ -77,10 +77,9 @@ type TableAnswers = 'canTake' | 'knowsName' | 'settingsOf' | 'findPassedOver' | 
 
 /** What the table says of a hook name before a mapping is chosen, and of a decision. */
 function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneration, TableAnswers> {
-  const names = new Set(table.mappings.map(({ match }) => match.path));
   return {
     canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
-    knowsName: (path) => isBuiltInRoute(path) || names.has(path),
+    knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
     settingsOf: (path) => table.settingsOf(path),
     findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
     advise: createDecisionAdvisor(table),

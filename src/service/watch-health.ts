@@ -50,10 +50,7 @@ function saySandbox(health: Health, sandbox: Sandbox): void {
 
 /** Paths that refuse everything, because none of their secrets is there. */
 export function sayMissingSecrets(health: Health, { table }: Generation): void {
-  const paths = new Set(
-    table.mappings.flatMap(({ match }) => (match.path === undefined ? [] : [match.path])),
-  );
-  const missing = [...paths].filter((path) => {
+  const missing = [...table.paths].filter((path) => {
     const { verify } = table.settingsOf(path);
     return (
       verify !== undefined && verify.secrets.length > 0 && verify.secrets.every((secret) => secret === '')

@@ -14,7 +14,8 @@ export function createRoutingTable(
   disabled: readonly CompiledMapping[] = [],
 ): RoutingTable {
   const index = buildIndex(mappings);
-  const paths = new Set(mappings.map(({ match }) => match.path));
+  const paths = new Set(mappings.flatMap(({ match }) => match.path ?? []));
+  const takesAny = mappings.some(({ match }) => match.path === undefined);
   const settings = new Map<string, PathSettings>();
   for (const { match, settings: own } of mappings) {
     if (match.path !== undefined) settings.set(match.path, { ...settings.get(match.path), ...own });
@@ -27,8 +28,9 @@ export function createRoutingTable(
   };
   return {
     mappings,
+    paths,
     disabled,
-    canTake: (path) => paths.has(undefined) || paths.has(path),
+    canTake: (path) => takesAny || paths.has(path),
     settingsOf,
     isOwned,
     candidates,
