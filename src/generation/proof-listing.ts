@@ -1,7 +1,7 @@
 import type { LoadedConfig, ReferenceReader } from '../config/config.ts';
 import { type Diagnostic, withEdit } from '../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
-import { type SecretReference, signsUrl } from '../verify/verify.ts';
+import { nameOfSecret, type SecretReference, signsUrl } from '../verify/verify.ts';
 
 type SecretReader = Pick<ReferenceReader, 'read' | 'near'>;
 
@@ -14,8 +14,8 @@ export function listProofs(
   { hooksPath, noticePath }: { readonly hooksPath: string; readonly noticePath: string | undefined },
   references: SecretReader,
 ): readonly string[] {
-  const paths = new Set([...table.mappings.map(({ match }) => match.path), noticePath]);
-  const owned = [...paths].filter((path) => path !== undefined).filter((path) => table.isOwned(path));
+  const paths = new Set([...table.paths, ...(noticePath === undefined ? [] : [noticePath])]);
+  const owned = [...paths].filter((path) => table.isOwned(path));
   if (owned.length === 0) return [];
   const leftOut = table.mappings.filter(({ match }) => match.path === undefined).map(({ id }) => id);
   return [
@@ -50,12 +50,8 @@ function findMissing(
     .filter((reference) => read(reference) === undefined)
     .map((reference) => {
       const meant = near(reference, references);
-      return `${nameOf(reference)}${meant === undefined ? '' : ` (${meant} is set)`}`;
+      return `${nameOfSecret(reference)}${meant === undefined ? '' : ` (${meant} is set)`}`;
     });
-}
-
-function nameOf(reference: SecretReference): string {
-  return typeof reference === 'string' ? reference : reference.file;
 }
 
 /** What is wrong with the address as senders call it, which some of them sign. */

@@ -14,6 +14,7 @@ import { decodeExactly } from './encodings.ts';
 import { secretVariants } from './secret-variants.ts';
 import { TWILIO_HEADER } from './twilio.ts';
 import type { ProofSettings } from './verifier.ts';
+import { nameOfSecret } from './verify-settings.ts';
 import { belongs, schemeOf, type TableSettings } from './ways.ts';
 
 /** Larger bodies are not tried again in other forms: the doctor must stay cheap. */
@@ -39,9 +40,7 @@ const SECRET_CODES: ReadonlySet<string> = new Set([
 /** Says with a finding about the secret where it comes from: the name in the mapping, never its value. */
 function withNames(found: Diagnosis, { settings, secrets, near = [] }: ProofSettings): Diagnosis {
   if (!SECRET_CODES.has(found.code) || !('secrets' in settings)) return found;
-  const names = settings.secrets.map((secret) =>
-    typeof secret === 'string' ? secret.replace(/^\$\{(.*)\}$/, '$1') : `the file ${secret.file}`,
-  );
+  const names = settings.secrets.map(nameOfSecret);
   const where = names.length === 1 ? 'the secret of this path is' : 'the secrets of this path are';
   const unset = names.flatMap((name, index) => {
     if (secrets[index] !== '') return [];
@@ -68,18 +67,22 @@ function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refus
   if (timed !== undefined) return timed;
   if (refusal.reason === 'no-proof') return explainAbsence(settings, request);
   const isSmall = request.body.length <= MAX_TRIED_BYTES;
-  for (const { way, secrets: own } of waysWithSecrets(settings, secrets)) {
-    const found = isSmall ? explainWay(way, own, request) : undefined;
+  const ways = isSmall ? waysWithSecrets(settings, secrets) : [];
+  for (const { way, secrets: own } of ways) {
+    const found = explainWay(way, own, request);
     if (found !== undefined) return found;
   }
-  const signed = isSmall && 'header' in settings ? explainSigned(settings, secrets, request) : undefined;
+  const signed = 'header' in settings ? explainSigned(ways[0], request) : undefined;
   return signed ?? plainReason(settings, secrets, refusal);
 }
 
-function waysWithSecrets(
-  settings: TableSettings,
-  secrets: readonly string[],
-): readonly { way: Way; secrets: readonly string[] }[] {
+/** A way to prove oneself, with the secrets of the path that belong to it. */
+interface WayWithSecrets {
+  readonly way: Way;
+  readonly secrets: readonly string[];
+}
+
+function waysWithSecrets(settings: TableSettings, secrets: readonly string[]): readonly WayWithSecrets[] {
   return schemeOf(settings).ways.map((entry) => ({
     way: entry.way,
     secrets: secrets.filter((secret) => secret !== '' && belongs(entry, secret)),
@@ -87,12 +90,7 @@ function waysWithSecrets(
 }
 
 /** What was signed is the path's own to say only with the general schemes. */
-function explainSigned(
-  settings: TableSettings,
-  secrets: readonly string[],
-  request: SignedRequest,
-): Diagnosis | undefined {
-  const [entry] = waysWithSecrets(settings, secrets);
+function explainSigned(entry: WayWithSecrets | undefined, request: SignedRequest): Diagnosis | undefined {
   return entry?.way.kind === 'signature'
     ? explainContent(entry.way.columns, entry.secrets, request)
     : undefined;

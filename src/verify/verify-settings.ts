@@ -12,6 +12,10 @@ export const SecretReference = z.union([
 ]);
 export type SecretReference = z.output<typeof SecretReference>;
 
+/** Where a secret comes from, in words: the name of its variable, or the file; never its value. */
+export const nameOfSecret = (secret: SecretReference): string =>
+  typeof secret === 'string' ? secret.replace(/^\$\{(.*)\}$/, '$1') : `the file ${secret.file}`;
+
 const Secrets = z
   .array(SecretReference)
   .min(1)

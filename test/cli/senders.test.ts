@@ -155,7 +155,7 @@ describe('commands of senders', () => {
       cwd: folder,
       env: { ...ENV, OLD: '' },
     });
-    expect(out).toContain('/hooks/github  github, 1 retired, not set here: ${OLD}');
+    expect(out).toContain('/hooks/github  github, 1 retired, not set here: OLD');
     expect(out).toContain('/hooks/discord  discord, and the hook token as well (requireToken)');
     expect(out).toContain('mappings without a path, which do not take these requests: any');
   });
