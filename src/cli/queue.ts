@@ -17,6 +17,9 @@ export interface SelectionOptions {
   readonly json: boolean;
 }
 
+/** No work fits what was asked for. */
+export class NothingChanged extends CliError {}
+
 /** Reads `IDS… | --mapping ID | --all`: exactly one of the three. */
 export function parseSelection(ids: readonly string[], options: SelectionOptions): QueueSelection {
   const given = [ids.length > 0, options.mapping !== undefined, options.all === true].filter(Boolean).length;
@@ -122,5 +125,5 @@ function report(
 ): void {
   if (options.json) terminal.out(JSON.stringify({ changed: count }));
   else terminal.out(`${count} ${done}`);
-  if (count === 0) throw new CliError(`${nothing}; "sluice queue list" shows what waits`);
+  if (count === 0) throw new NothingChanged(`${nothing}; "sluice queue list" shows what waits`);
 }

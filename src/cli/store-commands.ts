@@ -134,7 +134,9 @@ async function noteInVain(cli: Cli, flags: Change, work: Promise<void>): Promise
   try {
     await work;
   } catch (error) {
-    await (await import('./mapping-filter.ts')).noteUnknownMapping(cli, flags, flags.mapping);
+    const { NothingChanged } = await import('./queue.ts');
+    if (error instanceof NothingChanged)
+      await (await import('./mapping-filter.ts')).noteUnknownMapping(cli, flags, flags.mapping);
     throw error;
   }
 }

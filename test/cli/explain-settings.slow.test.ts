@@ -148,4 +148,12 @@ test('of a run whose command read no prompt and replied nothing', async () => {
   expect(err).toMatch(
     /^no runs\nno mapping has the id "Uptime Kuma"; it is the name of mapping down .*: write down\n$/,
   );
+  const unknown = ['queue', 'drop', '--mapping', 'Uptime Kuma'];
+  expect((await bench.run([...unknown, '--yes'])).err).toMatch(
+    /no mapping has the id[^]*nothing in the queue/,
+  );
+  // It was not asked of the store what the mapping has.
+  const refused = await bench.run(unknown);
+  expect(refused.err).toContain('needs --yes');
+  expect(refused.err).not.toContain('no mapping has the id');
 });
