@@ -5,7 +5,7 @@ import {
   explainRequest,
   explainStored,
   explanationToJson,
-  findEarlier,
+  findOthers,
   isNameUnknown,
   reasonNotes,
   storedToJson,
@@ -55,7 +55,7 @@ export async function explainById(cli: Cli, id: string, flags: JsonFlags): Promi
     const explainer = await bench.openQuietly();
     const explained = await explainStored(found.stored, {
       keepRequests: config.settings.storage.keepRequests,
-      earlier: found.earlier,
+      others: found.others,
       explainer,
     });
     // The findings of the files, as any command prints them that needs the files.
@@ -131,11 +131,11 @@ function nothingKept(id: string): CliError {
   );
 }
 
-/** What the store knows, with requests that were kept before it. */
+/** What the store knows, with requests that were kept beside it. */
 interface FoundRequest {
   readonly stored: StoredRequest;
   readonly waits: QueueWaits;
-  readonly earlier: readonly KeptRequest[];
+  readonly others: readonly KeptRequest[];
 }
 
 async function findStored({ settings }: LoadedConfig, id: string): Promise<FoundRequest | undefined> {
@@ -143,8 +143,8 @@ async function findStored({ settings }: LoadedConfig, id: string): Promise<Found
   try {
     const stored = await findStoredRequest(storage, id);
     if (stored === undefined) return undefined;
-    const earlier = await findEarlier(storage, stored.kept);
-    return { stored, waits: await findWaits(storage, Date.now()), earlier };
+    const others = await findOthers(storage, stored.kept);
+    return { stored, waits: await findWaits(storage, Date.now()), others };
   } finally {
     await storage.close();
   }
@@ -173,7 +173,7 @@ function sayWhatIsKnown({ terminal }: Cli, { explained, notes }: StoredExplanati
 function explainKept(cli: Cli, { explained, notes }: StoredExplanation): void {
   if (explained === undefined) return;
   cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
-  report(cli, [explained]);
+  report(cli, [explained], { isRepeat: notes.some(({ code }) => code === 'repeat') });
   for (const { code, text } of notes) if (code === 'removed') cli.terminal.out(text);
   const changed = notes.filter(({ code }) => code === 'judged_otherwise');
   const lines = changed.map(({ text, at }) => `  ${text}${at === undefined ? '' : `  ${at}`}`);
@@ -210,10 +210,10 @@ async function explainWith(
 function report(
   cli: Cli,
   explained: readonly RequestExplanation[],
-  { json }: Pick<JsonFlags, 'json'> = {},
+  { json, isRepeat = false }: Pick<JsonFlags, 'json'> & { readonly isRepeat?: boolean } = {},
 ): void {
   for (const { evaluation, ...options } of json === true ? [] : explained) {
-    cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, ...options }));
+    cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, isRepeat, ...options }));
   }
   if (explained.some(({ evaluation }) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
 }

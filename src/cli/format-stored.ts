@@ -40,6 +40,7 @@ export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
     ({ field = '', text, at = '' }) => `  ${field}: ${line(text)}  ${at}`,
   );
   return [
+    ...of('repeat').map(({ text }) => `  ${line(text)}`),
     ...of('detail').map(({ text }) => `  why: ${line(text)}`),
     ...of('decision').map(({ text }) => `  ${line(text)}`),
     ...of('remedy').map(({ text }) => `  hint: ${line(text)}`),

@@ -1,5 +1,5 @@
 /** Everything about one request: what was decided, why, and what became of it. */
-import { explainStored, findEarlier, storedToJson } from '../explanation/explanation.ts';
+import { explainStored, findOthers, storedToJson } from '../explanation/explanation.ts';
 import { findStoredRequest } from '../storage/storage.ts';
 import type { HookRequest } from '../request.ts';
 import type { ConsoleDeps } from './console-deps.ts';
@@ -19,7 +19,7 @@ export async function requestPage(
   const { generation, diagnostics } = await judge.base();
   const told = await explainStored(stored, {
     keepRequests: live().config.settings.storage.keepRequests,
-    earlier: await findEarlier(storage, kept),
+    others: await findOthers(storage, kept),
     explainer: generation && { generation, diagnostics },
     settings: live(),
   });

@@ -10,15 +10,17 @@ import {
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
 import { explainRequest, type Explainer, type RequestExplanation } from './explain-request.ts';
-import { keyNotes, sessionNotes, type Judged } from './key-notes.ts';
+import type { Judged } from './compared-requests.ts';
+import { keyNotes } from './key-notes.ts';
+import { sessionNotes } from './session-notes.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
-import { isBeforeMappings, storedNotes } from './stored-notes.ts';
+import { isBeforeMappings, repeatedOf, storedNotes } from './stored-notes.ts';
 
 /** What explains a stored request. */
 export interface StoredSources {
   readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
-  /** Requests that were kept before it, the newest first. */
-  readonly earlier: readonly KeptRequest[];
+  /** Requests that were kept beside it, the newest first. */
+  readonly others: readonly KeptRequest[];
   /** Absent where the files have errors now. */
   readonly explainer?: Explainer | undefined;
   /** Settings that may have taken part; those of the explainer where absent. */
@@ -44,7 +46,7 @@ export interface StoredExplanation {
 /** Explains what the store knows: how it was judged, how it would be judged now, and everything that is said of both. */
 export async function explainStored(
   stored: StoredRequest,
-  { keepRequests, earlier, explainer, settings: given }: StoredSources,
+  { keepRequests, others, explainer, settings: given }: StoredSources,
 ): Promise<StoredExplanation> {
   const { decision, kept } = stored;
   const { request, judged } = kept === undefined ? {} : readKept(kept);
@@ -58,7 +60,7 @@ export async function explainStored(
       : settingNotes({ config: happened.config, table: happened.table, stored })),
     ...(request === undefined || explained === undefined || explainer === undefined
       ? []
-      : await keysOf({ request, evaluation: explained.evaluation }, earlier, explainer)),
+      : await keysOf({ request, evaluation: explained.evaluation }, { stored, others, explainer })),
   ];
   return {
     stored,
@@ -67,23 +69,21 @@ export async function explainStored(
     explained,
     lacksFiles: asked !== undefined && explainer === undefined,
     settings,
-    notes: storedNotes({ decision, keepRequests, settings, request, judged, explained }),
+    notes: storedNotes({ decision, work: stored, keepRequests, settings, request, judged, explained }),
   };
 }
 
-/** Kept requests that are looked through for one that should have met this one. */
+/** Kept requests that are looked through for one that should have met this one, or should not. */
 const MAX_KEPT_LOOKED_AT = 20;
 
-/** Requests that were kept before one, the newest first. */
-export async function findEarlier(
+/** Other requests that were kept, the newest first. */
+export async function findOthers(
   storage: Pick<Storage, 'listKeptRequests'>,
   kept: KeptRequest | undefined,
 ): Promise<readonly KeptRequest[]> {
   if (kept === undefined) return [];
-  const others = await storage.listKeptRequests(MAX_KEPT_LOOKED_AT);
-  return others.filter(
-    ({ receivedAt, requestId }) => receivedAt <= kept.receivedAt && requestId !== kept.requestId,
-  );
+  const all = await storage.listKeptRequests(MAX_KEPT_LOOKED_AT);
+  return all.filter(({ requestId }) => requestId !== kept.requestId);
 }
 
 function readKept(kept: KeptRequest): {
@@ -101,22 +101,28 @@ function nameOnly(decision: DecisionRecord | undefined): HookRequest | undefined
     : undefined;
 }
 
-/** Keys that are another for this request than for one before it; the nearest that tells something. */
+interface Beside {
+  readonly stored: StoredRequest;
+  readonly others: readonly KeptRequest[];
+  readonly explainer: Explainer;
+}
+
+/** Keys that are another for this request than for one before it, the nearest that tells something; else its conversation. */
 async function keysOf(
   now: Judged,
-  earlier: readonly KeptRequest[],
-  { generation }: Explainer,
+  { stored, others, explainer: { generation } }: Beside,
 ): Promise<readonly SettingNote[]> {
   if (!hasKeys(now.evaluation)) return [];
+  const first = repeatedOf(stored.decision?.requestId, stored)?.requestId;
   const judged: Judged[] = [];
-  for (const kept of earlier) {
+  for (const kept of others) {
     const { request } = readKept(kept);
     if (request.path !== now.request.path) continue;
     // The nearest first; most have none before them.
     // oxlint-disable-next-line no-await-in-loop
-    const before = { request, evaluation: await generation.evaluate(request, 'full') };
-    judged.push(before);
-    const notes = keyNotes(now, before);
+    const other = { request, evaluation: await generation.evaluate(request, 'full') };
+    judged.push(other);
+    const notes = request.receivedAt > now.request.receivedAt ? [] : keyNotes(now, other, first);
     if (notes.length > 0) return notes;
   }
   return sessionNotes(now, judged);

@@ -11,7 +11,7 @@ export {
   type RequestExplanation,
 } from './explain-request.ts';
 export { reasonNotes } from './decision-reasons.ts';
-export { explainStored, findEarlier, type StoredExplanation, type StoredSources } from './explain-stored.ts';
+export { explainStored, findOthers, type StoredExplanation, type StoredSources } from './explain-stored.ts';
 export type { Happened, SettingNote } from './setting-notes.ts';
 export { runnerNamed } from './setting-words.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';

@@ -14,7 +14,7 @@ import {
   type KeptTrace,
 } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
-import type { DecisionRecord } from '../storage/storage.ts';
+import type { DecisionRecord, StoredRequest } from '../storage/storage.ts';
 import { reasonNotes } from './decision-reasons.ts';
 import type { RequestExplanation } from './explain-request.ts';
 import type { SettingNote } from './setting-notes.ts';
@@ -22,6 +22,8 @@ import type { SettingNote } from './setting-notes.ts';
 /** What is known of a request that was answered. */
 export interface StoredFacts {
   readonly decision: DecisionRecord | undefined;
+  /** What it became; of a repeat what the first one became. */
+  readonly work: Pick<StoredRequest, 'runs' | 'events'>;
   readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
   /** Settings that took part, as they are now. */
   readonly settings: readonly SettingNote[];
@@ -52,14 +54,49 @@ const TOLD_BEFORE: ReadonlySet<string> = new Set([
 ]);
 
 function keptNotes(
-  { decision, judged, explained }: StoredFacts,
+  { decision, work, judged, explained, settings }: StoredFacts,
   request: HookRequest,
 ): readonly EvaluationNote[] {
   const changed =
     judged === undefined || explained === undefined
       ? []
       : changedNotes(judged, evaluationToJson(explained.evaluation));
-  return [...decisionNote(decision?.note, explained?.advice), ...removedNotes(request), ...changed];
+  const isToldMore = settings.some(({ setting }) => setting === 'dedupe.key');
+  const repeat = repeatNotes(decision, work);
+  const note =
+    repeat.length === 0 ? decision?.note : decision?.note?.replace(isToldMore ? REPEAT : IS_REPEAT, '');
+  return [...repeat, ...decisionNote(note, explained?.advice), ...removedNotes(request), ...changed];
+}
+
+/** What a decision says of every repeat, by what it was recognised, and its general advice. */
+const IS_REPEAT = /^a repeat, (by [^:]*): nothing new was made(?:; )?/;
+const REPEAT = /^a repeat, by [^:]*: nothing new was made(?:; if it was a new event, [^;]*)?/;
+
+function repeatNotes(
+  decision: DecisionRecord | undefined,
+  work: StoredFacts['work'],
+): readonly EvaluationNote[] {
+  const first = repeatedOf(decision?.requestId, work);
+  if (first === undefined) return [];
+  const [, how] = IS_REPEAT.exec(decision?.note ?? '') ?? [];
+  const text = `a repeat of ${first.what} of request ${first.requestId}${how === undefined ? '' : `, ${how}`}: nothing new was made`;
+  return [{ code: 'repeat', text }];
+}
+
+/** Of a request all of whose work another one had made: what that is, and who made it. */
+export function repeatedOf(
+  requestId: string | undefined,
+  { runs, events }: StoredFacts['work'],
+): { readonly what: string; readonly requestId: string } | undefined {
+  const made = [
+    ...runs.map(({ run: { id, action, events: joined = [] } }) => ({
+      what: `${action.kind === 'notify' ? 'notification' : 'run'} ${id}`,
+      by: [action, ...joined].map(({ origin }) => origin.requestId),
+    })),
+    ...events.map(({ id, origin }) => ({ what: `event ${id}`, by: [origin.requestId] })),
+  ];
+  if (requestId === undefined || made.some(({ by }) => by.includes(requestId))) return undefined;
+  return made.map(({ what, by: [first = ''] }) => ({ what, requestId: first }))[0];
 }
 
 function unkeptNotes(facts: StoredFacts, decision: DecisionRecord | undefined): readonly EvaluationNote[] {

@@ -74,6 +74,7 @@ export const NOTE_CODES = [
   'refusal',
   'warning',
   'transform',
+  'repeat',
   'not_kept',
   'removed',
   'judged_otherwise',

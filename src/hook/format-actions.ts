@@ -17,6 +17,17 @@ export function actionLines(actions: readonly Action[], paint: Paint): string[] 
   });
 }
 
+/** What would have been made of a request that was taken for a repeat, in short. */
+export function unmadeLines(actions: readonly Action[], paint: Paint): string[] {
+  return actions.map((action) => {
+    const session = action.kind === 'agent' ? ` in session ${line(action.sessionKey)}` : '';
+    const name = action.kind === 'wake' ? '' : ` ${line(action.name)}`;
+    const { dedupe } = action;
+    const key = dedupe === undefined ? '' : `; its dedupe key ${line(dedupe.key)} was there already`;
+    return `${paint('bold', 'not made:')} ${action.kind}${name}${session}${key}`;
+  });
+}
+
 function bodyLines(action: Action, shared: readonly string[]): string[] {
   switch (action.kind) {
     case 'wake':

@@ -6,7 +6,7 @@ import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { ADVICE_CODES, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
 import { evaluationNotes } from './evaluation-notes.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
-import { actionLines } from './format-actions.ts';
+import { actionLines, unmadeLines } from './format-actions.ts';
 import { consideredLines } from './format-considered.ts';
 import { fieldLines } from './format-fields.ts';
 import { cut, indent, line, type Paint } from './format-lines.ts';
@@ -15,11 +15,13 @@ import { skipText } from './skip-rules.ts';
 /** How an evaluation is printed. */
 export interface ExplainOptions {
   /** Printed in the first line where given. */
-  readonly request?: HookRequest;
+  readonly request?: HookRequest | undefined;
   /** Whether to use colours; default false. */
   readonly color?: boolean;
   /** False leaves the actions out, where a reader has them before him already; default true. */
   readonly actions?: boolean;
+  /** Whether it was taken for a repeat: what it would have become is told in short. */
+  readonly isRepeat?: boolean;
   /** What else is known of the request: see `analysis/`. */
   readonly advice?: EvaluationAdvice;
 }
@@ -50,20 +52,23 @@ type NotesOf = (code: NoteCode) => readonly EvaluationNote[];
 
 function sectionsOf(
   evaluation: Evaluation,
-  { request, advice, actions }: ExplainOptions,
+  options: ExplainOptions,
   paint: Paint,
 ): readonly (readonly string[])[] {
+  const { advice, actions, isRepeat } = options;
   const { outcome, trace, warnings } = evaluation;
   const notes = evaluationNotes(evaluation, advice);
   const of: NotesOf = (code) => notes.filter((note) => note.code === code);
   const isAdvice = ({ code }: EvaluationNote): boolean => (ADVICE_CODES as readonly string[]).includes(code);
   return [
-    headLines(evaluation, request, paint),
+    headLines(evaluation, options, paint),
     consideredLines(trace.considered, notes, paint),
     trace.transforms.flatMap((transform) => transformLines(transform, notes, paint)),
     emptyLines(of, paint),
     notes.filter(isAdvice).map(({ text }) => `${paint('yellow', 'note')} ${line(text)}`),
-    outcome.kind === 'accepted' && actions !== false ? actionLines(outcome.actions, paint) : [],
+    outcome.kind === 'accepted' && actions !== false
+      ? (isRepeat === true ? unmadeLines : actionLines)(outcome.actions, paint)
+      : [],
     advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
     withHeading('settings that took part:', settingLines(of('setting'))),
     outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [],
@@ -74,7 +79,7 @@ function sectionsOf(
 const withHeading = (heading: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [heading, ...lines];
 
-function headLines(evaluation: Evaluation, request: HookRequest | undefined, paint: Paint): string[] {
+function headLines(evaluation: Evaluation, { request, isRepeat }: ExplainOptions, paint: Paint): string[] {
   const lines: string[] = [];
   if (request !== undefined) {
     const at = new Date(request.receivedAt).toISOString();
@@ -83,7 +88,8 @@ function headLines(evaluation: Evaluation, request: HookRequest | undefined, pai
   const { mapping, outcome } = evaluation;
   if (mapping !== undefined)
     lines.push(`mapping ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`);
-  lines.push(`outcome ${outcomeText(outcome, paint)}`);
+  const repeat = isRepeat === true ? `${paint('yellow', 'a repeat')}; a new event would be ` : '';
+  lines.push(`outcome ${repeat}${outcomeText(outcome, paint)}`);
   return lines;
 }
 

@@ -1,4 +1,4 @@
-/** A repeat that was not found, and events that did not meet: explain says which fields kept them apart. */
+/** A repeat that was not found, and events that did not meet or should not: explain says which fields kept them apart. */
 import { expect, test } from 'vitest';
 import { openBench, serveBench, TOKEN } from '../support/cli-service.ts';
 
@@ -15,10 +15,16 @@ const MAPPINGS = `
 - { id: notice, match: { path: intercom }, dedupe: body, messageTemplate: '{{text}}' }
 - { id: reply, match: { path: chat }, sessionKey: 'hook:chat:{{payload.id}}', messageTemplate: '{{text}}' }
 - { id: order, match: { path: shop }, sessionKey: 'hook:shop:{{order.id}}', messageTemplate: '{{text}}' }
+- { id: remark, match: { path: notion }, sessionKey: 'hook:notion:{{entity.id}}', messageTemplate: '{{entity.type}}' }
+- { id: kind, match: { path: kind }, sessionKey: 'hook:kind:{{type}}', messageTemplate: '{{type}}' }
+- { id: bill, match: { path: bill }, dedupe: { key: '{{data.id}}' }, messageTemplate: '{{status}}' }
 - { id: monitor, match: { path: datadog }, debounce: { key: '{{payload.id}}', seconds: 1 }, messageTemplate: '{{host}}' }
 `;
 
-test('of the second request, and of no other', async () => {
+async function open(): Promise<{
+  readonly send: (path: string, body: object) => Promise<string>;
+  readonly explained: (id: string) => Promise<string>;
+}> {
   const bench = openBench({ 'sluice.yaml': CONFIG, 'mappings/all.yaml': MAPPINGS });
   const { url } = await serveBench(bench);
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
@@ -31,6 +37,11 @@ test('of the second request, and of no other', async () => {
     await expect.poll(async () => (out = (await bench.run(['explain', id])).out)).toContain('was kept');
     return out.replaceAll(`${bench.folder}/`, '');
   };
+  return { send, explained };
+}
+
+test('of the requests that did not meet, and of no other', async () => {
+  const { send, explained } = await open();
   const notice = {
     app_id: 'a',
     id: 'notif_1',
@@ -58,7 +69,7 @@ test('of the second request, and of no other', async () => {
   const second = await send('datadog', { ...alert, id: '7712345600022222', host: 'web-2' });
   const told = await explained(second);
   expect(told).toMatch(
-    / {2}debounce\.key {2}mappings\/all\.yaml:5:\d+\n.*each became a run of its own: id is another.*key: '\{\{alert_id\}\}'/,
+    / {2}debounce\.key {2}mappings\/all\.yaml:8:\d+\n.*each became a run of its own: id is another.*key: '\{\{alert_id\}\}'/,
   );
   // The advice quotes no value; only the list of fields does.
   expect(told.slice(told.indexOf('Settings that took part'))).not.toContain('91234567');
@@ -66,7 +77,9 @@ test('of the second request, and of no other', async () => {
   const message = { app_id: 'a', id: 'notif_1', text: 'Hello', data: { item: { id: '215468' } } };
   const hello = await send('chat', message);
   const next = await send('chat', { ...message, id: 'notif_2', text: 'Where is it?' });
-  expect(await explained(hello)).not.toContain('sessionKey  mappings');
+  expect(await explained(hello)).toMatch(
+    / {2}sessionKey {2}.*\n.*such as that of the request \S+, \d\.\d s later/,
+  );
   expect(await explained(next)).toMatch(
     / {2}sessionKey {2}mappings\/all\.yaml:3:\d+\n.*reads id, .*both requests.*begins a conversation.*sessionKey: 'hook:chat:\{\{data\.item\.id\}\}'/,
   );
@@ -76,4 +89,56 @@ test('of the second request, and of no other', async () => {
   await send('shop', { customer: { id: 7 }, order: { id: 1 }, text: 'a' });
   const another = await send('shop', { customer: { id: 7 }, order: { id: 2 }, text: 'b' });
   expect(await explained(another)).not.toContain('sessionKey  mappings');
+});
+
+test('of conversations of one object, and of several in one', async () => {
+  const { send, explained } = await open();
+  const remark = { attempt_number: 1, authors: [{ id: 'u' }], data: { page_id: 'p' } };
+  const first = await send('notion', { ...remark, entity: { id: 'a', type: 'comment' } });
+  const second = await send('notion', { ...remark, entity: { id: 'b', type: 'comment' } });
+  for (const id of [first, second]) {
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await explained(id)).toMatch(
+      / {2}sessionKey {2}mappings\/all\.yaml:5:\d+\n.*reads entity\.id, .*sessionKey: 'hook:notion:\{\{data\.page_id\}\}' \(the same in both: data\.page_id\)/,
+    );
+  }
+  // A page is a thing with a conversation of its own.
+  await send('notion', { ...remark, entity: { id: 'c', type: 'page' } });
+  expect(
+    await explained(await send('notion', { ...remark, entity: { id: 'd', type: 'page' } })),
+  ).not.toContain('sessionKey  mappings');
+
+  await send('kind', { type: 'paid', order: { id: 1 }, team: { id: 1 } });
+  expect(await explained(await send('kind', { type: 'paid', order: { id: 2 }, team: { id: 2 } }))).toMatch(
+    / {2}sessionKey {2}mappings\/all\.yaml:6:\d+\n.*reads only type.*though order\.id differs.*sessionKey: 'hook:kind:\{\{type\}\}:\{\{order\.id\}\}'/,
+  );
+});
+
+test('of a new event that was taken for a repeat', async () => {
+  const { send, explained } = await open();
+  const bill = {
+    event_id: 'e1',
+    notification_id: 'n1',
+    occurred_at: 1,
+    status: 'paused',
+    data: { id: 'sub' },
+  };
+  const first = await send('bill', bill);
+  const other = await explained(
+    await send('bill', { ...bill, event_id: 'e2', notification_id: 'n2', status: 'canceled' }),
+  );
+  expect(other).toMatch(
+    new RegExp(
+      `a repeat of run \\S+ of request ${first}, by dedupe\\.key of its mapping: nothing new was made\\n`,
+    ),
+  );
+  expect(other).toContain('outcome a repeat; a new event would be accepted: agent');
+  expect(other).toContain('its dedupe key sub was there already');
+  expect(other).not.toContain('prompt');
+  expect(other).toMatch(
+    / {2}dedupe\.key {2}mappings\/all\.yaml:7:\d+\n.*reads data\.id, .*event_id differs and looks like the id of the event\. If it was a new event, write key: '\{\{event_id\}\}'/,
+  );
+  const again = await explained(await send('bill', { ...bill, notification_id: 'n3', occurred_at: 2 }));
+  expect(again).toContain('a repeat of run');
+  expect(again).not.toContain('dedupe.key  mappings');
 });

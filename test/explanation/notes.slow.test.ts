@@ -35,6 +35,7 @@ const MAPPINGS = `
   sessionKey: 'hook:{{pr.number}}'
   messageTemplate: 'x {{payload.name}} {{query}}'
 - { id: outer, match: { path: outer }, forEach: alerts, messageTemplate: '{{status}} {{item.name}}' }
+- { id: again, match: { path: again }, dedupe: body, messageTemplate: x }
 - { id: nothing, match: { path: nothing }, action: skip }
 - { id: unkept, match: { path: unkept, when: { '===': [{ var: kind }, order] } }, keepRequests: none, messageTemplate: x }
 - id: odd
@@ -125,6 +126,8 @@ const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Recor
   ['unkept', { kind: 'Order' }],
   ['odd', ODD],
   ['odd', ODD],
+  ['again', {}, { 'x-github-event': 'ping' }],
+  ['again', {}, { 'x-github-event': 'ping' }],
   ['misse', {}],
   ['wake', { text: 'later', mode: 'next-heartbeat' }],
   ['missed', {}, { authorization: 'Bearer wrong' }],

@@ -1,0 +1,123 @@
+/* Conversations of requests that were kept: a key that is too fine, so that what belongs together is apart, or too coarse. */
+import { isJsonObject, type JsonValue } from '../json.ts';
+import type { CompiledTemplate } from '../mapping/mapping.ts';
+import {
+  ANY_ID,
+  compareBodies,
+  EVENT_ID,
+  keysOf,
+  list,
+  nameFirst,
+  note,
+  OF_A_TRY,
+  OF_ALL,
+  readsOf,
+  seconds,
+  type Judged,
+} from './compared-requests.ts';
+import type { SettingNote } from './setting-notes.ts';
+
+/** Compares a request with others of its mapping; empty where nothing is sure enough to be told. */
+export function sessionNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
+  const { mapping } = now.evaluation;
+  const template = mapping?.sessionKey;
+  const near = others
+    .filter(({ evaluation }) => evaluation.mapping?.id === mapping?.id)
+    .toSorted((a, b) => Math.abs(apartMs(now, a)) - Math.abs(apartMs(now, b)));
+  if (template === undefined || near.length === 0) return [];
+  const found = tooFine(template, now, near) ?? tooCoarse(template, now, near);
+  return found === undefined ? [] : [found];
+}
+
+const apartMs = (now: Judged, other: Judged): number => now.request.receivedAt - other.request.receivedAt;
+
+const sessionOf = ({ evaluation }: Judged): string | undefined => keysOf(evaluation).session;
+
+/** The other request of a pair, and when it came. */
+function told(now: Judged, other: Judged): string {
+  const ms = apartMs(now, other);
+  return `the request ${other.request.id}, ${seconds(Math.abs(ms))} ${ms < 0 ? 'later' : 'before'}`;
+}
+
+/**
+ * Each request begins a conversation of its own, where the key reads the id of the single event: all that are kept
+ * have another one, though two of them share the id of something else.
+ */
+function tooFine(
+  template: CompiledTemplate,
+  now: Judged,
+  others: readonly Judged[],
+): SettingNote | undefined {
+  const keys = [now, ...others].map(sessionOf);
+  const [read, ...more] = readsOf(template.source);
+  if (keys.includes(undefined) || new Set(keys).size < keys.length) return undefined;
+  if (read === undefined || more.length > 0 || !isOfOneEvent(read, now.request.payload)) return undefined;
+  for (const other of others) {
+    const fields = compareBodies(other.request.payload, now.request.payload);
+    const shared = nameFirst(fields.same.filter(isThing));
+    if (!fields.different.includes(read) || shared.length === 0) continue;
+    const all = keys.length === 2 ? 'both requests' : `all ${String(keys.length)} requests`;
+    return note('sessionKey', template.at, [
+      `the key reads ${read}, which is another one in ${all} of this mapping that are kept: each begins a conversation that knows nothing of the others, such as that of ${told(now, other)}`,
+      `if they belong together, use a field that they share: sessionKey: '${withField(template.source, shared[0] ?? '')}' (the same in both: ${list(shared)})`,
+    ]);
+  }
+  return undefined;
+}
+
+const withField = (template: string, field: string): string =>
+  template.replace(/\{\{[^{}]*\}\}/, () => `{{${field}}}`);
+
+/** Things of which each event brings a new one. */
+const OF_EVENTS =
+  /^(?:event|message|msg|notification|delivery|transmission|comment|note|reply|activity|audit|log|push|review|action)s?$/i;
+
+/** Whether a path is the id of an event, or of a thing that comes with one, by its name or by the type beside it. */
+function isOfOneEvent(path: string, payload: JsonValue): boolean {
+  if (EVENT_ID.test(path)) return true;
+  const keys = path.split('.');
+  const last = keys.pop() ?? '';
+  const owner = keys.at(-1) ?? last.replace(/[._]?(?:id|uuid|guid)$/i, '');
+  if (!ANY_ID.test(last)) return false;
+  if (OF_EVENTS.test(owner.replace(/^.*_/, ''))) return true;
+  let value: JsonValue | undefined = payload;
+  for (const key of keys) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  const type =
+    isJsonObject(value) && keys.length > 0 ? (value['type'] ?? value['kind'] ?? value['object']) : undefined;
+  return typeof type === 'string' && OF_EVENTS.test(type);
+}
+
+/** Ids of people and of places of a sender in which many things happen. */
+const OF_MANY =
+  /(?:author|user|sender|actor|creator|owner|member|person|by|bot|integration|project|repo|repository)s?(?:\.\d+)?[._]?id$/i;
+
+/** Whether a path is the id of a thing that several events may be about. */
+const isThing = (path: string): boolean =>
+  /^[\w.-]+$/.test(path) && ANY_ID.test(path) && ![OF_ALL, OF_A_TRY, OF_MANY].some((form) => form.test(path));
+
+/** Names of a kind of event: many things have the same. */
+const OF_A_KIND =
+  /(?:^|[._])(?:type|kind|action|event|event_?(?:type|name)|status|state|level|severity|priority|topic|object)$/i;
+
+/** Requests about different things share a conversation, where the key reads only what kind of event it is. */
+function tooCoarse(
+  template: CompiledTemplate,
+  now: Judged,
+  others: readonly Judged[],
+): SettingNote | undefined {
+  const reads = readsOf(template.source);
+  if (reads.length === 0 || !reads.every((path) => OF_A_KIND.test(path))) return undefined;
+  for (const other of others.filter((each) => sessionOf(each) === sessionOf(now))) {
+    const { different } = compareBodies(other.request.payload, now.request.payload);
+    const own = nameFirst(
+      different.filter((path) => isThing(path) && !isOfOneEvent(path, now.request.payload)),
+    );
+    const [field] = own;
+    if (field === undefined) continue;
+    return note('sessionKey', template.at, [
+      `the key reads only ${list(reads)}, which many events share: this request is in one conversation with ${told(now, other)}, though ${list(own)} ${own.length === 1 ? 'differs' : 'differ'}`,
+      `if each is to have a conversation of its own: sessionKey: '${template.source}:{{${field}}}'`,
+    ]);
+  }
+  return undefined;
+}
