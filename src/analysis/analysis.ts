@@ -1,4 +1,4 @@
 export { adviceFor, type Advice } from './advice.ts';
 export { createDecisionAdvisor, type DecisionAdvice } from './decision-advice.ts';
 export { senderNote, type SenderNote } from './sender-note.ts';
-export { suggestPath } from './near-paths.ts';
+export { suggestPaths } from './near-paths.ts';

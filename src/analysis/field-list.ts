@@ -104,7 +104,8 @@ function readFieldAt(path: string, { headers, query, path: name, payload }: Hook
   return { path, keys, ...(value === undefined ? {} : { value: shown(keys.at(-1) ?? '', value, '') }) };
 }
 
-function shown(key: string, value: JsonValue, note: string): string {
+/** A value in one line, cut, secrets left out. */
+export function shown(key: string, value: JsonValue, note = ''): string {
   if (Array.isArray(value)) return value.length === 0 ? '[]' : `a list of ${value.length}`;
   if (isJsonObject(value)) {
     const count = Object.keys(value).length;

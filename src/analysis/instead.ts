@@ -5,7 +5,16 @@ import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseOnEachObject } from './each-object.ts';
 import { loneHelper, presentTime } from './lone-helper.ts';
-import { hasValue, suggestElement, suggestInLists, suggestList, suggestPath } from './near-paths.ts';
+import { shown } from './field-list.ts';
+import {
+  hasValue,
+  suggestElement,
+  suggestInLists,
+  suggestList,
+  suggestPaths,
+  type NearPath,
+} from './near-paths.ts';
+import { createPathFinder, type PathFinder } from './path-candidates.ts';
 import { findSplitKey, splitKeyInTemplate } from './split-keys.ts';
 
 /** By what found nothing. A text continues "the request has …"; its names are those of the request, ours left out. */
@@ -18,15 +27,36 @@ export function findInstead(evaluation: Evaluation, request: HookRequest): Inste
     ...considered.flatMap(missingIn),
     ...templates.flatMap(({ empty }) => empty.map(({ expression }) => expression.trim())),
   ];
+  const looked = { evaluation, request, ...findersFor(evaluation, request) };
   const instead = new Map<string, AdviceText>();
   for (const name of missing) {
     const near = namesIn(name)
       .filter((path) => instead.size < MAX_INSTEAD && (path === name || !hasValue(path, request)))
-      .map((path) => [path, whatIsThere(path, evaluation, request)] as const)
+      .map((path) => [path, whatIsThere(path, looked)] as const)
       .find(([path, found]) => found !== undefined && found.text !== path)?.[1];
     if (near !== undefined) instead.set(name, near);
   }
   return instead;
+}
+
+/** A request with what finds paths in it. */
+interface Looked {
+  readonly evaluation: Evaluation;
+  readonly request: HookRequest;
+  readonly find: PathFinder;
+  /** Of the first element of `forEach`. */
+  readonly findInElement: PathFinder | undefined;
+}
+
+function findersFor(
+  { mapping }: Evaluation,
+  { payload }: HookRequest,
+): Pick<Looked, 'find' | 'findInElement'> {
+  const element = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
+  return {
+    find: createPathFinder(payload),
+    findInElement: element === undefined ? undefined : createPathFinder(element),
+  };
 }
 
 /** Suggestions made at most for one request. */
@@ -46,7 +76,15 @@ export function firstOf(payload: JsonValue, keys: readonly string[]): JsonValue 
 }
 
 const plain = (text: string): AdviceText => ({ text, names: [] });
-const path = (name: string): AdviceText => ({ text: name, names: [name] });
+
+/** Paths of the request, each with its value for those who may read it. */
+function paths(found: readonly NearPath[]): AdviceText {
+  const names = found.map(({ path }) => path);
+  const values = found.map(({ path, value }) =>
+    value === undefined ? path : `${path} (${shown(path.split('.').at(-1) ?? '', value)})`,
+  );
+  return { text: names.join(' and '), names, shown: values.join(' and ') };
+}
 
 /** Of a name that a template printed nothing for: a key that was split, or a block that goes through one object. */
 function emptyForm(
@@ -71,8 +109,8 @@ function emptyForm(
   return undefined;
 }
 
-function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest): AdviceText | undefined {
-  const { mapping } = evaluation;
+function whatIsThere(name: string, looked: Looked): AdviceText | undefined {
+  const { evaluation, request } = looked;
   const isEmptyHere = evaluation.trace.templates.some(({ empty }) =>
     empty.some(({ expression }) => expression.trim() === name),
   );
@@ -80,27 +118,22 @@ function whatIsThere(name: string, evaluation: Evaluation, request: HookRequest)
   if (form !== undefined || name.includes('/')) return form;
   if (isEmptyHere && hasValue(name, request))
     return plain(`it outside of the block, where a path begins at the element: write @root.${name}`);
-  const list = mapping?.forEach === undefined ? suggestList(name, request) : undefined;
+  const list = evaluation.mapping?.forEach === undefined ? suggestList(name, request) : undefined;
   if (list !== undefined)
     return {
       text: `${name.slice('item.'.length)} in the elements of ${list}: add forEach: ${list}`,
       names: [list],
     };
-  return nearField(name, evaluation, { request, isEmptyHere });
+  return nearField(name, looked, isEmptyHere);
 }
 
 /** A field of nearly the name, or what a name alone was meant for. */
-function nearField(
-  name: string,
-  { mapping }: Evaluation,
-  { request, isEmptyHere }: { readonly request: HookRequest; readonly isEmptyHere: boolean },
-): AdviceText | undefined {
-  const element = mapping?.forEach === undefined ? undefined : elementOf(name, mapping.forEach.keys, request);
-  if (element !== undefined) return path(element);
+function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceText | undefined {
+  const { request } = looked;
   const helper = isEmptyHere ? loneHelper(name) : undefined;
+  const near = nearPaths(name, looked, helper === undefined);
+  if (near !== undefined) return isEmptyHere ? joined(name, near, request) : paths(near);
   if (helper !== undefined) return plain(helper);
-  const near = suggestPath(name, request);
-  if (near !== undefined) return isEmptyHere ? joined(name, near, request) : path(near);
   const inLists = suggestInLists(name, request);
   if (inLists !== undefined)
     return {
@@ -111,11 +144,29 @@ function nearField(
   return time === undefined ? undefined : plain(time);
 }
 
+/** Of the element, where that is as near as what the whole body has. */
+function nearPaths(
+  name: string,
+  { request, find, findInElement }: Looked,
+  isWide: boolean,
+): readonly NearPath[] | undefined {
+  const element = findInElement === undefined ? [] : suggestElement(name, findInElement);
+  const [first] = element;
+  const isOfElement =
+    first !== undefined && (name.startsWith('item.') || first.cost <= (costOf(name, find) ?? first.cost));
+  if (isOfElement) return element;
+  const near = isWide && !name.startsWith('item.') ? suggestPaths(name, request, find) : [];
+  return near.length === 0 ? undefined : near;
+}
+
+const costOf = (name: string, find: PathFinder): number | undefined =>
+  find(name.replace(/^payload\./, '').split('.'))[0]?.cost;
+
 /** Elements of a list that are looked at. */
 const MAX_ELEMENTS = 10;
 
 /** A field of the elements of a list, which a template can print of all of them. */
-function joined(name: string, near: string, { payload }: HookRequest): AdviceText {
+function joined(name: string, near: readonly NearPath[], { payload }: HookRequest): AdviceText {
   const keys = name.replace(/^payload\./, '').split('.');
   const field = keys.at(-1) ?? '';
   const list = valueAt(payload, keys.slice(0, -1));
@@ -123,14 +174,14 @@ function joined(name: string, near: string, { payload }: HookRequest): AdviceTex
   const having = elements
     .slice(0, MAX_ELEMENTS)
     .filter((each) => isJsonObject(each) && Object.hasOwn(each, field));
-  if (having.length < 2) return path(near);
+  if (having.length < 2) return paths(near);
   const all = `{{join ${name.slice(0, -field.length - 1)} ", " "${field}"}}`;
-  return { text: `${near}; for all of them write ${all}`, names: [near] };
-}
-
-function elementOf(name: string, keys: readonly string[], { payload }: HookRequest): string | undefined {
-  const first = firstOf(payload, keys);
-  return first === undefined ? undefined : suggestElement(name, first);
+  const { text, shown: values = text, names } = paths(near);
+  return {
+    text: `${text}; for all of them write ${all}`,
+    names,
+    shown: `${values}; for all of them write ${all}`,
+  };
 }
 
 /** Variables of the condition of a mapping that were not sent. */

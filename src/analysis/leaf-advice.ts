@@ -73,14 +73,14 @@ function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): re
     (elementRule(rule, read) === undefined ? adviseOnListWithin(missing, rule, read) : undefined);
   if (sure !== undefined) return [sure];
   const byDefault = adviseOnDefault({ missing, rule, negated });
-  const near = endsAtNull(missing, read) ? undefined : instead.get(missing)?.text;
+  const near = endsAtNull(missing, read) ? undefined : instead.get(missing);
   if (byDefault === undefined) {
     const parent = near === undefined ? adviseOnParent(missing, read) : undefined;
     return parent === undefined ? [] : [parent];
   }
   // Where a missing value may be meant, a name that merely ends alike is another thing.
-  const isNear = near !== undefined && isNearPath(missing, near);
-  return [...(isNear ? [`the request has ${near}: did you mean that?`] : []), byDefault];
+  const isNear = near?.names.some((name) => isNearPath(missing, name)) === true;
+  return [...(isNear ? [`the request has ${near.shown ?? near.text}: did you mean that?`] : []), byDefault];
 }
 
 const NO_RULE = { operator: '', operands: [] } as const;

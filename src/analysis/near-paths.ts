@@ -1,49 +1,49 @@
 import { didYouMean } from '../document/document.ts';
-import type { HookRequest } from '../request.ts';
 import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../json.ts';
+import { isReserved } from '../mapping/mapping.ts';
+import type { HookRequest } from '../request.ts';
+import { createPathFinder, type PathFinder } from './path-candidates.ts';
 
 const ROOTS = ['payload', 'headers', 'query'] as const;
-/** Places looked at for the last name of a path. */
+/** Places looked at for a text. */
 const MAX_LOOKED_AT = 2_000;
 const MAX_LEVELS = 6;
 
+/** A path that may have been meant, as it is written; of a field of the body with its value. */
+export interface NearPath {
+  readonly path: string;
+  readonly value?: JsonValue;
+}
+
 /**
  * What a variable that found nothing probably meant, among what the request has: a header or field of nearly that name,
- * or the same name elsewhere in the body.
+ * or the same name elsewhere in the body. Two where both are as near.
  */
-export function suggestPath(missing: string, request: HookRequest): string | undefined {
-  const [first = '', ...rest] = missing.split('.');
+export function suggestPaths(
+  missing: string,
+  request: HookRequest,
+  find: PathFinder = createPathFinder(request.payload),
+): readonly NearPath[] {
+  const [first = '', ...rest] = withDots(missing).split('.');
   const isRoot = (ROOTS as readonly string[]).includes(first);
   const keys = isRoot ? rest : [first, ...rest];
-  const root = isRoot ? (first as (typeof ROOTS)[number]) : 'payload';
-  if (root !== 'payload') return suggestName(root, keys.join('.'), request);
-  const prefix = isRoot ? 'payload.' : '';
-  const behind = keys.findIndex((_, index) => index > 0 && holds(request.payload, keys.slice(index)));
-  if (behind > 0) return prefix + keys.slice(behind).join('.');
+  if (first === 'headers' || first === 'query') return asPath(suggestName(first, keys.join('.'), request));
   const outside = isRoot ? undefined : outsideBody(keys, request);
-  if (outside !== undefined) return outside;
-  const near = suggestSibling(keys, request.payload, prefix) ?? suggestKey(keys, request.payload, prefix);
-  return near ?? elsewhere(keys, request.payload, prefix) ?? headerFor(keys.at(-1) ?? '', request);
+  if (outside !== undefined) return asPath(outside);
+  const found = find(keys).filter(({ keys: to }) => keys.length > 1 || !to.some(isIndex));
+  if (found.length > 0) return found.map((each) => ({ path: written(each.keys, isRoot), value: each.value }));
+  return asPath(headerFor(keys.at(-1) ?? '', request));
 }
 
-/** The same name elsewhere; where the path begins rightly, no other thing of that name: actor.name for issue.assignee.name. */
-function elsewhere(keys: readonly string[], payload: JsonValue, prefix: string): string | undefined {
-  const found = findElsewhere(keys, payload, prefix);
+const asPath = (path: string | undefined): readonly NearPath[] => (path === undefined ? [] : [{ path }]);
+const isIndex = (key: string): boolean => /^\d+$/.test(key);
+const withDots = (path: string): string =>
+  path.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\./, '');
+
+/** As a template and a condition write it; a name that would mean another thing gets its root. */
+function written(keys: readonly string[], isRoot: boolean): string {
   const [first = ''] = keys;
-  if (meetsNull(keys, payload)) return undefined;
-  const isOther =
-    found !== undefined &&
-    isJsonObject(payload) &&
-    isJsonObject(payload[first]) &&
-    keys.length > 2 &&
-    !found.startsWith(`${prefix}${first}.`) &&
-    !found.endsWith(keys.slice(-2).join('.'));
-  return isOther ? undefined : found;
-}
-
-/** Whether something on the way is null: it is not set, and nothing else is meant. */
-function meetsNull(keys: readonly string[], payload: JsonValue): boolean {
-  return keys.some((_, index) => index > 0 && fieldAt(payload, keys.slice(0, index)) === null);
+  return `${isRoot || isReserved(first) || isIndex(first) ? 'payload.' : ''}${keys.join('.')}`;
 }
 
 /** Whether a suggestion has the last names of a path, or is spelt nearly so; else it merely ends in the same name. */
@@ -61,26 +61,6 @@ export function isNearPath(missing: string, near: string): boolean {
 const isOutside = (missing: string, near: string): boolean =>
   near === `query.${missing}` || near === `headers.${missing.toLowerCase()}`;
 
-/** Elements of a list that are looked at. */
-const MAX_ELEMENTS = 100;
-
-/** The element of a list that has what another one has not, or what the list itself was asked for. */
-function suggestSibling(keys: readonly string[], payload: JsonValue, prefix: string): string | undefined {
-  let value: JsonValue | undefined = payload;
-  for (const [at, key] of keys.entries()) {
-    if (Array.isArray(value)) {
-      const list = value as readonly JsonValue[];
-      const rest = keys.slice(/^\d+$/.test(key) ? at + 1 : at);
-      if (rest.length === 0) return undefined;
-      const index = list.slice(0, MAX_ELEMENTS).findIndex((element) => holdsAny(element, rest));
-      if (index === -1) return undefined;
-      return prefix + [...keys.slice(0, at), String(index), ...rest].join('.');
-    }
-    value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  }
-  return undefined;
-}
-
 /** A header or parameter whose name is near, or has the asked words in it. */
 function suggestName(root: 'headers' | 'query', name: string, request: HookRequest): string | undefined {
   const names = Object.keys(request[root]);
@@ -89,72 +69,6 @@ function suggestName(root: 'headers' | 'query', name: string, request: HookReque
     didYouMean(plain, names) ?? names.find((known) => known.includes(plain) || plain.includes(known));
   return near === undefined || near === name ? undefined : `${root}.${near}`;
 }
-
-/** The first key on the way that is not there, spelt as a key that is. */
-function suggestKey(keys: readonly string[], payload: JsonValue, prefix: string): string | undefined {
-  let value: JsonValue | undefined = payload;
-  for (const [index, key] of keys.entries()) {
-    if (!isJsonObject(value) && !Array.isArray(value)) return undefined;
-    if (Object.hasOwn(value, key)) {
-      value = (value as Readonly<Record<string, JsonValue>>)[key];
-      continue;
-    }
-    const near = Array.isArray(value) ? listKey(value) : nearKey(key, Object.keys(value).slice(0, 500));
-    if (near === undefined) return undefined;
-    const rest = keys.slice(index + (Array.isArray(value) ? 0 : 1));
-    const meant = (value as Readonly<Record<string, JsonValue>>)[near];
-    // What is named has to be there.
-    if (!holdsAny(meant, rest)) return undefined;
-    return prefix + [...keys.slice(0, index), near, ...rest].join('.');
-  }
-  return undefined;
-}
-
-/** A key of nearly the name, or one that has the name as a word: amount and amount_paid. */
-function nearKey(key: string, names: readonly string[]): string | undefined {
-  const near = didYouMean(key, names);
-  if (near !== undefined || key.length < 3) return near;
-  const wordsOf = (name: string): readonly string[] => name.toLowerCase().split(/[-_\s]+/);
-  return names.find(
-    (name) => wordsOf(name).includes(key.toLowerCase()) || wordsOf(key).includes(name.toLowerCase()),
-  );
-}
-
-function listKey(list: readonly JsonValue[]): string | undefined {
-  return list.length === 0 ? undefined : '0';
-}
-
-/** Where the last keys of the path are found in the body: the nearest to its root. */
-function findElsewhere(keys: readonly string[], payload: JsonValue, prefix: string): string | undefined {
-  const tail = keys.slice(-2);
-  let level: { readonly path: readonly string[]; readonly value: JsonValue }[] = [
-    { path: [], value: payload },
-  ];
-  let looked = 0;
-  for (let depth = 0; depth < MAX_LEVELS && level.length > 0; depth += 1) {
-    const next: typeof level = [];
-    for (const { path, value } of level) {
-      if (!isJsonObject(value)) continue;
-      if (path.length > 0 && holds(value, tail)) return prefix + [...path, ...tail].join('.');
-      if (path.length > 0 && tail.length > 1 && holds(value, tail.slice(1)))
-        return prefix + [...path, ...tail.slice(1)].join('.');
-      for (const [key, item] of Object.entries(value)) {
-        looked += 1;
-        if (looked > MAX_LOOKED_AT) return undefined;
-        next.push({ path: [...path, key], value: item });
-      }
-    }
-    level = next;
-  }
-  return undefined;
-}
-
-/** Whether something stands at a path, through lists, too. */
-const holdsAny = (value: JsonValue | undefined, keys: readonly string[]): boolean =>
-  valueAt(value, keys) !== undefined;
-
-/** Whether something stands at a path of fields. */
-const holds = (value: JsonValue, keys: readonly string[]): boolean => fieldAt(value, keys) !== undefined;
 
 /** A bare name is a field of the body: a parameter of the address and a header of the very name have roots of their own. */
 function outsideBody(keys: readonly string[], request: HookRequest): string | undefined {
@@ -174,13 +88,14 @@ function headerFor(key: string, { headers }: HookRequest): string | undefined {
 }
 
 /** What an element of a `forEach` has of a variable that found nothing, as the template writes it. */
-export function suggestElement(missing: string, item: JsonValue): string | undefined {
-  const keys = missing.replace(/^item\./, '').split('.');
-  // `alert.labels` for the element of `alerts`: the first names may stand for the element itself.
-  const behind = keys.findIndex((_, index) => holds(item, keys.slice(index)));
-  if (behind !== -1) return `item.${keys.slice(behind).join('.')}`;
-  const near = suggestKey(keys, item, 'item.');
-  return near ?? findElsewhere(keys, item, 'item.');
+export function suggestElement(
+  missing: string,
+  find: PathFinder,
+): readonly (NearPath & { readonly cost: number })[] {
+  const keys = withDots(missing)
+    .replace(/^item\./, '')
+    .split('.');
+  return find(keys).map(({ keys: to, value, cost }) => ({ path: `item.${to.join('.')}`, value, cost }));
 }
 
 /** Whether the body has a value at the path. */
@@ -194,7 +109,7 @@ export function suggestList(missing: string, { payload }: HookRequest): string |
   if (!missing.startsWith('item.') || !isJsonObject(payload)) return undefined;
   const keys = missing.split('.').slice(1);
   const found = Object.entries(payload).find(
-    ([, value]) => Array.isArray(value) && holds((value as readonly JsonValue[])[0] ?? null, keys),
+    ([, value]) => Array.isArray(value) && fieldAt((value as readonly JsonValue[])[0], keys) !== undefined,
   );
   return found?.[0];
 }

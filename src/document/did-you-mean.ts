@@ -7,11 +7,11 @@ const MAX_WORD = 64;
  */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > MAX_WORD) return undefined;
-  const plain = simplify(word);
+  const plain = spelling(word);
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
     if (candidate.length > MAX_WORD) continue;
-    const distance = editDistance(plain, simplify(candidate));
+    const distance = editDistance(plain, spelling(candidate));
     const limit = Math.max(1, Math.floor(Math.max(plain.length, 3) / 3));
     if (distance <= limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
       best = { candidate, distance };
@@ -26,16 +26,17 @@ export function isOneEditApart(a: string, b: string): boolean {
 
 /** The only candidate that begins with the word, or that the word begins with: `tolerance` for `toleranceSeconds`. */
 export function longerWord(word: string, candidates: Iterable<string>): string | undefined {
-  const plain = simplify(word);
+  const plain = spelling(word);
   if (plain.length < 4 || plain.length > MAX_WORD) return undefined;
   const found = [...candidates].filter((candidate) => {
-    const other = simplify(candidate);
+    const other = spelling(candidate);
     return other.length >= 4 && (other.startsWith(plain) || plain.startsWith(other));
   });
   return found.length === 1 ? found[0] : undefined;
 }
 
-function simplify(word: string): string {
+/** A word without what only styles of writing differ in: `userName`, `user_name` and `User-Name` are one. */
+export function spelling(word: string): string {
   return word.toLowerCase().replaceAll(/[-_\s]/g, '');
 }
 

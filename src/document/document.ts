@@ -1,5 +1,5 @@
 export type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
-export { didYouMean, isOneEditApart, longerWord } from './did-you-mean.ts';
+export { didYouMean, isOneEditApart, longerWord, spelling } from './did-you-mean.ts';
 export { meantTimeZone } from './time-zones.ts';
 export { documentKind, type DocumentKind, firstLine, nameOfKind } from './document-kind.ts';
 export { editDocument } from './edit-document.ts';

@@ -173,7 +173,7 @@ function weakerNotes(
       : [
           {
             code: 'instead',
-            text: `the request has ${near.text}: did you mean that?`,
+            text: `the request has ${near.shown ?? near.text}: did you mean that?`,
             paths: near.names,
           } as const,
         ]),

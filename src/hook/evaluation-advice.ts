@@ -6,6 +6,8 @@ export interface AdviceText {
   readonly text: string;
   /** Paths and names of the request that it mentions: where only the operator's own words may be told, these decide. */
   readonly names: readonly string[];
+  /** The text with values of the request in it: only for those who may read the request. */
+  readonly shown?: string;
 }
 
 /** A sentence of advice about a request as a whole. */

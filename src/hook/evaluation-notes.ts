@@ -56,7 +56,8 @@ function emptyNotes(
   const empty = templates.flatMap(({ field, empty, index }) =>
     empty.map(({ expression, at }): EvaluationNote => {
       const near = advice?.instead.get(expression.trim());
-      const text = near === undefined ? expression : `${expression}; the request has ${near.text}`;
+      const text =
+        near === undefined ? expression : `${expression}; the request has ${near.shown ?? near.text}`;
       const paths = near === undefined || near.names.length === 0 ? {} : { paths: near.names };
       return { code: 'rendered_empty', text, field, ...indexed(index), ...placed(at), ...paths };
     }),

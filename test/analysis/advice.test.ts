@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adviceFor, createDecisionAdvisor, suggestPath } from '../../src/analysis/analysis.ts';
+import { adviceFor, createDecisionAdvisor, suggestPaths } from '../../src/analysis/analysis.ts';
 import { createHookRequest, formatEvaluation } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
@@ -77,7 +77,7 @@ describe('a missing variable', () => {
     ['event.env', undefined],
     ['nothing.like.it', undefined],
   ])('%s: %s', (missing, expected) => {
-    expect(suggestPath(missing, request)).toBe(expected);
+    expect(suggestPaths(missing, request)[0]?.path).toBe(expected);
   });
 });
 

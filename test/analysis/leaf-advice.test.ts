@@ -190,7 +190,7 @@ describe('a missing variable', () => {
   test('a name that is spelt nearly so stands before the default', () => {
     const { sure } = explain({ '!==': [v('acton'), 'closed'] }, { action: 'opened' });
     expect(sure).toEqual([
-      'the request has action: did you mean that?',
+      'the request has action ("opened"): did you mean that?',
       expect.stringContaining('["acton",""]'),
     ]);
   });
