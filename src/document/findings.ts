@@ -1,15 +1,16 @@
 import type { z } from 'zod';
 import type { Diagnostic, LocatedValue, Path, Place } from './diagnostic.ts';
-import { didYouMean, longerWord } from './did-you-mean.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { replaceWithin, withEdit } from './text-edit.ts';
-import { anchorHint } from './anchor-hints.ts';
 import { bound, kindName, listed } from './kind-words.ts';
-import { formHint, MAX_KEYS } from './written-forms.ts';
+import { formatPath, keyText } from './path-text.ts';
+import { meantKey } from './meant-key.ts';
+import { formHint } from './written-forms.ts';
 import { guessValue, type KeyAdvice, type ValueHint } from './value-hints.ts';
 import { findCommentValue } from './yaml-slips.ts';
 import { holdsCredentials, isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
 import { shorten } from './shorten.ts';
-import { findMeaning, findSchemas, kindsOf, knownKeys } from './schema-keys.ts';
+import { findMeaning, findSchemas, kindsOf } from './schema-keys.ts';
 
 /**
  * Checks a part of a document against a schema. All findings at once, each at its place: UNKNOWN_KEY (with a
@@ -44,29 +45,14 @@ export function fromZodError(
   const mistyped = new Set(
     error.issues.filter(({ code }) => code === 'invalid_type').map((issue) => formatPath(pathOf(issue))),
   );
+  const repairs: Repairs = { made: new Set(), missing: new Map() };
   return error.issues
     .filter(
       (issue) => issue.code === 'invalid_type' || !isBound(issue) || !mistyped.has(formatPath(pathOf(issue))),
     )
-    .flatMap((issue) => fromIssue(issue, { root, schema, base: [], advice }))
+    .flatMap((issue) => fromIssue(issue, { root, schema, base: [], advice, repairs }))
+    .filter((found) => !repairs.made.has(repairs.missing.get(found) ?? ''))
     .toSorted((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
-}
-
-/** A path as it is written in messages: `hooks.mappings[2].match`, `match.path of entry 1`. */
-function formatPath(path: Path): string {
-  const [first, ...rest] = path;
-  // A file that is a list: `[0].action` would puzzle.
-  if (typeof first === 'number') {
-    const entry = `entry ${String(first + 1)}`;
-    return rest.length === 0 ? entry : `${formatPath(rest)} of ${entry}`;
-  }
-  let text = '';
-  for (const step of path) {
-    if (typeof step === 'number') text += `[${String(step)}]`;
-    else if (/^[A-Za-z_][\w-]*$/.test(step)) text += text === '' ? step : `.${step}`;
-    else text += `[${JSON.stringify(step.slice(0, 80))}]`;
-  }
-  return text === '' ? 'the document' : text;
 }
 
 /** What a value is, for messages: its kind, and itself where it is short and no secret. */
@@ -94,6 +80,13 @@ interface Context {
   /** Path before the issue's own, inside a union. */
   readonly base: Path;
   readonly advice: SchemaAdvice;
+  readonly repairs: Repairs;
+}
+
+/** Keys that are missing, by their findings, and those that the remedy of another finding brings: one mistake is one finding. */
+interface Repairs {
+  readonly made: Set<string>;
+  readonly missing: Map<Diagnostic, string>;
 }
 
 function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
@@ -207,8 +200,9 @@ function refusedAtRoot(issue: Issue): boolean {
 }
 
 function unknownKey(context: Context, path: Path, key: string): Diagnostic {
-  const { root } = context;
-  const { hint, isKnown, rename } = meantKey(context, path, key);
+  const { root, schema, advice, repairs } = context;
+  const { hint, isKnown, rename, edit, repaired = [] } = meantKey({ root, schema, advice, path, key });
+  for (const each of repaired) repairs.made.add(formatPath(each));
   const object = root.at(path).path;
   const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
   const at = root.place([...path, key], 'key');
@@ -223,26 +217,7 @@ function unknownKey(context: Context, path: Path, key: string): Diagnostic {
   };
   // Renamed only where the other name is free: two keys of one name would be the next finding.
   const isFree = rename !== undefined && root.at([...path, rename]).value === undefined;
-  return isFree ? withEdit(found, replaceWithin(at, key, rename)) : found;
-}
-
-/** What an unknown key was meant as: what the room knows of it, else the nearest of the keys that are known here. */
-function meantKey({ root, schema, advice: { keys: foreign = {} } }: Context, path: Path, key: string) {
-  const known = findSchemas(schema, path).flatMap(knownKeys);
-  const full = keyText([...path, key]);
-  const elsewhere = Object.hasOwn(foreign, full) ? foreign[full] : undefined;
-  const near = didYouMean(key, known);
-  const longer = near === undefined && elsewhere === undefined ? longerWord(key, known) : undefined;
-  const all = known.length <= MAX_KEYS ? `; the keys here are: ${known.join(', ')}` : '';
-  const meant = elsewhere?.hintFor?.(root.at([...path, key]).value, root.at(path).value);
-  const hint =
-    anchorHint(root, path, key) ??
-    meant ??
-    elsewhere?.hint ??
-    (near === undefined && longer === undefined
-      ? `remove it${all}`
-      : `did you mean "${near ?? longer ?? ''}"?`);
-  return { hint, isKnown: meant !== undefined, rename: elsewhere === undefined ? near : elsewhere.rename };
+  return withEdit(found, isFree ? replaceWithin(at, key, rename) : edit);
 }
 
 function wrongType(context: Context, path: Path, expected: readonly string[]): Diagnostic {
@@ -264,12 +239,14 @@ function wrongType(context: Context, path: Path, expected: readonly string[]): D
   return finding('WRONG_TYPE', message, at, hint);
 }
 
-function missingKey({ root, schema }: Context, path: Path, wanted: string): Diagnostic {
+function missingKey({ root, schema, repairs }: Context, path: Path, wanted: string): Diagnostic {
   const { description } = findMeaning(schema, path);
   const object = formatPath(root.at(path.slice(0, -1)).path);
   const message = `${formatPath(root.at(path).path)} is missing, expected ${wanted}`;
   const hint = `add "${String(path.at(-1))}" to ${object}${description === undefined ? '' : `: ${description}`}`;
-  return finding('MISSING_KEY', message, root.place(path), hint);
+  const found = finding('MISSING_KEY', message, root.place(path), hint);
+  repairs.missing.set(found, formatPath(path));
+  return found;
 }
 
 const EMPTY =
@@ -302,11 +279,6 @@ function adviceOn({ root, advice }: Context, path: Path): ValueHint | undefined 
 /** Of a secret only what is to be written, never what would repeat it. */
 function withoutText<Hint extends ValueHint | undefined>(meant: Hint, secret: boolean): Hint | ValueHint {
   return meant !== undefined && secret ? { hint: meant.hint } : meant;
-}
-
-/** A path as advice names it: its keys, without the positions of lists. */
-function keyText(path: Path): string {
-  return path.filter((step) => typeof step === 'string').join('.');
 }
 
 function withValue(found: Diagnostic, at: Place, { text }: ValueHint): Diagnostic {

@@ -8,6 +8,7 @@ interface Definition {
   readonly element?: z.ZodType;
   readonly valueType?: z.ZodType;
   readonly options?: readonly z.ZodType[];
+  readonly catchall?: z.ZodType;
   readonly innerType?: z.ZodType;
   readonly in?: z.ZodType;
   readonly getter?: () => z.ZodType;
@@ -26,6 +27,72 @@ export function findSchemas(schema: z.ZodType, path: Path): readonly z.ZodType[]
     });
   }
   return schemas;
+}
+
+/** The same, without the options of a union that a value's own literals rule out: `kind: command` is no `kind: model`. */
+export function findSchemasOf(schema: z.ZodType, path: Path, root: unknown): readonly z.ZodType[] {
+  let schemas = unwrap(schema);
+  let value = root;
+  for (const step of path) {
+    schemas = agreeing(schemas, value).flatMap((one) => findSchemas(one, [step]));
+    value = isObject(value) ? value[step] : undefined;
+  }
+  return agreeing(schemas, value);
+}
+
+/** The other options of a union that name a key, by the word that tells them apart, and the word of the one that is meant. */
+export function kindsWith(
+  schema: z.ZodType,
+  { path, key, root }: { readonly path: Path; readonly key: string; readonly root: unknown },
+): { readonly name: string; readonly own: string; readonly others: readonly string[] } | undefined {
+  const options = findSchemas(schema, path).filter((one) => knownKeys(one).length > 0);
+  const [own, ...rest] = findSchemasOf(schema, path, root).filter((one) => options.includes(one));
+  if (own === undefined || rest.length > 0 || options.length < 2) return undefined;
+  const name = knownKeys(own).find((each) => options.every((one) => isFixedAt(one, each)));
+  const value = [...path, name ?? ''].reduce<unknown>(
+    (inner, step) => (isObject(inner) ? inner[step] : undefined),
+    root,
+  );
+  const takers = options.filter((one) => one !== own && knownKeys(one).includes(key));
+  if (name === undefined || typeof value !== 'string' || takers.length === 0) return undefined;
+  const others = takers.flatMap((one) => findSchemas(one, [name]).flatMap(wordsOf));
+  return { name, own: value, others };
+}
+
+function isFixedAt(schema: z.ZodType, key: string): boolean {
+  const own = definitionOf(schema).shape?.[key];
+  return own !== undefined && isFixed(own);
+}
+
+function wordsOf(schema: z.ZodType): readonly string[] {
+  const { values = [], entries = {} } = definitionOf(schema);
+  return [...values, ...Object.values(entries)].map(String);
+}
+
+/** All options where none agrees: then nobody can tell. */
+function agreeing(options: readonly z.ZodType[], value: unknown): readonly z.ZodType[] {
+  if (options.length < 2 || !isObject(value)) return options;
+  const found = options.filter((option) =>
+    Object.entries(definitionOf(option).shape ?? {}).every(
+      ([key, one]) => !isFixed(one) || value[key] === undefined || one.safeParse(value[key]).success,
+    ),
+  );
+  return found.length === 0 ? options : found;
+}
+
+/** Whether a schema takes only texts that it names. */
+function isFixed(schema: z.ZodType): boolean {
+  return unwrap(schema).every((one) => ['literal', 'enum'].includes(definitionOf(one).type));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string | number, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether a schema is an object that refuses keys it does not name. */
+export function isStrict(schema: z.ZodType): boolean {
+  const { type, catchall } = definitionOf(schema);
+  return type === 'object' && catchall !== undefined && definitionOf(catchall).type === 'never';
 }
 
 /** What a schema takes at a path, in words such as `a number`; empty where the path leads nowhere. */

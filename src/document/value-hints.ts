@@ -9,6 +9,8 @@ export interface ValueHint {
 export interface KeyAdvice {
   readonly hint: string;
   readonly rename?: string;
+  /** The key of the same object that the hint has the reader write in its place, where a new name alone is not enough. */
+  readonly means?: string;
   /** The hint for a value, beside the other keys of its object, where the value says more. Such a value is no secret. */
   readonly hintFor?: (value: unknown, beside: unknown) => string | undefined;
 }

@@ -24,7 +24,10 @@ const proof: ForeignKey = {
 const signing: ForeignKey = {
   hint: "the secret that a sender signs with belongs into verify: {scheme: github, secrets: ['${NAME}']}, with the scheme of the sender",
 };
-const secrets: ForeignKey = { hint: "write secrets, a list of references: secrets: ['${NAME}']" };
+const secrets: ForeignKey = {
+  hint: "write secrets, a list of references: secrets: ['${NAME}']",
+  means: 'secrets',
+};
 const tolerance: ForeignKey = {
   hint: 'write toleranceSeconds, a number of seconds: toleranceSeconds: 600',
 };
@@ -72,6 +75,8 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   'verify.secret': secrets,
   'verify.token': secrets,
   'verify.key': secrets,
+  'verify.password': secrets,
+  'verify.publicKey': secrets,
   'verify.signingSecret': secrets,
   'verify.tolerance': tolerance,
   'verify.maxAge': tolerance,

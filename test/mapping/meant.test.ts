@@ -54,6 +54,8 @@ test.each([
   ['otherwise: 404', /write otherwise: reject/],
   ['keepRequests: false', /write keepRequests: none/],
   ['forEach: { path: items }', /write forEach: items/],
+  // A key that is missing under its right name is no second finding.
+  ['verify: { scheme: basic, username: a, secrets: ["${A}"] }', /did you mean "user"/],
 ])('%s is mended', (line, hint) => {
   const text = `${WITH_TEXT}${line}\n`;
   const found = check(text);

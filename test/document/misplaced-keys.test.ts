@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { configSchema } from '../../src/config/config-schema.ts';
+import { mailSchema } from '../../src/config/mail-schema.ts';
+import { CONFIG_ADVICE } from '../../src/config/meant-settings.ts';
+import {
+  applyEdits,
+  fromZodError,
+  parseDocument,
+  type Diagnostic,
+  type Path,
+} from '../../src/document/document.ts';
+import type { SchemaAdvice } from '../../src/document/findings.ts';
+import { MAPPING_ADVICE } from '../../src/mapping/foreign-keys.ts';
+import { MappingSchema } from '../../src/mapping/mapping-schema.ts';
+import { sampleOf, strictObjects, type StrictObject } from '../support/schema-samples.ts';
+
+const FILES = [
+  ['sluice.yaml', configSchema, CONFIG_ADVICE],
+  // Its block is looked at by itself, after the rest of the file.
+  ['hooks.mail', z.object({ hooks: z.object({ mail: mailSchema }) }), {}],
+  ['a mapping', MappingSchema, MAPPING_ADVICE],
+] as const;
+
+interface Misplacement {
+  readonly text: string;
+  readonly key: string;
+  readonly target: Path;
+}
+
+test.each(FILES)('a key of %s in a wrong object is told where it belongs', (_, schema, advice) => {
+  const misplaced = misplacements(schema);
+  const told = misplaced.map((each) => [each, unknownKeys(each, { schema, advice })] as const);
+  const wrong = told.filter(([, [found]]) => /\bremove it\b/.test(found?.hint ?? 'remove it'));
+  expect(wrong.map(([{ text }, [found]]) => `${text} => ${found?.hint ?? 'no finding'}`)).toEqual([]);
+
+  const moved = told.flatMap(([{ text, key }, [found]]) =>
+    found?.edit?.text.includes(`${key}:`) === true
+      ? [{ key, before: text, text: applyEdits(text, [found.edit]) }]
+      : [],
+  );
+  expect(moved.filter(({ key, text }) => !text.includes(`${key}:`))).toEqual([]);
+  expect(moved.filter((each) => unknownKeys(each, { schema, advice }).length > 0)).toEqual([]);
+  expect([misplaced.length > 40, moved.length > 10]).toEqual([true, true]);
+});
+
+/** Each key of each object in the object around it, in each beside it and in each inside it, where it is not known. */
+function misplacements(schema: z.ZodType): readonly Misplacement[] {
+  const objects = strictObjects(schema).filter(({ path }) => schema !== configSchema || path[1] !== 'mail');
+  return objects.flatMap((own) =>
+    objects
+      .filter((target) => isNear(own, target))
+      .flatMap((target) =>
+        Object.entries(own.shape)
+          .filter(([key]) => !objects.some((one) => isSame(one, target) && key in one.shape))
+          .map(([key, value]) => ({ key, target: target.path, text: print(target, key, sampleOf(value)) })),
+      ),
+  );
+}
+
+/** Around, inside or beside, in one option of each union on the way. */
+function isNear(own: StrictObject, target: StrictObject): boolean {
+  const [above, outer] = [own.around.at(-1), target.around.at(-1)];
+  const isBeside = above !== undefined && above === outer && own.path.join('.') !== target.path.join('.');
+  return above === target.schema || outer === own.schema || isBeside;
+}
+
+const isSame = (a: StrictObject, b: StrictObject): boolean => a.path.join('.') === b.path.join('.');
+
+/** The target with what it and those around it need, then the key; as lines. */
+function print({ schema, path, around }: StrictObject, key: string, value: unknown): string {
+  const members = { ...(sampleOf(schema) as object), [key]: value };
+  const levels = [...around, schema].map((one, depth) => {
+    const own =
+      depth === path.length ? members : { ...(sampleOf(one) as object), [String(path[depth])]: undefined };
+    return Object.entries(own).map(
+      ([name, one]) => `${'  '.repeat(depth)}${name}:${one === undefined ? '' : ` ${JSON.stringify(one)}`}\n`,
+    );
+  });
+  return levels
+    .flatMap((lines, depth) => (depth === path.length ? lines : last(lines, String(path[depth]))))
+    .join('');
+}
+
+/** The object that holds the next lines comes last. */
+function last(lines: readonly string[], key: string): readonly string[] {
+  return lines.toSorted((a, b) => Number(a.trim() === `${key}:`) - Number(b.trim() === `${key}:`));
+}
+
+function unknownKeys(
+  { text }: Pick<Misplacement, 'text'>,
+  { schema, advice }: { readonly schema: z.ZodType; readonly advice: SchemaAdvice },
+): readonly Diagnostic[] {
+  const { document } = parseDocument({ file: 'a.yaml', text }, 'yaml');
+  if (document === undefined) throw new Error(text);
+  const { error } = schema.safeParse(document.root.value);
+  return error === undefined
+    ? []
+    : fromZodError(error, document.root, schema, advice).filter(({ code }) => code === 'UNKNOWN_KEY');
+}
