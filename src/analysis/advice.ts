@@ -1,31 +1,17 @@
 import { formatPlace } from '../document/document.ts';
 import { jsonTextOn, type AdviceNote, type Evaluation, type FieldList } from '../hook/hook.ts';
-import {
-  type PassedOverMapping,
-  takesRequest,
-  WORK_LIMITS,
-  WorkBudget,
-  type ConsideredMapping,
-  type RoutingTable,
-} from '../mapping/mapping.ts';
+import { type PassedOverMapping, type ConsideredMapping, type RoutingTable } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { listFields } from './field-list.ts';
 import { findInstead, firstOf, missingIn, type Instead } from './instead.ts';
+import { laterMappings, type LaterMapping } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
 import { findNearNames } from './near-names.ts';
 import { notesOn } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
 import { findSplitKey, splitKeyInCondition } from './split-keys.ts';
 import { findText, type FoundText } from './near-paths.ts';
-
-/** A mapping behind the one taken. */
-interface LaterMapping {
-  readonly id: string;
-  readonly at: string;
-  /** Whether it takes every request of its hook name that no other one took. */
-  readonly takesAny: boolean;
-}
 
 /** What else there is to say about an evaluation, for those who ask why. */
 export interface Advice {
@@ -68,7 +54,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     instead,
     leaves: adviseOnFailed(considered, request, instead),
     foundAt: foundElsewhere(considered, request),
-    alsoMatched: alsoMatched(evaluation, request, table),
+    alsoMatched: laterMappings(evaluation, request, table),
     fields: listFields(evaluation, request),
   };
 }
@@ -162,26 +148,4 @@ function nearNames(request: HookRequest, table: RoutingTable): Advice['nearNames
   return findNearNames(request.path, table)
     .slice(0, MAX_NAMED)
     .map(({ name, why, mapping }) => ({ name, why, at: formatPlace(mapping.match.pathAt ?? mapping.at) }));
-}
-
-function alsoMatched(
-  { mapping }: Evaluation,
-  request: HookRequest,
-  { mappings }: RoutingTable,
-): Advice['alsoMatched'] {
-  if (mapping === undefined) return [];
-  const scope = { request, work: new WorkBudget(WORK_LIMITS) };
-  const found: Advice['alsoMatched'][number][] = [];
-  for (const other of mappings.filter(({ order }) => order > mapping.order)) {
-    if (found.length === MAX_NAMED) break;
-    try {
-      const { when, source } = other.match;
-      const takesAny = when === undefined && source === undefined;
-      if (takesRequest(other, scope)) found.push({ id: other.id, at: formatPlace(other.at), takesAny });
-    } catch {
-      // A condition that does not end on this body takes nothing.
-      break;
-    }
-  }
-  return found;
 }

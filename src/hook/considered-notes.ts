@@ -37,21 +37,35 @@ export function consideredNotes(
     ...(taken === undefined ? [] : heldNotes(taken)),
     ...(isNameUnknown ? nameNotes(considered, advice) : []),
     ...misses.slice(0, MAX_MISSES).flatMap((miss) => missNotes(miss, advice)),
-    ...laterNotes(advice?.alsoMatched ?? []),
+    ...laterNotes(advice?.alsoMatched ?? [], taken),
   ];
 }
 
-/** How two mappings act on one request; the order alone would only take the place of one by the other. */
+/** How two mappings act on one request. */
 const BOTH_ACT =
-  "only the first mapping that matches acts. For both, write one mapping with a transform that returns a list of actions ([{ kind: 'wake', text }, { kind: 'agent', message }]), or let the sender call two hook names";
+  "for both to act, write one mapping with a transform that returns a list of actions ([{ kind: 'wake', text }, { kind: 'agent', message }]), or let the sender call two hook names";
 
-function laterNotes(later: EvaluationAdvice['alsoMatched']): readonly EvaluationNote[] {
+function laterNotes(
+  later: EvaluationAdvice['alsoMatched'],
+  taken: ConsideredMapping | undefined,
+): readonly EvaluationNote[] {
   const notes = later.map(({ id, at }): EvaluationNote => {
     const text = `${id} would have taken it, too, but stands later`;
     return { code: 'also_matched', text, at, mapping: { id, at } };
   });
-  const isDouble = later.some(({ takesAny }) => takesAny !== true);
-  return isDouble ? [...notes, { code: 'only_first_acts', text: BOTH_ACT }] : notes;
+  const rival = later.find(({ takesAny }) => takesAny !== true);
+  if (rival === undefined || taken === undefined) return notes;
+  return [...notes, { code: 'only_first_acts', text: orderText(rival, taken) }];
+}
+
+/** What lets the later mapping take such requests: its place, or a condition of the earlier one. */
+function orderText(
+  { id, at, narrowed }: EvaluationAdvice['alsoMatched'][number],
+  { mapping }: ConsideredMapping,
+): string {
+  const place = formatPlace(mapping.at);
+  const or = narrowed === undefined ? '' : `, or write when: ${narrowed} in ${mapping.id}`;
+  return `only the first mapping that matches acts. If ${id} should take such requests, move it (${at}) before ${mapping.id} (${place})${or}; ${BOTH_ACT}`;
 }
 
 const nearNameNotes = (names: EvaluationAdvice['nearNames']): readonly EvaluationNote[] =>

@@ -61,7 +61,9 @@ export interface EvaluationAdvice {
   readonly alsoMatched: readonly {
     readonly id: string;
     readonly at: string;
-    /** Whether it takes every request of its hook name: what no other mapping took is meant for it. */
+    /** Whether it asks for less than the one taken: what that leaves is meant for it. */
     readonly takesAny?: boolean;
+    /** The condition with which the one taken leaves such requests to it, as JSON. */
+    readonly narrowed?: string;
   }[];
 }

@@ -1,5 +1,6 @@
 import { withEdit, type Diagnostic, type Place } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
+import { findUnreachable } from './check-reach.ts';
 import { compileMapping, outOf, unknownKeys, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { quote, type MappingCode } from './mapping-codes.ts';
@@ -161,67 +162,4 @@ function describeContradiction(
   // Where nothing else is asked for, the rule of the hint stands for all of it.
   const isAll = leaves.length === 2 && equalities.length === 2;
   return withEdit(found, isAll ? wholeRule(at, hint) : undefined);
-}
-
-/** Mappings that an earlier one always takes the requests of: its path, source and condition ask for no more. */
-function findUnreachable(
-  mappings: readonly CompiledMapping[],
-  entries: readonly MappingEntry[],
-): readonly Diagnostic[] {
-  const seen = new Map<string, CompiledMapping>();
-  const owned = pathsWithProof(mappings);
-  return mappings.flatMap((mapping): readonly Diagnostic[] => {
-    const { path, source } = mapping.match;
-    const entry = entries[mapping.order];
-    const when = conditionKey(entry);
-    const wider = widerKeys(owned.has(path) ? [path] : [path, undefined], source, when);
-    const [first] = wider.flatMap((key) => seen.get(key) ?? []).toSorted((a, b) => a.order - b.order);
-    const key = matchKey(path, source, when);
-    seen.set(key, seen.get(key) ?? mapping);
-    if (first === undefined || entry?.preset !== undefined) return [];
-    return [describeUnreachable(mapping, first, entry)];
-  });
-}
-
-/** Such a path takes only mappings that name it. */
-function pathsWithProof(mappings: readonly CompiledMapping[]): ReadonlySet<string | undefined> {
-  return new Set(mappings.filter(({ settings }) => settings.verify).map(({ match }) => match.path));
-}
-
-function describeUnreachable(
-  mapping: CompiledMapping,
-  first: CompiledMapping,
-  entry: MappingEntry | undefined,
-): Diagnostic {
-  return {
-    severity: entry?.dialect === 'openclaw' ? 'warning' : 'error',
-    code: 'UNREACHABLE_MAPPING' satisfies MappingCode,
-    message: `the mapping "${mapping.id}" is never taken: "${first.id}" before it takes all its requests`,
-    at: mapping.match.pathAt ?? mapping.at,
-    labels: [{ at: first.match.pathAt ?? first.at, text: 'takes them first' }],
-    hint: 'put the narrower mapping first, or give the wider one a condition (match.when)',
-  };
-}
-
-/** The keys of mappings that ask for no more: for one of the paths, and for the source and the condition or neither. */
-function widerKeys(
-  paths: readonly (string | undefined)[],
-  source: string | undefined,
-  when: string | undefined,
-): readonly string[] {
-  return paths.flatMap((path) =>
-    [source, undefined].flatMap((eachSource) =>
-      [when, undefined].map((eachWhen) => matchKey(path, eachSource, eachWhen)),
-    ),
-  );
-}
-
-function matchKey(path: string | undefined, source: string | undefined, when: string | undefined): string {
-  return JSON.stringify([path ?? null, source ?? null, when ?? null]);
-}
-
-/** The condition as text; undefined where it always holds. */
-function conditionKey(entry: MappingEntry | undefined): string | undefined {
-  const when = entry?.value.exact(['match', 'when']);
-  return when === undefined || when === true ? undefined : JSON.stringify(when);
 }

@@ -26,6 +26,7 @@ export { accountKey } from './compile-ignored-senders.ts';
 export { takesRequest } from './routing/routing-table.ts';
 export { WORK_LIMITS, WorkBudget, type WorkLimits } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
+export { conjunctsOf, conjunctTexts } from './condition/conjuncts.ts';
 export { listOrderFinding } from './condition/list-order.ts';
 export { MIRRORED } from './condition/mirrored.ts';
 export { namesRead } from './condition/names-read.ts';

@@ -85,8 +85,35 @@ test('mappings that stand later and would have taken the request are named', () 
   const { advice, text } = advise('alerts', { status: 'firing' });
   expect(advice.alsoMatched).toMatchObject([{ id: 'again' }]);
   expect(text).toContain('again would have taken it, too, but stands later');
-  expect(text).toContain('For both, write one mapping with a transform that returns a list of actions');
-  expect(text).not.toContain('before alerts');
+  expect(text).toMatch(/If again should take such requests, move it \(\S+\) before all \(\S+\);/);
+  expect(text).toContain(
+    'for both to act, write one mapping with a transform that returns a list of actions',
+  );
+});
+
+test.each([
+  [
+    '{"!!": {var: issue}}',
+    '{"!!": {var: comment}}',
+    /when: \{"and":\[\{"!!":\{"var":"issue"\}\},\{"!":\{"var":"comment"\}\}\]\} in first;/,
+  ],
+  ['{"!!": {var: issue}}', '{"===": [{var: action}, created]}', /move it \(\S+\) before first \(\S+\);/],
+  ['{and: [{"!!": {var: issue}}, {"!!": {var: comment}}]}', '{"!!": {var: comment}}', undefined],
+  ['{"!!": {var: issue}}', 'true', undefined],
+])('of a mapping with %s, and a later one with %s', (first, later, expected) => {
+  const one = (id: string, when: string): string =>
+    `- {id: ${id}, match: {path: a, when: ${when}}, messageTemplate: x}`;
+  const settings = settingsWith({ table: [one('first', first), one('later', later)].join('\n') });
+  const payload = { action: 'created', issue: { number: 1 }, comment: { body: 'b' } };
+  const request = createHookRequest({ path: 'a', payload, receivedAt });
+  const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
+  const text = formatEvaluation(evaluation, {
+    request,
+    advice: adviceFor(evaluation, request, settings.table),
+  });
+  expect(text).toContain('later would have taken it, too, but stands later');
+  if (expected === undefined) expect(text).not.toContain('only the first mapping that matches acts');
+  else expect(text).toMatch(expected);
 });
 
 describe('what rendered empty', () => {
