@@ -6,16 +6,22 @@ import type { Store } from './store.ts';
 /** The queue of every conversation: who is ready, who is behind whom. `sqlite/worker/migrations.ts` explains the states. */
 
 const IN_LINE = `FROM runs INDEXED BY runs_in_line WHERE line = ?1 AND state <= ${RUN.active}`;
-/** Somebody stands before the others of the line: where nobody does, the next one may be made ready. */
-const HAS_HEAD = `EXISTS (SELECT 1 ${IN_LINE} AND state IN (${RUN.ready}, ${RUN.active}))`;
+/**
+ * Somebody stands before the others of the line: where nobody does, the next one may be made ready. For a list of states
+ * SQLite would make a table each time.
+ */
+const HAS_HEAD = `(EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.ready})
+  OR EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.active}))`;
+/** Each value that is bound costs about as much as a column more. */
 const insertion = (
   state: string | number,
+  gathering = '?8, NULL, NULL',
 ): string => `INSERT INTO runs (line, state, id, kind, session_key, owner, mapping_id, runner, bytes, accepted_at,
     due_at, gather_key, gather_until)
-  VALUES (?1, ${state}, ?2, 'hook', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`;
+  VALUES (?1, ${state}, ?2, 'hook', ?3, ?4, ?5, ?6, ?7, ?8, ${gathering})`;
 const INSERT_ALONE = insertion(RUN.ready);
 const INSERT_IN_LINE = insertion(`CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END`);
-const INSERT_GATHERING = insertion(RUN.waiting);
+const INSERT_GATHERING = insertion(RUN.waiting, '?9, ?10, ?11');
 const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (last_insert_rowid(), ?)';
 const STEP_UP = `UPDATE runs SET state = ${RUN.ready}
   WHERE seq = (SELECT seq ${IN_LINE} AND state = ${RUN.blocked} ORDER BY seq LIMIT 1) AND NOT ${HAS_HEAD}`;
@@ -46,20 +52,9 @@ export function insertRun(store: Store, run: NewRun, gathering?: Gathering): voi
   const queue = hasOwnKey(run) ? null : queueOf(owner, sessionKey);
   if (queue !== null) adoptNamesake(store, run, queue);
   const alone = queue === null ? INSERT_ALONE : INSERT_IN_LINE;
-  sql.post(
-    gathering === undefined ? alone : INSERT_GATHERING,
-    queue,
-    id,
-    sessionKey,
-    owner,
-    mappingId,
-    runner,
-    bytes,
-    acceptedAt,
-    gathering?.dueAt ?? acceptedAt,
-    gathering?.key ?? null,
-    gathering?.until ?? null,
-  );
+  const values = [queue, id, sessionKey, owner, mappingId, runner, bytes, acceptedAt] as const;
+  if (gathering === undefined) sql.post(alone, ...values);
+  else sql.post(INSERT_GATHERING, ...values, gathering.dueAt, gathering.key, gathering.until);
   postAction(sql, action);
   counters.queuedRuns += 1;
   counters.runBytes += bytes;
@@ -77,6 +72,8 @@ export function hasOwnKey({ id, sessionKey }: Pick<NewRun, 'id' | 'sessionKey'>)
 
 /** A key that a run has for itself, named by its owner: from now on that run stands in the queue too. */
 function adoptNamesake({ sql }: Store, { owner, sessionKey }: NewRun, queue: string): void {
+  // No id holds a colon, as `hook:github:…` does.
+  if (sessionKey.lastIndexOf(':') !== OWN_KEY_PREFIX.length - 1) return;
   if (!sessionKey.startsWith(OWN_KEY_PREFIX)) return;
   sql.post(ADOPT, queue, sessionKey.slice(OWN_KEY_PREFIX.length), sessionKey, owner);
 }
