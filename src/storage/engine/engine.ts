@@ -62,10 +62,10 @@ export class Engine {
   }
 
   run(batch: readonly Call[]): Replies {
-    const toWrite = batch.filter(([, name]) => Object.hasOwn(this.#writes, name));
+    const toWrite = batch.filter(([, name]) => this.#writes[name] !== undefined);
     const replies = toWrite.length === 0 ? [] : this.#writeWhereFound(toWrite);
     if (toWrite.length === batch.length) return replies;
-    for (const call of batch) if (!Object.hasOwn(this.#writes, call[1])) replies.push(...this.#read(call));
+    for (const call of batch) if (this.#writes[call[1]] === undefined) replies.push(...this.#read(call));
     return replies;
   }
 

@@ -6,13 +6,17 @@ import type { Store } from './store.ts';
 
 /** System events as other operations post, count and take them back. */
 
-const INSERT = `INSERT INTO events (id, kind, state, mode, run_id, mapping_id, created_at, origin, text)
-  VALUES (?, ?, ${EVENT.pending}, ?, ?, ?, ?, ?, ?)`;
+const insertion = (
+  kind: string,
+): string => `INSERT INTO events (id, kind, state, mode, run_id, mapping_id, created_at, origin, text)
+  VALUES (?, '${kind}', ${EVENT.pending}, ?, ?, ?, ?, ?, ?)`;
+const INSERT_WAKE = insertion('wake');
+const INSERT_SUMMARY = insertion('summary');
 const WITHDRAW = `DELETE FROM events WHERE run_id = ? AND run_id IS NOT NULL AND state = ${EVENT.pending}`;
 
 export function insertWake(store: Store, wake: NewWake): void {
   const { id, text, mode, mappingId, origin, createdAt } = wake;
-  store.sql.post(INSERT, id, 'wake', mode, null, mappingId, createdAt, origin, text);
+  store.sql.post(INSERT_WAKE, id, mode, null, mappingId, createdAt, origin, text);
   countPending(store, 'wake', 1);
   if (mode === 'now') askForHeartbeat(store, createdAt);
 }
@@ -27,9 +31,8 @@ export function insertSummary(
   const { mappingId = '' } = origin;
   const createdAt = Math.round(nowMs);
   store.sql.post(
-    INSERT,
+    INSERT_SUMMARY,
     randomUUID(),
-    'summary',
     mode,
     runId,
     mappingId,
