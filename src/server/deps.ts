@@ -53,6 +53,8 @@ export interface ServerGeneration {
   settingsOf(path: string): PathSettings;
   /** The mapping of a name that stands in a file of the folder that is not read. */
   findPassedOver?(path: string): PassedOverMapping | undefined;
+  /** The hook name that was probably meant by one that no mapping has, and what is different; nothing of what came. */
+  findNearName?(path: string): string | undefined;
   /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */
   readonly noticePath?: string | undefined;
   /** Which requests are kept with their bodies, and how many. */

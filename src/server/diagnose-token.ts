@@ -15,6 +15,8 @@ export interface TokenRequest {
   readonly query: Readonly<Record<string, string>>;
   /** Whether a mapping has the hook name; default true. */
   readonly isKnown?: boolean;
+  /** Of a name that no mapping has: the one that was probably meant, in words of the operator's files. */
+  readonly near?: string | undefined;
   /** A mapping of the name in a file that is not read. */
   readonly passedOver?: PassedOverMapping | undefined;
 }
@@ -32,7 +34,7 @@ export function diagnoseToken(request: TokenRequest, tokens: TokenSet, reason: R
   const elsewhere = tokenElsewhere(request, tokens);
   if (elsewhere !== undefined) return { code: 'token-elsewhere', text: elsewhere };
   const proof = findProofHeader(request.rawHeaders);
-  if (proof !== undefined) return signatureNotAsked(proof, isKnown);
+  if (proof !== undefined) return signatureNotAsked(proof, { isKnown, near: request.near });
   if (reason === 'query-rejected') {
     const text = `the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`;
     return { code: 'query-rejected', text };
@@ -49,14 +51,18 @@ function mappingNotRead({ file, wanted }: PassedOverMapping): Diagnosis {
   };
 }
 
-function signatureNotAsked({ header, schemes }: FoundProof, isKnown: boolean): Diagnosis {
+function signatureNotAsked(
+  { header, schemes }: FoundProof,
+  { isKnown, near }: { readonly isKnown: boolean; readonly near: string | undefined },
+): Diagnosis {
+  const meant = near === undefined ? '' : `; the hook name ${near}`;
   const carried = `the request carries ${header}, the signature of ${schemes.join(' or ')}`;
   const scheme = schemes.length === 1 ? String(schemes[0]) : `one of ${schemes.join(', ')}`;
   return {
     code: 'no-verify',
     text: isKnown
       ? `${carried}, but no mapping of this path says verify, so the hook token is asked for: add verify: {scheme: ${scheme}, secrets: ['\${NAME}']} to the mapping`
-      : `${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: correct the address at the sender, or match.path of the mapping that was meant`,
+      : `${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: correct the address at the sender, or match.path of the mapping that was meant${meant}`,
   };
 }
 

@@ -128,10 +128,12 @@ function proveToken(
 }
 
 function tokenRequest({ req, generation }: Exchange, { target, name }: IncomingHook): TokenRequest {
+  const isKnown = generation.knowsName(name);
   return {
     rawHeaders: req.rawHeaders,
     query: target.query,
-    isKnown: generation.knowsName(name),
+    isKnown,
+    near: isKnown ? undefined : generation.findNearName?.(name),
     passedOver: generation.findPassedOver?.(name),
   };
 }

@@ -1,6 +1,7 @@
 import type { KeepRequests } from '../config/config.ts';
 import { type Generation, type LiveGeneration, noticePath } from '../generation/generation.ts';
-import { createDecisionAdvisor } from '../analysis/analysis.ts';
+import { createDecisionAdvisor, findNearNames } from '../analysis/analysis.ts';
+import { formatPlace } from '../document/document.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import { type KnownTokens, knownTokens, type ServerGeneration } from '../server/server.ts';
@@ -73,7 +74,7 @@ function asServed(
   };
 }
 
-type TableAnswers = 'canTake' | 'knowsName' | 'settingsOf' | 'findPassedOver' | 'advise';
+type TableAnswers = 'canTake' | 'knowsName' | 'settingsOf' | 'findPassedOver' | 'findNearName' | 'advise';
 
 /** What the table says of a hook name before a mapping is chosen, and of a decision. */
 function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneration, TableAnswers> {
@@ -82,8 +83,20 @@ function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneratio
     knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
     settingsOf: (path) => table.settingsOf(path),
     findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
+    findNearName: (path) => nearName(path, table),
     advise: createDecisionAdvisor(table),
   };
+}
+
+/** Longer names are looked at by nobody: a stranger chose them. */
+const MAX_NAME_CHARS = 200;
+
+/** The hook name that was probably meant, what is different about it, and its place. */
+function nearName(path: string, table: RoutingTable): string | undefined {
+  const [near] = path.length > MAX_NAME_CHARS ? [] : findNearNames(path, table);
+  if (near === undefined) return undefined;
+  const { match, at } = near.mapping;
+  return `${near.name} ${near.why} (${formatPlace(match.pathAt ?? at)})`;
 }
 
 /** Who only records answers 204 to what no mapping takes yet, so that no sender switches its webhook off. */

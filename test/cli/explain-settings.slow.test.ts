@@ -31,6 +31,7 @@ const MAPPINGS = `
 
 async function open(more = ''): Promise<{
   readonly bench: Bench;
+  readonly url: string;
   readonly send: (path: string, body?: object) => Promise<string>;
   readonly explained: (id: string) => Promise<string>;
 }> {
@@ -48,11 +49,11 @@ async function open(more = ''): Promise<{
     await expect.poll(explain).not.toBe('');
     return out.replaceAll(`${bench.folder}/`, '');
   };
-  return { bench, send, explained };
+  return { bench, url, send, explained };
 }
 
 test('of a request that was not kept', async () => {
-  const { bench, send, explained } = await open();
+  const { bench, url, send, explained } = await open();
   const of = async (path: string, body?: object): Promise<string> => explained(await send(path, body));
 
   const garden = await of('garden', { name: 'fox' });
@@ -84,6 +85,15 @@ test('of a request that was not kept', async () => {
   expect(await of('kuma', {})).toMatch(
     / {2}rate {2}mappings\/all\.yaml:\d+:\d+\n.*limits: \{runsPerHour: 60\}/,
   );
+
+  // Of a stranger's name only what the operator's files say is told.
+  const signed = { method: 'POST', headers: { 'x-slack-signature': 'v0=00' }, body: '{}' };
+  const stray = await fetch(`${url}/hooks/kuma/of-strangers`, signed);
+  const told = await explained(String(stray.headers.get('x-request-id')));
+  expect(told).toMatch(
+    /match\.path of the mapping that was meant; the hook name kuma is asked for with another segment behind it \(mappings\/all\.yaml:\d+:\d+\)/,
+  );
+  expect(told).not.toContain('of-strangers');
 
   const booked = await send('cal', {});
   await expect
