@@ -10,9 +10,10 @@ import {
 } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import { ownerText, type EvaluationNote } from '../hook/hook.ts';
+import { bodySize } from './listings.ts';
 import { type QueueWaits, waitLines, waitsOf } from './queue-waits.ts';
 import { runnerText } from './runner-text.ts';
-import { formatBytes, formatSpan } from './terminal.ts';
+import { formatSpan } from './terminal.ts';
 
 const MAX_MISSED = 10;
 
@@ -27,7 +28,7 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
   return [
     `request ${requestId}  ${new Date(receivedAt).toISOString()}  ${what}`,
     `answered ${status} ${code ?? outcome}${titled}`,
-    `  generation ${decision.generation}, body ${formatBytes(decision.bodyBytes)}, took ${decision.tookMs.toFixed(1)} ms`,
+    `  generation ${decision.generation}, body ${bodySize(decision)}, took ${decision.tookMs.toFixed(1)} ms`,
     ...(decision.mappingId === undefined ? [] : [`  mapping ${line(decision.mappingId)}`]),
   ];
 }

@@ -236,6 +236,10 @@ function isEvent(entry: RunRecord | OutboxRecord | EventRecord): entry is EventR
   return 'origin' in entry;
 }
 
+/** How long the body is, where it was read. */
+export const bodySize = ({ bodyBytes, bodyUnread }: DecisionRecord): string =>
+  bodyUnread === true ? 'not read' : formatBytes(bodyBytes);
+
 /** What each request became; where none matched, the place at which every candidate failed. No payload values. */
 export const requestsListing: Listing<DecisionRecord> = {
   title: 'requests',
@@ -248,7 +252,7 @@ export const requestsListing: Listing<DecisionRecord> = {
     String(decision.status),
     decision.code ?? decision.outcome,
     decision.mappingId ?? '',
-    formatBytes(decision.bodyBytes),
+    bodySize(decision),
     `${decision.tookMs.toFixed(1)} ms`,
     formatSpan(now - decision.receivedAt),
     decisionNote(decision),

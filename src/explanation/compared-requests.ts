@@ -33,7 +33,7 @@ export const EVENT_ID =
 /** Ids in general, and those that all events of a sender share. */
 export const ANY_ID = /(?:^|[._])(?:id|uuid|guid|key|number)$|(?:_id|Id|_key|_number)$/;
 export const OF_ALL =
-  /(?:app|account|org\w*|team|tenant|workspace|webhook|subscription|installation|site|client)_?id$/i;
+  /(?:app|account|org\w*|team|tenant|workspace|webhook|subscription|installation|site|client)[._]?id$/i;
 
 export function note(setting: string, at: Place, sentences: readonly string[]): SettingNote {
   return {

@@ -1,5 +1,5 @@
 /* Why a request was answered as it was, in the words of the operator's own files: all there is where it was not kept. */
-import { emptyKeyNotes, remedyOf, type EvaluationNote } from '../hook/hook.ts';
+import { emptyKeyNotes, remedyOf, withoutExplain, type EvaluationNote } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 
 /** Says why, and what to change. */
@@ -7,7 +7,8 @@ export function reasonNotes(decision: DecisionRecord): readonly EvaluationNote[]
   const { refusal, note, missed = [], empty = [], warnings = [], transformNotes = [] } = decision;
   const remedy = decisionRemedy(decision);
   // What a stranger is told is the same for every refusal.
-  const told = refusal === undefined ? decision.detail?.replace(/; sluice explain shows .*$/, '') : undefined;
+  const told =
+    refusal === undefined && decision.detail !== undefined ? withoutExplain(decision.detail) : undefined;
   return [
     ...optional('detail', told),
     ...optional('decision', note),

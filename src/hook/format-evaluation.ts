@@ -10,6 +10,7 @@ import { actionLines, unmadeLines } from './format-actions.ts';
 import { consideredLines } from './format-considered.ts';
 import { fieldLines } from './format-fields.ts';
 import { cut, indent, line, type Paint } from './format-lines.ts';
+import { withoutExplain } from './refusal-remedy.ts';
 import { skipText } from './skip-rules.ts';
 
 /** How an evaluation is printed. */
@@ -147,7 +148,7 @@ function emptyLines(of: NotesOf, paint: Paint): string[] {
 }
 
 function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
-  const lines = [`${paint('red', error.code)}: ${line(error.detail)}`];
+  const lines = [`${paint('red', error.code)}: ${line(withoutExplain(error.detail))}`];
   for (const { field, index, message } of error.errors) {
     const where = [index === undefined ? '' : `element ${index}`, field === undefined ? '' : line(field)];
     if (message !== error.detail || index !== undefined) {

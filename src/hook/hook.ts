@@ -41,4 +41,4 @@ export { formatEvaluation, settingLines, type ExplainOptions } from './format-ev
 export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
 export { jsonTextOn } from './slip-warnings.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';
-export { remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
+export { remedyOf, withoutExplain, RETURNED_NOTHING } from './refusal-remedy.ts';

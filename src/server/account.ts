@@ -50,7 +50,14 @@ interface UnreadRequest {
   readonly address: string | undefined;
 }
 
-const UNREAD = { path: '', outcome: 'rejected', actionIds: [], tookMs: 0, bodyBytes: 0 } as const;
+const UNREAD = {
+  path: '',
+  outcome: 'rejected',
+  actionIds: [],
+  tookMs: 0,
+  bodyBytes: 0,
+  bodyUnread: true,
+} as const;
 
 /** Keeps what was answered to bytes that are no request, so that the id of the answer is found; with one line. */
 export function concludeBytes({ deps, unread, clock }: ServerContext, refused: UnreadRequest): void {

@@ -43,6 +43,7 @@ export function decisionOf(exchange: Asked, ending: Ending, advice?: RequestAdvi
     generation: exchange.generation.id,
     tookMs: performance.now() - exchange.startedAt,
     bodyBytes: exchange.bodyBytes,
+    bodyUnread: exchange.hasBody === true && exchange.bodyBytes === 0 ? true : undefined,
     transformNotes: evaluation && transformNotes(evaluation.trace.transforms),
     refusal: proof?.kind === 'refused' ? refusalOf(proof) : undefined,
   };

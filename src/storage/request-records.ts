@@ -54,6 +54,8 @@ export interface DecisionRecord {
   readonly generation: string;
   readonly tookMs: number;
   readonly bodyBytes: number;
+  /** It was answered before anything of its body was read; `bodyBytes` is 0 then. */
+  readonly bodyUnread?: true | undefined;
   /** Why the proof of a sender failed, as the doctor says it. */
   readonly refusal?: { readonly scheme: string; readonly code: string; readonly text: string } | undefined;
   /** What transforms did, by kind and place; their texts are only in a kept request. */

@@ -31,6 +31,11 @@ test('a refusal is explained with why and what to change', () => {
   );
 });
 
+test('a body that was not read has no length', () => {
+  expect(formatDecision(DECISION)).toContain(', body 0 B, took');
+  expect(formatDecision({ ...DECISION, bodyUnread: true })).toContain(', body not read, took');
+});
+
 test('a mapping that was taken explains itself: no hint about the request is added', () => {
   const text = formatDecision({ ...DECISION, status: 400, code: 'invalid_body', mappingId: 'push' });
   expect(text).not.toContain('hint:');

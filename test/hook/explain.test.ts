@@ -152,7 +152,7 @@ test('a miss shows the nearest mapping first, with what was found and expected',
           source is missing, expected "gh"  mappings.yaml:2:29
       and 1 of other hook names
 
-    no_mapping_matched: no mapping takes this request; sluice explain shows the nearest miss
+    no_mapping_matched: no mapping takes this request
       remedy: change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)
     "
   `);
@@ -169,7 +169,7 @@ test('a hook name that no mapping has gets the nearest one', () => {
         ci  mappings.yaml:2:17
         deploys  mappings.yaml:16:17
 
-    no_mapping_matched: no mapping takes this request; sluice explain shows the nearest miss
+    no_mapping_matched: no mapping takes this request
       remedy: send it to one of the hook names, or correct match.path of the mapping that was meant
     "
   `);
@@ -224,7 +224,7 @@ describe('a transform', () => {
           | TypeError: x is undefined
           |     at default (t.ts:3:9)
 
-      transform_failed: the transform of the mapping failed; sluice explain shows how
+      transform_failed: the transform of the mapping failed
         remedy: correct the transform: it gets one argument, ({ payload, headers, query, path }), and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
       "
     `);

@@ -110,7 +110,7 @@ test('a refusal of a proved sender says its method, and which key set the limit'
   expect(server.strangers).toEqual([]);
   expect(server.decisions).toMatchObject([
     { status: 405, method: 'PUT' },
-    { status: 413, note: 'the limit is set by hooks.maxBodyBytes' },
+    { status: 413, bodyBytes: 0, bodyUnread: true, note: 'the limit is set by hooks.maxBodyBytes' },
   ]);
   const own = await startTestServer({ generation: { settingsOf: () => ({ maxBodyBytes: 10 }) } });
   await send(own, '/hooks/github', { body: 'x'.repeat(20) });
