@@ -26,6 +26,8 @@ interface Finding {
   readonly labels?: readonly { readonly at: Place; readonly text: string }[];
   /** Whether the value holds a secret, which no finding may show. */
   readonly hides?: boolean;
+  /** Comes last, without lines of the file. */
+  readonly isGeneral?: boolean;
   /** The hint as an edit at the place of the finding. */
   readonly replace?: { readonly from: string; readonly to: string } | undefined;
   /** The same for the whole value: what stands in its place, as YAML and JSON5 take it. */
@@ -54,6 +56,7 @@ function diagnosticAt(
     at,
     ...(labels.length === 0 ? {} : { labels }),
     ...(hint === undefined ? {} : { hint }),
+    ...(finding.isGeneral === true ? { isGeneral: true } : {}),
     ...(hides ? { hides: [root.place(path)] } : {}),
   };
   return withEdit(found, editOf(finding, at));

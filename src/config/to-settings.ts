@@ -67,7 +67,9 @@ function reportEcho({ runner, runners }: GatewaySettings, { reporter, isOpenClaw
   if (isMissing || runners[runner]?.kind !== 'echo') return;
   reporter.report('ECHO_RUNNER', ['gateway', 'runner'], {
     severity: 'warning',
-    message: 'the runner is echo, which answers with the message itself: no agent runs',
+    isGeneral: true,
+    message:
+      'the runner is echo, which answers with the message itself: no agent runs (sluice dev does not warn of it)',
     hint: 'set gateway.runner to {kind: claude} (or codex, gemini, opencode), {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}',
   });
 }

@@ -16,6 +16,8 @@ export interface Diagnostic {
   readonly hint?: string;
   /** Ranges of the file that no finding may show: nobody knows what stands there. */
   readonly hides?: readonly { readonly start: number; readonly end: number }[];
+  /** Of a choice that may be meant, and of no mistake in a line: it comes last, without lines of the file. */
+  readonly isGeneral?: boolean;
   /** The hint as a change of the file, where it is mechanical: `check --fix` makes it. */
   readonly edit?: TextEdit;
 }

@@ -7,7 +7,7 @@ export type { Edit } from './edit-document.ts';
 export { DOCUMENT_CODES } from './document-codes.ts';
 export { secondsIn, type KeyAdvice } from './value-hints.ts';
 export { describeValue, fromZodError, validate, type SchemaAdvice } from './findings.ts';
-export { formatDiagnostics } from './format-diagnostics.ts';
+export { byWeight, formatDiagnostics } from './format-diagnostics.ts';
 export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
 export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secret-ranges.ts';
 export { formatPlace, lineColumn } from './line-column.ts';

@@ -16,8 +16,8 @@ export interface FormatOptions {
 
 /**
  * Prints findings: `pretty` for people (source lines with carets, labels, a hint, a line of counts), `json` as one
- * array, `github` as workflow annotations, `sarif` as SARIF 2.1.0. Errors come first within the order given only
- * by the caller; nothing is sorted. Ends with a line feed unless there is nothing to print.
+ * array, `github` as workflow annotations, `sarif` as SARIF 2.1.0; in the order given. Ends with a line feed unless
+ * there is nothing to print.
  */
 export function formatDiagnostics(found: readonly Diagnostic[], options: FormatOptions = {}): string {
   const diagnostics = withHidden(found);
@@ -31,6 +31,13 @@ export function formatDiagnostics(found: readonly Diagnostic[], options: FormatO
     case 'sarif':
       return `${JSON.stringify(printSarif(diagnostics), undefined, 2)}\n`;
   }
+}
+
+/** The findings as a reader needs them: errors, then warnings, then what may be meant; otherwise in the order given. */
+export function byWeight(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const weight = ({ severity, isGeneral }: Diagnostic): number =>
+    severity === 'error' ? 0 : isGeneral === true ? 2 : 1;
+  return diagnostics.toSorted((a, b) => weight(a) - weight(b));
 }
 
 /** The findings with dots, in every frame of a file, over what one of them hides. */
@@ -70,7 +77,7 @@ function printPretty(diagnostics: readonly Diagnostic[], color: boolean): string
 }
 
 function prettyBlock(diagnostic: Diagnostic, color: boolean): string {
-  const { severity, code, message, at, labels = [], hint } = diagnostic;
+  const { severity, code, message, at, labels = [], hint, isGeneral } = diagnostic;
   const style = (format: Parameters<typeof styleText>[0], text: string): string =>
     color ? styleText(format, text, { validateStream: false }) : text;
   const lines = [
@@ -79,7 +86,7 @@ function prettyBlock(diagnostic: Diagnostic, color: boolean): string {
   if (at !== undefined) {
     const whole = at.source.text === '';
     lines.push(`  ${style('cyan', `at ${clean(whole ? at.source.file : formatPlace(at))}`)}`);
-    if (!whole) lines.push(sourceFrame(at, { before: 2, after: 1 }));
+    if (!whole && isGeneral !== true) lines.push(sourceFrame(at, { before: 2, after: 1 }));
   }
   for (const label of labels) {
     lines.push(`  ${style('cyan', clean(formatPlace(label.at)))}: ${clean(label.text)}`);

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { createReferenceReader } from '../config/config.ts';
-import type { Diagnostic } from '../document/document.ts';
+import { byWeight, type Diagnostic } from '../document/document.ts';
 import { typecheckTransforms } from '../sandbox/sandbox.ts';
 import { listConversations } from './conversations.ts';
 import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
@@ -32,7 +32,7 @@ export async function checkGeneration(file: string, options: GenerationOptions):
   const mappings = generation?.table.mappings.length ?? 0;
   const modules = generation?.transforms.hashes.size ?? 0;
   return {
-    diagnostics: [...diagnostics, ...types.diagnostics],
+    diagnostics: byWeight([...diagnostics, ...types.diagnostics]),
     summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
     ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
     ...(generation === undefined ? NOTHING_TO_TELL : describe(generation, options)),

@@ -10,7 +10,7 @@ import {
   type RemainingConfig,
   type WrittenReference,
 } from '../config/config.ts';
-import type { Diagnostic } from '../document/document.ts';
+import { byWeight, type Diagnostic } from '../document/document.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findMergedConversations } from './conversations.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
@@ -90,7 +90,7 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   const { config, diagnostics, remaining } = await loadConfig(file, options);
   if (config === undefined) {
     const more = remaining === undefined ? [] : await findMappingProblems(remaining, options.sandbox);
-    return { diagnostics: [...diagnostics, ...more] };
+    return { diagnostics: byWeight([...diagnostics, ...more]) };
   }
   const loaded = await loadParts(config, options);
   const { references, mappings, transformsDir: dir } = loaded;
@@ -98,7 +98,7 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   const generation = createWhole(loaded, found);
   return {
     ...(generation === undefined ? {} : { generation }),
-    diagnostics: hideValues(found, [...config.secrets, ...references.secrets]),
+    diagnostics: byWeight(hideValues(found, [...config.secrets, ...references.secrets])),
     transforms: { dir, refs: mappings.transforms },
   };
 }

@@ -71,6 +71,8 @@ describe('check', () => {
     const pretty = await bench.run(['check']);
     expect(pretty.exitCode).toBe(1);
     expect(pretty.out).toMatch(/UNKNOWN_KEY[^]*mappings\/shop\.yaml:9:3/);
+    // What may be meant stands below all mistakes, and without lines of the file.
+    expect(pretty.out).toMatch(/warning ECHO_RUNNER.*\n {2}at .*\n {2}hint: .*\n\n\d errors?, 1 warning\n$/);
     const json = await bench.run(['check', '--format', 'json']);
     expect(json.exitCode).toBe(1);
     expect(JSON.parse(json.out)).toContainEqual(
