@@ -23,15 +23,24 @@ export function formatDecisionLine(
   return [toned(line, status, color), ...all.map((note) => clearControl(note))].join('\n');
 }
 
+/** How a refusal is written: in colour, and with the command that tells all of it, by its id. */
+interface RefusalLog {
+  readonly color: boolean;
+  readonly explain: (id: string) => string;
+}
+
 /** A request that was answered without an evaluation, in the same form; `fields` are those of its log line. */
-export function formatRefusalLine(fields: LogFields, color: boolean): string {
+export function formatRefusalLine(fields: LogFields, { color, explain }: RefusalLog): string {
   const { requestId, status, hook, code, outcome, tookMs, why } = fields;
   // Names are known only of senders with the token.
   const name = typeof hook === 'string' ? hook : '…';
   const became =
     typeof code === 'string' ? `${code}: ${typeof why === 'string' ? why : noteOf(code)}` : String(outcome);
   const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
-  return toned(line, Number(status), color);
+  // What asks for a run is no hook, and is not kept.
+  const isKept = typeof code === 'string' && !name.startsWith('runs/');
+  const more = isKept ? [`  why: ${explain(String(requestId))}`] : [];
+  return [toned(line, Number(status), color), ...more].join('\n');
 }
 
 function noteOf(code: string): string {

@@ -116,7 +116,7 @@ function readableOptions(
   { configFile, recorder, tableOf }: Authoring & { readonly tableOf: () => RoutingTable },
 ): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onDiagnostics' | 'onReload'> {
   return {
-    requestLog: readableRequests(log, terminal),
+    requestLog: readableRequests(log, terminal, configFile),
     onDecision: (decision) => {
       const explain = commandLine(terminal, configFile, `explain ${decision.request.id}`);
       const { color, columns = USUAL_LOG_COLUMNS } = terminal;
@@ -134,13 +134,19 @@ function readableOptions(
  * Requests that were evaluated get a line of their own that says what they became; the others, refused before that,
  * get one of the same form.
  */
-function readableRequests(log: Log, terminal: Terminal): Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'> {
+function readableRequests(
+  log: Log,
+  terminal: Terminal,
+  configFile: string,
+): Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'> {
+  const explain = (id: string): string => commandLine(terminal, configFile, `explain ${id}`);
   const write =
     (level: LogLevel) =>
     (fields: LogFields, message: string): void => {
       if (message !== 'request') log[level](fields, message);
       else if (fields['fault'] !== undefined) log[level](fields, message);
-      else if (fields['evaluateMs'] === undefined) terminal.err(formatRefusalLine(fields, terminal.color));
+      else if (fields['evaluateMs'] === undefined)
+        terminal.err(formatRefusalLine(fields, { color: terminal.color, explain }));
     };
   return {
     debug: log.debug,

@@ -7,11 +7,12 @@ import { usualSenders, type Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import { networksOf } from './addresses.ts';
-import { decisionOf, failedTransformOf } from './decision.ts';
+import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
 import type { Ending, Judged } from './ending.ts';
 import type { RequestAdvice, RequestFigures } from './deps.ts';
 import type { Exchange, RequestFacts } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
+import { ownName, type Asked } from './own-name.ts';
 import { describeFault } from './problem.ts';
 import type { Proof } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
@@ -201,13 +202,14 @@ function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, proof: Proo
   if (retired > 0) deps.log.warn({ requestId, retired }, 'a retired hook token was used');
 }
 
-function lineOf(exchange: RequestFacts, ending: Ending, tookMs: number): Record<string, unknown> {
+function lineOf(exchange: Asked, ending: Ending, tookMs: number): Record<string, unknown> {
   const { answer, outcome, error, hookName, judged = {} } = ending;
   const line: Record<string, unknown> = {
     requestId: exchange.ids.id,
     outcome,
     status: answer.status,
-    hook: hookName,
+    // Of strangers only a word of the operator's own files.
+    hook: hookName ?? ownName(exchange),
     mapping: judged.evaluation?.mapping?.id,
     skippedBy: skippedBy(judged),
     bytes: exchange.bodyBytes,
@@ -215,17 +217,18 @@ function lineOf(exchange: RequestFacts, ending: Ending, tookMs: number): Record<
     evaluateMs: rounded(judged.evaluateMs),
     storeMs: rounded(judged.storeMs),
   };
-  return error === undefined ? line : withError(line, error, ending);
+  return error === undefined ? line : withError(line, error, { exchange, ending });
 }
 
 function withError(
   line: Record<string, unknown>,
   { code, cause }: HookError,
-  ending: Ending,
+  { exchange, ending }: { readonly exchange: Asked; readonly ending: Ending },
 ): Record<string, unknown> {
   return {
     ...line,
     code,
+    why: refusedWhy(exchange, ending),
     ...refusalFields(ending.proof),
     transform: failedTransformOf(ending),
     fault: cause === undefined ? undefined : describeFault(cause),

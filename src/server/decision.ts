@@ -54,6 +54,15 @@ function keepsNone({ generation }: Asked, { judged, hookName }: Ending): boolean
   return generation.settingsOf(hookName).keepRequests === 'none';
 }
 
+/** Why a request was refused before mappings saw it, with no value of it. */
+export function refusedWhy(exchange: Asked, ending: Ending): string | undefined {
+  const { error, proof, judged = {} } = ending;
+  if (error === undefined || proof?.kind === 'refused' || judged.evaluation !== undefined) return undefined;
+  const detail = error.detail.slice(0, MAX_DETAIL_CHARS);
+  const note = noteOf(exchange, ending);
+  return note === undefined ? detail : `${detail}; ${note}`;
+}
+
 /** What only the operator is told: which key set the limit, and where hooks are. */
 function noteOf(exchange: Asked, { error, hookName }: Ending): string | undefined {
   const { generation } = exchange;
@@ -63,6 +72,12 @@ function noteOf(exchange: Asked, { error, hookName }: Ending): string | undefine
   }
   if (error?.code === 'rate_limited') {
     return `the limit is set by rate of the mappings of ${hookName ?? ''}`;
+  }
+  if (error?.code === 'no_mapping_matched') {
+    const unread = hookName === undefined ? undefined : generation.findPassedOver?.(hookName);
+    return (
+      unread && `${unread.file} has a mapping of this name, and is not read: move it to ${unread.wanted}`
+    );
   }
   if (error?.code !== 'not_found') return undefined;
   const { enabled, path } = generation.hooks;

@@ -38,10 +38,12 @@ test('dev says of every hook in one line what it became, of those refused at the
     .filter((line) => /^\d\d:\d\d:\d\d {2}\d{3} {2}/.test(line));
   expect(hooks.map((line) => line.slice(10).replace(/ {2}\(.*/, ''))).toEqual([
     expect.stringMatching(/^202 {2}\/a {2}a → agent Hook \[hook:.*\] “one 1”$/),
-    '404  /typo  no_mapping_matched: no mapping takes this name',
-    expect.stringMatching(/^400 {2}\/a {2}invalid_json: /),
-    expect.stringMatching(/^401 {2}\/… {2}unauthorized: a token came, and it is neither/),
+    '404  /typo  no_mapping_matched: no mapping takes this hook name',
+    expect.stringMatching(/^400 {2}\/a {2}invalid_json: .*expected a value; the body ends too early/),
+    expect.stringMatching(/^401 {2}\/a {2}unauthorized: a token came, and it is neither/),
   ]);
+  const ids = hooks.slice(1).map((line) => line.slice(-37, -1));
+  expect(ids.filter((id) => !dev.err().includes(`  why: npx sluice explain ${id}`))).toEqual([]);
   // Local time, as the rest of the terminal has it.
   const hour = Number(hooks[0]?.slice(0, 2));
   expect((hour + 24 - new Date().getUTCHours()) % 24).toBeOneOf([9, 8]);
