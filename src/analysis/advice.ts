@@ -3,6 +3,7 @@ import { jsonTextOn, type AdviceNote, type Evaluation, type FieldList } from '..
 import { type PassedOverMapping, type ConsideredMapping, type RoutingTable } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
+import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
 import { findInstead, firstOf, missingIn, type Instead } from './instead.ts';
 import { laterMappings, type LaterMapping } from './later-mappings.ts';
@@ -40,10 +41,12 @@ const MAX_NAMED = 10;
 export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): Advice {
   const { considered } = evaluation.trace;
   const instead = findInstead(evaluation, request);
+  const reads = findElementReads(evaluation, request);
   return {
     ...(table.canTake(request.path) ? NAME_IS_KNOWN : unknownName(request, table)),
     notes: [
-      ...notesOn(request, table.settingsOf(request.path), isReadAmiss(evaluation)),
+      ...(reads === undefined ? [] : [reads.note]),
+      ...notesOn(request, table.settingsOf(request.path), reads === undefined && isReadAmiss(evaluation)),
       ...ownPayloadNote(instead),
       ...outerValues(evaluation, request),
       ...jsonTextNotes(considered, request),

@@ -1,7 +1,8 @@
-import type { Evaluation } from '../hook/hook.ts';
+import type { AdviceNote, Evaluation } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { isReadAmiss } from './advice.ts';
+import { findElementReads } from './element-reads.ts';
 import { findInstead } from './instead.ts';
 import { kindNotes } from './request-notes.ts';
 import { senderNote } from './sender-note.ts';
@@ -37,9 +38,9 @@ export function createDecisionAdvisor(
       !STRANGE.test(path) && wordsIn(path).every((word) => OWN_NAME.test(word) || known.has(word));
     const sender = senderNote(evaluation, request, isKnown);
     return {
-      notes: kindNotes(request, table.settingsOf(request.path), isReadAmiss(evaluation)).map(
-        ({ text }) => text,
-      ),
+      notes: notesFor(evaluation, request, table)
+        .filter(({ names }) => names.every(isKnown))
+        .map(({ text }) => text),
       instead: new Map(
         [...findInstead(evaluation, request)].flatMap(([name, { text, names }]) =>
           names.every(isKnown) ? [[name, text]] : [],
@@ -48,6 +49,14 @@ export function createDecisionAdvisor(
       ...(sender?.hasAccount === false ? { sender: `ignoreSenders: ${sender.text}` } : {}),
     };
   };
+}
+
+/** Of a request that a mapping took only what explains why its names found nothing. */
+function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly AdviceNote[] {
+  const reads = findElementReads(evaluation, request);
+  if (reads !== undefined) return [reads.note];
+  const isTaken = evaluation.mapping !== undefined;
+  return isTaken ? [] : kindNotes(request, table.settingsOf(request.path), isReadAmiss(evaluation));
 }
 
 /** Of the operator's files, each read once however many mappings it has. */

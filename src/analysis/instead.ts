@@ -5,6 +5,7 @@ import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseOnEachObject } from './each-object.ts';
 import { loneHelper, presentTime } from './lone-helper.ts';
+import { findElementReads } from './element-reads.ts';
 import { shown } from './field-list.ts';
 import {
   hasValue,
@@ -28,9 +29,11 @@ export function findInstead(evaluation: Evaluation, request: HookRequest): Inste
     ...templates.flatMap(({ empty }) => empty.map(({ expression }) => expression.trim())),
   ];
   const looked = { evaluation, request, ...findersFor(evaluation, request) };
+  const ofElements = findElementReads(evaluation, request)?.names;
   const instead = new Map<string, AdviceText>();
   for (const name of missing) {
     const near = namesIn(name)
+      .filter((path) => ofElements?.has(path) !== true)
       .filter((path) => instead.size < MAX_INSTEAD && (path === name || !hasValue(path, request)))
       .map((path) => [path, whatIsThere(path, looked)] as const)
       .find(([path, found]) => found !== undefined && found.text !== path)?.[1];

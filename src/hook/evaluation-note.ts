@@ -26,6 +26,7 @@ export interface EvaluationNote {
 /** Kinds of notes that the analysis of a request makes. */
 export const ADVICE_CODES = [
   'body_is_list',
+  'list_read',
   'address_check',
   'github_ping',
   'json_in_one_field',

@@ -1,7 +1,7 @@
 /* All that is said of an evaluation, as data: see `EvaluationNote`. */
 import { consideredNotes } from './considered-notes.ts';
 import type { AdviceNote, EvaluationAdvice, SettingText } from './evaluation-advice.ts';
-import { placed, type EvaluationNote } from './evaluation-note.ts';
+import { placed, type AdviceCode, type EvaluationNote } from './evaluation-note.ts';
 import type { Evaluation, RenderedTemplate, TransformTrace } from './evaluation.ts';
 import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
 import { skipText } from './skip-rules.ts';
@@ -80,12 +80,25 @@ function refusalNotes(
   const { outcome } = evaluation;
   if (outcome.kind !== 'rejected') return [];
   const { cause } = outcome.error;
-  const remedy = remedyFor(outcome.error.code, evaluation, advice);
+  const isSaid = advice?.notes?.some(({ code }) => SAYS_ALL[code]?.includes(outcome.error.code)) === true;
+  const remedy = isSaid ? undefined : remedyFor(outcome.error.code, evaluation, advice);
   return [
     ...(cause instanceof Error ? [{ code: 'cause', text: cause.message } as const] : []),
     ...(remedy === undefined ? [] : [{ code: 'remedy', text: remedy } as const]),
   ];
 }
+
+const BLANK = ['mapping_requires_message', 'mapping_requires_text'];
+const NO_MAPPING = ['no_mapping_matched'];
+
+/** Notes that say what to do about an error, better than the remedy that is right in general. */
+const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
+  body_is_list: BLANK,
+  list_read: BLANK,
+  address_check: NO_MAPPING,
+  github_ping: NO_MAPPING,
+  json_in_one_field: [...BLANK, ...NO_MAPPING],
+};
 
 const MISSED =
   'change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)';

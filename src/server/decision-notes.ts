@@ -16,7 +16,7 @@ export function judgedNote(
   const notes = [
     isRepeat ? repeatNote(evaluation, headers) : undefined,
     error === undefined ? undefined : idleTransform(evaluation),
-    ...(evaluation?.mapping === undefined ? (advice?.notes ?? []) : []),
+    ...(advice?.notes ?? []),
     advice?.sender,
   ].filter((note) => note !== undefined);
   return notes.length === 0 ? undefined : notes.join('; ');

@@ -251,6 +251,49 @@ describe('what rendered empty', () => {
     expect(said('{{length payload}} changes')).toEqual([]);
   });
 
+  const LISTS = {
+    body: [
+      { id: 1, data: { at: '2026', who: 'eva' } },
+      { id: 2, data: { at: '2026', who: 'max' } },
+    ],
+    alerts: { version: 4, alerts: [{ labels: { name: 'disk' }, state: 'firing' }] },
+    order: { order: { lines: [{ sku: 'a', quantity: 1 }] }, event: { title: 't' } },
+  };
+
+  test.each([
+    [
+      'body',
+      '{{data.who}} {{date data.at "yyyy"}}',
+      'forEach: payload, and {{item.data.who}}, {{date item.data.at "yyyy"}};',
+    ],
+    ['body', '{{item.data.who}} {{payload.id}}', 'forEach: payload, and {{item.data.who}}, {{item.id}};'],
+    ['alerts', '{{labels.name}} {{state}}', 'forEach: alerts, and {{item.labels.name}}, {{item.state}};'],
+    [
+      'alerts',
+      '{{alert.labels.name}} {{alerts.state}}',
+      '{{#each alerts}}{{labels.name}} {{state}} {{/each}}',
+    ],
+    ['order', '{{sku}} {{quantity}}', 'forEach: order.lines, and {{item.sku}}, {{item.quantity}};'],
+  ] as const)('of %s, names of elements in %s get one note with each', (body, template, wanted) => {
+    const table = `- {match: {path: a}, messageTemplate: 'x ${template}'}`;
+    const { advice, told } = adviseOn(table, LISTS[body]);
+    expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(wanted)]);
+    expect([...advice.instead.keys()]).toEqual([]);
+    // The name of a list that no mapping has is the sender's.
+    expect(told.notes).toHaveLength(body === 'body' || template.includes('alerts') ? 1 : 0);
+  });
+
+  test.each([
+    ['alerts', '{{alerts.labels.name}}'],
+    ['alerts', '{{#each alerts}}{{labels.nme}} {{stat}}{{/each}} {{versin}}'],
+    ['order', '{{order.lines.sku}} {{order.lines.quantity}}'],
+    ['order', '{{sku}}'],
+    ['order', '{{event.titel}} {{nothing}}'],
+  ] as const)('of %s, %s gets no such note', (body, template) => {
+    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: 'x ${template}'}`, LISTS[body]);
+    expect(advice.notes).toEqual([]);
+  });
+
   test('inside a block the way out is told', () => {
     const { advice } = adviseOn(
       '- {match: {path: a}, messageTemplate: "{{#each list}}{{form.title}}{{/each}}"}',

@@ -35,6 +35,7 @@ const MAPPINGS = `
   sessionKey: 'hook:{{pr.number}}'
   messageTemplate: 'x {{payload.name}} {{query}}'
 - { id: outer, match: { path: outer }, forEach: alerts, messageTemplate: '{{status}} {{item.name}}' }
+- { id: inner, match: { path: inner }, messageTemplate: 'x {{name}} {{state}}' }
 - { id: again, match: { path: again }, dedupe: body, messageTemplate: x }
 - { id: nothing, match: { path: nothing }, action: skip }
 - { id: unkept, match: { path: unkept, when: { '===': [{ var: kind }, order] } }, keepRequests: none, messageTemplate: x }
@@ -122,6 +123,7 @@ const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Recor
   ['missed', { payload: '{"a":1}' }],
   ['rendered', { payload: { name: 'a' }, query: 'avg(x)' }],
   ['outer', { status: 'firing', alerts: [{ status: 'resolved', name: 'n' }] }],
+  ['inner', { alerts: [{ name: 'n', state: 's' }] }],
   ['nothing', {}],
   ['unkept', { kind: 'Order' }],
   ['odd', ODD],
