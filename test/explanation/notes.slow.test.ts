@@ -22,7 +22,7 @@ const MAPPINGS = `
     when:
       and: [{ '!!': { var: a } }, { '!!': { var: b } }, { '!!': { var: c } }, { '!!': { var: d } }, { '!!': { var: e } }, { in: [main, { var: ref }] }]
   messageTemplate: x
-- { id: later, match: { path: many, when: { '!!': { var: a } } }, messageTemplate: x }
+- { id: later, match: { path: many, when: { '!!': { var: late } } }, messageTemplate: x }
 - { id: either, match: { path: missed, when: { or: [{ '===': [{ var: kind }, a] }, { '===': [{ var: n }, 2] }] } }, messageTemplate: x }
 - { id: quoted, match: { path: missed, when: { '===': [{ var: n }, '1'] } }, messageTemplate: x }
 - { id: header, match: { path: missed, when: { '===': [{ var: headers.github-event }, push] } }, messageTemplate: x }
@@ -113,7 +113,7 @@ const MISSED = {
   data: '{"kind":"lead"}',
   meta: { 'app.io/rev': 'a' },
 };
-const MANY = { a: 1, b: 1, c: 1, d: 1, e: 1, ref: 'maintenance' };
+const MANY = { late: 1, a: 1, b: 1, c: 1, d: 1, e: 1, ref: 'maintenance' };
 const ODD = { id: 1, data: '{"kind":"lead"}' };
 
 const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Record<string, string>])[] = [
