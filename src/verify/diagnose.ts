@@ -6,6 +6,7 @@ import type { Scheme, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES } from './schemes.ts';
 import { explainContent } from './diagnose-content.ts';
 import { explainCredential, explainPresented } from './diagnose-credential.ts';
+import { explainOtherScheme, MAX_TRIED_BYTES, wholeVerify } from './diagnose-other-scheme.ts';
 import { explainSignature } from './diagnose-signature.ts';
 import { explainTwilio } from './diagnose-twilio.ts';
 import { doubtSecret } from './foreign-secrets.ts';
@@ -16,9 +17,6 @@ import { TWILIO_HEADER } from './twilio.ts';
 import type { ProofSettings } from './verifier.ts';
 import { nameOfSecret } from './verify-settings.ts';
 import { belongs, schemeOf, type TableSettings } from './ways.ts';
-
-/** Larger bodies are not tried again in other forms: the doctor must stay cheap. */
-export const MAX_TRIED_BYTES = 65_536;
 
 /**
  * Says why a request was refused: first what the refusal says by itself, then what would have fitted. At most some
@@ -65,15 +63,28 @@ function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refus
   }
   const timed = explainTime(refusal, schemeOf(settings).toleranceSeconds);
   if (timed !== undefined) return timed;
-  if (refusal.reason === 'no-proof') return explainAbsence(settings, request);
+  if (refusal.reason === 'no-proof')
+    return explainOtherScheme(settings, secrets, request) ?? explainAbsence(settings, request);
+  return explainProof(settings, secrets, request) ?? plainReason(settings, secrets, refusal);
+}
+
+/** Findings about the secret, which a scheme that reads the same secret in its own way makes needless. */
+const SECRET_READINGS: ReadonlySet<string> = new Set(['secret-encoding', 'secret-prefix']);
+
+/** What would have fitted: another form by the scheme of the path, or the scheme of another provider. */
+function explainProof(
+  settings: TableSettings,
+  secrets: readonly string[],
+  request: SignedRequest,
+): Diagnosis | undefined {
   const isSmall = request.body.length <= MAX_TRIED_BYTES;
   const ways = isSmall ? waysWithSecrets(settings, secrets) : [];
-  for (const { way, secrets: own } of ways) {
-    const found = explainWay(way, own, request);
-    if (found !== undefined) return found;
-  }
-  const signed = 'header' in settings ? explainSigned(ways[0], request) : undefined;
-  return signed ?? plainReason(settings, secrets, refusal);
+  let found: Diagnosis | undefined;
+  for (const { way, secrets: own } of ways) found ??= explainWay(way, own, request);
+  if (found !== undefined && !SECRET_READINGS.has(found.code)) return found;
+  const other = explainOtherScheme(settings, secrets, request);
+  const signed = 'header' in settings ? () => explainSigned(ways[0], request) : () => undefined;
+  return other ?? found ?? signed();
 }
 
 /** A way to prove oneself, with the secrets of the path that belong to it. */
@@ -156,9 +167,11 @@ function explainAbsence(settings: TableSettings, request: SignedRequest): Diagno
   const other = findProofHeader(request.rawHeaders, wanted);
   if (other !== undefined) {
     const { header, schemes } = other;
+    const [scheme = '', ...more] = schemes;
+    const or = more.length === 0 ? '' : `, or with scheme: ${more.join(' or ')}, as the sender is`;
     return {
       code: 'other-scheme',
-      text: `the request carries ${header}, which is the header of ${schemes.join(' and ')}; this path expects ${settings.scheme}: write scheme: ${schemes.join(' or ')} in verify of the mapping`,
+      text: `the request carries ${header}, which is the header of ${schemes.join(' and ')}; this path expects ${settings.scheme}: replace the whole verify of the mapping by ${wholeVerify(scheme, settings)}${or}`,
     };
   }
   const expected = [...wanted].filter((header) => header !== undefined);

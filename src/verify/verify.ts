@@ -11,7 +11,8 @@ export {
   readsBody,
 } from './challenge.ts';
 export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';
-export { diagnose, findProofHeader, MAX_TRIED_BYTES, type ProofHeader } from './diagnose.ts';
+export { diagnose, findProofHeader, type ProofHeader } from './diagnose.ts';
+export { MAX_TRIED_BYTES } from './diagnose-other-scheme.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 export { doubtSecret } from './foreign-secrets.ts';
 export { presentedToken, TOKEN_HEADERS } from './credentials.ts';

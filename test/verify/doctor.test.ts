@@ -66,13 +66,41 @@ describe('the doctor', () => {
       "another scheme's header",
       { headers: { 'Stripe-Signature': 't=1,v1=00' } },
       'other-scheme',
-      'which is the header of stripe; this path expects github',
+      "which is the header of stripe; this path expects github: replace the whole verify of the mapping by verify: { scheme: stripe, secrets: ['${S}'] }",
     ],
     [
       'a header that several schemes share',
       { settings: { scheme: 'stripe' }, headers: { 'X-Hub-Signature-256': 'sha256=00' } },
       'other-scheme',
       'the header of github and meta',
+    ],
+    [
+      'another scheme with the same secret, though the path describes its header',
+      {
+        settings: {
+          scheme: 'hmac',
+          header: 'svix-signature',
+          encoding: 'base64',
+          prefix: 'v1,',
+          timestampHeader: 'svix-timestamp',
+          idHeader: 'svix-id',
+          signed: '{id}.{timestamp}.{body}',
+        },
+        secret: `whsec_${SECRET}`,
+        headers: {
+          'svix-id': 'm1',
+          'svix-timestamp': String(NOW),
+          'svix-signature': `v1,${mac(Buffer.from(SECRET, 'base64'), `m1.${String(NOW)}.{"a":1}`, 'base64')}`,
+        },
+      },
+      'other-scheme',
+      "by the scheme standard-webhooks, which reads svix-signature, svix-timestamp, svix-id, with the secret as it is: replace the whole verify by verify: { scheme: standard-webhooks, secrets: ['${S}'] }",
+    ],
+    [
+      'a scheme that sends the secret itself',
+      { settings: { scheme: 'hmac', header: 'x-gitlab-token' }, headers: { 'X-Gitlab-Token': SECRET } },
+      'other-scheme',
+      "replace the whole verify by verify: { scheme: gitlab, secrets: ['${S}'] }",
     ],
     [
       'the prefix is missing',

@@ -1,0 +1,49 @@
+import type { Diagnosis } from './diagnosis.ts';
+import type { Scheme, SignedRequest, Way } from './scheme.ts';
+import { SCHEMES, type ProviderName } from './schemes.ts';
+import { compileWays, type TableSettings } from './ways.ts';
+
+/** Larger bodies are not tried again in other forms: the doctor must stay cheap. */
+export const MAX_TRIED_BYTES = 65_536;
+
+/** Whatever its time: a request that is old is one of the right scheme. */
+const ANY_TIME = { toleranceSeconds: Number.MAX_SAFE_INTEGER } as const;
+
+/** The scheme of a provider by which the request is right with the secrets of the path, with the whole verify to write. */
+export function explainOtherScheme(
+  settings: TableSettings,
+  secrets: readonly string[],
+  request: SignedRequest,
+): Diagnosis | undefined {
+  if (request.body.length > MAX_TRIED_BYTES) return undefined;
+  for (const scheme of Object.keys(SCHEMES) as readonly ProviderName[]) {
+    if (scheme === settings.scheme) continue;
+    const { ways } = SCHEMES[scheme] as Scheme;
+    const other = { scheme, secrets: settings.secrets, ...ANY_TIME } as TableSettings;
+    const at = compileWays(other, secrets).findIndex((way) => way.judge(request, 0).kind === 'proved');
+    const way = ways[at]?.way;
+    if (way !== undefined) return { code: 'other-scheme', text: rightBy(scheme, way, settings) };
+  }
+  return undefined;
+}
+
+function rightBy(scheme: ProviderName, way: Way, settings: TableSettings): string {
+  const headers = headersOf(way);
+  const reads = headers.length === 0 ? '' : `, which reads ${headers.join(', ')}`;
+  return `the request is right by the scheme ${scheme}${reads}, with the secret as it is: replace the whole verify by ${wholeVerify(scheme, settings)}`;
+}
+
+function headersOf(way: Way): readonly string[] {
+  if (way.kind === 'secret') return [way.header];
+  if (way.kind !== 'signature') return [];
+  const { header, timestampHeader, idHeader } = way.columns;
+  return [header, timestampHeader, idHeader].filter((name) => name !== undefined);
+}
+
+/** The text of a verify by the name of a provider, with the secrets as the path has them. */
+export function wholeVerify(scheme: string, { secrets }: Pick<TableSettings, 'secrets'>): string {
+  const written = secrets.map((secret) =>
+    typeof secret === 'string' ? `'${secret}'` : `{ file: ${JSON.stringify(secret.file)} }`,
+  );
+  return `verify: { scheme: ${scheme}, secrets: [${written.join(', ')}] }`;
+}
