@@ -132,7 +132,25 @@ function failureLines({ position, failure, name, message, stack }: FailedReply, 
   const at = position && `${position.file}:${position.line}:${position.column}`;
   const where = at === undefined ? '' : `  ${paint('cyan', at)}`;
   const what = `${name === undefined ? '' : `${line(name)}: `}${line(message)}`;
-  return [`    ${paint('red', failure)}: ${what}${where}`, ...(stack === undefined ? [] : indent(stack))];
+  const frames = stack === undefined ? [] : framesOf(stack, { name, message, at });
+  return [`    ${paint('red', failure)}: ${what}${where}`, ...frames.flatMap(indent)];
+}
+
+/** A stack without the words of its error, which stand before it, and without the one frame that is its position. */
+function framesOf(
+  stack: string,
+  {
+    name,
+    message,
+    at,
+  }: { readonly name: string | undefined; readonly message: string; readonly at: string | undefined },
+): readonly string[] {
+  const words = [`${name ?? ''}: ${message}`, message].find((each) => stack.startsWith(each)) ?? '';
+  const frames = stack
+    .slice(words.length)
+    .split('\n')
+    .filter((each) => each.trim() !== '');
+  return frames.length === 1 && frames[0]?.trim() === `at ${at ?? ''}` ? [] : frames;
 }
 
 type FailedReply = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson, valueAt, type JsonValue } from '../json.ts';
+import { fieldAt, isJsonObject, parseJson, valueAt, type JsonValue } from '../json.ts';
 import type { TransformTrace } from './evaluation.ts';
 
 /**
@@ -15,8 +15,31 @@ export function transformRemedy(trace: TransformTrace | undefined): string | und
   const { message } = reply;
   if (WEB.test(message))
     return 'a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }';
-  const slip = slipIn(message, call.json);
+  const slip = absentField(reply, call.json) ?? slipIn(message, call.json);
   return slip === undefined ? undefined : `${slip}; then run this request through it with sluice replay`;
+}
+
+type Failed = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
+
+/** A field that the code reads on from, and that this request does not have. */
+function absentField({ read, position, message }: Failed, input: string): string | undefined {
+  if (read?.path === undefined) return undefined;
+  const argument = parseJson(input);
+  const keys = read.path.split('.');
+  const value = fieldAt(argument, keys);
+  const isAbsent = value === undefined && isJsonObject(fieldAt(argument, keys.slice(0, -1)));
+  if (!isAbsent && value !== null) return undefined;
+  const path = read.path.replace(/^payload\./, '');
+  const where = position === undefined ? 'the code' : `${position.file}:${position.line}`;
+  const what =
+    value === null
+      ? `${path} is null in this request, and ${where} reads on from it`
+      : `the request has no ${path}, which ${where} reads`;
+  const [near, ...more] = value === null ? [] : pathsTo(argument, keys.at(-1) ?? '');
+  if (near !== undefined && more.length === 0) return `${what}; it has ${near}: read that`;
+  const [, field] = /(?:reading|property) '([\w$]+)'/.exec(message) ?? [];
+  const chain = `${read.expression}?.${field ?? '…'}`;
+  return `${what}: write ${chain}, and behind the whole expression ?? with what to say where it is not there`;
 }
 
 /** What the words of an error tell, beside the body. */

@@ -97,6 +97,8 @@ export type TransformReply =
       /** Mapped stack, wrapper frames dropped, at most 8 KB; payload-derived in its first line. */
       readonly stack?: string;
       readonly position?: MappedPosition;
+      /** Of an error that read a field of nothing: what was nothing, as the code writes it, and where the argument has it. */
+      readonly read?: { readonly expression: string; readonly path?: string };
       /** Whole seconds until another try makes sense; `deferred` only. */
       readonly retryAfterSeconds?: number;
     });

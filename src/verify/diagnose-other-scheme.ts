@@ -30,7 +30,7 @@ export function explainOtherScheme(
 function rightBy(scheme: ProviderName, way: Way, settings: TableSettings): string {
   const headers = headersOf(way);
   const reads = headers.length === 0 ? '' : `, which reads ${headers.join(', ')}`;
-  return `the request is right by the scheme ${scheme}${reads}, with the secret as it is: replace the whole verify by ${wholeVerify(scheme, settings)}`;
+  return `the request is right by the scheme ${scheme}${reads}, with the secret as it is: replace the whole verify by: ${wholeVerify(scheme, settings)}`;
 }
 
 function headersOf(way: Way): readonly string[] {

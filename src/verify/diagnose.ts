@@ -171,7 +171,7 @@ function explainAbsence(settings: TableSettings, request: SignedRequest): Diagno
     const or = more.length === 0 ? '' : `, or with scheme: ${more.join(' or ')}, as the sender is`;
     return {
       code: 'other-scheme',
-      text: `the request carries ${header}, which is the header of ${schemes.join(' and ')}; this path expects ${settings.scheme}: replace the whole verify of the mapping by ${wholeVerify(scheme, settings)}${or}`,
+      text: `the request carries ${header}, which is the header of ${schemes.join(' and ')}; this path expects ${settings.scheme}: replace the whole verify of the mapping by: ${wholeVerify(scheme, settings)}${or}`,
     };
   }
   const expected = [...wanted].filter((header) => header !== undefined);

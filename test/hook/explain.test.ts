@@ -221,7 +221,6 @@ describe('a transform', () => {
           | it
           2 more console lines were dropped
           user-error: TypeError: x is undefined  transforms/t.ts:3:9
-          | TypeError: x is undefined
           |     at default (t.ts:3:9)
 
       transform_failed: the transform of the mapping failed

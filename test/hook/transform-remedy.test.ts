@@ -2,11 +2,14 @@
 import { expect, test } from 'vitest';
 import { formatEvaluation } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/json.ts';
+import type { TransformReply } from '../../src/sandbox/sandbox.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 
 const settings = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.ts}]' });
 
-function remedyOf(message: string, payload: JsonValue): string {
+type Read = Extract<TransformReply, { readonly kind: 'failed' }>['read'];
+
+function remedyOf(message: string, payload: JsonValue, read?: Read): string {
   const { evaluation } = evaluateHook({ payload }, settings, {
     answer: () => ({
       kind: 'failed',
@@ -16,6 +19,8 @@ function remedyOf(message: string, payload: JsonValue): string {
       tookMs: 1,
       logs: [],
       logsDropped: 0,
+      position: { file: 'transforms/a.ts', line: 16, column: 26 },
+      ...(read === undefined ? {} : { read }),
     }),
   });
   return /remedy: (.*)/.exec(formatEvaluation(evaluation))?.[1] ?? '';
@@ -40,6 +45,29 @@ test.each([
   ["Cannot read properties of undefined (reading 'json')", 'a transform is no handler of a web framework'],
 ])('%s', (message, text) => {
   expect(remedyOf(message, ORDER)).toContain(text);
+});
+
+test.each<[Read, JsonValue, string]>([
+  [
+    { expression: 'assignee', path: 'payload.data.assignee' },
+    { data: { team: { name: 'a' } }, actor: { name: 'b' } },
+    'the request has no data.assignee, which transforms/a.ts:16 reads: write assignee?.name, and behind the whole expression ??',
+  ],
+  [
+    { expression: 'data.assignee', path: 'payload.data.assignee' },
+    { data: { assignee: null } },
+    'data.assignee is null in this request, and transforms/a.ts:16 reads on from it: write data.assignee?.name',
+  ],
+  [
+    { expression: 'payload.issue', path: 'payload.issue' },
+    { data: { issue: { name: 'a' } } },
+    'the request has no issue, which transforms/a.ts:16 reads; it has payload.data.issue: read that',
+  ],
+  // What the code reads is there: the text of a declaration was another one's.
+  [{ expression: 'a', path: 'payload.a' }, { a: {}, b: 1 }, USUAL],
+  [{ expression: 'user' }, { b: 1 }, USUAL],
+])('%j of %j', (read, payload, text) => {
+  expect(remedyOf("Cannot read properties of undefined (reading 'name')", payload, read)).toContain(text);
 });
 
 test('a name that stands in two places is told of none', () => {

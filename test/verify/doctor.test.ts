@@ -66,7 +66,7 @@ describe('the doctor', () => {
       "another scheme's header",
       { headers: { 'Stripe-Signature': 't=1,v1=00' } },
       'other-scheme',
-      "which is the header of stripe; this path expects github: replace the whole verify of the mapping by verify: { scheme: stripe, secrets: ['${S}'] }",
+      "which is the header of stripe; this path expects github: replace the whole verify of the mapping by: verify: { scheme: stripe, secrets: ['${S}'] }",
     ],
     [
       'a header that several schemes share',
@@ -94,13 +94,13 @@ describe('the doctor', () => {
         },
       },
       'other-scheme',
-      "by the scheme standard-webhooks, which reads svix-signature, svix-timestamp, svix-id, with the secret as it is: replace the whole verify by verify: { scheme: standard-webhooks, secrets: ['${S}'] }",
+      "by the scheme standard-webhooks, which reads svix-signature, svix-timestamp, svix-id, with the secret as it is: replace the whole verify by: verify: { scheme: standard-webhooks, secrets: ['${S}'] }",
     ],
     [
       'a scheme that sends the secret itself',
       { settings: { scheme: 'hmac', header: 'x-gitlab-token' }, headers: { 'X-Gitlab-Token': SECRET } },
       'other-scheme',
-      "replace the whole verify by verify: { scheme: gitlab, secrets: ['${S}'] }",
+      "replace the whole verify by: verify: { scheme: gitlab, secrets: ['${S}'] }",
     ],
     [
       'the prefix is missing',

@@ -5,6 +5,7 @@ import { displayName } from '../../document/document.ts';
 import { MODULE_FILE } from '../names.ts';
 import type { LoadedModule, TransformsFolder } from '../loader/load-modules.ts';
 import type { MappedPosition } from '../transform.ts';
+import { findRead, type ReadExpression } from './read-expression.ts';
 
 export interface MappedStack {
   readonly text: string;
@@ -58,6 +59,17 @@ export class StackMapper {
       lines.push(line.replace(frame[0], () => `${found.file}:${found.line}:${found.column}`));
     }
     return { text: lines.join('\n').slice(0, MAX_STACK_CHARS), position: preferred ?? position };
+  }
+
+  /** What an error was about to read at the first frame that is the operator's, as the words of it say. */
+  findRead(stack: string, message: string): ReadExpression | undefined {
+    for (const line of stack.slice(0, MAX_STACK_CHARS).split('\n')) {
+      const frame = /^\s+at /.test(line) ? FRAME.exec(line) : null;
+      if (frame === null) continue;
+      const at = { line: Number(frame[1]), column: Number(frame[2]) };
+      if (this.find(at.line, at.column) !== undefined) return findRead(this.#code, message, at);
+    }
+    return undefined;
   }
 
   #lineOf(line: number): string {

@@ -7,7 +7,7 @@ import type { TransformFailure, TransformLogLine, TransformRef, TransformReply }
 type Failed = Extract<TransformReply, { kind: 'failed' }>;
 /** What a call adds to its metrics. */
 type Words = Pick<Failed, 'failure' | 'message'> &
-  Partial<Pick<Failed, 'name' | 'stack' | 'position' | 'retryAfterSeconds'>>;
+  Partial<Pick<Failed, 'name' | 'stack' | 'position' | 'read' | 'retryAfterSeconds'>>;
 
 export interface ReplyContext {
   readonly ref: TransformRef;
@@ -133,7 +133,15 @@ function userError(json: string, mapper: StackMapper): Words {
   const { name, message, stack } = JSON.parse(json) as { name: string; message: string; stack: string };
   const mapped = mapper.map(stack);
   const place = mapped.position === undefined ? {} : { position: mapped.position };
-  return { failure: 'user-error', name, message, ...(stack === '' ? {} : { stack: mapped.text }), ...place };
+  const read = mapper.findRead(stack, message);
+  return {
+    failure: 'user-error',
+    name,
+    message,
+    ...(stack === '' ? {} : { stack: mapped.text }),
+    ...place,
+    ...(read === undefined ? {} : { read }),
+  };
 }
 
 function readLogs(json: string): { logs: readonly TransformLogLine[]; logsDropped: number } {
