@@ -127,7 +127,7 @@ function storedWork({ terminal }: Cli, { explained, config, waits }: Page): read
 
 function nothingKept(id: string): CliError {
   return new CliError(
-    `nothing is kept under the id ${id}; "sluice requests" lists the last decisions, "sluice runs" the runs`,
+    `nothing is kept under the id ${id}; "sluice requests" lists the last decisions, "sluice runs" the runs. Of an answered question of a provider (challenge) nothing is kept`,
   );
 }
 

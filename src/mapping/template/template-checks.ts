@@ -10,6 +10,7 @@ import {
 } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from '../condition/empty-path.ts';
 import type { Finding } from '../mapping-codes.ts';
+import { blankName } from './blank-names.ts';
 import { DATE_LETTERS, meantDateFormat } from './date-format.ts';
 import { isTimeZone } from './template-date.ts';
 import { BLOCK_HELPERS, HELPER_SYNONYMS, HELPERS, isWholeNumber } from './template-helpers.ts';
@@ -69,7 +70,18 @@ export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStateme
   });
 }
 
-export function reportHelper(state: TemplateReporter, path: hbs.AST.PathExpression): void {
+export function reportHelper(
+  state: TemplateReporter,
+  path: hbs.AST.PathExpression,
+  { params, hash }: Pick<hbs.AST.MustacheStatement, 'params' | 'hash'>,
+): void {
+  const isName = path.original.includes('.') || /^[A-Z]/.test(path.original);
+  const blank = isName && hash === undefined ? blankName(state.locate, [path, ...params]) : undefined;
+  if (blank !== undefined) {
+    const message = `"${shorten(path.original)}" is no helper, and a name ends at a blank`;
+    report(state, path.loc, { code: 'TEMPLATE_UNKNOWN_HELPER', message, ...blank });
+    return;
+  }
   const synonym = Object.hasOwn(HELPER_SYNONYMS, path.original) ? HELPER_SYNONYMS[path.original] : undefined;
   const near = synonym ?? didYouMean(path.original, Object.keys(HELPERS));
   const isBlock = (BLOCK_HELPERS as readonly string[]).includes(path.original);

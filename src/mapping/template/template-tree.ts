@@ -8,6 +8,7 @@
  */
 import { didYouMean, shorten, type Diagnostic, type Place } from '../../document/document.ts';
 import { ExactNumber, exactNumber } from '../../json.ts';
+import { blankArgument } from './blank-names.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import {
   checkCount,
@@ -167,6 +168,7 @@ function checkBlock(state: Preparing, block: hbs.AST.BlockStatement, name: strin
       code: 'TEMPLATE_HELPER_USAGE',
       message: `{{#${name}}} takes one value, found ${block.params.length}`,
       hint: blockHint(state, block, name),
+      ...blankArgument(state.locate, block.params, 1),
     });
   }
   checkNamed(state, block.hash, { name, known: name === 'if' || name === 'unless' ? ['includeZero'] : [] });
@@ -207,7 +209,7 @@ function checkCall(
 ): void {
   const name = path.original;
   const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
-  if (helper === undefined) return reportHelper(state, path);
+  if (helper === undefined) return reportHelper(state, path, call);
   state.helpers.add(name);
   checkNamed(state, call.hash, { name, known: helper.named ?? [] });
   checkOrder(state, name, call);
@@ -218,6 +220,7 @@ function checkCall(
     code: 'TEMPLATE_HELPER_USAGE',
     message: `the helper "${name}" takes ${countText(helper)}, found ${call.params.length}`,
     hint: `write ${helper.usage}`,
+    ...blankArgument(state.locate, call.params, helper.max),
   });
 }
 
