@@ -140,7 +140,7 @@ export const runsListing: Listing<RunRecord> = {
 
 export const eventsListing: Listing<EventRecord> = {
   title: 'system events',
-  heading: ['id', 'kind', 'from', 'mode', 'state', 'text', 'age'],
+  heading: ['id', 'kind', 'from', 'mode', 'state', 'text', 'age', 'last error'],
   fetch: (storage, options) => storage.listEvents(query(options)),
   toJson: eventToJson,
   toCells: (event, now) => [
@@ -151,6 +151,7 @@ export const eventsListing: Listing<EventRecord> = {
     event.state,
     formatBytes(Buffer.byteLength(event.text)),
     formatSpan(now - event.createdAt),
+    formatOneLine(errorText(event.lastError), 200),
   ],
 };
 

@@ -53,7 +53,7 @@ function addRuns(program: Command, cli: Cli): void {
     .addOption(kind.choices(['hook', 'heartbeat']))
     .action(async (id: string | undefined, flags: ListFlags) =>
       id === undefined
-        ? (await tasks()).list(cli, flags, (await import('./listings.ts')).runsListing)
+        ? (await tasks()).listRuns(cli, flags)
         : (await import('./explain.ts')).explainById(cli, id, flags),
     );
 }

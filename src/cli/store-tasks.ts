@@ -2,11 +2,18 @@ import { resolve } from 'node:path';
 import type { Settings } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
-import { eventsListing, printListing, queueListing, type Listing, type ListingOptions } from './listings.ts';
+import {
+  eventsListing,
+  printListing,
+  queueListing,
+  runsListing,
+  type Listing,
+  type ListingOptions,
+} from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
 import { printHolds } from './queue.ts';
 import { findWaits, waitLines } from './queue-waits.ts';
-import { CliError, formatSpan } from './terminal.ts';
+import { CliError, formatOneLine, formatSpan } from './terminal.ts';
 import { openStorage, retentionLimits, type SessionRecord, type Storage } from '../storage/storage.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 
@@ -62,6 +69,29 @@ export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
   });
   if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
+
+/** Prints the runs, and that a turn of the main session failed: it is no run before it completes. */
+export async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
+  const count = await withStore(cli, flags, async (storage) => {
+    const options = optionsOf(flags);
+    const shown = await printListing(runsListing, storage, cli.terminal, options);
+    if (options.json || options.kind === 'hook') return shown;
+    const pending = await storage.listEvents({ limit: MAX_WAITING, state: 'pending' });
+    const failed = pending.filter(({ lastError }) => lastError !== undefined);
+    const [error] = failed.map(({ lastError }) => lastError);
+    if (error === undefined) return shown;
+    const why = formatOneLine(`${error.code}: ${error.message}`, MAX_WHY);
+    const who = failed.length === 1 ? '1 event waits' : `${failed.length} events wait`;
+    cli.terminal.err(
+      `a turn of the main session (heartbeat) failed, and ${who} for the next one: ${why}; "sluice events" lists them`,
+    );
+    return shown;
+  });
+  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
+}
+
+/** Letters of a reason in a line about something else. */
+const MAX_WHY = 160;
 
 /** Prints what waits, is under way or was given up, and which agents are away. */
 export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {

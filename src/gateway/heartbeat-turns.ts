@@ -168,7 +168,10 @@ export class HeartbeatTurns {
       result: isOk ? 'ok' : codeOfResult(result),
       reason: reasonOf(result),
     };
-    this.#context.log[isOk ? 'info' : 'warn'](fields, isOk ? 'heartbeat performed' : 'heartbeat failed');
+    this.#context.log[isOk ? 'info' : 'warn'](
+      fields,
+      isOk ? 'heartbeat performed' : 'heartbeat failed; sluice events lists its events',
+    );
   }
 
   async #consume(claim: EventClaim, taken: TakenTurn, { settings }: GatewayConfiguration): Promise<void> {
