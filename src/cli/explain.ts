@@ -22,6 +22,7 @@ import {
   type KeptRequest,
   type StoredRequest,
 } from '../storage/storage.ts';
+import { withoutSecrets } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { answerLines, noteLines, workLines } from './format-stored.ts';
@@ -51,6 +52,7 @@ export async function explainById(cli: Cli, id: string, flags: JsonFlags): Promi
   const found = await findStored(config, id);
   if (found === undefined) throw nothingKept(id);
   const bench = new LateWorkbench(cli.terminal, flags);
+  const safe = withoutSecretsIn(cli, config, flags);
   try {
     const explainer = await bench.openQuietly();
     const explained = await explainStored(found.stored, {
@@ -62,18 +64,21 @@ export async function explainById(cli: Cli, id: string, flags: JsonFlags): Promi
     const complain = async (): Promise<void> => {
       if (explained.lacksFiles) await bench.open();
     };
-    if (flags.json === true) await printJson(cli, explained, complain);
-    else await printPage(cli, { explained, config, waits: found.waits, complain });
+    const page: Page = { explained, config, waits: found.waits, complain };
+    await (flags.json === true ? printJson(safe, page) : printPage(safe, page));
   } finally {
     await bench.close();
   }
 }
 
-async function printJson(
-  cli: Cli,
-  explained: StoredExplanation,
-  complain: () => Promise<void>,
-): Promise<void> {
+/** Values of the configuration that are secrets stay out of what is printed. */
+function withoutSecretsIn(cli: Cli, { secrets }: LoadedConfig, { json }: JsonFlags): Cli {
+  const form = json === true ? 'json' : 'text';
+  const out = (text: string): void => cli.terminal.out(withoutSecrets(text, secrets, form));
+  return { ...cli, terminal: { ...cli.terminal, out } };
+}
+
+async function printJson(cli: Cli, { explained, complain }: Page): Promise<void> {
   const { request } = explained;
   if (request !== undefined) await complain();
   const evaluation = request === undefined ? undefined : explained.explained;
@@ -90,10 +95,10 @@ interface Page {
 }
 
 async function printPage(cli: Cli, page: Page): Promise<void> {
-  const { explained, config, complain } = page;
+  const { explained, complain } = page;
   const { stored, notes, request } = explained;
   const print = (lines: readonly string[]): void => {
-    if (lines.length > 0) cli.terminal.out(withoutSecrets(lines.join('\n'), config));
+    if (lines.length > 0) cli.terminal.out(lines.join('\n'));
   };
   const own = notes.filter(({ code }) => code !== 'setting');
   const isName = request === undefined && explained.explained !== undefined;
@@ -148,14 +153,6 @@ async function findStored({ settings }: LoadedConfig, id: string): Promise<Found
   } finally {
     await storage.close();
   }
-}
-
-/** Values of the configuration that are secrets stay out, wherever a command or a platform repeated them. */
-function withoutSecrets(text: string, { secrets }: LoadedConfig): string {
-  return secrets.reduce(
-    (safe, secret) => (secret.length < 6 ? safe : safe.replaceAll(secret, '[removed]')),
-    text,
-  );
 }
 
 /** What can be said without the request: of a name that no mapping takes, which names there are. */

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { ZodError } from 'zod';
 import { startHandlerListener, type ListenerRequest, type ListenerResponse } from '../server/server.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
+import { withoutSecrets } from '../telemetry/telemetry.ts';
 import { Access, readOrMakeKey, type Visitor } from './access.ts';
 import { loadAssets, type Assets } from './assets.ts';
 import type { ConsoleDeps } from './console-deps.ts';
@@ -207,7 +208,7 @@ class Site {
     const text = JSON.stringify(answer);
     // The operator's own file is shown as it is: what would be left out would be saved.
     const shown =
-      path === '/api/file' ? text : withoutSecrets(text, this.#context.deps.live().config.secrets);
+      path === '/api/file' ? text : withoutSecrets(text, this.#context.deps.live().config.secrets, 'json');
     res.writeHead(200, [...HEADERS, 'content-type', 'application/json; charset=utf-8']).end(shown);
   }
 
@@ -253,14 +254,6 @@ async function readBody(req: ListenerRequest): Promise<unknown> {
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
-}
-
-/** Values of the configuration that are secrets stay out, wherever a command or a platform repeated them. */
-function withoutSecrets(json: string, secrets: readonly string[]): string {
-  return secrets.reduce((safe, secret) => {
-    if (secret.length < 6) return safe;
-    return safe.replaceAll(JSON.stringify(secret).slice(1, -1), '[removed]');
-  }, json);
 }
 
 function sendDocument(res: ListenerResponse, isKnown: boolean): void {

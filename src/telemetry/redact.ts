@@ -127,3 +127,17 @@ export class SecretValues {
     return replaced;
   }
 }
+
+/** Shorter values of the configuration are words, which a page full of `[removed]` would not explain. */
+const MIN_SHOWN_SECRET = 6;
+
+/**
+ * A page for the operator without values of the configuration that are secrets, wherever a command or a platform
+ * repeated them: a text, or JSON.
+ */
+export function withoutSecrets(text: string, secrets: readonly string[], form: 'text' | 'json'): string {
+  return secrets.reduce((safe, secret) => {
+    if (secret.length < MIN_SHOWN_SECRET) return safe;
+    return safe.replaceAll(form === 'text' ? secret : JSON.stringify(secret).slice(1, -1), '[removed]');
+  }, text);
+}

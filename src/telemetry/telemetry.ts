@@ -3,7 +3,7 @@ export { createHealth, HEALTH_CONDITIONS } from './health.ts';
 export type { Condition, Health, HealthCode, HealthReporter, Trouble } from './health.ts';
 export { createLogger } from './log.ts';
 export type { Log, LogFields, LogLevel, LogOptions } from './log.ts';
-export { SECRET_KEY, SecretValues } from './redact.ts';
+export { SECRET_KEY, SecretValues, withoutSecrets } from './redact.ts';
 export type { GatewayMetrics } from './gateway-metrics.ts';
 export type {
   BacklogFigures,

@@ -167,3 +167,14 @@ test('of a run whose command read no prompt and replied nothing', async () => {
   expect(refused.err).toContain('needs --yes');
   expect(refused.err).not.toContain('no mapping has the id');
 });
+
+test('a secret of the configuration that came with a request is shown neither as text nor as JSON', async () => {
+  const { bench, send, explained } = await open('storage: { keepRequests: { which: all } }\n');
+  const id = await send('saves', { id: `x ${TOKEN}` });
+  await expect.poll(async () => (await bench.run(['runs', '--json'])).out).toContain('"completed"');
+  expect(await explained(id)).toContain('x [removed]');
+  expect(await explained(id)).not.toContain(TOKEN);
+  const json = (await bench.run(['explain', id, '--json'])).out;
+  expect(JSON.stringify(JSON.parse(json))).toContain('x [removed]');
+  expect(json).not.toContain(TOKEN);
+});
