@@ -11,6 +11,7 @@ import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
 import { findNearNames } from './near-names.ts';
 import { notesOn } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
+import { zoneNotes } from './zone-note.ts';
 import { findSplitKey, splitKeyInCondition } from './split-keys.ts';
 import { findText, type FoundText } from './near-paths.ts';
 
@@ -53,6 +54,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...takenNameNotes(evaluation, request),
       ...splitKeyNotes(considered, request),
       ...notesOnHeld(evaluation, request),
+      ...zoneNotes(evaluation, request),
     ],
     instead,
     leaves: adviseOnFailed(considered, request, instead),

@@ -36,6 +36,7 @@ export const ADVICE_CODES = [
   'taken_name',
   'split_key',
   'held_otherwise',
+  'dates_in_utc',
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 

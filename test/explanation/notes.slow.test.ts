@@ -37,7 +37,7 @@ const MAPPINGS = `
   messageTemplate: 'x {{payload.name}} {{query}}'
 - { id: outer, match: { path: outer }, forEach: alerts, messageTemplate: '{{status}} {{item.name}}' }
 - { id: inner, match: { path: inner }, messageTemplate: 'x {{name}} {{state}}' }
-- { id: again, match: { path: again }, dedupe: body, messageTemplate: x }
+- { id: again, match: { path: again }, dedupe: body, messageTemplate: '{{date at "HH:mm"}}' }
 - { id: nothing, match: { path: nothing }, action: skip }
 - { id: unkept, match: { path: unkept, when: { '===': [{ var: kind }, order] } }, keepRequests: none, messageTemplate: x }
 - id: odd
@@ -128,8 +128,8 @@ const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Recor
   ['nothing', {}],
   ['unkept', { kind: 'Order' }],
   ['odd', ODD],
-  ['again', {}, { 'x-github-event': 'ping' }],
-  ['again', {}, { 'x-github-event': 'ping' }],
+  ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
+  ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
   ['misse', {}],
   ['missed', {}, { authorization: 'Bearer wrong' }],
 ];
