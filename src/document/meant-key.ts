@@ -4,7 +4,7 @@ import type { Path } from './diagnostic.ts';
 import { didYouMean, longerWord, spelling } from './did-you-mean.ts';
 import { findKeyPlaces, takesAt, type Misplaced } from './key-places.ts';
 import { placesHint, type PlaceHint } from './place-hints.ts';
-import { findMeaning, findSchemasOf, kindsWith, knownKeys } from './schema-keys.ts';
+import { findMeaning, findSchemas, findSchemasOf, kindsWith, knownKeys } from './schema-keys.ts';
 import { keyText } from './path-text.ts';
 import { isSecretPath } from './secret-ranges.ts';
 import type { KeyAdvice } from './value-hints.ts';
@@ -57,10 +57,18 @@ function wordOfOthers(unknown: UnknownKey): MeantKey | undefined {
   const { hint, rename, means = rename } = advice;
   return {
     hint: meant ?? hint,
-    isKnown: meant !== undefined,
+    isKnown: meant !== undefined || isPlainWord(unknown, rename),
     ...(rename === undefined ? {} : { rename }),
     ...(means === undefined ? {} : { repaired: [[...path, means]] }),
   };
+}
+
+/** Whether a word of others has the value of a key that is no secret: of the one that it is called here, or of its own elsewhere. */
+function isPlainWord(unknown: UnknownKey, rename: string | undefined): boolean {
+  const { path, key } = unknown;
+  const places = rename === undefined ? findKeyPlaces(unknown) : [path];
+  const meant = places.map((object) => [...object, rename ?? key]);
+  return meant.length > 0 && meant.every((each) => !isSecretPath(each) && isKnownAs(unknown, each));
 }
 
 /** The nearest of names that are known here. */
@@ -92,11 +100,15 @@ function otherPlace(unknown: UnknownKey): MeantKey | undefined {
 }
 
 /** A key of another option of the union: `encoding` is one of scheme hmac, not of github. */
-function otherKind({ root, schema, path, key }: UnknownKey): MeantKey | undefined {
+function otherKind(unknown: UnknownKey): MeantKey | undefined {
+  const { root, schema, path, key } = unknown;
   const kinds = kindsWith(schema, { path, key, root: root.value });
   if (kinds === undefined) return undefined;
   const { name, own, others } = kinds;
+  const there = [...path, key];
+  const value = root.at(there).value;
   return {
+    isKnown: !isSecretPath(there) && findSchemas(schema, there).some((one) => one.safeParse(value).success),
     hint: `${key} is a key of ${name}: ${others.slice(0, MAX_KINDS).join(' or ')}, not of ${name}: ${own}; remove it, or choose the other ${name}`,
   };
 }

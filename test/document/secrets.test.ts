@@ -1,6 +1,8 @@
 /** Tokens in odd places of a file: however it is wrong, no finding and no source line beside it shows one. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { configSchema } from '../../src/config/config-schema.ts';
+import { CONFIG_ADVICE } from '../../src/config/meant-settings.ts';
 import {
   formatDiagnostics,
   hideTokens,
@@ -8,6 +10,8 @@ import {
   sourceOfCode,
   validate,
 } from '../../src/document/document.ts';
+import { MAPPING_ADVICE } from '../../src/mapping/foreign-keys.ts';
+import { MappingSchema } from '../../src/mapping/mapping-schema.ts';
 
 const MIXED = 'q7Zr9Kw2Lm4Xv8Tb';
 const GITHUB = `ghp_${'a1B2'.repeat(9)}`;
@@ -50,6 +54,28 @@ test.each([
   ['in an address', 'hooks: {enabled: "a?token=hunter2"}\n'],
 ])('%s', (_where, text) => {
   expect(printed(text)).not.toMatch(/hunter2|9876543|q7Zr|a1B2/);
+});
+
+test.each([
+  [
+    'known elsewhere',
+    'mappings: [{id: deploy-note, verify: {scheme: gitlab, secrets: [hunter2]}}]\n',
+    /id: deploy-note, .*scheme: gitlab, secrets: \[•+\]/,
+  ],
+  [
+    'of another scheme',
+    'hooks: {enabled: true}\nverify: {scheme: github, secrets: [hunter2], encoding: hex}\n',
+    /\[•+\], encoding: hex/,
+  ],
+  ['known nowhere', 'hooks: {enabled: true}\nsender: {word: hunter2}\n', /word: •+/],
+])('of a key that is %s, all but secrets is shown', (_how, text, expected) => {
+  const { document } = parseDocument({ file: 'sluice.yaml', text }, 'yaml');
+  const of = text.includes('encoding') ? MappingSchema : configSchema;
+  const advice = text.includes('encoding') ? MAPPING_ADVICE : CONFIG_ADVICE;
+  const found = document === undefined ? [] : validate(document.root, of, advice).diagnostics;
+  const pretty = formatDiagnostics(found);
+  expect(pretty).toMatch(expected);
+  expect(pretty).not.toContain('hunter2');
 });
 
 test('what is no token is shown', () => {
