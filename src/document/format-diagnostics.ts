@@ -92,7 +92,10 @@ function prettyBlock(diagnostic: Diagnostic, color: boolean): string {
     lines.push(`  ${style('cyan', clean(formatPlace(label.at)))}: ${clean(label.text)}`);
     if (label.at.source.text !== '') lines.push(sourceFrame(label.at, { before: 0, after: 0 }));
   }
-  if (hint !== undefined) lines.push(`  ${style('green', 'hint:')} ${clean(hint)}`);
+  if (hint !== undefined) {
+    const [first = '', ...others] = hint.split('\n').map(clean);
+    lines.push(`  ${style('green', 'hint:')} ${first}`, ...others.map((line) => `    ${line}`));
+  }
   return `${lines.join('\n')}\n`;
 }
 

@@ -18,6 +18,7 @@ import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
 import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import { findForeignMarks } from './foreign-marks.ts';
+import { foreignFinding, readForeign } from './foreign-template.ts';
 import type { Located } from './template-checks.ts';
 import { literalTemplate } from './literal-template.ts';
 
@@ -63,7 +64,24 @@ interface Engine {
   readonly helpers: Readonly<Record<string, RuntimeHelper>>;
 }
 
-function compileTemplate(
+function compileTemplate(engine: Engine, located: LocatedValue, options: TemplateOptions): TemplateResult {
+  const result = compileOwn(engine, located, options);
+  const { text: source = String(located.value) } = options;
+  const isWrong = result.diagnostics.some(({ severity, code }) => severity === 'error' || code === FOREIGN);
+  const foreign = isWrong ? readForeign(source) : undefined;
+  if (foreign === undefined) return result;
+  const finding = foreignFinding(foreign, {
+    placeOf: (start, end) => placeWithin(located, [], start, end),
+    isRight: (text) => compileOwn(engine, located, { ...options, text }).template !== undefined,
+    // Text between marks of Jinja may be meant as text.
+    severity: result.template === undefined ? 'error' : 'warning',
+  });
+  return { ...result, diagnostics: [finding] };
+}
+
+const FOREIGN = 'TEMPLATE_FOREIGN_SYNTAX';
+
+function compileOwn(
   { handlebars, helpers }: Engine,
   located: LocatedValue,
   { form, withItem, text: source = String(located.value) }: TemplateOptions,

@@ -1,0 +1,95 @@
+/** Calls of other template languages as calls of the helpers here. */
+import { meantDateFormat } from './date-format.ts';
+import type { ForeignScope } from './foreign-scope.ts';
+import { HELPER_SYNONYMS, HELPERS } from './template-helpers.ts';
+
+/** An expression as it is written here. */
+export interface Written {
+  readonly text: string;
+  readonly isCall?: boolean;
+}
+
+/** An expression of more words than this is nothing that people write. */
+const MAX_TOKENS = 100;
+
+/** An expression while it is read, word by word. */
+export interface Reading {
+  readonly tokens: readonly string[];
+  at: number;
+  readonly scope: ForeignScope;
+}
+
+/** Reads all of a text; `token` is sticky, with the word in its first group. */
+export function readExpression(
+  text: string,
+  {
+    token,
+    scope,
+    read,
+  }: { readonly token: RegExp; readonly scope: ForeignScope; readonly read: (reading: Reading) => Written },
+): Written {
+  const tokens = [...text.matchAll(new RegExp(token.source, 'gy'))];
+  const length = tokens.reduce((sum, [whole]) => sum + whole.length, 0);
+  if (tokens.length === 0 || tokens.length > MAX_TOKENS || text.slice(length).trim() !== '')
+    throw new NoCounterpart(text);
+  const reading = { tokens: tokens.map(([, word = '']) => word), at: 0, scope };
+  const written = read(reading);
+  if (reading.at < tokens.length) throw new NoCounterpart(text);
+  return written;
+}
+
+/** What has no counterpart here. */
+export class NoCounterpart extends Error {}
+
+export function call(helper: string, args: readonly Written[]): Written {
+  return { text: [helper, ...args.map(asArgument)].join(' '), isCall: true };
+}
+
+function asArgument({ text, isCall }: Written): string {
+  return isCall === true ? `(${text})` : text;
+}
+
+/** A filter with the value first, as all helpers here take it. */
+export function filtered(name: string, value: Written, args: readonly Written[]): Written {
+  if (SAME.has(name)) return value;
+  const known = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
+  const helper = Object.hasOwn(HELPERS, known) ? HELPERS[known] : undefined;
+  if (helper === undefined || args.length + 1 < helper.min) throw new NoCounterpart(name);
+  const given = args.slice(0, helper.max - 1);
+  return call(known, [value, ...(known === 'date' ? given.map(asDateFormat) : given)]);
+}
+
+/** Filters that change nothing here, as nothing is escaped. */
+const SAME: ReadonlySet<string> = new Set([
+  'safe',
+  'escape',
+  'e',
+  'raw',
+  'string',
+  'html',
+  'js',
+  'urlquery',
+  'safeHtml',
+  'print',
+  'println',
+  'toString',
+]);
+
+function asDateFormat({ text }: Written): Written {
+  const layout = GO_LAYOUT.reduce((left, [from, to]) => left.replaceAll(from, to), text);
+  return { text: layout === text ? (meantDateFormat(text) ?? text) : layout };
+}
+
+/** The parts of Go's reference time. */
+const GO_LAYOUT = [
+  ['2006', 'yyyy'],
+  ['January', 'MMMM'],
+  ['Jan', 'MMM'],
+  ['Monday', 'EEEE'],
+  ['Mon', 'EEE'],
+  ['01', 'MM'],
+  ['02', 'dd'],
+  ['15', 'HH'],
+  ['04', 'mm'],
+  ['05', 'ss'],
+] as const;

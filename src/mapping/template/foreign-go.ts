@@ -1,0 +1,154 @@
+/** Templates of Go (Alertmanager, Grafana, GitHub's and GitLab's tools) in the words of this language. */
+import { call, filtered, NoCounterpart, readExpression, type Reading, type Written } from './foreign-call.ts';
+import type { ForeignScope } from './foreign-scope.ts';
+
+const TOKEN =
+  /\s*("(?:[^"\\]|\\.)*"|`[^`]*`|-?\d+(?:\.\d+)?|\$\w*(?:\.\w+)*|\.(?:\w+(?:\.\w+)*)?|[A-Za-z_]\w*|[()|,]|:=|=)/y;
+
+/** One expression, without its braces: what to write in its place. Throws NoCounterpart where there is nothing. */
+export function goTag(inside: string, scope: ForeignScope): string {
+  const text = inside.trim();
+  const [, word = '', rest = ''] = /^(\w+)(?:\s+([^]*))?$/.exec(text) ?? [];
+  const comment = /^\/\*([^]*)\*\/$/.exec(text)?.[1];
+  if (comment !== undefined) return `{{!--${comment}--}}`;
+  if (word === 'end') return scope.close() ?? none('end');
+  if (word === 'else')
+    return rest.startsWith('if ') ? `{{else if ${value(rest.slice(3), scope)}}}` : '{{else}}';
+  if (word === 'if') return opened(scope, 'if', value(rest, scope));
+  if (word === 'range' || word === 'with') return block(word, rest, scope);
+  const [, name, set] = /^\$(\w+)\s*:?=\s*([^]+)$/.exec(text) ?? [];
+  if (name !== undefined && set !== undefined) return assign(name, set, scope);
+  if (['define', 'template', 'block', 'break', 'continue'].includes(word)) return none(word);
+  return printed(expression(text, scope));
+}
+
+function opened(scope: ForeignScope, name: string, argument: string): string {
+  scope.open(`{{/${name}}}`);
+  return `{{#${name} ${argument}}}`;
+}
+
+function block(word: 'range' | 'with', rest: string, scope: ForeignScope): string {
+  const [, first, second, list = rest] = /^\$(\w+)(?:\s*,\s*\$(\w+))?\s*:=\s*([^]+)$/.exec(rest) ?? [];
+  const path = list.trim();
+  const [, before, part] = /^([.$\w]*?)\.(Firing|Resolved|SortedPairs)$/.exec(path) ?? [];
+  const helper = word === 'range' ? 'each' : 'with';
+  const argument = value(part === undefined ? path : before === '' ? '.' : (before ?? ''), scope);
+  const status = part === undefined || part === 'SortedPairs' ? undefined : part.toLowerCase();
+  const names = part === 'SortedPairs' ? { name: '@key', value: 'this' } : {};
+  scope.open(`${status === undefined ? '' : '{{/if}}'}{{/${helper}}}`, 1, names);
+  if (first !== undefined) scope.name(second ?? first, []);
+  if (first !== undefined && second !== undefined) scope.name(first, '@index');
+  return `{{#${helper} ${argument}}}${status === undefined ? '' : `{{#if (eq status "${status}")}}`}`;
+}
+
+/** A variable is written as what it stands for. */
+function assign(name: string, set: string, scope: ForeignScope): string {
+  const [, keys] = /^(\.\w+(?:\.\w+)*)$/.exec(set.trim()) ?? [];
+  if (keys === undefined) return none(`$${name}`);
+  scope.name(name, jsonKeys(keys.slice(1).split('.')));
+  return '';
+}
+
+function printed({ text }: Written): string {
+  const literal = /^"((?:[^"\\{}]|\\.)*)"$/.exec(text)?.[1];
+  return literal ?? `{{${text}}}`;
+}
+
+function value(text: string, scope: ForeignScope): string {
+  const { text: written, isCall } = expression(text, scope);
+  return isCall === true ? `(${written})` : written;
+}
+
+function expression(text: string, scope: ForeignScope): Written {
+  return readExpression(text, { token: TOKEN, scope, read: pipeline });
+}
+
+/** What stands before a bar is the last argument behind it. */
+function pipeline(reading: Reading): Written {
+  let piped = command(reading);
+  while (reading.tokens[reading.at] === '|') {
+    reading.at += 1;
+    piped = command(reading, piped);
+  }
+  return piped;
+}
+
+function command(reading: Reading, piped?: Written): Written {
+  const { tokens } = reading;
+  const word = tokens[reading.at] ?? '';
+  const isFunction = /^[A-Za-z_]/.test(word);
+  if (isFunction) reading.at += 1;
+  const args: Written[] = [];
+  while (reading.at < tokens.length && !['|', ')'].includes(tokens[reading.at] ?? ''))
+    args.push(operand(reading));
+  const all = piped === undefined ? args : [...args, piped];
+  if (isFunction) return ['true', 'false', 'nil'].includes(word) ? { text: word } : func(word, all);
+  const [first, format] = all;
+  if (first !== undefined && all.length === 1) return first;
+  const [, path] = /^(.+)\.format$/.exec(first?.text ?? '') ?? [];
+  return path !== undefined && format !== undefined ? filtered('date', { text: path }, [format]) : none(word);
+}
+
+function operand(reading: Reading): Written {
+  const token = reading.tokens[reading.at] ?? '';
+  reading.at += 1;
+  if (token === '(') {
+    const inner = pipeline(reading);
+    if (reading.tokens[reading.at] !== ')') return none('(');
+    reading.at += 1;
+    return inner;
+  }
+  if (/^["\d-]/.test(token)) return { text: token };
+  if (token.startsWith('`')) return { text: JSON.stringify(token.slice(1, -1)) };
+  if (token.startsWith('.')) return { text: reading.scope.here(jsonKeys(token.slice(1).split('.'))) };
+  return token.startsWith('$') ? { text: variable(token.slice(1), reading.scope) } : none(token);
+}
+
+function variable(text: string, scope: ForeignScope): string {
+  const [name = '', ...keys] = text.split('.');
+  if (name === '') return scope.root(jsonKeys(keys));
+  return scope.variable(name, jsonKeys(keys)) ?? none(`$${name}`);
+}
+
+/** Maps whose keys are the sender's own. */
+const MAPS = /^(?:common|group)?(?:labels|annotations)$|^values$/i;
+
+/** Fields of Go as JSON mostly has them: with a small first letter. */
+function jsonKeys(keys: readonly string[]): readonly string[] {
+  const own = keys.findIndex((key) => MAPS.test(key));
+  return keys
+    .filter((key) => key !== '')
+    .map((key, index) => {
+      if (own !== -1 && index > own) return key;
+      return /^[A-Z]{2,}$/.test(key) ? key.toLowerCase() : key.charAt(0).toLowerCase() + key.slice(1);
+    });
+}
+
+function func(name: string, args: readonly Written[]): Written {
+  const [first, second] = args;
+  if (first === undefined) return none(name);
+  if (name === 'eq' && args.length > 2)
+    return call(
+      'or',
+      args.slice(1).map((one) => call('eq', [first, one])),
+    );
+  if (['eq', 'ne', 'and', 'or', 'not'].includes(name)) return call(name, args);
+  if (name === 'len') return call('length', args);
+  if (name === 'index' && args.length === 2) return call('lookup', args);
+  if (name === 'printf') return second !== undefined && /^"%[sv]"$/.test(first.text) ? second : none(name);
+  const value = args.at(-1);
+  return value === undefined ? none(name) : filtered(FUNCTIONS[name] ?? name, value, args.slice(0, -1));
+}
+
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  toUpper: 'upper',
+  toLower: 'lower',
+  trimSpace: 'trim',
+  trunc: 'truncate',
+  toJson: 'json',
+  toPrettyJson: 'json',
+};
+
+function none(what: string): never {
+  throw new NoCounterpart(what);
+}
