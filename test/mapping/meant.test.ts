@@ -12,7 +12,8 @@ import {
 import { hideValues } from '../../src/config/config.ts';
 import { meantRule } from '../../src/mapping/condition/meant-rule.ts';
 import { compileMappings, loadMappings } from '../../src/mapping/mapping.ts';
-import { meantDateFormat } from '../../src/mapping/template/date-format.ts';
+import { findMeantFormat, meantDateFormat } from '../../src/mapping/template/date-format.ts';
+import { formatDate } from '../../src/mapping/template/template-date.ts';
 
 function check(text: string): readonly Diagnostic[] {
   const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
@@ -196,8 +197,61 @@ test.each([
   'yyyyMMddHHmmss',
   'HHmm ddMM',
   'MM/yyyy',
+  'HHhmm',
+  'HH:mm [UTC]',
+  '[yyyy-MM-dd HH:mm]',
+  "'HH:mm'",
+  'yyyy-MM-ddTHH:mm:ssZ',
+  'dd.MM. um HH:mm Uhr',
+  'dd.MM.yyyy at HH:mm',
+  'HH h mm m',
+  "dd MMM '24",
+  'Week of dd MMM',
 ])('the date format %s is right', (format) => {
   expect(meantDateFormat(format)).toBeUndefined();
+});
+
+test.each([
+  // moment, dayjs
+  ['DD.MM.YYYY [at] HH:mm', '03.12.2026 at 14:30'],
+  ['DD.MM.YYYY [um] HH:mm [Uhr]', '03.12.2026 um 14:30 Uhr'],
+  ['YYYY-MM-DD', '2026-12-03'],
+  ['D.M.YYYY', '03.12.2026'],
+  ['ddd, D MMM YYYY', 'Thu, 03 Dec 2026'],
+  ['dddd Do MMMM YYYY', 'Thu 03 Dec 2026'],
+  ['hh:mm A', '14:30'],
+  ['DD/MM/YY', '03/12/2026'],
+  // Java, ICU, Luxon, date-fns
+  ["dd.MM.yyyy 'at' HH:mm", '03.12.2026 at 14:30'],
+  ["EEEE, d MMMM yyyy 'à' HH'h'mm", 'Thu, 03 Dec 2026 à 14h30'],
+  ["yyyy-MM-dd'T'HH:mm:ss.SSS", '2026-12-03T14:30:09'],
+  ['d.M.yyyy', '03.12.2026'],
+  ["h:mm a 'o''clock'", "14:30 o'clock"],
+  // strftime
+  ['%d.%m.%Y at %H:%M', '03.12.2026 at 14:30'],
+  ['%a, %-d %b %Y', 'Thu, 03 Dec 2026'],
+  ['%F %T', '2026-12-03 14:30:09'],
+  // PHP
+  ['d.m.Y', '03.12.2026'],
+  ['d.m.Y H:i', '03.12.2026 14:30'],
+  ['D, j M Y', 'Thu, 03 Dec 2026'],
+  ['d.m.Y \\a\\t H:i:s', '03.12.2026 at 14:30:09'],
+  // Go
+  ['02.01.2006', '03.12.2026'],
+  ['2006-01-02 15:04:05', '2026-12-03 14:30:09'],
+  ['Mon, 02 Jan 2006 at 15:04', 'Thu, 03 Dec 2026 at 14:30'],
+  ['03:04 PM', '03:04 PM'],
+  // Slips
+  ['yyyy-mm-dd HH:MM', '2026-12-03 14:30'],
+])('the date format %s prints %s with what is proposed for it', (written, printed) => {
+  const format = meantDateFormat(written) ?? written;
+  expect(formatDate('2026-12-03T14:30:09Z', { format, timeZone: 'UTC' })).toBe(printed);
+});
+
+test('a text whose letters would be replaced stands between two calls', () => {
+  const { parts = [], format } = findMeantFormat('DD.MM.YYYY [Adresse] HH:mm') ?? {};
+  expect(format).toBeUndefined();
+  expect(parts.map(({ text }) => text)).toEqual(['dd.MM.yyyy ', 'Adresse', ' HH:mm']);
 });
 
 test('a condition beside one that is there is joined with it', () => {

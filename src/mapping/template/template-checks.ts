@@ -11,7 +11,7 @@ import {
 import { emptyPathFinding, itemFinding } from '../condition/empty-path.ts';
 import type { Finding } from '../mapping-codes.ts';
 import { blankName } from './blank-names.ts';
-import { DATE_LETTERS, meantDateFormat } from './date-format.ts';
+import { DATE_LETTERS, findMeantFormat, type MeantFormat } from './date-format.ts';
 import { isTimeZone } from './template-date.ts';
 import { BLOCK_HELPERS, HELPER_SYNONYMS, HELPERS, isWholeNumber } from './template-helpers.ts';
 
@@ -165,23 +165,47 @@ export function checkRootPath(
   if (finding !== undefined) push(state, path.loc, finding);
 }
 
-/** Letters of other tools in the format of a date, where the template gives it as a text. */
+/** Letters and quotes of other tools in the format of a date, where the template gives it as a text. */
 export function checkDateFormat(
   state: TemplateReporter,
   name: string,
-  [, format]: readonly hbs.AST.Expression[],
+  { params, hash }: { readonly params: readonly hbs.AST.Expression[]; readonly hash?: hbs.AST.Hash },
 ): void {
+  const [date, format] = params;
   if (name !== 'date' || format?.type !== 'StringLiteral') return;
   const { value } = format as hbs.AST.StringLiteral;
-  const meant = meantDateFormat(value);
+  const meant = findMeantFormat(value);
   if (meant === undefined) return;
+  const isQuoted = /'[^']*'|\[[^\]]*\]|\\/.test(value);
   push(state, format.loc, {
     severity: 'warning',
     code: 'TEMPLATE_DATE_FORMAT',
-    message: `the format ${shorten(JSON.stringify(value))} has letters of other tools; here ${DATE_LETTERS}`,
-    hint: `did you mean ${JSON.stringify(meant)}?`,
-    replace: { from: value, to: meant },
+    message: `the format ${shorten(JSON.stringify(value))} has letters of other tools; here ${DATE_LETTERS}${isQuoted ? ', and what else it has is printed as it stands, without quotes or brackets' : ''}`,
+    ...(meant.format === undefined
+      ? { hint: `a text whose letters would be replaced stands outside: write ${asCalls(meant, date, hash)}` }
+      : {
+          hint: `did you mean ${JSON.stringify(meant.format)}?`,
+          replace: { from: value, to: meant.format },
+        }),
   });
+}
+
+/** One call for each part of the time, with the texts between them. */
+function asCalls(
+  { parts }: MeantFormat,
+  date: hbs.AST.Expression | undefined,
+  hash: hbs.AST.Hash | undefined,
+): string {
+  const path = date?.type === 'PathExpression' ? (date as hbs.AST.PathExpression).original : 'time';
+  const zone = hash?.pairs.find(({ key }) => key === 'tz')?.value;
+  const tz = zone?.type === 'StringLiteral' ? ` tz="${(zone as hbs.AST.StringLiteral).value}"` : '';
+  return parts.map(({ text, isLiteral }) => (isLiteral ? text : callFor(text, path, tz))).join('');
+}
+
+/** Spaces round a format belong to the text. */
+function callFor(format: string, path: string, tz: string): string {
+  const [, before = '', letters = '', after = ''] = /^(\s*)(\S.*\S|\S?)(\s*)$/.exec(format) ?? [];
+  return letters === '' ? format : `${before}{{date ${path} ${JSON.stringify(letters)}${tz}}}${after}`;
 }
 
 /** Arguments in the order of other tools: what is worked on stands first here. */

@@ -213,7 +213,7 @@ function checkCall(
   state.helpers.add(name);
   checkNamed(state, call.hash, { name, known: helper.named ?? [] });
   checkOrder(state, name, call);
-  checkDateFormat(state, name, call.params);
+  checkDateFormat(state, name, call);
   if (helper.counted === true) checkCount(state, name, { second: call.params[1], usage: helper.usage });
   if (call.params.length >= helper.min && call.params.length <= helper.max) return;
   report(state, path.loc, {
