@@ -1,7 +1,7 @@
 /* The fields of a request beside what reads them: who looks for the right name sees the wrong one and its neighbours. */
 import type { Evaluation, FieldList, RequestField } from '../hook/hook.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
-import { isReserved, namesRead, type ConsideredMapping, type TemplatePiece } from '../mapping/mapping.ts';
+import { isReserved, namesRead, type ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 
@@ -131,17 +131,16 @@ function readersOf({ mapping, trace }: Evaluation): Readers {
     for (const name of names) add(inList(name, list), 'when');
   }
   for (const { field, source } of trace.templates) {
-    for (const { path } of source === undefined ? [] : piecesOf(source))
-      if (path !== undefined) add(inList(path, list), field);
+    for (const path of source === undefined ? [] : pathsOf(source)) add(inList(path, list), field);
   }
   for (const path of NOT_LISTED) readers.delete(path);
   return readers;
 }
 
 /** Nothing where the body is too much for the template, which the answer tells. */
-function piecesOf({ template, scope }: RenderedSource): readonly TemplatePiece[] {
+function pathsOf({ template, scope }: RenderedSource): readonly string[] {
   try {
-    return template.pieces(scope);
+    return template.paths(scope);
   } catch {
     return [];
   }

@@ -46,6 +46,33 @@ test('every field of a short body, with what reads it: templates, keys and the c
   expect(text).toMatch(/ {2}user\.mail +missing {2}← messageTemplate\n/);
 });
 
+test.each([
+  ['{{#if paid}}a{{/if}}', 'paid'],
+  ['{{#if sum}}a{{else if paid}}b{{/if}}', 'sum'],
+  ['{{#if nothing}}a{{else if paid}}b{{/if}}', 'paid'],
+  ['{{#unless (or nothing paid)}}a{{/unless}}', 'paid'],
+  ['{{#if (eq kind state)}}a{{/if}}', 'kind state'],
+  ['{{#with user}}{{#if (ne name @root.kind)}}a{{/if}}{{/with}}', 'user user.name kind'],
+  ['{{#each lines}}{{#if on}}a{{/if}}{{/each}}', 'lines lines.0.on'],
+  ['{{date at tz=user.zone}}', 'at user.zone'],
+  ['{{default nothing kind}}', 'kind'],
+  ['{{lookup user state}} {{join lines sep "on"}}', 'user state lines sep'],
+])('of %s all that it reads is marked: %s', (template, paths) => {
+  const payload = {
+    paid: 'false',
+    sum: 1,
+    kind: 'a',
+    state: 'b',
+    sep: ', ',
+    at: 1_795_346_400,
+    user: { name: 'Ada', zone: 'UTC' },
+    lines: [{ on: true }],
+  };
+  const { rows } = listOf({ messageTemplate: `x ${template}` }, payload);
+  const read = rows.filter(([, value, by]) => by !== '' && value !== undefined).map(([path]) => path);
+  expect(new Set(read)).toEqual(new Set(paths.split(' ')));
+});
+
 test('a list is shown by its first element, an element of forEach at its list', () => {
   const elements = [{ sku: 'a' }, { sku: 'b' }, { sku: 'c' }];
   expect(
@@ -57,7 +84,10 @@ test('a list is shown by its first element, an element of forEach at its list', 
   ]);
   expect(
     listOf({ messageTemplate: '{{#each lines}}{{sku}}{{/each}} {{lines.2.sku}}' }, { lines: elements }).rows,
-  ).toEqual([['lines.0.sku', '"a" (first of 3)', 'messageTemplate']]);
+  ).toEqual([
+    ['lines', 'a list of 3', 'messageTemplate'],
+    ['lines.0.sku', '"a" (first of 3)', 'messageTemplate'],
+  ]);
 });
 
 test('a block that goes through an object reads nothing of its texts', () => {
@@ -66,6 +96,7 @@ test('a block that goes through an object reads nothing of its texts', () => {
     { signer: { name: 'Eva', mail: 'e@x' } },
   );
   expect(rows).toEqual([
+    ['signer', 'an object with 2 fields', 'messageTemplate'],
     ['signer.name', '"Eva"', ''],
     ['signer.mail', '"e@x"', ''],
   ]);

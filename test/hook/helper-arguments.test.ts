@@ -42,9 +42,13 @@ test.each([
   [
     '{{#if paid}}a{{/if}}',
     { paid: 'false' },
-    'paid got the text "false", and every text but the empty one counts as true: write {{#if (eq paid "true")}}',
+    'paid got the text "false", and every text but the empty one counts as true: write {{#if (and paid (ne paid "false"))}}',
   ],
-  ['{{#unless order.n}}a{{/unless}}', { order: { n: '0' } }, 'write {{#unless (ne order.n "0")}}'],
+  [
+    '{{#unless order.n}}a{{/unless}}',
+    { order: { n: '0' } },
+    'write {{#unless (and order.n (ne order.n "0"))}}',
+  ],
   [
     '{{#each list}}{{#if on}}a{{/if}}{{/each}}',
     { list: [{ on: 'off' }, { on: 'off' }] },
@@ -52,6 +56,22 @@ test.each([
   ],
 ])('%s over %j is said', (template, payload, text) => {
   expect(warningsOf(template, payload)).toEqual([expect.stringContaining(text)]);
+});
+
+test.each([
+  ['false', ''],
+  [false, ''],
+  ['', ''],
+  [undefined, ''],
+  ['true', 'a'],
+  [true, 'a'],
+])('what is proposed for {{#if paid}} holds for the value as for its text: %j', (paid, printed) => {
+  const template = '{{#if (and paid (ne paid "false"))}}a{{/if}}';
+  const { evaluation } = evaluateHook(
+    { path: 'p', payload: paid === undefined ? {} : { paid } },
+    settingsWith({ table: `- {match: {path: p}, messageTemplate: 'x${template}'}` }),
+  );
+  expect(evaluation.trace.templates[0]?.text).toBe(`x${printed}`);
 });
 
 test.each([

@@ -99,6 +99,11 @@ describe('what a template prints', () => {
       'N',
     ],
     ['{{#if (and (eq a 1) (not b))}}ok{{/if}}', { a: 1, b: false }, 'ok'],
+    [
+      '{{#if (and nothing a)}}a{{/if}}{{#if (and none a)}}b{{/if}}{{and a b}}',
+      { a: 1, b: 2, none: null },
+      '2',
+    ],
     ['{{truncate t 5}}|{{truncate t 99}}|{{truncate t 3}}', { t: 'ab😀cd' }, 'ab😀…|ab😀cd|ab…'],
     ['{{default a b "none"}} {{default a "none"}}', { a: '', b: 0 }, '0 none'],
     [

@@ -11,5 +11,6 @@ export function literalTemplate(source: string, at: Place): CompiledTemplate {
     reads: [],
     render: () => source,
     pieces: () => [{ text: source }],
+    paths: () => [],
   };
 }

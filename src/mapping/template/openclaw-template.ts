@@ -48,6 +48,7 @@ export function compileOpenClawTemplate(located: LocatedValue): CompiledTemplate
       return checkOutput(text + source.slice(end));
     },
     pieces: (scope) => piecesOf(source, expressions, { scope, located }),
+    paths: (scope) => piecesOf(source, expressions, { scope, located }).flatMap(({ path }) => path ?? []),
   };
 }
 

@@ -75,7 +75,11 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
     min: 1,
     max: Infinity,
     usage: '{{#if (and a b)}}',
-    run: (args) => args.find((value) => !holds(value)) ?? args.at(-1),
+    // What does not hold may be a missing value, which is the result all the same.
+    run: (args) => {
+      const at = args.findIndex((value) => !holds(value));
+      return args.at(at);
+    },
   },
   or: {
     min: 1,

@@ -22,11 +22,18 @@ export class PieceRecorder {
   readonly #name = randomUUID();
   readonly #printed: { readonly expression: Located; readonly path: string | undefined }[] = [];
   readonly #contexts: Context[] = [];
+  readonly #read = new Set<string>();
 
   /** What an expression printed, between marks. */
   mark(expression: Located, text: string): string {
+    this.#note(expression.text);
     const number = this.#printed.push({ expression, path: this.#resolve(expression.text) }) - 1;
     return `\u0001${this.#name}:${number}\u0002${text}\u0001${this.#name}\u0002`;
+  }
+
+  /** A block asks what it is given, whichever side it takes. */
+  ask(opening: string): void {
+    this.#note(/^\{\{~?#?(?:else\s+)?\w+\s([^|}]*)/.exec(opening)?.[1] ?? '');
   }
 
   /** Enters an element of the block whose opening is given; `key` is absent for `with`. */
@@ -56,6 +63,15 @@ export class PieceRecorder {
     return found;
   }
 
+  /** All paths that were read. */
+  get paths(): readonly string[] {
+    return [...this.#read];
+  }
+
+  #note(expression: string): void {
+    for (const path of resolvePaths(expression, this.#contexts)) this.#read.add(path);
+  }
+
   #resolve(expression: string): string | undefined {
     return resolvePath(expression, this.#contexts);
   }
@@ -77,14 +93,26 @@ export function pieceOf(
 
 /** The path an expression reads first, from the request's root: `payload.commits.0.message`. */
 function resolvePath(expression: string, contexts: readonly Context[]): string | undefined {
+  const [token] = pathTokens(expression);
+  return token === undefined ? undefined : resolveToken(token, contexts);
+}
+
+/** All paths that an expression reads. */
+export function resolvePaths(expression: string, contexts: readonly Context[] = []): readonly string[] {
+  return [...pathTokens(expression)].flatMap((token) => resolveToken(token, contexts) ?? []);
+}
+
+function* pathTokens(expression: string): Generator<string> {
   const tokens = expression.match(/"[^"]*"|'[^']*'|[()]|(?:\[[^\]]*\]|[^\s()[])+/g) ?? [];
   const isCall = tokens.length > 1;
   for (const [index, token] of tokens.entries()) {
     const isHelper = isCall && (index === 0 || tokens[index - 1] === '(');
-    if (isHelper || /^["'()]|=/.test(token) || /^(?:-?\d.*|true|false|null|undefined)$/.test(token)) continue;
-    return resolveToken(token, contexts);
+    // tz=item.zone
+    const value = token.replace(/^\w+=/, '');
+    if (isHelper || /^(?:["'()]|$)|=/.test(value) || /^(?:-?\d.*|true|false|null|undefined|as)$/.test(value))
+      continue;
+    yield value;
   }
-  return undefined;
 }
 
 function resolveToken(token: string, contexts: readonly Context[]): string | undefined {

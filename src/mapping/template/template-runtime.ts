@@ -153,6 +153,7 @@ function noteBranch(rendering: Rendering, index: unknown, taken: 'main' | 'inver
   const { trace, blocks, budget } = rendering;
   budget.spend(CALL);
   const at = blocks[index as number];
+  if (at !== undefined) rendering.recorder?.ask(at.source.text.slice(at.start, at.end));
   if (trace === undefined || at === undefined || !isNew(rendering, `${taken} ${String(index)}`)) return;
   trace.branches.push({ at, taken });
 }

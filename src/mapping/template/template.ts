@@ -13,7 +13,7 @@ import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../com
 import { compileReader, readRoot, RESERVED_NAMES, type Reader } from '../scope.ts';
 import { checkOutput } from './template-budget.ts';
 import { makeHelpers, newRendering, type Rendering, type RuntimeHelper } from './template-runtime.ts';
-import { pieceOf, PieceRecorder } from './template-pieces.ts';
+import { pieceOf, PieceRecorder, resolvePaths } from './template-pieces.ts';
 import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
 import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
@@ -119,7 +119,7 @@ function findTooLong(source: string, { expressions }: TemplateSource, at: Place)
 }
 
 /** The two ways to run a template. */
-type Runs = Pick<CompiledTemplate, 'render' | 'pieces'>;
+type Runs = Pick<CompiledTemplate, 'render' | 'pieces' | 'paths'>;
 type Render = CompiledTemplate['render'];
 type Environment = ReturnType<typeof Handlebars.create>;
 
@@ -163,7 +163,12 @@ function compilePlain(program: hbs.AST.Program, { expressions }: PreparedTree): 
     }
     return checkOutput(text);
   };
-  return { render, pieces: (scope) => pieces.map((piece) => plainPiece(piece, expressions, scope)) };
+  const paths = expressions.flatMap(({ text }) => resolvePaths(text));
+  return {
+    render,
+    pieces: (scope) => pieces.map((piece) => plainPiece(piece, expressions, scope)),
+    paths: () => paths,
+  };
 }
 
 /** The pieces of a program of text and paths only; undefined for any other. */
@@ -228,6 +233,11 @@ function compileFull(
     pieces: (scope) => {
       const recorder = new PieceRecorder();
       return recorder.pieces(start(scope, { ...newRendering(scope, tree, undefined), recorder }));
+    },
+    paths: (scope) => {
+      const recorder = new PieceRecorder();
+      start(scope, { ...newRendering(scope, tree, undefined), recorder });
+      return recorder.paths;
     },
   };
 }

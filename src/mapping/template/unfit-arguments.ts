@@ -37,20 +37,16 @@ function unfitList(list: NonNullable<Argument>, field: Argument): string | undef
   return hasField ? undefined : '{{join}} got a list of objects, and none has the field that it is to print';
 }
 
-/** Texts that people take for "no", and what to compare with instead: the opposite, or the text itself. */
-const NO: Readonly<Record<string, (path: string) => string>> = {
-  false: (path) => `(eq ${path} "true")`,
-  no: (path) => `(eq ${path} "yes")`,
-  off: (path) => `(eq ${path} "on")`,
-  '0': (path) => `(ne ${path} "0")`,
-  null: (path) => `(ne ${path} "null")`,
-};
+/** Texts that people take for "no". */
+const NO: ReadonlySet<string> = new Set(['false', 'no', 'off', '0', 'null']);
+
+/** What holds for the value itself, too: some senders write true, and others "true". */
+const butNot = (path: string, value: string): string => `(and ${path} (ne ${path} "${value}"))`;
 
 /** Why a block with a text such as "false" takes the side that was not meant; `opening` is as written: `{{#if paid}}`. */
 export function findNo(opening: string, value: string): string | undefined {
-  const rule = Object.hasOwn(NO, value) ? NO[value] : undefined;
-  if (rule === undefined) return undefined;
+  if (!NO.has(value)) return undefined;
   const [, block = 'if', path = ''] = /^\{\{~?\s*#(if|unless)\s+([\w.@/[\]-]+)/.exec(opening) ?? [];
-  const remedy = path === '' ? 'compare it with (eq …)' : `write {{#${block} ${rule(path)}}}`;
+  const remedy = path === '' ? 'compare it with (ne …)' : `write {{#${block} ${butNot(path, value)}}}`;
   return `${path === '' ? `a block {{#${block}}}` : path} got the text "${value}", and every text but the empty one counts as true: ${remedy}`;
 }
