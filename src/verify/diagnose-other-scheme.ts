@@ -40,7 +40,40 @@ function headersOf(way: Way): readonly string[] {
   return [header, timestampHeader, idHeader].filter((name) => name !== undefined);
 }
 
-/** The text of a verify by the name of a provider, with the secrets as the path has them. */
+/** A finding that names one key of the general scheme. */
+const ONE_KEY = /set (\w+): (\w+) of the scheme hmac$/;
+
+/** Of a path by the name of a provider, which has no such key: the whole verify with all that the name stood for. */
+export function withWholeVerify(found: Diagnosis, way: Way, settings: TableSettings): Diagnosis {
+  const [asked, key = '', value = ''] = ONE_KEY.exec(found.text) ?? [];
+  if (asked === undefined || way.kind !== 'signature' || 'header' in settings) return found;
+  const { algorithm, header, ...columns } = way.columns;
+  const hash = algorithm.replace('hmac-', '');
+  const keys = Object.entries({
+    header,
+    ...GENERAL,
+    ...columns,
+    algorithm: hash,
+    [key]: value,
+  })
+    .filter(([name, each]) => each !== undefined && GENERAL[name] !== each)
+    .map(([name, each]) => `${name}: ${quoted(each)}`);
+  const text = `replace the whole verify by: ${wholeVerify(['hmac', ...keys].join(', '), settings)}`;
+  return { ...found, text: found.text.replace(asked, () => text) };
+}
+
+/** What the general scheme takes where nothing is said. */
+const GENERAL: Readonly<Record<string, string>> = {
+  algorithm: 'sha256',
+  encoding: 'hex',
+  signed: '{body}',
+  secretEncoding: 'text',
+};
+
+const quoted = (text: string): string =>
+  /^[\w-]+$/.test(text) ? text : /[\n']/.test(text) ? JSON.stringify(text) : `'${text}'`;
+
+/** The text of a verify, with the secrets as the path has them. */
 export function wholeVerify(scheme: string, { secrets }: Pick<TableSettings, 'secrets'>): string {
   const written = secrets.map((secret) =>
     typeof secret === 'string' ? `'${secret}'` : `{ file: ${JSON.stringify(secret.file)} }`,

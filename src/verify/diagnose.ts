@@ -6,7 +6,12 @@ import type { Scheme, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES } from './schemes.ts';
 import { explainContent } from './diagnose-content.ts';
 import { explainCredential, explainPresented } from './diagnose-credential.ts';
-import { explainOtherScheme, MAX_TRIED_BYTES, wholeVerify } from './diagnose-other-scheme.ts';
+import {
+  explainOtherScheme,
+  MAX_TRIED_BYTES,
+  wholeVerify,
+  withWholeVerify,
+} from './diagnose-other-scheme.ts';
 import { explainSignature } from './diagnose-signature.ts';
 import { explainTwilio } from './diagnose-twilio.ts';
 import { doubtSecret } from './foreign-secrets.ts';
@@ -80,7 +85,10 @@ function explainProof(
   const isSmall = request.body.length <= MAX_TRIED_BYTES;
   const ways = isSmall ? waysWithSecrets(settings, secrets) : [];
   let found: Diagnosis | undefined;
-  for (const { way, secrets: own } of ways) found ??= explainWay(way, own, request);
+  for (const { way, secrets: own } of ways) {
+    const told = found === undefined ? explainWay(way, own, request) : undefined;
+    found ??= told && withWholeVerify(told, way, settings);
+  }
   if (found !== undefined && !SECRET_READINGS.has(found.code)) return found;
   const other = explainOtherScheme(settings, secrets, request);
   const signed = 'header' in settings ? () => explainSigned(ways[0], request) : () => undefined;

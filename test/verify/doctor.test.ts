@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import {
   createVerifier,
   diagnose,
@@ -44,6 +45,20 @@ function doctor({
   expect(found.text).not.toContain(secret === '' ? SECRET : secret);
   for (const value of Object.values(headers)) expect(found.text).not.toContain(value);
   return found;
+}
+
+/** What becomes of the request by a `verify` as it is written. */
+function proves(written: string, { secret = SECRET, headers, body = '{"a":1}' }: Case): string {
+  const { verify } = parse(written) as { readonly verify: unknown };
+  const proof: ProofSettings = { settings: VerifySettings.parse(verify), secrets: [secret] };
+  const fetchJson = (): Promise<never> => Promise.reject(new Error('no issuer here'));
+  const judged = createVerifier(proof, { clock: () => NOW * 1000, fetchJson }).prove({
+    method: 'POST',
+    url: 'https://hooks.example.com/hooks/x',
+    rawHeaders: Object.entries(headers).flat(),
+    body: Buffer.from(body, 'utf8'),
+  });
+  return judged instanceof Promise ? 'later' : judged.kind;
 }
 
 const mac = (
@@ -118,13 +133,13 @@ describe('the doctor', () => {
       'another encoding',
       { headers: github(mac(SECRET, '{"a":1}', 'base64')) },
       'encoding',
-      'written in base64; this path expects hex',
+      "written in base64; this path expects hex: replace the whole verify by: verify: { scheme: hmac, header: x-hub-signature-256, encoding: base64, prefix: 'sha256=', secrets: ['${S}'] }",
     ],
     [
       'another hash',
       { headers: github(mac(SECRET, '{"a":1}', 'hex', 'sha1')) },
       'algorithm',
-      'signs with sha1',
+      'signs with sha1, and this path expects sha256: replace the whole verify by: verify: { scheme: hmac, header: x-hub-signature-256, algorithm: sha1, ',
     ],
     [
       'a body that was written again',
@@ -160,7 +175,7 @@ describe('the doctor', () => {
       'a secret that is base64',
       { headers: github(mac(Buffer.from(SECRET, 'base64'), '{"a":1}')) },
       'secret-encoding',
-      'secretEncoding: base64',
+      "replace the whole verify by: verify: { scheme: hmac, header: x-hub-signature-256, secretEncoding: base64, prefix: 'sha256=', secrets: ['${S}'] } (the secret of this path is S)",
     ],
     [
       'a secret that is meant without its prefix',
@@ -499,6 +514,8 @@ describe('the doctor', () => {
     const found = doctor(trial);
     expect(found.code).toBe(code);
     expect(found.text).toContain(words);
+    const [, written] = /replace the whole verify by: (.*\})/.exec(found.text) ?? [];
+    if (written !== undefined) expect(proves(written, trial)).toBe('proved');
   });
 
   test('a token of many quotes is looked at in linear time', () => {
