@@ -13,12 +13,15 @@ export interface DevLog {
   readonly table: RoutingTable;
   /** Letters in a line. */
   readonly columns: number;
+  /** Warnings that were printed whole: they come again with every request of their mapping. */
+  readonly told: Set<string>;
 }
 
 /** Letters of one note, and lines of one request; what is more is left to `sluice explain`. */
 const MAX_NOTE_CHARS = 1_500;
 const MAX_LINES = 24;
 const MAX_EMPTY = 5;
+const MAX_TOLD = 200;
 
 /** Why no mapping took it, what rendered empty, and what else is odd; with the command that tells all of it. */
 export function whyLines({ request, evaluation, status }: SeenRequest, log: DevLog): readonly string[] {
@@ -31,11 +34,21 @@ export function whyLines({ request, evaluation, status }: SeenRequest, log: DevL
     ...(mapping === undefined ? missLines(evaluation, notes, log) : []),
     ...empty.flatMap(({ field = '', text, at = '' }) => wrap('  · ', `empty: ${field}: ${text}  ${at}`, log)),
     ...notes.filter(isAdvice).flatMap(({ text }) => wrap('  note ', text, log)),
-    ...warnings.flatMap(({ message }) => wrap('  ! ', message, log)),
+    ...warnings.flatMap((warning) => warningLines(warning, log)),
   ];
   if (lines.length > MAX_LINES)
     return [...lines.slice(0, MAX_LINES - 1), `      …; ${log.explain} tells all`];
   return lines.length === 0 && status < 400 ? [] : [...lines, `  why: ${log.explain}`];
+}
+
+/** A warning; in short where it was printed before. */
+function warningLines(
+  { code, message }: SeenRequest['evaluation']['warnings'][number],
+  log: DevLog,
+): readonly string[] {
+  if (log.told.has(message)) return [`  ! ${code}, as above`];
+  if (log.told.size < MAX_TOLD) log.told.add(message);
+  return wrap('  ! ', message, log);
 }
 
 /** The nearest miss, with each note on lines of its own. */

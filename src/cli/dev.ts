@@ -57,11 +57,11 @@ interface Authoring extends DevFlags {
 }
 
 async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void> {
-  const { service, consoleLink } = await startForAuthors(terminal, flags);
+  const { service, ...started } = await startForAuthors(terminal, flags);
   let tunnel: DevTunnel | undefined;
   try {
     const watcher = await watchFiles(service);
-    printWelcome(terminal, service, { ...flags, consoleLink });
+    printWelcome(terminal, service, { ...flags, ...started });
     if (flags.tunnel !== undefined) tunnel = await openDevTunnel(terminal, service, flags.tunnel);
     const reloading = debounce(100, () => reload(service, watcher));
     watcher.on('all', () => reloading.trigger());
@@ -86,6 +86,8 @@ async function watchFiles(service: Service): Promise<FSWatcher> {
 interface ServedAuthors {
   readonly service: Service;
   readonly consoleLink: string | undefined;
+  /** Whether a request came before, so that the author knows how to send one. */
+  readonly hadRequests: boolean;
 }
 
 /** Starts the service so that an author sees each decision, finding and reload. */
@@ -93,6 +95,7 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
   const log = createLogger({ format: 'pretty' });
   const context = { configFile: flags.configFile, env: terminal.env, log };
   let console: RunningConsole | undefined;
+  let hadRequests = false;
   const service: Service = await startService({
     ...flags.recorder?.serviceOptions,
     ...readableOptions(terminal, log, { ...flags, tableOf: () => service.generation.table }),
@@ -101,9 +104,12 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
     readMail: flags.mail === true,
     keepRequests: { which: 'all', count: 1_000, bytes: 67_108_864, days: 1 },
     makeToken: (host) => makeDevToken(flags.configFile, host),
-    openConsole: async (parts) => (console = await openConsole({ mode: 'dev', ...context }, parts)),
+    openConsole: async (parts) => {
+      hadRequests = (await parts.storage.listDecisions({ limit: 1 })).length > 0;
+      return (console = await openConsole({ mode: 'dev', ...context }, parts));
+    },
   });
-  return { service, consoleLink: console?.link };
+  return { service, consoleLink: console?.link, hadRequests };
 }
 
 /** Letters in a line of a log that goes to no terminal. */
@@ -115,12 +121,13 @@ function readableOptions(
   log: Log,
   { configFile, recorder, tableOf }: Authoring & { readonly tableOf: () => RoutingTable },
 ): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onDiagnostics' | 'onReload'> {
+  const told = new Set<string>();
   return {
     requestLog: readableRequests(log, terminal, configFile),
     onDecision: (decision) => {
       const explain = commandLine(terminal, configFile, `explain ${decision.request.id}`);
       const { color, columns = USUAL_LOG_COLUMNS } = terminal;
-      terminal.err(formatDecisionLine(decision, { color, columns, explain, table: tableOf() }));
+      terminal.err(formatDecisionLine(decision, { color, columns, explain, table: tableOf(), told }));
       void recorder?.record(decision);
     },
     onDiagnostics: (diagnostics) => {
@@ -184,7 +191,7 @@ function writeDevToken(file: string): string {
 }
 
 /** What the welcome says besides the address. */
-type Welcome = Authoring & Pick<ServedAuthors, 'consoleLink'>;
+type Welcome = Authoring & Omit<ServedAuthors, 'service'>;
 
 function printWelcome(terminal: Terminal, service: Service, flags: Welcome): void {
   const { configFile } = flags;
@@ -219,20 +226,19 @@ function optionLines({ recorder, consoleLink }: Welcome, tokenAddress: string): 
 function nextLines(
   terminal: Terminal,
   url: string,
-  { configFile, perform, address, token }: Welcome & { address: string; token: string | undefined },
+  {
+    configFile,
+    perform,
+    hadRequests,
+    address,
+    token,
+  }: Welcome & { address: string; token: string | undefined },
 ): readonly string[] {
   const next = (command: string): string => commandLine(terminal, configFile, command);
   const send = next(`send hello.json --against ${url}`);
-  const look = `Then look: ${['events', 'runs', 'requests'].map(next).join(' · ')}. Ctrl-C stops.`;
-  return [
-    '',
-    'Send the first hook:',
-    '',
-    `  ${firstStep(address, token, send)}`,
-    '',
-    perform === false ? 'Ctrl-C stops.' : look,
-    '',
-  ];
+  const look = `${hadRequests ? 'Look' : 'Then look'}: ${['events', 'runs', 'requests'].map(next).join(' · ')}. Ctrl-C stops.`;
+  const first = ['Send the first hook:', '', `  ${firstStep(address, token, send)}`, ''];
+  return ['', ...(hadRequests ? [] : first), perform === false ? 'Ctrl-C stops.' : look, ''];
 }
 
 /** The command that sends a first hook; without a token that a shell can show, "sluice send" finds it. */

@@ -204,6 +204,9 @@ function timing(run: StoredRun['run'], now: number): string {
 
 function outboxLines(entry: OutboxRecord, { now, command }: WorkContext): readonly string[] {
   const { kind, delivery, callback, state, attempts, chunksSent, lastError } = entry;
+  // Nothing asked for a channel of its own, and there is none: a word, and no failure.
+  if (lastError?.code === 'no_channel' && delivery?.channel === LAST_CHANNEL)
+    return [`  ${kind} none: ${line(lastError.message)}`];
   const channel = entry.target?.channel ?? delivery?.channel;
   const to = entry.target?.to ?? delivery?.to;
   const where =

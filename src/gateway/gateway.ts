@@ -334,6 +334,6 @@ export class Gateway {
 
   #sayWhatIsMissing(): void {
     if (Object.keys(this.#configuration.settings.channels).length > 0) return;
-    this.#log.warn({}, 'no channel is configured: replies are stored and summarised, not delivered');
+    this.#log.info({}, 'no channel is configured: replies are stored and summarised, not delivered');
   }
 }

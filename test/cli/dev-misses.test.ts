@@ -15,7 +15,7 @@ function linesOf(when: unknown, payload: JsonValue): readonly string[] {
   const request = createHookRequest({ path: 'p', payload, receivedAt });
   const { evaluation } = evaluateHook({ path: 'p', payload }, settings);
   const seen = { request, evaluation, status: 404, generation: 'g', tookMs: 1 };
-  return whyLines(seen, { explain, table: settings.table, columns: COLUMNS });
+  return whyLines(seen, { explain, table: settings.table, columns: COLUMNS, told: new Set() });
 }
 
 test('a miss is followed by its advice, and only a rule is longer than a line', () => {
@@ -38,4 +38,19 @@ test('each of many alternatives is told, up to a limit that names the command', 
   const lines = linesOf({ or }, payload);
   expect(lines.length).toBeLessThanOrEqual(24);
   expect(lines.at(-1)).toBe(`      …; ${explain} tells all`);
+});
+
+test('a warning that comes again is told in short', () => {
+  const settings = settingsWith({
+    table: '- {id: m, match: {path: p}, dedupe: {key: "{{id}}"}, messageTemplate: "{{text}}"}',
+  });
+  const log = { explain, table: settings.table, columns: COLUMNS, told: new Set<string>() };
+  const [first, again] = ['a', 'b'].map((text) => {
+    const request = createHookRequest({ path: 'p', payload: { text }, receivedAt });
+    const { evaluation } = evaluateHook({ path: 'p', payload: { text } }, settings);
+    expect(evaluation.warnings.map(({ code }) => code)).toEqual(['blank_dedupe_key']);
+    return whyLines({ request, evaluation, status: 202, generation: 'g', tookMs: 1 }, log);
+  });
+  expect(first?.filter((line) => line.startsWith('  ! ')).join()).not.toContain('as above');
+  expect(again).toContain('  ! blank_dedupe_key, as above');
 });

@@ -49,7 +49,13 @@ test('dev says of every hook in one line what it became, of those refused at the
   expect((hour + 24 - new Date().getUTCHours()) % 24).toBeOneOf([9, 8]);
   expect(dev.err()).not.toContain('requestId=');
   expect(dev.err()).toContain('1 mapping on');
+  expect(dev.err()).toContain('Send the first hook:');
   expect(await dev.end()).toBe(0);
+
+  const again = await run(bench, ['dev']);
+  await waitFor(() => again.err().match(/\nLook: npx sluice events/) ?? undefined);
+  expect(again.err()).not.toContain('Send the first hook:');
+  expect(await again.end()).toBe(0);
 });
 
 /** How a configuration may hold its token, and whether the shell of who pastes can tell it. */
