@@ -95,10 +95,14 @@ async function scanGraph(graph: Graph, entries: readonly string[]): Promise<read
     scanShapes(graph.files),
     scanArguments(roots),
   ]);
-  // A handler of a web framework is told what a transform gets already.
+  // A handler of a web framework is told each place to change, or else what a transform gets.
+  const edited = new Set(
+    misread.flatMap(({ code, file }) => (code === 'TRANSFORM_WEB_HANDLER' ? [file] : [])),
+  );
   const told = new Set(shapes.map(({ file }) => file));
-  const untold = misread.filter(({ file }) => !told.has(file));
-  return [...collectFindings(graph, scan), ...globals, ...shapes, ...untold];
+  const seen = shapes.filter(({ code, file }) => code !== 'TRANSFORM_WEB_HANDLER' || !edited.has(file));
+  const untold = misread.filter(({ file }) => edited.has(file) || !told.has(file));
+  return [...collectFindings(graph, scan), ...globals, ...seen, ...untold];
 }
 
 type Entry = { readonly module: string } & ({ readonly file: string } | { readonly problem: EntryProblem });

@@ -6,6 +6,7 @@
 import type { GraphFile } from './load-graph.ts';
 import { originalPlace, printFile, readMap } from './printed-file.ts';
 import type { SourceFinding } from './scan-sources.ts';
+import { findWebHandler, type WebHandler } from './web-handler.ts';
 
 /** What the argument of a transform has. */
 const INPUT: readonly string[] = [
@@ -34,10 +35,17 @@ export async function scanArguments(files: readonly GraphFile[]): Promise<readon
 async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   if (file.kind === 'typescript' && file.original.includes('defineTransform')) return [];
   const printed = await printFile(file);
-  const found = printed && findMisread(printed.code);
-  if (printed === undefined || found === undefined) return [];
-  const before = printed.code.slice(0, found.offset).split('\n');
-  const at = originalPlace(readMap(printed.map), before.length - 1, before.at(-1)?.length ?? 0);
+  if (printed === undefined) return [];
+  const map = readMap(printed.map);
+  const placeOf = (offset: number): ReturnType<typeof originalPlace> => {
+    const before = printed.code.slice(0, offset).split('\n');
+    return originalPlace(map, before.length - 1, before.at(-1)?.length ?? 0);
+  };
+  const web = findWeb(printed.code);
+  if (web !== undefined) return describeWeb(web, placeOf).map((finding) => ({ ...finding, file: file.id }));
+  const found = findMisread(printed.code);
+  if (found === undefined) return [];
+  const at = placeOf(found.offset);
   const { message, hint, length } = found;
   return at === undefined
     ? []
@@ -57,6 +65,45 @@ function findMisread(code: string): Misread | undefined {
   const [first = ''] = partsOf(code.slice(start, end));
   if (first.startsWith('{')) return findTaken(first, start + code.slice(start, end).indexOf('{'));
   return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(code, first, end) : undefined;
+}
+
+/** A handler of a web framework, with where its parameters begin. */
+type FoundWeb = WebHandler & { readonly start: number };
+
+function findWeb(code: string): FoundWeb | undefined {
+  const start = parametersOf(code);
+  if (start === undefined) return undefined;
+  const end = closingOf(code, start);
+  const found = findWebHandler(partsOf(code.slice(start, end)), bodyOf(code, end), end);
+  return found && { ...found, start };
+}
+
+type PlaceOf = (offset: number) => { readonly line: number; readonly column: number } | undefined;
+
+function describeWeb(
+  { parameters, edits, start }: FoundWeb,
+  placeOf: PlaceOf,
+): readonly Omit<SourceFinding, 'file'>[] {
+  const [first] = edits;
+  const at = first && placeOf(first.offsets[0] ?? start);
+  if (first === undefined || at === undefined) return [];
+  const linesOf = (offsets: readonly number[]): string => {
+    const lines = [...new Set(offsets.flatMap((offset) => placeOf(offset)?.line ?? []))];
+    return `line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}`;
+  };
+  const changes = [{ ...parameters, offsets: [start] }, ...edits].map(
+    ({ from, to, offsets }) => `${to} in place of ${from} (${linesOf(offsets)})`,
+  );
+  return [
+    {
+      severity: 'warning',
+      code: 'TRANSFORM_WEB_HANDLER',
+      message: `this is a handler of a web framework: ${WHAT}, whose payload is the body, and what it returns becomes the run`,
+      hint: `write ${changes.join('; ')}`,
+      length: first.from.length,
+      ...at,
+    },
+  ];
 }
 
 /** Where the parameters begin. */
