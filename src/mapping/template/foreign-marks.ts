@@ -31,6 +31,11 @@ const MARKS: readonly Mark[] = [
     hint: asExpression,
     text: asPath,
   },
+  {
+    pattern: /\{\{\d+__([\w .-]+)\}\}/g,
+    tool: 'Zapier',
+    hint: (path) => asExpression(path.replaceAll('__', '.')),
+  },
   { pattern: /<%[=-]\s*([\w.-]+)\s*-?%>/g, tool: 'ERB and EJS', hint: asExpression, text: asPath },
 ];
 

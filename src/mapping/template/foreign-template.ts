@@ -9,6 +9,8 @@ import { NoCounterpart } from './foreign-call.ts';
 import { goTag } from './foreign-go.ts';
 import { jinjaTag } from './foreign-jinja.ts';
 import { ForeignScope } from './foreign-scope.ts';
+import { BLOCK_HELPERS } from './template-helpers.ts';
+import { mustacheTags, n8nTag, scriptTag, zapierTag } from './foreign-words.ts';
 
 /** A template that is longer is not written out in a hint. */
 const MAX_SHOWN = 2000;
@@ -21,14 +23,21 @@ interface Language {
   readonly name: string;
   readonly note?: string;
   readonly isIt: (source: string) => boolean;
-  readonly write: (kind: '{{' | '{%' | '{#', inside: string, scope: ForeignScope) => string;
+  /** What is written in place of a tag. */
+  readonly writer: (source: string) => Writer;
+  /** Default those of two braces, and of a brace with % or #. */
+  readonly tag?: RegExp;
+  /** The result is as it was probably meant: no edit. */
+  readonly isGuess?: boolean;
 }
+
+type Writer = (kind: '{{' | '{%' | '{#', inside: string, scope: ForeignScope) => string;
 
 const LANGUAGES: readonly Language[] = [
   {
     name: 'Jinja or Liquid',
     isIt: (source) => /\{%-?\s*(?:if|unless|for|set|assign|elif|elsif|else|end\w+)\b[^%]*%\}/.test(source),
-    write: jinjaTag,
+    writer: () => jinjaTag,
   },
   {
     name: 'Go',
@@ -37,19 +46,65 @@ const LANGUAGES: readonly Language[] = [
       /\{\{-?\s*(?:(?:range|with|if|else if|end|len|index|printf)\b[^{}]*)?(?:[\s({]|(?<=\{))\.[A-Za-z_]|\{\{-?\s*range\s[^{}]|\{\{-?\s*\$\w+\s*:=|\{\{-?\s*(?:template|define)\s+"/.test(
         source,
       ),
-    write: (kind, inside, scope) => (kind === '{{' ? goTag(inside, scope) : none(inside)),
+    writer: () => plain(goTag),
+  },
+  {
+    name: 'n8n',
+    isIt: (source) => /\{\{\s*\$(?:json\b|node\[|\()/.test(source),
+    writer: () => plain(n8nTag),
+  },
+  { name: 'Zapier', isIt: (source) => /\{\{\d+__\w/.test(source), writer: () => plain(zapierTag) },
+  {
+    name: 'JavaScript',
+    isIt: (source) =>
+      (source.match(/\$\{(?:payload|body|headers|query|item)(?:\?\.|[.[])/g) ?? []).length > 1,
+    writer: () => (_, inside) => scriptTag(inside),
+    tag: /(?<!\\)\$\{([^{}]*)\}/g,
+  },
+  {
+    name: 'Mustache',
+    note: 'a list is written with #each, an object with #with, a flag with #if: choose by what the sender sends; inside #each and #with a path begins at the element',
+    isIt: isMustache,
+    writer: (source) => plain(mustacheTags(source)),
+    isGuess: true,
   },
 ];
 
+/** Several sections of names, and no tag with an argument, which only Handlebars has; one alone is told by itself. */
+function isMustache(source: string): boolean {
+  const tags = [...source.matchAll(TAG)].map(([, inside = '']) => inside.trim());
+  const isPlain = tags.every((inside) => /^(?:[#^/&{]?\s*[\w.@-]+|![^]*)$/.test(inside));
+  const sections = tags.filter((inside) => /^[#^]\s*(?!(?:if|unless|each|with)$)[\w.]+$/.test(inside));
+  return isPlain && sections.length > 1;
+}
+
+/** Of a language that has two braces alone. */
+function plain(write: (inside: string, scope: ForeignScope) => string): Writer {
+  return (kind, inside, scope) => {
+    if (kind !== '{{') throw new NoCounterpart(inside);
+    return isOwn(inside, scope) ? `{{${inside}}}` : write(inside, scope);
+  };
+}
+
+/** Whether it is written in the words of this language already, as in a template that is half translated. */
+function isOwn(inside: string, scope: ForeignScope): boolean {
+  const [, sign, word = '', behind = ''] = /^\s*([#^/]?)\s*([A-Za-z_][\w.]*)([^]*)$/.exec(inside) ?? [];
+  const isHelper = (BLOCK_HELPERS as readonly string[]).includes(word);
+  if (sign === '#' && isHelper) scope.open(`{{/${word}}}`, ['each', 'with'].includes(word) ? 1 : 0);
+  if (sign === '/' && isHelper) scope.close();
+  return sign === '' ? behind.trim() === '' && word !== 'end' : isHelper;
+}
+
 interface Piece {
   readonly from: string;
+  /** Where it stands in the template. */
+  readonly index: number;
   /** Absent where there is no counterpart. */
   readonly to?: string;
 }
 
 export interface ForeignTemplate {
-  readonly language: string;
-  readonly note: string | undefined;
+  readonly language: Language;
   readonly start: number;
   readonly end: number;
   readonly pieces: readonly Piece[];
@@ -62,18 +117,20 @@ export function readForeign(source: string): ForeignTemplate | undefined {
   const language = LANGUAGES.find(({ isIt }) => isIt(source));
   if (language === undefined) return undefined;
   const scope = new ForeignScope();
-  const tags = [...source.matchAll(TAG)];
-  const pieces = tags.map((tag) => pieceOf(tag, scope, language));
+  const { tag: pattern = TAG } = language;
+  const tags = [...source.matchAll(pattern)];
+  const write = language.writer(source);
+  const pieces = tags.map((tag) => pieceOf(tag, scope, write));
   const [first, last] = [tags[0], tags.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const isWhole = !scope.isOpen && pieces.every(({ to }) => to !== undefined);
   return {
-    language: language.name,
-    note: language.note,
-    start: first.index,
+    language,
+    // The = of n8n marks the whole text.
+    start: source.startsWith('={{') ? 0 : first.index,
     end: last.index + last[0].length,
     pieces,
-    ...(isWhole ? { text: replaced(source, pieces) } : {}),
+    ...(isWhole ? { text: replaced(source, pattern, pieces) } : {}),
   };
 }
 
@@ -89,15 +146,19 @@ export function foreignFinding(
   foreign: ForeignTemplate,
   { placeOf, isRight, severity }: FindingOptions,
 ): Diagnostic {
-  const { language, note, pieces } = foreign;
+  const { language, pieces } = foreign;
+  const { name, note, tag = TAG, isGuess = false } = language;
+  const changed = pieces.filter(({ from, to }) => from !== to);
   const text = foreign.text !== undefined && isRight(foreign.text) ? foreign.text : undefined;
-  const written = text === undefined || text.length > MAX_SHOWN ? listed(pieces) : shown(text);
-  const at = placeOf(foreign.start, foreign.start + (pieces[0]?.from.length ?? 0));
-  const edit = text === undefined ? undefined : editOf(placeOf(foreign.start, foreign.end), pieces);
+  const written = text === undefined || text.length > MAX_SHOWN ? listed(changed) : shown(text);
+  const [{ index, from } = { index: foreign.start, from: '' }] = changed;
+  const at = placeOf(index, index + from.length);
+  const edit =
+    text === undefined || isGuess ? undefined : editOf(placeOf(foreign.start, foreign.end), tag, pieces);
   return {
     severity,
     code: 'TEMPLATE_FOREIGN_SYNTAX',
-    message: `this is a template of ${language}; templates here are Handlebars`,
+    message: `this is a template of ${name}; templates here are Handlebars`,
     at,
     hint: note === undefined ? written : `${written}\n(${note})`,
     ...(edit === undefined ? {} : { edit }),
@@ -121,16 +182,16 @@ function listed(pieces: readonly Piece[]): string {
   return written.join('; ');
 }
 
-function pieceOf(tag: RegExpExecArray, scope: ForeignScope, { write }: Language): Piece {
+function pieceOf(tag: RegExpExecArray, scope: ForeignScope, write: Writer): Piece {
   const [from, printed, statement, comment] = tag;
   const kind = printed !== undefined ? '{{' : statement !== undefined ? '{%' : '{#';
   const inside = printed ?? statement ?? comment ?? '';
   try {
     const to = write(kind, inside.replace(/^-(?=\s)/, '').replace(/(?<=\s)-$/, ''), scope);
-    return { from, to: trimmed(to, inside) };
+    return { from, index: tag.index, to: trimmed(to, inside) };
   } catch (error) {
     if (!(error instanceof NoCounterpart)) throw error;
-    return { from };
+    return { from, index: tag.index };
   }
 }
 
@@ -140,20 +201,19 @@ function trimmed(text: string, inside: string): string {
   return /\s-$/.test(inside) ? before.replace(/\}\}$/, '~}}') : before;
 }
 
-function replaced(text: string, pieces: readonly Piece[]): string {
+function replaced(text: string, tag: RegExp, pieces: readonly Piece[]): string {
   let index = 0;
-  return text.replaceAll(TAG, (from) => pieces[index++]?.to ?? from);
+  return text.replace(/^=(?=\{\{)/, '').replaceAll(tag, (from) => pieces[index++]?.to ?? from);
 }
 
 /** The edit, where the tags stand in the file as they do in the template, and no quote of theirs would end the text. */
-function editOf(at: Place, pieces: readonly Piece[]): TextEdit | undefined {
+function editOf(at: Place, tag: RegExp, pieces: readonly Piece[]): TextEdit | undefined {
   const written = at.source.text.slice(at.start, at.end);
-  const tags = [...written.matchAll(TAG)].map(([tag]) => tag);
+  const tags = [...written.matchAll(tag)].map(([one]) => one);
   const isSame = tags.length === pieces.length && pieces.every(({ from }, index) => tags[index] === from);
   const isPlain = written.includes('\n') || pieces.every(({ to = '' }) => !/["'\\]/.test(to));
-  return isSame && isPlain ? { at, text: replaced(written, pieces) } : undefined;
-}
-
-function none(what: string): never {
-  throw new NoCounterpart(what);
+  const { text } = at.source;
+  // Without quotes, what begins with {{ would be a map in YAML.
+  const isBare = /:\s*$/.test(text.slice(text.lastIndexOf('\n', at.start - 1) + 1, at.start));
+  return isSame && isPlain && !isBare ? { at, text: replaced(written, tag, pieces) } : undefined;
 }
