@@ -1,5 +1,5 @@
 /* Why a request became what it is, for the log of `sluice dev`: the nearest miss whole, with its advice. */
-import { adviceFor } from '../analysis/analysis.ts';
+import { adviceFor, laterMappings } from '../analysis/analysis.ts';
 import { ADVICE_CODES, evaluationNotes, nearestMiss, type EvaluationNote } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { SeenRequest } from '../server/server.ts';
@@ -24,7 +24,8 @@ const MAX_EMPTY = 5;
 const MAX_TOLD = 200;
 
 /** Why no mapping took it, what rendered empty, and what else is odd; with the command that tells all of it. */
-export function whyLines({ request, evaluation, status }: SeenRequest, log: DevLog): readonly string[] {
+export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
+  const { request, evaluation, status } = seen;
   const { mapping, trace, warnings } = evaluation;
   const isOdd = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
   const notes = isOdd ? evaluationNotes(evaluation, adviceFor(evaluation, request, log.table)) : [];
@@ -34,11 +35,22 @@ export function whyLines({ request, evaluation, status }: SeenRequest, log: DevL
     ...(mapping === undefined ? missLines(evaluation, notes, log) : []),
     ...empty.flatMap(({ field = '', text, at = '' }) => wrap('  · ', `empty: ${field}: ${text}  ${at}`, log)),
     ...notes.filter(isAdvice).flatMap(({ text }) => wrap('  note ', text, log)),
+    ...laterLines(seen, log),
     ...warnings.flatMap((warning) => warningLines(warning, log)),
   ];
   if (lines.length > MAX_LINES)
     return [...lines.slice(0, MAX_LINES - 1), `      …; ${log.explain} tells all`];
   return lines.length === 0 && status < 400 ? [] : [...lines, `  why: ${log.explain}`];
+}
+
+/** A mapping that would have taken it, too, and does not only take what others leave; once for each two mappings. */
+function laterLines({ request, evaluation }: SeenRequest, log: DevLog): readonly string[] {
+  const rival = laterMappings(evaluation, request, log.table).find(({ takesAny }) => !takesAny);
+  if (rival === undefined) return [];
+  const text = `${rival.id} (${rival.at}) would have taken it, too, but stands behind ${evaluation.mapping?.id ?? ''}: only the first mapping that matches acts`;
+  if (log.told.has(text) || log.told.size >= MAX_TOLD) return [];
+  log.told.add(text);
+  return wrap('  note ', text, log);
 }
 
 /** A warning; in short where it was printed before. */

@@ -54,3 +54,23 @@ test('a warning that comes again is told in short', () => {
   expect(first?.filter((line) => line.startsWith('  ! ')).join()).not.toContain('as above');
   expect(again).toContain('  ! blank_dedupe_key, as above');
 });
+
+test('a later mapping that would have taken it, too, is told once', () => {
+  const settings = settingsWith({
+    table: `- {id: issue, match: {path: p, when: {"!!": {var: issue}}}, messageTemplate: x}
+- {id: comment, match: {path: p, when: {"!!": {var: comment}}}, messageTemplate: x}
+- {id: rest, match: {path: p}, messageTemplate: x}`,
+  });
+  const log = { explain, table: settings.table, columns: 200, told: new Set<string>() };
+  const linesFor = (payload: JsonValue): readonly string[] => {
+    const request = createHookRequest({ path: 'p', payload, receivedAt });
+    const { evaluation } = evaluateHook({ path: 'p', payload }, settings);
+    return whyLines({ request, evaluation, status: 202, generation: 'g', tookMs: 1 }, log);
+  };
+  expect(linesFor({ issue: 1 })).toEqual([]);
+  expect(linesFor({ issue: 1, comment: 2 })).toEqual([
+    '  note comment (mappings.yaml:2:3) would have taken it, too, but stands behind issue: only the first mapping that matches acts',
+    `  why: ${explain}`,
+  ]);
+  expect(linesFor({ issue: 1, comment: 2 })).toEqual([]);
+});
