@@ -49,6 +49,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...(reads === undefined ? [] : [reads.note]),
       ...notesOn(request, table.settingsOf(request.path), reads === undefined && isReadAmiss(evaluation)),
       ...ownPayloadNote(instead),
+      ...foreignRootNote(instead, request),
       ...outerValues(evaluation, request),
       ...jsonTextNotes(considered, request),
       ...takenNameNotes(evaluation, request),
@@ -117,6 +118,37 @@ const OWN_PAYLOAD: AdviceNote = {
   text: 'payload is the whole body here, and this body has a field of that name: its fields are payload.payload.…',
   names: ['payload.payload'],
 };
+
+/** Names by which other tools reach the body. */
+const FOREIGN_ROOTS = new Set([
+  'body',
+  '$json',
+  'json',
+  'req',
+  'request',
+  '$input',
+  'trigger',
+  'steps',
+  'msg',
+]);
+
+/** Paths that begin at a name of another tool: one sentence says of all of them how the body is read. */
+function foreignRootNote(instead: Instead, { payload }: HookRequest): readonly AdviceNote[] {
+  for (const [missing, { names }] of instead) {
+    const [root = '', ...rest] = missing.replace(/^payload\./, '').split('.');
+    const [near = ''] = names.map((name) => name.replace(/^payload\./, ''));
+    const isLeftOut = FOREIGN_ROOTS.has(root) && near !== '' && rest.join('.').endsWith(near);
+    if (!isLeftOut || (isJsonObject(payload) && Object.hasOwn(payload, root))) continue;
+    return [
+      {
+        code: 'own_payload',
+        text: `the body has no field ${root}: payload is the body itself, and its fields are read by their names alone`,
+        names: [],
+      },
+    ];
+  }
+  return [];
+}
 
 /** Values of the whole body that a mapping with `forEach` prints although each element has one of that name. */
 function outerValues({ mapping, trace }: Evaluation, { payload }: HookRequest): readonly AdviceNote[] {

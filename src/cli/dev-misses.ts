@@ -1,6 +1,6 @@
 /* Why a request became what it is, for the log of `sluice dev`: the nearest miss whole, with its advice. */
 import { adviceFor, laterMappings } from '../analysis/analysis.ts';
-import { ADVICE_CODES, evaluationNotes, nearestMiss, type EvaluationNote } from '../hook/hook.ts';
+import { ADVICE_CODES, evaluationNotes, KIND_CODES, nearestMiss, type EvaluationNote } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
@@ -31,10 +31,16 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const notes = isOdd ? evaluationNotes(evaluation, adviceFor(evaluation, request, log.table)) : [];
   const isAdvice = ({ code }: EvaluationNote): boolean => (ADVICE_CODES as readonly string[]).includes(code);
   const empty = notes.filter(({ code }) => code === 'rendered_empty').slice(0, MAX_EMPTY);
+  const [first, later] = [true, false].map((isFirst) =>
+    notes
+      .filter((note) => isAdvice(note) && KIND_CODES.has(note.code) === isFirst)
+      .flatMap(({ text }) => wrap('  note ', text, log)),
+  );
   const lines = [
+    ...(first ?? []),
     ...(mapping === undefined ? missLines(evaluation, notes, log) : []),
     ...empty.flatMap(({ field = '', text, at = '' }) => wrap('  · ', `empty: ${field}: ${text}  ${at}`, log)),
-    ...notes.filter(isAdvice).flatMap(({ text }) => wrap('  note ', text, log)),
+    ...(later ?? []),
     ...laterLines(seen, log),
     ...warnings.flatMap((warning) => warningLines(warning, log)),
   ];

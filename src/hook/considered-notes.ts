@@ -2,7 +2,7 @@
 import { didYouMean, formatPlace } from '../document/document.ts';
 import { MIRRORED, namesRead, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
-import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
+import { decidingLeaves, fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
 import { howDifferent, operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
@@ -12,6 +12,8 @@ import { value } from './format-lines.ts';
 const MAX_MISSES = 20;
 /** Hook names listed where none is the one asked for. */
 const MAX_NAMES = 30;
+/** Parts of one condition that are looked at for further paths that found nothing. */
+const MAX_MORE = 20;
 /** Comparisons told of a condition that held; of more, the last note says how many. */
 const MAX_HELD = 5;
 
@@ -149,6 +151,7 @@ function missNotes(
   const parts = leavesBelow(failed.node, nodes);
   return [
     ...whenNotes(failed.node, advice),
+    ...moreMissing(failed.node, nodes, advice),
     ...(parts.length < 2 ? [] : parts).map((part): EvaluationNote => ({
       code: 'part',
       text: `${part.expression} ${whyOf(part)}`,
@@ -156,6 +159,24 @@ function missNotes(
       ...readBy(part),
     })),
   ].map((note) => ({ ...note, ...about }));
+}
+
+/** Other parts of an `and` that found nothing: what is wrong with one path is often wrong with all. */
+function moreMissing(
+  failed: ConditionTrace,
+  nodes: readonly ConditionTrace[],
+  advice: EvaluationAdvice | undefined,
+): readonly EvaluationNote[] {
+  const others = failed.leaf && failed.missing !== undefined ? decidingLeaves(nodes) : [];
+  const told = new Set([failed.missing]);
+  return others.slice(0, MAX_MORE).flatMap(({ node }): readonly EvaluationNote[] => {
+    const { missing } = node;
+    const near = missing === undefined || told.has(missing) ? undefined : advice?.instead.get(missing);
+    if (near === undefined) return [];
+    told.add(missing);
+    const text = `${missing} is missing, too; the request has ${near.shown ?? near.text}: did you mean that?`;
+    return [{ code: 'instead', text, ...placed(node.at), paths: near.names }];
+  });
 }
 
 /** The leaf of a condition that failed, and what may have been meant. */

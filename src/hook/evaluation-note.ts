@@ -40,6 +40,9 @@ export const ADVICE_CODES = [
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 
+/** Notes that tell what a request is: the conditions that it misses are no fault, so they stand first. */
+export const KIND_CODES: ReadonlySet<string> = new Set<AdviceCode>(['address_check', 'github_ping']);
+
 /** All kinds of notes. */
 export const NOTE_CODES = [
   // Of a hook name that no mapping has.

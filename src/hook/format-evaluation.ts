@@ -3,7 +3,7 @@ import { formatPlace } from '../document/document.ts';
 import type { HookError } from '../errors.ts';
 import type { HookRequest } from '../request.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
-import { ADVICE_CODES, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
+import { ADVICE_CODES, KIND_CODES, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
 import { evaluationNotes } from './evaluation-notes.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
@@ -61,12 +61,17 @@ function sectionsOf(
   const notes = evaluationNotes(evaluation, advice);
   const of: NotesOf = (code) => notes.filter((note) => note.code === code);
   const isAdvice = ({ code }: EvaluationNote): boolean => (ADVICE_CODES as readonly string[]).includes(code);
+  const noteLines = (isKind: boolean): readonly string[] =>
+    notes
+      .filter((note) => isAdvice(note) && KIND_CODES.has(note.code) === isKind)
+      .map(({ text }) => `${paint('yellow', 'note')} ${line(text)}`);
   return [
     headLines(evaluation, options, paint),
+    noteLines(true),
     consideredLines(trace.considered, notes, paint),
     trace.transforms.flatMap((transform) => transformLines(transform, notes, paint)),
     emptyLines(of, paint),
-    notes.filter(isAdvice).map(({ text }) => `${paint('yellow', 'note')} ${line(text)}`),
+    noteLines(false),
     outcome.kind === 'accepted' && actions !== false
       ? (isRepeat === true ? unmadeLines : actionLines)(outcome.actions, paint)
       : [],

@@ -34,7 +34,7 @@ export type {
   FieldList,
   RequestField,
 } from './evaluation-advice.ts';
-export { ADVICE_CODES, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
+export { ADVICE_CODES, KIND_CODES, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
 export { emptyKeyNotes, evaluationNotes, settingNote } from './evaluation-notes.ts';
 export { nearestMiss } from './format-considered.ts';
 export { formatEvaluation, settingLines, type ExplainOptions } from './format-evaluation.ts';

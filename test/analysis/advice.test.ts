@@ -55,6 +55,34 @@ describe('a missing variable', () => {
     expect(text.indexOf('✗ push')).toBeLessThan(text.indexOf('✗ pull'));
   });
 
+  test('of each part of a condition is told where it stands, and once that there is no such root', () => {
+    const when = {
+      and: [
+        { '===': [{ var: 'body.kind' }, 'made'] },
+        { in: [{ var: 'body.issue.priority.name' }, ['High']] },
+        { '!!': { var: '$json.body.issue.key' } },
+        { '===': [{ var: 'issue.state' }, 'open'] },
+      ],
+    };
+    const table = JSON.stringify([{ match: { path: 'jira', when }, messageTemplate: 'x' }]);
+    const payload = { kind: 'made', issue: { key: 'A-1', priority: { name: 'High' }, state: 'shut' } };
+    const settings = settingsWith({ table });
+    const request = createHookRequest({ path: 'jira', payload, receivedAt });
+    const { evaluation } = evaluateHook({ path: 'jira', payload }, settings);
+    const advice = adviceFor(evaluation, request, settings.table);
+    const text = formatEvaluation(evaluation, { request, advice });
+    expect(text).toContain('kind is "made": did you mean that?');
+    expect(text).toContain(
+      'body.issue.priority.name is missing, too; the request has issue.priority.name ("High"): did you mean that?',
+    );
+    expect(text).toContain('$json.body.issue.key is missing, too; the request has issue.key ("A-1")');
+    expect(text.split('note the body has no field body: payload is the body itself')).toHaveLength(2);
+    expect(text).not.toContain('issue.state is missing');
+    // A body may have a field of that name.
+    const own = createHookRequest({ path: 'jira', payload: { body: { kin: 'made' } }, receivedAt });
+    expect(adviceFor(evaluation, own, settings.table).notes).toEqual([]);
+  });
+
   const request = createHookRequest({
     path: 'x',
     receivedAt,
