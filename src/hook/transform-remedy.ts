@@ -37,9 +37,10 @@ function absentField({ read, position, message }: Failed, input: string): string
       : `the request has no ${path}, which ${where} reads`;
   const [near, ...more] = value === null ? [] : pathsTo(argument, keys.at(-1) ?? '');
   if (near !== undefined && more.length === 0) return `${what}; it has ${near}: read that`;
-  const [, field] = /(?:reading|property) '([\w$]+)'/.exec(message) ?? [];
-  const chain = `${read.expression}?.${field ?? '…'}`;
-  return `${what}: write ${chain}, and behind the whole expression ?? with what to say where it is not there`;
+  if (message.startsWith('Cannot destructure'))
+    return `${what}: write ${read.expression} ?? {} in its place, and say what to do without it`;
+  const [, field = '…'] = /reading '([\w$]+)'/.exec(message) ?? [];
+  return `${what}: write ${read.expression}?.${field}, and behind the whole expression ?? with what to say where it is not there`;
 }
 
 /** What the words of an error tell, beside the body. */

@@ -70,6 +70,13 @@ test.each<[Read, JsonValue, string]>([
   expect(remedyOf("Cannot read properties of undefined (reading 'name')", payload, read)).toContain(text);
 });
 
+test('what is taken apart gets an empty object in its place', () => {
+  const words = "Cannot destructure property 'name' of 'payload.user' as it is undefined.";
+  expect(remedyOf(words, { id: 1 }, { expression: 'payload.user', path: 'payload.user' })).toContain(
+    'the request has no user, which transforms/a.ts:16 reads: write payload.user ?? {} in its place',
+  );
+});
+
 test('a name that stands in two places is told of none', () => {
   expect(
     remedyOf("Cannot read properties of undefined (reading 'id')", { a: { id: 1 }, b: { id: 2 } }),
