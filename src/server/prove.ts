@@ -298,7 +298,7 @@ export function isOperator({ generation, headers }: Pick<Exchange, 'generation' 
 
 /** The same words for every refusal: they say neither what a path asks for nor how near the sender came. */
 const UNAUTHORIZED =
-  'the request does not prove where it comes from in the way this hook asks for: the hook token as "Authorization: Bearer", or, at a hook with a proof of its own, only the signature or secret of its sender; the operator finds the reason under the request id';
+  'the request does not prove where it comes from in the way this hook asks for: the hook token as "Authorization: Bearer", or, at a hook with a proof of its own, the signature or secret of its sender; the operator finds the reason under the request id';
 
 const QUERY_REJECTED = 'the hook token is not taken from the query here; send it as "Authorization: Bearer"';
 
