@@ -79,11 +79,17 @@ function outsideBody(keys: readonly string[], request: HookRequest): string | un
   return header.includes('-') && Object.hasOwn(request.headers, header) ? `headers.${header}` : undefined;
 }
 
+/** Headers of every request, which tell nothing of an event. */
+const OF_HTTP =
+  /^(?:accept|access|authorization|cache|connection|content|cookie|date|expect|forwarded|from|host|if|keep|origin|referer|sec|te|trailer|transfer|upgrade|user|via|x-forwarded|x-real)(?:-|$)/;
+
 /** Senders put some names into a header instead of the body. */
 function headerFor(key: string, { headers }: HookRequest): string | undefined {
   const plain = key.toLowerCase().replaceAll('_', '-');
   if (plain.length < 4) return undefined;
-  const found = Object.keys(headers).find((name) => name === plain || name.endsWith(`-${plain}`));
+  const found = Object.keys(headers).find(
+    (name) => !OF_HTTP.test(name) && (name === plain || name.endsWith(`-${plain}`)),
+  );
   return found === undefined ? undefined : `headers.${found}`;
 }
 

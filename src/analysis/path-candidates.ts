@@ -27,6 +27,8 @@ const MAX_LOOKED_AT = 3_000;
 const MAX_LEVELS = 9;
 /** Elements of one list, the first of which stands for those that have the same fields. */
 const MAX_ELEMENTS = 20;
+/** Last names that are compared letter by letter. */
+const MAX_ALIKE = 500;
 /** Steps of a path that is compared. */
 const MAX_STEPS = 12;
 
@@ -112,9 +114,8 @@ function entriesOf(value: JsonValue): readonly (readonly [string, JsonValue])[] 
     return elements.map((element, index) => [String(index), element] as const);
   }
   // What a path cannot name is told in other words.
-  return isJsonObject(value)
-    ? Object.entries(value).filter(([key]) => /^[\p{L}\p{N}_$@:-]+$/u.test(key))
-    : [];
+  const entries = isJsonObject(value) ? Object.entries(value).slice(0, MAX_LOOKED_AT) : [];
+  return entries.filter(([key]) => /^[\p{L}\p{N}_$@:-]+$/u.test(key));
 }
 
 const isIndex = (key: string): boolean => /^\d+$/.test(key);
@@ -140,6 +141,7 @@ function candidatesFor(keys: readonly string[], { byLast, byWord }: PathIndex): 
   if (same.length + joined.length > 0)
     return [...same, ...joined.map((known) => ({ ...known, cost: COSTS.spelt * 2 }))];
   return [...byLast.values()]
+    .slice(0, MAX_ALIKE)
     .filter(([first]) => isAlike(last, first?.keys.at(-1) ?? ''))
     .flatMap((list) => list.flatMap((known) => candidate(keys, known, MAX_COST_ALIKE) ?? []));
 }
@@ -200,7 +202,8 @@ function isAlike(key: string, other: string): boolean {
   const [a, b] = [spelling(key), spelling(other)];
   if (`${a}s` === b || `${b}s` === a) return true;
   if (Math.max(a.length, b.length) < 4 || isIndex(a) || isIndex(b)) return false;
-  if (didYouMean(key, [other]) !== undefined) return true;
+  const isNearLength = Math.abs(a.length - b.length) <= Math.max(1, a.length / 3);
+  if (isNearLength && didYouMean(key, [other]) !== undefined) return true;
   return isWordOf(key, other) || isWordOf(other, key);
 }
 

@@ -86,7 +86,12 @@ describe('a missing variable', () => {
   const request = createHookRequest({
     path: 'x',
     receivedAt,
-    headers: { 'x-gitlab-event': 'Push Hook', 'x-request-type': 'a', date: 'Sun' },
+    headers: {
+      'x-gitlab-event': 'Push Hook',
+      'x-request-type': 'a',
+      date: 'Sun',
+      'content-encoding': 'gzip',
+    },
     query: { env: 'production' },
     payload: { event: { user: { name: 'a', type: 'b' } }, object_kind: 'push', items: [{ id: 1 }] },
   });
@@ -102,6 +107,8 @@ describe('a missing variable', () => {
     ['request_type', 'headers.x-request-type'],
     ['env', 'query.env'],
     ['X-GitLab-Event', 'headers.x-gitlab-event'],
+    ['content', undefined],
+    ['encoding', undefined],
     ['event.env', undefined],
     ['nothing.like.it', undefined],
   ])('%s: %s', (missing, expected) => {
