@@ -61,9 +61,7 @@ export class CounterRow {
   /** Begins a transaction with what is stored, since another process may have written. */
   begin(ahead?: () => readonly Question[]): void {
     this.#stored = this.#sql.begin(SELECT, ahead) as Counters;
-    // A row has no shape that V8 knows: Object.assign takes ten times as long.
-    const counters: Record<string, number | null> = this.counters as object as Record<string, number | null>;
-    for (const field of FIELDS) counters[field] = this.#stored[field];
+    Object.assign(this.counters, this.#stored);
   }
 
   /** Commits with what changed; without it where nothing did. */
