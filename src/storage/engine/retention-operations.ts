@@ -3,22 +3,16 @@ import { removeSession } from './session-rows.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
 
-/** Time one slice takes at most; accepts wait no longer than this behind one (one row is always finished). */
-const SLICE_MS = 2;
+/** Time one slice takes at most; accepts wait no longer than this behind one (one step is always finished). */
+const SLICE_MS = 0.5;
+/** Rows that one step removes: a statement for each costs more than what it does. */
+const STEP_ROWS = 16;
 
-const OLDEST_RUN = `SELECT seq, state, ended_at AS endedAt FROM runs INDEXED BY runs_ended
-  WHERE state >= ${RUN.completed} ORDER BY ended_at, seq LIMIT 1`;
-const REMOVE_RUN = 'DELETE FROM runs WHERE seq = ?';
-const REMOVE_ACTION = 'DELETE FROM run_actions WHERE seq = ?';
+const SEQS = 'seq IN (SELECT value FROM json_each(?))';
 const REMOVE_GATHERED = 'DELETE FROM run_events WHERE run_seq = ?';
-const OLDEST_ENTRY = `SELECT seq, state, ended_at AS endedAt FROM outbox INDEXED BY outbox_ended
-  WHERE state >= ${OUTBOX.completed} ORDER BY ended_at, seq LIMIT 1`;
-const REMOVE_ENTRY = 'DELETE FROM outbox WHERE seq = ?';
-const OLDEST_EVENT = `SELECT seq, state, ended_at AS endedAt FROM events INDEXED BY events_ended
-  WHERE state >= ${EVENT.consumed} ORDER BY ended_at, seq LIMIT 1`;
-const REMOVE_EVENT = 'DELETE FROM events WHERE seq = ?';
-const NEXT_SUMMARY = `SELECT seq, created_at AS createdAt FROM events INDEXED BY events_pending
-  WHERE state = ${EVENT.pending} AND kind = 'summary' AND seq > ? ORDER BY seq LIMIT 1`;
+const NEXT_SUMMARIES = `SELECT seq, created_at AS createdAt FROM events INDEXED BY events_pending
+  WHERE state = ${EVENT.pending} AND kind = 'summary' AND seq > ? ORDER BY seq LIMIT ${STEP_ROWS}`;
+const REMOVE_EVENTS = `DELETE FROM events WHERE ${SEQS}`;
 const EXPIRED_KEY = `SELECT scope, key FROM idempotency INDEXED BY idempotency_expiry WHERE expires_at <= ?
   ORDER BY expires_at LIMIT 1`;
 const REMOVE_KEY = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
@@ -57,8 +51,11 @@ export function pruneSlice(store: Store, { maxAgeMs, maxRows }: RetentionLimits,
     passedSeq: 0,
     isTimeLeft: () => steps++ === 0 || performance.now() < stopAt,
   };
-  const steppers = [pruneRun, pruneEntry, pruneEvent, pruneSummary, pruneKey, pruneSession];
-  const isDone = steppers.every((step) => repeat(() => step(store, slice), slice));
+  const steppers = [
+    ...ENDED.map((kind) => () => pruneEnded(store, slice, kind)),
+    ...[pruneSummaries, pruneKey, pruneSession].map((step) => () => step(store, slice)),
+  ];
+  const isDone = steppers.every((step) => repeat(step, slice));
   return { removed: slice.removed, more: !isDone };
 }
 
@@ -72,62 +69,83 @@ interface Ended {
   readonly seq: number;
   readonly state: number;
   readonly endedAt: number;
+  /** Events of a run that are stored apart from it. */
+  readonly gathered: number;
 }
 
-/** The longest ended row of a table, where it has to go. */
-function findBeyond(
-  { sql }: Store,
-  { before, maxRows }: Slice,
-  { oldest, ended }: { readonly oldest: string; readonly ended: number },
-): Ended | undefined {
-  const row = sql.find<Ended>(oldest);
-  return row !== undefined && (row.endedAt < before || ended > maxRows) ? row : undefined;
+/** A table whose rows end. */
+interface Kind {
+  readonly table: 'runs' | 'outbox' | 'events';
+  readonly dead: number;
+  readonly counters: {
+    readonly ended: 'endedRuns' | 'endedOutbox' | 'endedEvents';
+    readonly dead: 'deadRuns' | 'deadOutbox' | 'deadEvents';
+  };
+  /** The longest ended ones first. */
+  readonly oldest: string;
+  readonly remove: readonly string[];
 }
 
-function pruneRun(store: Store, slice: Slice): boolean {
-  const { sql, counters } = store;
-  const row = findBeyond(store, slice, { oldest: OLDEST_RUN, ended: counters.endedRuns });
-  if (row === undefined) return false;
-  sql.post(REMOVE_RUN, row.seq);
-  sql.post(REMOVE_ACTION, row.seq);
-  sql.post(REMOVE_GATHERED, row.seq);
-  counters.endedRuns -= 1;
-  if (row.state === RUN.dead) counters.deadRuns -= 1;
-  slice.removed.runs += 1;
+const oldest = (table: Kind['table'], firstEnded: number, gathered = '0'): string =>
+  `SELECT seq, state, ended_at AS endedAt, ${gathered} AS gathered FROM ${table} INDEXED BY ${table}_ended
+  WHERE state >= ${firstEnded} ORDER BY ended_at, seq LIMIT ${STEP_ROWS}`;
+
+const ENDED: readonly Kind[] = [
+  {
+    table: 'runs',
+    dead: RUN.dead,
+    counters: { ended: 'endedRuns', dead: 'deadRuns' },
+    oldest: oldest('runs', RUN.completed, 'gathered'),
+    remove: [`DELETE FROM runs WHERE ${SEQS}`, `DELETE FROM run_actions WHERE ${SEQS}`],
+  },
+  {
+    table: 'outbox',
+    dead: OUTBOX.dead,
+    counters: { ended: 'endedOutbox', dead: 'deadOutbox' },
+    oldest: oldest('outbox', OUTBOX.completed),
+    remove: [`DELETE FROM outbox WHERE ${SEQS}`],
+  },
+  {
+    table: 'events',
+    dead: EVENT.dead,
+    counters: { ended: 'endedEvents', dead: 'deadEvents' },
+    oldest: oldest('events', EVENT.consumed),
+    remove: [REMOVE_EVENTS],
+  },
+];
+
+/** Removes the longest ended rows of a table, where they have to go. */
+function pruneEnded({ sql, counters }: Store, slice: Slice, kind: Kind): boolean {
+  const { ended, dead } = kind.counters;
+  const rows = sql
+    .all<Ended>(kind.oldest)
+    .filter(({ endedAt }, index) => endedAt < slice.before || counters[ended] - index > slice.maxRows);
+  if (rows.length === 0) return false;
+  const seqs = seqsOf(rows);
+  for (const text of kind.remove) sql.post(text, seqs);
+  for (const { seq, gathered } of rows) if (gathered > 0) sql.post(REMOVE_GATHERED, seq);
+  counters[ended] -= rows.length;
+  counters[dead] -= rows.filter(({ state }) => state === kind.dead).length;
+  slice.removed[kind.table] += rows.length;
   return true;
 }
 
-function pruneEntry(store: Store, slice: Slice): boolean {
-  const { sql, counters } = store;
-  const row = findBeyond(store, slice, { oldest: OLDEST_ENTRY, ended: counters.endedOutbox });
-  if (row === undefined) return false;
-  sql.post(REMOVE_ENTRY, row.seq);
-  counters.endedOutbox -= 1;
-  if (row.state === OUTBOX.dead) counters.deadOutbox -= 1;
-  slice.removed.outbox += 1;
-  return true;
-}
-
-function pruneEvent(store: Store, slice: Slice): boolean {
-  const { sql, counters } = store;
-  const row = findBeyond(store, slice, { oldest: OLDEST_EVENT, ended: counters.endedEvents });
-  if (row === undefined) return false;
-  sql.post(REMOVE_EVENT, row.seq);
-  counters.endedEvents -= 1;
-  if (row.state === EVENT.dead) counters.deadEvents -= 1;
-  slice.removed.events += 1;
-  return true;
+function seqsOf(rows: readonly { readonly seq: number }[]): string {
+  return JSON.stringify(rows.map(({ seq }) => seq));
 }
 
 /** Nobody reads summaries where no heartbeat ever comes. Wakes that wait have a limit of their own. */
-function pruneSummary({ sql, counters }: Store, slice: Slice): boolean {
-  const row = sql.find<{ seq: number; createdAt: number }>(NEXT_SUMMARY, slice.passedSeq);
-  const isBeyond = counters.pendingEvents - counters.pendingWakes > slice.maxRows;
-  if (row === undefined || (row.createdAt >= slice.before && !isBeyond)) return false;
-  sql.post(REMOVE_EVENT, row.seq);
-  slice.passedSeq = row.seq;
-  counters.pendingEvents -= 1;
-  slice.removed.events += 1;
+function pruneSummaries({ sql, counters }: Store, slice: Slice): boolean {
+  const found = sql.all<{ seq: number; createdAt: number }>(NEXT_SUMMARIES, slice.passedSeq);
+  const summaries = counters.pendingEvents - counters.pendingWakes;
+  const rows = found.filter(
+    ({ createdAt }, index) => createdAt < slice.before || summaries - index > slice.maxRows,
+  );
+  if (rows.length === 0) return false;
+  sql.post(REMOVE_EVENTS, seqsOf(rows));
+  slice.passedSeq = found.at(-1)?.seq ?? slice.passedSeq;
+  counters.pendingEvents -= rows.length;
+  slice.removed.events += rows.length;
   return true;
 }
 
