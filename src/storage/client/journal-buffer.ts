@@ -13,6 +13,10 @@ import { StrangerRing } from './stranger-ring.ts';
 const GATHER_MS = 100;
 /** Least time between two writes: under load most decisions would be written only to be forgotten at once. */
 const PAUSE_MS = 500;
+/** The same while more wait than one write takes: short writes hold up nobody. */
+const BUSY_PAUSE_MS = 125;
+/** While writes follow each other, only each fourth looks for what the ring forgets: looking is half of a write. */
+const WRITES_PER_LOOK = 4;
 /** The same for requests of strangers, who choose how many there are. */
 const STRANGERS_PAUSE_MS = 1_000;
 /** A longer decision is kept without its lists. */
@@ -31,6 +35,7 @@ export class JournalBuffer {
   #keptLimits: KeptLimits = KEPT_LIMITS;
   #timer: NodeJS.Timeout | undefined;
   #writtenAt = -Infinity;
+  #writes = 0;
   readonly #strangers = new StrangerRing();
   #strangersTimer: NodeJS.Timeout | undefined;
 
@@ -75,10 +80,10 @@ export class JournalBuffer {
     this.write();
   }
 
-  #schedule(): void {
+  #schedule(pauseMs = PAUSE_MS): void {
     this.#timer ??= setTimeout(
       () => this.#writeOwn(MAX_DECISIONS_PER_WRITE),
-      Math.max(GATHER_MS, this.#writtenAt + PAUSE_MS - performance.now()),
+      Math.max(GATHER_MS, this.#writtenAt + pauseMs - performance.now()),
     );
   }
 
@@ -91,12 +96,15 @@ export class JournalBuffer {
     if (this.#kept.length > 0) this.#operations.keepRequests(this.#kept, this.#keptLimits).catch(ignore);
     this.#kept = [];
     this.#keptBytes = 0;
-    if (this.#decisions.length > 0) this.#schedule();
+    if (this.#decisions.length > 0) this.#schedule(BUSY_PAUSE_MS);
   }
 
   #writeDecisions(most: number): void {
     const rows = this.#decisions.splice(0, most).map(toDecisionRow);
-    if (rows.length > 0) this.#operations.recordDecisions(rows, this.#keepDecisions).catch(ignore);
+    if (rows.length === 0) return;
+    this.#writes += 1;
+    const looks = this.#decisions.length === 0 || this.#writes % WRITES_PER_LOOK === 0;
+    this.#operations.recordDecisions(rows, looks ? this.#keepDecisions : undefined).catch(ignore);
   }
 
   #writeStrangers(): void {

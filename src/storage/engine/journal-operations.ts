@@ -17,11 +17,12 @@ const KEPT = 'SELECT seq, bytes FROM kept_requests ORDER BY seq DESC';
 const FORGET_KEPT = 'DELETE FROM kept_requests WHERE seq <= ?';
 const FORGET_OLD = 'DELETE FROM kept_requests WHERE received_at < ?';
 
-export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[], keep: number): void {
+/** Forgets all but the newest `keep` of all decisions, where that is given. */
+export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[], keep?: number): void {
   for (const { requestId, mappingId, outcome, json } of decisions) {
     sql.post(DECIDE, requestId, mappingId, outcome, json);
   }
-  sql.post(FORGET_DECISIONS, keep);
+  if (keep !== undefined) sql.post(FORGET_DECISIONS, keep);
 }
 
 /** The same for requests that proved nothing, in a ring of their own; those of `forgotten` ids make room in it. */

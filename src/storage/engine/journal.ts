@@ -1,7 +1,7 @@
 /** What both threads know of the two rings: what was decided lately, and requests that are kept. */
 
 /** Decisions written at once: a burst is spread over the next writes, so that work of senders passes between them. */
-export const MAX_DECISIONS_PER_WRITE = 1000;
+export const MAX_DECISIONS_PER_WRITE = 250;
 
 /**
  * Requests of strangers that are kept, apart from the decisions: who proves nothing can send many, and must not be able
