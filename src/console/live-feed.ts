@@ -126,7 +126,7 @@ export function rowOf(decision: DecisionRecord): InboxRow {
     ...(mappingId === undefined ? {} : { mapping: mappingId }),
     ...(note === '' ? {} : { note }),
     tookMs: Math.round(decision.tookMs * 100) / 100,
-    bytes: decision.bodyBytes,
+    ...(decision.bodyUnread === true ? {} : { bytes: decision.bodyBytes }),
   };
 }
 

@@ -15,7 +15,8 @@ export interface InboxRow {
   /** Why it missed, or what is odd about it, in a line. */
   readonly note?: string;
   readonly tookMs: number;
-  readonly bytes: number;
+  /** Of the body; absent where it was not read. */
+  readonly bytes?: number;
 }
 
 /** What the page has to know before it shows anything. */

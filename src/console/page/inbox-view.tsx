@@ -3,7 +3,7 @@ import { signal, useComputed, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
-import { formatBytes, formatMs, formatTime } from './format.ts';
+import { formatBody, formatMs, formatTime } from './format.ts';
 import {
   filters,
   fresh,
@@ -218,7 +218,7 @@ function Row({ row, isOpen, position, all }: RowProps): JSX.Element {
         <ShownText text={whatBecame(row)} />
       </span>
       <span class="cost">
-        {formatBytes(row.bytes)} · {formatMs(row.tookMs)}
+        {formatBody(row.bytes)} · {formatMs(row.tookMs)}
       </span>
     </div>
   );

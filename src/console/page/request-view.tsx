@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import type { InboxRow, Judgement, KeptContent, RequestPage } from '../protocol.ts';
 import { getJson, isAborted, messageOf } from './api.ts';
 import { parseExact } from './exact-json.ts';
-import { formatBytes, formatDate, formatMs } from './format.ts';
+import { formatBody, formatDate, formatMs } from './format.ts';
 import { GoldenForm } from './golden-form.tsx';
 import { state } from './inbox-store.ts';
 import { NoteList } from './note-list.tsx';
@@ -158,7 +158,7 @@ function Cost({ row }: { readonly row: InboxRow }): JSX.Element {
   return (
     <>
       <time dateTime={new Date(row.at).toISOString()}>{formatDate(row.at)}</time>
-      <span>{formatBytes(row.bytes)}</span>
+      <span>{formatBody(row.bytes)}</span>
       <span>{formatMs(row.tookMs)}</span>
     </>
   );
