@@ -85,9 +85,15 @@ test('a name that stands in two places is told of none', () => {
 
 test('a very wide body is looked through in part, and at once', () => {
   const wide = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`k${index}`, {}]));
-  const before = performance.now();
-  expect(remedyOf("Cannot read properties of undefined (reading 'total')", { wide, total: 1 })).toContain(
+  const timeOf = (message: string, remedy: string): number => {
+    const before = performance.now();
+    expect(remedyOf(message, { wide, total: 1 })).toContain(remedy);
+    return performance.now() - before;
+  };
+  const withoutSearch = timeOf('payload.total.map is not a function', USUAL);
+  const withSearch = timeOf(
+    "Cannot read properties of undefined (reading 'total')",
     'this request has total in payload.total',
   );
-  expect(performance.now() - before).toBeLessThan(2_000);
+  expect(withSearch).toBeLessThan(5 * withoutSearch);
 });

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { getPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -32,8 +33,11 @@ test.skipIf(process.platform !== 'linux')(
     const threads = JSON.parse(stdout) as readonly (readonly [name: string, priority: number])[];
     const of = (name: string) =>
       new Set(threads.filter(([each]) => each === name).map(([, niceness]) => niceness));
-    expect(of('V8Worker')).toEqual(new Set([5]));
-    expect(of('copier')).toEqual(new Set([5]));
-    expect(of('MainThread')).toEqual(new Set([0]));
+    // Tests may run behind other work themselves.
+    const own = getPriority();
+    expect(of('MainThread')).toEqual(new Set([own]));
+    const behind = Math.min(own + 5, 19);
+    expect(of('V8Worker')).toEqual(new Set([behind]));
+    expect(of('copier')).toEqual(new Set([behind]));
   },
 );
