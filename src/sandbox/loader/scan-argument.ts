@@ -62,9 +62,9 @@ function findMisread(code: string): Misread | undefined {
   const start = parametersOf(code);
   if (start === undefined) return undefined;
   const end = closingOf(code, start);
-  const [first = ''] = partsOf(code.slice(start, end));
+  const [first = '', ...others] = partsOf(code.slice(start, end));
   if (first.startsWith('{')) return findTaken(first, start + code.slice(start, end).indexOf('{'));
-  return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(code, first, end) : undefined;
+  return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(code, { name: first, others, from: end }) : undefined;
 }
 
 /** A handler of a web framework, with where its parameters begin. */
@@ -150,50 +150,106 @@ function partsOf(text: string): readonly string[] {
 
 const WHAT = 'a transform is called with one object, {payload, headers, query, path, url, now}';
 
+const nameOf = (part: string): string => /^["']?([\w$]+)/.exec(part)?.[1] ?? '';
+
 /** `({ data, type }) =>`: fields that the argument has not. */
 function findTaken(pattern: string, offset: number): Misread | undefined {
   const parts = partsOf(pattern.slice(1, closingOf(pattern, 1)));
-  const nameOf = (part: string): string => /^["']?([\w$]+)/.exec(part)?.[1] ?? '';
   const strange = parts.filter((part) => !part.startsWith('...') && !INPUT.includes(nameOf(part)));
   const [first] = strange;
   if (first === undefined || parts.some((part) => nameOf(part) === 'payload')) return undefined;
-  const own = parts.filter((part) => !strange.includes(part));
-  const meant = [...own, `payload: { ${strange.join(', ')} }`].join(', ');
   const name = nameOf(first);
   return {
     message: `${WHAT}, which has no ${name}: it is undefined`,
-    hint: `the body is its payload: write ({ ${meant.slice(0, 200)} })`,
+    hint: `the body is its payload: write ({ ${takenAs(parts, strange)} })`,
     offset: offset + pattern.indexOf(name),
     length: name.length,
   };
 }
 
+/** Names for the body as a whole, as other tools hand it over; beside fields of a body it is one of them. */
+const BODIES: readonly string[] = ['body', 'rawBody', 'requestBody', 'json', '$json'];
+/** What other tools hand over beside the body. */
+const BESIDE_BODIES: readonly string[] = ['method', 'httpMethod', 'params', 'cookies', 'req', 'request'];
+
+const isAllOfBody = (names: readonly string[]): boolean =>
+  names.some((name) => BODIES.includes(name)) &&
+  names.every((name) => BODIES.includes(name) || BESIDE_BODIES.includes(name));
+
+/** What is taken out of the argument, written as it is here: the body by its own name, or fields of the body. */
+function takenAs(parts: readonly string[], strange: readonly string[]): string {
+  const own = parts.filter((part) => !strange.includes(part) && !part.startsWith('...'));
+  const rest = parts.filter((part) => part.startsWith('...'));
+  const meantParts = isAllOfBody(strange.map(nameOf))
+    ? [...own, ...strange.map(renamed), ...rest]
+    : [...own, `payload: { ${[...strange, ...rest].join(', ')} }`];
+  const meant = meantParts.join(', ').replaceAll(/\s+/g, ' ');
+  return meant.length > 200 ? 'payload: { … }' : meant;
+}
+
+/** `body`, `body: order`, `body: { items }` and `body = {}`, taken from the payload. */
+function renamed(part: string): string {
+  if (!BODIES.includes(nameOf(part))) return part;
+  const after = part.replace(/^["']?[\w$]+["']?\s*/, '');
+  return after.startsWith(':') ? `payload${after}` : `payload: ${part}`;
+}
+
+interface FirstParameter {
+  readonly name: string;
+  /** Parameters behind it, which are never given. */
+  readonly others: readonly string[];
+  /** Where the parameters end. */
+  readonly from: number;
+}
+
 /** `(event) => event.data`: reads of one name that the argument has not, and never of its payload. */
-function findRead(code: string, name: string, from: number): Misread | undefined {
+function findRead(code: string, { name, others, from }: FirstParameter): Misread | undefined {
   const body = bodyOf(code, from);
-  const own = name.replaceAll('$', String.raw`\$`);
+  const escaped = name.replaceAll('$', String.raw`\$`);
   // A function inside that has the name for something else makes the reads ambiguous.
   if (
     new RegExp(
-      String.raw`\([^()]*(?<![\w$.])${own}(?![\w$])[^()]*\) =>|(?:const|let|var|function|catch) \(?${own}(?![\w$])`,
+      String.raw`\([^()]*(?<![\w$.])${escaped}(?![\w$])[^()]*\) =>|(?:const|let|var|function|catch) \(?${escaped}(?![\w$])`,
     ).test(body)
   )
     return undefined;
   const reads = [
-    ...body.matchAll(new RegExp(String.raw`(?<![\w$.])${own}\??\.([A-Za-z_$][\w$]*)(?!\s*=[^=])`, 'g')),
+    ...body.matchAll(new RegExp(String.raw`(?<![\w$.])${escaped}\??\.([A-Za-z_$][\w$]*)(?!\s*=[^=])`, 'g')),
   ];
-  const taken = new RegExp(String.raw`(?:const|let|var) \{([^;]*)\} = ${own};`).exec(body)?.[1] ?? '';
+  const taken = new RegExp(String.raw`(?:const|let|var) \{([^;]*)\} = ${escaped};`).exec(body)?.[1] ?? '';
   if (/(?:^|[\s,])payload\b/.test(taken) || reads.some(([, field]) => field === 'payload')) return undefined;
-  const strange = reads.find(([, field = '']) => !INPUT.includes(field));
+  const strange = reads.find(([, read = '']) => !INPUT.includes(read));
   if (strange === undefined) return undefined;
   const [, field = ''] = strange;
-  const meant = name === 'payload' ? '{ payload }' : `{ payload: ${name} }`;
+  const fields = reads.map(([, read = '']) => read);
+  const isMixed = fields.some((read) => INPUT.includes(read));
+  const isBody = isAllOfBody(fields.filter((read) => !INPUT.includes(read)));
   return {
     message: `${WHAT}, which has no ${field}: ${name}.${field} is undefined`,
-    hint: `the body is its payload: write (${meant}) in place of (${name})`,
+    hint: `the body is its payload: write ${readAs({ name, others, field, isMixed, isBody })}`,
     offset: from + strange.index,
     length: name.length,
   };
+}
+
+/** What to write for reads of a name: parameters that give it, or each read where it is the argument, too. */
+function readAs({
+  name,
+  others,
+  field,
+  isMixed,
+  isBody,
+}: Omit<FirstParameter, 'from'> & {
+  readonly field: string;
+  readonly isMixed: boolean;
+  readonly isBody: boolean;
+}): string {
+  if (isBody) return `${name}.payload in place of ${name}.${field}`;
+  if (isMixed)
+    return `${name}.payload.${field} in place of ${name}.${field}, and so for each field of the body`;
+  const given = name === 'payload' ? 'payload' : `payload: ${name}`;
+  const named = others.filter((other) => INPUT.includes(other) && other !== 'payload');
+  return `({ ${[given, ...named].join(', ')} }) in place of (${[name, ...others].join(', ').slice(0, 100)})`;
 }
 
 /** The rest of the statement at the top level: what follows stands indented, up to its last line. */
