@@ -1,6 +1,6 @@
 /*
  * Two requests of one mapping beside each other: which fields of their bodies differ, which of them name the event,
- * and what their keys are. Names of fields are told, never values.
+ * and what their keys are. Names of fields are told; values only of what names a thing.
  */
 import { formatPlace, type Place } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';

@@ -1,6 +1,6 @@
 /* Conversations of requests that were kept: a key that is too fine, so that what belongs together is apart, or too coarse. */
-import { isJsonObject, type JsonValue } from '../json.ts';
-import type { CompiledTemplate } from '../mapping/mapping.ts';
+import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
+import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
 import {
   ANY_ID,
   compareBodies,
@@ -16,6 +16,7 @@ import {
   type Judged,
 } from './compared-requests.ts';
 import type { SettingNote } from './setting-notes.ts';
+import { missingInKey } from './shared-conversations.ts';
 
 /** Compares a request with others of its mapping; empty where nothing is sure enough to be told. */
 export function sessionNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
@@ -24,8 +25,11 @@ export function sessionNotes(now: Judged, others: readonly Judged[]): readonly S
   const near = others
     .filter(({ evaluation }) => evaluation.mapping?.id === mapping?.id)
     .toSorted((a, b) => Math.abs(apartMs(now, a)) - Math.abs(apartMs(now, b)));
-  if (template === undefined || near.length === 0) return [];
-  const found = tooFine(template, now, near) ?? tooCoarse(template, now, near);
+  if (mapping === undefined || template === undefined || near.length === 0) return [];
+  const found =
+    tooFine(template, now, near) ??
+    tooCoarse(template, now, near) ??
+    shared({ mapping, template }, now, near);
   return found === undefined ? [] : [found];
 }
 
@@ -121,3 +125,34 @@ function tooCoarse(
   }
   return undefined;
 }
+
+interface Keyed {
+  readonly mapping: CompiledMapping;
+  readonly template: CompiledTemplate;
+}
+
+/** Two things share a conversation, where the key reads a number that each project counts, or what contains both. */
+function shared(
+  { mapping, template }: Keyed,
+  now: Judged,
+  others: readonly Judged[],
+): SettingNote | undefined {
+  const message = mapping.text?.source;
+  for (const other of others.filter((each) => sessionOf(each) === sessionOf(now))) {
+    const bodies = { now: now.request.payload, other: other.request.payload };
+    const found = missingInKey({ template: template.source, ...bodies, message });
+    if (found === undefined) continue;
+    const here = shown(bodies.now, found.field);
+    const there = shown(bodies.other, found.field);
+    return note('sessionKey', template.at, [
+      `the key reads ${list(readsOf(template.source))}, which is the same in ${told(now, other)}, so both are in one conversation, though they are of different things: ${found.field} is ${here} here and ${there} there`,
+      `if they do not belong together, write sessionKey: '${found.key}'`,
+    ]);
+  }
+  return undefined;
+}
+
+const MAX_VALUE = 60;
+
+const shown = (body: JsonValue, field: string): string =>
+  JSON.stringify(valueAt(body, field.split('.')) ?? null).slice(0, MAX_VALUE);

@@ -1,6 +1,7 @@
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import type { Place } from '../document/document.ts';
 import type { MisplacedFile } from '../runners/runners.ts';
+import { undefinedIn, variablesRead } from './code-lines.ts';
 
 /** References in the text of a setting: `${NAME}`; never a value. */
 function namesIn(at: Place | undefined): readonly string[] {
@@ -74,14 +75,20 @@ function absentIn(error: string): readonly string[] {
   return ABSENT.flatMap((form) => [...error.matchAll(form)].map(([, name = '']) => name));
 }
 
+const GIVES =
+  'the command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR of the environment of the service, and what passEnv names and env sets';
+
 /** What a command gets of the environment, and how it gets more; undefined where nothing says that it lacked any. */
 export function environmentNote(runner: CommandRunner, error: string, key: string): string | undefined {
   const isKnown = (name: string): boolean => GIVEN.test(name) || Object.hasOwn(runner.env, name);
-  const said = [...new Set(absentIn(error))].filter((name) => !isKnown(name));
+  const said = [...new Set([...absentIn(error), ...variablesRead(error)])].filter((name) => !isKnown(name));
   const { passEnv } = runner;
   const unset = said.filter((name) => passEnv.includes(name)).join(', ');
   if (unset !== '')
     return `passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again; ${RETRY}`;
+  const guessed = said.length > 0 ? [] : undefinedIn(error).filter((name) => !isKnown(name));
+  if (guessed.length > 0 && !guessed.some((name) => passEnv.includes(name)))
+    return `${GIVES}. ${guessed.join(', ')} was undefined in the command: if it comes from the environment, write passEnv: [${[...passEnv, ...guessed].join(', ')}] at ${key}; ${RETRY}`;
   const missing = said.length > 0 ? said : readIn(runner).filter((name) => !isKnown(name));
   const isSure = missing.length > 0 && (said.length > 0 || passEnv.length === 0);
   if (!isSure && (passEnv.length > 0 || !ABOUT_ENVIRONMENT.test(error))) return undefined;
@@ -89,7 +96,7 @@ export function environmentNote(runner: CommandRunner, error: string, key: strin
     ? `It reads ${missing.join(', ')}: write passEnv: [${[...passEnv, ...missing].join(', ')}] at ${key}`
     : 'If it needs another one, name it: passEnv: [NAME]';
   const retry = said.length > 0 ? `; ${RETRY}` : '';
-  return `the command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR of the environment of the service, and what passEnv names and env sets. ${how}${retry}`;
+  return `${GIVES}. ${how}${retry}`;
 }
 
 /** Variables that a command line reads and does not set itself. */

@@ -28,6 +28,34 @@ test.each([
   );
 });
 
+test.each([
+  "file:///a.mjs:3\nprocess.env.TEAM_ID.trim()\n            ^\n\nTypeError: Cannot read properties of undefined (reading 'trim')",
+  "  url = process.env['TEAM_ID'].trim()\nTypeError: Cannot read properties of undefined (reading 'trim')",
+  '  File "a.py", line 3\n    os.environ.get("TEAM_ID").strip()\nAttributeError: \'NoneType\' object has no attribute \'strip\'',
+  "  ENV['TEAM_ID'].strip\nundefined method `strip' for nil:NilClass (NoMethodError)",
+  'a.rs:3: std::env::var("TEAM_ID").unwrap()\ncalled `Result::unwrap()` on an `Err` value: NotPresent',
+])('the code line %j reads the variable to hand on', (stderr) => {
+  expect(say(stderr)).toContain('It reads TEAM_ID: write passEnv: [TEAM_ID] at gateway.runner; ');
+});
+
+test.each([
+  'process.env.TEAM_ID.trim()\nError: connect ECONNREFUSED 127.0.0.1:80',
+  "x(process.env.TEAM_ID ?? 'a')\nTypeError: Cannot read properties of undefined (reading 'b')",
+])('%j does not stop for a variable', (stderr) => {
+  expect(say(stderr)).not.toContain('TEAM_ID');
+});
+
+test('a constant that was undefined may be a variable', () => {
+  const stderr = `  if (TEAM_KEY.length < 16) throw new Error('MAX_LEN, no')
+         ^
+TypeError: Cannot read properties of undefined (reading 'length')
+    at A_FILE.ask (a.mjs:10:18)`;
+  const advice =
+    'TEAM_KEY was undefined in the command: if it comes from the environment, write passEnv: [A, TEAM_KEY] at gateway.runner';
+  expect(say(stderr, { passEnv: ['A'] })).toContain(advice);
+  expect(say(stderr, { env: { TEAM_KEY: '' } })).toBeUndefined();
+});
+
 test('what is handed on stays, and what is handed on and not there is to be set', () => {
   expect(say('TEAM: unbound variable', { passEnv: ['A_KEY'] })).toContain('write passEnv: [A_KEY, TEAM]');
   expect(say('TEAM: unbound variable', { passEnv: ['TEAM'] })).toContain(
