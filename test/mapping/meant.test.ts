@@ -159,6 +159,10 @@ test.each([
   ["headers['x-github-event'] != 'push'", '{"!==": [{"var": "headers.x-github-event"}, "push"]}'],
   ['5 < $json.body.score', '{">": [{"var": "score"}, 5]}'],
   ["action not in ('a', 'b')", '{"!": {"in": [{"var": "action"}, ["a", "b"]]}}'],
+  ["body.action == 'opened'", '{"===": [{"var": "payload.action"}, "opened"]}'],
+  ["header['X-GitHub-Event'] == 'push'", '{"===": [{"var": "headers.x-github-event"}, "push"]}'],
+  ['select(.action == "opened")', '{"===": [{"var": "action"}, "opened"]}'],
+  ['$[?(@.action=="opened")]', '{"===": [{"var": "action"}, "opened"]}'],
   ['x?.y != null', '{"!": {"missing": ["x.y"]}}'],
 ])('the condition %s is written as JsonLogic', (text, rule) => {
   expect(meantRule(text)).toBe(rule);

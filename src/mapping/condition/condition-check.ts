@@ -62,6 +62,12 @@ export const OPERATORS: ReadonlyMap<string, Arity> = new Map([
 /** Names of all operators, for completion. */
 export const CONDITION_OPERATORS: readonly string[] = [...OPERATORS.keys()];
 
+/** Whether a name is one of an operator, here or elsewhere, or nearly so. */
+export function isOperatorName(name: string): boolean {
+  if (OPERATORS.has(name) || name === 'log' || Object.hasOwn(SYNONYMS, name)) return true;
+  return foreignOperatorHint(name, []) !== undefined || didYouMean(name, OPERATORS.keys()) !== undefined;
+}
+
 /** What other languages call an operator. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   '=': '===',
@@ -212,11 +218,7 @@ function looseEquality(operator: string, at: Place): Diagnostic {
 }
 
 /** A variable at the root whose name can find nothing. */
-export function checkVariable(
-  { operator, operands }: Operation,
-  at: Place,
-  nameAt: Place,
-): Diagnostic | undefined {
+export function checkVariable({ operator, operands }: Operation, nameAt: Place): Diagnostic | undefined {
   const [name] = operands;
   if (operator !== 'var' || typeof name !== 'string') return undefined;
   const keys = name.split('.');
@@ -224,7 +226,7 @@ export function checkVariable(
   if (finding === undefined) return undefined;
   const { replace, ...found } = finding;
   const edit = replace === undefined ? undefined : replaceWithin(nameAt, replace.from, replace.to);
-  return withEdit({ ...found, at }, edit);
+  return withEdit({ ...found, at: nameAt }, edit);
 }
 
 /** A value in a hint, as JSON. */

@@ -58,6 +58,13 @@ export function withoutForeignRoot(path: string): string {
   return start === undefined || start.length === path.length ? path : path.slice(start.length);
 }
 
+/** The roots of Tekton and n8n: `body.action` and `header.X-GitHub-Event`. */
+export function rootHere(path: string): string {
+  const header = /^headers?\.(.+)$/.exec(path)?.[1];
+  if (header !== undefined) return `headers.${header.toLowerCase()}`;
+  return path.replace(/^body\.(?=.)/, 'payload.');
+}
+
 /** A path as another tool writes it. A body may have a field of that name, so it is a warning. */
 function foreignPath(path: string): Warning | undefined {
   const inside = /^\{\{\s*([\w.$@-]+)\s*\}\}$/.exec(path)?.[1];

@@ -3,7 +3,7 @@
  * A recursive descent over the tokens of the text, O(n); what it does not know for certain is no rule.
  */
 import { MIRRORED } from './mirrored.ts';
-import { withoutForeignRoot } from './empty-path.ts';
+import { rootHere, withoutForeignRoot } from './empty-path.ts';
 
 /** What has a secret's name, compared with a text: `headers["x-gitlab-token"] == "…"`. */
 const COMPARED_SECRET =
@@ -21,12 +21,20 @@ export function comparesSecret(text: string): boolean {
 /** The rule that a text means, as JSON; undefined where it is none. */
 export function meantRule(text: string): string | undefined {
   if (text.length > MAX_CHARS || comparesSecret(text)) return undefined;
-  const tokens = tokenize(text.trim().replaceAll(/^=|\$?\{\{(?:#if\s)?|\}\}/g, ' '));
+  const tokens = tokenize(withoutFilter(text.trim()).replaceAll(/^=|\$?\{\{(?:#if\s)?|\}\}/g, ' '));
   if (tokens === undefined) return undefined;
   const [first, ...rest] = tokens;
   const read = isHelper(tokens) ? readHelper : first?.text === '(' && isHelper(rest) ? readNested : undefined;
   const rule = (read && readWhole(tokens, read)) ?? readWhole(tokens, readOr);
   return rule === undefined || 'var' in rule ? undefined : printRule(rule);
+}
+
+/** What is asked inside `select(…)` of jq and `$[?(…)]` of JSONPath. */
+function withoutFilter(text: string): string {
+  const [start] = /^(?:(?:\. ?\| ?)?select\(|\$\.?\[\?\()/.exec(text) ?? [];
+  const end = start?.startsWith('$') === true ? ')]' : ')';
+  if (start === undefined || !text.endsWith(end)) return text;
+  return text.slice(start.length, -end.length).replaceAll('@.', '');
 }
 
 /** The rule that all tokens make. */
@@ -294,7 +302,7 @@ function readOperand(state: State): Operand | undefined {
   // A length is no field, and github.ref is no field of that name.
   return /\.length$|^\d|\.\.|\.$|^github\.(?!event\.)/.test(path)
     ? undefined
-    : { kind: 'path', path: withoutForeignRoot(path) };
+    : { kind: 'path', path: rootHere(withoutForeignRoot(path)) };
 }
 
 /** A number that is printed again as it is written: an id of many digits, or 007, would become another. */

@@ -5,17 +5,19 @@ import {
   type Path,
   type Place,
 } from '../../document/document.ts';
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject, type JsonObject } from '../../json.ts';
 import {
   checkEquality,
   checkOperation,
   checkVariable,
+  isOperatorName,
   MAX_CONDITION_DEPTH,
   parseOperation,
   type Operation,
 } from './condition-check.ts';
 import { checkAlternatives } from './always-holds.ts';
 import { checkOperands } from './operand-checks.ts';
+import { foreignCondition } from './foreign-rules.ts';
 import { SECRET_HINT } from './meant-rule.ts';
 import { checkElements } from './element-checks.ts';
 import { editOfRule } from './rule-edits.ts';
@@ -37,15 +39,45 @@ export function readOperation(source: RuleSource, value: unknown, path: Path): O
   }
   const rule = parseOperation(value, at);
   if ('code' in rule) {
-    source.diagnostics.push(withoutSecret(rule, value));
+    source.diagnostics.push(withoutSecret(asForeign(rule, value, path), value));
     return undefined;
   }
-  const finding = findingOf(source, rule, path);
+  const found = findingOf(source, rule, path);
+  const finding = found && asForeign(found, value, path);
   if (finding === undefined) return rule;
   const edit = editOfRule(source.located, rule, path, finding);
   source.diagnostics.push(withEdit(withoutSecret(finding, value), edit));
   return finding.severity === 'error' ? undefined : rule;
 }
+
+/** What a condition of another tool is here, where a finding says that it is none. */
+function asForeign(finding: Diagnostic, value: JsonObject, path: Path): Diagnostic {
+  if (!MISUNDERSTOOD.has(finding.code)) return finding;
+  const isElement = isInList(path);
+  if (!isAsked(path)) return finding;
+  const meant = foreignCondition(value, { isOperator: isOperatorName, isElement });
+  return meant === undefined ? finding : { ...withoutEdit(finding), ...meant };
+}
+
+const MISUNDERSTOOD: ReadonlySet<string> = new Set([
+  'CONDITION_UNKNOWN_OPERATOR',
+  'CONDITION_NOT_ONE_OPERATOR',
+  'CONDITION_ARITY',
+]);
+
+function withoutEdit({ edit: _edit, ...finding }: Diagnostic): Diagnostic {
+  return finding;
+}
+
+/** Whether the rule at a path is asked whether it holds, and is no value that is compared. */
+function isAsked(path: Path): boolean {
+  return path.every(
+    (step, index) =>
+      typeof step === 'number' || CONNECTIVES.has(step) || (isListOperator(step) && path[index + 1] === 1),
+  );
+}
+
+const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', '!', '!!']);
 
 const SECRET_VARIABLE =
   /"var":\[?"[^"]*(?:token|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|authorization)"/i;
@@ -59,7 +91,11 @@ const QUOTING: ReadonlySet<string> = new Set([
 
 /** A finding on a rule that reads what has a secret's name quotes nothing that it is compared with. */
 function withoutSecret(finding: Diagnostic, rule: object): Diagnostic {
-  if (!QUOTING.has(finding.code) || !SECRET_VARIABLE.test(JSON.stringify(rule))) return finding;
+  if (
+    !QUOTING.has(finding.code) ||
+    !SECRET_VARIABLE.test(`${JSON.stringify(rule)}${finding.hint ?? ''}`.replaceAll('": ', '":'))
+  )
+    return finding;
   const message =
     finding.code === 'CONDITION_OPERANDS'
       ? 'the operands cannot be meant, and what is compared may be a secret'
@@ -88,7 +124,7 @@ function findingOf({ located }: RuleSource, rule: Operation, path: Path): Diagno
     checkOperands(rule, keyAt) ??
     checkElements(rule, keyAt) ??
     checkAlternatives(rule, keyAt) ??
-    (isInList(path) ? undefined : checkVariable(rule, keyAt, located.place([...path, rule.operator])))
+    (isInList(path) ? undefined : checkVariable(rule, located.place([...path, rule.operator])))
   );
 }
 

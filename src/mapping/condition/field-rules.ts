@@ -1,0 +1,132 @@
+/**
+ * Rules of fields with the values that are wanted, as other tools write them: `{action: opened}`, MongoDB's
+ * `{amount: {$gte: 100}}`, and names with a sign and a value (`{leftValue, operator, rightValue}`).
+ */
+import { isJsonObject } from '../../json.ts';
+import { withoutForeignRoot } from './empty-path.ts';
+
+export type FieldRule = Readonly<Record<string, unknown>>;
+
+/** Deeper objects are no conditions that people write. */
+const MAX_DEPTH = 4;
+
+/** What each field of an object has to be; undefined where a part of it says something else. */
+export function fieldRules(fields: object, root: string, depth = 0): readonly FieldRule[] | undefined {
+  const entries = Object.entries(fields);
+  if (entries.length === 0 || depth > MAX_DEPTH) return undefined;
+  const rules = entries.map(([name, wanted]) => rulesOfField(`${root}${nameIn(root, name)}`, wanted, depth));
+  return rules.some((rule) => rule === undefined) ? undefined : rules.flatMap((rule) => rule ?? []);
+}
+
+const nameIn = (root: string, name: string): string => (root === 'headers.' ? name.toLowerCase() : name);
+
+function rulesOfField(path: string, wanted: unknown, depth: number): readonly FieldRule[] | undefined {
+  if (!isJsonObject(wanted)) {
+    const rule = Array.isArray(wanted) ? oneOf(path, wanted) : compare('eq', path, wanted);
+    return rule && [rule];
+  }
+  const signs = Object.entries(wanted);
+  if (!signs.some(([sign]) => sign.startsWith('$'))) return fieldRules(wanted, `${path}.`, depth + 1);
+  const rules = signs.map(([sign, value]) => compare(sign.slice(1), path, value));
+  const known = rules.flatMap((rule) => (rule === undefined ? [] : [rule]));
+  return known.length < rules.length ? undefined : known;
+}
+
+/** Several rules as one, which all have to hold. */
+export function allOf(rules: readonly FieldRule[]): FieldRule | undefined {
+  return rules.length > 1 ? { and: rules } : rules[0];
+}
+
+const isConstant = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+
+function oneOf(path: string, values: readonly unknown[]): FieldRule | undefined {
+  if (values.length === 0 || !values.every(isConstant)) return undefined;
+  return values.length === 1 ? compare('eq', path, values[0]) : { in: [{ var: path }, values] };
+}
+
+/** The rule for a sign or a word of comparison; undefined where it is not known. */
+export function compare(word: string, path: string, value: unknown): FieldRule | undefined {
+  const name = word.toLowerCase().replaceAll(/[\s_-]/g, '');
+  const read = { var: path };
+  const isNegated = /^(?:not(?!equal)|doesnot|nin$)/.test(name);
+  if (isNegated) {
+    const rule = compare(name.replace(/^(?:not|doesnot|n(?=in$))/, ''), path, value);
+    return rule && { '!': rule };
+  }
+  const isMissing = { missing: [path] };
+  if (['exists', 'exist', 'isset', 'present'].includes(name))
+    return value === false ? isMissing : { '!': isMissing };
+  if (value === null) return EQUAL.has(name) ? isMissing : undefined;
+  if (name === 'in' || name === 'oneof') return Array.isArray(value) ? oneOf(path, value) : undefined;
+  if (!isConstant(value)) return undefined;
+  if (EQUAL.has(name)) return { '===': [read, value] };
+  const sign = Object.hasOwn(SIGNS, name) ? SIGNS[name] : undefined;
+  if (sign !== undefined) return { [sign]: [read, value] };
+  return typeof value === 'string' && value !== '' ? partOf(name, read, value) : undefined;
+}
+
+function partOf(name: string, read: object, text: string): FieldRule | undefined {
+  switch (name) {
+    case 'contains':
+    case 'contain':
+    case 'includes':
+    case 'include':
+      return { in: [text, read] };
+    case 'startswith':
+    case 'startwith':
+    case 'beginswith':
+    case 'hasprefix':
+      return { '===': [{ substr: [read, 0, text.length] }, text] };
+    case 'endswith':
+    case 'endwith':
+    case 'hassuffix':
+      return { '===': [{ substr: [read, -text.length] }, text] };
+    default:
+      return undefined;
+  }
+}
+
+const EQUAL: ReadonlySet<string> = new Set(['eq', 'equal', 'equals', 'is', '=', '==', '===', 'equalto']);
+
+const SIGNS: Readonly<Record<string, string>> = {
+  ne: '!==',
+  neq: '!==',
+  notequal: '!==',
+  notequals: '!==',
+  '!=': '!==',
+  '!==': '!==',
+  '<>': '!==',
+  gt: '>',
+  larger: '>',
+  greaterthan: '>',
+  '>': '>',
+  gte: '>=',
+  greaterthaninclusive: '>=',
+  greaterthanorequal: '>=',
+  largerequal: '>=',
+  '>=': '>=',
+  lt: '<',
+  smaller: '<',
+  lessthan: '<',
+  '<': '<',
+  lte: '<=',
+  lessthaninclusive: '<=',
+  lessthanorequal: '<=',
+  smallerequal: '<=',
+  '<=': '<=',
+};
+
+/** A path as other tools write it, in the words for the request here. */
+export function pathHere(written: string): string | undefined {
+  const bare = written
+    .replace(/^=?\s*\$?\{\{\s*/, '')
+    .replace(/\s*\}\}\s*$/, '')
+    .trim();
+  const steps = bare.replaceAll('?.', '.').replaceAll(/\[["']?([\w-]+)["']?\]/g, '.$1');
+  if (!/^[\w$@.-]+$/.test(steps)) return undefined;
+  const inner = withoutForeignRoot(steps.replace(/^@\./, '').replace(/^\$json\.(?=headers\.|query\.)/, ''));
+  const header = /^(?:headers?|request\.headers?)\.(.+)$/.exec(inner)?.[1];
+  if (header !== undefined) return `headers.${header.toLowerCase()}`;
+  if (/^(?:query|payload)\./.test(inner)) return inner;
+  return `payload.${inner.replace(/^body\.(?=.)/, '')}`;
+}
