@@ -20,6 +20,30 @@ export function nearVariable(
   );
 }
 
+/** Words that say what a variable is, and not whose. */
+const COMMON: ReadonlySet<string> = new Set(
+  'API APP AUTH BOT CLIENT DEV HOOK HOOKS KEY LIVE PRIVATE PROD PUBLIC SECRET SIGNING TEST TOKEN WEBHOOK WEBHOOKS'.split(
+    ' ',
+  ),
+);
+
+/** The one variable of the same owner as another, by the words of its name, that fits; of several only the nearest. */
+export function variableThatFits(
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+  fits: (name: string, value: string) => boolean,
+): string | undefined {
+  const owner = wordsOf(name).filter((word) => !COMMON.has(word));
+  if (owner.length === 0) return undefined;
+  const found = Object.entries(env).flatMap(([other, value = '']) => {
+    const shared = wordsOf(other).filter((word) => owner.includes(word)).length;
+    return other !== name && value !== '' && shared > 0 && fits(other, value) ? [{ other, shared }] : [];
+  });
+  const most = Math.max(...found.map(({ shared }) => shared));
+  const [best, ...more] = found.filter(({ shared }) => shared === most);
+  return more.length > 0 ? undefined : best?.other;
+}
+
 const wordsOf = (name: string): readonly string[] =>
   name
     .toUpperCase()

@@ -10,7 +10,7 @@ import {
   type Path,
   type Place,
 } from '../document/document.ts';
-import { nearVariable } from './near-variable.ts';
+import { nearVariable, variableThatFits } from './near-variable.ts';
 import { readSecretFile } from './secret-file.ts';
 
 const REFERENCE = /\$(\$?)\{([^}]*)\}/g;
@@ -201,6 +201,8 @@ export interface ReferenceReader {
   read(reference: WrittenReference): string | undefined;
   /** The name of a variable that is set and was probably meant by one that is not, other than these. */
   near(reference: WrittenReference, besides: readonly WrittenReference[]): string | undefined;
+  /** The name of another variable of the same owner whose value fits. */
+  fitting(reference: WrittenReference, fits: (name: string, value: string) => boolean): string | undefined;
   /** Every text that was read, to be kept out of logs. */
   readonly secrets: readonly string[];
   /** Absolute paths of the files that were asked for. */
@@ -238,6 +240,10 @@ export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceR
     near: (reference, besides) => {
       const name = nameOf(reference);
       return name === undefined ? undefined : nearVariable(name, given.env, besides.map(nameOf));
+    },
+    fitting: (reference, fits) => {
+      const name = nameOf(reference);
+      return name === undefined ? undefined : variableThatFits(name, given.env, fits);
     },
     read: (reference) => {
       const found = findSecret(reference, { ...given, files });

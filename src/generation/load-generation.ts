@@ -233,10 +233,11 @@ function compile(
 }
 
 /** Files of secrets need not lie where a configuration is checked. */
-function referencesOf({ read, near }: ReferenceReader, needSecrets: boolean) {
-  if (needSecrets) return { nearReference: near, resolveReference: read };
+function referencesOf({ read, near, fitting }: ReferenceReader, needSecrets: boolean) {
+  const others = { nearReference: near, fittingReference: fitting };
+  if (needSecrets) return { ...others, resolveReference: read };
   const peek = (of: WrittenReference) => (typeof of === 'string' ? read(of) : undefined);
-  return { nearReference: near, peekReference: peek };
+  return { ...others, peekReference: peek };
 }
 
 /** Where mappings come from. */

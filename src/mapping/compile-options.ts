@@ -39,6 +39,11 @@ export interface CompileOptions {
     reference: string | { readonly file: string },
     besides: readonly (string | { readonly file: string })[],
   ): string | undefined;
+  /** The name of another variable of the same owner as that of a reference, whose value fits. */
+  fittingReference?(
+    reference: string | { readonly file: string },
+    fits: (name: string, value: string) => boolean,
+  ): string | undefined;
   /** The same as `resolveReference` for `check`, where it is known: secrets that are set are judged, those that are not are no finding. */
   peekReference?(reference: string | { readonly file: string }): string | undefined;
 }

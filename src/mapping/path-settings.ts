@@ -5,6 +5,7 @@ import {
   type ChallengeSettings,
   createVerifier,
   doubtSecret,
+  mayBeSecret,
   type ProofSettings,
   type SecretReference,
   type VerifySettings,
@@ -81,26 +82,49 @@ function compileProof(verify: VerifySettings, compiling: PathSource): ProofSetti
 /** Secrets that are missing or cannot be used: the path refuses its requests, and everything else goes on. */
 function reportSecrets(
   proof: ProofSettings,
-  { reporter }: PathSource,
+  { reporter, options }: PathSource,
   { isComplete }: { readonly isComplete: boolean },
 ): void {
   const { problems } = createVerifier(proof, { clock: Date.now, fetchJson: fetchNothing });
+  const doubts = proof.secrets.map((secret, index) => doubtOf(proof, { secret, index, options }));
   for (const { index, problem } of problems) {
+    // What is known of the form of a secret says more than that it cannot be read.
+    if (doubts[index] !== undefined) continue;
     const isSet = proof.secrets[index] !== '';
     const near = isSet ? undefined : proof.near?.[index];
     if (near !== undefined) reportSecret(reporter, index, otherVariable(near));
     else if (isComplete || isSet) reportSecret(reporter, index, unusable(problem, proof.settings.scheme));
   }
-  for (const [index, secret] of proof.secrets.entries()) {
-    const doubt = doubtSecret(proof.settings, secret);
-    if (/^(["']).*\1$/s.test(secret.trim())) reportSecret(reporter, index, IN_QUOTES);
-    else if (doubt !== undefined) {
-      reportSecret(reporter, index, {
-        message: `the value of this secret ${doubt.what}`,
-        hint: doubt.remedy,
-      });
-    }
-  }
+  for (const [index, doubt] of doubts.entries())
+    if (doubt !== undefined) reportSecret(reporter, index, doubt);
+}
+
+interface SecretAt {
+  readonly secret: string;
+  readonly index: number;
+  readonly options: CompileOptions;
+}
+
+/** What shows in the text of a secret alone. */
+function doubtOf(
+  { settings }: ProofSettings,
+  { secret, index, options }: SecretAt,
+): Pick<Finding, 'message' | 'hint'> | undefined {
+  if (/^(["']).*\1$/s.test(secret.trim())) return IN_QUOTES;
+  const doubt = doubtSecret(settings, secret);
+  if (doubt === undefined) return undefined;
+  const references: readonly SecretReference[] = 'secrets' in settings ? settings.secrets : [];
+  const reference = references[index];
+  const other =
+    reference === undefined || settings.scheme === 'basic'
+      ? undefined
+      : options.fittingReference?.(reference, (name, value) => mayBeSecret(settings, name, value));
+  const message = `the value of this secret ${doubt.what}`;
+  if (other === undefined) return { message, hint: doubt.remedy };
+  const written = references.map((each) => (each === reference ? `\${${other}}` : each));
+  const isListed = written.every((each) => typeof each === 'string');
+  const text = isListed ? `secrets: [${written.map((each) => `'${each}'`).join(', ')}]` : `'\${${other}}'`;
+  return { message, hint: `${other} is set and looks like the right one: write ${text}; or ${doubt.remedy}` };
 }
 
 const fetchNothing = (): Promise<never> => Promise.reject(new Error('nothing is fetched to look at secrets'));

@@ -10,7 +10,7 @@ export interface SecretDoubt {
 const FOREIGN: readonly (readonly [form: RegExp, what: string])[] = [
   [/^\d{6,12}:[\w-]{30,60}$/, 'the token of a Telegram bot'],
   [/^xox[abeoprs]-|^xapp-/, 'a token of a Slack app'],
-  [/^[rs]k_(?:live|test)_/, 'an API key of Stripe'],
+  [/^[rs]k_(?:live|test)_/, 'a secret API key (Stripe, Clerk and others have keys that begin so)'],
   [/^gh[opsur]_[A-Za-z0-9]{20}|^github_pat_/, 'an access token of GitHub'],
   [/^shp(?:at|ca|pa)_/, 'an access token of Shopify'],
   [/^SG\.[\w-]{16,}\./, 'an API key of SendGrid'],
@@ -26,6 +26,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   telegram: 'the secret_token that was given to setWebhook',
   slack: 'the Signing Secret on the page Basic Information of the app',
   stripe: 'the signing secret of the endpoint, which begins with whsec_',
+  'standard-webhooks': 'the signing secret of the webhook endpoint, which begins with whsec_',
   github: 'the text that was entered as Secret of the webhook',
   shopify: 'the client secret of the app, or the secret on the page Notifications > Webhooks',
   sendgrid: 'the verification key of the event webhook',
@@ -37,6 +38,23 @@ const SHOWN: Readonly<Record<string, string>> = {
   square: 'the Signature Key of the subscription',
   meta: 'the App Secret of the app',
 };
+
+/** What the secrets of a scheme look like, where all of them do. */
+const FORMS: Readonly<Record<string, RegExp>> = {
+  stripe: /^whsec_/,
+  'standard-webhooks': /^whsec_/,
+  linear: /^lin_wh_/,
+  paddle: /^pdl_ntfset_/,
+  slack: /^[\da-f]{32}$/,
+  twilio: /^[\da-f]{32}$/,
+};
+
+/** Whether the value of a variable may well be the secret of a scheme: by its form, or else by its name. */
+export function mayBeSecret({ scheme }: VerifySettings, name: string, secret: string): boolean {
+  const form = Object.hasOwn(FORMS, scheme) ? FORMS[scheme] : undefined;
+  if (form !== undefined) return form.test(secret);
+  return /HOOK|SIGN/i.test(name) && !FOREIGN.some(([foreign]) => foreign.test(secret));
+}
 
 /** Doubts about a secret that show in its form alone. */
 export function doubtSecret(settings: VerifySettings, secret: string): SecretDoubt | undefined {

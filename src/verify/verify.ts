@@ -14,7 +14,7 @@ export { type CommentMark, findCommentMark, markComment } from './comment-mark.t
 export { diagnose, findProofHeader, type ProofHeader } from './diagnose.ts';
 export { MAX_TRIED_BYTES } from './diagnose-other-scheme.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
-export { doubtSecret } from './foreign-secrets.ts';
+export { doubtSecret, mayBeSecret } from './foreign-secrets.ts';
 export { presentedToken, TOKEN_HEADERS } from './credentials.ts';
 export { type Arrival, judgeSender, type SenderDoor, type SenderVerdict } from './judge-sender.ts';
 export { type Proof, type Proved, type RefusalReason, type Refused } from './proof.ts';

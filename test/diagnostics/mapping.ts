@@ -40,6 +40,7 @@ async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
     // As `check` does: what is not set is no finding.
     ...(basename(folder) === 'VERIFY_SECRET-quotes' ? { peekReference: resolveForTest } : {}),
     ...(basename(folder) === 'VERIFY_SECRET-foreign' ? { peekReference: foreignSecret } : {}),
+    ...(basename(folder) === 'VERIFY_SECRET-other' ? otherVariable(folder) : {}),
     ...(basename(folder) === 'VERIFY_SECRET-near' ? near(folder) : {}),
     recipientProblem: (channel, to) =>
       channel === 'slack' && !/^[CDGU][A-Z0-9]+$/.test(to) ? 'expected an id such as C0123456' : undefined,
@@ -52,6 +53,17 @@ function near(directory: string): Pick<Parameters<typeof loadMappings>[0], 'peek
   const env = { SHOPIFY_NEW_SECRET: 'shpss_b4f07dd0c2f84d11a6c3', SHOPIFY_SECRET: 'shpss_1100aa9e63f14e2c8d7b' };
   const references = createReferenceReader({ env, directory });
   return { peekReference: references.read, nearReference: references.near };
+}
+
+/** As `check` does, where an API key stands in the place of the secret, which is set, too. */
+function otherVariable(directory: string) {
+  const env = {
+    CLERK_SECRET_KEY: ['sk', 'test', 'notakeyofanyone'].join('_'),
+    CLERK_WEBHOOK_SIGNING_SECRET: ['whsec', 'bm90YXNlY3JldA=='].join('_'),
+    STRIPE_WEBHOOK_SECRET: ['whsec', 'bm90b25lZWl0aGVy'].join('_'),
+  };
+  const { read, fitting } = createReferenceReader({ env, directory });
+  return { peekReference: read, fittingReference: fitting };
 }
 
 /** Texts with the form of other credentials, none of which is one. */
