@@ -9,6 +9,7 @@ import {
   compileReader,
   listOrderFinding,
   namesRead,
+  templateOperandFinding,
   type ConditionTrace,
   type ConsideredMapping,
 } from '../mapping/mapping.ts';
@@ -99,7 +100,8 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
   }
   const name = variableName(rule);
   if (name !== undefined) return adviseOnTruth({ written: rule, name, value: read(name) });
-  const order = listOrderFinding(takeApart(rule) ?? NO_RULE);
+  const parts = takeApart(rule) ?? NO_RULE;
+  const order = templateOperandFinding(parts) ?? listOrderFinding(parts);
   if (order !== undefined) return `${order.message}; ${order.hint}`;
   const known = readOperands(rule, read);
   if (known === undefined || known.operands.some(({ value }) => value === undefined)) return undefined;

@@ -28,6 +28,7 @@ export { WORK_LIMITS, WorkBudget, type WorkLimits } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
 export { conjunctsOf, conjunctTexts } from './condition/conjuncts.ts';
 export { listOrderFinding } from './condition/list-order.ts';
+export { templateOperandFinding } from './condition/template-operands.ts';
 export { MIRRORED } from './condition/mirrored.ts';
 export { namesRead } from './condition/names-read.ts';
 export { isListOperator } from './condition/rule-lists.ts';

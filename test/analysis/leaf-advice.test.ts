@@ -34,6 +34,11 @@ const LABELS = {
 describe('a comparison of values whose kinds do not fit says so, with the rule to write', () => {
   test.each<[unknown, JsonValue, string | RegExp]>([
     [
+      { '==': ['{{event}}', 'paid'] },
+      { event: 'paid' },
+      /"\{\{event\}\}" is a text here.*write \{"==": \[\{"var": "payload\.event"\}, "paid"\]\}$/,
+    ],
+    [
       { '<': [v('t'), '15'] },
       { t: '9.4' },
       /t \("9\.4"\) and "15" are both texts.*letter by letter.*write \{"<":\[\{"var":"t"\},15\]\}$/,

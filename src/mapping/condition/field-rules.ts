@@ -127,6 +127,6 @@ export function pathHere(written: string): string | undefined {
   const inner = withoutForeignRoot(steps.replace(/^@\./, '').replace(/^\$json\.(?=headers\.|query\.)/, ''));
   const header = /^(?:headers?|request\.headers?)\.(.+)$/.exec(inner)?.[1];
   if (header !== undefined) return `headers.${header.toLowerCase()}`;
-  if (/^(?:query|payload)\./.test(inner)) return inner;
+  if (/^(?:query|payload|item)\.|^(?:payload|path|now|item|index)$/.test(inner)) return inner;
   return `payload.${inner.replace(/^body\.(?=.)/, '')}`;
 }

@@ -1,15 +1,28 @@
 import type { Diagnostic, Place } from '../../document/document.ts';
 import { listOrderFinding } from './list-order.ts';
+import { templateOperandFinding } from './template-operands.ts';
 import { nameOfVariable, quote, severalRule, shown, shownRule, type Operation } from './condition-check.ts';
 
 const ORDER: ReadonlySet<string> = new Set(['>', '>=', '<', '<=']);
 
 /**
- * Operands that cannot be meant: two constants, a text compared with a list or with several texts in one, an amount
+ * Operands that cannot be meant: a template, two constants, a text compared with a list or with several texts in one, an amount
  * with its unit, a list compared with a number by order, a number compared with a header, or `in` the wrong way round.
  */
-export function checkOperands(operation: Operation, at: Place): Diagnostic | undefined {
+export function checkOperands(
+  operation: Operation,
+  at: Place,
+  { isElement }: { readonly isElement: boolean },
+): Diagnostic | undefined {
   const { operator } = operation;
+  const template = templateOperandFinding(operation);
+  // An element has no name for the body.
+  if (template !== undefined)
+    return suspect(
+      template.message,
+      at,
+      isElement ? template.hint.replaceAll('{"var": "payload.', '{"var": "') : template.hint,
+    );
   if (operator === 'in') return checkIn(operation, at);
   if (ORDER.has(operator)) return checkAmount(operation, at) ?? checkListOrder(operation, at);
   if (!['==', '===', '!=', '!=='].includes(operator)) return undefined;

@@ -121,7 +121,7 @@ function findingOf({ located }: RuleSource, rule: Operation, path: Path): Diagno
   return (
     checkOperation(rule, keyAt) ??
     checkEquality(rule, keyAt) ??
-    checkOperands(rule, keyAt) ??
+    checkOperands(rule, keyAt, { isElement: isInList(path) }) ??
     checkElements(rule, keyAt) ??
     checkAlternatives(rule, keyAt) ??
     (isInList(path) ? undefined : checkVariable(rule, located.place([...path, rule.operator])))

@@ -1,0 +1,30 @@
+import type { Operation } from './condition-check.ts';
+import { pathHere } from './field-rules.ts';
+import { printRule } from './meant-rule.ts';
+
+const COMPARING: ReadonlySet<string> = new Set(['==', '===', '!=', '!==', '>', '>=', '<', '<=', 'in']);
+/** A whole text that is one name in braces, or in the braces of GitHub Actions and n8n. */
+const TEMPLATE = /^\s*=?\s*\$?\{\{\{?\s*([\w.$@-]+(?:\[(?:\d+|["'][\w-]+["'])\][\w.$@-]*)*)\s*\}?\}\}\s*$/;
+
+/** A comparison with a template, which a condition does not fill in: what was meant reads the name. */
+export function templateOperandFinding({
+  operator,
+  operands,
+}: Pick<Operation, 'operator' | 'operands'>):
+  { readonly message: string; readonly hint: string } | undefined {
+  if (!COMPARING.has(operator)) return undefined;
+  const meant = operands.map(variableOf);
+  const first = meant.findIndex((each) => each !== undefined);
+  if (first < 0) return undefined;
+  const rule = { [operator]: operands.map((operand, index) => meant[index] ?? operand) };
+  return {
+    message: `${JSON.stringify(operands[first]).slice(0, 100)} is a text here: a condition has no templates, and reads a name by var`,
+    hint: `write ${printRule(rule)}`,
+  };
+}
+
+function variableOf(operand: unknown): object | undefined {
+  const inside = typeof operand === 'string' ? TEMPLATE.exec(operand)?.[1] : undefined;
+  const path = inside === undefined ? undefined : pathHere(inside);
+  return path === undefined ? undefined : { var: path };
+}
