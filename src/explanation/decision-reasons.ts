@@ -106,6 +106,8 @@ const WARNINGS: Readonly<Record<string, string>> = {
     'the transform wrote "NaN": something that is no number was part of a calculation; a text with a number in it needs Number(…)',
   object_as_text:
     'the transform wrote "[object Object]": an object was put into a text; name one of its fields, or write JSON.stringify(…)',
+  printed_json:
+    'the template printed a list of objects, or an object, as JSON: name the field to print, such as {{join items ", " "name"}} or {{user.name}}, or write {{json items}} where JSON is meant; "sluice explain" of a kept request says which',
   promise_as_text:
     'the transform wrote "[object Promise]": write await before the call, and for a list await Promise.all(list.map(…))',
   repeated_list:

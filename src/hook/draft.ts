@@ -38,7 +38,8 @@ export function createRender(
 ): Render {
   return (field, template, scope) => {
     const unfit: string[] = [];
-    const trace: RenderTrace = { empty: [], branches: [], unfit };
+    const printed: string[] = [];
+    const trace: RenderTrace = { empty: [], branches: [], unfit, printed };
     let rendered: { readonly text?: string } = {};
     try {
       const text = template.render(scope, trace);
@@ -52,6 +53,7 @@ export function createRender(
       });
     } finally {
       if (unfit.length > 0) warn(warnings, { code: 'helper_argument', field, message: unfit.join('; ') });
+      if (printed.length > 0) warn(warnings, { code: 'printed_json', field, message: printed.join('; ') });
       if (trace.empty.length > 0) {
         const paths = trace.empty.map(({ expression }) => expression);
         warnOfJsonTexts(warnings, { field, paths, scope });

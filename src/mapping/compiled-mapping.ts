@@ -54,6 +54,8 @@ export interface TemplatePiece {
 export interface RenderTrace {
   /** Helpers and blocks whose arguments were of no use to them; recorded only where the list is given. */
   readonly unfit?: string[];
+  /** Expressions that printed a list of objects, or an object, as JSON; recorded only where the list is given. */
+  readonly printed?: string[];
   readonly empty: { readonly expression: string; readonly at: Place }[];
   readonly branches: { readonly at: Place; readonly taken: 'main' | 'inverse' }[];
 }

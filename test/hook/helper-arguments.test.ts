@@ -9,7 +9,9 @@ function warningsOf(template: string, payload: JsonValue): readonly string[] {
   const { evaluation } = evaluateHook({ payload }, settingsWith({ table }));
   expect(evaluation.outcome.kind).toBe('accepted');
   expect(
-    evaluation.warnings.every(({ code, field }) => code === 'helper_argument' && field === 'messageTemplate'),
+    evaluation.warnings.every(
+      ({ code, field }) => ['helper_argument', 'printed_json'].includes(code) && field === 'messageTemplate',
+    ),
   ).toBe(true);
   return evaluation.warnings.map(({ message }) => message);
 }
@@ -17,6 +19,22 @@ function warningsOf(template: string, payload: JsonValue): readonly string[] {
 test.each([
   ['{{join list}}', { list: [{ name: SECRET }] }, /a list of objects .* name the field to print/],
   ['{{join list ", " "nam"}}', { list: [{ name: SECRET }] }, /none has the field/],
+  [
+    '{{truncate (join a.list) 9}}',
+    { a: { list: [{ n: 1, text: SECRET }] } },
+    /\{\{join a\.list ", " "text"\}\} \(fields: n, text\)$/,
+  ],
+  [
+    '{{a.list}}{{a.list}}',
+    { a: { list: [{ n: 1, title: SECRET }] } },
+    /^\{\{a\.list\}\} is a list of 1 object and is written as JSON: write \{\{join a\.list ", " "title"\}\} \(fields: n, title\), or \{\{json a\.list\}\} where JSON is meant$/,
+  ],
+  [
+    '{{a}}',
+    { a: { id: 1, words: SECRET } },
+    /\{\{a\}\} is an object .* write \{\{a\.id\}\} \(fields: id, words\)/,
+  ],
+  ['{{#each list}}{{this}}{{/each}}', { list: [{ name: SECRET }] }, /write \{\{this\.name\}\}/],
   ['{{join list}}', { list: SECRET }, /takes a list, and got none/],
   ['{{upper list}}', { list: { name: SECRET } }, /\{\{upper\}\} takes a text and got an object/],
   ['{{date list}}', { list: [SECRET] }, /\{\{date\}\} takes a text and got a list/],
@@ -30,6 +48,9 @@ test.each([
 test.each([
   ['{{join list}}', { list: ['a', 1] }],
   ['{{join list ", " "name"}}', { list: [{ name: 'a' }] }],
+  ['{{json list}}', { list: [{ a: 1 }] }],
+  ['{{payload}}{{this}}', { list: [{ a: 1 }] }],
+  ['{{list}}{{other}}', { list: ['a', 1], other: {} }],
   ['{{join list}}', {}],
   ['{{upper list}}', { list: 5 }],
   ['{{date list "yyyy"}}', { list: 1_700_000_000 }],

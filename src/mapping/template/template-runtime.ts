@@ -6,6 +6,7 @@ import { textOf } from './json-text.ts';
 import type { RenderTrace, Scope } from '../compiled-mapping.ts';
 import { readRoot } from '../scope.ts';
 import { CALL, checkOutput, KEY, RenderBudget } from './template-budget.ts';
+import { nameJoined, notePrinted } from './printed-json.ts';
 import { findNo, findUnfit } from './unfit-arguments.ts';
 import { HELPERS, holds, type Argument, type Helper } from './template-helpers.ts';
 import { EXACT, OUT, ROOT, THIS, type PreparedTree } from './template-tree.ts';
@@ -69,6 +70,10 @@ function out(...[value, index, options]: unknown[]): string {
   }
   const text = textOf(value as JsonValue);
   rendering.budget.spend(CALL + text.length);
+  if (trace !== undefined && expression !== undefined) {
+    notePrinted(trace, rendering.scope, { text: expression.text, value: value as JsonValue });
+    if (trace.unfit !== undefined && trace.unfit.length > 0) nameJoined(trace.unfit, expression.text);
+  }
   return marked(rendering, index, text);
 }
 

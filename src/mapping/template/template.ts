@@ -9,6 +9,7 @@ import { type Diagnostic, type LocatedValue, type Place, placeWithin } from '../
 import { HookError } from '../../errors.ts';
 import type { HookRequest, JsonObject, JsonValue } from '../../request.ts';
 import { textOf } from './json-text.ts';
+import { notePrinted } from './printed-json.ts';
 import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
 import { compileReader, readRoot, RESERVED_NAMES, type Reader } from '../scope.ts';
 import { checkOutput } from './template-budget.ts';
@@ -157,8 +158,11 @@ function compilePlain(program: hbs.AST.Program, { expressions }: PreparedTree): 
       if (typeof piece === 'string') text += piece;
       else {
         const value = piece.read(scope);
-        if (value === undefined || value === null) noteEmpty(expressions[piece.index], trace);
+        const expression = expressions[piece.index];
+        if (value === undefined || value === null) noteEmpty(expression, trace);
         else text += textOf(value);
+        if (trace !== undefined && typeof value === 'object' && value !== null)
+          notePrinted(trace, scope, { text: expression?.text ?? '', value });
       }
     }
     return checkOutput(text);

@@ -1,5 +1,6 @@
 import { isJsonObject, isNumeric } from '../../json.ts';
 import { textOf } from './json-text.ts';
+import { unnamedField } from './printed-json.ts';
 import type { Argument } from './template-helpers.ts';
 
 /** Elements of a list that are looked at. */
@@ -30,9 +31,7 @@ function unfitList(list: NonNullable<Argument>, field: Argument): string | undef
     .slice(0, MAX_LOOKED_AT)
     .filter((element) => isJsonObject(element));
   if (objects.length === 0) return undefined;
-  if (field === undefined) {
-    return '{{join}} got a list of objects and prints each as JSON: name the field to print, {{join list ", " "name"}}';
-  }
+  if (field === undefined) return unnamedField(objects);
   const hasField = objects.some((element) => isJsonObject(element) && Object.hasOwn(element, textOf(field)));
   return hasField ? undefined : '{{join}} got a list of objects, and none has the field that it is to print';
 }
