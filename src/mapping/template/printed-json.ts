@@ -50,7 +50,7 @@ const countOf = (count: number): string => `${count} object${count === 1 ? '' : 
 
 /** What is said of `join` over objects without a field. */
 export function unnamedField(list: Argument): string {
-  const [first = {}] = objectsOf(list as JsonValue);
+  const [first = {}] = objectsOf(list);
   return `{{join}} got a list of objects and prints each as JSON: name the field to print, ${UNNAMED}", " "${nameOf(first) ?? 'name'}"}}${fieldsOf(first)}`;
 }
 
