@@ -1,7 +1,9 @@
 import { basename, isAbsolute, relative } from 'node:path';
 import { isExecutable, isOnPath, type RunnerSettings } from '../config/config.ts';
 import { AGENT_PROFILES } from './agent-profiles.ts';
+import { ARGV_PLACEHOLDERS } from './command-argv.ts';
 import type { HostEnvironment } from './command-runner.ts';
+import { findMeantPlaceholder, type MeantPlaceholder } from './meant-placeholder.ts';
 import { findMisplacedFile } from './misplaced-file.ts';
 import { readsNoPrompt } from './prompt-problem.ts';
 import { findShellLine } from './shell-words.ts';
@@ -16,6 +18,7 @@ export interface CommandProblem {
     | 'RUNNER_ACCESS'
     | 'COMMAND_NOT_FOUND'
     | 'COMMAND_FILE_ELSEWHERE'
+    | 'COMMAND_PLACEHOLDER'
     | 'COMMAND_WITHOUT_PROMPT'
     | 'COMMAND_WITHOUT_SHELL';
   /** The key below the runner it is about; absent where that is not written. */
@@ -46,8 +49,7 @@ export function commandProblems(runner: CommandRunner, place: CommandPlace): rea
     ...accessProblems(runner, place),
     ...programProblems(runner, place),
     ...fileProblems(runner, place),
-    ...shellProblems(runner),
-    ...promptProblems(runner, place),
+    ...argumentProblems(runner, place),
     ...keyProblems(runner, place),
   ];
 }
@@ -177,6 +179,35 @@ function fileProblems(
 }
 
 const listText = (argv: readonly string[]): string => JSON.stringify(argv).replaceAll('","', '", "');
+
+/** A word that was meant as a placeholder says why the command gets no prompt, too. */
+function argumentProblems(runner: CommandRunner, place: CommandPlace): readonly CommandProblem[] {
+  const meant = runner.kind === 'command' ? findMeantPlaceholder(runner.argv, runner.env) : undefined;
+  return meant === undefined
+    ? [...shellProblems(runner), ...promptProblems(runner, place)]
+    : [placeholderProblem(meant, runner)];
+}
+
+function placeholderProblem(
+  { word, placeholder, argv }: MeantPlaceholder,
+  runner: CommandRunner,
+): CommandProblem {
+  const text = listText(argv);
+  const names = ARGV_PLACEHOLDERS.map((name) => `{${name}}`).join(', ');
+  const isPrompt = placeholder === undefined;
+  const isFile = runner.kind === 'command' && runner.prompt === 'file';
+  const stdin = isFile ? 'with prompt: stdin the prompt comes on stdin' : 'the prompt comes on stdin';
+  return {
+    severity: 'warning',
+    code: 'COMMAND_PLACEHOLDER',
+    key: 'argv',
+    message: `"${word.slice(0, 80)}" is no placeholder: the command gets it as it stands; the placeholders are ${names}`,
+    hint: isPrompt
+      ? `${stdin}, so leave it out where the program reads that; where it wants the text as an argument, write argv: ${text.slice(0, 300)}`
+      : `write argv: ${text.slice(0, 300)}`,
+    ...(isPrompt ? {} : { text }),
+  };
+}
 
 /** Words that only a shell understands, in a command that is started without one. */
 function shellProblems(runner: CommandRunner): readonly CommandProblem[] {
