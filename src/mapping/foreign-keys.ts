@@ -1,6 +1,7 @@
 import type { KeyAdvice, SchemaAdvice } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
 import { meantRule, printRule } from './condition/meant-rule.ts';
+import { hintForFields } from './wanted-keys.ts';
 import { meantValue } from './meant-values.ts';
 
 /**
@@ -37,6 +38,15 @@ const again: ForeignKey = {
 };
 const byTheHour: ForeignKey = {
   hint: 'runs are limited by the hour: runsPerHour; the requests of a path by the minute: rate: {perMinute: 60} beside limits',
+};
+
+const header: ForeignKey = {
+  hint: 'headers are read by when: {"===": [{"var": "headers.x-name"}, "value"]}',
+  hintFor: hintForFields('headers.'),
+};
+const field: ForeignKey = {
+  hint: 'fields of the body are read by when: {"===": [{"var": "field"}, "value"]}',
+  hintFor: hintForFields('payload.'),
 };
 
 /** Where a condition that is written as a text belongs, in JsonLogic; beside one that is there, too. */
@@ -88,8 +98,12 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   'match.events': {
     hint: 'an event is named in a header or in the body: write when, e.g. when: {"in": [{"var": "headers.x-github-event"}, ["push"]]}',
   },
-  'match.header': { hint: 'a header is read by when: {"===": [{"var": "headers.x-name"}, "value"]}' },
-  'match.headers': { hint: 'headers are read by when: {"===": [{"var": "headers.x-name"}, "value"]}' },
+  'match.header': header,
+  'match.headers': header,
+  'match.query': {
+    hint: 'the query is read by when: {"===": [{"var": "query.name"}, "value"]}',
+    hintFor: hintForFields('query.'),
+  },
   'match.method': { hint: 'method stands beside match, not in it: method: GET' },
   'match.condition': { hint: 'here it is called "when"', rename: 'when' },
   'match.conditions': { hint: 'here it is called "when", one JsonLogic rule: {"and": [...]}' },
@@ -98,8 +112,9 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   'match.where': { hint: 'here it is called "when"', rename: 'when' },
   'match.name': { hint: 'here it is called "path"', rename: 'path' },
   'match.url': { hint: 'write path, the hook name alone: what follows hooks.path in the address' },
-  'match.body': { hint: 'fields of the body are read by when: {"===": [{"var": "field"}, "value"]}' },
-  'match.payload': { hint: 'fields of the body are read by when: {"===": [{"var": "field"}, "value"]}' },
+  'match.body': field,
+  'match.payload': field,
+  'match.fields': field,
   url: {
     hint: 'senders post to hooks.path and match.path; the address that hears of the outcome is callbackUrl',
   },

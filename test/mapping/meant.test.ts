@@ -72,6 +72,31 @@ test.each([
 });
 
 test.each([
+  [
+    'headers: { X-GitHub-Event: push }',
+    'in place of it write when: {"===": [{"var": "headers.x-github-event"}, "push"]}',
+  ],
+  ['header: [{ name: X-A, value: b }]', 'in place of it write when: {"===": [{"var": "headers.x-a"}, "b"]}'],
+  [
+    'body: { a: [1, 2], b: { c: true } }',
+    'in place of it write when: {"and": [{"in": [{"var": "payload.a"}, [1, 2]]}, {"===": [{"var": "payload.b.c"}, true]}]}',
+  ],
+  [
+    'when: { "!!": { var: x } }, query: { env: live }',
+    'in place of it write when: {"and": [{"!!": {"var": "x"}}, {"===": [{"var": "query.env"}, "live"]}]}',
+  ],
+  // What may be a secret is not repeated.
+  [
+    'headers: { X-Gitlab-Token: hunter2 }',
+    'headers are read by when: {"===": [{"var": "headers.x-name"}, "value"]}',
+  ],
+])('match: {%s} is told the condition', (line, hint) => {
+  const [found, ...more] = check(`id: a\nmatch: { path: a, ${line} }\nmessageTemplate: x\n`);
+  expect(found?.hint).toBe(hint);
+  expect(more).toEqual([]);
+});
+
+test.each([
   ['secret: abc', /verify: \{scheme: github, secrets: \['\$\{NAME\}'\]\}/],
   ['on: push', /match\.when/],
   ['debounce: 30', /write debounce: \{key: '\{\{id\}\}', seconds: 30\}/],
