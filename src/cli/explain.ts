@@ -148,7 +148,7 @@ async function findStored({ settings }: LoadedConfig, id: string): Promise<Found
   try {
     const stored = await findStoredRequest(storage, id);
     if (stored === undefined) return undefined;
-    const others = await findOthers(storage, stored.kept);
+    const others = await findOthers(storage, stored);
     return { stored, waits: await findWaits(storage, Date.now()), others };
   } finally {
     await storage.close();

@@ -19,7 +19,7 @@ export async function requestPage(
   const { generation, diagnostics } = await judge.base();
   const told = await explainStored(stored, {
     keepRequests: live().config.settings.storage.keepRequests,
-    others: await findOthers(storage, kept),
+    others: await findOthers(storage, stored),
     explainer: generation && { generation, diagnostics },
     settings: live(),
   });

@@ -1,4 +1,5 @@
 /* What is said of a request that was answered, from what the store knows of it, for whoever shows it. */
+import { oneLine } from '../boundary/boundary.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import {
   createHookRequest,
@@ -10,7 +11,7 @@ import {
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
 import { explainRequest, type Explainer, type RequestExplanation } from './explain-request.ts';
-import type { Judged } from './compared-requests.ts';
+import { seconds, type Judged } from './compared-requests.ts';
 import { keyNotes } from './key-notes.ts';
 import { sessionNotes } from './session-notes.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
@@ -69,8 +70,29 @@ export async function explainStored(
     explained,
     lacksFiles: asked !== undefined && explainer === undefined,
     settings,
-    notes: storedNotes({ decision, work: stored, keepRequests, settings, request, judged, explained }),
+    notes: [
+      ...storedNotes({ decision, work: stored, keepRequests, settings, request, judged, explained }),
+      ...firstSentNotes(stored, others),
+    ],
   };
+}
+
+const MAX_KEY_CHARS = 80;
+
+/** Of a repeat by the header of its sender: the first one with that header, where it was kept. */
+function firstSentNotes(stored: StoredRequest, others: readonly KeptRequest[]): readonly EvaluationNote[] {
+  const { decision } = stored;
+  const [, name = ''] = /^a repeat, by the header ([\w-]+):/.exec(decision?.note ?? '') ?? [];
+  const first = repeatedOf(decision?.requestId, stored)?.requestId;
+  const kept = others.find(({ requestId }) => requestId === first);
+  if (decision === undefined || kept === undefined || name === '') return [];
+  const { request } = readKept(kept);
+  const value = request.headers[name];
+  const apart = seconds(decision.receivedAt - request.receivedAt);
+  const shown = value === undefined ? name : `${name}: ${oneLine(value, MAX_KEY_CHARS)}`;
+  return [
+    { code: 'repeat', text: `request ${kept.requestId} came ${apart} before with the same header, ${shown}` },
+  ];
 }
 
 /** Kept requests that are looked through for one that should have met this one, or should not. */
@@ -79,11 +101,13 @@ const MAX_KEPT_LOOKED_AT = 20;
 /** Other requests that were kept, the newest first. */
 export async function findOthers(
   storage: Pick<Storage, 'listKeptRequests'>,
-  kept: KeptRequest | undefined,
+  stored: StoredRequest,
 ): Promise<readonly KeptRequest[]> {
-  if (kept === undefined) return [];
+  const { kept, decision } = stored;
+  // A repeat that was recognised before it was judged is not kept, and the first one may be.
+  if (kept === undefined && repeatedOf(decision?.requestId, stored) === undefined) return [];
   const all = await storage.listKeptRequests(MAX_KEPT_LOOKED_AT);
-  return all.filter(({ requestId }) => requestId !== kept.requestId);
+  return all.filter(({ requestId }) => requestId !== kept?.requestId);
 }
 
 function readKept(kept: KeptRequest): {

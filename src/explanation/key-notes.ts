@@ -84,24 +84,43 @@ function repeatNote(mapping: CompiledMapping, { now, before, fields }: Compared)
   const apart = newField(dedupe.key.source, { now, before, fields });
   if (apart === undefined) return undefined;
   return note('dedupe.key', dedupe.key.at, [
-    `the key reads ${list(readsOf(dedupe.key.source))}, which is the same in the request ${before.request.id}, ${seconds(now.request.receivedAt - before.request.receivedAt)} before, so this one was taken for a repeat of it. But ${apart.field} differs${apart.isId ? ' and looks like the id of the event' : ''}`,
+    `the key reads ${list(readsOf(dedupe.key.source))}, which is the same in the request ${before.request.id}, ${seconds(now.request.receivedAt - before.request.receivedAt)} before, so this one was taken for a repeat of it. But ${differText(apart, fields)}`,
     `if it was a new event, write key: '${apart.key}'`,
+    ...(apart.kind === 'state'
+      ? [
+          `Where ${apart.field} comes back within ttlSeconds (${dedupe.ttlSeconds}), that is a repeat again: then write an id or a time of the event in its place`,
+        ]
+      : []),
   ]);
 }
 
 interface Apart {
   readonly field: string;
   readonly key: string;
-  readonly isId: boolean;
+  readonly kind: 'id' | 'time' | 'state';
+}
+
+/** What else differs is named up to so many. */
+const MAX_DIFFERENT = 3;
+
+function differText({ field, kind }: Apart, { different }: Fields): string {
+  if (kind === 'id') return `${field} differs and looks like the id of the event`;
+  const states = different.filter((path) => path !== field && OF_A_STATE.test(path));
+  const all = [field, ...states].slice(0, MAX_DIFFERENT);
+  const text = all.length === 1 ? `${field} differs` : `${all.join(', ')} differ`;
+  return kind === 'time' ? `${text}, and ${field} is new for each event` : text;
 }
 
 /** A header in which a sender names the event. */
 const EVENT_HEADER = /(?:^|-)(?:delivery|event-(?:uu)?id|webhook-id|webhook-identifier|message-id)$/;
-/** Fields that change with what happened. */
-const OF_A_CHANGE = [
-  /(?:^|[._])(?:updated|modified|changed|occurred|created)_?(?:at|on)?$/i,
-  /(?:^|[._])(?:\w*type|action|event|status|state)$/i,
+/** When it happened: another for each event, and the same where one is sent again. A time of the top may be that of a try. */
+const TIMES_OF_EVENTS = [
+  /(?:^|[._])(?:updated|modified|changed|occurred|fired|triggered|started)_?(?:at|on|time|date)?$/i,
+  /\.(?:time|timestamp|ts|date)$/i,
+  /(?:^|[._])(?:starts|created)_?(?:at|on|time|date)?$/i,
 ];
+/** What changes with what happened, and may come back. */
+const OF_A_STATE = /(?:^|[._])(?:\w*type|action|event|status|state)$/i;
 
 /** What tells the two events apart, and the key to write; undefined where it is one event that was sent twice. */
 function newField(key: string, { now, before, fields: { different, same } }: Compared): Apart | undefined {
@@ -112,17 +131,23 @@ function newField(key: string, { now, before, fields: { different, same } }: Com
     .filter((path) => EVENT_ID.test(path) && isPath(path))
     .toSorted((a, b) => idRank(a) - idRank(b));
   if (id !== undefined)
-    return different.includes(id) ? { field: id, key: `{{${id}}}`, isId: true } : undefined;
+    return different.includes(id) ? { field: id, key: `{{${id}}}`, kind: 'id' } : undefined;
   const header = Object.keys(now.request.headers).find((name) => EVENT_HEADER.test(name));
   if (header !== undefined) {
     const isNew = now.request.headers[header] !== before.request.headers[header];
     const field = `headers.${header}`;
-    return isNew ? { field, key: `{{${field}}}`, isId: true } : undefined;
+    return isNew ? { field, key: `{{${field}}}`, kind: 'id' } : undefined;
   }
-  const changed = different.filter((path) => isPath(path) && !OF_A_TRY.test(path));
-  const field =
-    OF_A_CHANGE.map((form) => changed.find((path) => form.test(path))).find(Boolean) ?? changed[0];
-  return field === undefined ? undefined : { field, key: `${key}-{{${field}}}`, isId: false };
+  return changedField(key, different.filter(isPath));
+}
+
+/** A time of the event before what changed with it, which may come back. */
+function changedField(key: string, different: readonly string[]): Apart | undefined {
+  const time = TIMES_OF_EVENTS.map((form) => different.find((path) => form.test(path))).find(Boolean);
+  const changed = different.filter((path) => !OF_A_TRY.test(path));
+  const field = time ?? changed.find((path) => OF_A_STATE.test(path)) ?? changed[0];
+  if (field === undefined) return undefined;
+  return { field, key: `${key}-{{${field}}}`, kind: time === undefined ? 'state' : 'time' };
 }
 
 const ID_KINDS = [/event/i, /^(?:id|uuid|guid)$/i, /message|msg/i, /notification/i];

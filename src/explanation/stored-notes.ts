@@ -192,6 +192,10 @@ export function isBeforeMappings(decision: DecisionRecord | undefined): boolean 
 
 /** Why there is no content to look at, and the switch that keeps the next one. */
 function notKept({ keepRequests }: StoredFacts, decision: DecisionRecord | undefined): EvaluationNote {
+  if (/^a repeat, by the (?:header|key)/.test(decision?.note ?? '')) {
+    const text = 'A repeat that is recognised by what its sender sends is not judged, and not kept.';
+    return { code: 'not_kept', text };
+  }
   const text = isBeforeMappings(decision)
     ? 'It was refused before any mapping saw it, and such requests are never kept.'
     : `The request itself was not kept: ${howToKeep(decision, keepRequests.which)}, and send it again.`;

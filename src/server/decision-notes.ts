@@ -40,10 +40,18 @@ function repeatNote(evaluation: Evaluation | undefined, headers: SentHeaders): s
   const isByMapping =
     evaluation?.outcome.kind === 'accepted' &&
     evaluation.outcome.actions.some((action) => 'dedupe' in action && action.dedupe !== undefined);
-  if (!isByMapping) return 'a repeat, by the key or the id that its sender sends: nothing new was made';
+  if (!isByMapping) return repeatOfSender(headers);
   const header = EVENT_HEADERS.find((name) => headers[name] !== undefined);
   const other = header === undefined ? '' : `, such as {{headers.${header}}}`;
   return `a repeat, by dedupe.key of its mapping: nothing new was made; if it was a new event, choose a key that is new for each event${other}`;
+}
+
+/** By the key that the sender chose, or by the id that its scheme signs. */
+function repeatOfSender(headers: SentHeaders): string {
+  const name = ['idempotency-key', 'x-openclaw-idempotency-key'].find((each) => headers[each] !== undefined);
+  return name === undefined
+    ? 'a repeat, by the key or the id that its sender sends: nothing new was made'
+    : `a repeat, by the header ${name}: nothing new was made; if it was a new event, let the sender send another ${name} for each event, and the same one only where it tries again (in a shell: NAME-$(date +%s))`;
 }
 
 function idleTransform(evaluation: Evaluation | undefined): string | undefined {

@@ -18,23 +18,24 @@ const MAPPINGS = `
 - { id: remark, match: { path: notion }, sessionKey: 'hook:notion:{{entity.id}}', messageTemplate: '{{entity.type}}' }
 - { id: kind, match: { path: kind }, sessionKey: 'hook:kind:{{type}}', messageTemplate: '{{type}}' }
 - { id: bill, match: { path: bill }, dedupe: { key: '{{data.id}}' }, messageTemplate: '{{status}}' }
+- { id: beat, match: { path: beat }, dedupe: { key: '{{monitor.id}}' }, messageTemplate: '{{msg}}' }
 - { id: monitor, match: { path: datadog }, debounce: { key: '{{payload.id}}', seconds: 1 }, messageTemplate: '{{host}}' }
 `;
 
 async function open(): Promise<{
-  readonly send: (path: string, body: object) => Promise<string>;
+  readonly send: (path: string, body: object, more?: Record<string, string>) => Promise<string>;
   readonly explained: (id: string) => Promise<string>;
 }> {
   const bench = openBench({ 'sluice.yaml': CONFIG, 'mappings/all.yaml': MAPPINGS });
   const { url } = await serveBench(bench);
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-  const send = async (path: string, body: object): Promise<string> => {
-    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+  const send = async (path: string, body: object, more: Record<string, string> = {}): Promise<string> => {
+    const init = { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) };
     return String((await fetch(`${url}/hooks/${path}`, init)).headers.get('x-request-id'));
   };
   const explained = async (id: string): Promise<string> => {
     let out = '';
-    await expect.poll(async () => (out = (await bench.run(['explain', id])).out)).toContain('was kept');
+    await expect.poll(async () => (out = (await bench.run(['explain', id])).out)).toMatch(/was kept|not kept/);
     return out.replaceAll(`${bench.folder}/`, '');
   };
   return { send, explained };
@@ -69,7 +70,7 @@ test('of the requests that did not meet, and of no other', async () => {
   const second = await send('datadog', { ...alert, id: '7712345600022222', host: 'web-2' });
   const told = await explained(second);
   expect(told).toMatch(
-    / {2}debounce\.key {2}mappings\/all\.yaml:8:\d+\n.*each became a run of its own: id is another.*key: '\{\{alert_id\}\}'/,
+    / {2}debounce\.key {2}mappings\/all\.yaml:9:\d+\n.*each became a run of its own: id is another.*key: '\{\{alert_id\}\}'/,
   );
   // The advice quotes no value; only the list of fields does.
   expect(told.slice(told.indexOf('Settings that took part'))).not.toContain('91234567');
@@ -138,7 +139,31 @@ test('of a new event that was taken for a repeat', async () => {
   expect(other).toMatch(
     / {2}dedupe\.key {2}mappings\/all\.yaml:7:\d+\n.*reads data\.id, .*event_id differs and looks like the id of the event\. If it was a new event, write key: '\{\{event_id\}\}'/,
   );
+  const beat = { monitor: { id: 3 }, msg: 'down', heartbeat: { status: 0, time: '03:12' } };
+  await send('beat', beat);
+  expect(
+    await explained(await send('beat', { ...beat, msg: 'up', heartbeat: { status: 1, time: '03:20' } })),
+  ).toMatch(
+    /But heartbeat\.time, heartbeat\.status differ, and heartbeat\.time is new for each event\. .* write key: '\{\{monitor\.id\}\}-\{\{heartbeat\.time\}\}'/,
+  );
+  const state = { monitor: { id: 4 }, msg: 'down', state: 'down' };
+  await send('beat', state);
+  expect(await explained(await send('beat', { ...state, msg: 'up', state: 'up' }))).toMatch(
+    /But state differs\. .* write key: '\{\{monitor\.id\}\}-\{\{state\}\}'\. Where state comes back within ttlSeconds \(86400\), that is a repeat again/,
+  );
   const again = await explained(await send('bill', { ...bill, notification_id: 'n3', occurred_at: 2 }));
   expect(again).toContain('a repeat of run');
   expect(again).not.toContain('dedupe.key  mappings');
+});
+
+test('of a repeat by the header of its sender', async () => {
+  const { send, explained } = await open();
+  const first = await send('kind', { type: 'a' }, { 'idempotency-key': 'nightly' });
+  const told = await explained(await send('kind', { type: 'a' }, { 'idempotency-key': 'nightly' }));
+  expect(told).toMatch(
+    /a repeat, by the header idempotency-key: .* send another idempotency-key for each event/,
+  );
+  expect(told).toMatch(
+    new RegExp(`request ${first} came \\d\\.\\d s before with the same header, idempotency-key: nightly`),
+  );
 });
