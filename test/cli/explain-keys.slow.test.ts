@@ -35,7 +35,9 @@ async function open(): Promise<{
   };
   const explained = async (id: string): Promise<string> => {
     let out = '';
-    await expect.poll(async () => (out = (await bench.run(['explain', id])).out)).toMatch(/was kept|not kept/);
+    await expect
+      .poll(async () => (out = (await bench.run(['explain', id])).out))
+      .toMatch(/was kept|not kept/);
     return out.replaceAll(`${bench.folder}/`, '');
   };
   return { send, explained };
