@@ -12,6 +12,7 @@ import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
 import { explainRequest, type Explainer, type RequestExplanation } from './explain-request.ts';
 import { seconds, type Judged } from './compared-requests.ts';
+import { kindNotes } from './kind-notes.ts';
 import { keyNotes } from './key-notes.ts';
 import { sessionNotes } from './session-notes.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
@@ -149,10 +150,12 @@ async function keysOf(
     const notes = request.receivedAt > now.request.receivedAt ? [] : keyNotes(now, other, first);
     if (notes.length > 0) return notes;
   }
-  return sessionNotes(now, judged);
+  return [...sessionNotes(now, judged), ...kindNotes(now, judged)];
 }
 
-/** Whether the mapping taken has a key at all by which requests meet. */
+/** Whether the mapping taken has a key at all by which requests meet, or a condition that may be too wide. */
 function hasKeys({ mapping }: Evaluation): boolean {
-  return [mapping?.debounce, mapping?.dedupe, mapping?.sessionKey].some((key) => key !== undefined);
+  return [mapping?.debounce, mapping?.dedupe, mapping?.sessionKey, mapping?.match.when].some(
+    (key) => key !== undefined,
+  );
 }

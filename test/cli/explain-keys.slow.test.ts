@@ -19,6 +19,7 @@ const MAPPINGS = `
 - { id: kind, match: { path: kind }, sessionKey: 'hook:kind:{{type}}', messageTemplate: '{{type}}' }
 - { id: bill, match: { path: bill }, dedupe: { key: '{{data.id}}' }, messageTemplate: '{{status}}' }
 - { id: beat, match: { path: beat }, dedupe: { key: '{{monitor.id}}' }, messageTemplate: '{{msg}}' }
+- { id: taken, match: { path: taken, when: { and: [{ '!!': [{ var: payload.id }] }] } }, messageTemplate: '{{n}} {{status}}' }
 - { id: monitor, match: { path: datadog }, debounce: { key: '{{payload.id}}', seconds: 1 }, messageTemplate: '{{host}}' }
 `;
 
@@ -72,7 +73,7 @@ test('of the requests that did not meet, and of no other', async () => {
   const second = await send('datadog', { ...alert, id: '7712345600022222', host: 'web-2' });
   const told = await explained(second);
   expect(told).toMatch(
-    / {2}debounce\.key {2}mappings\/all\.yaml:9:\d+\n.*each became a run of its own: id is another.*key: '\{\{alert_id\}\}'/,
+    / {2}debounce\.key {2}mappings\/all\.yaml:10:\d+\n.*each became a run of its own: id is another.*key: '\{\{alert_id\}\}'/,
   );
   // The advice quotes no value; only the list of fields does.
   expect(told.slice(told.indexOf('Settings that took part'))).not.toContain('91234567');
@@ -168,4 +169,16 @@ test('of a repeat by the header of its sender', async () => {
   expect(told).toMatch(
     new RegExp(`request ${first} came \\d\\.\\d s before with the same header, idempotency-key: nightly`),
   );
+});
+
+test('of two kinds of events that one condition took', async () => {
+  const { send, explained } = await open();
+  const body = { id: 1, n: 1, action: 'created', status: 'a' };
+  const first = await send('taken', body);
+  const told = await explained(await send('taken', { ...body, action: 'deleted', status: 'b' }));
+  expect(told).toContain(
+    `nothing in the mapping reads action, which is "deleted" here and "created" in the request ${first}: both were taken. If only one kind is meant, add {"===":[{"var":"payload.action"},"created"]} to the list of "and"`,
+  );
+  // What the mapping prints is known to come in several kinds.
+  expect(told).not.toContain('reads status');
 });
