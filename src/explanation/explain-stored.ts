@@ -1,5 +1,4 @@
 /* What is said of a request that was answered, from what the store knows of it, for whoever shows it. */
-import { oneLine } from '../boundary/boundary.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import {
   createHookRequest,
@@ -90,7 +89,7 @@ function firstSentNotes(stored: StoredRequest, others: readonly KeptRequest[]): 
   const { request } = readKept(kept);
   const value = request.headers[name];
   const apart = seconds(decision.receivedAt - request.receivedAt);
-  const shown = value === undefined ? name : `${name}: ${oneLine(value, MAX_KEY_CHARS)}`;
+  const shown = value === undefined ? name : `${name}: ${value.slice(0, MAX_KEY_CHARS)}`;
   return [
     { code: 'repeat', text: `request ${kept.requestId} came ${apart} before with the same header, ${shown}` },
   ];
