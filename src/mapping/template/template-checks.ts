@@ -13,6 +13,7 @@ import type { Finding } from '../mapping-codes.ts';
 import { blankName } from './blank-names.ts';
 import { DATE_LETTERS, findMeantFormat, type MeantFormat } from './date-format.ts';
 import { isTimeZone } from './template-date.ts';
+import { meantBlock, meantCall } from './foreign-helpers.ts';
 import { BLOCK_HELPERS, HELPER_SYNONYMS, HELPERS, isWholeNumber } from './template-helpers.ts';
 
 export interface Located {
@@ -55,12 +56,8 @@ export function countText({ min, max }: { readonly min: number; readonly max: nu
 
 export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStatement, name: string): void {
   const isValue = Object.hasOwn(HELPERS, name);
-  const near = didYouMean(name, BLOCK_HELPERS);
-  const hint = isValue
-    ? `write {{#if (${name} …)}} to test it, or {{${name} …}} to print it`
-    : near === undefined || block.params.length === 0
-      ? `write {{#if ${name}}} or {{#each ${name}}}`
-      : `did you mean "{{#${near} …}}"?`;
+  const operands = block.params.map(({ loc }) => state.locate(loc).text.trim());
+  const hint = meantBlock(name, operands) ?? plainBlock(name, operands, isValue);
   report(state, block.path.loc, {
     code: isValue ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
     message: isValue
@@ -70,10 +67,20 @@ export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStateme
   });
 }
 
+/** A list or a flag in the place of a helper, where there is nothing behind it. */
+function plainBlock(name: string, operands: readonly string[], isValue: boolean): string {
+  const near = didYouMean(name, BLOCK_HELPERS);
+  if (isValue) return `write {{#if (${name} …)}} to test it, or {{${name} …}} to print it`;
+  if (operands.length === 0) return `write {{#if ${name}}} or {{#each ${name}}}`;
+  return near === undefined
+    ? `the block helpers are: ${BLOCK_HELPERS.map((each) => `#${each}`).join(' ')}; write {{#if (eq a b)}} to compare, {{#each list}} to repeat`
+    : `did you mean "{{#${near} …}}"?`;
+}
+
 export function reportHelper(
   state: TemplateReporter,
   path: hbs.AST.PathExpression,
-  { params, hash }: Pick<hbs.AST.MustacheStatement, 'params' | 'hash'>,
+  { params, hash, type }: Pick<hbs.AST.MustacheStatement, 'params' | 'hash'> & { readonly type: string },
 ): void {
   const isName = path.original.includes('.') || /^[A-Z]/.test(path.original);
   const blank = isName && hash === undefined ? blankName(state.locate, [path, ...params]) : undefined;
@@ -85,6 +92,10 @@ export function reportHelper(
   const synonym = Object.hasOwn(HELPER_SYNONYMS, path.original) ? HELPER_SYNONYMS[path.original] : undefined;
   const near = synonym ?? didYouMean(path.original, Object.keys(HELPERS));
   const isBlock = (BLOCK_HELPERS as readonly string[]).includes(path.original);
+  const textOf = ({ loc }: hbs.AST.Node): string => state.locate(loc).text.trim();
+  const named = Object.fromEntries((hash?.pairs ?? []).map(({ key, value }) => [key, textOf(value)]));
+  const last = hash?.pairs.at(-1) ?? params.at(-1) ?? path;
+  const call = synonym === undefined ? undefined : meantCall(path.original, params.map(textOf), named);
   report(state, path.loc, {
     code: isBlock ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
     message: isBlock ? `"${path.original}" is a block helper` : `unknown helper "${shorten(path.original)}"`,
@@ -92,9 +103,24 @@ export function reportHelper(
       ? `write {{#${path.original} …}}…{{/${path.original}}}`
       : near === undefined
         ? `the helpers are: ${Object.keys(HELPERS).join(' ')}`
-        : `did you mean "${near}"?`,
-    ...(isBlock || near === undefined ? {} : { replace: { from: path.original, to: near } }),
+        : call === undefined
+          ? `did you mean "${near}"?`
+          : `write ${type === 'SubExpression' ? `(${call})` : `{{${call}}}`}`,
+    ...(call === undefined ? {} : { editAt: (at: Place) => wholeCall(at, state.locate(last.loc).at, call) }),
+    ...(isBlock || near === undefined || call !== undefined
+      ? {}
+      : { replace: { from: path.original, to: near } }),
   });
+}
+
+/** The edit that writes a call anew, from the name of its helper to its last argument, on one line. */
+function wholeCall(name: Place, last: Place, text: string): TextEdit | undefined {
+  const { source, start } = name;
+  const { end } = last;
+  const written = source.text.slice(start, end);
+  // A quote may end the text of the file that the template stands in.
+  const isRisky = /[\n\\]/.test(written) || (text.includes('"') && !written.includes('"'));
+  return end < start || isRisky ? undefined : { at: { source, start, end }, text };
 }
 
 /** A literal where a whole number belongs; what a path finds is looked at when it is rendered. */

@@ -119,6 +119,7 @@ export const HELPER_SYNONYMS: Readonly<Record<string, string>> = {
   downcase: 'lower',
   size: 'length',
   count: 'length',
+  len: 'length',
   toJson: 'json',
   toJSON: 'json',
   stringify: 'json',
