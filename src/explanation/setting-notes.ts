@@ -173,7 +173,22 @@ function noList({ mapping, code, detail, evaluated }: Facts): Told | undefined {
   return { at: forEach.at, text: `it takes a list only: ${there}${own}` };
 }
 
+/** Waits of a run that are longer than people mean, in seconds. */
+const LONG_WAIT = 1_800;
+
+/** Whole thousands that are no hours, which are mostly milliseconds. */
+const isLong = (seconds: number): boolean =>
+  seconds > LONG_WAIT && seconds % 1_000 === 0 && seconds % 3_600 !== 0;
+
 function gathered({ mapping, stored }: Facts): Told | undefined {
+  const { debounce } = mapping ?? {};
+  const waits = stored?.runs.some(({ run: { state } }) => state === 'queued') === true;
+  if (debounce !== undefined && waits && isLong(debounce.seconds)) {
+    return {
+      at: debounce.key.at,
+      text: `seconds: ${debounce.seconds} lets the run wait ${Math.round(debounce.seconds / MINUTES)} min after the last event: the unit is seconds. For ${debounce.seconds / 1_000} s write seconds: ${debounce.seconds / 1_000}`,
+    };
+  }
   const count = Math.max(0, ...(stored?.runs ?? []).map(({ run }) => run.eventCount ?? 1));
   if (mapping?.debounce === undefined || count < 2) return undefined;
   return {
