@@ -210,11 +210,11 @@ function noTurn({ config, mapping, evaluated, stored }: Facts): Told | undefined
   const path = stored?.decision?.path ?? evaluated?.request.path;
   const now =
     mapping === undefined
-      ? `Let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
-      : `Write wakeMode: now in the mapping (${formatPlace(mapping.at)})`;
+      ? `let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
+      : `write wakeMode: now in the mapping (${formatPlace(mapping.at)})`;
   return {
     at: placeIfWritten(config.root, ['gateway', 'heartbeat', 'everySeconds']),
-    text: `0 turns the regular turn of the main agent off, and wakeMode: next-heartbeat of ${who} waits for it: the event waits until something else wakes the agent. ${now}, and the event is read at once; or, to gather events for a regular turn, set everySeconds to seconds, such as 1800`,
+    text: `0 turns the regular turn of the main agent off, and wakeMode: next-heartbeat of ${who} waits for it: the event waits until something else wakes the agent. There are two ways: for a turn every half hour that reads all events write everySeconds: 1800; to have each event read at once ${now}`,
   };
 }
 

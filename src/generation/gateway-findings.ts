@@ -155,7 +155,7 @@ function findWaitingMappings(
     code: 'HEARTBEAT_OFF',
     message: `the events of "${id}" wait for the regular turn of the main agent (wakeMode: next-heartbeat), and gateway.heartbeat.everySeconds: 0 turns that off`,
     at: isOffAt ?? at,
-    hint: `write wakeMode: now in the mapping (${formatPlace(at)}), and each event is read at once; or, to gather events for a regular turn, set everySeconds, such as 1800`,
+    hint: `there are two ways: for a turn every half hour that reads all events write everySeconds: 1800; to have each event read at once write wakeMode: now in the mapping (${formatPlace(at)})`,
   }));
 }
 
