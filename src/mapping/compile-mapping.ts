@@ -10,6 +10,7 @@ import {
 import { checkDedupeKey } from './check-dedupe.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
 import { checkReferences } from './check-references.ts';
+import { checkComments } from './check-comments.ts';
 import { checkFolded } from './check-folded.ts';
 import { checkTexts } from './check-texts.ts';
 import { checkTrust } from './check-trust.ts';
@@ -86,6 +87,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   checkKeys(compiling);
   checkTexts(compiling);
   checkFolded(compiling);
+  checkComments(compiling);
   checkReferences(compiling);
   const mapping = build(compiling);
   diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
