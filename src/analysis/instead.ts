@@ -47,17 +47,19 @@ interface Looked {
   readonly evaluation: Evaluation;
   readonly request: HookRequest;
   readonly find: PathFinder;
-  /** Of the first element of `forEach`. */
+  /** The first element of `forEach`, and what finds paths in it. */
+  readonly element: JsonValue | undefined;
   readonly findInElement: PathFinder | undefined;
 }
 
 function findersFor(
   { mapping }: Evaluation,
   { payload }: HookRequest,
-): Pick<Looked, 'find' | 'findInElement'> {
+): Pick<Looked, 'find' | 'element' | 'findInElement'> {
   const element = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
   return {
     find: createPathFinder(payload),
+    element,
     findInElement: element === undefined ? undefined : createPathFinder(element),
   };
 }
@@ -150,13 +152,16 @@ function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceTe
 /** Of the element, where that is as near as what the whole body has. */
 function nearPaths(
   name: string,
-  { request, find, findInElement }: Looked,
+  { request, find, element: first, findInElement }: Looked,
   isWide: boolean,
 ): readonly NearPath[] | undefined {
+  const own = first === undefined ? undefined : valueAt(first, name.split('.'));
+  if (own !== undefined && own !== null) return [{ path: `item.${name}`, value: own }];
   const element = findInElement === undefined ? [] : suggestElement(name, findInElement);
-  const [first] = element;
+  const [nearest] = element;
   const isOfElement =
-    first !== undefined && (name.startsWith('item.') || first.cost <= (costOf(name, find) ?? first.cost));
+    nearest !== undefined &&
+    (name.startsWith('item.') || nearest.cost <= (costOf(name, find) ?? nearest.cost));
   if (isOfElement) return element;
   const near = isWide && !name.startsWith('item.') ? suggestPaths(name, request, find) : [];
   return near.length === 0 ? undefined : near;

@@ -109,9 +109,6 @@ function meantFormat(text: string): Meant {
 
 /** Who signs with the scheme of another, and what schemes are called elsewhere. */
 const SCHEME_WORDS: Readonly<Record<string, string>> = {
-  sha256: 'hmac',
-  'hmac-sha256': 'hmac',
-  hmac_sha256: 'hmac',
   signature: 'hmac',
   bearer: 'token',
   'bearer-token': 'token',
@@ -133,6 +130,9 @@ const SCHEME_WORDS: Readonly<Record<string, string>> = {
 
 function meantScheme(text: string): Meant {
   const name = text.toLowerCase();
+  const [, size] = /^(?:hmac[-_ ]?)?sha[-_]?(1|256|384|512)$/.exec(name) ?? [];
+  if (size === '256') return { hint: 'write scheme: hmac', text: 'hmac' };
+  if (size !== undefined) return { hint: `write scheme: hmac, and below it algorithm: sha${size}` };
   const scheme = Object.hasOwn(SCHEME_WORDS, name)
     ? SCHEME_WORDS[name]
     : PROVIDER_NAMES.find((one) => name !== one && name.split(/[^a-z]+/).includes(one));

@@ -353,6 +353,16 @@ describe('what rendered empty', () => {
     ]);
   });
 
+  test.each(['payload', 'alerts'])('a field of the elements of forEach: %s is named with item', (list) => {
+    const elements = [{ objectId: 7, deal: { name: 'n' } }];
+    const { advice } = adviseOn(
+      `- {match: {path: a}, forEach: ${list}, messageTemplate: "x {{objectId}} {{deal.name}}"}`,
+      list === 'payload' ? elements : { alerts: elements },
+    );
+    expect(advice.instead.get('objectId')?.text).toBe('item.objectId');
+    expect(advice.instead.get('deal.name')?.text).toBe('item.deal.name');
+  });
+
   test('an account at an unusual place is told by its first place, as the mapping writes its name', () => {
     const { told } = adviseOn(
       '- {match: {path: a}, ignoreSenders: [other, "@Bot"], messageTemplate: "x {{who.login}}"}',

@@ -43,6 +43,7 @@ test.each([
   ['bodyFormat: json-format', /write bodyFormat: json/],
   ['answer: { body: { type: 5 } }', /the body is a text: write body: "\{\\"type\\":5\}"/],
   ["debounce: { key: '{{id}}', seconds: 1m }", /a number of seconds: write 60/],
+  ['verify: { scheme: HMAC_SHA256, header: x, secrets: ["${GL}"] }', /write scheme: hmac$/m],
   ['verify: { scheme: gitlab-token, secrets: ["${GL}"] }', /write scheme: gitlab/],
   ['limits: 10', /write limits: \{runsPerHour: 10\}/],
   ['limits: 20 per hour', /write limits: \{runsPerHour: 20\}/],
@@ -97,6 +98,10 @@ test.each([
 });
 
 test.each([
+  [
+    'verify: { scheme: hmac-sha1, header: x, secrets: ["${GL}"] }',
+    /write scheme: hmac, and below it algorithm: sha1/,
+  ],
   ['secret: abc', /verify: \{scheme: github, secrets: \['\$\{NAME\}'\]\}/],
   ['on: push', /match\.when/],
   ['debounce: 30', /write debounce: \{key: '\{\{id\}\}', seconds: 30\}/],
