@@ -1,0 +1,4 @@
+import { describeRoom } from '../support/diagnostic-cases.ts';
+import * as sandbox from './sandbox.ts';
+
+describeRoom('sandbox', sandbox);
