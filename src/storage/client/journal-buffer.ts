@@ -92,10 +92,11 @@ export class JournalBuffer {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#writtenAt = performance.now();
-    this.#writeDecisions(mostDecisions);
+    // First, so that who finds a decision finds its request, too.
     if (this.#kept.length > 0) this.#operations.keepRequests(this.#kept, this.#keptLimits).catch(ignore);
     this.#kept = [];
     this.#keptBytes = 0;
+    this.#writeDecisions(mostDecisions);
     if (this.#decisions.length > 0) this.#schedule(BUSY_PAUSE_MS);
   }
 
