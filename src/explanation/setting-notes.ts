@@ -12,9 +12,10 @@ import { isJsonObject } from '../json.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { findMisplacedFile } from '../runners/runners.ts';
-import type { StoredRequest } from '../storage/storage.ts';
+import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import {
   challengeNote,
+  type CommandRunner,
   environmentNote,
   misplacedNote,
   promptNote,
@@ -233,74 +234,73 @@ function notDelivered({ config, mapping, evaluated, stored }: Facts): Told | und
   };
 }
 
-/** Of a command that ended with an error, and gets little of the service's environment. */
-function keptFromCommand({ config, stored }: Facts): Told | undefined {
+/** A command whose run ended in a certain way, with the steps to its settings. */
+interface CommandRun {
+  readonly run: RunRecord;
+  readonly runner: CommandRunner;
+  readonly path: readonly string[];
+}
+
+/** The first run that `ended` as asked, where a command made it. */
+function commandRun({ config, stored }: Facts, ended: (run: RunRecord) => boolean): CommandRun | undefined {
   const { gateway } = config.settings;
-  const run = stored?.runs.find(({ run: one }) => one.lastError?.code.startsWith('exit_') === true)?.run;
-  const failed = run?.action;
-  if (failed?.kind !== 'agent') return undefined;
-  const name = failed.runner ?? gateway.runner;
+  const run = stored?.runs.find((one) => ended(one.run))?.run;
+  if (run?.action.kind !== 'agent') return undefined;
+  const name = run.action.runner ?? gateway.runner;
   const runner = runnerNamed(gateway, name);
-  if (runner?.kind !== 'command' || shellNote(runner) !== undefined) return undefined;
-  const own = placeIfWritten(config.root, ['gateway', 'runners', name]);
-  const path = own === undefined ? ['gateway', 'runner'] : ['gateway', 'runners', name];
-  const text = environmentNote(runner, run?.lastError?.message ?? '', path.join('.'));
-  const at = placeIfWritten(config.root, [...path, 'passEnv']) ?? placeIfWritten(config.root, path);
+  return runner?.kind === 'command' ? { run, runner, path: runnerPath(config, name) } : undefined;
+}
+
+const hasFailed = ({ lastError }: RunRecord): boolean => lastError?.code.startsWith('exit_') === true;
+const saidNothing = ({ outcome, reply = '' }: RunRecord): boolean => outcome === 'ok' && reply.trim() === '';
+
+/** The steps to the settings of a runner; the only one has no name of its own. */
+function runnerPath({ root }: Facts['config'], name: string): readonly string[] {
+  const path = ['gateway', 'runners', name];
+  return placeIfWritten(root, path) === undefined ? ['gateway', 'runner'] : path;
+}
+
+/** The place of the first of the keys that the settings of a runner have. */
+function placeOfKey({ config }: Facts, path: readonly string[], keys: readonly string[]): Place | undefined {
+  const places = keys.map((key) => placeIfWritten(config.root, [...path, key]));
+  return places.find((place) => place !== undefined);
+}
+
+/** Of a command that ended with an error, and gets little of the service's environment. */
+function keptFromCommand(facts: Facts): Told | undefined {
+  const failed = commandRun(facts, hasFailed);
+  if (failed === undefined || shellNote(failed.runner) !== undefined) return undefined;
+  const { run, runner, path } = failed;
+  const text = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
+  const at = placeOfKey(facts, path, ['passEnv']) ?? placeIfWritten(facts.config.root, path);
   return text === undefined ? undefined : { at, text };
 }
 
 /** Of a command that ended with an error, and has words of a shell. */
-function withoutShell({ config, stored }: Facts): Told | undefined {
-  const { gateway } = config.settings;
-  const failed = stored?.runs.find(({ run }) => run.lastError?.code.startsWith('exit_') === true)?.run.action;
-  if (failed?.kind !== 'agent') return undefined;
-  const name = failed.runner ?? gateway.runner;
-  const runner = runnerNamed(gateway, name);
-  const text = runner?.kind === 'command' ? shellNote(runner) : undefined;
-  if (text === undefined) return undefined;
-  const path = ['gateway', 'runners', name];
-  return {
-    at:
-      placeIfWritten(config.root, [...path, 'argv']) ??
-      placeIfWritten(config.root, ['gateway', 'runner', 'argv']),
-    text,
-  };
+function withoutShell(facts: Facts): Told | undefined {
+  const failed = commandRun(facts, hasFailed);
+  const text = failed && shellNote(failed.runner);
+  return text === undefined ? undefined : { at: placeOfKey(facts, failed?.path ?? [], ['argv']), text };
 }
 
 /** Of a command that ended with an error about a file that is only beside the configuration. */
-function withoutFile({ config, stored }: Facts): Told | undefined {
-  const { gateway } = config.settings;
-  const run = stored?.runs.find(({ run: one }) => one.lastError?.code.startsWith('exit_') === true)?.run;
-  const failed = run?.action;
-  if (failed?.kind !== 'agent') return undefined;
-  const name = failed.runner ?? gateway.runner;
-  const runner = runnerNamed(gateway, name);
-  if (runner?.kind !== 'command') return undefined;
-  const works = [...(runner.cwd === undefined ? [] : [runner.cwd]), ...Object.values(gateway.workFolders)];
+function withoutFile(facts: Facts): Told | undefined {
+  const failed = commandRun(facts, hasFailed);
+  if (failed === undefined) return undefined;
+  const { config } = facts;
+  const { run, runner, path } = failed;
+  const folders = Object.values(config.settings.gateway.workFolders);
+  const works = [...(runner.cwd === undefined ? [] : [runner.cwd]), ...folders];
   const found = findMisplacedFile(runner.argv, { configDir: dirname(config.file), works });
-  if (found === undefined || run?.lastError?.message.includes(found.word) !== true) return undefined;
-  const places = ['cwd', 'argv'].flatMap((key) => [
-    placeIfWritten(config.root, ['gateway', 'runners', name, key]),
-    placeIfWritten(config.root, ['gateway', 'runner', key]),
-  ]);
-  return { at: places.find((place) => place !== undefined), text: misplacedNote(runner, found) };
+  if (found === undefined || run.lastError?.message.includes(found.word) !== true) return undefined;
+  return { at: placeOfKey(facts, path, ['cwd', 'argv']), text: misplacedNote(runner, found) };
 }
 
 /** Of a command that ended well without a word: it may have read no prompt. */
-function repliedNothing({ config, stored }: Facts): Told | undefined {
-  const { gateway } = config.settings;
-  const silent = stored?.runs.find(
-    ({ run: { outcome, reply = '' } }) => outcome === 'ok' && reply.trim() === '',
-  )?.run.action;
-  if (silent?.kind !== 'agent') return undefined;
-  const name = silent.runner ?? gateway.runner;
-  const runner = runnerNamed(gateway, name);
-  if (runner?.kind !== 'command') return undefined;
-  const places = ['prompt', 'argv'].flatMap((key) => [
-    placeIfWritten(config.root, ['gateway', 'runners', name, key]),
-    placeIfWritten(config.root, ['gateway', 'runner', key]),
-  ]);
-  return { at: places.find((place) => place !== undefined), text: promptNote(runner) };
+function repliedNothing(facts: Facts): Told | undefined {
+  const silent = commandRun(facts, saidNothing);
+  if (silent === undefined) return undefined;
+  return { at: placeOfKey(facts, silent.path, ['prompt', 'argv']), text: promptNote(silent.runner) };
 }
 
 /** The default model of all, which a coding agent does not get. */
@@ -313,10 +313,7 @@ function keptFromAgent({ config, mapping, evaluated, stored }: Facts): Told | un
   const name = mapping.runner ?? gateway.runner;
   const runner = runnerNamed(gateway, name);
   if (runner?.kind !== 'agent' || runner.model !== undefined) return undefined;
-  const key =
-    placeIfWritten(config.root, ['gateway', 'runners', name]) === undefined
-      ? 'gateway.runner'
-      : `gateway.runners.${name}`;
+  const key = runnerPath(config, name).join('.');
   return {
     at: placeIfWritten(config.root, ['agents', 'defaults', 'model']),
     text: `${model} does not reach the coding agent ${runner.agent}, which uses the model of its own settings: write model: ${model} at ${key}, or in the mapping`,

@@ -27,7 +27,7 @@ export function runnerNamed(
   return Object.hasOwn(runners, name) ? runners[name] : undefined;
 }
 
-type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' }>;
+export type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' }>;
 
 /** What every command gets, and what the shell sets itself. */
 const GIVEN =
