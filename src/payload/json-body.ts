@@ -28,7 +28,9 @@ export function parseJsonBody(bytes: Buffer, decoder: TextDecoder, announced?: A
 }
 
 function describeProblem(text: string, announced: AnnouncedFormat | undefined): string {
-  if (announced !== undefined && announced !== 'json') return describeMismatch(announced, 'json');
+  // What begins as JSON was meant to be: curl -d announces a form, whatever it sends.
+  const isMeantAsJson = announced === undefined || announced === 'json' || /^\s*[{[]/.test(text);
+  if (!isMeantAsJson) return describeMismatch(announced, 'json');
   const found = findJsonError(text);
   return found === undefined
     ? 'the body is not JSON'

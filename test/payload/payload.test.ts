@@ -195,6 +195,8 @@ describe('a body of another format says so with both names', () => {
       'the body is a form in parts (multipart/form-data) and this path takes JSON; no path takes that',
     ],
     ['json', '{', 'application/json', 'invalid_json: the body is not JSON at line 1, column 2'],
+    // `curl -d` announces a form.
+    ['json', ' {"text":', FORM, 'invalid_json: the body is not JSON at line 1, column 10: expected a value'],
     [
       'form',
       '{"a":1}',
