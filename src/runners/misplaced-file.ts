@@ -121,5 +121,10 @@ function withPath(argument: string, word: string, file: string): string {
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    // Not there, or a word that is too long for a name.
+    return false;
+  }
 }

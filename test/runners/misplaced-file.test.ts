@@ -17,6 +17,7 @@ const at = (name: string): string => join(configDir, name);
 test.each<readonly [string, readonly string[], readonly string[] | undefined]>([
   ['a script that can be started', ['sh', 'agents/x.sh', '-v'], ['./agents/x.sh', '-v']],
   ['one that another program reads', ['bash', 'agents/x.sh'], ['bash', at('agents/x.sh')]],
+  ['a word that is too long for a name', ['x', `--token=${'j'.repeat(9_000)}.y`], undefined],
   ['one that cannot be started', ['python3', 'agents/a.py'], ['python3', at('agents/a.py')]],
   ['one behind an option', ['sh', '-e', './agents/x.sh'], ['sh', '-e', at('agents/x.sh')]],
   [
