@@ -41,8 +41,8 @@ const MAX_NAMED = 10;
 /** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
 export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): Advice {
   const { considered } = evaluation.trace;
-  const instead = findInstead(evaluation, request);
   const reads = findElementReads(evaluation, request);
+  const instead = findInstead(evaluation, request, reads?.names);
   return {
     ...(table.canTake(request.path) ? NAME_IS_KNOWN : unknownName(request, table)),
     notes: [

@@ -37,12 +37,13 @@ export function createDecisionAdvisor(
     const isKnown = (path: string): boolean =>
       !STRANGE.test(path) && wordsIn(path).every((word) => OWN_NAME.test(word) || known.has(word));
     const sender = senderNote(evaluation, request, isKnown);
+    const reads = findElementReads(evaluation, request);
     return {
-      notes: notesFor(evaluation, request, table)
+      notes: (reads === undefined ? notesFor(evaluation, request, table) : [reads.note])
         .filter(({ names }) => names.every(isKnown))
         .map(({ text }) => text),
       instead: new Map(
-        [...findInstead(evaluation, request)].flatMap(([name, { text, names }]) =>
+        [...findInstead(evaluation, request, reads?.names)].flatMap(([name, { text, names }]) =>
           names.every(isKnown) ? [[name, text]] : [],
         ),
       ),
@@ -53,8 +54,6 @@ export function createDecisionAdvisor(
 
 /** Of a request that a mapping took only what explains why its names found nothing. */
 function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly AdviceNote[] {
-  const reads = findElementReads(evaluation, request);
-  if (reads !== undefined) return [reads.note];
   const isTaken = evaluation.mapping !== undefined;
   return isTaken ? [] : kindNotes(request, table.settingsOf(request.path), isReadAmiss(evaluation));
 }

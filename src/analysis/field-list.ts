@@ -82,7 +82,7 @@ function fieldsOf(
     if (keys.length > 1 && (isLeaf || readers.has(path))) {
       total += 1;
       if (total <= MAX_FIELDS || readers.has(path) || beside.has(parentOf(path)))
-        found.push({ path, keys, value: shown(keys.at(-1) ?? '', value, note) });
+        found.push({ path, keys, value: shown(keys, value, note) });
     }
     if (isLeaf) return;
     const of = Array.isArray(value) && value.length > 1 ? ` (first of ${value.length})` : note;
@@ -101,17 +101,17 @@ function entriesOf(value: JsonValue): readonly (readonly [string, JsonValue])[] 
 function readFieldAt(path: string, { headers, query, path: name, payload }: HookRequest): Unread {
   const keys = path.split('.');
   const value = valueAt({ headers, query, path: name, payload }, keys);
-  return { path, keys, ...(value === undefined ? {} : { value: shown(keys.at(-1) ?? '', value, '') }) };
+  return { path, keys, ...(value === undefined ? {} : { value: shown(keys, value) }) };
 }
 
 /** A value in one line, cut, secrets left out. */
-export function shown(key: string, value: JsonValue, note = ''): string {
+export function shown(keys: readonly string[], value: JsonValue, note = ''): string {
   if (Array.isArray(value)) return value.length === 0 ? '[]' : `a list of ${value.length}`;
   if (isJsonObject(value)) {
     const count = Object.keys(value).length;
     return count === 0 ? '{}' : `an object with ${count} field${count === 1 ? '' : 's'}`;
   }
-  if (typeof value === 'string' && SECRET_KEY.test(key)) return '…';
+  if (typeof value === 'string' && keys.some((key) => SECRET_KEY.test(key))) return '…';
   const text = JSON.stringify(value);
   return `${text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 2)}…"` : text}${note}`;
 }

@@ -5,7 +5,6 @@ import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseOnEachObject } from './each-object.ts';
 import { loneHelper, presentTime } from './lone-helper.ts';
-import { findElementReads } from './element-reads.ts';
 import { shown } from './field-list.ts';
 import {
   hasValue,
@@ -21,15 +20,19 @@ import { findSplitKey, splitKeyInTemplate } from './split-keys.ts';
 /** By what found nothing. A text continues "the request has …"; its names are those of the request, ours left out. */
 export type Instead = ReadonlyMap<string, AdviceText>;
 
-/** Variables and expressions that found nothing, with what the request has instead. */
-export function findInstead(evaluation: Evaluation, request: HookRequest): Instead {
+/** Variables and expressions that found nothing, with what the request has instead; `ofElements` are told elsewhere. */
+export function findInstead(
+  evaluation: Evaluation,
+  request: HookRequest,
+  ofElements?: ReadonlySet<string>,
+): Instead {
   const { considered, templates } = evaluation.trace;
-  const missing = [
+  // Each element of a forEach renders the same templates.
+  const missing = new Set([
     ...considered.flatMap(missingIn),
     ...templates.flatMap(({ empty }) => empty.map(({ expression }) => expression.trim())),
-  ];
+  ]);
   const looked = { evaluation, request, ...findersFor(evaluation, request) };
-  const ofElements = findElementReads(evaluation, request)?.names;
   const instead = new Map<string, AdviceText>();
   for (const name of missing) {
     const near = namesIn(name)
@@ -86,7 +89,7 @@ const plain = (text: string): AdviceText => ({ text, names: [] });
 function paths(found: readonly NearPath[]): AdviceText {
   const names = found.map(({ path }) => path);
   const values = found.map(({ path, value }) =>
-    value === undefined ? path : `${path} (${shown(path.split('.').at(-1) ?? '', value)})`,
+    value === undefined ? path : `${path} (${shown(path.split('.'), value)})`,
   );
   return { text: names.join(' and '), names, shown: values.join(' and ') };
 }

@@ -2,7 +2,7 @@
  * Two requests of one mapping beside each other: which fields of their bodies differ, which of them name the event,
  * and what their keys are. Names of fields are told; values only of what names a thing.
  */
-import { formatPlace, type Place } from '../document/document.ts';
+import { formatPlace, shorten, type Place } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
@@ -17,6 +17,8 @@ export interface Judged {
 /** Leaves of a body that are compared. */
 const MAX_LEAVES = 2_000;
 const MAX_NAMED = 4;
+/** Longer paths are cut: patterns look at each, and their names are the sender's. */
+const MAX_PATH_CHARS = 200;
 
 export interface Fields {
   /** Paths whose values differ, or that only one of the two has. */
@@ -72,6 +74,9 @@ export function readsOf(template: string): readonly string[] {
   return [...new Set([...found].map(([, path = '']) => path.replace(/^payload\./, '')))];
 }
 
+/** Whether a template can write a path as it is. */
+export const isPlainPath = (path: string): boolean => /^[\w.-]+$/.test(path);
+
 function rankOf(path: string): number {
   if (OF_ALL.test(path)) return 3;
   if (ANY_ID.test(path)) return 0;
@@ -104,7 +109,7 @@ function leavesOf(value: JsonValue): ReadonlyMap<string, string> {
       : isJsonObject(each)
         ? Object.entries(each)
         : [];
-    if (entries.length === 0) leaves.set(path, JSON.stringify(each));
+    if (entries.length === 0) leaves.set(shorten(path, MAX_PATH_CHARS), JSON.stringify(each));
     for (const [key, inner] of entries)
       visit(inner as JsonValue, path === '' ? String(key) : `${path}.${key}`);
   };

@@ -7,6 +7,7 @@ import type { CompiledMapping } from '../mapping/mapping.ts';
 import {
   compareBodies,
   EVENT_ID,
+  isPlainPath,
   keysOf,
   list,
   nameFirst,
@@ -46,7 +47,7 @@ function debounceNote(mapping: CompiledMapping, { now, before, fields }: Compare
   if (apartMs > debounce.maxSeconds * 1_000) return undefined;
   const own = readsOf(debounce.key.source);
   const differs = own.filter((path) => fields.different.includes(path));
-  const common = nameFirst(fields.same);
+  const common = nameFirst(fields.same.filter(isPlainPath));
   if (differs.length === 0 || common.length === 0) return undefined;
   return note('debounce.key', debounce.key.at, [
     `the request ${before.request.id}, ${seconds(apartMs)} before, has another key, so each became a run of its own: ${list(differs)} ${differs.length === 1 ? 'is' : 'are'} another in each of the two`,
@@ -60,7 +61,7 @@ function dedupeNote(mapping: CompiledMapping, { now, before, fields }: Compared)
   const keys = [before, now].map(({ evaluation }) => keysOf(evaluation).dedupe);
   if (keys[0] === undefined || keys[1] === undefined || keys[0] === keys[1]) return undefined;
   const { different, same } = fields;
-  const [identity] = nameFirst(same.filter((path) => EVENT_ID.test(path)));
+  const [identity] = nameFirst(same.filter((path) => EVENT_ID.test(path) && isPlainPath(path)));
   // Two events of one kind differ in more than what tells of a delivery.
   if (identity === undefined || different.length === 0 || !different.every((path) => OF_A_TRY.test(path))) {
     return undefined;
@@ -126,7 +127,7 @@ const OF_A_STATE = /(?:^|[._])(?:\w*type|action|event|status|state)$/i;
 function newField(key: string, { now, before, fields: { different, same } }: Compared): Apart | undefined {
   const reads = readsOf(key);
   if (different.every((path) => OF_A_TRY.test(path) && !EVENT_ID.test(path))) return undefined;
-  const isPath = (path: string): boolean => /^[\w.-]+$/.test(path) && !reads.includes(path);
+  const isPath = (path: string): boolean => isPlainPath(path) && !reads.includes(path);
   const [id] = [...different, ...same]
     .filter((path) => EVENT_ID.test(path) && isPath(path))
     .toSorted((a, b) => idRank(a) - idRank(b));

@@ -1,10 +1,12 @@
 /* Conversations of requests that were kept: a key that is too fine, so that what belongs together is apart, or too coarse. */
-import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
+import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
+import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import {
   ANY_ID,
   compareBodies,
   EVENT_ID,
+  isPlainPath,
   keysOf,
   list,
   nameFirst,
@@ -84,8 +86,7 @@ function isOfOneEvent(path: string, payload: JsonValue): boolean {
   const owner = keys.at(-1) ?? last.replace(/[._]?(?:id|uuid|guid)$/i, '');
   if (!ANY_ID.test(last)) return false;
   if (OF_EVENTS.test(owner.replace(/^.*_/, ''))) return true;
-  let value: JsonValue | undefined = payload;
-  for (const key of keys) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  const value = fieldAt(payload, keys);
   const type =
     isJsonObject(value) && keys.length > 0 ? (value['type'] ?? value['kind'] ?? value['object']) : undefined;
   return typeof type === 'string' && OF_EVENTS.test(type);
@@ -97,7 +98,9 @@ const OF_MANY =
 
 /** Whether a path is the id of a thing that several events may be about. */
 const isThing = (path: string): boolean =>
-  /^[\w.-]+$/.test(path) && ANY_ID.test(path) && ![OF_ALL, OF_A_TRY, OF_MANY].some((form) => form.test(path));
+  isPlainPath(path) &&
+  ANY_ID.test(path) &&
+  ![OF_ALL, OF_A_TRY, OF_MANY, SECRET_KEY].some((form) => form.test(path));
 
 /** Names of a kind of event: many things have the same. */
 const OF_A_KIND =

@@ -4,6 +4,7 @@
  * what is meant, and nothing is told.
  */
 import { valueAt, type JsonValue } from '../json.ts';
+import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import { compareBodies, EVENT_ID, nameFirst, OF_A_TRY, readsOf, type Fields } from './compared-requests.ts';
 
 /** Two bodies whose keys are the same. */
@@ -135,7 +136,7 @@ function isAlias(path: string, read: string, body: JsonValue): boolean {
 function isThing(path: string, now: JsonValue, other: JsonValue): boolean {
   if (!OF_A_THING.test(lastOf(path)) || !isWritable(path) || !isInBoth(path, now, other)) return false;
   const own = path.split('.').slice(-2).join('.');
-  const isOther = [EVENT_ID, OF_A_TRY, OF_A_CHANGE, CAMEL_CHANGE].some((form) => form.test(own));
+  const isOther = [EVENT_ID, OF_A_TRY, OF_A_CHANGE, CAMEL_CHANGE, SECRET_KEY].some((form) => form.test(own));
   return !isOther && !isOfContainer(path);
 }
 

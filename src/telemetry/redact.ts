@@ -109,15 +109,19 @@ function errorFields(error: Error): object {
 /** Shorter texts are words rather than secrets, and replacing them would garble every line. */
 const MIN_SECRET = 4;
 
+/** The text, as JSON has it, as JSON within JSON has it, and as an address has it. */
+function formsOf(secret: string): readonly string[] {
+  const quoted = JSON.stringify(secret).slice(1, -1);
+  return [secret, quoted, JSON.stringify(quoted).slice(1, -1), encodeURIComponent(secret.toWellFormed())];
+}
+
 /** Secrets known by value, replaced in finished lines in the forms in which a line can carry them. */
 export class SecretValues {
   readonly #forms = new Set<string>();
 
   add(secret: string): void {
     if (secret.length < MIN_SECRET) return;
-    const quoted = JSON.stringify(secret).slice(1, -1);
-    const forms = [secret, quoted, JSON.stringify(quoted).slice(1, -1), encodeURIComponent(secret)];
-    for (const form of forms) this.#forms.add(form);
+    for (const form of formsOf(secret)) this.#forms.add(form);
   }
 
   replaceIn(line: string): string {
@@ -136,8 +140,11 @@ const MIN_SHOWN_SECRET = 6;
  * repeated them: a text, or JSON.
  */
 export function withoutSecrets(text: string, secrets: readonly string[], form: 'text' | 'json'): string {
-  return secrets.reduce((safe, secret) => {
-    if (secret.length < MIN_SHOWN_SECRET) return safe;
-    return safe.replaceAll(form === 'text' ? secret : JSON.stringify(secret).slice(1, -1), '[removed]');
-  }, text);
+  const forms = secrets
+    .filter(({ length }) => length >= MIN_SHOWN_SECRET)
+    .flatMap((secret) => formsOf(secret).slice(form === 'text' ? 0 : 1));
+  // The longest first, so that a secret within another one leaves no rest of it.
+  return forms
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((safe, each) => safe.replaceAll(each, '[removed]'), text);
 }

@@ -135,10 +135,19 @@ test('of a large body what is read, then what stands beside it; the others are c
 test('values are short, without secrets, and on one line', () => {
   const { rows, text } = listOf(
     { messageTemplate: '{{note}}' },
-    { note: `a\n\u001b[31m${'x'.repeat(500)}`, api_key: 'k-123456' },
+    {
+      note: `a\n\u001b[31m${'x'.repeat(500)}`,
+      api_key: 'k-123456',
+      tokens: ['t-1'],
+      credentials: { user: 'ada' },
+    },
   );
   expect(rows[0]?.[1]).toHaveLength(100);
-  expect(rows[1]).toEqual(['api_key', '…', '']);
+  expect(rows.slice(1)).toEqual([
+    ['api_key', '…', ''],
+    ['tokens.0', '…', ''],
+    ['credentials.user', '…', ''],
+  ]);
   expect(text.slice(text.indexOf('fields of the request'))).not.toContain('\u001b');
 });
 
