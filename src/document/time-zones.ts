@@ -1,4 +1,4 @@
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean, spelling } from './did-you-mean.ts';
 
 /** Abbreviations that people write for the zone of a place. */
 const ABBREVIATIONS: Readonly<Record<string, string>> = {
@@ -20,9 +20,8 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
 /** The zone that was probably meant: its city, an abbreviation, or a near name. */
 export function meantTimeZone(written: string): string | undefined {
   const zones = Intl.supportedValuesOf('timeZone');
-  const plain = (text: string): string => text.toLowerCase().replaceAll(/[\s_-]/g, '');
-  const city = plain(written.split('/').at(-1) ?? '');
-  const found = zones.find((zone) => plain(zone.split('/').at(-1) ?? '') === city);
+  const city = spelling(written.split('/').at(-1) ?? '');
+  const found = zones.find((zone) => spelling(zone.split('/').at(-1) ?? '') === city);
   if (found !== undefined) return found;
   const word = written.trim().toLowerCase();
   return Object.hasOwn(ABBREVIATIONS, word) ? ABBREVIATIONS[word] : didYouMean(written, zones);

@@ -2,6 +2,7 @@
  * Rules of fields with the values that are wanted, as other tools write them: `{action: opened}`, MongoDB's
  * `{amount: {$gte: 100}}`, and names with a sign and a value (`{leftValue, operator, rightValue}`).
  */
+import { spelling } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
 import { withoutForeignRoot } from './empty-path.ts';
 
@@ -46,7 +47,7 @@ function oneOf(path: string, values: readonly unknown[]): FieldRule | undefined 
 
 /** The rule for a sign or a word of comparison; undefined where it is not known. */
 export function compare(word: string, path: string, value: unknown): FieldRule | undefined {
-  const name = word.toLowerCase().replaceAll(/[\s_-]/g, '');
+  const name = spelling(word);
   const read = { var: path };
   const isNegated = /^(?:not(?!equal)|doesnot|nin$)/.test(name);
   if (isNegated) {

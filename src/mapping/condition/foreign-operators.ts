@@ -2,6 +2,8 @@
  * Operators of other languages that have no name here: what they ask for, in operators that there are. Where an operand
  * is missing or cannot be meant, the hint shows the form alone: such a rule has to be thought of, not written by itself.
  */
+import { spelling } from '../../document/document.ts';
+
 const MAX_SHOWN = 160;
 
 const shown = (value: unknown): string => JSON.stringify(value).slice(0, MAX_SHOWN);
@@ -11,7 +13,7 @@ const EXAMPLE = { var: 'name' };
 
 /** The hint for an operator that is not known; undefined where it says nothing. */
 export function foreignOperatorHint(operator: string, operands: readonly unknown[]): string | undefined {
-  const name = operator.toLowerCase().replaceAll(/[\s_-]/g, '');
+  const name = spelling(operator);
   if (name === 'notin' || name === 'nin') return notInHint(operands);
   const read = readOperand(operands[0]);
   const value = read ?? EXAMPLE;

@@ -109,10 +109,20 @@ export function meantDateFormat(written: string): string | undefined {
   return findMeantFormat(written)?.format;
 }
 
+/** A layout of Go as a format here; as it is where it has no part of Go's reference time. */
+export function goDateFormat(layout: string): string {
+  return goParts(layout)
+    .map(({ text }) => text)
+    .join('');
+}
+
+const GO_WORDS = new RegExp(`(${Object.keys(GO).join('|')})`, 'g');
+
+const goParts = (layout: string): readonly Part[] => replaced(layout.replace(/ ?PM/, ''), GO_WORDS, GO);
+
 function partsOf(written: string): readonly Part[] {
   if (/%-?[A-Za-z]/.test(written)) return replaced(written, /%-?([A-Za-z])/g, PERCENT);
-  if (/2006|15:04/.test(written))
-    return replaced(written.replace(/ ?PM/, ''), new RegExp(`(${Object.keys(GO).join('|')})`, 'g'), GO);
+  if (/2006|15:04/.test(written)) return goParts(written);
   if (isPhp(written)) return replaced(written, /(?<!\\)([A-Za-z])/g, PHP).map(withoutBackslashes);
   return quotedParts(written).map((part) =>
     part.isLiteral ? part : { text: slipped(part.text), isLiteral: false },

@@ -1,5 +1,5 @@
 /** Calls of other template languages as calls of the helpers here. */
-import { meantDateFormat } from './date-format.ts';
+import { goDateFormat, meantDateFormat } from './date-format.ts';
 import type { ForeignScope } from './foreign-scope.ts';
 import { HELPER_SYNONYMS, HELPERS } from './template-helpers.ts';
 
@@ -76,20 +76,6 @@ const SAME: ReadonlySet<string> = new Set([
 ]);
 
 function asDateFormat({ text }: Written): Written {
-  const layout = GO_LAYOUT.reduce((left, [from, to]) => left.replaceAll(from, to), text);
+  const layout = goDateFormat(text);
   return { text: layout === text ? (meantDateFormat(text) ?? text) : layout };
 }
-
-/** The parts of Go's reference time. */
-const GO_LAYOUT = [
-  ['2006', 'yyyy'],
-  ['January', 'MMMM'],
-  ['Jan', 'MMM'],
-  ['Monday', 'EEEE'],
-  ['Mon', 'EEE'],
-  ['01', 'MM'],
-  ['02', 'dd'],
-  ['15', 'HH'],
-  ['04', 'mm'],
-  ['05', 'ss'],
-] as const;

@@ -137,7 +137,8 @@ function func(name: string, args: readonly Written[]): Written {
   if (name === 'index' && args.length === 2) return call('lookup', args);
   if (name === 'printf') return second !== undefined && /^"%[sv]"$/.test(first.text) ? second : none(name);
   const value = args.at(-1);
-  return value === undefined ? none(name) : filtered(FUNCTIONS[name] ?? name, value, args.slice(0, -1));
+  const known = (Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined) ?? name;
+  return value === undefined ? none(name) : filtered(known, value, args.slice(0, -1));
 }
 
 const FUNCTIONS: Readonly<Record<string, string>> = {

@@ -2,10 +2,9 @@
  * Helpers of handlebars-helpers, Ghost, SendGrid and their like, in the words of this language: with the user's own
  * operands, and only where the helper here takes so many.
  */
+import { spelling } from '../../document/document.ts';
 import { meantDateFormat } from './date-format.ts';
 import { HELPER_SYNONYMS, HELPERS } from './template-helpers.ts';
-
-const same = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
 
 const EQUAL: ReadonlySet<string> = new Set(
   'ifequals ifequal ifeq eq equals equal is ifis iseq isequal compare === =='.split(' '),
@@ -42,10 +41,10 @@ const NOT_ASKED =
 
 /** What to write for a block of an unknown name; undefined where nothing is known of it. */
 export function meantBlock(name: string, operands: readonly string[]): string | undefined {
-  const head = headOf(same(name), operands);
+  const head = headOf(spelling(name), operands);
   if (head !== undefined) return `write {{#${head}}} … {{/${head.split(' ')[0] ?? ''}}}`;
   const sign = operands.length === 3 ? unquoted(operands[1] ?? '') : '';
-  if (!NOT_ASKED.test(same(name)) && !/^(?:[<>]=?|[gl]te?|in|contains)$/.test(sign)) return undefined;
+  if (!NOT_ASKED.test(spelling(name)) && !/^(?:[<>]=?|[gl]te?|in|contains)$/.test(sign)) return undefined;
   return 'a template asks only whether values are equal (eq, ne) and whether they are there: compare in a condition (match.when) with a mapping of its own, or in a transform';
 }
 
@@ -54,7 +53,8 @@ const unquoted = (text: string): string => text.replace(/^(["'])(.*)\1$/, '$2');
 function headOf(name: string, operands: readonly string[]): string | undefined {
   const [first = '', second = '', third = ''] = operands;
   if (operands.length === 3) {
-    const helper = SIGNS[unquoted(second)];
+    const sign = unquoted(second);
+    const helper = Object.hasOwn(SIGNS, sign) ? SIGNS[sign] : undefined;
     if (LOOPS.has(name)) return second === 'in' || second === 'of' ? `each ${third}` : undefined;
     return helper === undefined || !/cond|compare|^if|^is$|operator|^when$/.test(name)
       ? undefined

@@ -54,8 +54,9 @@ export class ForeignScope {
 
   /** A path from the element of the innermost block. */
   here(keys: readonly string[]): string {
-    const own = this.#blocks.at(-1)?.names[keys.join('.')];
-    return own ?? this.#from(this.depth, keys);
+    const { names = {} } = this.#blocks.at(-1) ?? {};
+    const name = keys.join('.');
+    return (Object.hasOwn(names, name) ? names[name] : undefined) ?? this.#from(this.depth, keys);
   }
 
   /** A path from the whole payload. */

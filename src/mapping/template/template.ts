@@ -167,11 +167,10 @@ function compilePlain(program: hbs.AST.Program, { expressions }: PreparedTree): 
     }
     return checkOutput(text);
   };
-  const paths = expressions.flatMap(({ text }) => resolvePaths(text));
   return {
     render,
     pieces: (scope) => pieces.map((piece) => plainPiece(piece, expressions, scope)),
-    paths: () => paths,
+    paths: () => expressions.flatMap(({ text }) => resolvePaths(text)),
   };
 }
 
