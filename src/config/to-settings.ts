@@ -69,8 +69,8 @@ function reportEcho({ runner, runners }: GatewaySettings, { reporter, isOpenClaw
     severity: 'warning',
     isGeneral: true,
     message:
-      'the runner is echo, which answers with the message itself: no agent runs (sluice dev does not warn of it)',
-    hint: 'set gateway.runner to {kind: claude} (or codex, gemini, opencode), {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}',
+      'runs are answered by echo, each with its own message, and no agent reads them: right while you try out mappings (sluice dev does not warn of it)',
+    hint: 'for an agent set gateway.runner to {kind: claude} (or codex, gemini, opencode), {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}',
   });
 }
 

@@ -33,11 +33,16 @@ export function formatDiagnostics(found: readonly Diagnostic[], options: FormatO
   }
 }
 
-/** The findings as a reader needs them: errors, then warnings, then what may be meant; otherwise in the order given. */
+/**
+ * The findings as a reader needs them: errors, then warnings, then what may be meant, which is left out while there are
+ * errors; otherwise in the order given.
+ */
 export function byWeight(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
   const weight = ({ severity, isGeneral }: Diagnostic): number =>
     severity === 'error' ? 0 : isGeneral === true ? 2 : 1;
-  return diagnostics.toSorted((a, b) => weight(a) - weight(b));
+  const shown = diagnostics.filter(({ isGeneral }) => isGeneral !== true || !hasErrors);
+  return shown.toSorted((a, b) => weight(a) - weight(b));
 }
 
 /** The findings with dots, in every frame of a file, over what one of them hides. */

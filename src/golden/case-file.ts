@@ -32,6 +32,8 @@ export interface GoldenCase {
   /** Whether the file used `deliveries`: its expectation is then a list too. */
   readonly several: boolean;
   readonly at: Place;
+  /** What is odd about its bodies; each is among the diagnostics, too. */
+  readonly warnings: readonly Diagnostic[];
   /** Request, expectation and body files, absolute: a change of one re-runs the case. */
   readonly files: readonly string[];
 }
@@ -208,10 +210,11 @@ async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
   const name = caseName(dir, requestFile);
   const read = await readBodies(requestFile, name, shape);
   if (read.deliveries === undefined) return { diagnostics: [...diagnostics, ...read.diagnostics] };
-  const { deliveries } = read;
+  const { deliveries, diagnostics: warnings } = read;
   const expectedFile = requestFile.replace(REQUEST, '.expected.yaml');
   const files = [requestFile, ...read.files, expectedFile];
-  const golden = { name, requestFile, expectedFile, deliveries, several, at: root.place([]), files };
+  const at = root.place([]);
+  const golden = { name, requestFile, expectedFile, deliveries, several, at, warnings, files };
   const expected = await readExpected(expectedFile);
   return {
     case: expected === undefined ? golden : { ...golden, expected },

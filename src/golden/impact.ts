@@ -25,7 +25,16 @@ export function caseOfRequest(request: HookRequest): GoldenCase {
   const { id: name, payload } = request;
   const delivery = { request, isTimed: true, bodyText: JSON.stringify(payload) };
   const at = { source: { file: name, text: '' }, start: 0, end: 0 };
-  return { name, requestFile: '', expectedFile: '', deliveries: [delivery], several: false, at, files: [] };
+  return {
+    name,
+    requestFile: '',
+    expectedFile: '',
+    deliveries: [delivery],
+    several: false,
+    at,
+    warnings: [],
+    files: [],
+  };
 }
 
 export interface ImpactReport {

@@ -45,21 +45,30 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
       return result.case.several ? `delivery ${index + 1}\n${indent(text)}` : text;
     })
     .join('\n');
-  const hints = addressHints(result);
+  // Why a text has no such field is no remedy, and it shows the field.
+  const reasons = result.case.warnings.length > 0 ? '' : `\n\n${why}`;
+  const hints = [...bodyHints(result), ...addressHints(result)].map((hint) => `hint: ${hint}\n\n`).join('');
   if (isMissing) {
-    return `${hints}there is no ${relative(options.cwd, result.case.expectedFile)}; run "sluice test" without CI set to write it\n\n${why}`;
+    return `${hints}there is no ${relative(options.cwd, result.case.expectedFile)}; run "sluice test" without CI set to write it${reasons}`;
   }
   const before = withoutHead(result.case.expected?.text ?? '');
   const difference = formatDifference(before, withoutHead(result.actualText), options.color);
-  return `${hints}${difference}\n\n${why}`;
+  return `${hints}${difference}${reasons}`;
 }
 
 /** The file's own comment offers to write it anew, which a difference does not ask for. */
 const withoutHead = (text: string): string => text.replace(/^(?:#.*\n)+/, '');
 
-/** Request files with the path of the address, where the hook name belongs; a line each, with one empty behind. */
-function addressHints({ case: { deliveries }, evaluations }: CaseResult): string {
-  const hints = evaluations.flatMap(({ outcome, mapping, trace }, index) => {
+/** Bodies that are not what they look like: of a case that failed the likeliest cause. */
+function bodyHints({ case: { warnings } }: CaseResult): readonly string[] {
+  return warnings.map(
+    ({ message, hint, at }) => `${message}; ${hint ?? ''}${at === undefined ? '' : `  ${formatPlace(at)}`}`,
+  );
+}
+
+/** Request files with the path of the address, where the hook name belongs. */
+function addressHints({ case: { deliveries }, evaluations }: CaseResult): readonly string[] {
+  return evaluations.flatMap(({ outcome, mapping, trace }, index) => {
     const { request, pathAt } = deliveries[index] ?? {};
     if (outcome.kind !== 'rejected' || mapping !== undefined || pathAt === undefined) return [];
     const names = trace.considered.map((one) => one.mapping.match.path ?? '');
@@ -68,10 +77,9 @@ function addressHints({ case: { deliveries }, evaluations }: CaseResult): string
     return name === undefined
       ? []
       : [
-          `hint: no mapping takes the path ${found}; did you mean path: ${name}? It is the hook name alone, what follows hooks.path in the address  ${formatPlace(pathAt)}`,
+          `no mapping takes the path ${found}; did you mean path: ${name}? It is the hook name alone, what follows hooks.path in the address  ${formatPlace(pathAt)}`,
         ];
   });
-  return hints.map((hint) => `${hint}\n\n`).join('');
 }
 
 const CONTEXT_LINES = 3;
@@ -121,9 +129,11 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
     }
   }
   blocks.push(...report.removed.map((file) => `- ${relative(options.cwd, file)}  removed`));
-  if (report.diagnostics.length > 0) {
-    blocks.push(formatDiagnostics(report.diagnostics, { color: options.color }).trimEnd());
-  }
+  // What a case that failed has said already is not said again.
+  const failed = report.results.filter(({ status }) => FAILED.has(status));
+  const said = new Set(options.brief === true ? [] : failed.flatMap((result) => result.case.warnings));
+  const others = report.diagnostics.filter((diagnostic) => !said.has(diagnostic));
+  if (others.length > 0) blocks.push(formatDiagnostics(others, { color: options.color }).trimEnd());
   blocks.push(summaryLine(report));
   return `${blocks.join('\n')}\n`;
 }

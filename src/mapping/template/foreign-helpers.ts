@@ -41,7 +41,7 @@ const NOT_ASKED =
 
 /** What to write for a block of an unknown name; undefined where nothing is known of it. */
 export function meantBlock(name: string, operands: readonly string[]): string | undefined {
-  const head = headOf(spelling(name), operands);
+  const head = headOf(name, operands);
   if (head !== undefined) return `write {{#${head}}} … {{/${head.split(' ')[0] ?? ''}}}`;
   const sign = operands.length === 3 ? unquoted(operands[1] ?? '') : '';
   if (!NOT_ASKED.test(spelling(name)) && !/^(?:[<>]=?|[gl]te?|in|contains)$/.test(sign)) return undefined;
@@ -50,12 +50,15 @@ export function meantBlock(name: string, operands: readonly string[]): string | 
 
 const unquoted = (text: string): string => text.replace(/^(["'])(.*)\1$/, '$2');
 
-function headOf(name: string, operands: readonly string[]): string | undefined {
+/** The block here, without its braces. */
+export function headOf(written: string, operands: readonly string[]): string | undefined {
+  const name = spelling(written);
   const [first = '', second = '', third = ''] = operands;
   if (operands.length === 3) {
     const sign = unquoted(second);
     const helper = Object.hasOwn(SIGNS, sign) ? SIGNS[sign] : undefined;
-    if (LOOPS.has(name)) return second === 'in' || second === 'of' ? `each ${third}` : undefined;
+    if (LOOPS.has(name))
+      return second === 'in' || second === 'of' ? `each ${third} as |${first}|` : undefined;
     return helper === undefined || !/cond|compare|^if|^is$|operator|^when$/.test(name)
       ? undefined
       : `if (${helper} ${first} ${third})`;

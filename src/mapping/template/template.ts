@@ -19,6 +19,7 @@ import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
 import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import { findForeignMarks } from './foreign-marks.ts';
+import { blocksFinding, rewriteBlocks } from './foreign-blocks.ts';
 import { foreignFinding, readForeign } from './foreign-template.ts';
 import type { Located } from './template-checks.ts';
 import { literalTemplate } from './literal-template.ts';
@@ -69,11 +70,17 @@ function compileTemplate(engine: Engine, located: LocatedValue, options: Templat
   const result = compileOwn(engine, located, options);
   const { text: source = String(located.value) } = options;
   const isWrong = result.diagnostics.some(({ severity, code }) => severity === 'error' || code === FOREIGN);
-  const foreign = isWrong ? readForeign(source) : undefined;
+  if (!isWrong) return result;
+  const isRight = (text: string): boolean =>
+    compileOwn(engine, located, { ...options, text }).template !== undefined;
+  const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
+  const blocks = foreignBlocks(engine, source, { result, placeOf, isRight });
+  if (blocks !== undefined) return { diagnostics: [blocks] };
+  const foreign = readForeign(source);
   if (foreign === undefined) return result;
   const finding = foreignFinding(foreign, {
-    placeOf: (start, end) => placeWithin(located, [], start, end),
-    isRight: (text) => compileOwn(engine, located, { ...options, text }).template !== undefined,
+    placeOf,
+    isRight,
     // Text between marks of Jinja may be meant as text.
     severity: result.template === undefined ? 'error' : 'warning',
   });
@@ -81,6 +88,33 @@ function compileTemplate(engine: Engine, located: LocatedValue, options: Templat
 }
 
 const FOREIGN = 'TEMPLATE_FOREIGN_SYNTAX';
+
+/** Blocks of other tools, where they are all that is wrong and the template can be used once they are written anew. */
+function foreignBlocks(
+  { handlebars }: Engine,
+  source: string,
+  { result, placeOf, isRight }: ForeignBlocks,
+): Diagnostic | undefined {
+  const diagnostics = result.diagnostics.filter(({ severity }) => severity === 'error');
+  if (!diagnostics.every(({ code }) => code.startsWith('TEMPLATE_') && code.includes('HELPER')))
+    return undefined;
+  const text = readTemplateSource(source);
+  const { program } = parse(handlebars, text, placeOf);
+  if (program === undefined) return undefined;
+  const rangeOf = ({ start, end }: hbs.AST.SourceLocation): { start: number; end: number } => ({
+    start: text.offsetAt(start.line, start.column),
+    end: text.offsetAt(end.line, end.column),
+  });
+  const rewritten = rewriteBlocks(program, { source, rangeOf });
+  if (rewritten === undefined || !isRight(rewritten.text)) return undefined;
+  return blocksFinding(diagnostics, rewritten, placeOf);
+}
+
+interface ForeignBlocks {
+  readonly result: TemplateResult;
+  readonly placeOf: (start: number, end: number) => Place;
+  readonly isRight: (text: string) => boolean;
+}
 
 function compileOwn(
   { handlebars, helpers }: Engine,
