@@ -115,18 +115,26 @@ function formsOf(secret: string): readonly string[] {
   return [secret, quoted, JSON.stringify(quoted).slice(1, -1), encodeURIComponent(secret.toWellFormed())];
 }
 
+/** In this order a secret within another one leaves no rest of it. */
+const longestFirst = (forms: readonly string[]): readonly string[] =>
+  forms.toSorted((a, b) => b.length - a.length);
+
 /** Secrets known by value, replaced in finished lines in the forms in which a line can carry them. */
 export class SecretValues {
   readonly #forms = new Set<string>();
+  /** Of the forms; undefined until they are needed in this order. */
+  #longestFirst: readonly string[] | undefined;
 
   add(secret: string): void {
     if (secret.length < MIN_SECRET) return;
     for (const form of formsOf(secret)) this.#forms.add(form);
+    this.#longestFirst = undefined;
   }
 
   replaceIn(line: string): string {
+    this.#longestFirst ??= longestFirst([...this.#forms]);
     let replaced = line;
-    for (const form of this.#forms)
+    for (const form of this.#longestFirst)
       if (replaced.includes(form)) replaced = replaced.replaceAll(form, REDACTED);
     return replaced;
   }
@@ -143,8 +151,5 @@ export function withoutSecrets(text: string, secrets: readonly string[], form: '
   const forms = secrets
     .filter(({ length }) => length >= MIN_SHOWN_SECRET)
     .flatMap((secret) => formsOf(secret).slice(form === 'text' ? 0 : 1));
-  // The longest first, so that a secret within another one leaves no rest of it.
-  return forms
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((safe, each) => safe.replaceAll(each, '[removed]'), text);
+  return longestFirst(forms).reduce((safe, each) => safe.replaceAll(each, '[removed]'), text);
 }
