@@ -59,6 +59,10 @@ const GO: Readonly<Record<string, string>> = {
   '03': 'HH',
   '04': 'mm',
   '05': 'ss',
+  '1': 'MM',
+  '2': 'dd',
+  _2: 'dd',
+  '3': 'HH',
 };
 
 /** Letters of moment, dayjs, Java and others, which mean nothing here or something else beside their neighbours. */
@@ -116,7 +120,8 @@ export function goDateFormat(layout: string): string {
     .join('');
 }
 
-const GO_WORDS = new RegExp(`(${Object.keys(GO).join('|')})`, 'g');
+/** A digit alone is a part of the time only where it is a word of its own. */
+const GO_WORDS = /(2006|January|Jan|Monday|Mon|0[1-5]|15|_2(?!\d)|(?<!\w)[123](?!\w))/g;
 
 const goParts = (layout: string): readonly Part[] => replaced(layout.replace(/ ?PM/, ''), GO_WORDS, GO);
 
