@@ -1,5 +1,6 @@
 /* Keys that have dots or slashes in them, which end a step of a path: metadata.app.kubernetes.io/name. */
 import type { JsonValue } from '../json.ts';
+import { templatePath } from '../mapping/mapping.ts';
 
 /** Keys of one object that are looked at. */
 const MAX_KEYS = 500;
@@ -34,8 +35,7 @@ function keysTo(value: JsonValue, rest: string): readonly string[] | undefined {
 
 /** What a template has to write. Continues "the request has …". */
 export function splitKeyInTemplate(keys: readonly string[]): string {
-  const path = keys.map((key) => (/^[A-Za-z_$][\w$-]*$/.test(key) ? key : `[${key}]`)).join('.');
-  return `it under one key whose name has dots or slashes in it: write ${path}`;
+  return `it under one key whose name has dots or slashes in it: write ${templatePath(keys)}`;
 }
 
 /** What is to be done where a condition asks for it; undefined where a condition can read it. */

@@ -34,4 +34,5 @@ export { namesRead } from './condition/names-read.ts';
 export { isListOperator } from './condition/rule-lists.ts';
 export { CONDITION_OPERATORS } from './condition/condition-check.ts';
 export { listHelpers } from './template/template-helpers.ts';
+export { templatePath } from './template/template-path.ts';
 export { compileReader, isReserved } from './scope.ts';

@@ -131,3 +131,17 @@ export function pathHere(written: string): string | undefined {
   if (/^(?:query|payload|item)\.|^(?:payload|path|now|item|index)$/.test(inner)) return inner;
   return `payload.${inner.replace(/^body\.(?=.)/, '')}`;
 }
+
+/** The same rule where the names are those of an element. */
+export function ofElement(rule: FieldRule): FieldRule {
+  const bare = (name: unknown): unknown => (typeof name === 'string' ? name.replace(/^payload\./, '') : name);
+  const inner = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inner);
+    return isJsonObject(value) ? ofElement(value) : value;
+  };
+  const entries = Object.entries(rule).map(([key, value]) => {
+    if (key === 'var') return [key, bare(value)];
+    return [key, key === 'missing' && Array.isArray(value) ? value.map(bare) : inner(value)];
+  });
+  return Object.fromEntries(entries) as FieldRule;
+}

@@ -3,6 +3,7 @@
  * is missing or cannot be meant, the hint shows the form alone: such a rule has to be thought of, not written by itself.
  */
 import { spelling } from '../../document/document.ts';
+import { isJsonObject } from '../../json.ts';
 
 const MAX_SHOWN = 160;
 
@@ -91,7 +92,7 @@ function textOf(operands: readonly unknown[]): string | undefined {
 /** What an operand reads: a rule as it is, and a text as the name of a variable. */
 function readOperand(operand: unknown): object | undefined {
   if (typeof operand === 'string') return operand.trim() === '' ? undefined : { var: operand };
-  return isRule(operand) ? operand : undefined;
+  return isJsonObject(operand) ? operand : undefined;
 }
 
 /** false and 0 are there, too. */
@@ -100,20 +101,17 @@ function isThere(value: object): object {
   return typeof name === 'string' && name !== '' ? { '!': { missing: [name] } } : { '!!': value };
 }
 
-const isRule = (operand: unknown): operand is object =>
-  typeof operand === 'object' && operand !== null && !Array.isArray(operand);
-
 const isConstant = (operand: unknown): boolean => typeof operand === 'string' || typeof operand === 'number';
 
-const isBound = (operand: unknown): boolean => typeof operand === 'number' || isRule(operand);
+const isBound = (operand: unknown): boolean => typeof operand === 'number' || isJsonObject(operand);
 
 /** Either operand may be the one that is read: a value in a list that is written, or a text in what was sent. */
 function notInHint(operands: readonly unknown[]): string {
   const [needle, hay] = operands;
   const isKnown =
     operands.length === 2 &&
-    (isRule(hay) ? isRule(needle) || isConstant(needle) : Array.isArray(hay) && hay.length > 0);
-  const read = isKnown && !isRule(hay) ? readOperand(needle) : needle;
+    (isJsonObject(hay) ? isJsonObject(needle) || isConstant(needle) : Array.isArray(hay) && hay.length > 0);
+  const read = isKnown && !isJsonObject(hay) ? readOperand(needle) : needle;
   return isKnown && read !== undefined
     ? `write ${shown({ '!': { in: [read, hay] } })}`
     : `write a rule like ${shown({ '!': { in: [EXAMPLE, ['a', 'b']] } })}`;

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { foreignOperatorHint } from './foreign-operators.ts';
-import { allOf, compare, fieldRules, pathHere, type FieldRule } from './field-rules.ts';
+import { allOf, compare, fieldRules, ofElement, pathHere, type FieldRule } from './field-rules.ts';
 import { printRule } from './meant-rule.ts';
 
 /** Longer rules are not written out. */
@@ -34,15 +34,6 @@ export function foreignCondition(
   }
   const text = printRule(isElement ? ofElement(rule) : rule);
   return text.length > MAX_RULE_CHARS ? undefined : { ...message, hint: `write ${text}` };
-}
-
-/** The same rule where the names are those of an element. */
-function ofElement(rule: FieldRule): FieldRule {
-  const bare = (name: unknown): unknown => (typeof name === 'string' ? name.replace(/^payload\./, '') : name);
-  return JSON.parse(JSON.stringify(rule), (key, value: unknown) => {
-    if (key === 'var') return bare(value);
-    return key === 'missing' && Array.isArray(value) ? value.map(bare) : value;
-  }) as FieldRule;
 }
 
 /** Rules of adnanh/webhook that are no condition here. */

@@ -2,6 +2,7 @@
  * Conditions as JavaScript, GitHub Actions, jq and SQL write them, in JsonLogic: `action == "opened" || draft`.
  * A recursive descent over the tokens of the text, O(n); what it does not know for certain is no rule.
  */
+import { isJsonObject } from '../../json.ts';
 import { MIRRORED } from './mirrored.ts';
 import { rootHere, withoutForeignRoot } from './empty-path.ts';
 
@@ -338,7 +339,7 @@ function variable(operand: Operand): Rule {
 /** JSON as people write it, with a space after each colon and comma. */
 export function printRule(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printRule).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (!isJsonObject(value)) return JSON.stringify(value);
   return `{${Object.entries(value)
     .map(([key, one]) => `${JSON.stringify(key)}: ${printRule(one)}`)
     .join(', ')}}`;

@@ -15,14 +15,8 @@ export function checkOperands(
   { isElement }: { readonly isElement: boolean },
 ): Diagnostic | undefined {
   const { operator } = operation;
-  const template = templateOperandFinding(operation);
-  // An element has no name for the body.
-  if (template !== undefined)
-    return suspect(
-      template.message,
-      at,
-      isElement ? template.hint.replaceAll('{"var": "payload.', '{"var": "') : template.hint,
-    );
+  const template = templateOperandFinding(operation, isElement);
+  if (template !== undefined) return suspect(template.message, at, template.hint);
   if (operator === 'in') return checkIn(operation, at);
   if (ORDER.has(operator)) return checkAmount(operation, at) ?? checkListOrder(operation, at);
   if (!['==', '===', '!=', '!=='].includes(operator)) return undefined;

@@ -1,17 +1,19 @@
 import type { Operation } from './condition-check.ts';
-import { pathHere } from './field-rules.ts';
+import { ofElement, pathHere } from './field-rules.ts';
 import { printRule } from './meant-rule.ts';
 
 const COMPARING: ReadonlySet<string> = new Set(['==', '===', '!=', '!==', '>', '>=', '<', '<=', 'in']);
 /** A whole text that is one name in braces, or in the braces of GitHub Actions and n8n. */
 const TEMPLATE = /^\s*=?\s*\$?\{\{\{?\s*([\w.$@-]+(?:\[(?:\d+|["'][\w-]+["'])\][\w.$@-]*)*)\s*\}?\}\}\s*$/;
 
-/** A comparison with a template, which a condition does not fill in: what was meant reads the name. */
-export function templateOperandFinding({
-  operator,
-  operands,
-}: Pick<Operation, 'operator' | 'operands'>):
-  { readonly message: string; readonly hint: string } | undefined {
+/**
+ * A comparison with a template, which a condition does not fill in: what was meant reads the name. An element of a list
+ * has no name for the body.
+ */
+export function templateOperandFinding(
+  { operator, operands }: Pick<Operation, 'operator' | 'operands'>,
+  isElement = false,
+): { readonly message: string; readonly hint: string } | undefined {
   if (!COMPARING.has(operator)) return undefined;
   const meant = operands.map(variableOf);
   const first = meant.findIndex((each) => each !== undefined);
@@ -19,7 +21,7 @@ export function templateOperandFinding({
   const rule = { [operator]: operands.map((operand, index) => meant[index] ?? operand) };
   return {
     message: `${JSON.stringify(operands[first]).slice(0, 100)} is a text here: a condition has no templates, and reads a name by var`,
-    hint: `write ${printRule(rule)}`,
+    hint: `write ${printRule(isElement ? ofElement(rule) : rule)}`,
   };
 }
 

@@ -1,4 +1,5 @@
 /** Names inside the blocks of a template of another language, as paths of this one: each block over a value begins anew. */
+import { templatePath } from './template-path.ts';
 
 /** A path from the element of a block so deep in blocks. */
 interface Anchored {
@@ -67,6 +68,6 @@ export class ForeignScope {
   #from(depth: number, keys: readonly string[]): string {
     const up = '../'.repeat(this.depth - depth);
     if (keys.length === 0) return up === '' ? 'this' : up.slice(0, -1);
-    return up + keys.map((key) => (/^[A-Za-z_$][\w$-]*$/.test(key) ? key : `[${key}]`)).join('.');
+    return up + templatePath(keys);
   }
 }

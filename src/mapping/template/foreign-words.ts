@@ -1,6 +1,7 @@
 /** Templates whose braces hold paths alone: n8n, Zapier, JavaScript, and the sections of Mustache. */
 import { NoCounterpart } from './foreign-call.ts';
 import type { ForeignScope } from './foreign-scope.ts';
+import { templatePath } from './template-path.ts';
 
 /** `$json.body.title`, `$('Webhook').item.json.body["title"]` and `$node["Webhook"].json.body.title` of n8n. */
 export function n8nTag(inside: string): string {
@@ -38,7 +39,7 @@ function pathTag(steps: string): string {
 
 function written(keys: readonly string[]): string {
   if (keys.length === 0) return '{{json payload}}';
-  return `{{${keys.map((key) => (/^[A-Za-z_][\w-]*$/.test(key) ? key : `[${key}]`)).join('.')}}}`;
+  return `{{${templatePath(keys)}}}`;
 }
 
 /** Sections of Mustache: a list, an object or a flag, as their names and contents look. */
