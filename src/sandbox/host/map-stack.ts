@@ -9,8 +9,21 @@ import { findRead, type ReadExpression } from './read-expression.ts';
 
 export interface MappedStack {
   readonly text: string;
-  /** Of the first frame that is the operator's. */
+  /** Of the first frame that is the operator's, or the one that was asked for. */
   readonly position: MappedPosition | undefined;
+  /** Of the first frame that is the operator's, in the linked code. */
+  readonly linked: LinkedPosition | undefined;
+}
+
+/** 1-based. */
+interface LinkedPosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+interface OwnFrame {
+  readonly position: MappedPosition;
+  readonly linked: LinkedPosition;
 }
 
 const MAX_STACK_CHARS = 8192;
@@ -43,38 +56,41 @@ export class StackMapper {
    * is that of the first frame, or of the first one in a line that `first` matches.
    */
   map(stack: string, { first = /(?:)/ }: { readonly first?: RegExp } = {}): MappedStack {
-    let position: MappedPosition | undefined;
-    let preferred: MappedPosition | undefined;
+    const frames: OwnFrame[] = [];
     const lines: string[] = [];
     for (const line of stack.slice(0, MAX_STACK_CHARS).split('\n')) {
-      if (!/^\s+at /.test(line)) {
-        lines.push(line);
-        continue;
-      }
-      const frame = FRAME.exec(line);
-      const found = frame === null ? undefined : this.find(Number(frame[1]), Number(frame[2]));
-      if (frame === null || found === undefined) continue;
-      position ??= found;
-      if (first.test(this.#lineOf(Number(frame[1])))) preferred ??= found;
-      lines.push(line.replace(frame[0], () => `${found.file}:${found.line}:${found.column}`));
+      const isFrame = /^\s+at /.test(line);
+      const frame = isFrame ? this.#ownFrame(line) : undefined;
+      if (isFrame && frame === undefined) continue;
+      lines.push(frame === undefined ? line : line.replace(FRAME, () => placeText(frame.position)));
+      if (frame !== undefined) frames.push(frame);
     }
-    return { text: lines.join('\n').slice(0, MAX_STACK_CHARS), position: preferred ?? position };
+    const [top] = frames;
+    const preferred = frames.find(({ linked }) => first.test(this.#lineOf(linked.line))) ?? top;
+    return {
+      text: lines.join('\n').slice(0, MAX_STACK_CHARS),
+      position: preferred?.position,
+      linked: top?.linked,
+    };
   }
 
   /** What an error was about to read at the first frame that is the operator's, as the words of it say. */
-  findRead(stack: string, message: string): ReadExpression | undefined {
-    for (const line of stack.slice(0, MAX_STACK_CHARS).split('\n')) {
-      const frame = /^\s+at /.test(line) ? FRAME.exec(line) : null;
-      if (frame === null) continue;
-      const at = { line: Number(frame[1]), column: Number(frame[2]) };
-      if (this.find(at.line, at.column) !== undefined) return findRead(this.#code, message, at);
-    }
-    return undefined;
+  findRead({ linked }: MappedStack, message: string): ReadExpression | undefined {
+    return linked && findRead(this.#code, message, linked);
+  }
+
+  #ownFrame(line: string): OwnFrame | undefined {
+    const [, row, column] = FRAME.exec(line) ?? [];
+    const linked = { line: Number(row), column: Number(column) };
+    const position = row === undefined ? undefined : this.find(linked.line, linked.column);
+    return position && { position, linked };
   }
 
   #lineOf(line: number): string {
     return this.#code.split('\n')[line - 1] ?? '';
   }
 }
+
+const placeText = ({ file, line, column }: MappedPosition): string => `${file}:${line}:${column}`;
 
 const FRAME = new RegExp(`${MODULE_FILE}:(\\d{1,7}):(\\d{1,7})`);

@@ -133,7 +133,7 @@ function userError(json: string, mapper: StackMapper): Words {
   const { name, message, stack } = JSON.parse(json) as { name: string; message: string; stack: string };
   const mapped = mapper.map(stack);
   const place = mapped.position === undefined ? {} : { position: mapped.position };
-  const read = mapper.findRead(stack, message);
+  const read = mapper.findRead(mapped, message);
   return {
     failure: 'user-error',
     name,

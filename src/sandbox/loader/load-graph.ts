@@ -13,6 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import vm from 'node:vm';
 import ivm from 'isolated-vm';
 import { register } from 'tsx/esm/api';
+import { readJson } from '../../json.ts';
 import { standInOf, VIRTUAL_MODULE } from '../names.ts';
 import { hintForImport, IMPORTABLE } from './missing-parts.ts';
 
@@ -305,12 +306,8 @@ function readOwnMap(source: string): object | undefined {
   const data =
     /\n\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,([\w+/=]+)\s*$/.exec(source);
   if (data?.[1] === undefined) return undefined;
-  try {
-    const map: unknown = JSON.parse(Buffer.from(data[1], 'base64').toString());
-    return typeof map === 'object' && map !== null ? map : undefined;
-  } catch {
-    return undefined;
-  }
+  const map = readJson(Buffer.from(data[1], 'base64').toString());
+  return typeof map === 'object' && map !== null ? map : undefined;
 }
 
 function textOf(source: module.ModuleSource | undefined): string {

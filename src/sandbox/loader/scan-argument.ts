@@ -4,7 +4,7 @@
  * prints a file; TypeScript with `defineTransform` is told by the compiler.
  */
 import type { GraphFile } from './load-graph.ts';
-import { originalPlace, printFile, readMap } from './printed-file.ts';
+import { originalPlace, type PrintedFile, printFile, readMap } from './printed-file.ts';
 import type { SourceFinding } from './scan-sources.ts';
 import { findWebHandler, type WebHandler } from './web-handler.ts';
 
@@ -35,21 +35,51 @@ export async function scanArguments(files: readonly GraphFile[]): Promise<readon
 async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   if (file.kind === 'typescript' && file.original.includes('defineTransform')) return [];
   const printed = await printFile(file);
-  if (printed === undefined) return [];
-  const map = readMap(printed.map);
-  const placeOf = (offset: number): ReturnType<typeof originalPlace> => {
-    const before = printed.code.slice(0, offset).split('\n');
+  const exported = printed && findExported(printed.code);
+  if (printed === undefined || exported === undefined) return [];
+  const web = findWebHandler(exported.parameters, exported.body, exported.end);
+  const found = web ? describeWeb(web, exported, printed) : describeMisread(exported, printed);
+  return found === undefined ? [] : [{ severity: 'warning', file: file.id, ...found }];
+}
+
+/** The function that a file exports as its transform, in the printed code. */
+interface Exported {
+  readonly start: number;
+  /** What stands between its brackets, as a whole and in parts. */
+  readonly head: string;
+  readonly parameters: readonly string[];
+  /** Where its parameters end. */
+  readonly end: number;
+  readonly body: string;
+}
+
+function findExported(code: string): Exported | undefined {
+  const start = startOfParameters(code);
+  if (start === undefined) return undefined;
+  const end = closingOf(code, start);
+  const head = code.slice(start, end);
+  return { start, head, parameters: partsOf(head), end, body: bodyOf(code, end) };
+}
+
+type PlaceOf = (offset: number) => ReturnType<typeof originalPlace>;
+
+/** Places of the operator's text by offsets of the printed code. Reads the source map. */
+function placesIn({ code, map: text }: PrintedFile): PlaceOf {
+  const map = readMap(text);
+  return (offset) => {
+    const before = code.slice(0, offset).split('\n');
     return originalPlace(map, before.length - 1, before.at(-1)?.length ?? 0);
   };
-  const web = findWeb(printed.code);
-  if (web !== undefined) return describeWeb(web, placeOf).map((finding) => ({ ...finding, file: file.id }));
-  const found = findMisread(printed.code);
-  if (found === undefined) return [];
-  const at = placeOf(found.offset);
+}
+
+type Found = Omit<SourceFinding, 'file' | 'severity'>;
+
+function describeMisread(exported: Exported, printed: PrintedFile): Found | undefined {
+  const found = findMisread(exported);
+  const at = found && placesIn(printed)(found.offset);
+  if (found === undefined || at === undefined) return undefined;
   const { message, hint, length } = found;
-  return at === undefined
-    ? []
-    : [{ severity: 'warning', code: 'TRANSFORM_ARGUMENT', message, hint, length, file: file.id, ...at }];
+  return { code: 'TRANSFORM_ARGUMENT', message, hint, length, ...at };
 }
 
 type Misread = Pick<SourceFinding, 'message' | 'length'> & {
@@ -58,35 +88,21 @@ type Misread = Pick<SourceFinding, 'message' | 'length'> & {
   readonly offset: number;
 };
 
-function findMisread(code: string): Misread | undefined {
-  const start = parametersOf(code);
-  if (start === undefined) return undefined;
-  const end = closingOf(code, start);
-  const [first = '', ...others] = partsOf(code.slice(start, end));
-  if (first.startsWith('{')) return findTaken(first, start + code.slice(start, end).indexOf('{'));
-  return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(code, { name: first, others, from: end }) : undefined;
+function findMisread({ start, head, parameters, end, body }: Exported): Misread | undefined {
+  const [first = '', ...others] = parameters;
+  if (first.startsWith('{')) return findTaken(first, start + head.indexOf('{'));
+  return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(body, { name: first, others, from: end }) : undefined;
 }
-
-/** A handler of a web framework, with where its parameters begin. */
-type FoundWeb = WebHandler & { readonly start: number };
-
-function findWeb(code: string): FoundWeb | undefined {
-  const start = parametersOf(code);
-  if (start === undefined) return undefined;
-  const end = closingOf(code, start);
-  const found = findWebHandler(partsOf(code.slice(start, end)), bodyOf(code, end), end);
-  return found && { ...found, start };
-}
-
-type PlaceOf = (offset: number) => { readonly line: number; readonly column: number } | undefined;
 
 function describeWeb(
-  { parameters, edits, start }: FoundWeb,
-  placeOf: PlaceOf,
-): readonly Omit<SourceFinding, 'file'>[] {
+  { parameters, edits }: WebHandler,
+  { start }: Exported,
+  printed: PrintedFile,
+): Found | undefined {
+  const placeOf = placesIn(printed);
   const [first] = edits;
   const at = first && placeOf(first.offsets[0] ?? start);
-  if (first === undefined || at === undefined) return [];
+  if (first === undefined || at === undefined) return undefined;
   const linesOf = (offsets: readonly number[]): string => {
     const lines = [...new Set(offsets.flatMap((offset) => placeOf(offset)?.line ?? []))];
     return `line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}`;
@@ -94,20 +110,17 @@ function describeWeb(
   const changes = [{ ...parameters, offsets: [start] }, ...edits].map(
     ({ from, to, offsets }) => `${to} in place of ${from} (${linesOf(offsets)})`,
   );
-  return [
-    {
-      severity: 'warning',
-      code: 'TRANSFORM_WEB_HANDLER',
-      message: `this is a handler of a web framework: ${WHAT}, whose payload is the body, and what it returns becomes the run`,
-      hint: `write ${changes.join('; ')}`,
-      length: first.from.length,
-      ...at,
-    },
-  ];
+  return {
+    code: 'TRANSFORM_WEB_HANDLER',
+    message: `this is a handler of a web framework: ${WHAT}, whose payload is the body, and what it returns becomes the run`,
+    hint: `write ${changes.join('; ')}`,
+    length: first.from.length,
+    ...at,
+  };
 }
 
 /** Where the parameters begin. */
-function parametersOf(code: string): number | undefined {
+function startOfParameters(code: string): number | undefined {
   const direct = DIRECT.exec(code);
   if (direct !== null) return direct.index + direct[0].length;
   const [, ...names] = BY_NAME.exec(code) ?? [];
@@ -198,13 +211,12 @@ interface FirstParameter {
   readonly name: string;
   /** Parameters behind it, which are never given. */
   readonly others: readonly string[];
-  /** Where the parameters end. */
+  /** Where the parameters end and the body begins. */
   readonly from: number;
 }
 
 /** `(event) => event.data`: reads of one name that the argument has not, and never of its payload. */
-function findRead(code: string, { name, others, from }: FirstParameter): Misread | undefined {
-  const body = bodyOf(code, from);
+function findRead(body: string, { name, others, from }: FirstParameter): Misread | undefined {
   const escaped = name.replaceAll('$', String.raw`\$`);
   // A function inside that has the name for something else makes the reads ambiguous.
   if (

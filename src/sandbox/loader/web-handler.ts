@@ -50,20 +50,19 @@ interface Names {
 }
 
 function editsIn(body: string, { request, response, from }: Names): readonly WebEdit[] {
-  const own = request.replaceAll('$', String.raw`\$`);
   const patterns: readonly (readonly [string, (name: string) => string])[] = [
-    [String.raw`(?:await )?${own}\.(?:req\.)?(?:json|formData)\(\)`, () => 'payload'],
+    [String.raw`(?:await )?${request}\.(?:req\.)?(?:json|formData)\(\)`, () => 'payload'],
     [
-      String.raw`JSON\.parse\(${own}\.(?:body|rawBody|request\.rawBody)\b(?: \?\? [^()]{1,9})?\)`,
+      String.raw`JSON\.parse\(${request}\.(?:body|rawBody|request\.rawBody)\b(?: \?\? [^()]{1,9})?\)`,
       () => 'payload',
     ],
-    [String.raw`${own}\.(?:request\.|req\.)?(?:body|rawBody)\b`, () => 'payload'],
+    [String.raw`${request}\.(?:request\.|req\.)?(?:body|rawBody)\b`, () => 'payload'],
     [
-      String.raw`${own}\.(?:request\.|req\.)?(?:headers\.get|get|header)\(["']([\w-]+)["']\)`,
+      String.raw`${request}\.(?:request\.|req\.)?(?:headers\.get|get|header)\(["']([\w-]+)["']\)`,
       (name) => `headers["${name.toLowerCase()}"]`,
     ],
-    [String.raw`${own}\.(?:request\.|req\.)?(headers|query)\b`, (name) => name],
-    [String.raw`${own}\.queryStringParameters\b`, () => 'query'],
+    [String.raw`${request}\.(?:request\.|req\.)?(headers|query)\b`, (name) => name],
+    [String.raw`${request}\.queryStringParameters\b`, () => 'query'],
   ];
   const found = new Map<string, { readonly to: string; readonly offsets: number[] }>();
   const add = (written: string, to: string, offset: number): void => {
