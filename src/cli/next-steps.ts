@@ -1,17 +1,13 @@
 import { dirname, relative, resolve } from 'node:path';
 import { DEFAULT_CONFIG_FILES, type LoadedConfig } from '../config/config.ts';
+import { shellWord } from '../runners/runners.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command of ours as it works where it is pasted: with the configuration, where that is not found by itself. */
 export function commandLine({ cwd }: Pick<Terminal, 'cwd'>, configFile: string, command: string): string {
   const file = relative(cwd, configFile);
-  const option = (DEFAULT_CONFIG_FILES as readonly string[]).includes(file) ? '' : ` -c ${inShell(file)}`;
+  const option = (DEFAULT_CONFIG_FILES as readonly string[]).includes(file) ? '' : ` -c ${shellWord(file)}`;
   return `npx sluice ${command}${option}`;
-}
-
-/** A word as a shell takes it. */
-function inShell(word: string): string {
-  return /^[\w./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /**
@@ -32,5 +28,5 @@ export function tokenInShell(
 
 /** What a shell prints of a file. */
 export function catFile(file: string, cwd: string): string {
-  return `$(cat ${inShell(relative(cwd, file))})`;
+  return `$(cat ${shellWord(relative(cwd, file))})`;
 }

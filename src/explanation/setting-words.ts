@@ -1,6 +1,6 @@
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import type { Place } from '../document/document.ts';
-import type { MisplacedFile } from '../runners/runners.ts';
+import { listText, type MisplacedFile } from '../runners/runners.ts';
 import { undefinedIn, variablesRead } from './code-lines.ts';
 
 /** References in the text of a setting: `${NAME}`; never a value. */
@@ -52,8 +52,7 @@ export function misplacedNote(
       ? 'private gives each conversation a folder of its own outside of the configuration'
       : `the command works in ${cwd}`;
   const why = isProgram ? ', as a program with a folder is looked for from the configuration' : '';
-  const written = JSON.stringify(argv).replaceAll('","', '", "');
-  return `${folder}, and ${word} of argv is looked for there; the file is ${file}. Write argv: ${written}${why}, or another cwd; ${RETRY}`;
+  return `${folder}, and ${word} of argv is looked for there; the file is ${file}. Write argv: ${listText(argv)}${why}, or another cwd; ${RETRY}`;
 }
 
 /** Words of an error about a variable, a key or a login that is missing. */

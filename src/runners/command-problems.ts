@@ -6,7 +6,7 @@ import type { HostEnvironment } from './command-runner.ts';
 import { findMeantPlaceholder, type MeantPlaceholder } from './meant-placeholder.ts';
 import { findMisplacedFile } from './misplaced-file.ts';
 import { readsNoPrompt } from './prompt-problem.ts';
-import { findShellLine } from './shell-words.ts';
+import { findShellLine, listText } from './shell-words.ts';
 import { isWithin, workRootProblem } from './work-folder.ts';
 
 /** A finding about a runner that starts a command. */
@@ -177,8 +177,6 @@ function fileProblems(
     },
   ];
 }
-
-const listText = (argv: readonly string[]): string => JSON.stringify(argv).replaceAll('","', '", "');
 
 /** A word that was meant as a placeholder says why the command gets no prompt, too. */
 function argumentProblems(runner: CommandRunner, place: CommandPlace): readonly CommandProblem[] {

@@ -5,6 +5,7 @@
  */
 import { basename } from 'node:path';
 import { ARGV_PLACEHOLDERS } from './command-argv.ts';
+import { shellWord } from './shell-words.ts';
 
 export interface MeantPlaceholder {
   readonly word: string;
@@ -81,6 +82,3 @@ function withPrompt(argv: readonly string[], index: number, option: string): rea
   });
   return ['sh', '-c', `exec ${words.join(' ')}`, 'sh', ...values];
 }
-
-const shellWord = (word: string): string =>
-  /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;

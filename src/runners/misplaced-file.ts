@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isExecutable } from '../config/config.ts';
+import { shellWord } from './shell-words.ts';
 
 /** Programs that work elsewhere: in a container, on another machine, in a folder of an option. */
 const ELSEWHERE = /^(?:docker|podman|nerdctl|kubectl|ssh|chroot|nsenter|bwrap|firejail|wsl|flatpak)$/;
@@ -116,8 +117,7 @@ function withPath(argument: string, word: string, file: string): string {
   if (argument.endsWith(word) && optionLength(argument) === argument.length - word.length)
     return `${argument.slice(0, -word.length)}${file}`;
   const parts = argument.split(/([\s;|&()'"`<>]+)/);
-  const shown = /^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", String.raw`'\''`)}'`;
-  return parts.map((part) => (part === word ? shown : part)).join('');
+  return parts.map((part) => (part === word ? shellWord(file) : part)).join('');
 }
 
 function isFile(path: string): boolean {

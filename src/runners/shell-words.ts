@@ -28,22 +28,30 @@ export function findShellLine(argv: readonly string[]): ShellLine | undefined {
   const word = argv.slice(1).find((each) => OPERATOR.test(each) || REPLACED.test(each));
   if (isShell || word === undefined) return undefined;
   const values: string[] = [];
-  const line = argv.map((each) => shellWord(each, values)).join(' ');
+  const line = argv.map((each) => wordOrValue(each, values)).join(' ');
   const isCertain = values.every((value) => ALWAYS.has(value));
   return { word, isCertain, argv: ['sh', '-c', line, ...(values.length === 0 ? [] : ['sh', ...values])] };
 }
 
 /** A word as a shell reads it back; what a run fills in comes as `$1`, so that no shell reads it as code. */
-function shellWord(word: string, values: string[]): string {
+function wordOrValue(word: string, values: string[]): string {
   if (OPERATOR.test(word)) return word;
   if (REPLACED.test(word)) return word.startsWith('$') ? `"${word}"` : word;
   const parts = word.split(new RegExp(`(${PLACEHOLDER.source})`));
   const written = parts.map((part, index) => {
-    if (index % 2 === 0) return part === '' || /^[\w./:=@%+,-]+$/.test(part) ? part : singleQuoted(part);
+    if (index % 2 === 0) return part === '' ? '' : shellWord(part);
     values.push(part);
     return `"$${String(values.length)}"`;
   });
   return written.join('') || "''";
 }
 
-const singleQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** A text as a word that a shell reads back, quoted where it has to be. */
+export function shellWord(text: string): string {
+  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** A command as a list, as a person writes it in one line. */
+export function listText(argv: readonly string[]): string {
+  return JSON.stringify(argv).replaceAll('","', '", "');
+}
