@@ -43,12 +43,29 @@ function optionsOf(flags: ListFlags): ListingOptions {
   return { ...flags, json: flags.json === true, text: flags.text !== false };
 }
 
+/** What a listing is printed from. */
+interface ListContext {
+  readonly storage: Storage;
+  readonly gateway: Settings['gateway'];
+  readonly options: ListingOptions;
+}
+
+/** Prints a listing with what `print` says beside it; it resolves to how many rows there were. */
+async function printFrom(
+  cli: Cli,
+  flags: ListFlags,
+  print: (context: ListContext) => Promise<number>,
+): Promise<void> {
+  const options = optionsOf(flags);
+  const count = await withStore(cli, flags, (storage, { gateway }) => print({ storage, gateway, options }));
+  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
+}
+
 /** Prints one listing of the store. */
 export async function list<Row>(cli: Cli, flags: ListFlags, listing: Listing<Row>): Promise<void> {
-  const count = await withStore(cli, flags, (storage) =>
-    printListing(listing, storage, cli.terminal, optionsOf(flags)),
+  await printFrom(cli, flags, ({ storage, options }) =>
+    printListing(listing, storage, cli.terminal, options),
   );
-  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 
 /** Events looked at for one that waits in vain. */
@@ -56,8 +73,7 @@ const MAX_WAITING = 1_000;
 
 /** Prints the events of the main session, and that some wait for a turn that does not come. */
 export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
-  const count = await withStore(cli, flags, async (storage, { gateway }) => {
-    const options = optionsOf(flags);
+  await printFrom(cli, flags, async ({ storage, gateway, options }) => {
     const shown = await printListing(eventsListing, storage, cli.terminal, options);
     if (options.json || gateway.heartbeat.everySeconds > 0) return shown;
     const pending = await storage.listEvents({ limit: MAX_WAITING, state: 'pending' });
@@ -67,13 +83,11 @@ export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
     );
     return shown;
   });
-  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 
 /** Prints the runs, and that a turn of the main session failed: it is no run before it completes. */
 export async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
-  const count = await withStore(cli, flags, async (storage) => {
-    const options = optionsOf(flags);
+  await printFrom(cli, flags, async ({ storage, options }) => {
     const shown = await printListing(runsListing, storage, cli.terminal, options);
     if (options.json || options.kind === 'hook') return shown;
     const pending = await storage.listEvents({ limit: MAX_WAITING, state: 'pending' });
@@ -87,7 +101,6 @@ export async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
     );
     return shown;
   });
-  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 
 /** Letters of a reason in a line about something else. */
@@ -95,8 +108,7 @@ const MAX_WHY = 160;
 
 /** Prints what waits, is under way or was given up, and which agents are away. */
 export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
-  const count = await withStore(cli, flags, async (storage, { gateway }) => {
-    const options = optionsOf(flags);
+  await printFrom(cli, flags, async ({ storage, gateway, options }) => {
     const holds = await storage.listHolds(gateway.runner);
     const waits = await findWaits(storage, Date.now());
     const listing = queueListing(holds, gateway.runner, waits);
@@ -106,7 +118,6 @@ export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
     for (const line of waitLines(waits, Date.now())) cli.terminal.err(line);
     return shown;
   });
-  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 
 export interface SessionFlags extends JsonFlags {

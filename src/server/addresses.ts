@@ -28,11 +28,10 @@ export function createAddressList(entries: readonly string[]): AddressList {
 }
 
 export function createAddressFinder(proxies: AddressList): AddressFinder {
-  return (remoteAddress, forwardedFor) => {
-    const address = plainAddress(remoteAddress ?? '');
-    if (forwardedFor === undefined || !proxies.has(address)) return address;
-    return judgedHop(forwardedHops(remoteAddress, forwardedFor), proxies).address;
-  };
+  return (remoteAddress, forwardedFor) =>
+    forwardedFor === undefined
+      ? plainAddress(remoteAddress ?? '')
+      : judgedHop(forwardedHops(remoteAddress, forwardedFor), proxies).address;
 }
 
 /** The hop whose address is judged: the first that is no trusted proxy, or the last of them. */
