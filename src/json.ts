@@ -161,6 +161,16 @@ export function fieldAt(value: JsonValue | undefined, keys: readonly string[]): 
   return found;
 }
 
+/** What stands at the end of a path of anything that was parsed: through objects and lists, and into no text. */
+export function memberAt(value: unknown, path: readonly (string | number)[]): unknown {
+  let found = value;
+  for (const step of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
+    found = (found as Readonly<Record<string | number, unknown>>)[step];
+  }
+  return found;
+}
+
 /** Whether a JSON value is an object: no list, no null, no number. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return (
@@ -168,14 +178,18 @@ export function isJsonObject(value: unknown): value is JsonObject {
   );
 }
 
+/** What a text says as JSON, with plain numbers; undefined where it is none. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a text is JSON as a whole. */
 export function isJsonText(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return readJson(text) !== undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { markComment } from '../verify/verify.ts';
+import { readJson } from '../json.ts';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { quietMentions } from './mentions.ts';
@@ -8,7 +9,6 @@ import {
   describe,
   field,
   fetchBounded,
-  parseJson,
   parseRetryAfter,
   retryDelay,
   textField,
@@ -102,7 +102,7 @@ async function request(
   });
   const text = await response.text();
   const { status, headers } = response;
-  return { status, headers, body: parseJson(text) };
+  return { status, headers, body: readJson(text) };
 }
 
 function githubRefusal({ status, headers, body }: Answer, token: string): SendFailure | undefined {

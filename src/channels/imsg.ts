@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { SendResult } from './channel.ts';
 import type { Connection } from './define-channel.ts';
 import type { ImessageRecipient } from './imessage-recipient.ts';
+import { readJson } from '../json.ts';
 import { describe, field } from '../outgoing/outgoing.ts';
 import { refusal, type SendFailure } from './send-failure.ts';
 
@@ -137,12 +138,7 @@ function onTooMuch(stdout: Readable, tell: () => void): void {
 
 /** The outcome a line holds; undefined for notifications and other output. */
 function parseAnswer(line: string, id: string): Outcome | undefined {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  const answer = readJson(line);
   if (field(answer, 'id') !== id) return undefined;
   const error = field(answer, 'error');
   return error === undefined ? { kind: 'result', result: field(answer, 'result') } : { kind: 'error', error };

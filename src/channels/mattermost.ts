@@ -4,6 +4,7 @@
  */
 import type { Client4 } from '@mattermost/client';
 import * as z from 'zod';
+import { isJsonObject, readJson } from '../json.ts';
 import type { ChannelAdapter, ChannelCheck, ChannelMessage, ChannelModule, SendResult } from './channel.ts';
 
 type Failure = Exclude<SendResult, { kind: 'sent' | 'refused-format' }>;
@@ -185,21 +186,12 @@ async function request(
     redirect: 'manual',
     signal: AbortSignal.any([what.signal, AbortSignal.timeout(TIMEOUT_MS)]),
   });
-  const text = await response.text();
+  const body = readJson(await response.text());
   return {
     status: response.status,
     retryAfter: response.headers.get('retry-after'),
-    body: parseObject(text),
+    body: isJsonObject(body) ? body : undefined,
   };
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function failureOfAnswer(answer: Answer, secret: string): Failure | undefined {

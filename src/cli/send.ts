@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { readSecretFile, type Settings } from '../config/config.ts';
+import { readJson } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
@@ -187,14 +188,7 @@ async function exchange(target: Pick<Target, 'url'>, url: string, init: RequestI
     throw new CliError(`no answer from ${target.url}: ${cause}; is "sluice dev" or "sluice serve" running?`);
   });
   const text = await response.text();
-  return { status: response.status, requestId: response.headers.get('x-request-id'), body: parseBody(text) };
-}
-
-function parseBody(text: string): unknown {
-  if (text === '') return null;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+  const value = readJson(text === '' ? 'null' : text);
+  const body = value === undefined ? text : value;
+  return { status: response.status, requestId: response.headers.get('x-request-id'), body };
 }

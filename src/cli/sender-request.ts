@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isJsonObject } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { signRequest, type SignedRequest } from '../verify/verify.ts';
@@ -57,12 +58,12 @@ function bodyText(payload: JsonValue, format: keyof typeof CONTENT_TYPES): strin
 }
 
 function textsOf(payload: JsonValue): Record<string, string> {
-  const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
-  const entries = isObject ? Object.entries(payload) : [];
-  if (!isObject || entries.some(([, value]) => typeof value === 'object' && value !== null)) {
+  const entries = isJsonObject(payload) ? Object.entries(payload) : undefined;
+  if (entries === undefined || entries.some(([, value]) => Array.isArray(value) || isJsonObject(value))) {
     throw new CliError('the path takes a form: write "body" of the request file as an object of texts');
   }
-  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
+  const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  return Object.fromEntries(entries.map(([name, value]) => [name, textOf(value)]));
 }
 
 /** Signs a request as the sender of its path would; on a path without `verify` it stays as it is. */

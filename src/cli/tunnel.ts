@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { isOnPath } from '../config/config.ts';
+import { isJsonObject, readJson } from '../json.ts';
 import { CliError } from './terminal.ts';
 
 const TUNNEL_TOOLS = ['tailscale', 'cloudflared', 'ngrok'] as const;
@@ -176,10 +177,6 @@ async function endTool(child: ChildProcess, ended: Promise<void>): Promise<void>
 }
 
 function jsonOf(line: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  const value = readJson(line);
+  return isJsonObject(value) ? value : {};
 }

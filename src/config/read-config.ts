@@ -11,7 +11,8 @@ import type { ConfigCode } from './config-codes.ts';
 import { findForeign, ofOtherFile } from './foreign-documents.ts';
 import { isOnPath } from './on-path.ts';
 import { openClawEnvironment } from './openclaw/environment.ts';
-import { grafted, isRecord, type Graft } from './openclaw/graft.ts';
+import { isJsonObject } from '../json.ts';
+import { grafted, type Graft } from './openclaw/graft.ts';
 import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openclaw/import.ts';
 import { expandIncludes } from './openclaw/includes.ts';
 import { readSecretRefs } from './openclaw/secret-refs.ts';
@@ -137,7 +138,7 @@ function overlay(
   position: { readonly path: Path; readonly grafts: Graft[] },
 ): unknown {
   const { path, grafts } = position;
-  if (!isRecord(below) || !isRecord(above.value)) {
+  if (!isJsonObject(below) || !isJsonObject(above.value)) {
     grafts.push({ to: path, source: above });
     return above.value;
   }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json.ts';
 import type { LocatedValue, Path } from './diagnostic.ts';
 
 /**
@@ -12,8 +13,7 @@ export function anchorHint(root: LocatedValue, path: Path, key: string): string 
   if (sign === '&' && !source.text.includes(`*${name}`)) return undefined;
   const { value } = root.at([...path, key]);
   const own = root.at(path).value as Readonly<Record<string, unknown>>;
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject)
+  if (!isJsonObject(value))
     return `move the anchor to where the value is used first, then remove this key: key: &${name} …`;
   const shared = Object.keys(value).filter((each) => sign === '&' || !Object.hasOwn(own, each));
   const first = shared.map((each) => `${each}: &${each} …`).join(' and ');

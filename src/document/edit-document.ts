@@ -1,4 +1,5 @@
 import { isCollection, isNode, isSeq, parseDocument as parseYaml, type Document } from 'yaml';
+import { isJsonObject } from '../json.ts';
 import type { LocatedValue, Path, SourceText } from './diagnostic.ts';
 import { parseDocument, type DocumentFormat } from './parse-document.ts';
 
@@ -86,8 +87,7 @@ function findParent(
   while (depth > 0 && root.at(path.slice(0, depth)).value === undefined) depth -= 1;
   const parentPath = path.slice(0, depth);
   const parent = root.at(parentPath).value;
-  if (typeof parent === 'object' && parent !== null && !Array.isArray(parent))
-    return { parentPath, keys: Object.keys(parent) };
+  if (isJsonObject(parent)) return { parentPath, keys: Object.keys(parent) };
   throw new Error(`${file}: ${parentPath.join('.') || 'the document'} is not an object`);
 }
 

@@ -4,7 +4,7 @@ import type { Misplaced } from './key-places.ts';
 import { positionOf } from './line-column.ts';
 import { moveOut } from './move-key.ts';
 import { formatPath } from './path-text.ts';
-import { findMeaning, findSchemasOf, knownKeys } from './schema-keys.ts';
+import { findMeaning, findSchemasOf, isObject, knownKeys } from './schema-keys.ts';
 import { holdsCredentials, isSecretPath } from './secret-ranges.ts';
 
 /** More places than these are not told apart in one sentence. */
@@ -85,10 +85,6 @@ function lineOf(root: LocatedValue, path: Path): string {
   if (path.length === 0) return '';
   const { source, start } = root.place(path, 'key');
   return ` (line ${positionOf(source.text, start).line})`;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
 }
 
 function isPrefix(inner: Path, outer: Path): boolean {

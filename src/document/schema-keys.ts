@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { memberAt } from '../json.ts';
 import type { Path } from './diagnostic.ts';
 
 /** The parts of zod's public schema definitions that are read here. */
@@ -49,10 +50,7 @@ export function kindsWith(
   const [own, ...rest] = findSchemasOf(schema, path, root).filter((one) => options.includes(one));
   if (own === undefined || rest.length > 0 || options.length < 2) return undefined;
   const name = knownKeys(own).find((each) => options.every((one) => isFixedAt(one, each)));
-  const value = [...path, name ?? ''].reduce<unknown>(
-    (inner, step) => (isObject(inner) ? inner[step] : undefined),
-    root,
-  );
+  const value = memberAt(root, [...path, name ?? '']);
   const takers = options.filter((one) => one !== own && knownKeys(one).includes(key));
   if (name === undefined || typeof value !== 'string' || takers.length === 0) return undefined;
   const others = takers.flatMap((one) => findSchemas(one, [name]).flatMap(wordsOf));
@@ -85,7 +83,8 @@ function isFixed(schema: z.ZodType): boolean {
   return unwrap(schema).every((one) => ['literal', 'enum'].includes(definitionOf(one).type));
 }
 
-function isObject(value: unknown): value is Readonly<Record<string | number, unknown>> {
+/** Whether a value has members: an object or a list. */
+export function isObject(value: unknown): value is Readonly<Record<string | number, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 

@@ -1,3 +1,4 @@
+import { readJson } from '../json.ts';
 import { connectionCode, parseRetryAfter, textField } from '../outgoing/outgoing.ts';
 import { deriveSignal } from '../timers/timers.ts';
 
@@ -103,12 +104,8 @@ const CONDITION_FAILED = 'no mapping takes this request';
 
 /** An answer out of its status and its problem+json body. */
 export function doorAnswer(status: number, body: string, retryAfterMs: number | undefined): DoorAnswer {
-  let problem: unknown;
-  try {
-    problem = status < 400 ? undefined : JSON.parse(body);
-  } catch {
-    // A proxy on the way answered with a page of its own: its status says enough.
-  }
+  // A proxy on the way may answer with a page of its own: its status says enough.
+  const problem = status < 400 ? undefined : readJson(body);
   const code = textField(problem, 'code');
   const detail = textField(problem, 'detail') ?? textField(problem, 'title');
   return {

@@ -1,3 +1,4 @@
+import { readJson } from '../json.ts';
 import { connectionCode, describe, field, parseRetryAfter, textField } from '../outgoing/outgoing.ts';
 import { deriveSignal } from '../timers/timers.ts';
 import { MailFailure } from './mail-failure.ts';
@@ -46,7 +47,7 @@ export class GoogleApi {
     const { status, text } = answer;
     if (status === 404) return { kind: 'not-found' };
     if (text === undefined) return { kind: 'too-long' };
-    const body = parseJson(text);
+    const body = text === '' ? {} : readJson(text);
     if (status >= 200 && status < 300) return { kind: 'ok', body };
     throw failureOf(new URL(url).host, { ...answer, body }, token);
   }
@@ -113,12 +114,4 @@ function failureOf(
   const isLimit = status === 429 || /rate|quota|limit/i.test(said);
   if (status >= 400 && status < 500 && !isLimit) return new MailFailure('settings', text);
   return new MailFailure('connection', text);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return text === '' ? {} : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { readJson } from '../json.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** Longest answer of a platform that is read. */
@@ -39,7 +40,7 @@ export async function fetchBounded(url: string | URL, init: RequestInit): Promis
     throw refuse();
   }
   const body = await readBounded(response);
-  if (status >= 400 && parseJson(body.toString('utf8')) === undefined) throw refuse();
+  if (status >= 400 && readJson(body.toString('utf8')) === undefined) throw refuse();
   return new Response(body.length === 0 ? null : body, { status, headers });
 }
 
@@ -86,16 +87,7 @@ export async function fetchJson(url: string | URL, request: JsonRequest): Promis
   const text = await response.text();
   return {
     status: response.status,
-    body: parseJson(text),
+    body: readJson(text),
     retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
   };
-}
-
-/** Undefined where the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,6 @@ export {
   fetchBounded,
   fetchJson,
   NotSentError,
-  parseJson,
   StatusError,
   type JsonAnswer,
   type JsonRequest,

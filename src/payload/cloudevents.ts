@@ -1,6 +1,6 @@
 import type { TextDecoder } from 'node:util';
 import { HookError } from '../errors.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import { fieldAt, type JsonValue } from '../json.ts';
 import { formatOf, mediaType } from './formats.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { ReceivedBody } from './received-body.ts';
@@ -61,9 +61,8 @@ function percentDecoded(value: string): string {
 }
 
 function checkedEvent(event: JsonValue): JsonValue {
-  const isObject = typeof event === 'object' && event !== null && !Array.isArray(event);
   const missing = REQUIRED.find((name) => {
-    const value = isObject && Object.hasOwn(event, name) ? (event as JsonObject)[name] : undefined;
+    const value = fieldAt(event, [name]);
     return typeof value !== 'string' || value === '';
   });
   if (missing === undefined) return event;

@@ -1,3 +1,4 @@
+import { readJson } from '../json.ts';
 import { field, textField } from '../outgoing/outgoing.ts';
 import type { AgentAccess } from '../config/config.ts';
 import type { TokenUsage } from '../storage/storage.ts';
@@ -285,10 +286,6 @@ function objectLines(stdout: string): readonly unknown[] {
 }
 
 function parse(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = readJson(text);
+  return typeof value === 'object' && value !== null ? value : undefined;
 }

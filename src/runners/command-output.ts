@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { memberAt, readJson } from '../json.ts';
 
 /** Keeps the first bytes of a stream, and says when there were more. */
 export class BoundedHead {
@@ -51,11 +52,11 @@ export type ExtractedReply =
  */
 export function extractReply(stdout: string, replyPath: string | undefined): ExtractedReply {
   if (replyPath === undefined) return { ok: true, reply: stripVTControlCharacters(stdout).trim() };
-  const document = parseJson(stdout) ?? parseJson(stdout.trimEnd().split('\n').at(-1) ?? '');
+  const document = readJson(stdout) ?? readJson(stdout.trimEnd().split('\n').at(-1) ?? '');
   if (document === undefined) {
     return { ok: false, code: 'reply_not_json', message: 'the output is not JSON, which replyPath needs' };
   }
-  const found = valueAt(document.value, replyPath);
+  const found = memberAt(document, replyPath.split('.'));
   if (found === undefined || found === null) {
     return {
       ok: false,
@@ -64,21 +65,4 @@ export function extractReply(stdout: string, replyPath: string | undefined): Ext
     };
   }
   return { ok: true, reply: (typeof found === 'string' ? found : JSON.stringify(found)).trim() };
-}
-
-function parseJson(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-}
-
-function valueAt(document: unknown, path: string): unknown {
-  let value = document;
-  for (const key of path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[key];
-  }
-  return value;
 }

@@ -6,6 +6,7 @@
  * to their main session through their `/hooks/wake`, and the person's own chat shows them.
  */
 import type { RunnerSettings } from '../config/config.ts';
+import { readJson } from '../json.ts';
 import {
   connectionCode,
   describe,
@@ -74,7 +75,8 @@ function commandOf({ command, agent, passEnv, maxReplyBytes }: OpenClawSettings)
 /** The reply, the outcome and the usage out of the command's JSON report; what is no report stays as it is. */
 function readReport(result: TurnResult): TurnResult {
   if (result.kind !== 'completed') return result;
-  const report = parseJson(result.reply);
+  const { reply: printed } = result;
+  const report = readJson(printed.slice(printed.indexOf('{')));
   const status = textField(report, 'status');
   if (status === undefined) {
     if (result.outcome !== 'ok') return { ...result, reply: '' };
@@ -154,12 +156,4 @@ function wakeFailure(error: unknown): TurnResult {
 /** Tried again under the same text, which their queue takes once. */
 function notTaken(what: string): Extract<TurnResult, { readonly kind: 'not-started' }> {
   return { kind: 'not-started', code: 'unavailable', message: `the openclaw gateway ${what}`, final: false };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.slice(text.indexOf('{')));
-  } catch {
-    return undefined;
-  }
 }

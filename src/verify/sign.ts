@@ -1,4 +1,5 @@
 import { createPrivateKey, createSecretKey, hash, type KeyObject, sign } from 'node:crypto';
+import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import { isForm } from './find-header.ts';
 import { readKey } from './keys.ts';
 import { mailgunSignature } from './mailgun.ts';
@@ -112,10 +113,10 @@ function signMailgun({ secret, request, facts }: Signing): SignResult {
   return { kind: 'signed', headers: {}, body: Buffer.from(JSON.stringify(signed), 'utf8'), url };
 }
 
-function parseObject(body: Buffer): object | undefined {
+function parseObject(body: Buffer): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    const value = parseJson(body.toString('utf8'), body);
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -3,6 +3,8 @@
  * fields asked for; time is linear in the body, memory is bounded by the limits below, and nothing recurses.
  */
 
+import { readJson } from '../json.ts';
+
 /** A form with more fields than this is refused; Twilio's largest known one has about 60. */
 const MAX_PAIRS = 1000;
 /** A member that is asked for is a token, a time or a signature. */
@@ -64,16 +66,8 @@ export function readJsonMember(body: Buffer, path: readonly string[]): string | 
   if (range.end - range.start > MAX_MEMBER_BYTES) return undefined;
   const text = body.toString('utf8', range.start, range.end).trim();
   if (/^-?\d{1,20}(?:\.\d{1,20})?$/.test(text)) return text;
-  return body[range.start] === QUOTE ? parseText(text) : undefined;
-}
-
-function parseText(json: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = body[range.start] === QUOTE ? readJson(text) : undefined;
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** The value of a member of the object that fills `within`. */
@@ -85,7 +79,7 @@ function findMember(body: Buffer, within: Range, name: string): Range | undefine
   while (at < within.end && body[at] === QUOTE) {
     const keyEnd = skipText(body, at);
     if (keyEnd < 0) return undefined;
-    const isWanted = keyEnd - at <= MAX_MEMBER_BYTES && parseText(body.toString('utf8', at, keyEnd)) === name;
+    const isWanted = keyEnd - at <= MAX_MEMBER_BYTES && readJson(body.toString('utf8', at, keyEnd)) === name;
     at = skipBlank(body, keyEnd);
     if (body[at] !== COLON) return undefined;
     const start = skipBlank(body, at + 1);

@@ -72,6 +72,7 @@ describe('commands of senders', () => {
     service = await startService({ configFile: join(folder, 'sluice.json'), env: ENV, log });
     write('github.request.yaml', 'path: github\nbody: {ref: main}\n');
     write('sms.request.yaml', 'path: sms\nbody: {From: "+1", Body: "hi there"}\n');
+    write('long-number.request.yaml', 'path: sms\nbody: {From: 820982911946154508, Body: x}\n');
     write('discord.request.yaml', 'path: discord\nbody: {type: 2}\n');
     write('any.request.yaml', 'path: other\nbody: {a: 1}\n');
     write('key.pem', KEYS.privateKey.export({ format: 'pem', type: 'pkcs8' }) as string);
@@ -85,6 +86,7 @@ describe('commands of senders', () => {
   test.each([
     ['github.request.yaml', '--sign', 0, '202'],
     ['sms.request.yaml', '--sign', 0, '202'],
+    ['long-number.request.yaml', '--sign', 0, '202'],
     ['any.request.yaml', '--sign', 0, '202'],
     ['discord.request.yaml', '--sign', 1, 'give a private key of your own with --sign-key'],
     ['discord.request.yaml', '--sign --sign-key key.pem', 0, '202'],

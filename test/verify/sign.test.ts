@@ -109,3 +109,12 @@ describe('signing for tests', () => {
     expect(result).toMatchObject({ kind: 'problem', problem: expect.stringContaining(message) as string });
   });
 });
+
+test('numbers that a double cannot hold are signed and sent as they are written', () => {
+  const body = Buffer.from('{"id":820982911946154508}');
+  for (const scheme of ['mailgun', 'linear']) {
+    const signed = sent(proofOf({ scheme }, 'a secret'), { ...request, body });
+    expect(signed.body.toString()).toContain('"id":820982911946154508,');
+    expect(kindOf(proofOf({ scheme }, 'a secret'), signed)).toBe('proved');
+  }
+});

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { readBounded, type LocatedValue } from '../../document/document.ts';
-import { isRecord } from './graft.ts';
+import { isJsonObject } from '../../json.ts';
 
 const MAX_ENV_FILE_BYTES = 1024 * 1024;
 
@@ -50,8 +50,8 @@ function mergeVariables(env: Variables, layers: readonly Variables[]): Variables
 /** `env.vars`, and names written straight under `env` as older files have them. */
 function inlineVariables(root: LocatedValue): Readonly<Record<string, string>> {
   const { value: written } = root.at(['env']);
-  if (!isRecord(written)) return {};
-  const vars = isRecord(written['vars']) ? written['vars'] : {};
+  if (!isJsonObject(written)) return {};
+  const vars = isJsonObject(written['vars']) ? written['vars'] : {};
   const entries = [...Object.entries(written), ...Object.entries(vars)];
   return Object.fromEntries(
     entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LocatedValue, Path } from '../../document/document.ts';
+import { isJsonObject, memberAt } from '../../json.ts';
 
 /** Says that the part at `to` of a value put together here was written at `source`, perhaps in another file. */
 export interface Graft {
@@ -26,12 +27,12 @@ export function grafted(
       const found = origin(inner);
       return found.source.place(found.path, what);
     },
-    exact: (inner) => exactAt(valueAt(value, inner), origin(inner)),
+    exact: (inner) => exactAt(memberAt(value, inner), origin(inner)),
     scalarOffset: (inner, offset) => {
       const found = origin(inner);
       return found.source.scalarOffset(found.path, offset);
     },
-    at: (inner) => grafted(valueAt(value, inner), grafts, base, [...path, ...inner]),
+    at: (inner) => grafted(memberAt(value, inner), grafts, base, [...path, ...inner]),
   };
 }
 
@@ -53,15 +54,6 @@ function exactAt(value: unknown, { source, path }: Origin): unknown {
   return isDeepStrictEqual(source.at(path).value, value) ? source.exact(path) : value;
 }
 
-export function valueAt(value: unknown, path: Path): unknown {
-  let current = value;
-  for (const step of path) {
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step)) return undefined;
-    current = (current as Record<string | number, unknown>)[step];
-  }
-  return current;
-}
-
 /** Sets a value at a path; nothing where a part on the way is no object, which the schema then reports. */
 export function putAt(target: Record<string, unknown>, path: Path, value: unknown): void {
   let object = target;
@@ -73,12 +65,8 @@ export function putAt(target: Record<string, unknown>, path: Path, value: unknow
   object[String(path.at(-1))] = value;
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The object at a path of a located value; undefined where it is something else. */
 export function recordAt(located: LocatedValue, path: Path): Readonly<Record<string, unknown>> | undefined {
   const { value } = path.length === 0 ? located : located.at(path);
-  return isRecord(value) ? value : undefined;
+  return isJsonObject(value) ? value : undefined;
 }

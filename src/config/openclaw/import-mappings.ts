@@ -1,4 +1,4 @@
-import { isRecord } from './graft.ts';
+import { isJsonObject } from '../../json.ts';
 
 /** A mapping in our words, and what is no longer as it was. */
 export interface ImportedMapping {
@@ -38,12 +38,12 @@ export function importMapping(
   position: number,
   runnerOf: (agentId: string) => string | undefined,
 ): ImportedMapping | undefined {
-  if (!isRecord(written)) return undefined;
+  if (!isJsonObject(written)) return undefined;
   const templates = importTemplates(written);
   const agent = importAgent(written['agentId'], runnerOf);
   const mapping: Record<string, unknown> = {
     id: typeof written['id'] === 'string' ? written['id'] : `mapping-${String(position + 1)}`,
-    ...(isRecord(written['match']) ? { match: written['match'] } : {}),
+    ...(isJsonObject(written['match']) ? { match: written['match'] } : {}),
     ...Object.fromEntries(SAME.filter((key) => written[key] !== undefined).map((key) => [key, written[key]])),
     ...templates.texts,
     ...(agent.runner === undefined ? {} : { runner: agent.runner }),

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { printYaml, type Diagnostic, type LocatedValue } from '../../document/document.ts';
 import type { InlineMapping, RunDefaults } from '../settings.ts';
-import { isRecord } from './graft.ts';
+import { isJsonObject, memberAt } from '../../json.ts';
 import { importMapping, type ImportedMapping } from './import-mappings.ts';
 
 /** A file to be written; a secret is readable by its owner only. */
@@ -77,7 +77,7 @@ function remarksOf(imported: readonly ImportedMapping[], kind: 'changed' | 'lost
 
 /** The block `hooks` without its mappings, which go into a file of their own; paths are relative to the new folder. */
 function importedHooks(written: unknown, into: string): Record<string, unknown> {
-  const hooks = isRecord(written) ? { ...written } : {};
+  const hooks = isJsonObject(written) ? { ...written } : {};
   delete hooks['mappings'];
   const { transformsDir } = hooks;
   if (typeof transformsDir === 'string' && isAbsolute(transformsDir)) {
@@ -89,8 +89,10 @@ function importedHooks(written: unknown, into: string): Record<string, unknown> 
 /** Finds the runner of an agent by its id. */
 function runnerFinder(hooks: Readonly<Record<string, unknown>>): (id: string) => string | undefined {
   const { agents } = hooks;
-  const runners = isRecord(agents) && isRecord(agents['runners']) ? agents['runners'] : {};
-  return (id) => (Object.hasOwn(runners, id) ? String(runners[id]) : undefined);
+  return (id) => {
+    const name = memberAt(agents, ['runners', id]);
+    return typeof name === 'string' ? name : undefined;
+  };
 }
 
 /** What is lost besides parts of mappings. */
@@ -126,7 +128,7 @@ function secretFiles({ secrets }: Run): ImportedConfig['files'] {
 
 function prefixRemark(hooks: Readonly<Record<string, unknown>>): readonly string[] {
   const keys = hooks['sessionKeys'];
-  return isRecord(keys) && keys['allowedPrefixes'] !== undefined
+  return isJsonObject(keys) && keys['allowedPrefixes'] !== undefined
     ? ['hooks.sessionKeys.allowedPrefixes: upper and lower case are told apart here']
     : [];
 }
@@ -146,7 +148,7 @@ function withoutSecrets(run: Run, value: unknown, path: readonly string[]): unkn
   if (Array.isArray(value)) {
     return value.map((item, index) => withoutSecrets(run, item, [...path, String(index)]));
   }
-  if (isRecord(value)) {
+  if (isJsonObject(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [key, withoutSecrets(run, item, [...path, key])]),
     );

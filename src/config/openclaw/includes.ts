@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { readDocument, type Diagnostic, type LocatedValue, type Path } from '../../document/document.ts';
-import { grafted, isRecord, type Graft } from './graft.ts';
+import { isJsonObject } from '../../json.ts';
+import { grafted, type Graft } from './graft.ts';
 
 /** As in OpenClaw's documentation of `$include`. */
 const MAX_DEPTH = 10;
@@ -66,7 +67,7 @@ async function expand(run: Run, located: LocatedValue, position: Position): Prom
     for (const index of value.keys()) items.push(await expandAt(run, located, index, position));
     return items;
   }
-  return isRecord(value) ? expandObject(run, { located, value }, position) : value;
+  return isJsonObject(value) ? expandObject(run, { located, value }, position) : value;
 }
 
 /** What an object includes lies below its own keys. */
@@ -80,7 +81,7 @@ async function expandObject(
     ? await readIncludes(run, located.at(['$include']), position)
     : undefined;
   if (included !== undefined && own.length === 0) return included;
-  const merged: Record<string, unknown> = isRecord(included) ? { ...included } : {};
+  const merged: Record<string, unknown> = isJsonObject(included) ? { ...included } : {};
   for (const key of own) {
     const inner: Run = { ...run, grafts: [] };
     const above = await expandAt(inner, located, key, position);
@@ -165,7 +166,7 @@ interface Layers {
 /** Objects are merged key by key, lists are put one after the other, anything else is replaced. */
 function mergeAt(run: Run, path: Path, layers: Layers): unknown {
   const { below, above, source } = layers;
-  if (isRecord(below) && isRecord(above)) return mergeKeys(run, path, { below, above, source });
+  if (isJsonObject(below) && isJsonObject(above)) return mergeKeys(run, path, { below, above, source });
   if (Array.isArray(below) && Array.isArray(above)) {
     for (const index of above.keys()) {
       run.grafts.push({ to: [...path, below.length + index], source: source.at([index]) });

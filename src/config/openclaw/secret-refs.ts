@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { readBounded, type Diagnostic, type LocatedValue, type Path } from '../../document/document.ts';
-import { isRecord, valueAt } from './graft.ts';
+import { isJsonObject, memberAt } from '../../json.ts';
 
 const MAX_SECRETS_FILE_BYTES = 1024 * 1024;
 
@@ -51,7 +51,7 @@ async function replaceIn(run: Run, value: unknown, path: Path): Promise<unknown>
     for (const [index, item] of value.entries()) items.push(await replaceIn(run, item, [...path, index]));
     return items;
   }
-  if (!isRecord(value) || path[0] === 'secrets') return value;
+  if (!isJsonObject(value) || path[0] === 'secrets') return value;
   const ref = asSecretRef(value);
   if (ref !== undefined) return readRef(run, ref, path);
   const replaced: Record<string, unknown> = {};
@@ -115,7 +115,7 @@ async function valueInFile(file: string, id: string, mode: string | undefined): 
       .split('/')
       .slice(1)
       .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-    const value = valueAt(JSON.parse(text), keys);
+    const value = memberAt(JSON.parse(text), keys);
     return typeof value === 'string' && value !== '' ? value : undefined;
   } catch {
     return undefined;

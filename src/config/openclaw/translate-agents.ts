@@ -1,5 +1,6 @@
 import type { LocatedValue, Path } from '../../document/document.ts';
-import { isRecord, recordAt } from './graft.ts';
+import { isJsonObject } from '../../json.ts';
+import { recordAt } from './graft.ts';
 import { THEIR_PORT, type Moves } from './moves.ts';
 
 /** The runner that hands every turn to the gateway's own agents. */
@@ -64,7 +65,7 @@ function agentsOf(original: LocatedValue): readonly Agent[] {
   const entries = Object.keys(recordAt(original, ['agents', 'entries']) ?? {});
   const { value: list } = original.at(['agents', 'list']);
   const listed = (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((item, index) =>
-    isRecord(item) && typeof item['id'] === 'string'
+    isJsonObject(item) && typeof item['id'] === 'string'
       ? [{ id: item['id'], path: ['agents', 'list', index] }]
       : [],
   );

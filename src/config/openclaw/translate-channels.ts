@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { LocatedValue, Path } from '../../document/document.ts';
-import { isRecord, recordAt } from './graft.ts';
+import { isJsonObject } from '../../json.ts';
+import { recordAt } from './graft.ts';
 import type { Move, Moves } from './moves.ts';
 
 /** How one channel's settings are called there and here. */
@@ -87,7 +88,7 @@ export function translateChannels(
   result: Moves,
 ): void {
   for (const [id, settings] of Object.entries(recordAt(original, ['channels']) ?? {})) {
-    if (NO_CHANNEL.includes(id) || (isRecord(settings) && settings['enabled'] === false)) continue;
+    if (NO_CHANNEL.includes(id) || (isJsonObject(settings) && settings['enabled'] === false)) continue;
     const known = Object.hasOwn(CHANNELS, id) ? CHANNELS[id] : undefined;
     if (known === undefined) {
       result.lost.push({
