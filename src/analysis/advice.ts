@@ -9,6 +9,7 @@ import { findInstead, firstOf, missingIn, type Instead } from './instead.ts';
 import { laterMappings, type LaterMapping } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
 import { findNearNames } from './near-names.ts';
+import { otherRootNotes } from './other-root.ts';
 import { notesOn } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
 import { zoneNotes } from './zone-note.ts';
@@ -48,8 +49,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     notes: [
       ...(reads === undefined ? [] : [reads.note]),
       ...notesOn(request, table.settingsOf(request.path), reads === undefined && isReadAmiss(evaluation)),
-      ...ownPayloadNote(instead),
-      ...foreignRootNote(instead, request),
+      ...otherRootNotes(considered, request, instead),
       ...outerValues(evaluation, request),
       ...jsonTextNotes(considered, request),
       ...takenNameNotes(evaluation, request),
@@ -104,50 +104,6 @@ function splitKeyNotes(
     if (text !== undefined) notes.set(text, { code: 'split_key', text, names: keys ?? [] });
   }
   return [...notes.values()];
-}
-
-/** `payload` is the whole body, also where the body has a field of that name. */
-function ownPayloadNote(instead: Instead): readonly AdviceNote[] {
-  return [...instead.values()].some(({ names }) => names.some((name) => name.startsWith('payload.payload.')))
-    ? [OWN_PAYLOAD]
-    : [];
-}
-
-const OWN_PAYLOAD: AdviceNote = {
-  code: 'own_payload',
-  text: 'payload is the whole body here, and this body has a field of that name: its fields are payload.payload.…',
-  names: ['payload.payload'],
-};
-
-/** Names by which other tools reach the body. */
-const FOREIGN_ROOTS = new Set([
-  'body',
-  '$json',
-  'json',
-  'req',
-  'request',
-  '$input',
-  'trigger',
-  'steps',
-  'msg',
-]);
-
-/** Paths that begin at a name of another tool: one sentence says of all of them how the body is read. */
-function foreignRootNote(instead: Instead, { payload }: HookRequest): readonly AdviceNote[] {
-  for (const [missing, { names }] of instead) {
-    const [root = '', ...rest] = missing.replace(/^payload\./, '').split('.');
-    const [near = ''] = names.map((name) => name.replace(/^payload\./, ''));
-    const isLeftOut = FOREIGN_ROOTS.has(root) && near !== '' && rest.join('.').endsWith(near);
-    if (!isLeftOut || (isJsonObject(payload) && Object.hasOwn(payload, root))) continue;
-    return [
-      {
-        code: 'own_payload',
-        text: `the body has no field ${root}: payload is the body itself, and its fields are read by their names alone`,
-        names: [],
-      },
-    ];
-  }
-  return [];
 }
 
 /** Values of the whole body that a mapping with `forEach` prints although each element has one of that name. */

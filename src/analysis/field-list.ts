@@ -36,16 +36,28 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
     (field): ReadField => ({ ...field, by: [...(readers.get(field.path) ?? [])] }),
   );
   const chosen = choose(all);
+  const isRooted = writesRoot(evaluation);
   const listed = all
     .filter((field) => chosen.has(field))
-    .map(({ keys, ...field }) => ({ ...field, path: written(keys) }));
+    .map(({ keys, ...field }) => ({ ...field, path: written(keys, isRooted) }));
   return { fields: listed, more: total - found.length + all.length - listed.length };
 }
 
-/** As a template writes it: `payload.` stands only before a name that would else mean another thing. */
-function written(keys: readonly string[]): string {
+/** Whether the mapping writes `payload.` before all its paths of the body, as a transform does. */
+function writesRoot({ mapping, trace }: Evaluation): boolean {
+  const names = nearest(trace.considered).flatMap(({ nodes = [] }) => namesRead(nodes[0]?.rule ?? null));
+  const roots = [
+    ...names.map((name) => name.split('.', 1)[0] ?? ''),
+    ...trace.templates.flatMap(({ source }) => source?.template.reads ?? []),
+  ];
+  const isTransform = mapping?.transform !== undefined;
+  return (isTransform || roots.includes('payload')) && roots.every(isReserved);
+}
+
+/** As the mapping writes it; else `payload.` stands only before a name that would mean another thing without it. */
+function written(keys: readonly string[], isRooted: boolean): string {
   const [root, name = ''] = keys;
-  const needed = root !== 'payload' || name === '' || isReserved(name) ? keys : keys.slice(1);
+  const needed = isRooted || root !== 'payload' || name === '' || isReserved(name) ? keys : keys.slice(1);
   return needed.map((key) => (/[./[\]\s]/.test(key) ? `[${key}]` : key)).join('.');
 }
 

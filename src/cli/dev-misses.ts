@@ -34,7 +34,9 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const [first, later] = [true, false].map((isFirst) =>
     notes
       .filter((note) => isAdvice(note) && KIND_CODES.has(note.code) === isFirst)
-      .flatMap(({ text }) => wrap('  note ', text, log)),
+      .flatMap(({ text }) =>
+        text.split('\n').flatMap((each, number) => wrap(number === 0 ? '  note ' : '    - ', each, log)),
+      ),
   );
   const lines = [
     ...(first ?? []),

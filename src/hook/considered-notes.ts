@@ -130,8 +130,8 @@ function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly Evaluat
 /** What a comparison that held found: of `some` the element that it held for, in place of the whole list. */
 function whyHeld(leaf: ConditionTrace): string {
   const { element, result } = leaf;
-  const { expected: _same, ...found } = leaf;
-  if (element === undefined) return whyOf(operatorOf(leaf).startsWith('=') ? found : leaf);
+  const { expected: _met, ...found } = leaf;
+  if (element === undefined) return whyOf(found);
   const fields = fieldsOfElement(leaf).map(({ name, found }) => `${name} ${value(found)}`);
   const what = fields.length === 0 ? `is ${value(element.value)}` : `has ${fields.join(', ')}`;
   return `is ${result}: element ${element.index} ${what}`;
@@ -167,7 +167,8 @@ function moreMissing(
   nodes: readonly ConditionTrace[],
   advice: EvaluationAdvice | undefined,
 ): readonly EvaluationNote[] {
-  const others = failed.leaf && failed.missing !== undefined ? decidingLeaves(nodes) : [];
+  const isTold = advice?.notes?.some(({ code }) => code === 'other_root') === true;
+  const others = failed.leaf && failed.missing !== undefined && !isTold ? decidingLeaves(nodes) : [];
   const told = new Set([failed.missing]);
   return others.slice(0, MAX_MORE).flatMap(({ node }): readonly EvaluationNote[] => {
     const { missing } = node;
@@ -199,9 +200,12 @@ function weakerNotes(
   advice: EvaluationAdvice | undefined,
 ): readonly EvaluationNote[] {
   const how = result === 'false' ? howDifferent(found, expected, operatorOf(node)) : undefined;
-  const text = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
+  const named = missing === undefined ? undefined : advice?.instead.get(missing);
+  const there = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
+  const isNamed = named?.names.some((name) => name.replace(/^payload\./, '') === there?.at) === true;
   // Where the text that was asked for is found, the variable that was meant is known better than by its name.
-  const near = missing === undefined || text !== undefined ? undefined : advice?.instead.get(missing);
+  const near = there === undefined || isNamed ? named : undefined;
+  const text = isNamed ? undefined : there;
   return [
     ...(near === undefined
       ? []
@@ -218,11 +222,17 @@ function weakerNotes(
       : [
           {
             code: 'found_elsewhere',
-            text: `${text.at} is ${value(text.text)}: did you mean that?`,
+            text: `${rootedAs(missing ?? node.rule, text.at)} is ${value(text.text)}: did you mean that?`,
             paths: [text.at],
           } as const,
         ]),
   ];
+}
+
+/** A path of the body, with `payload.` where the condition writes its own so. */
+function rootedAs(written: JsonValue, path: string): string {
+  const names = typeof written === 'string' ? [written] : namesRead(written);
+  return names.some((name) => name.startsWith('payload.')) ? `payload.${path}` : path;
 }
 
 /** What a part of a condition reads. */
@@ -235,10 +245,10 @@ function whyOf(node: ConditionTrace): string {
   const { found, missing, result } = node;
   if (missing !== undefined) return `is ${result}: ${missing} is missing`;
   const seen = found === undefined ? '' : `: found ${value(found)}`;
-  return `is ${result}${seen}${wantedBy(node)}`;
+  return `is ${result}${seen}${result === 'true' ? '' : wantedBy(node)}`;
 }
 
-/** What a comparison asks for, in the words of its operator. */
+/** What a comparison that did not hold asks for, in the words of its operator. */
 function wantedBy(node: ConditionTrace): string {
   const { expected, rule } = node;
   if (expected === undefined) return '';

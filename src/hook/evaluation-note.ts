@@ -32,6 +32,7 @@ export const ADVICE_CODES = [
   'json_in_one_field',
   'json_text',
   'own_payload',
+  'other_root',
   'outer_value',
   'taken_name',
   'split_key',

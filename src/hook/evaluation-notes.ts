@@ -1,7 +1,8 @@
 /* All that is said of an evaluation, as data: see `EvaluationNote`. */
 import { consideredNotes } from './considered-notes.ts';
+import { nearestMiss } from './format-considered.ts';
 import type { AdviceNote, EvaluationAdvice, SettingText } from './evaluation-advice.ts';
-import { placed, type AdviceCode, type EvaluationNote } from './evaluation-note.ts';
+import { placed, type AdviceCode, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
 import type { Evaluation, RenderedTemplate, TransformTrace } from './evaluation.ts';
 import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
 import { skipText } from './skip-rules.ts';
@@ -13,14 +14,15 @@ export function evaluationNotes(
   advice?: EvaluationAdvice,
 ): readonly EvaluationNote[] {
   const { outcome, trace } = evaluation;
+  const considered = consideredNotes(trace.considered, advice);
   return [
     ...(outcome.kind === 'skipped' ? [{ code: 'skipped', text: skipText(outcome) } as const] : []),
-    ...consideredNotes(trace.considered, advice),
+    ...considered,
     ...trace.transforms.flatMap(transformNotes),
     ...emptyNotes(trace.templates, advice),
     ...(advice?.notes ?? []).map(adviceNote),
     ...(advice?.settings ?? []).map(settingNote),
-    ...refusalNotes(evaluation, advice),
+    ...refusalNotes(evaluation, { advice, considered }),
   ];
 }
 
@@ -73,15 +75,20 @@ export function emptyKeyNotes(fields: readonly string[]): readonly EvaluationNot
   });
 }
 
-function refusalNotes(
-  evaluation: Evaluation,
-  advice: EvaluationAdvice | undefined,
-): readonly EvaluationNote[] {
+/** What else is said of an evaluation. */
+interface Said {
+  readonly advice: EvaluationAdvice | undefined;
+  /** Of the mappings that were considered. */
+  readonly considered: readonly EvaluationNote[];
+}
+
+function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNote[] {
   const { outcome } = evaluation;
+  const { advice } = said;
   if (outcome.kind !== 'rejected') return [];
   const { cause } = outcome.error;
   const isSaid = advice?.notes?.some(({ code }) => SAYS_ALL[code]?.includes(outcome.error.code)) === true;
-  const remedy = isSaid ? undefined : remedyFor(outcome.error.code, evaluation, advice);
+  const remedy = isSaid ? undefined : remedyFor(outcome.error.code, evaluation, said);
   return [
     ...(cause instanceof Error ? [{ code: 'cause', text: cause.message } as const] : []),
     ...(remedy === undefined ? [] : [{ code: 'remedy', text: remedy } as const]),
@@ -100,21 +107,32 @@ const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
   json_in_one_field: [...BLANK, ...NO_MAPPING],
 };
 
-const MISSED =
-  'change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)';
-
-function remedyFor(
-  code: string,
-  { trace }: Evaluation,
-  advice: EvaluationAdvice | undefined,
-): string | undefined {
+function remedyFor(code: string, { trace }: Evaluation, { advice, considered }: Said): string | undefined {
   const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
   const failed = code === 'transform_failed' ? transformRemedy(trace.transforms.at(-1)) : undefined;
   if (code !== 'no_mapping_matched') return failed ?? remedyOf(code, true);
+  if (!isName) return missRemedy(trace.considered, considered);
   const unread = advice?.unread;
-  if (isName && unread !== undefined)
-    return `move ${unread.file} to ${unread.wanted}: it has a mapping of this name`;
-  return isName
+  return unread === undefined
     ? 'send it to one of the hook names, or correct match.path of the mapping that was meant'
-    : MISSED;
+    : `move ${unread.file} to ${unread.wanted}: it has a mapping of this name`;
+}
+
+/** Notes that say what is wrong with a condition, so that nothing is left to choose. */
+const TELLING: ReadonlySet<NoteCode> = new Set(['leaf_advice', 'instead', 'difference', 'found_elsewhere']);
+
+/** Where the nearest condition was asked and found another value, the request may be of a kind that nobody wants. */
+function missRemedy(
+  considered: Evaluation['trace']['considered'],
+  notes: readonly EvaluationNote[],
+): string | undefined {
+  const nearest = nearestMiss(considered, notes);
+  if (nearest?.notes.some(({ code }) => TELLING.has(code)) !== false) return undefined;
+  const isAnother = considered.some(
+    ({ mapping, failed }) =>
+      mapping.id === nearest.id && failed?.part === 'when' && failed.node.result === 'false',
+  );
+  return isAnother
+    ? `if ${nearest.id} should take such requests, change the condition shown above; only if they are to do nothing, write otherwise: skip in ${nearest.id} (${nearest.at}), which answers them 204`
+    : 'change the condition shown above, or the hook name';
 }

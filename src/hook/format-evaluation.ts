@@ -64,7 +64,10 @@ function sectionsOf(
   const noteLines = (isKind: boolean): readonly string[] =>
     notes
       .filter((note) => isAdvice(note) && KIND_CODES.has(note.code) === isKind)
-      .map(({ text }) => `${paint('yellow', 'note')} ${line(text)}`);
+      .flatMap(({ text }) => {
+        const [first = '', ...more] = text.split('\n');
+        return [`${paint('yellow', 'note')} ${line(first)}`, ...more.map((each) => `    ${line(each)}`)];
+      });
   return [
     headLines(evaluation, options, paint),
     noteLines(true),

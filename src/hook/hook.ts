@@ -36,6 +36,7 @@ export type {
 } from './evaluation-advice.ts';
 export { ADVICE_CODES, KIND_CODES, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
 export { emptyKeyNotes, evaluationNotes, settingNote } from './evaluation-notes.ts';
+export { nearestMisses } from './considered-notes.ts';
 export { nearestMiss } from './format-considered.ts';
 export { formatEvaluation, settingLines, type ExplainOptions } from './format-evaluation.ts';
 export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';

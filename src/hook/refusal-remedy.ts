@@ -4,8 +4,7 @@ const LATER = 'nothing was accepted, and most senders send again by themselves';
 
 /** Of a request that no mapping had taken yet; what an operator can change then. */
 const BEFORE_MAPPINGS = {
-  method_not_allowed:
-    'set the method of the sender to the one this path takes; a sender that can only send GET needs "method: GET" at the mappings of the path',
+  method_not_allowed: 'set the method of the sender to the one this path takes',
   body_too_large: 'raise that limit, or let the sender send less',
   not_found: 'correct the address in the settings of the sender',
   headers_timeout:
@@ -25,8 +24,7 @@ const BEFORE_MAPPINGS = {
   invalid_utf8: 'the sender must send UTF-8',
   invalid_body: 'send a JSON object to wake and agent; another shape needs a mapping of its own',
   idempotency_mismatch: 'the sender must use a new Idempotency-Key for a new request',
-  no_mapping_matched:
-    'change the condition, or write "otherwise: skip" in a mapping of this path: it then answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)',
+  no_mapping_matched: 'change the condition that did not hold, or the hook name',
   rate_limited:
     'rate refuses, and nothing waits for it: raise it, let the sender send less often, or use limits of the mapping in its place',
   too_many_failures:

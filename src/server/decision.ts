@@ -79,6 +79,8 @@ function noteOf(exchange: Asked, { error, hookName }: Ending): string | undefine
       unread && `${unread.file} has a mapping of this name, and is not read: move it to ${unread.wanted}`
     );
   }
+  if (error?.code === 'method_not_allowed' && hookName !== undefined)
+    return generation.adviseOnMethod?.(hookName, exchange.req?.method ?? '');
   if (error?.code !== 'not_found') return undefined;
   const { enabled, path } = generation.hooks;
   return enabled

@@ -1,6 +1,6 @@
 import type { KeepRequests } from '../config/config.ts';
 import { type Generation, type LiveGeneration, noticePath } from '../generation/generation.ts';
-import { createDecisionAdvisor, findNearNames } from '../analysis/analysis.ts';
+import { createDecisionAdvisor, findNearNames, methodNote } from '../analysis/analysis.ts';
 import { formatPlace } from '../document/document.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
@@ -74,7 +74,8 @@ function asServed(
   };
 }
 
-type TableAnswers = 'canTake' | 'knowsName' | 'settingsOf' | 'findPassedOver' | 'findNearName' | 'advise';
+type TableAnswers =
+  'canTake' | 'knowsName' | 'settingsOf' | 'findPassedOver' | 'findNearName' | 'adviseOnMethod' | 'advise';
 
 /** What the table says of a hook name before a mapping is chosen, and of a decision. */
 function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneration, TableAnswers> {
@@ -84,6 +85,7 @@ function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneratio
     settingsOf: (path) => table.settingsOf(path),
     findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
     findNearName: (path) => nearName(path, table),
+    adviseOnMethod: (path, found) => methodNote(path, found, table),
     advise: createDecisionAdvisor(table),
   };
 }

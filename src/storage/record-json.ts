@@ -1,4 +1,5 @@
 import type { DecisionRecord, EventRecord, MissedMapping, OutboxRecord, RunRecord } from './records.ts';
+import { warningWords } from './warning-words.ts';
 
 /** A time as ISO 8601, or undefined. */
 export const isoTime = (ms: number | undefined): string | undefined =>
@@ -105,7 +106,7 @@ function oddNote({ empty = [], warnings = [], outcome, detail = '' }: DecisionRe
   const [first] = empty;
   const parts = [
     ...(first === undefined ? [] : [`empty: ${first.field}: ${first.expression.trim()}`]),
-    ...warnings,
+    ...warnings.map(warningWords),
   ];
   return parts.length === 0 && outcome === 'rejected' ? detail : parts.join(', ');
 }

@@ -71,7 +71,7 @@ describe('a missing variable', () => {
     const { evaluation } = evaluateHook({ path: 'jira', payload }, settings);
     const advice = adviceFor(evaluation, request, settings.table);
     const text = formatEvaluation(evaluation, { request, advice });
-    expect(text).toContain('kind is "made": did you mean that?');
+    expect(text).toContain('the request has kind ("made"): did you mean that?');
     expect(text).toContain(
       'body.issue.priority.name is missing, too; the request has issue.priority.name ("High"): did you mean that?',
     );

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { HOOK_ERRORS } from '../../src/errors.ts';
 import { remedyOf } from '../../src/hook/hook.ts';
 import type { DecisionRecord } from '../../src/storage/storage.ts';
+import { decisionNote } from '../../src/storage/storage.ts';
 import { answerLines, noteLines } from '../../src/cli/format-stored.ts';
 import { reasonNotes } from '../../src/explanation/explanation.ts';
 
@@ -26,9 +27,14 @@ test('a refusal is explained with why and what to change', () => {
   const text = formatDecision(DECISION);
   expect(text).toContain('405 method_not_allowed');
   expect(text).toContain('  why: this path takes only POST, found GET\n');
-  expect(text).toContain(
-    '  hint: set the method of the sender to the one this path takes; a sender that can only send GET needs "method: GET"',
-  );
+  expect(text).toContain('  hint: set the method of the sender to the one this path takes\n');
+});
+
+test('where the mapping of a path is known, it says where its method is to be written', () => {
+  const note = 'where the sender can only send GET, write the line method: GET in push (a.yaml:1:1)';
+  const text = formatDecision({ ...DECISION, note });
+  expect(text).toContain(`  ${note}\n`);
+  expect(text).not.toContain('hint:');
 });
 
 test('a body that was not read has no length', () => {
@@ -67,4 +73,9 @@ test('a request of a known kind gets its note in place of the general hint', () 
   const text = formatDecision({ ...DECISION, status: 404, code: 'no_mapping_matched', missed: [], note });
   expect(text).toContain(note);
   expect(text).not.toContain('otherwise: skip');
+});
+
+test('requests says in plain words what was odd, without the codes of warnings', () => {
+  const note = decisionNote({ ...DECISION, status: 202, warnings: ['printed_json', 'unknown_field'] });
+  expect(note).toBe('the template printed a list of objects, or an object, as JSON, unknown field');
 });

@@ -44,7 +44,7 @@ test('an accepted request is explained from its request line to its prompt', () 
     mappings considered:
       ✓ failed  mappings.yaml:4:3
           when {"===":[{"var":"payload.kind"},"build"]} is true: found "build"  mappings.yaml:9:11
-          when {"!==":[{"var":"payload.status"},"ok"]} is true: found "bad", expected anything but "ok"  mappings.yaml:10:11
+          when {"!==":[{"var":"payload.status"},"ok"]} is true: found "bad"  mappings.yaml:10:11
       ✗ first  mappings.yaml:1:3
           source is missing, expected "gh"  mappings.yaml:2:29
 
@@ -91,17 +91,12 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
         or: [{ '!==': [{ var: 'event' }, 'cancelled'] }, { '!==': [{ var: 'event' }, 'rejected'] }],
       },
       { event: 'cancelled' },
-      [
-        'when {"!==":[{"var":"event"},"rejected"]} is true: found "cancelled", expected anything but "rejected"',
-      ],
+      ['when {"!==":[{"var":"event"},"rejected"]} is true: found "cancelled"'],
     ],
     [
       { and: [{ '>': [{ var: 'total' }, 500] }, { '<': [3, { var: 'n' }] }] },
       { total: 4900, n: 5 },
-      [
-        'when {">":[{"var":"total"},500]} is true: found 4900, expected > 500',
-        'when {"<":[3,{"var":"n"}]} is true: found 5, expected > 3',
-      ],
+      ['when {">":[{"var":"total"},500]} is true: found 4900', 'when {"<":[3,{"var":"n"}]} is true: found 5'],
     ],
     [
       { some: [{ var: 'labels' }, { '!==': [{ var: 'title' }, 'skip'] }] },
@@ -123,7 +118,7 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
     [
       { in: ['main', { var: 'ref' }] },
       { ref: 'domain' },
-      ['when {"in":["main",{"var":"ref"}]} is true: found "domain", expected "main" in it'],
+      ['when {"in":["main",{"var":"ref"}]} is true: found "domain"'],
     ],
     [{ '!': { var: 'draft' } }, {}, ['when {"!":{"var":"draft"}} is true: draft is missing']],
     [true, {}, []],
@@ -153,7 +148,7 @@ test('a miss shows the nearest mapping first, with what was found and expected',
       and 1 of other hook names
 
     no_mapping_matched: no mapping takes this request
-      remedy: change the condition shown above, or the hook name; "otherwise: skip" in a mapping of the path answers 204 to requests that no mapping takes (GitLab and Shopify switch a webhook off after a few 404s)
+      remedy: if failed should take such requests, change the condition shown above; only if they are to do nothing, write otherwise: skip in failed (mappings.yaml:4:3), which answers them 204
     "
   `);
 });

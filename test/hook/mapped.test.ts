@@ -357,7 +357,7 @@ test('a request that no mapping takes is skipped where hooks.unmatched says so, 
   expect(evaluation.trace.considered.map(({ mapping }) => mapping.id)).toEqual(['push']);
 });
 
-test('otherwise of a path goes before hooks.unmatched, and explain names it where it would help', () => {
+test('otherwise of a path goes before hooks.unmatched', () => {
   const written = (otherwise: string) => `
     - {id: push, match: {path: github, source: ci}, messageTemplate: x, otherwise: ${otherwise}}
     - {id: other, match: {path: other, source: ci}, messageTemplate: x}`;
@@ -367,7 +367,8 @@ test('otherwise of a path goes before hooks.unmatched, and explain names it wher
   expect(judge('other', 'skip', 'reject').outcome).toMatchObject({ kind: 'rejected' });
   expect(judge('github', 'reject', 'skip').outcome).toMatchObject({ kind: 'rejected' });
   expect(judge('other', 'reject', 'skip').outcome).toEqual({ kind: 'skipped', by: 'unmatched' });
-  expect(formatEvaluation(judge('other', 'skip', 'reject'))).toMatch(/otherwise: skip.*GitLab and Shopify/);
+  // A request that lacks what is asked for is rather a mistake than another event.
+  expect(formatEvaluation(judge('other', 'skip', 'reject'))).not.toContain('otherwise: skip');
 });
 
 describe('debounce', () => {
