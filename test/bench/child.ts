@@ -13,10 +13,14 @@ export interface StartedServer {
 /** No bench child outlives this, whatever happens to the bench. */
 const LIFE_MS = 15 * 60_000;
 
-/** Starts a Node program and waits until a line of its stderr names its port (`port=N` or a URL with a port). */
-export async function startServer(args: readonly string[]): Promise<StartedServer> {
+/** Starts a Node program and waits until a line of its stderr names its port (`port=N` or a URL with a port). `variables` are added to the environment. */
+export async function startServer(
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<StartedServer> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, ...variables };
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
   const timer = setTimeout(() => child.kill('SIGKILL'), LIFE_MS);
   child.once('exit', () => clearTimeout(timer));
   child.stdout.resume();
