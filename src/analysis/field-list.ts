@@ -36,11 +36,31 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
     (field): ReadField => ({ ...field, by: [...(readers.get(field.path) ?? [])] }),
   );
   const chosen = choose(all);
-  const isRooted = writesRoot(evaluation);
+  const names = namesFor(evaluation, request);
   const listed = all
     .filter((field) => chosen.has(field))
-    .map(({ keys, ...field }) => ({ ...field, path: written(keys, isRooted) }));
+    .map(({ keys, ...field }) => ({ ...field, path: written(keys, field, names) }));
   return { fields: listed, more: total - found.length + all.length - listed.length };
+}
+
+/** What decides how a path is written. */
+interface WrittenNames {
+  /** The path of the first element of `forEach`, with a dot. */
+  readonly element: string | undefined;
+  /** Whether the mapping writes `payload.` before all its paths. */
+  readonly isRooted: boolean;
+  /** Whether the body has a field of the name by which it is read as a whole. */
+  readonly hasPayload: boolean;
+}
+
+function namesFor(evaluation: Evaluation, { payload }: HookRequest): WrittenNames {
+  const { mapping } = evaluation;
+  const list = mapping?.forEach === undefined ? undefined : fromRoot(mapping.forEach.text);
+  return {
+    element: list === undefined ? undefined : `${list}.0.`,
+    isRooted: writesRoot(evaluation),
+    hasPayload: isJsonObject(payload) && Object.hasOwn(payload, 'payload'),
+  };
 }
 
 /** Whether the mapping writes `payload.` before all its paths of the body, as a transform does. */
@@ -54,10 +74,23 @@ function writesRoot({ mapping, trace }: Evaluation): boolean {
   return (isTransform || roots.includes('payload')) && roots.every(isReserved);
 }
 
-/** As the mapping writes it; else `payload.` stands only before a name that would mean another thing without it. */
-function written(keys: readonly string[], isRooted: boolean): string {
+/**
+ * As the mapping writes it: the element of `forEach` by its name, and `payload.` only before a name that would else mean
+ * another thing, or that is missing where the body has a field `payload`.
+ */
+function written(
+  keys: readonly string[],
+  { path, value }: Pick<RequestField, 'path' | 'value'>,
+  { element, isRooted, hasPayload }: WrittenNames,
+): string {
   const [root, name = ''] = keys;
-  const needed = isRooted || root !== 'payload' || name === '' || isReserved(name) ? keys : keys.slice(1);
+  const isWhole =
+    isRooted || root !== 'payload' || name === '' || isReserved(name) || (hasPayload && value === undefined);
+  const own =
+    element !== undefined && path.startsWith(element)
+      ? ['item', ...keys.slice(element.split('.').length - 1)]
+      : undefined;
+  const needed = own ?? (isWhole ? keys : keys.slice(1));
   return needed.map((key) => (/[./[\]\s]/.test(key) ? `[${key}]` : key)).join('.');
 }
 

@@ -140,6 +140,8 @@ function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceTe
   const { request } = looked;
   const helper = isEmptyHere ? loneHelper(name) : undefined;
   const near = nearPaths(name, looked, helper === undefined);
+  if (near !== undefined && near[0]?.path === `item.${name.replace(/^(?:this|payload)[./]/, '')}`)
+    return ofElement(near[0]);
   if (near !== undefined) return isEmptyHere ? joined(name, near, request) : paths(near);
   if (helper !== undefined) return plain(helper);
   const inLists = suggestInLists(name, request);
@@ -150,6 +152,13 @@ function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceTe
     };
   const time = isEmptyHere ? presentTime(name) : undefined;
   return time === undefined ? undefined : plain(time);
+}
+
+/** A field of the element, which was asked of the whole body. */
+function ofElement(near: NearPath): AdviceText {
+  const how = `: the element of forEach is item, so write {{${near.path}}}`;
+  const { text, shown: values = text, names } = paths([near]);
+  return { text: `${text}${how}`, names, shown: `${values}${how}` };
 }
 
 /** Of the element, where that is as near as what the whole body has. */

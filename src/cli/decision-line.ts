@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import type { Action } from '../action.ts';
-import { skipText } from '../hook/hook.ts';
+import type { Action, AgentAction } from '../action.ts';
+import { skipText, spanOf } from '../hook/hook.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import { clearControl, type LogFields } from '../telemetry/telemetry.ts';
@@ -60,15 +60,24 @@ function toned(line: string, status: number, color: boolean): string {
   return color ? styleText(tone, cleared, { validateStream: false }) : cleared;
 }
 
-function describeAction(action: Action): string {
+/** `runId`: of the run that it became, which another request may have begun. */
+function describeAction(action: Action, runId: string | undefined): string {
   switch (action.kind) {
     case 'wake':
       return `wake (${action.mode}) “${formatOneLine(action.text, 60)}”`;
     case 'agent':
-      return `agent ${action.name} [${formatOneLine(action.sessionKey, 40)}] “${formatOneLine(action.message, 60)}”`;
+      return `agent ${action.name} ${placeOf(action, runId)} “${formatOneLine(action.message, 60)}”`;
     case 'notify':
       return `notify ${action.channel} “${formatOneLine(action.message, 60)}”`;
   }
+}
+
+/** Its conversation; of a run that gathers events what it waits for, and whose it is. */
+function placeOf({ id, sessionKey, debounce }: AgentAction, runId: string | undefined): string {
+  const session = `[${formatOneLine(sessionKey, 40)}]`;
+  if (debounce === undefined) return session;
+  const waits = `(debounce: it begins ${spanOf(debounce.seconds)} after the last event of “${formatOneLine(debounce.key, 40)}”)`;
+  return runId === undefined || runId === id ? `${session} ${waits}` : `joins run ${runId} ${waits}`;
 }
 
 function describe({ evaluation, result }: SeenRequest): string {
@@ -78,7 +87,7 @@ function describe({ evaluation, result }: SeenRequest): string {
     case 'accepted':
       return outcome.actions
         .slice(0, 3)
-        .map((action) => `${by}${describeAction(action)}`)
+        .map((action, at) => `${by}${describeAction(action, result?.accepted[at]?.id)}`)
         .concat(outcome.actions.length > 3 ? [`and ${outcome.actions.length - 3} more`] : [])
         .join('; ');
     case 'skipped':

@@ -1,6 +1,13 @@
 /* Why a request became what it is, for the log of `sluice dev`: the nearest miss whole, with its advice. */
 import { adviceFor, laterMappings } from '../analysis/analysis.ts';
-import { ADVICE_CODES, evaluationNotes, KIND_CODES, nearestMiss, type EvaluationNote } from '../hook/hook.ts';
+import {
+  ADVICE_CODES,
+  evaluationNotes,
+  KIND_CODES,
+  longWaitText,
+  nearestMiss,
+  type EvaluationNote,
+} from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
@@ -30,7 +37,7 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const isOdd = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
   const notes = isOdd ? evaluationNotes(evaluation, adviceFor(evaluation, request, log.table)) : [];
   const isAdvice = ({ code }: EvaluationNote): boolean => (ADVICE_CODES as readonly string[]).includes(code);
-  const empty = notes.filter(({ code }) => code === 'rendered_empty').slice(0, MAX_EMPTY);
+  const empty = notes.filter(({ code }) => code === 'rendered_empty');
   const [first, later] = [true, false].map((isFirst) =>
     notes
       .filter((note) => isAdvice(note) && KIND_CODES.has(note.code) === isFirst)
@@ -41,9 +48,10 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const lines = [
     ...(first ?? []),
     ...(mapping === undefined ? missLines(evaluation, notes, log) : []),
-    ...empty.flatMap(({ field = '', text, at = '' }) => wrap('  · ', `empty: ${field}: ${text}  ${at}`, log)),
+    ...emptyLines(empty, log),
     ...(later ?? []),
     ...laterLines(seen, log),
+    ...waitLines(seen, log),
     ...warnings.flatMap((warning) => warningLines(warning, log)),
   ];
   if (lines.length > MAX_LINES)
@@ -51,11 +59,33 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   return lines.length === 0 && status < 400 ? [] : [...lines, `  why: ${log.explain}`];
 }
 
+/** What rendered empty, the first of it. */
+function emptyLines(empty: readonly EvaluationNote[], log: DevLog): readonly string[] {
+  const more = empty.length - MAX_EMPTY;
+  return [
+    ...empty.slice(0, MAX_EMPTY).flatMap(({ field = '', index, text, at = '' }) => {
+      const element = index === undefined ? '' : ` of element ${index}`;
+      return wrap('  · ', `empty: ${field}${element}: ${text}  ${at}`, log);
+    }),
+    ...(more > 0 ? [`  · and ${more} more`] : []),
+  ];
+}
+
 /** A mapping that would have taken it, too, and does not only take what others leave; once for each two mappings. */
 function laterLines({ request, evaluation }: SeenRequest, log: DevLog): readonly string[] {
   const rival = laterMappings(evaluation, request, log.table).find(({ takesAny }) => !takesAny);
   if (rival === undefined) return [];
   const text = `${rival.id} (${rival.at}) would have taken it, too, but stands behind ${evaluation.mapping?.id ?? ''}: only the first mapping that matches acts`;
+  return toldOnce(text, log);
+}
+
+/** Of a run that begins only after a while, what acts at once; once for each mapping. */
+function waitLines({ evaluation: { mapping } }: SeenRequest, log: DevLog): readonly string[] {
+  const text = mapping && longWaitText(mapping);
+  return text === undefined ? [] : toldOnce(`debounce of ${mapping?.id ?? ''}: ${text}`, log);
+}
+
+function toldOnce(text: string, log: DevLog): readonly string[] {
   if (log.told.has(text) || log.told.size >= MAX_TOLD) return [];
   log.told.add(text);
   return wrap('  note ', text, log);

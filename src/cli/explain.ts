@@ -13,7 +13,7 @@ import {
   type RequestExplanation,
   type StoredExplanation,
 } from '../explanation/explanation.ts';
-import { formatEvaluation, settingLines, type EvaluationNote } from '../hook/hook.ts';
+import { formatEvaluation, settingLines, type EvaluationNote, type ExplainOptions } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import {
   type DecisionRecord,
@@ -167,10 +167,11 @@ function sayWhatIsKnown({ terminal }: Cli, { explained, notes }: StoredExplanati
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */
-function explainKept(cli: Cli, { explained, notes }: StoredExplanation): void {
+function explainKept(cli: Cli, { explained, notes, stored: { runs, events } }: StoredExplanation): void {
   if (explained === undefined) return;
   cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
-  report(cli, [explained], { isRepeat: notes.some(({ code }) => code === 'repeat') });
+  const stored = new Set([...runs.map(({ run }) => run.id), ...events.map(({ id }) => id)]);
+  report(cli, [explained], { stored, isRepeat: notes.some(({ code }) => code === 'repeat') });
   for (const { code, text } of notes) if (code === 'removed') cli.terminal.out(text);
   const changed = notes.filter(({ code }) => code === 'judged_otherwise');
   const lines = changed.map(({ text, at }) => `  ${text}${at === undefined ? '' : `  ${at}`}`);
@@ -207,10 +208,10 @@ async function explainWith(
 function report(
   cli: Cli,
   explained: readonly RequestExplanation[],
-  { json, isRepeat = false }: Pick<JsonFlags, 'json'> & { readonly isRepeat?: boolean } = {},
+  { json, ...how }: Pick<JsonFlags, 'json'> & Pick<ExplainOptions, 'isRepeat' | 'stored'> = {},
 ): void {
   for (const { evaluation, ...options } of json === true ? [] : explained) {
-    cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, isRepeat, ...options }));
+    cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, ...how, ...options }));
   }
   if (explained.some(({ evaluation }) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
 }

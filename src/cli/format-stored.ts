@@ -101,13 +101,13 @@ function repeatLines(
 
 function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly string[] {
   const { now, command } = context;
-  const { action, state, outcome, attempts } = run;
+  const { action, state, outcome } = run;
   if (action.kind === 'notify') return notificationLines(action, outbox, context);
   const isUnsent = outbox.length === 0 && state === 'completed';
   const isFailed = state === 'dead' || outcome === 'error';
   return [
     `run ${run.id}  ${line(action.name)}  session ${line(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
-    `  ${state}${outcome === undefined ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}${timing(run, now)}`,
+    `  ${stateText(run)}${timing(run, now)}`,
     ...repeatLines(run, context.requestId),
     ...eventLinesOf(run, now),
     ...waitingOf(run, context),
@@ -116,6 +116,12 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
     ...(isUnsent ? [`  delivery none: ${action.deliver ? whyNoDelivery(run) : 'deliver is false'}`] : []),
     ...(isFailed ? [`  ${retryText(context)}: ${command(`queue retry ${run.id}`)}`] : []),
   ];
+}
+
+/** How far it came; of what waits for its agent no attempt counts. */
+function stateText({ state, outcome, attempts }: StoredRun['run']): string {
+  if (attempts === 0) return `${state}, not begun`;
+  return `${state}${outcome === undefined ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
 }
 
 const retryText = ({ needs }: WorkContext): string =>
@@ -194,7 +200,8 @@ function whyNoDelivery({ outcome, reply }: StoredRun['run']): string {
 function timing(run: StoredRun['run'], now: number): string {
   const { acceptedAt, startedAt, endedAt, state, dueAt } = run;
   const parts = [`accepted ${new Date(acceptedAt).toISOString()}`];
-  if (startedAt !== undefined) parts.push(`waited ${formatSpan(startedAt - acceptedAt)}`);
+  if (startedAt !== undefined && state !== 'queued')
+    parts.push(`waited ${formatSpan(startedAt - acceptedAt)}`);
   if (startedAt !== undefined && endedAt !== undefined) parts.push(`ran ${formatSpan(endedAt - startedAt)}`);
   const isFirst = run.attempts === 0;
   if (state === 'queued' && dueAt > now)

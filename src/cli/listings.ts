@@ -36,6 +36,8 @@ export interface Listing<Row> {
   toJson(row: Row, text: boolean): Record<string, unknown>;
   /** The last one is cut to what fits into a line of the terminal. */
   toCells(row: Row, now: number): readonly string[];
+  /** What people may ask about the rows. */
+  footnote?(rows: readonly Row[]): string | undefined;
 }
 
 /** Prints one listing: a JSON array on stdout, or a table for people. Resolves to how many rows there were. */
@@ -65,6 +67,8 @@ function printTable<Row>(
   const now = Date.now();
   const cells = rows.map((row) => safeCells(listing.toCells(row, now)));
   terminal.out(formatTable(listing.heading, cells, terminal));
+  const footnote = listing.footnote?.(rows);
+  if (footnote !== undefined) terminal.err(footnote);
   if (rows.length === options.limit) terminal.err(`the newest ${options.limit}; --limit N shows more`);
 }
 
@@ -92,10 +96,6 @@ const query = (
 const errorText = (error: { code: string; message: string } | undefined): string =>
   error === undefined ? '' : `${error.code}: ${error.message}`;
 
-/** The outcome with its reason. */
-const whyText = ({ outcome, state, lastError }: RunRecord): string =>
-  `${outcome ?? state}: ${formatOneLine(errorText(lastError), 60)}`;
-
 /** Tokens in and out, where the runner told them. */
 function tokensOf({ usage }: RunRecord): string {
   return usage === undefined ? '' : `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`;
@@ -103,6 +103,9 @@ function tokensOf({ usage }: RunRecord): string {
 
 const messageText = ({ action, eventCount }: RunRecord): string =>
   eventCount === undefined ? formatBytes(Buffer.byteLength(action.message)) : `${eventCount} events`;
+
+/** Letters of an error in a table. */
+const MAX_ERROR = 300;
 
 export const runsListing: Listing<RunRecord> = {
   title: 'runs',
@@ -119,6 +122,7 @@ export const runsListing: Listing<RunRecord> = {
     'reply',
     'tokens',
     'age',
+    'last error',
   ],
   fetch: (storage, options) => storage.listRuns(query(options)),
   toJson: runToJson,
@@ -129,13 +133,18 @@ export const runsListing: Listing<RunRecord> = {
     formatOneLine(run.action.name, 20),
     formatOneLine(run.action.sessionKey, 28),
     run.state,
-    run.outcome === 'ok' || run.lastError === undefined ? (run.outcome ?? '') : whyText(run),
+    run.outcome ?? '',
     String(run.attempts),
     messageText(run),
     run.reply === undefined ? '' : formatBytes(Buffer.byteLength(run.reply)),
     tokensOf(run),
     formatSpan(now - run.acceptedAt),
+    run.outcome === 'ok' ? '' : formatOneLine(errorText(run.lastError), MAX_ERROR),
   ],
+  footnote: (rows) =>
+    rows.some(({ kind }) => kind === 'heartbeat') && rows.some(({ kind }) => kind === 'hook')
+      ? 'heartbeat: a turn of the main session, which reads its events, such as a summary of each run; --kind hook leaves them out'
+      : undefined,
 };
 
 export const eventsListing: Listing<EventRecord> = {

@@ -82,7 +82,7 @@ const MAX_KEY_CHARS = 80;
 /** Of a repeat by the header of its sender: the first one with that header, where it was kept. */
 function firstSentNotes(stored: StoredRequest, others: readonly KeptRequest[]): readonly EvaluationNote[] {
   const { decision } = stored;
-  const [, name = ''] = /^a repeat, by the header ([\w-]+):/.exec(decision?.note ?? '') ?? [];
+  const [, name = ''] = /^a repeat, by the header ([\w-]+)[:,]/.exec(decision?.note ?? '') ?? [];
   const first = repeatedOf(decision?.requestId, stored)?.requestId;
   const kept = others.find(({ requestId }) => requestId === first);
   if (decision === undefined || kept === undefined || name === '') return [];

@@ -13,6 +13,7 @@ import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/map
 import type { HookRequest } from '../request.ts';
 import { findMisplacedFile } from '../runners/runners.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
+import { debounceNote } from './debounce-note.ts';
 import {
   challengeNote,
   type CommandRunner,
@@ -174,28 +175,8 @@ function noList({ mapping, code, detail, evaluated }: Facts): Told | undefined {
   return { at: forEach.at, text: `it takes a list only: ${there}${own}` };
 }
 
-/** Waits of a run that are longer than people mean, in seconds. */
-const LONG_WAIT = 1_800;
-
-/** Whole thousands that are no hours, which are mostly milliseconds. */
-const isLong = (seconds: number): boolean =>
-  seconds > LONG_WAIT && seconds % 1_000 === 0 && seconds % 3_600 !== 0;
-
 function gathered({ mapping, stored }: Facts): Told | undefined {
-  const { debounce } = mapping ?? {};
-  const waits = stored?.runs.some(({ run: { state } }) => state === 'queued') === true;
-  if (debounce !== undefined && waits && isLong(debounce.seconds)) {
-    return {
-      at: debounce.key.at,
-      text: `seconds: ${debounce.seconds} lets the run wait ${Math.round(debounce.seconds / MINUTES)} min after the last event: the unit is seconds. For ${debounce.seconds / 1_000} s write seconds: ${debounce.seconds / 1_000}`,
-    };
-  }
-  const count = Math.max(0, ...(stored?.runs ?? []).map(({ run }) => run.eventCount ?? 1));
-  if (mapping?.debounce === undefined || count < 2) return undefined;
-  return {
-    at: mapping.debounce.key.at,
-    text: `it made one run of ${count} events, and the run reads them all, in their order. No key keeps only the last one: say in instructions that only the last event counts, or let the agent fetch what the event names by its id`,
-  };
+  return mapping === undefined || stored === undefined ? undefined : debounceNote({ mapping, stored });
 }
 
 function noTurn({ config, mapping, evaluated, stored }: Facts): Told | undefined {

@@ -37,12 +37,24 @@ export interface StoredFacts {
 
 /** Everything that is said of it in the order of the text, without the notes of its evaluation. */
 export function storedNotes(facts: StoredFacts): readonly EvaluationNote[] {
-  const { decision, request, settings } = facts;
+  const { request, settings } = facts;
   const isKept = request !== undefined;
+  const decision = withoutDebounce(facts.decision, settings);
   return [
-    ...(isKept ? keptNotes(facts, request) : unkeptNotes(facts, decision)),
+    ...(isKept ? keptNotes({ ...facts, decision }, request) : unkeptNotes(facts, decision)),
     ...settings.filter(({ setting }) => !isKept || !TOLD_BEFORE.has(setting)).map(settingNote),
   ];
+}
+
+/** Without what the setting tells in more words. */
+function withoutDebounce(
+  decision: DecisionRecord | undefined,
+  settings: readonly SettingNote[],
+): DecisionRecord | undefined {
+  const isTold = settings.some(({ setting }) => setting === 'debounce');
+  return isTold && decision?.note !== undefined
+    ? { ...decision, note: decision.note.replace(/(?:^|; )debounce: [^;]*/, '') }
+    : decision;
 }
 
 /** Settings whose part in a kept request is told with the request. */

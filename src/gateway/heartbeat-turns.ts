@@ -170,7 +170,9 @@ export class HeartbeatTurns {
     };
     this.#context.log[isOk ? 'info' : 'warn'](
       fields,
-      isOk ? 'heartbeat performed' : 'heartbeat failed; sluice events lists its events',
+      isOk
+        ? 'heartbeat performed: the main session read its events, such as the summaries of runs'
+        : 'heartbeat failed; sluice events lists its events',
     );
   }
 

@@ -167,7 +167,9 @@ export class RunAttempts {
   ): void {
     const { mappingId } = run.action.origin;
     const { what, isWell, said, code, reason } = toldOf(result);
-    const { id: runId, attempts: attempt } = run;
+    const { id: runId } = run;
+    // Of a run that waits for its agent nothing counts.
+    const attempt = this.#isHeld(result) ? undefined : run.attempts;
     this.#context.log[isWell ? 'info' : 'warn'](
       { runId, mappingId, runner, attempt, result: what, code, reason, tookMs },
       said,
@@ -206,8 +208,7 @@ export class RunAttempts {
 
   async #repeat(run: AgentRun, result: NotStarted, target: RunTarget): Promise<void> {
     const { code, message, final, retryAfterMs, affects } = result;
-    const { holdHours } = this.#context.configuration().settings.gateway;
-    if (affects !== undefined && !final && holdHours > 0) {
+    if (affects !== undefined && this.#isHeld(result)) {
       return this.#hold(run, target, { code, message, affects, retryAfterMs });
     }
     const decision = decideRepeat(this.#context.retry.runs, run.attempts, {
@@ -217,6 +218,11 @@ export class RunAttempts {
     });
     if (decision.kind === 'give-up') return this.#giveUp(run, { code, message });
     await this.#requeue(run, { code, message }, { retryAt: this.#context.now() + decision.delayMs });
+  }
+
+  #isHeld(result: TurnResult): boolean {
+    const { holdHours } = this.#context.configuration().settings.gateway;
+    return result.kind === 'not-started' && result.affects !== undefined && !result.final && holdHours > 0;
   }
 
   /** The agent is away: the run waits at its place, for hours. */

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from '../config/config.ts';
 import type { Diagnostic } from '../document/document.ts';
@@ -201,7 +202,7 @@ function createEffects({ config, channelCatalog, table }: Generation, env: NodeJ
   return {
     settings,
     ...(limits === undefined ? {} : { limits }),
-    runners: createRunners(settings, env),
+    runners: createRunners(settings, env, { configDir: dirname(config.file) }),
     channels: openChannels(channelCatalog, settings.channels),
   };
 }

@@ -6,7 +6,7 @@ import { decidingLeaves, fieldsOfElement, heldLeaves, leavesBelow } from './cond
 import { howDifferent, operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
-import { value } from './format-lines.ts';
+import { cut, value } from './format-lines.ts';
 
 /** Misses told of; the others are counted. */
 const MAX_MISSES = 20;
@@ -63,11 +63,13 @@ function laterNotes(
 /** What lets the later mapping take such requests: its place, or a condition of the earlier one. */
 function orderText(
   { id, at, narrowed }: EvaluationAdvice['alsoMatched'][number],
-  { mapping }: ConsideredMapping,
+  { mapping, nodes = [] }: ConsideredMapping,
 ): string {
+  const rule = nodes[0]?.expression ?? '';
+  const rest = rule === '' ? 'every other one' : `every other one for which ${cut(rule)} holds`;
   const place = formatPlace(mapping.at);
-  const or = narrowed === undefined ? '' : `, or write when: ${narrowed} in ${mapping.id}`;
-  return `only the first mapping that matches acts. If ${id} should take such requests, move it (${at}) before ${mapping.id} (${place})${or}; ${BOTH_ACT}`;
+  const or = narrowed === undefined ? '' : `; or write when: ${narrowed} in ${mapping.id}`;
+  return `only the first mapping that matches acts. If ${id} should take such requests, move it (${at}) before ${mapping.id} (${place}), which still takes ${rest}${or}; ${BOTH_ACT}`;
 }
 
 const nearNameNotes = (names: EvaluationAdvice['nearNames']): readonly EvaluationNote[] =>

@@ -1,4 +1,5 @@
 /* All that is said of an evaluation, as data: see `EvaluationNote`. */
+import { formatPlace } from '../document/document.ts';
 import { consideredNotes } from './considered-notes.ts';
 import { nearestMiss } from './format-considered.ts';
 import type { AdviceNote, EvaluationAdvice, SettingText } from './evaluation-advice.ts';
@@ -55,16 +56,42 @@ function emptyNotes(
   templates: readonly RenderedTemplate[],
   advice: EvaluationAdvice | undefined,
 ): readonly EvaluationNote[] {
-  const empty = templates.flatMap(({ field, empty, index }) =>
-    empty.map(({ expression, at }): EvaluationNote => {
-      const near = advice?.instead.get(expression.trim());
-      const text =
-        near === undefined ? expression : `${expression}; the request has ${near.shown ?? near.text}`;
-      const paths = near === undefined || near.names.length === 0 ? {} : { paths: near.names };
-      return { code: 'rendered_empty', text, field, ...indexed(index), ...placed(at), ...paths };
-    }),
+  const groups = Map.groupBy(
+    templates.flatMap(({ field, empty, index }) => empty.map((each) => ({ ...each, field, index }))),
+    ({ field, at, expression }) => `${field} ${formatPlace(at)} ${expression}`,
   );
+  const empty = [...groups.values()].map((group): EvaluationNote => {
+    const [{ expression, at, field, index }] = group as [(typeof group)[number]];
+    const near = advice?.instead.get(expression.trim());
+    const rendered = templates.filter((each) => each.field === field && each.index !== undefined).length;
+    const of = elementsText(
+      group.flatMap((each) => each.index ?? []),
+      rendered,
+    );
+    const text = near === undefined ? '' : `; the request has ${near.shown ?? near.text}`;
+    const paths = near === undefined || near.names.length === 0 ? {} : { paths: near.names };
+    return {
+      code: 'rendered_empty',
+      text: `${expression}${of}${text}`,
+      field,
+      ...(of === '' ? indexed(index) : {}),
+      ...placed(at),
+      ...paths,
+    };
+  });
   return [...empty, ...emptyKeyNotes(empty.flatMap(({ field }) => field ?? []))];
+}
+
+/** Elements named at most. */
+const MAX_ELEMENTS = 3;
+
+/** Which elements of a batch it is of, where there are several. */
+function elementsText(elements: readonly number[], all: number): string {
+  if (elements.length < 2) return '';
+  if (elements.length === all) return ` (in each of the ${all} elements)`;
+  const more = elements.length - MAX_ELEMENTS;
+  const shown = elements.slice(0, MAX_ELEMENTS).join(', ');
+  return ` (in the elements ${shown}${more > 0 ? ` and ${more} more` : ''})`;
 }
 
 /** What follows where these keys of a mapping have an empty part. */

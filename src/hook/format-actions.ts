@@ -1,8 +1,16 @@
 import { LAST_CHANNEL, type Action, type AgentAction, type NotifyAction, type RunAction } from '../action.ts';
+import { spanOf } from './debounce-words.ts';
 import { indent, line, type Paint } from './format-lines.ts';
 
-/** The actions of an evaluation for people: what each does, and the text that somebody reads. */
-export function actionLines(actions: readonly Action[], paint: Paint): string[] {
+/**
+ * The actions of an evaluation for people: what each does, and the text that somebody reads. `stored`: the only ids that
+ * can be asked for.
+ */
+export function actionLines(
+  actions: readonly Action[],
+  paint: Paint,
+  { stored }: { readonly stored?: ReadonlySet<string> | undefined } = {},
+): string[] {
   return actions.flatMap((action, index) => {
     const number = actions.length === 1 ? '' : ` ${index + 1} of ${actions.length}`;
     const head = paint('bold', `action${number}: ${action.kind}`);
@@ -13,7 +21,8 @@ export function actionLines(actions: readonly Action[], paint: Paint): string[] 
         ? [`  ${paint('yellow', 'without the safety boundary (allowUnsafeExternalContent)')}`]
         : []),
     ];
-    return [head, `  id ${action.id}`, ...bodyLines(action, shared)];
+    const id = stored === undefined || stored.has(action.id) ? [`  id ${action.id}`] : [];
+    return [head, ...id, ...bodyLines(action, shared)];
   });
 }
 
@@ -56,7 +65,7 @@ function notifySettings(action: NotifyAction): string[] {
 function debounceLines({ debounce }: AgentAction): string[] {
   if (debounce === undefined) return [];
   const { key, seconds, maxSeconds } = debounce;
-  const when = `begins ${seconds} s after the last of its events, at most ${maxSeconds} s after the first`;
+  const when = `begins ${spanOf(seconds)} after the last of its events, at most ${spanOf(maxSeconds)} after the first`;
   return [`  debounce ${line(key)}: ${when}`];
 }
 

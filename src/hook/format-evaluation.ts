@@ -23,6 +23,8 @@ export interface ExplainOptions {
   readonly actions?: boolean;
   /** Whether it was taken for a repeat: what it would have become is told in short. */
   readonly isRepeat?: boolean;
+  /** Ids of what was stored: others of its actions joined the run of another request, or would be made only now. */
+  readonly stored?: ReadonlySet<string>;
   /** What else is known of the request: see `analysis/`. */
   readonly advice?: EvaluationAdvice;
 }
@@ -56,7 +58,7 @@ function sectionsOf(
   options: ExplainOptions,
   paint: Paint,
 ): readonly (readonly string[])[] {
-  const { advice, actions, isRepeat } = options;
+  const { advice, actions, isRepeat, stored } = options;
   const { outcome, trace, warnings } = evaluation;
   const notes = evaluationNotes(evaluation, advice);
   const of: NotesOf = (code) => notes.filter((note) => note.code === code);
@@ -76,7 +78,9 @@ function sectionsOf(
     emptyLines(of, paint),
     noteLines(false),
     outcome.kind === 'accepted' && actions !== false
-      ? (isRepeat === true ? unmadeLines : actionLines)(outcome.actions, paint)
+      ? isRepeat === true
+        ? unmadeLines(outcome.actions, paint)
+        : actionLines(outcome.actions, paint, { stored })
       : [],
     advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
     withHeading('settings that took part:', settingLines(of('setting'))),

@@ -38,6 +38,7 @@ export { ADVICE_CODES, KIND_CODES, type EvaluationNote, type NoteCode } from './
 export { emptyKeyNotes, evaluationNotes, settingNote } from './evaluation-notes.ts';
 export { nearestMisses } from './considered-notes.ts';
 export { nearestMiss } from './format-considered.ts';
+export { coolDownText, longWaitText, spanOf } from './debounce-words.ts';
 export { formatEvaluation, settingLines, type ExplainOptions } from './format-evaluation.ts';
 export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
 export { jsonTextOn } from './slip-warnings.ts';

@@ -1,5 +1,5 @@
-import { basename, isAbsolute, relative } from 'node:path';
-import { isExecutable, isOnPath, type RunnerSettings } from '../config/config.ts';
+import { basename, relative } from 'node:path';
+import { type RunnerSettings } from '../config/config.ts';
 import { AGENT_PROFILES } from './agent-profiles.ts';
 import { ARGV_PLACEHOLDERS } from './command-argv.ts';
 import type { HostEnvironment } from './command-runner.ts';
@@ -7,6 +7,7 @@ import { findMeantPlaceholder, type MeantPlaceholder } from './meant-placeholder
 import { findMisplacedFile } from './misplaced-file.ts';
 import { readsNoPrompt } from './prompt-problem.ts';
 import { findShellLine, listText } from './shell-words.ts';
+import { findStartProblem } from './start-problem.ts';
 import { isWithin, workRootProblem } from './work-folder.ts';
 
 /** A finding about a runner that starts a command. */
@@ -119,39 +120,27 @@ function programProblems(
   runner: CommandRunner,
   { at, configDir, host }: CommandPlace,
 ): readonly CommandProblem[] {
-  const program = runner.kind === 'agent' ? runner.command : (runner.argv[0] ?? '');
-  if (program === '' || program.includes('{') || canStart(program, runner.env['PATH'] ?? host['PATH']))
-    return [];
-  if (runner.kind === 'command' && program.includes(' ')) return [lineProblem(runner.argv, program)];
-  const shown = isWithin(program, configDir) ? `./${relative(configDir, program)}` : program;
-  const where = isAbsolute(program) ? 'there is no such program' : 'it is not on PATH';
-  return [notFound(runner.kind, `the command ${shown.slice(0, 80)} cannot be started: ${where}`, at)];
-}
-
-function notFound(kind: CommandRunner['kind'], message: string, at: string): CommandProblem {
-  const place = `${at}.${kind === 'agent' ? 'command' : 'argv'}`;
-  return {
-    severity: 'warning',
-    code: 'COMMAND_NOT_FOUND',
-    key: kind === 'agent' ? 'kind' : 'argv',
-    message,
-    hint: `install it, or name it with its folder at ${place}; runs wait until it is there`,
-  };
-}
-
-/** A whole command line in one element of `argv`, as a shell would split it. */
-function lineProblem(argv: readonly string[], program: string): CommandProblem {
-  const isForShell = /[|&;<>$`*"'\\]/.test(program);
-  const words = isForShell ? ['sh', '-c', program] : program.trim().split(/ +/);
-  const text = listText([...words, ...argv.slice(1)]);
-  return {
-    severity: 'warning',
-    code: 'COMMAND_NOT_FOUND',
-    key: 'argv',
-    message: `there is no program called "${program.slice(0, 80)}": argv is a list of words, and its first element is a whole command line`,
-    hint: `write ${isForShell ? 'argv: ["sh", "-c", "…"], or each word as an element of its own' : `argv: ${text.slice(0, 200)}`}`,
-    ...(isForShell ? {} : { text }),
-  };
+  const argv = runner.kind === 'agent' ? [runner.command] : runner.argv;
+  const [program = ''] = argv;
+  const places = { path: runner.env['PATH'] ?? host['PATH'], folders: [configDir] };
+  const found = program === '' || program.includes('{') ? undefined : findStartProblem(argv, places);
+  if (found === undefined) return [];
+  const name = isWithin(program, configDir) ? `./${relative(configDir, program)}` : program;
+  const shown = name.includes(' ') ? `"${name.slice(0, 80)}"` : name.slice(0, 80);
+  const { problem, remedy, argv: text } = found;
+  return [
+    {
+      severity: 'warning',
+      code: 'COMMAND_NOT_FOUND',
+      key: runner.kind === 'agent' ? 'kind' : 'argv',
+      message: `the command ${shown} cannot be started: ${problem}`,
+      hint:
+        text === undefined
+          ? `${remedy} (${at}.${runner.kind === 'agent' ? 'command' : 'argv'}); runs wait until it can be started`
+          : remedy,
+      ...(text === undefined ? {} : { text: listText(text) }),
+    },
+  ];
 }
 
 /** Files in the arguments that are beside the configuration, and not in the folder the command works in. */
@@ -263,8 +252,4 @@ function notPassedOn(list: string, agent: string, at: string): CommandProblem {
     message: `${list} is set for the service, but the command ${agent} does not get it`,
     hint: `add passEnv: [${list}] to ${at}, or use kind: ${agent}, which passes it on`,
   };
-}
-
-function canStart(program: string, path: string | undefined): boolean {
-  return program.includes('/') ? isExecutable(program) : isOnPath(program, path);
 }

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { RunnerSettings } from '../config/config.ts';
 import { type ArgvValues, expandArgv } from './command-argv.ts';
 import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
 import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
 import { missingFiles } from './misplaced-file.ts';
+import { codeText, findStartProblem, folderProblem } from './start-problem.ts';
 import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
@@ -41,7 +41,11 @@ type Exit = Extract<Ending, { readonly kind: 'exit' }>;
  * environment of its own (an allow-list, so that none of the service's secrets leak) and ends, with everything it
  * started, when it exits, at the deadline, or when the service stops.
  */
-export function createCommandRunner(settings: CommandSettings, host: HostEnvironment): Runner {
+export function createCommandRunner(
+  settings: CommandSettings,
+  host: HostEnvironment,
+  { configDir }: { readonly configDir?: string | undefined } = {},
+): Runner {
   // Loaded where a command is configured, before its first turn.
   void import('execa');
   return {
@@ -51,7 +55,7 @@ export function createCommandRunner(settings: CommandSettings, host: HostEnviron
       const place = await openPlace(settings, turn, needsFile);
       if ('kind' in place) return place;
       try {
-        return await runCommand(settings, turn, { ...options, ...place, host });
+        return await runCommand(settings, turn, { ...options, ...place, host, configDir });
       } finally {
         await place.workspace.remove();
         await closeWorkFolder(settings, turn);
@@ -85,6 +89,8 @@ async function closeWorkFolder({ privateFolders }: CommandSettings, turn: Turn):
 interface CommandContext extends RunnerOptions {
   /** The folder to work in; absent: that of the service. */
   readonly cwd: string | undefined;
+  /** In which a program may be meant that is named without a folder. */
+  readonly configDir: string | undefined;
   readonly host: HostEnvironment;
   readonly workspace: CommandWorkspace;
 }
@@ -100,7 +106,10 @@ async function runCommand(
   const { execa } = await import('execa');
   const child = execa(file, args, spawnOptions(settings, turn, context));
   const { pid, nodeChildProcess } = child;
-  if (pid === undefined) return spawnFailure(file, { code: (await child).code, cwd: context.cwd });
+  if (pid === undefined) {
+    const { PATH: path } = commandEnvironment(settings, turn, context);
+    return spawnFailure(expanded.argv, (await child).code, { ...context, path });
+  }
   // Its outcome is read from the process itself; with reject off this promise only ever resolves.
   void child.catch(() => {});
   return await superviseCommand(settings, turn, { ...context, pid, child: nodeChildProcess });
@@ -140,10 +149,15 @@ function spawnOptions(settings: CommandSettings, turn: Turn, context: CommandCon
 }
 
 function spawnFailure(
-  file: string,
-  { code = 'unknown', cwd }: { readonly code?: string | undefined; readonly cwd: string | undefined },
+  argv: readonly string[],
+  code: string | undefined = 'unknown',
+  { cwd, path, configDir }: StartFolders,
 ): TurnResult {
-  const message = `the command ${file.slice(0, 80)} did not start (${code}): ${whyNotStarted(file, code, cwd)}`;
+  const folders = [configDir, cwd].filter((folder) => folder !== undefined);
+  const lost = folderProblem(cwd);
+  const found = lost === undefined ? findStartProblem(argv, { path, folders }) : undefined;
+  const why = lost ?? (found === undefined ? codeText(code) : `${found.problem}; ${found.remedy}`);
+  const message = `the command ${(argv[0] ?? '').slice(0, 80)} did not start (${code}): ${why}`;
   const isOwnFault = FINAL_SPAWN_CODES.has(code);
   return {
     ...notStarted('spawn_failed', message, isOwnFault),
@@ -151,11 +165,11 @@ function spawnFailure(
   };
 }
 
-function whyNotStarted(file: string, code: string, cwd: string | undefined): string {
-  if (cwd !== undefined && !existsSync(cwd)) return `the folder it works in is not there: ${cwd} (cwd)`;
-  if (!file.includes('/')) return 'is it on PATH?';
-  if (code === 'ENOENT' && existsSync(file)) return 'is the program of its first line (#!) there?';
-  return existsSync(file) ? `may the user of the service execute it (chmod +x)?` : 'there is no such file';
+interface StartFolders {
+  readonly cwd: string | undefined;
+  readonly configDir: string | undefined;
+  /** What PATH of the command holds. */
+  readonly path: string | undefined;
 }
 
 interface Supervision extends CommandContext {
@@ -269,9 +283,17 @@ function exitResult(settings: CommandSettings, output: CommandOutput, exit: Exit
   };
 }
 
+/** What programs say of a file that they did not find, in the line that names it. */
+const NOT_FOUND =
+  /no such file|(?:can(?:no|')t|could ?n[o']t|unable to|failed to) (?:open|find|access|stat|read|load)|enoent|does(?: not|n't) exist|not found/i;
+
 /** The file of the arguments that the command complains about, where that is not in its folder. */
 function lostFile({ argv }: CommandSettings, { cwd, stderr }: CommandOutput): string {
-  const word = cwd === undefined ? undefined : missingFiles(argv, cwd).find((each) => stderr.includes(each));
+  const complaints = stderr.split('\n').filter((line) => NOT_FOUND.test(line));
+  // `acme/billing` may be the name of a repository.
+  const isFile = (word: string): boolean => /^\.{1,2}\/|\.\w{1,8}$/.test(word);
+  const lost = cwd === undefined ? [] : missingFiles(argv, cwd).filter(isFile);
+  const word = lost.find((each) => complaints.some((line) => line.includes(each)));
   return word === undefined ? '' : `: there is no ${word} in ${cwd}, where it worked (cwd)`;
 }
 

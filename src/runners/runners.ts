@@ -22,28 +22,34 @@ export { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult
 
 interface RunnerParts extends ModelRunnerOptions {
   readonly host: HostEnvironment;
+  readonly configDir?: string | undefined;
 }
 
 /** Makes the runners of a configuration by name; nothing is started or loaded before a turn needs it. */
 export function createRunners(
   settings: Pick<Settings, 'gateway' | 'agents'>,
   host: HostEnvironment,
+  { configDir }: { readonly configDir?: string } = {},
 ): ReadonlyMap<string, Runner> {
   const defaultModel = settings.agents.defaults.model;
   return new Map(
     Object.entries(settings.gateway.runners).map(([name, runner]) => [
       name,
-      createRunner(name, runner, { host, defaultModel }),
+      createRunner(name, runner, { host, defaultModel, configDir }),
     ]),
   );
 }
 
-function createRunner(name: string, runner: RunnerSettings, { host, defaultModel }: RunnerParts): Runner {
+function createRunner(
+  name: string,
+  runner: RunnerSettings,
+  { host, defaultModel, configDir }: RunnerParts,
+): Runner {
   switch (runner.kind) {
     case 'echo':
       return createEchoRunner();
     case 'command':
-      return createCommandRunner(runner, host);
+      return createCommandRunner(runner, host, { configDir });
     case 'model':
       return createModelRunner(runner, { defaultModel });
     case 'forward':

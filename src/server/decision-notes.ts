@@ -1,6 +1,6 @@
-import { RETURNED_NOTHING, type Evaluation } from '../hook/hook.ts';
+import { longWaitText, RETURNED_NOTHING, spanOf, type Evaluation } from '../hook/hook.ts';
 import type { RequestAdvice } from './deps.ts';
-import type { Ending } from './ending.ts';
+import type { Ending, Judged } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
 
 type SentHeaders = RequestFacts['headers']['values'];
@@ -14,12 +14,24 @@ export function judgedNote(
   const { evaluation, result } = judged;
   const isRepeat = result !== undefined && result.accepted.length > 0 && result.duplicate;
   const notes = [
-    isRepeat ? repeatNote(evaluation, headers) : undefined,
+    isRepeat ? repeatNote(judged, headers) : debounceNote(judged),
     error === undefined ? undefined : idleTransform(evaluation),
     ...(advice?.notes ?? []),
     advice?.sender,
   ].filter((note) => note !== undefined);
   return notes.length === 0 ? undefined : notes.join('; ');
+}
+
+/** That the run of an accepted request does not begin at once, and whose run it is. */
+function debounceNote({ evaluation, result }: Judged): string | undefined {
+  const actions = evaluation?.outcome.kind === 'accepted' ? evaluation.outcome.actions : [];
+  const at = actions.findIndex((action) => action.kind === 'agent' && action.debounce !== undefined);
+  const action = actions[at];
+  const stored = result?.accepted[at];
+  if (action?.kind !== 'agent' || action.debounce === undefined || stored === undefined) return undefined;
+  const joined = stored.id === action.id ? 'the run' : `joined the run ${stored.id}, which`;
+  const other = evaluation?.mapping && longWaitText(evaluation.mapping);
+  return `debounce: ${joined} begins when no event of its key came for ${spanOf(action.debounce.seconds)}${other === undefined ? '' : `. If not meant: ${other}`}`;
 }
 
 /** Headers in which senders name the event or its delivery: new for each event. */
@@ -36,7 +48,8 @@ const EVENT_HEADERS = [
 ];
 
 /** By what a repeat was recognised: before it was evaluated, by what the sender sends with it. */
-function repeatNote(evaluation: Evaluation | undefined, headers: SentHeaders): string {
+function repeatNote({ evaluation, signedId }: Judged, headers: SentHeaders): string {
+  if (signedId !== undefined) return repeatOfSigned(signedId, headers);
   const isByMapping =
     evaluation?.outcome.kind === 'accepted' &&
     evaluation.outcome.actions.some((action) => 'dedupe' in action && action.dedupe !== undefined);
@@ -46,11 +59,19 @@ function repeatNote(evaluation: Evaluation | undefined, headers: SentHeaders): s
   return `a repeat, by dedupe.key of its mapping: nothing new was made; if it was a new event, choose a key that is new for each event${other}`;
 }
 
-/** By the key that the sender chose, or by the id that its scheme signs. */
+/** By the id that the scheme of the sender signs; its header is known by its value. */
+function repeatOfSigned(id: string, headers: SentHeaders): string {
+  const name = Object.keys(headers).find((each) => headers[each] === id);
+  const by =
+    name === undefined ? 'the id that its sender signs' : `the header ${name}, which its sender signs`;
+  return `a repeat, by ${by}: nothing new was made; the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id`;
+}
+
+/** By the key that the sender chose. */
 function repeatOfSender(headers: SentHeaders): string {
   const name = ['idempotency-key', 'x-openclaw-idempotency-key'].find((each) => headers[each] !== undefined);
   return name === undefined
-    ? 'a repeat, by the key or the id that its sender sends: nothing new was made'
+    ? 'a repeat, by the key that its sender sends: nothing new was made'
     : `a repeat, by the header ${name}: nothing new was made; if it was a new event, let the sender send another ${name} for each event, and the same one only where it tries again (in a shell: NAME-$(date +%s))`;
 }
 

@@ -33,6 +33,8 @@ export interface Judged {
   readonly storeMs?: number;
   /** What was stored; for a repeat, what was stored the first time. */
   readonly result?: AcceptResult;
+  /** The signed id by which it was known for a repeat. */
+  readonly signedId?: string | undefined;
 }
 
 /** What was known of a request when it failed. */

@@ -57,10 +57,10 @@ export async function takeHook(
   const { idempotency, isSignedId } = repeatOf(hook, key);
   const request = hookRequest(facts, hook, payload);
   const work: Work = { request, blankKey: key === '', idempotency, isSignedId };
-  return endingOf(facts, await performOnce(context, facts, work));
+  return endingOf(facts, await performOnce(context, facts, work), hook.signedId);
 }
 
-function endingOf(facts: RequestFacts, performed: Performed | Repeat): Ending {
+function endingOf(facts: RequestFacts, performed: Performed | Repeat, signedId: string | undefined): Ending {
   switch (performed.kind) {
     case 'failed': {
       const { error, outcome, judged } = performed;
@@ -72,7 +72,7 @@ function endingOf(facts: RequestFacts, performed: Performed | Repeat): Ending {
     }
     case 'repeat': {
       const { result } = performed;
-      return { answer: acceptedAnswer(result), outcome: 'duplicate', judged: { result } };
+      return { answer: acceptedAnswer(result), outcome: 'duplicate', judged: { result, signedId } };
     }
   }
 }

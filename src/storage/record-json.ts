@@ -104,8 +104,14 @@ export function decisionNote(decision: DecisionRecord): string {
 
 function oddNote({ empty = [], warnings = [], outcome, detail = '' }: DecisionRecord): string {
   const [first] = empty;
+  // Each element of a batch renders the same templates.
+  const more = new Set(empty.map(({ field, expression }) => `${field} ${expression}`)).size - 1;
   const parts = [
-    ...(first === undefined ? [] : [`empty: ${first.field}: ${first.expression.trim()}`]),
+    ...(first === undefined
+      ? []
+      : [
+          `empty: ${first.field}: ${first.expression.trim()}${more > 0 ? ` and ${more} more` : ''}${first.instead === undefined ? '' : `; the request has ${first.instead}`}`,
+        ]),
     ...warnings.map(warningWords),
   ];
   return parts.length === 0 && outcome === 'rejected' ? detail : parts.join(', ');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { adviceFor, createDecisionAdvisor, suggestPaths } from '../../src/analysis/analysis.ts';
-import { createHookRequest, formatEvaluation } from '../../src/hook/hook.ts';
+import { createHookRequest, evaluationNotes, formatEvaluation } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
 
@@ -120,7 +120,9 @@ test('mappings that stand later and would have taken the request are named', () 
   const { advice, text } = advise('alerts', { status: 'firing' });
   expect(advice.alsoMatched).toMatchObject([{ id: 'again' }]);
   expect(text).toContain('again would have taken it, too, but stands later');
-  expect(text).toMatch(/If again should take such requests, move it \(\S+\) before all \(\S+\);/);
+  expect(text).toMatch(
+    /If again should take such requests, move it \(\S+\) before all \(\S+\), which still takes/,
+  );
   expect(text).toContain(
     'for both to act, write one mapping with a transform that returns a list of actions',
   );
@@ -132,7 +134,11 @@ test.each([
     '{"!!": {var: comment}}',
     /when: \{"and":\[\{"!!":\{"var":"issue"\}\},\{"!":\{"var":"comment"\}\}\]\} in first;/,
   ],
-  ['{"!!": {var: issue}}', '{"===": [{var: action}, created]}', /move it \(\S+\) before first \(\S+\);/],
+  [
+    '{"!!": {var: issue}}',
+    '{"===": [{var: action}, created]}',
+    /move it \(\S+\) before first \(\S+\), which still takes every other one for which \{"!!":\{"var":"issue"\}\} holds;/,
+  ],
   ['{and: [{"!!": {var: issue}}, {"!!": {var: comment}}]}', '{"!!": {var: comment}}', undefined],
   ['{"!!": {var: issue}}', 'true', undefined],
 ])('of a mapping with %s, and a later one with %s', (first, later, expected) => {
@@ -353,14 +359,29 @@ describe('what rendered empty', () => {
     ]);
   });
 
+  test('what rendered empty in several elements of forEach is told once', () => {
+    const settings = settingsWith({
+      table: '- {match: {path: a}, forEach: list, messageTemplate: "x {{id}} {{item.b}}"}',
+    });
+    const payload = { list: [{ id: 1, b: 2 }, { id: 2 }, { id: 3 }] };
+    const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
+    const request = createHookRequest({ path: 'a', payload, receivedAt });
+    const notes = evaluationNotes(evaluation, adviceFor(evaluation, request, settings.table));
+    expect(notes.filter(({ code }) => code === 'rendered_empty').map(textOf)).toEqual([
+      'id (in each of the 3 elements); the request has item.id (1): the element of forEach is item, so write {{item.id}}',
+      'item.b (in the elements 1, 2)',
+    ]);
+  });
+
   test.each(['payload', 'alerts'])('a field of the elements of forEach: %s is named with item', (list) => {
     const elements = [{ objectId: 7, deal: { name: 'n' } }];
     const { advice } = adviseOn(
       `- {match: {path: a}, forEach: ${list}, messageTemplate: "x {{objectId}} {{deal.name}}"}`,
       list === 'payload' ? elements : { alerts: elements },
     );
-    expect(advice.instead.get('objectId')?.text).toBe('item.objectId');
-    expect(advice.instead.get('deal.name')?.text).toBe('item.deal.name');
+    const how = 'the element of forEach is item, so write';
+    expect(advice.instead.get('objectId')?.text).toBe(`item.objectId: ${how} {{item.objectId}}`);
+    expect(advice.instead.get('deal.name')?.text).toBe(`item.deal.name: ${how} {{item.deal.name}}`);
   });
 
   test('an account at an unusual place is told by its first place, as the mapping writes its name', () => {

@@ -73,20 +73,32 @@ test.each([
   expect(new Set(read)).toEqual(new Set(paths.split(' ')));
 });
 
-test('a list is shown by its first element, an element of forEach at its list', () => {
+test('a list is shown by its first element, and that of forEach as item', () => {
   const elements = [{ sku: 'a' }, { sku: 'b' }, { sku: 'c' }];
   expect(
     listOf({ forEach: 'lines', messageTemplate: '{{item.sku}} {{item.count}}' }, { lines: elements }).rows,
   ).toEqual([
     ['lines', 'a list of 3', 'forEach'],
-    ['lines.0.sku', '"a" (first of 3)', 'messageTemplate'],
-    ['lines.0.count', undefined, 'messageTemplate'],
+    ['item.sku', '"a" (first of 3)', 'messageTemplate'],
+    ['item.count', undefined, 'messageTemplate'],
   ]);
   expect(
     listOf({ messageTemplate: '{{#each lines}}{{sku}}{{/each}} {{lines.2.sku}}' }, { lines: elements }).rows,
   ).toEqual([
     ['lines', 'a list of 3', 'messageTemplate'],
     ['lines.0.sku', '"a" (first of 3)', 'messageTemplate'],
+  ]);
+});
+
+test('what is missing is written with payload where the body has a field of that name', () => {
+  const { rows } = listOf(
+    { messageTemplate: '{{payload.title}} {{id}}' },
+    { payload: { title: 'a' }, id: 1 },
+  );
+  expect(rows).toEqual([
+    ['payload.payload.title', '"a"', ''],
+    ['id', '1', 'messageTemplate'],
+    ['payload.title', undefined, 'messageTemplate'],
   ]);
 });
 

@@ -394,7 +394,7 @@ describe('debounce', () => {
       { debounce: { key: 'two', seconds: 30, maxSeconds: 300 } },
     ]);
     expect(formatEvaluation(evaluation)).toContain(
-      'debounce one: begins 30 s after the last of its events, at most 300 s after the first',
+      'debounce one: begins 30 s after the last of its events, at most 300 s (5 min) after the first',
     );
   });
 

@@ -153,6 +153,14 @@ describe('what a rendering records', () => {
     ]);
   });
 
+  test('lists a list that was not sent, where nothing is written for that', () => {
+    const trace: RenderTrace = { empty: [], branches: [] };
+    const source =
+      '{{#each a.b}}x{{/each}}{{#each c}}x{{else}}-{{/each}}{{#each d}}x{{/each}}{{#each e}}x{{/each}}';
+    compile(source).render(scopeOf({ d: [], e: null }), trace);
+    expect(trace.empty.map(({ expression }) => expression)).toEqual(['#each a.b']);
+  });
+
   test('lists the side each block took, by the places the template lists', () => {
     const template = compile('{{#if a}}x{{/if}}{{#each l}}{{#if this}}y{{else}}n{{/if}}{{/each}}');
     const trace: RenderTrace = { empty: [], branches: [] };

@@ -290,3 +290,28 @@ test('a repeat says by what it was recognised, and which header is new for each 
   await send(server, '/hooks/linear', { headers, body: '{}' });
   expect(server.decisions[0]?.note).toMatch(/a repeat, by dedupe\.key .*\{\{headers\.linear-delivery\}\}/);
 });
+
+test('a request whose run gathers events says whose run it is, and when that begins', async () => {
+  const debounce = { scope: 'm', key: 'k', seconds: 1800, maxSeconds: 18_000, nonce: 'n' };
+  const server = await startTestServer({
+    generation: {
+      evaluate: (request) => {
+        const action = agentAction(request);
+        const actions = action.kind === 'agent' ? [{ ...action, debounce }] : [];
+        return evaluationOf({ kind: 'accepted', actions });
+      },
+    },
+    storage: {
+      accept: () =>
+        Promise.resolve({
+          accepted: [{ kind: 'agent', id: 'first', mode: 'now', duplicate: false }],
+          warnings: [],
+          duplicate: false,
+        }),
+    },
+  });
+  await send(server, '/hooks/m', { headers: { authorization: `Bearer ${TOKEN}` }, body: '{}' });
+  expect(server.decisions[0]?.note).toBe(
+    'debounce: joined the run first, which begins when no event of its key came for 1800 s (30 min)',
+  );
+});

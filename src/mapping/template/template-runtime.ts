@@ -19,6 +19,7 @@ export interface Rendering {
   readonly budget: RenderBudget;
   readonly expressions: readonly Located[];
   readonly blocks: readonly Place[];
+  readonly withoutElse: ReadonlySet<number>;
   readonly trace: RenderTrace | undefined;
   /** What was noted already: loops come by the same place many times. */
   readonly noted: Set<string>;
@@ -28,10 +29,11 @@ export interface Rendering {
 
 export function newRendering(
   scope: Scope,
-  { expressions, blocks }: PreparedTree,
+  { expressions, blocks, withoutElse }: PreparedTree,
   trace: RenderTrace | undefined,
 ): Rendering {
-  return { scope, expressions, blocks, trace, budget: new RenderBudget(scope.work), noted: new Set() };
+  const budget = new RenderBudget(scope.work);
+  return { scope, expressions, blocks, withoutElse, trace, budget, noted: new Set() };
 }
 
 /** What Handlebars hands to a helper as its last argument. */
@@ -182,10 +184,24 @@ const BLOCKS: Readonly<Record<string, RuntimeHelper>> = {
   each(...[index, value, options]) {
     const { data, inverse } = options as CallOptions;
     const text = loop(value as Argument, index, options as CallOptions);
+    if (value === undefined) noteNoList(data.rendering, index);
     noteBranch(data.rendering, index, text === undefined ? 'inverse' : 'main');
     return text ?? inverse(this);
   },
 };
+
+/** A list that was not sent prints nothing, where nothing is written for that. */
+function noteNoList(rendering: Rendering, index: unknown): void {
+  const { trace, blocks, withoutElse } = rendering;
+  const at = blocks[index as number];
+  if (trace === undefined || at === undefined || !withoutElse.has(index as number)) return;
+  if (!isNew(rendering, `empty block ${String(index)}`)) return;
+  trace.empty.push({ expression: textOfBlock(at), at });
+}
+
+/** `#each items`: what stands between the braces. */
+const textOfBlock = ({ source, start, end }: Place): string =>
+  source.text.slice(start, end).replaceAll(/^\{\{~?\s*|\s*~?\}\}$/g, '');
 
 function holdsFor(value: unknown, options: unknown): boolean {
   return holds(value as Argument, (options as CallOptions).hash['includeZero'] === true);

@@ -37,6 +37,8 @@ export interface PreparedTree {
   readonly expressions: readonly Located[];
   /** Openings of blocks, in source order; block helpers are called with the index. */
   readonly blocks: readonly Place[];
+  /** Those that print nothing else, by their index. */
+  readonly withoutElse: ReadonlySet<number>;
   /** Helpers that are called, blocks included. */
   readonly helpers: ReadonlySet<string>;
   /** First names of all paths, wherever they are read. */
@@ -49,6 +51,7 @@ export interface PreparedTree {
 interface Preparing extends TemplateReporter {
   readonly expressions: Located[];
   readonly blocks: Place[];
+  readonly withoutElse: Set<number>;
   readonly helpers: Set<string>;
   readonly names: Set<string>;
   whole: boolean;
@@ -68,6 +71,7 @@ export function prepareTree(program: hbs.AST.Program, locate: Locate, withItem =
     locate,
     expressions: [],
     blocks: [],
+    withoutElse: new Set(),
     helpers: new Set(),
     names: new Set(),
     diagnostics: [],
@@ -148,6 +152,7 @@ function prepareBlock(
   else reportBlock(state, block, name);
   const prepared = block.params.map((param) => prepareExpression(state, param, params));
   const { program, inverse } = block;
+  if (inverse === undefined) state.withoutElse.add(index);
   const depth = ELEMENT_BLOCKS.includes(name) ? 1 : 0;
   state.inner += depth;
   const main = program === undefined ? undefined : prepareProgram(state, program, params);

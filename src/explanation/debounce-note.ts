@@ -1,0 +1,74 @@
+/* What `debounce` did with a request: how long its run waits, whose run it joined, and what acts on the first event at once. */
+import type { Place } from '../document/document.ts';
+import { coolDownText, spanOf } from '../hook/hook.ts';
+import type { CompiledMapping } from '../mapping/mapping.ts';
+import type { RunRecord, StoredRequest } from '../storage/storage.ts';
+
+/** A request that was taken, with the mapping that took it. */
+export interface Debounced {
+  readonly mapping: CompiledMapping;
+  readonly stored: StoredRequest;
+}
+
+type Debounce = NonNullable<CompiledMapping['debounce']>;
+
+/** Says it of the runs that the request became; undefined where they have begun, and after no long wait. */
+export function debounceNote({
+  mapping,
+  stored,
+}: Debounced): { readonly at: Place; readonly text: string } | undefined {
+  const { debounce } = mapping;
+  const [run] = stored.runs.map((each) => each.run).toSorted((a, b) => eventsOf(b) - eventsOf(a));
+  if (debounce === undefined || run === undefined) return undefined;
+  const text = isWaiting(run) ? waitText(run, debounce) : gatheredText(run, debounce);
+  if (text === undefined) return undefined;
+  const last = eventsOf(run) > 1 ? ONLY_LAST : undefined;
+  const parts = [joinedText(run, stored.decision?.requestId), text, coolDownText(mapping), last];
+  const sentences = parts.flatMap((part) => (part === undefined ? [] : [sentence(part)]));
+  return { at: debounce.key.at, text: sentences.join('. ') };
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+const eventsOf = ({ eventCount = 1 }: RunRecord): number => eventCount;
+const isWaiting = ({ state, attempts }: RunRecord): boolean => state === 'queued' && attempts === 0;
+
+/** Waits that are longer than people mean, in seconds. */
+const LONG_WAIT = 1_800;
+/** Waits that are told of a run that has begun. */
+const TOLD_WAIT = 60;
+
+/** Whole thousands that are no hours, which are mostly milliseconds. */
+const isLong = (seconds: number): boolean =>
+  seconds > LONG_WAIT && seconds % 1_000 === 0 && seconds % 3_600 !== 0;
+
+function waitText({ dueAt }: RunRecord, { seconds, maxSeconds }: Debounce): string {
+  const begins = new Date(dueAt).toISOString().replace(/\.\d+/, '');
+  const text = `the run waits until no event of its key came for ${spanOf(seconds)}, at most ${spanOf(maxSeconds)} after the first: it begins at ${begins} if no other comes`;
+  return isLong(seconds)
+    ? `${text}. The unit is seconds: for ${seconds / 1_000} s write seconds: ${seconds / 1_000}`
+    : text;
+}
+
+const ONLY_LAST =
+  'no key keeps only the last event: where only that counts, say so in instructions, or let the agent fetch what the event names by its id';
+
+function gatheredText(run: RunRecord, { seconds }: Debounce): string | undefined {
+  const count = eventsOf(run);
+  if (count > 1)
+    return `it made one run of ${count} events, which began when none had come for ${spanOf(seconds)}, and reads them all, in their order`;
+  return seconds < TOLD_WAIT
+    ? undefined
+    : `the run began only when no other event of its key had come for ${spanOf(seconds)}`;
+}
+
+/** Of a request whose event another one had begun to gather. */
+function joinedText(
+  { id, action, events = [] }: RunRecord,
+  requestId: string | undefined,
+): string | undefined {
+  const at = events.findIndex(({ origin }) => origin.requestId === requestId);
+  return requestId === undefined || at === -1 || action.origin.requestId === requestId
+    ? undefined
+    : `this event is number ${at + 2} of run ${id}, which the request ${action.origin.requestId} began: it has no run of its own`;
+}

@@ -1,0 +1,236 @@
+/*
+ * Why a program cannot be started: what the disk says of its name, and else what the code of the system means. Only the
+ * surest is told, the same before the first run and after one that did not start.
+ */
+import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
+import { findOnPath, isExecutable } from '../config/config.ts';
+import { didYouMean, isOneEditApart } from '../document/document.ts';
+import { listText } from './shell-words.ts';
+
+/** What is wrong, and what mends it. */
+export interface StartProblem {
+  readonly problem: string;
+  readonly remedy: string;
+  /** The whole list that mends it, where nothing else has to be done. */
+  readonly argv?: readonly string[];
+}
+
+/** Where programs are looked for. */
+export interface StartPlaces {
+  /** What PATH of the command holds. */
+  readonly path: string | undefined;
+  /** Folders in which a program may be meant that is named without one: that of the configuration first. */
+  readonly folders: readonly string[];
+}
+
+/** Looks at the disk; undefined where the program should start. */
+export function findStartProblem(
+  argv: readonly string[],
+  { path = '', folders }: StartPlaces,
+): StartProblem | undefined {
+  const [program = ''] = argv;
+  const found = program.includes('/') ? isStartable(program) : findOnPath(program, path) !== undefined;
+  if (found) return undefined;
+  if (program.includes(' ') && statOf(program) === undefined) return wholeLine(argv);
+  return program.includes('/')
+    ? fileProblem(program)
+    : (shellProblem(argv) ?? beside(argv, folders) ?? notOnPath(program, path));
+}
+
+const MAX_SHOWN = 300;
+const shown = (argv: readonly string[]): string => listText(argv).slice(0, MAX_SHOWN);
+
+/** A whole command line in one element, as a list; for a shell where it has signs of one. */
+function wholeLine([program = '', ...rest]: readonly string[]): StartProblem {
+  const problem = 'argv is a list of words, and its first element is a whole command line';
+  const isForShell = /[|&;<>$`*"'\\]/.test(program);
+  if (isForShell && rest.length > 0) return { problem, remedy: 'write each word as an element of its own' };
+  const words = isForShell ? ['sh', '-c', program] : [...program.trim().split(/ +/), ...rest];
+  const remedy = `write argv: ${shown(words)}`;
+  return isForShell ? { problem, remedy } : { problem, remedy, argv: words };
+}
+
+/** Words that a shell knows and no file has. */
+const SHELL_WORDS = new Set(
+  'cd source . export set unset eval alias ulimit umask exec pushd if for while'.split(' '),
+);
+
+function shellProblem(argv: readonly string[]): StartProblem | undefined {
+  const [program = '', ...rest] = argv;
+  const [, name = ''] = /^([A-Za-z_]\w*)=/.exec(program) ?? [];
+  if (name !== '')
+    return {
+      problem: `${name}=… sets a variable in a shell, and a command is started without one`,
+      remedy: `write env: { ${name}: … } and argv: ${shown(rest)}`,
+    };
+  if (!SHELL_WORDS.has(program)) return undefined;
+  return {
+    problem: `${program} is a word of a shell, and a command is started without one`,
+    remedy: `write argv: ${shown(['sh', '-c', argv.join(' ')])}${program === 'cd' ? ', or name the folder as cwd' : ''}`,
+  };
+}
+
+/** A file of that name in a folder that is not on PATH. */
+function beside(
+  [program = '', ...rest]: readonly string[],
+  folders: readonly string[],
+): StartProblem | undefined {
+  const [folder] = folders;
+  const file = folders.map((each) => resolve(each, program)).find((each) => statOf(each)?.isFile() === true);
+  if (file === undefined) return undefined;
+  const written = dirname(file) === folder ? `./${program}` : file;
+  const own = fileProblem(file);
+  const words = [written, ...rest];
+  return {
+    problem: 'it is not on PATH, and a file elsewhere is named with its folder',
+    remedy: `write argv: ${shown(words)}${own === undefined ? '' : `, and ${own.remedy}`}`,
+    ...(own === undefined ? { argv: words } : {}),
+  };
+}
+
+function notOnPath(program: string, path: string): StartProblem {
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  const closed = folders
+    .map((folder) => join(folder, program))
+    .find((file) => statOf(file)?.isFile() === true);
+  if (closed !== undefined)
+    return { problem: `${closed} is not executable`, remedy: `run chmod +x ${closed}` };
+  const near = nearOnPath(program, folders);
+  if (near !== undefined)
+    return {
+      problem: 'it is not on PATH',
+      remedy: `there is ${near}: if that is meant, name it in its place`,
+    };
+  return {
+    problem: 'it is not on PATH',
+    remedy: `install it, or write its whole path, which "command -v ${program}" prints in a shell where it works`,
+  };
+}
+
+/** A program with a number at its end, or a letter apart. */
+function nearOnPath(program: string, folders: readonly string[]): string | undefined {
+  const names = [...new Set(folders.flatMap(namesIn))];
+  if (program.length < 3) return undefined;
+  return names.find((name) => name === `${program}3`) ?? names.find((name) => isOneEditApart(name, program));
+}
+
+/** Names of a folder that are compared. */
+const MAX_NAMES = 5_000;
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).slice(0, MAX_NAMES);
+  } catch {
+    return [];
+  }
+}
+
+/** What is wrong with a file that is named with its folder; undefined where nothing is. */
+function fileProblem(file: string): StartProblem | undefined {
+  const stats = statOf(file);
+  if (stats === undefined) return missingFile(file);
+  if (stats.isDirectory()) return { problem: 'it is a folder', remedy: 'name the program in it' };
+  if (!isExecutable(file)) return { problem: 'it is not executable', remedy: `run chmod +x ${file}` };
+  return interpreterProblem(file);
+}
+
+function missingFile(file: string): StartProblem {
+  const target = linkOf(file);
+  if (target !== undefined)
+    return { problem: `it is a link to ${target}, which is not there`, remedy: 'make the link anew' };
+  const folder = dirname(file);
+  const stats = statOf(folder);
+  if (stats !== undefined && !stats.isDirectory())
+    return { problem: `${folder} is a file and no folder`, remedy: 'correct the path' };
+  const near = didYouMean(basename(file), namesIn(folder));
+  return {
+    problem: 'there is no such file',
+    remedy:
+      near === undefined ? 'correct the path, or install it' : `${folder} has ${near}: did you mean that?`,
+  };
+}
+
+/** Of a script: its first line names a program that is not there. */
+function interpreterProblem(file: string): StartProblem | undefined {
+  const [, line = ''] = /^#!\s*([^\n]*)/.exec(beginningOf(file)) ?? [];
+  const [interpreter = ''] = line.split(/[ \t\r]/);
+  if (line.endsWith('\r'))
+    return {
+      problem: 'its lines end as on Windows, so its first line names a program that is not there',
+      remedy: String.raw`run sed -i 's/\r$//' ${file}`,
+    };
+  if (interpreter === '' || statOf(interpreter) !== undefined) return undefined;
+  return {
+    problem: `its first line asks for ${interpreter}, which is not there`,
+    remedy: `install that, or write #!/usr/bin/env ${basename(interpreter)} there`,
+  };
+}
+
+const isStartable = (file: string): boolean => fileProblem(file) === undefined;
+
+function statOf(file: string) {
+  try {
+    return statSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+function linkOf(file: string): string | undefined {
+  try {
+    return lstatSync(file).isSymbolicLink() ? readlinkSync(file) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Enough for the first line. */
+const BEGINNING = 256;
+
+function beginningOf(file: string): string {
+  try {
+    const open = openSync(file, 'r');
+    try {
+      const bytes = Buffer.alloc(BEGINNING);
+      return bytes.toString('latin1', 0, readSync(open, bytes, 0, BEGINNING, 0));
+    } finally {
+      closeSync(open);
+    }
+  } catch {
+    return '';
+  }
+}
+
+/** What is wrong with the folder that a command works in. */
+export function folderProblem(cwd: string | undefined): string | undefined {
+  const stats = cwd === undefined ? undefined : statOf(cwd);
+  if (cwd === undefined || stats?.isDirectory() === true) return undefined;
+  return stats === undefined
+    ? `the folder it works in is not there: ${cwd} (cwd)`
+    : `it works in a folder, and ${cwd} is a file (cwd)`;
+}
+
+/** What the codes of the system mean, where the disk says nothing. */
+const CODES: Readonly<Record<string, string>> = {
+  E2BIG:
+    'its arguments and environment are too long for the system: hand long texts over by stdin or {prompt_file}',
+  EACCES:
+    'the system does not let the user of the service execute it: a folder on its way is closed to that user, or its file system is mounted noexec',
+  EAGAIN:
+    'the user of the service may start no more processes: raise ulimit -u, TasksMax of the unit or the limit of the container, or lower gateway.maxRuns',
+  ELOOP: 'its path goes through links in a circle: make the links anew',
+  EMFILE: 'the service has too many files open: raise ulimit -n, or LimitNOFILE of its unit',
+  ENFILE: 'the system has too many files open: raise fs.file-max',
+  ENOENT: 'it is gone, or the program of its first line (#!) is',
+  ENOEXEC: 'it is no program for this machine: was it built for another kind of processor?',
+  ENOMEM: 'the system has too little memory left to start it',
+  ENOTDIR: 'a part of its path is a file and no folder: correct the path',
+  EPERM:
+    'the system does not allow the service to start it: look at what confines it (systemd, AppArmor, a container)',
+  ETXTBSY: 'its file is being written just now',
+};
+
+/** What the code of a start that failed means. */
+export const codeText = (code: string): string =>
+  Object.hasOwn(CODES, code) ? (CODES[code] ?? '') : 'the system gave no other reason';
