@@ -48,7 +48,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
     owns: ['node:http', 'rate-limiter-flexible'],
   },
   runners: {
-    imports: ['config', 'action', 'errors', 'outgoing', 'timers'],
+    imports: ['document', 'config', 'action', 'errors', 'outgoing', 'timers'],
     types: ['storage'],
     owns: ['execa', 'ai', '@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
   },
