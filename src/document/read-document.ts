@@ -60,8 +60,14 @@ function decodeText(name: string, bytes: Buffer): ReadText {
     return { source: { file: name, text }, diagnostics: [] };
   } catch {
     const at = invalidByteAt(bytes);
-    const message = `the file is not valid UTF-8: byte ${String(at)} (0-based) does not belong to any character`;
-    return { diagnostics: [fileFinding('INVALID_UTF8', name, message, 'save the file as UTF-8')] };
+    const isWide = [0xfffe, 0xfeff].includes(bytes.length < 2 ? 0 : bytes.readUInt16BE());
+    const message = isWide
+      ? 'the file is UTF-16, as PowerShell and some editors of Windows write it, expected UTF-8'
+      : `the file is not valid UTF-8: byte ${String(at)} (0-based) does not belong to any character`;
+    const hint = isWide
+      ? 'save the file as UTF-8; in PowerShell with Set-Content -Encoding utf8'
+      : 'save the file as UTF-8';
+    return { diagnostics: [fileFinding('INVALID_UTF8', name, message, hint)] };
   }
 }
 

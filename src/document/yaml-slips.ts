@@ -1,3 +1,6 @@
+import { findBracketSlip } from './bracket-slips.ts';
+import { findIndentSlip, textOfLines } from './indent-slips.ts';
+import { findLineSlip } from './line-slips.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { Place, SourceText } from './diagnostic.ts';
 import type { TextEdit } from './diagnostic.ts';
@@ -23,7 +26,15 @@ const LINE = /^(\s*(?:- +)?([\w.-]+): +)(\S.*?)\s*$/;
  */
 export function findYamlSlip(source: SourceText, offset: number): YamlSlip | undefined {
   const { lineStart, line } = lineAt(source, offset);
-  return findShallowBlock(source, lineStart) ?? findUnquoted(source, lineStart, line);
+  const broken = { source, lineStart, line };
+  return (
+    findShallowBlock(source, lineStart) ??
+    findLineSlip(broken) ??
+    textOfLines(broken) ??
+    findUnquoted(source, lineStart, line) ??
+    findBracketSlip(broken) ??
+    findIndentSlip(broken)
+  );
 }
 
 /** The line in which an offset stands. */
@@ -115,3 +126,25 @@ export function findCommentValue({ source, start }: Place): string | undefined {
   if (key === undefined || comment === undefined || SECRET_KEY.test(key)) return undefined;
   return `what begins with # is a comment in YAML: put it in quotes: ${key}: '${comment.replaceAll("'", "''").slice(0, MAX_SHOWN)}'`;
 }
+
+/** A tag of another tool, in whose place a reference is written. */
+export function tagSlip(source: SourceText, offset: number): YamlSlip | undefined {
+  const { lineStart, line } = lineAt(source, offset);
+  const [whole = '', tag = '', name = ''] =
+    /^!(secret|env|env_var|vault|include|ref|sub)\s+(?:"|')?([\w./${}-]+)(?:"|')?/i.exec(
+      line.slice(offset - lineStart),
+    ) ?? [];
+  if (whole === '') return undefined;
+  const at = { source, start: offset, end: offset + whole.length };
+  const message = `!${tag} is a tag of another tool`;
+  if (/^include$/i.test(tag)) return { message, at, hint: INCLUDE };
+  const variable = name
+    .replaceAll(/[${}]/g, '')
+    .replaceAll(/[^A-Za-z0-9]+/g, '_')
+    .toUpperCase();
+  const text = `"\${${variable}}"`;
+  return { message, at, hint: `write ${text}, and set ${variable} in the environment`, edit: { at, text } };
+}
+
+const INCLUDE =
+  'there is no include: mappings are found in the files of the mappings folder, and a long text stands behind | in the file itself';

@@ -1,11 +1,12 @@
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml';
 import type { Alias, Document, Node, Pair, Scalar, YAMLError, YAMLMap, YAMLSeq } from 'yaml';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
-import { lineColumn } from './line-column.ts';
+import { lineColumn, positionOf } from './line-column.ts';
 import { joinEntries } from './joined-entries.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
-import { escapeSlip, findYamlSlip, type YamlSlip } from './yaml-slips.ts';
+import { describeStrange, findFileSlip, isStrange, type StrangeKey } from './file-slips.ts';
+import { escapeSlip, findYamlSlip, tagSlip, type YamlSlip } from './yaml-slips.ts';
 
 /** One slip makes the parser stumble again and again after it. */
 const MAX_SYNTAX_FINDINGS = 3;
@@ -19,13 +20,19 @@ function apart(findings: readonly Diagnostic[]): readonly Diagnostic[] {
   const kept: Diagnostic[] = [];
   let last = -Infinity;
   for (const finding of findings) {
-    if (finding.at === undefined) continue;
-    const { line } = lineColumn(finding.at);
+    const { at } = finding;
+    if (at === undefined || isTabAgain(finding, kept)) continue;
+    const { line } = lineColumn(at);
     // A slip that is known by its own line is none of the parser's stumbles.
     if (line - last >= LINES_APART || (finding.edit !== undefined && line > last)) kept.push(finding);
-    last = line;
+    last = Math.max(last, line, positionOf(at.source.text, at.end).line);
   }
   return kept;
+}
+
+/** One finding stands for all tabs: they are of one editor. */
+function isTabAgain({ code }: Diagnostic, kept: readonly Diagnostic[]): boolean {
+  return code === 'YAML_TAB' && kept.some((each) => each.code === code);
 }
 
 /** Parses YAML 1.2 (core schema) into the common tree. */
@@ -36,9 +43,15 @@ export function readYamlTree(source: SourceText): ReadTree {
   const [first, second] = documents;
   if (first === undefined) return { tree: { start: 0, end: 0, value: null }, diagnostics: [] };
   const diagnostics = findingsIn(source, first);
-  if (second !== undefined) diagnostics.push(severalDocuments(source, second));
+  const isBroken = diagnostics.some(({ code }) => BROKEN.has(code));
+  const whole = isBroken || second !== undefined ? findFileSlip(source) : undefined;
+  if (whole !== undefined) return { diagnostics: [broken(whole)] };
+  if (second !== undefined) diagnostics.push(severalDocuments(source, documents));
   const builder = new TreeBuilder(source);
-  const tree = buildNode({ builder, targets }, first.contents, 0);
+  const strange: StrangeKey[] = [];
+  const tree = buildNode({ builder, targets, strange }, first.contents, 0);
+  const odd = isBroken ? undefined : describeStrange(source, strange);
+  if (odd !== undefined) return withPartial([broken(odd)], tree);
   if (diagnostics.length > 0) return withPartial(diagnostics, tree);
   return tree === undefined
     ? { diagnostics: builder.diagnostics }
@@ -75,14 +88,23 @@ function findingsIn(source: SourceText, document: Document.Parsed): Diagnostic[]
   );
 }
 
-function severalDocuments(source: SourceText, second: Document.Parsed): Diagnostic {
-  const start = Math.max(0, source.text.lastIndexOf('---', second.range[0]));
+function severalDocuments(
+  source: SourceText,
+  [, second, ...more]: readonly (Document.Parsed | undefined)[],
+): Diagnostic {
+  const start = Math.max(0, source.text.lastIndexOf('---', second?.range[0]));
+  const at = { source, start, end: start + 3 };
+  const isEmpty = second?.toJS() === null && more.length === 0;
   return {
     severity: 'error',
     code: 'MULTIPLE_DOCUMENTS',
     message: 'the file contains more than one YAML document, expected one',
-    at: { source, start, end: start + 3 },
-    hint: 'put each document into a file of its own, or use a list',
+    at,
+    ...(isEmpty
+      ? { hint: 'remove ---: nothing stands behind it', edit: { at, text: '' } }
+      : {
+          hint: 'put each document into a file of its own, or make a list: begin the first line of each with "- ", indent its other lines by two spaces, and remove ---',
+        }),
   };
 }
 
@@ -114,6 +136,8 @@ function findTargets(document: Document | undefined): AliasTargets {
 interface Build {
   readonly builder: TreeBuilder;
   readonly targets: AliasTargets;
+  /** Keys with signs that nobody sees, in the file's order. */
+  readonly strange: StrangeKey[];
 }
 
 function buildNode(build: Build, node: unknown, depth: number): TreeNode | undefined {
@@ -145,6 +169,7 @@ function buildObject(build: Build, node: YAMLMap, depth: number): TreeNode | und
   const object = build.builder.object(...rangeOf(node));
   for (const pair of node.items) {
     const key = keyOf(pair);
+    if (isStrange(build.builder.source.text, key)) build.strange.push(key);
     const value = buildNode(build, pair.value ?? absentAfter(key.end), depth + 1);
     if (value === undefined) return undefined;
     object.add(key, value);
@@ -220,7 +245,7 @@ function finding(source: SourceText, document: Document, error: YAMLError): Diag
   if (error.code === 'DUPLICATE_KEY') return duplicateKey(source, document, start);
   const at = { source, start, end: Math.max(end, start + 1) };
   if (error.code === 'TAB_AS_INDENT') return { ...TAB, at, ...withoutTabs(source, start) };
-  const slip = error.code === 'BAD_DQ_ESCAPE' ? escapeSlip(source, start) : findYamlSlip(source, start);
+  const slip = slipAt(source, error);
   if (slip !== undefined) return broken(slip);
   if (error.code === 'NON_STRING_KEY') return { ...NON_STRING_KEY, at };
   const hint = isFlowReference(source.text, start)
@@ -229,11 +254,16 @@ function finding(source: SourceText, document: Document, error: YAMLError): Diag
   return broken({ message: wording(error.message), at, hint });
 }
 
+function slipAt(source: SourceText, { code, pos: [start] }: YAMLError): YamlSlip | undefined {
+  if (code === 'BAD_DQ_ESCAPE') return escapeSlip(source, start);
+  return (code === 'TAG_RESOLVE_FAILED' ? tagSlip(source, start) : undefined) ?? findYamlSlip(source, start);
+}
+
 const TAB = {
   severity: 'error',
   code: 'YAML_TAB',
   message: 'a tab is used as indentation, expected spaces',
-  hint: 'replace the tab with two spaces for each level',
+  hint: 'replace every tab at the beginning of a line with two spaces for each level',
 } as const;
 
 const NON_STRING_KEY = {

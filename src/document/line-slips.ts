@@ -1,0 +1,146 @@
+/** Slips of a line that YAML cannot read, each with the line to write: signs that are missing, of other languages, or in a text that needs quotes. */
+import { SECRET_KEY } from '../telemetry/telemetry.ts';
+import type { SourceText } from './diagnostic.ts';
+import { shorten } from './shorten.ts';
+import type { YamlSlip } from './yaml-slips.ts';
+
+/** A line with what is known of it. */
+export interface BrokenLine {
+  readonly source: SourceText;
+  readonly lineStart: number;
+  readonly line: string;
+}
+
+/** Longer values are not repeated in a hint. */
+const MAX_SHOWN = 200;
+
+/** `key: value` of a block: indentation, dash and key, then the text. */
+const LINE = /^(\s*(?:- +)?([\w.-]+): +)(\S.*?)\s*$/;
+
+export function findLineSlip(line: BrokenLine): YamlSlip | undefined {
+  return (
+    foreignComment(line) ??
+    missingBlank(line) ??
+    foreignDash(line) ??
+    typographicQuotes(line) ??
+    quotesWithin(line) ??
+    templateInFlow(line)
+  );
+}
+
+/** A place in the line. */
+function at({ source, lineStart }: BrokenLine, column: number, length: number): YamlSlip['at'] {
+  return { source, start: lineStart + column, end: lineStart + column + length };
+}
+
+/** `// note`; all such lines at once. */
+function foreignComment(line: BrokenLine): YamlSlip | undefined {
+  const [, indent = '', sign = ''] = /^(\s*)(\/\/|\/\*)/.exec(line.line) ?? [];
+  if (sign === '') return undefined;
+  const { source, lineStart } = line;
+  const rest = source.text.slice(lineStart);
+  return {
+    message: `${sign} begins no comment in YAML`,
+    at: at(line, indent.length, sign.length),
+    hint: 'begin each line of a comment with #',
+    ...(sign === '//' && {
+      edit: {
+        at: { source, start: lineStart, end: source.text.length },
+        text: rest.replaceAll(/^(\s*)\/\//gm, '$1#'),
+      },
+    }),
+  };
+}
+
+/** `path:github`, also with the wide colon of another keyboard. */
+function missingBlank(line: BrokenLine): YamlSlip | undefined {
+  const [, head = '', key = '', colon = '', rest = ''] =
+    /^(\s*(?:- +)?)([A-Za-z_][\w-]*)(:(?![\s/:])|：\s*)(\S.*)$/.exec(line.line) ?? [];
+  if (key === '') return undefined;
+  const hint = SECRET_KEY.test(key)
+    ? `write ${key}: and a space before the value`
+    : `write ${key}: ${shorten(rest.trimEnd())}`;
+  const place = at(line, head.length + key.length, colon.length);
+  return {
+    message: colon.startsWith(':') ? 'a space is missing behind the colon' : '： is not the colon of YAML',
+    at: place,
+    hint,
+    edit: { at: place, text: ': ' },
+  };
+}
+
+/** `-id: a`, and dashes or bullets of a word processor. */
+function foreignDash(line: BrokenLine): YamlSlip | undefined {
+  const [, indent = '', dash = '', blanks = '', key = ''] =
+    /^(\s*)([-–—−•*])(\s*)([A-Za-z_]\w*):\s/.exec(line.line) ?? [];
+  if (dash === '' || (dash === '-' && blanks !== '')) return undefined;
+  const place = at(line, indent.length, dash.length + blanks.length);
+  return {
+    message: dash === '-' ? 'a space is missing behind the dash' : `${dash} is not the dash of YAML`,
+    at: place,
+    hint: `write - ${key}: …`,
+    edit: { at: place, text: '- ' },
+  };
+}
+
+const OPENING = '“”„‟‘’‚«»';
+const PAIR = new RegExp(
+  `((?:^|[:[{,-])\\s*)[${OPENING}]([^${OPENING}"']*)[${OPENING}](?=\\s*(?:[,:\\]}]|$))`,
+  'g',
+);
+
+/** “text”, as word processors and chats write it. */
+function typographicQuotes(line: BrokenLine): YamlSlip | undefined {
+  const text = line.line.replaceAll(PAIR, "$1'$2'");
+  const column = line.line.search(new RegExp(`[${OPENING}]`));
+  if (text === line.line) return undefined;
+  return {
+    message: `${line.line.slice(column, column + 1)} is no quote of YAML`,
+    at: at(line, column, 1),
+    hint: `write ' or " in its place, at the beginning and at the end of each text`,
+    edit: { at: at(line, 0, line.line.length), text },
+  };
+}
+
+/** Quotes in a text that stands in the same quotes, or before its end. */
+function quotesWithin(line: BrokenLine): YamlSlip | undefined {
+  const [, head = '', key = '', value = ''] = LINE.exec(line.line) ?? [];
+  const quote = value.charAt(0);
+  if ((quote !== "'" && quote !== '"') || isQuoted(value)) return undefined;
+  const isOpen = !value.slice(1).includes(quote);
+  const isWhole = value.length > 1 && value.endsWith(quote);
+  const text = isOpen ? value.slice(1) : isWhole ? withoutEscapes(value.slice(1, -1), quote) : value;
+  if (text.includes('\\') || / #/.test(text)) return undefined;
+  const written = `'${text.replaceAll("'", "''")}'`;
+  const place = at(line, head.length, value.length);
+  const isSecret = SECRET_KEY.test(key);
+  return {
+    message: isOpen
+      ? `the text of ${key} begins with a quote, and has none at its end`
+      : `the text of ${key} ends at a quote within it`,
+    at: place,
+    hint: isSecret || written.length > MAX_SHOWN ? WITHIN : `write ${key}: ${written}`,
+    ...(isSecret ? {} : { edit: { at: place, text: written } }),
+  };
+}
+
+const WITHIN = 'put the whole text in single quotes, and write a single quote within it twice';
+
+const isQuoted = (value: string): boolean => /^(?:'(?:[^']|'')*'|"(?:[^"\\]|\\.)*")\s*(?:#.*)?$/.test(value);
+
+const withoutEscapes = (text: string, quote: string): string =>
+  quote === "'" ? text.replaceAll("''", "'") : text.replaceAll('\\"', '"');
+
+/** `[claude, {{prompt}}]`: in brackets, too, two braces are a map. */
+function templateInFlow(line: BrokenLine): YamlSlip | undefined {
+  const found = /(?<=[[,:]\s*)\{\{[^{}"']*\}\}(?=\s*[,\]}])/.exec(line.line);
+  if (found === null || /^\s*[\w.-]+:\s*\{\{/.test(line.line)) return undefined;
+  const [text] = found;
+  const place = at(line, found.index, text.length);
+  return {
+    message: `${shorten(text)} is a map in YAML`,
+    at: place,
+    hint: `put it in quotes: '${shorten(text)}'`,
+    edit: { at: place, text: `'${text}'` },
+  };
+}

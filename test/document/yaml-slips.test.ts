@@ -1,0 +1,92 @@
+/** Slips of YAML that people make: one finding each, with the text to write; its edit leaves a file that can be read. */
+import { expect, test } from 'vitest';
+import { applyEdits, formatDiagnostics, parseDocument } from '../../src/document/document.ts';
+
+const read = (text: string) => parseDocument({ file: 'a.yaml', text }, 'yaml');
+
+test.each([
+  ['```yaml\na: 1\n```\n', 'remove lines 1 and 3', 'a: 1\n'],
+  ['a: [“x”, ‘y’]\nb: “z”: c\n', /write ' or "/, undefined],
+  ['a: [‘${X}’]\n', /write ' or "/, "a: ['${X}']\n"],
+  ['match:\n\u00A0\u00A0path: a\n', /plain spaces/, 'match:\n  path: a\n'],
+  ['ma\u200Btch: 1\nb\u200B: 2\n', /in 2 keys, write the word anew/, 'match: 1\nb: 2\n'],
+  ['match: { path：github }\n', /a plain colon/, 'match: { path: github }\n'],
+  ['id:a\nmatch: 1\n', 'write id: a', 'id: a\nmatch: 1\n'],
+  ['id：a\nmatch: 1\n', 'write id: a', 'id: a\nmatch: 1\n'],
+  ["t: 'It's {{x}}'\n", "write t: 'It''s {{x}}'", "t: 'It''s {{x}}'\n"],
+  ['t: "The "{{x}}" is"\n', `write t: 'The "{{x}}" is'`, `t: 'The "{{x}}" is'\n`],
+  ['t: "Urgent": {{x}}\n', `write t: '"Urgent": {{x}}'`, `t: '"Urgent": {{x}}'\n`],
+  ["t: 'x {{y}}\ns: 'z'\n", "write t: 'x {{y}}'", "t: 'x {{y}}'\ns: 'z'\n"],
+  ['m: {path: a\nt: x\n', 'write m: {path: a}', 'm: {path: a}\nt: x\n'],
+  [
+    "w: {'===': [{var: a}, b}\nt: x\n",
+    "write w: {'===': [{var: a}, b]}",
+    "w: {'===': [{var: a}, b]}\nt: x\n",
+  ],
+  ['- id: a\n  b: 1\nid: c\nb: 2\n', /begin each entry with a dash, - id: …/, undefined],
+  ['m: a\n  w: 1\n', /a key has one of the two/, undefined],
+  ['- i: Say hello to\n   m: x\n', 'indent it by 2 spaces, as i', '- i: Say hello to\n  m: x\n'],
+  ['// a\n// b\nc: 1\n', /begin each line of a comment with #/, '# a\n# b\nc: 1\n'],
+  [
+    't: !secret hook_token\n',
+    'write "${HOOK_TOKEN}", and set HOOK_TOKEN in the environment',
+    't: "${HOOK_TOKEN}"\n',
+  ],
+  ['t: !env DB_URL\n', /write "\$\{DB_URL\}"/, 't: "${DB_URL}"\n'],
+  ['t: !include a.yaml\n', /there is no include/, undefined],
+  ['– id: a\n  b: 1\n', 'write - id: …', '- id: a\n  b: 1\n'],
+  ['a: { argv: [x, {{prompt}}] }\n', "put it in quotes: '{{prompt}}'", "a: { argv: [x, '{{prompt}}'] }\n"],
+  [
+    't: Issue opened\n  Title: {{a}}\n  By: {{b}}\nc: 1\n',
+    'write\nt: |\n  Issue opened\n  Title: {{a}}\n  By: {{b}}',
+    't: |\n  Issue opened\n  Title: {{a}}\n  By: {{b}}\nc: 1\n',
+  ],
+  ['- id: a\n  b: 1\n   c: x {{y}}\n', 'indent it by 2 spaces, as b', '- id: a\n  b: 1\n  c: x {{y}}\n'],
+  [
+    'a: 1\nm: |\n    x\n  y\nb: 2\n',
+    /no deeper than line 4; .* write m: \|2/,
+    'a: 1\nm: |2\n    x\n  y\nb: 2\n',
+  ],
+  ['a: 1\n---\n', 'remove ---: nothing stands behind it', 'a: 1\n\n'],
+  ['a:\n\tb: 1\n\tc: 2\n', /^replace every tab/, 'a:\n  b: 1\n  c: 2\n'],
+])('%j is one slip', (text, hint, mended) => {
+  const { diagnostics } = read(text);
+  expect(diagnostics.map((found) => found.hint)).toEqual([
+    typeof hint === 'string' ? hint : expect.stringMatching(hint),
+  ]);
+  if (mended === undefined) return;
+  const fixed = applyEdits(
+    text,
+    diagnostics.flatMap(({ edit }) => (edit === undefined ? [] : [edit])),
+  );
+  expect([fixed, read(fixed).diagnostics]).toEqual([mended, []]);
+});
+
+test('the marks of a merge conflict are one finding with their lines', () => {
+  const { diagnostics } = read('a:\n<<<<<<< HEAD\n  b: 1\n=======\n  b: 2\n>>>>>>> x\n');
+  expect(diagnostics.map(({ message }) => message)).toEqual([
+    'invalid YAML: the marks of a merge conflict of git stand in the file (lines 2, 4 and 6)',
+  ]);
+});
+
+test.each([
+  'm: |\n  ```yaml\n  a: 1\n  ```\n',
+  'm: |\n  \u00A0\u00A0Name: {{x}}\n  “x”: ’y’ // z\n',
+  '"na\u200Bme": 1\n',
+  'body: { "姓名：": x, naïve key: 2 }\n',
+  "m: It's “fine” here\n",
+  'u: http://a.example/x\nv: a:b\n',
+  'a:\n    b: 1\n    c:\n      - d: 1\n        e: 2\n',
+])('%j is no slip', (text) => {
+  expect(read(text).diagnostics).toEqual([]);
+});
+
+test('brackets over several lines are not closed by a guess', () => {
+  const { diagnostics } = read('match: {\n  path: a\n  when: b }\n');
+  expect(diagnostics.map(({ edit }) => edit)).toEqual([undefined]);
+});
+
+test('what may be a secret is not repeated', () => {
+  const broken = ["token: 'hunter2's x'\n", 'token:hunter2\nb: 1\n', 'token: hunter2 is\n  mine: yes\n'];
+  expect(broken.map((text) => formatDiagnostics(read(text).diagnostics)).join('')).not.toContain('hunter2');
+});
