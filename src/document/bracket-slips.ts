@@ -1,7 +1,6 @@
 /** Brackets and braces that are not closed, or by another sign than opened them: the value with those that are missing. */
-import type { BrokenLine } from './line-slips.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import type { YamlSlip } from './yaml-slips.ts';
+import type { BrokenLine, YamlSlip } from './yaml-slip.ts';
 
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
 /** Longer values are not repeated in a hint. */

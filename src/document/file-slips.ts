@@ -2,7 +2,7 @@
 import type { SourceText } from './diagnostic.ts';
 import { positionOf } from './line-column.ts';
 import { applyEdits } from './text-edit.ts';
-import type { YamlSlip } from './yaml-slips.ts';
+import type { YamlSlip } from './yaml-slip.ts';
 
 /** Of a broken text; a text that is YAML may hold such lines. */
 export function findFileSlip(source: SourceText): YamlSlip | undefined {

@@ -1,8 +1,7 @@
 /** Slips of indentation: a line that stands as deep as none around it, and texts of several lines that need a |. */
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import type { BrokenLine } from './line-slips.ts';
 import { positionOf } from './line-column.ts';
-import type { YamlSlip } from './yaml-slips.ts';
+import type { BrokenLine, YamlSlip } from './yaml-slip.ts';
 
 /** Longer texts are not repeated in a hint. */
 const MAX_SHOWN = 400;

@@ -1,15 +1,7 @@
 /** Slips of a line that YAML cannot read, each with the line to write: signs that are missing, of other languages, or in a text that needs quotes. */
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import type { SourceText } from './diagnostic.ts';
 import { shorten } from './shorten.ts';
-import type { YamlSlip } from './yaml-slips.ts';
-
-/** A line with what is known of it. */
-export interface BrokenLine {
-  readonly source: SourceText;
-  readonly lineStart: number;
-  readonly line: string;
-}
+import type { BrokenLine, YamlSlip } from './yaml-slip.ts';
 
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 200;

@@ -3,16 +3,7 @@ import { findIndentSlip, textOfLines } from './indent-slips.ts';
 import { findLineSlip } from './line-slips.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { Place, SourceText } from './diagnostic.ts';
-import type { TextEdit } from './diagnostic.ts';
-
-/** A plain text that YAML reads as something else, and how to write it. */
-export interface YamlSlip {
-  readonly message: string;
-  readonly at: Place;
-  readonly hint: string;
-  /** Absent where the text may be a secret: what an edit writes is printed. */
-  readonly edit?: TextEdit;
-}
+import type { YamlSlip } from './yaml-slip.ts';
 
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 80;

@@ -6,7 +6,8 @@ import { joinEntries } from './joined-entries.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 import { describeStrange, findFileSlip, isStrange, type StrangeKey } from './file-slips.ts';
-import { escapeSlip, findYamlSlip, tagSlip, type YamlSlip } from './yaml-slips.ts';
+import { escapeSlip, findYamlSlip, tagSlip } from './yaml-slips.ts';
+import type { YamlSlip } from './yaml-slip.ts';
 
 /** One slip makes the parser stumble again and again after it. */
 const MAX_SYNTAX_FINDINGS = 3;
