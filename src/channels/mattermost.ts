@@ -4,7 +4,6 @@
  */
 import type { Client4 } from '@mattermost/client';
 import * as z from 'zod';
-import { isJsonObject, readJson } from '../json.ts';
 import type { ChannelAdapter, ChannelCheck, ChannelMessage, ChannelModule, SendResult } from './channel.ts';
 
 type Failure = Exclude<SendResult, { kind: 'sent' | 'refused-format' }>;
@@ -186,12 +185,21 @@ async function request(
     redirect: 'manual',
     signal: AbortSignal.any([what.signal, AbortSignal.timeout(TIMEOUT_MS)]),
   });
-  const body = readJson(await response.text());
+  const text = await response.text();
   return {
     status: response.status,
     retryAfter: response.headers.get('retry-after'),
-    body: isJsonObject(body) ? body : undefined,
+    body: parseObject(text),
   };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function failureOfAnswer(answer: Answer, secret: string): Failure | undefined {
