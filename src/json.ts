@@ -135,6 +135,11 @@ export function isNumeric(value: unknown): value is number | ExactNumber {
   return typeof value === 'number' || value instanceof ExactNumber;
 }
 
+/** Whether a value is a text, a number, plain or exact, or a boolean. */
+export function isScalar(value: unknown): value is string | number | ExactNumber | boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || isNumeric(value);
+}
+
 /** `===`, and two exact numbers of the same decimal value. */
 export function sameValue(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
@@ -169,6 +174,16 @@ export function memberAt(value: unknown, path: readonly (string | number)[]): un
     found = (found as Readonly<Record<string | number, unknown>>)[step];
   }
   return found;
+}
+
+/** An object without its members that are undefined, as JSON has them. */
+export type Defined<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] } & {
+  [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>;
+};
+
+/** The members that have a value. */
+export function defined<T extends object>(value: T): Defined<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Defined<T>;
 }
 
 /** Whether a JSON value is an object: no list, no null, no number. */

@@ -3,7 +3,7 @@ import { buildAgentPrompt } from '../boundary/boundary.ts';
 import type { Settings } from '../config/config.ts';
 import { defaultModelOf } from '../gateway/gateway.ts';
 import { createRunners, type Runner, type Turn, type TurnResult } from '../runners/runners.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { CliError, formatSpan, formatTable } from './terminal.ts';
@@ -136,7 +136,7 @@ function cellsOf({ runner, kind, ok, said, tookMs, write }: CheckedRunner): read
     ok ? 'ok' : 'failed',
     formatSpan(tookMs),
     write === undefined ? '' : describeWrite(write),
-    clearControl(said.replaceAll('\n', ' '), { oneLine: true }),
+    clearLine(said.replaceAll('\n', ' ')),
   ];
 }
 

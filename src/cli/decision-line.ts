@@ -3,7 +3,7 @@ import type { Action, AgentAction } from '../action.ts';
 import { skipText, spanOf } from '../hook/hook.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
-import { clearControl, type LogFields } from '../telemetry/telemetry.ts';
+import { clearControl, clearLine, type LogFields } from '../telemetry/telemetry.ts';
 import { whyLines, type DevLog } from './dev-misses.ts';
 import { formatOneLine } from './terminal.ts';
 
@@ -55,7 +55,7 @@ function headOf(at: number, status: number, path: string): string {
 }
 
 function toned(line: string, status: number, color: boolean): string {
-  const cleared = clearControl(line, { oneLine: true });
+  const cleared = clearLine(line);
   const tone = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
   return color ? styleText(tone, cleared, { validateStream: false }) : cleared;
 }

@@ -1,16 +1,9 @@
 /* Why a request became what it is, for the log of `sluice dev`: the nearest miss whole, with its advice. */
 import { adviceFor, laterMappings } from '../analysis/analysis.ts';
-import {
-  ADVICE_CODES,
-  evaluationNotes,
-  KIND_CODES,
-  longWaitText,
-  nearestMiss,
-  type EvaluationNote,
-} from '../hook/hook.ts';
+import { adviceIn, evaluationNotes, longWaitText, nearestMiss, type EvaluationNote } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { SeenRequest } from '../server/server.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 
 /** How the log is written. */
 export interface DevLog {
@@ -36,20 +29,13 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const { mapping, trace, warnings } = evaluation;
   const isOdd = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
   const notes = isOdd ? evaluationNotes(evaluation, adviceFor(evaluation, request, log.table)) : [];
-  const isAdvice = ({ code }: EvaluationNote): boolean => (ADVICE_CODES as readonly string[]).includes(code);
   const empty = notes.filter(({ code }) => code === 'rendered_empty');
-  const [first, later] = [true, false].map((isFirst) =>
-    notes
-      .filter((note) => isAdvice(note) && KIND_CODES.has(note.code) === isFirst)
-      .flatMap(({ text }) =>
-        text.split('\n').flatMap((each, number) => wrap(number === 0 ? '  note ' : '    - ', each, log)),
-      ),
-  );
+  const advice = adviceIn(notes);
   const lines = [
-    ...(first ?? []),
+    ...adviceLines(advice.ofKind, log),
     ...(mapping === undefined ? missLines(evaluation, notes, log) : []),
     ...emptyLines(empty, log),
-    ...(later ?? []),
+    ...adviceLines(advice.others, log),
     ...laterLines(seen, log),
     ...waitLines(seen, log),
     ...warnings.flatMap((warning) => warningLines(warning, log)),
@@ -69,6 +55,12 @@ function emptyLines(empty: readonly EvaluationNote[], log: DevLog): readonly str
     }),
     ...(more > 0 ? [`  · and ${more} more`] : []),
   ];
+}
+
+function adviceLines(notes: readonly EvaluationNote[], log: DevLog): readonly string[] {
+  return notes.flatMap(({ text }) =>
+    text.split('\n').flatMap((each, number) => wrap(number === 0 ? '  note ' : '    - ', each, log)),
+  );
 }
 
 /** A mapping that would have taken it, too, and does not only take what others leave; once for each two mappings. */
@@ -123,7 +115,7 @@ function wrap(
   text: string,
   { columns, explain }: Pick<DevLog, 'columns' | 'explain'>,
 ): readonly string[] {
-  const cleared = clearControl(text, { oneLine: true }).trim();
+  const cleared = clearLine(text).trim();
   const isCut = cleared.length > MAX_NOTE_CHARS;
   const shown = isCut ? `${cleared.slice(0, MAX_NOTE_CHARS)} …; ${explain} tells all` : cleared;
   const room = columns - mark.length;

@@ -3,7 +3,7 @@ import { checkGeneration, type Generation } from '../generation/generation.ts';
 import { MailFailure, tryMailbox } from '../mail/mail.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import type { LoadedConfig } from '../config/config.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import { tryChannels } from './channel-tasks.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, type JsonFlags } from './config-file.ts';
@@ -100,9 +100,7 @@ async function channelFindings(
   return verdicts.map(({ channel, ok, account, code, message }) => ({
     area: 'channels',
     ok,
-    text: clearControl(ok ? `${channel} knows this account: ${account}` : `${channel}: ${code}: ${message}`, {
-      oneLine: true,
-    }),
+    text: clearLine(ok ? `${channel} knows this account: ${account}` : `${channel}: ${code}: ${message}`),
   }));
 }
 
@@ -128,7 +126,7 @@ async function mailFinding({ settings: { hooks } }: LoadedConfig): Promise<Findi
     return { area: 'mail', ok: true, text: `${what} takes the login and opens ${folders.join(', ')}` };
   } catch (error) {
     if (!(error instanceof MailFailure)) throw error;
-    const text = clearControl(`${what}: ${error.message}; ${MAIL_REMEDIES[error.kind]}`, { oneLine: true });
+    const text = clearLine(`${what}: ${error.message}; ${MAIL_REMEDIES[error.kind]}`);
     return { area: 'mail', ok: false, text };
   }
 }

@@ -8,8 +8,8 @@ import {
   type StoredRequest,
   type StoredRun,
 } from '../storage/storage.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
-import { ownerText, type EvaluationNote } from '../hook/hook.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
+import { indent, ownerText, type EvaluationNote } from '../hook/hook.ts';
 import { bodySize } from './listings.ts';
 import { type QueueWaits, waitLines, waitsOf } from './queue-waits.ts';
 import { runnerText } from './runner-text.ts';
@@ -24,12 +24,13 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
     code !== undefined && Object.hasOwn(HOOK_ERRORS, code)
       ? `: ${HOOK_ERRORS[code as HookErrorCode].title}`
       : '';
-  const what = method === '?' ? 'no request could be read' : `${method} …/${path === '' ? '…' : line(path)}`;
+  const what =
+    method === '?' ? 'no request could be read' : `${method} …/${path === '' ? '…' : clearLine(path)}`;
   return [
     `request ${requestId}  ${new Date(receivedAt).toISOString()}  ${what}`,
     `answered ${status} ${code ?? outcome}${titled}`,
     `  generation ${decision.generation}, body ${bodySize(decision)}, took ${decision.tookMs.toFixed(1)} ms`,
-    ...(decision.mappingId === undefined ? [] : [`  mapping ${line(decision.mappingId)}`]),
+    ...(decision.mappingId === undefined ? [] : [`  mapping ${clearLine(decision.mappingId)}`]),
   ];
 }
 
@@ -38,18 +39,18 @@ export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
   const of = (code: EvaluationNote['code']): readonly EvaluationNote[] =>
     notes.filter((note) => note.code === code);
   const empty = of('rendered_empty').map(
-    ({ field = '', text, at = '' }) => `  ${field}: ${line(text)}  ${at}`,
+    ({ field = '', text, at = '' }) => `  ${field}: ${clearLine(text)}  ${at}`,
   );
   return [
-    ...of('repeat').map(({ text }) => `  ${line(text)}`),
-    ...of('detail').map(({ text }) => `  why: ${line(text)}`),
-    ...of('decision').map(({ text }) => `  ${line(text)}`),
-    ...of('remedy').map(({ text }) => `  hint: ${line(text)}`),
-    ...of('refusal').map(({ text }) => `✗ ${line(text)}`),
+    ...of('repeat').map(({ text }) => `  ${clearLine(text)}`),
+    ...of('detail').map(({ text }) => `  why: ${clearLine(text)}`),
+    ...of('decision').map(({ text }) => `  ${clearLine(text)}`),
+    ...of('remedy').map(({ text }) => `  hint: ${clearLine(text)}`),
+    ...of('refusal').map(({ text }) => `✗ ${clearLine(text)}`),
     ...missedLines(notes.filter(({ mapping }) => mapping !== undefined)),
     ...(empty.length === 0 ? [] : ['rendered empty:', ...empty]),
-    ...of('empty_key').map(({ text }) => `  ${line(text)}`),
-    ...of('warning').map(({ text }) => `warning ${line(text)}`),
+    ...of('empty_key').map(({ text }) => `  ${clearLine(text)}`),
+    ...of('warning').map(({ text }) => `warning ${clearLine(text)}`),
     ...of('transform').flatMap(({ text }) => indent(text)),
   ];
 }
@@ -68,8 +69,8 @@ function missedLines(notes: readonly EvaluationNote[]): readonly string[] {
 }
 
 function missLines({ code, mapping, at, text }: EvaluationNote): readonly string[] {
-  const head = `  ✗ ${line(mapping?.id ?? '')}${at === undefined ? '' : `  ${at}`}`;
-  return [...(code === 'not_held' ? [head] : []), `      ${line(text)}`];
+  const head = `  ✗ ${clearLine(mapping?.id ?? '')}${at === undefined ? '' : `  ${at}`}`;
+  return [...(code === 'not_held' ? [head] : []), `      ${clearLine(text)}`];
 }
 
 /** What became of the request: its runs with their deliveries, and its system events. */
@@ -106,7 +107,7 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
   const isUnsent = outbox.length === 0 && state === 'completed';
   const isFailed = state === 'dead' || outcome === 'error';
   return [
-    `run ${run.id}  ${line(action.name)}  session ${line(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
+    `run ${run.id}  ${clearLine(action.name)}  session ${clearLine(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
     `  ${stateText(run)}${timing(run, now)}`,
     ...repeatLines(run, context.requestId),
     ...eventLinesOf(run, now),
@@ -134,8 +135,8 @@ function turnLines(
   context: WorkContext,
 ): readonly string[] {
   return [
-    `  runner ${line(runnerText(action, context.gateway))}`,
-    ...(action.model === undefined ? [] : [`  model ${line(action.model)}`]),
+    `  runner ${clearLine(runnerText(action, context.gateway))}`,
+    ...(action.model === undefined ? [] : [`  model ${clearLine(action.model)}`]),
     ...(usage === undefined
       ? []
       : [`  tokens ${usage.inputTokens ?? '?'} in, ${usage.outputTokens ?? '?'} out`]),
@@ -148,7 +149,7 @@ function turnLines(
 function errorLines({ code, message }: NonNullable<StoredRun['run']['lastError']>): readonly string[] {
   const [error, ...stderr] = message.split('\n');
   return [
-    `  error ${line(code)}: ${line(error ?? '')}`,
+    `  error ${clearLine(code)}: ${clearLine(error ?? '')}`,
     ...(stderr.length === 0 ? [] : ['  end of stderr', ...indent(stderr.join('\n').trim())]),
   ];
 }
@@ -168,7 +169,7 @@ function eventLinesOf(run: StoredRun['run'], now: number): readonly string[] {
   const debounce = action.kind === 'agent' ? action.debounce : undefined;
   if (debounce === undefined) return [];
   const isOpen = state === 'queued' && attempts === 0 && dueAt > now;
-  const waits = isOpen ? `; it waits for more of the key ${line(debounce.key)}` : '';
+  const waits = isOpen ? `; it waits for more of the key ${clearLine(debounce.key)}` : '';
   const requests = [action, ...events].map(({ origin }) => `    request ${origin.requestId}`);
   return [
     `  reads ${eventCount === 1 ? 'one event' : `${eventCount} events`}${waits}`,
@@ -182,7 +183,7 @@ function notificationLines(
   context: WorkContext,
 ): readonly string[] {
   return [
-    `notification ${id}  ${line(name)}`,
+    `notification ${id}  ${clearLine(name)}`,
     '  message',
     ...indent(message),
     ...outbox.flatMap((entry) => outboxLines(entry, context)),
@@ -213,18 +214,18 @@ function outboxLines(entry: OutboxRecord, { now, command }: WorkContext): readon
   const { kind, delivery, callback, state, attempts, chunksSent, lastError } = entry;
   // Nothing asked for a channel of its own, and there is none: a word, and no failure.
   if (lastError?.code === 'no_channel' && delivery?.channel === LAST_CHANNEL)
-    return [`  ${kind} none: ${line(lastError.message)}`];
+    return [`  ${kind} none: ${clearLine(lastError.message)}`];
   const channel = entry.target?.channel ?? delivery?.channel;
   const to = entry.target?.to ?? delivery?.to;
   const where =
     callback === undefined
-      ? `${channel === LAST_CHANNEL ? 'the channel last used' : line(channel ?? '')}${to === undefined ? '' : ` to ${line(to)}`}`
+      ? `${channel === LAST_CHANNEL ? 'the channel last used' : clearLine(channel ?? '')}${to === undefined ? '' : ` to ${clearLine(to)}`}`
       : new URL(callback.url).origin;
   const next =
     state === 'queued' && entry.dueAt > now ? `, next try in ${formatSpan(entry.dueAt - now)}` : '';
   return [
     `  ${kind} ${where}: ${state} after ${attempts} attempt${attempts === 1 ? '' : 's'}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
-    ...(lastError === undefined ? [] : [`    ${line(lastError.code)}: ${line(lastError.message)}`]),
+    ...(lastError === undefined ? [] : [`    ${clearLine(lastError.code)}: ${clearLine(lastError.message)}`]),
     ...(state === 'dead' ? [`    try it again: ${command(`queue retry ${entry.id}`)}`] : []),
   ];
 }
@@ -233,16 +234,6 @@ function eventLines({ id, kind, mode, state, turnId, lastError }: EventRecord): 
   return [
     `system event ${id}  ${kind}, mode ${mode}`,
     `  ${state}${turnId === undefined ? '' : `, in the heartbeat turn ${turnId}`}`,
-    ...(lastError === undefined ? [] : [`  ${line(lastError.code)}: ${line(lastError.message)}`]),
+    ...(lastError === undefined ? [] : [`  ${clearLine(lastError.code)}: ${clearLine(lastError.message)}`]),
   ];
-}
-
-function indent(text: string): readonly string[] {
-  return clearControl(text)
-    .split('\n')
-    .map((each) => `    | ${each}`.trimEnd());
-}
-
-function line(text: string): string {
-  return clearControl(text, { oneLine: true });
 }

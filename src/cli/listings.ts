@@ -14,7 +14,7 @@ import {
   kindOf,
   runToJson,
 } from '../storage/storage.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import { type QueueWaits, waitReason } from './queue-waits.ts';
 import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
 
@@ -74,7 +74,7 @@ function printTable<Row>(
 
 /** Without what would change the terminal or leave the line. */
 export function safeCells(cells: readonly string[]): readonly string[] {
-  return cells.map((cell) => clearControl(cell, { oneLine: true }));
+  return cells.map((cell) => clearLine(cell));
 }
 
 const query = (

@@ -1,5 +1,5 @@
 import { didYouMean, formatPlace } from '../document/document.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { Cli } from './command-line.ts';
 import type { ConfigFlags } from './config-file.ts';
@@ -19,7 +19,7 @@ export async function noteUnknownMapping(
   try {
     const mappings = (await bench.openQuietly())?.generation.table.mappings;
     const text = mappings === undefined ? undefined : whatWasMeant(asked, mappings);
-    if (text !== undefined) terminal.err(clearControl(text, { oneLine: true }));
+    if (text !== undefined) terminal.err(clearLine(text));
   } finally {
     await bench.close();
   }

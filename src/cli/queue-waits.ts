@@ -1,5 +1,5 @@
 import { ALL_MAPPINGS, type LimitedMapping, type QueuePause, type Storage } from '../storage/storage.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import type { SelectionOptions } from './queue.ts';
 import { CliError, formatSpan, type Terminal } from './terminal.ts';
 
@@ -50,7 +50,7 @@ export function waitLines({ pauses, limited }: QueueWaits, nowMs: number): reado
         until === undefined || until <= nowMs ? '' : `, the next may begin in ${formatSpan(until - nowMs)}`;
       return `mapping ${mappingId} is at its limit (limits.${reason}): ${runs}${next}; "sluice queue retry ID" lets one begin now${reason === 'runsPerHour' ? ALL_ARE_COUNTED : ''}`;
     }),
-  ].map((line) => clearControl(line, { oneLine: true }));
+  ].map((line) => clearLine(line));
 }
 
 /** Begins no further run of a mapping, or of any; a service at work sees it at once. What is under way goes on. */

@@ -1,5 +1,5 @@
 import { printYaml } from '../document/document.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 import { dropEnding } from '../gateway/gateway.ts';
 import {
   type QueueSelection,
@@ -38,7 +38,7 @@ export async function printHolds(storage: Storage, terminal: Terminal, defaultRu
         ? `agent ${hold.runner} is away`
         : `model ${hold.model} of agent ${hold.runner} cannot take runs`;
     const waiting = hold.waiting === 1 ? '1 run waits' : `${hold.waiting} runs wait`;
-    const reason = clearControl(`${hold.code}: ${hold.message}`, { oneLine: true });
+    const reason = clearLine(`${hold.code}: ${hold.message}`);
     terminal.err(`${who} since ${new Date(hold.since).toISOString()} (${reason}), ${waiting}`);
   }
 }

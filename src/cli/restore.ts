@@ -7,7 +7,7 @@ import {
   type OpenWork,
   type RestoreReport,
 } from '../storage/storage.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { CliError, formatBytes, formatSpan, formatTable } from './terminal.ts';
@@ -40,7 +40,7 @@ function describeMissing(file: string, url: string, cwd: string): string {
     return `there is no file ${file}, and no copy of a store beside it or beside the store; "sluice storage backup FILE" makes one`;
   const now = Date.now();
   const rows = copies.map(({ path, bytes, changedAt }) => [
-    `  ${clearControl(relative(cwd, path), { oneLine: true })}`,
+    `  ${clearLine(relative(cwd, path))}`,
     formatBytes(bytes),
     `${formatSpan(now - changedAt)} old`,
   ]);
@@ -100,7 +100,7 @@ function describeBefore(before: RestoreReport['before']): readonly string[] {
 function listWork(work: readonly OpenWork[]): string {
   const nowMs = Date.now();
   const rows = work.slice(0, MAX_NAMED).map(({ kind, state, id, mappingId, since, endedSince }) => {
-    const mapping = mappingId === '' ? '-' : clearControl(mappingId, { oneLine: true });
+    const mapping = mappingId === '' ? '-' : clearLine(mappingId);
     return [
       `  ${KINDS[kind]}`,
       endedSince === true ? 'done since' : state,

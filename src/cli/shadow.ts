@@ -4,7 +4,7 @@ import { createHookRequest, formatEvaluation, type Evaluation } from '../hook/ho
 import { parseJson, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { startShadowListener, type ShadowedExchange } from '../server/server.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import type { ConfigFlags } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -73,9 +73,7 @@ function startListener(
 
 function unreachedLine(url: string, code: string): string {
   const [path] = url.split('?', 1);
-  return clearControl(`502 ${path ?? ''}: the other gateway could not be reached (${code})`, {
-    oneLine: true,
-  });
+  return clearLine(`502 ${path ?? ''}: the other gateway could not be reached (${code})`);
 }
 
 /** Shows what this side makes of a request, counts it, and records it where that is asked for. */

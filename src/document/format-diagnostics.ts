@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 import type { Diagnostic, Place } from './diagnostic.ts';
 import { formatPlace, lineColumn, positionOf } from './line-column.ts';
 import { printSarif } from './print-sarif.ts';
@@ -86,26 +86,22 @@ function prettyBlock(diagnostic: Diagnostic, color: boolean): string {
   const style = (format: Parameters<typeof styleText>[0], text: string): string =>
     color ? styleText(format, text, { validateStream: false }) : text;
   const lines = [
-    `${style(['bold', severity === 'error' ? 'red' : 'yellow'], severity)} ${style('bold', code)}: ${clean(message)}`,
+    `${style(['bold', severity === 'error' ? 'red' : 'yellow'], severity)} ${style('bold', code)}: ${clearLine(message)}`,
   ];
   if (at !== undefined) {
     const whole = at.source.text === '';
-    lines.push(`  ${style('cyan', `at ${clean(whole ? at.source.file : formatPlace(at))}`)}`);
+    lines.push(`  ${style('cyan', `at ${clearLine(whole ? at.source.file : formatPlace(at))}`)}`);
     if (!whole && isGeneral !== true) lines.push(sourceFrame(at, { before: 2, after: 1 }));
   }
   for (const label of labels) {
-    lines.push(`  ${style('cyan', clean(formatPlace(label.at)))}: ${clean(label.text)}`);
+    lines.push(`  ${style('cyan', clearLine(formatPlace(label.at)))}: ${clearLine(label.text)}`);
     if (label.at.source.text !== '') lines.push(sourceFrame(label.at, { before: 0, after: 0 }));
   }
   if (hint !== undefined) {
-    const [first = '', ...others] = hint.split('\n').map(clean);
+    const [first = '', ...others] = hint.split('\n').map(clearLine);
     lines.push(`  ${style('green', 'hint:')} ${first}`, ...others.map((line) => `    ${line}`));
   }
   return `${lines.join('\n')}\n`;
-}
-
-function clean(text: string): string {
-  return clearControl(text, { oneLine: true });
 }
 
 function toJson(diagnostic: Diagnostic): object {

@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import type { Action } from '../action.ts';
 import { formatPlace } from '../document/document.ts';
 import type { HookError, HookErrorItem } from '../errors.ts';
@@ -116,7 +117,12 @@ export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
 }
 
 function emptyToJson({ field, empty, index }: RenderedTemplate): EvaluationJson['empty'] {
-  return empty.map(({ expression, at }) => ({ field, expression, at: formatPlace(at), ...indexed(index) }));
+  return empty.map(({ expression, at }) => ({
+    field,
+    expression,
+    at: formatPlace(at),
+    ...defined({ index }),
+  }));
 }
 
 function transformToJson(trace: TransformTrace): EvaluationJson['transforms'][number] {
@@ -124,8 +130,7 @@ function transformToJson(trace: TransformTrace): EvaluationJson['transforms'][nu
   return {
     module: call.ref.module,
     at: formatPlace(at),
-    ...indexed(index),
-    ...(problem === undefined ? {} : { problem }),
+    ...defined({ index, problem }),
     reply,
   };
 }
@@ -166,8 +171,7 @@ function templateToJson(
     {
       field,
       at: formatPlace(at),
-      ...indexed(index),
-      ...(text === undefined ? {} : { text }),
+      ...defined({ index, text }),
       pieces: printed,
     },
   ];
@@ -234,8 +238,7 @@ function consideredToJson({ mapping, matched, held, failed, nodes }: ConsideredM
     at: formatPlace(mapping.at),
     matched,
     held,
-    ...(condition === undefined ? {} : { condition }),
-    ...(failed === undefined ? {} : { failed: failedToJson(failed) }),
+    ...defined({ condition, failed: failed && failedToJson(failed) }),
   };
 }
 
@@ -243,19 +246,12 @@ function failedToJson(
   failed: NonNullable<ConsideredMapping['failed']>,
 ): NonNullable<ConsideredJson['failed']> {
   const { found, expected } = failed.part === 'when' ? failed.node : failed;
-  const values = {
-    ...(found === undefined ? {} : { found }),
-    ...(expected === undefined ? {} : { expected }),
-  };
+  const values = defined({ found, expected });
   if (failed.part !== 'when') {
     const { part, at } = failed;
-    return { part, ...(at === undefined ? {} : { at: formatPlace(at) }), ...values };
+    return { part, ...defined({ at: at && formatPlace(at) }), ...values };
   }
   const { at, expression, result, missing } = failed.node;
   const place = { part: 'when', at: formatPlace(at), expression, result } as const;
-  return { ...place, ...values, ...(missing === undefined ? {} : { missing }) };
-}
-
-function indexed(index: number | undefined): { readonly index?: number } {
-  return index === undefined ? {} : { index };
+  return { ...place, ...values, ...defined({ missing }) };
 }

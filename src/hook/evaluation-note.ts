@@ -24,7 +24,7 @@ export interface EvaluationNote {
 }
 
 /** Kinds of notes that the analysis of a request makes. */
-export const ADVICE_CODES = [
+const ADVICE_CODES = [
   'body_is_list',
   'list_read',
   'address_check',
@@ -42,7 +42,7 @@ export const ADVICE_CODES = [
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 
 /** Notes that tell what a request is: the conditions that it misses are no fault, so they stand first. */
-export const KIND_CODES: ReadonlySet<string> = new Set<AdviceCode>(['address_check', 'github_ping']);
+const KIND_CODES: ReadonlySet<string> = new Set<AdviceCode>(['address_check', 'github_ping']);
 
 /** All kinds of notes. */
 export const NOTE_CODES = [
@@ -86,6 +86,18 @@ export const NOTE_CODES = [
   'judged_otherwise',
 ] as const;
 export type NoteCode = (typeof NOTE_CODES)[number];
+
+/** The notes of advice: those that tell what a request is, for the first lines, and the others. */
+export function adviceIn(notes: readonly EvaluationNote[]): {
+  readonly ofKind: readonly EvaluationNote[];
+  readonly others: readonly EvaluationNote[];
+} {
+  const advice = notes.filter(({ code }) => (ADVICE_CODES as readonly string[]).includes(code));
+  return {
+    ofKind: advice.filter(({ code }) => KIND_CODES.has(code)),
+    others: advice.filter(({ code }) => !KIND_CODES.has(code)),
+  };
+}
 
 /** The place of a note; nothing where there is none. */
 export const placed = (at: Place | undefined): Pick<EvaluationNote, 'at'> =>

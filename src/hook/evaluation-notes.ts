@@ -1,5 +1,6 @@
 /* All that is said of an evaluation, as data: see `EvaluationNote`. */
 import { formatPlace } from '../document/document.ts';
+import { defined } from '../json.ts';
 import { consideredNotes } from './considered-notes.ts';
 import { nearestMiss } from './format-considered.ts';
 import type { AdviceNote, EvaluationAdvice, SettingText } from './evaluation-advice.ts';
@@ -39,11 +40,8 @@ function adviceNote({ code, text, names, at }: AdviceNote): EvaluationNote {
   return { code, text, ...placed(at), ...(names.length === 0 ? {} : { paths: names }) };
 }
 
-const indexed = (index: number | undefined): Pick<EvaluationNote, 'index'> =>
-  index === undefined ? {} : { index };
-
 function transformNotes({ reply, at, index }: TransformTrace): readonly EvaluationNote[] {
-  const about = { ...placed(at), ...indexed(index) };
+  const about = { ...placed(at), ...defined({ index }) };
   const dropped = `${reply.logsDropped} more console lines were dropped`;
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
   return [
@@ -74,7 +72,7 @@ function emptyNotes(
       code: 'rendered_empty',
       text: `${expression}${of}${text}`,
       field,
-      ...(of === '' ? indexed(index) : {}),
+      ...(of === '' ? defined({ index }) : {}),
       ...placed(at),
       ...paths,
     };

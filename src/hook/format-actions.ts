@@ -1,6 +1,7 @@
 import { LAST_CHANNEL, type Action, type AgentAction, type NotifyAction, type RunAction } from '../action.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import { spanOf } from './debounce-words.ts';
-import { indent, line, type Paint } from './format-lines.ts';
+import { indent, type Paint } from './format-lines.ts';
 
 /**
  * The actions of an evaluation for people: what each does, and the text that somebody reads. `stored`: the only ids that
@@ -16,7 +17,7 @@ export function actionLines(
     const head = paint('bold', `action${number}: ${action.kind}`);
     const { dedupe, origin } = action;
     const shared = [
-      ...(dedupe === undefined ? [] : [`  dedupe ${line(dedupe.key)} for ${dedupe.ttlSeconds} s`]),
+      ...(dedupe === undefined ? [] : [`  dedupe ${clearLine(dedupe.key)} for ${dedupe.ttlSeconds} s`]),
       ...(origin.trusted && action.kind !== 'notify'
         ? [`  ${paint('yellow', 'without the safety boundary (allowUnsafeExternalContent)')}`]
         : []),
@@ -29,10 +30,10 @@ export function actionLines(
 /** What would have been made of a request that was taken for a repeat, in short. */
 export function unmadeLines(actions: readonly Action[], paint: Paint): string[] {
   return actions.map((action) => {
-    const session = action.kind === 'agent' ? ` in session ${line(action.sessionKey)}` : '';
-    const name = action.kind === 'wake' ? '' : ` ${line(action.name)}`;
+    const session = action.kind === 'agent' ? ` in session ${clearLine(action.sessionKey)}` : '';
+    const name = action.kind === 'wake' ? '' : ` ${clearLine(action.name)}`;
     const { dedupe } = action;
-    const key = dedupe === undefined ? '' : `; its dedupe key ${line(dedupe.key)} was there already`;
+    const key = dedupe === undefined ? '' : `; its dedupe key ${clearLine(dedupe.key)} was there already`;
     return `${paint('bold', 'not made:')} ${action.kind}${name}${session}${key}`;
   });
 }
@@ -56,7 +57,7 @@ function bodyLines(action: Action, shared: readonly string[]): string[] {
 
 function notifySettings(action: NotifyAction): string[] {
   return settingLines([
-    ['name', line(action.name)],
+    ['name', clearLine(action.name)],
     ['delivery', deliveryOf(action)],
     ['fallback', fallbackOf(action)],
   ]);
@@ -66,20 +67,20 @@ function debounceLines({ debounce }: AgentAction): string[] {
   if (debounce === undefined) return [];
   const { key, seconds, maxSeconds } = debounce;
   const when = `begins ${spanOf(seconds)} after the last of its events, at most ${spanOf(maxSeconds)} after the first`;
-  return [`  debounce ${line(key)}: ${when}`];
+  return [`  debounce ${clearLine(key)}: ${when}`];
 }
 
 function agentSettings(action: AgentAction): string[] {
   return settingLines([
-    ['name', line(action.name)],
+    ['name', clearLine(action.name)],
     [
       'session',
-      `${line(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : `, ${ownerText(action.owner)}`}`,
+      `${clearLine(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : `, ${ownerText(action.owner)}`}`,
     ],
     ['wakeMode', action.wakeMode],
     ['delivery', action.deliver ? deliveryOf(action) : 'none'],
     ['fallback', fallbackOf(action)],
-    ['model', action.model === undefined ? undefined : line(action.model)],
+    ['model', action.model === undefined ? undefined : clearLine(action.model)],
     ['thinking', action.thinking],
     ['timeout', action.timeoutSeconds === undefined ? undefined : `${action.timeoutSeconds} s`],
     ['runner', action.runner],
@@ -100,17 +101,17 @@ export function ownerText(owner: AgentAction['owner']): string {
     case 'shared':
       return 'a conversation of nobody, which others may join (hooks.sessionKeys.shared)';
     default:
-      return `a conversation of ${line(owner.replace(':', ' '))}`;
+      return `a conversation of ${clearLine(owner.replace(':', ' '))}`;
   }
 }
 
 function deliveryOf({ channel, to }: RunAction): string {
   const where = channel === LAST_CHANNEL ? 'the channel last used' : channel;
-  return `${where}, ${to === undefined ? 'its last recipient' : line(to)}`;
+  return `${where}, ${to === undefined ? 'its last recipient' : clearLine(to)}`;
 }
 
 function fallbackOf({ fallback }: RunAction): string | undefined {
-  return fallback && line(`${fallback.channel} to ${fallback.to ?? 'its default'}`);
+  return fallback && clearLine(`${fallback.channel} to ${fallback.to ?? 'its default'}`);
 }
 
 function settingLines(settings: readonly (readonly [string, string | undefined])[]): string[] {

@@ -1,8 +1,9 @@
 import { formatPlace } from '../document/document.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import { nearestMisses, placesOf } from './considered-notes.ts';
 import type { EvaluationNote } from './evaluation-note.ts';
-import { line, type Paint } from './format-lines.ts';
+import { type Paint } from './format-lines.ts';
 
 /** Misses printed with their reason; the others are counted. */
 const MAX_MISSES = 10;
@@ -31,13 +32,13 @@ export function consideredLines(
     ...shown.flatMap((miss) => mappingLines(miss, notes, paint)),
     ...countLines({ shown: shown.length, onPath: onPath.length, all }),
     ...of('also_matched').map((note) => `  ${placedLine(note, paint)}`),
-    ...of('only_first_acts').map(({ text }) => `  ${line(text)}`),
+    ...of('only_first_acts').map(({ text }) => `  ${clearLine(text)}`),
   ];
 }
 
 /** A note and its place. */
 const placedLine = ({ text, at }: EvaluationNote, paint: Paint): string =>
-  `${line(text)}${at === undefined ? '' : `  ${paint('cyan', at)}`}`;
+  `${clearLine(text)}${at === undefined ? '' : `  ${paint('cyan', at)}`}`;
 
 /** How many misses are not shown: of this hook name, and of others. */
 function countLines(misses: { readonly shown: number; readonly onPath: number; readonly all: number }) {
@@ -57,12 +58,12 @@ function nameLines(
   const names = of('hook_name');
   const more = placesOf(considered).size - names.length;
   return [
-    ...of('unknown_name').map(({ text }) => line(text)),
-    ...of('near_name').map(({ text, at }) => `  ${line(text)}${at === undefined ? '' : `  ${at}`}`),
+    ...of('unknown_name').map(({ text }) => clearLine(text)),
+    ...of('near_name').map(({ text, at }) => `  ${clearLine(text)}${at === undefined ? '' : `  ${at}`}`),
     names.length === 0 ? '  there is no mapping with a hook name' : '  the hook names are:',
-    ...names.map(({ text, at = '' }) => `    ${line(text)}  ${at}`),
+    ...names.map(({ text, at = '' }) => `    ${clearLine(text)}  ${at}`),
     ...(more > 0 ? [`    and ${more} more`] : []),
-    ...of('passed_over').map(({ text }) => `  ${line(text)}`),
+    ...of('passed_over').map(({ text }) => `  ${clearLine(text)}`),
   ];
 }
 
@@ -78,10 +79,10 @@ function mappingLines(
   const at = formatPlace(mapping.at);
   const mark = matched ? paint('green', '✓') : paint('red', '✗');
   return [
-    `  ${mark} ${line(mapping.id)}  ${paint('cyan', at)}`,
+    `  ${mark} ${clearLine(mapping.id)}  ${paint('cyan', at)}`,
     ...notesOfMapping(notes, { id: mapping.id, at }).map((note) => {
       const indent = note.code === 'part' ? '        ' : '      ';
-      return `${indent}${WITH_PLACE.has(note.code) ? placedLine(note, paint) : line(note.text)}`;
+      return `${indent}${WITH_PLACE.has(note.code) ? placedLine(note, paint) : clearLine(note.text)}`;
     }),
   ];
 }

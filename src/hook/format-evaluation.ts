@@ -2,14 +2,15 @@ import { styleText } from 'node:util';
 import { formatPlace } from '../document/document.ts';
 import type { HookError } from '../errors.ts';
 import type { HookRequest } from '../request.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
-import { ADVICE_CODES, KIND_CODES, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
+import { adviceIn, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
 import { evaluationNotes } from './evaluation-notes.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
 import { consideredLines } from './format-considered.ts';
 import { fieldLines } from './format-fields.ts';
-import { cut, indent, line, type Paint } from './format-lines.ts';
+import { cut, indent, type Paint } from './format-lines.ts';
 import { withoutExplain } from './refusal-remedy.ts';
 import { skipText } from './skip-rules.ts';
 
@@ -32,8 +33,8 @@ export interface ExplainOptions {
 /** Settings for people; the heading is that of who prints them. */
 export function settingLines(settings: readonly EvaluationNote[]): readonly string[] {
   return settings.flatMap(({ setting = '', at, text }) => [
-    `  ${setting}${at === undefined ? '' : `  ${line(at)}`}`,
-    `      ${line(text)}`,
+    `  ${setting}${at === undefined ? '' : `  ${clearLine(at)}`}`,
+    `      ${clearLine(text)}`,
   ]);
 }
 
@@ -62,21 +63,14 @@ function sectionsOf(
   const { outcome, trace, warnings } = evaluation;
   const notes = evaluationNotes(evaluation, advice);
   const of: NotesOf = (code) => notes.filter((note) => note.code === code);
-  const isAdvice = ({ code }: EvaluationNote): boolean => (ADVICE_CODES as readonly string[]).includes(code);
-  const noteLines = (isKind: boolean): readonly string[] =>
-    notes
-      .filter((note) => isAdvice(note) && KIND_CODES.has(note.code) === isKind)
-      .flatMap(({ text }) => {
-        const [first = '', ...more] = text.split('\n');
-        return [`${paint('yellow', 'note')} ${line(first)}`, ...more.map((each) => `    ${line(each)}`)];
-      });
+  const advised = adviceIn(notes);
   return [
     headLines(evaluation, options, paint),
-    noteLines(true),
+    advised.ofKind.flatMap((note) => adviceLines(note, paint)),
     consideredLines(trace.considered, notes, paint),
     trace.transforms.flatMap((transform) => transformLines(transform, notes, paint)),
     emptyLines(of, paint),
-    noteLines(false),
+    advised.others.flatMap((note) => adviceLines(note, paint)),
     outcome.kind === 'accepted' && actions !== false
       ? isRepeat === true
         ? unmadeLines(outcome.actions, paint)
@@ -85,8 +79,13 @@ function sectionsOf(
     advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
     withHeading('settings that took part:', settingLines(of('setting'))),
     outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [],
-    warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${line(message)}`),
+    warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`),
   ];
+}
+
+function adviceLines({ text }: EvaluationNote, paint: Paint): readonly string[] {
+  const [first = '', ...more] = text.split('\n').map(clearLine);
+  return [`${paint('yellow', 'note')} ${first}`, ...more.map((each) => `    ${each}`)];
 }
 
 const withHeading = (heading: string, lines: readonly string[]): readonly string[] =>
@@ -96,11 +95,11 @@ function headLines(evaluation: Evaluation, { request, isRepeat }: ExplainOptions
   const lines: string[] = [];
   if (request !== undefined) {
     const at = new Date(request.receivedAt).toISOString();
-    lines.push(`${paint('bold', `POST ${line(request.url)}`)}  ${at}  request ${request.id}`);
+    lines.push(`${paint('bold', `POST ${clearLine(request.url)}`)}  ${at}  request ${request.id}`);
   }
   const { mapping, outcome } = evaluation;
   if (mapping !== undefined)
-    lines.push(`mapping ${line(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`);
+    lines.push(`mapping ${clearLine(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`);
   const repeat = isRepeat === true ? `${paint('yellow', 'a repeat')}; a new event would be ` : '';
   lines.push(`outcome ${repeat}${outcomeText(outcome, paint)}`);
   return lines;
@@ -111,7 +110,7 @@ function outcomeText(outcome: Outcome, paint: Paint): string {
     case 'accepted':
       return paint('green', `accepted: ${outcome.actions.map(({ kind }) => kind).join(', ')}`);
     case 'skipped':
-      return paint('green', `skipped by ${line(skipText(outcome))}`);
+      return paint('green', `skipped by ${clearLine(skipText(outcome))}`);
     case 'rejected':
       return paint('red', `rejected: ${outcome.error.status} ${outcome.error.code}`);
   }
@@ -125,17 +124,17 @@ function transformLines(
   const place = formatPlace(at);
   const of = (code: NoteCode): readonly string[] =>
     notes.flatMap((note) =>
-      note.code === code && note.index === index && note.at === place ? [line(note.text)] : [],
+      note.code === code && note.index === index && note.at === place ? [clearLine(note.text)] : [],
     );
   const element = index === undefined ? '' : ` for element ${index}`;
   const lines = [
-    `transform ${line(call.ref.module)}${element}  ${paint('cyan', place)}  ${reply.tookMs.toFixed(1)} ms`,
+    `transform ${clearLine(call.ref.module)}${element}  ${paint('cyan', place)}  ${reply.tookMs.toFixed(1)} ms`,
   ];
   for (const { level, text } of reply.logs) lines.push(...indent(`console.${level}: ${text}`));
   for (const text of of('lines_dropped')) lines.push(`    ${text}`);
-  if (problem !== undefined) lines.push(`    ${paint('red', line(problem))}`);
+  if (problem !== undefined) lines.push(`    ${paint('red', clearLine(problem))}`);
   if (reply.kind === 'failed') return [...lines, ...failureLines(reply, paint)];
-  if (problem === undefined) lines.push(`    returned ${cut(line(reply.json ?? 'undefined'))}`);
+  if (problem === undefined) lines.push(`    returned ${cut(clearLine(reply.json ?? 'undefined'))}`);
   for (const text of of('returned_nothing')) lines.push(`    ${paint('yellow', text)}`);
   return lines;
 }
@@ -143,7 +142,7 @@ function transformLines(
 function failureLines({ position, failure, name, message, stack }: FailedReply, paint: Paint): string[] {
   const at = position && `${position.file}:${position.line}:${position.column}`;
   const where = at === undefined ? '' : `  ${paint('cyan', at)}`;
-  const what = `${name === undefined ? '' : `${line(name)}: `}${line(message)}`;
+  const what = `${name === undefined ? '' : `${clearLine(name)}: `}${clearLine(message)}`;
   const frames = stack === undefined ? [] : framesOf(stack, { name, message, at });
   return [`    ${paint('red', failure)}: ${what}${where}`, ...frames.flatMap(indent)];
 }
@@ -171,21 +170,24 @@ type FailedReply = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>
 function emptyLines(of: NotesOf, paint: Paint): string[] {
   const lines = of('rendered_empty').map(({ field, index, text, at = '' }) => {
     const element = index === undefined ? '' : ` of element ${index}`;
-    return `  ${field ?? ''}${element}: ${line(text)}  ${paint('cyan', at)}`;
+    return `  ${field ?? ''}${element}: ${clearLine(text)}  ${paint('cyan', at)}`;
   });
   if (lines.length === 0) return [];
-  return ['rendered empty:', ...lines, ...of('empty_key').map(({ text }) => `  ${line(text)}`)];
+  return ['rendered empty:', ...lines, ...of('empty_key').map(({ text }) => `  ${clearLine(text)}`)];
 }
 
 function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
-  const lines = [`${paint('red', error.code)}: ${line(withoutExplain(error.detail))}`];
+  const lines = [`${paint('red', error.code)}: ${clearLine(withoutExplain(error.detail))}`];
   for (const { field, index, message } of error.errors) {
-    const where = [index === undefined ? '' : `element ${index}`, field === undefined ? '' : line(field)];
+    const where = [
+      index === undefined ? '' : `element ${index}`,
+      field === undefined ? '' : clearLine(field),
+    ];
     if (message !== error.detail || index !== undefined) {
-      lines.push(`  ${where.filter((part) => part !== '').join(', ')}: ${line(message)}`);
+      lines.push(`  ${where.filter((part) => part !== '').join(', ')}: ${clearLine(message)}`);
     }
   }
-  for (const { text } of of('cause')) lines.push(`  ${line(text)}`);
-  for (const { text } of of('remedy')) lines.push(`  ${paint('green', 'remedy:')} ${line(text)}`);
+  for (const { text } of of('cause')) lines.push(`  ${clearLine(text)}`);
+  for (const { text } of of('remedy')) lines.push(`  ${paint('green', 'remedy:')} ${clearLine(text)}`);
   return lines;
 }

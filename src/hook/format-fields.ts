@@ -1,5 +1,6 @@
+import { clearLine } from '../telemetry/telemetry.ts';
 import type { FieldList } from './evaluation-advice.ts';
-import { line, type Paint } from './format-lines.ts';
+import { type Paint } from './format-lines.ts';
 
 /** Columns of the path; a longer one moves its own line only. */
 const MAX_PATH = 44;
@@ -7,11 +8,11 @@ const MAX_PATH = 44;
 /** The fields of a request under one another: path, value, and what reads it. */
 export function fieldLines({ fields, more }: FieldList, paint: Paint): readonly string[] {
   if (fields.length === 0) return [];
-  const width = Math.min(MAX_PATH, Math.max(...fields.map(({ path }) => line(path).length)));
+  const width = Math.min(MAX_PATH, Math.max(...fields.map(({ path }) => clearLine(path).length)));
   const lines = fields.map(({ path, value, by }) => {
     const readers = by.length === 0 ? '' : `  ${paint('cyan', `← ${by.join(', ')}`)}`;
-    const found = value === undefined ? paint('yellow', 'missing') : line(value);
-    return `  ${line(path).padEnd(width)}  ${found}${readers}`;
+    const found = value === undefined ? paint('yellow', 'missing') : clearLine(value);
+    return `  ${clearLine(path).padEnd(width)}  ${found}${readers}`;
   });
   return [
     'fields of the request, and what reads them (←):',

@@ -1,7 +1,7 @@
 import type { styleText } from 'node:util';
 import { shorten } from '../document/document.ts';
 import type { JsonValue } from '../request.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 
 /** Colours a text, or leaves it. */
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
@@ -13,16 +13,11 @@ export function indent(text: string): string[] {
     .map((each) => `    | ${each}`.trimEnd());
 }
 
-/** One line of payload-derived text: escape and control characters never come through. */
-export function line(text: string): string {
-  return clearControl(text, { oneLine: true });
-}
-
 const MAX_VALUE_CHARS = 200;
 
 /** A value of the payload on one line. */
 export function value(found: JsonValue | undefined): string {
-  return found === undefined ? 'missing' : cut(line(JSON.stringify(found)));
+  return found === undefined ? 'missing' : cut(clearLine(JSON.stringify(found)));
 }
 
 export function cut(text: string): string {

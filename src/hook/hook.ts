@@ -34,7 +34,7 @@ export type {
   FieldList,
   RequestField,
 } from './evaluation-advice.ts';
-export { ADVICE_CODES, KIND_CODES, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
+export { adviceIn, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
 export { emptyKeyNotes, evaluationNotes, settingNote } from './evaluation-notes.ts';
 export { nearestMisses } from './considered-notes.ts';
 export { nearestMiss } from './format-considered.ts';
@@ -42,5 +42,6 @@ export { coolDownText, longWaitText, spanOf } from './debounce-words.ts';
 export { formatEvaluation, settingLines, type ExplainOptions } from './format-evaluation.ts';
 export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
 export { jsonTextOn } from './slip-warnings.ts';
+export { indent } from './format-lines.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';
 export { remedyOf, withoutExplain, RETURNED_NOTHING } from './refusal-remedy.ts';

@@ -9,9 +9,13 @@ const ESCAPE_SEQUENCE =
 
 /**
  * Makes a text from outside safe to print: removes escape sequences, control, zero-width and direction characters.
- * Line feeds and tabs stay unless `oneLine` is set, which turns each into a space.
+ * Line feeds and tabs stay.
  */
-export function clearControl(text: string, options: { readonly oneLine?: boolean } = {}): string {
-  const cleared = text.replaceAll(ESCAPE_SEQUENCE, '').replaceAll(UNSAFE, '');
-  return options.oneLine === true ? cleared.replaceAll(/[\n\t]/g, ' ') : cleared;
+export function clearControl(text: string): string {
+  return text.replaceAll(ESCAPE_SEQUENCE, '').replaceAll(UNSAFE, '');
+}
+
+/** The same on one line: a space for each line feed and tab. */
+export function clearLine(text: string): string {
+  return clearControl(text).replaceAll(/[\n\t]/g, ' ');
 }

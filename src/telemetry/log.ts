@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { destination as openDestination } from 'pino';
-import { clearControl } from './clear-control.ts';
+import { clearControl, clearLine } from './clear-control.ts';
 import { membersOf, SecretValues, textToJson } from './redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -164,10 +164,10 @@ function prettyLine(line: string, color: boolean): string {
     color ? styleText(format, text, { validateStream: false }) : text;
   const at = new Date(String(time)).toTimeString().slice(0, 8);
   const pairs = Object.entries(fields).map(
-    ([key, value]) => `${style('dim', `${clean(key)}=`)}${clean(show(value))}`,
+    ([key, value]) => `${style('dim', `${clearLine(key)}=`)}${clearLine(show(value))}`,
   );
   const name = String(level);
-  const head = `${style('dim', at)} ${style(LEVEL_STYLES[name] ?? 'dim', name.padEnd(5))} ${clean(typeof msg === 'string' ? msg : '')}`;
+  const head = `${style('dim', at)} ${style(LEVEL_STYLES[name] ?? 'dim', name.padEnd(5))} ${clearLine(typeof msg === 'string' ? msg : '')}`;
   return `${[head, ...pairs].join(pairs.length > 0 ? ' ' : '')}\n`;
 }
 
@@ -175,8 +175,4 @@ function show(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? '';
   const safe = clearControl(value);
   return /^[^\s"=]+$/.test(safe) ? safe : JSON.stringify(safe);
-}
-
-function clean(text: string): string {
-  return clearControl(text, { oneLine: true });
 }

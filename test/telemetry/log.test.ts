@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clearControl, createLogger } from '../../src/telemetry/telemetry.ts';
+import { clearControl, clearLine, createLogger } from '../../src/telemetry/telemetry.ts';
 import type { LogOptions } from '../../src/telemetry/telemetry.ts';
 
 function capture(options: LogOptions = {}): { lines: string[]; log: ReturnType<typeof createLogger> } {
@@ -136,7 +136,7 @@ test('clearControl removes sequences, control, zero-width and direction characte
   expect(
     clearControl('a\u001b[2Jb\u0000c\u009bd\u200be\u202ef\ufeffg\r\nh\ti\u001b]8;;http://x\u001b\\j'),
   ).toBe('abcdefg\nh\tij');
-  expect(clearControl('a\nb\tc', { oneLine: true })).toBe('a b c');
+  expect(clearLine('a\nb\tc')).toBe('a b c');
   expect(clearControl('Grüße 😀 日本')).toBe('Grüße 😀 日本');
 });
 
