@@ -1,10 +1,6 @@
-import { isIP } from 'node:net';
 import * as z from 'zod';
+import { addressOrRange } from '../document/document.ts';
 import { text, whole } from './schema-values.ts';
-
-const proxySchema = z.string().refine(isAddressOrRange, {
-  error: 'must be an IP address or a range such as 10.0.0.0/8',
-});
 
 export const serverSchema = z.strictObject({
   host: text.default('127.0.0.1').meta({ description: 'Address to listen on.' }),
@@ -18,7 +14,7 @@ export const serverSchema = z.strictObject({
     .default(20)
     .meta({ description: 'Seconds that requests and runs get to finish when the service stops.' }),
   trustedProxies: z
-    .array(proxySchema)
+    .array(addressOrRange)
     .max(100)
     .default([])
     .meta({ description: 'Addresses of proxies whose X-Forwarded-For header is trusted.' }),
@@ -86,10 +82,3 @@ export const consoleSchema = z.strictObject({
     .optional()
     .meta({ description: 'Address that browsers use where a proxy stands in front of the console.' }),
 });
-
-function isAddressOrRange(value: string): boolean {
-  const [address = '', bits, rest] = value.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest !== undefined) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-}

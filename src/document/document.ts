@@ -1,4 +1,5 @@
 export type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
+export { addressOrRange } from './address-range.ts';
 export { didYouMean, isOneEditApart, longerWord, spelling } from './did-you-mean.ts';
 export { meantTimeZone } from './time-zones.ts';
 export { documentKind, type DocumentKind, firstLine, nameOfKind } from './document-kind.ts';

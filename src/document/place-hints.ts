@@ -1,4 +1,5 @@
 /** How it is said where a key belongs, and what to write there. */
+import { isScalar } from '../json.ts';
 import type { LocatedValue, Path, TextEdit } from './diagnostic.ts';
 import type { Misplaced } from './key-places.ts';
 import { positionOf } from './line-column.ts';
@@ -70,9 +71,8 @@ function newObject(unknown: Misplaced, place: Path): string {
 /** The value where it is short and no secret. */
 function shown(root: LocatedValue, from: Path, to: Path): string {
   const { value } = root.at(from);
-  const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
   const text = typeof value === 'string' && /^[A-Za-z][\w.-]*$/.test(value) ? value : JSON.stringify(value);
-  if (!isPlain || isSecretPath(from) || isSecretPath(to) || text.length > MAX_VALUE) return '…';
+  if (!isScalar(value) || isSecretPath(from) || isSecretPath(to) || text.length > MAX_VALUE) return '…';
   return typeof value === 'string' && holdsCredentials(value) ? '…' : text;
 }
 

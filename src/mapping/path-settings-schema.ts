@@ -1,11 +1,7 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
 import * as z from 'zod';
+import { addressOrRange } from '../document/document.ts';
 import { BODY_FORMATS } from '../payload/payload.ts';
 import { ChallengeSettings, VerifySettings } from '../verify/verify.ts';
-
-const Range = z.string().refine(isAddressOrRange, {
-  error: 'must be an IP address or a range such as 10.0.0.0/8',
-});
 
 const AnswerSchema = z.strictObject({
   status: z.int().min(200).max(299).optional().describe('Default 200.'),
@@ -34,7 +30,7 @@ export const pathSettingsShape = {
     .optional()
     .describe('Whether the hook token is required in addition to verify; default false.'),
   allowFrom: z
-    .array(Range)
+    .array(addressOrRange)
     .min(1)
     .max(1000)
     .optional()
@@ -65,16 +61,3 @@ export const pathSettingsShape = {
 } as const;
 
 export type PathKey = keyof typeof pathSettingsShape;
-
-function isAddressOrRange(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  if (rest.length > 0 || isIP(address) === 0) return false;
-  if (prefix === undefined) return true;
-  if (!/^\d{1,3}$/.test(prefix)) return false;
-  try {
-    new BlockList().addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6');
-    return true;
-  } catch {
-    return false;
-  }
-}
