@@ -6,6 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { displayName } from '../document/document.ts';
+import { MAPPING_FILE } from '../mapping/mapping.ts';
 import type { AuthorFile, FileContent, SaveAnswer } from './protocol.ts';
 
 export interface AuthorFolders {
@@ -21,7 +22,6 @@ export interface FoundFile extends AuthorFile {
   readonly real: string;
 }
 
-const MAPPING_FILE = /^[^.].*\.(?:yaml|yml|json)$/i;
 const TRANSFORM_FILE = /^[^.].*\.(?:ts|mts|js|mjs|cjs|json)$/i;
 const MAX_FILES = 500;
 const MAX_DEPTH = 6;

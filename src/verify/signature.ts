@@ -10,7 +10,7 @@ import { type ContentPart, contentBytes, type ContentValues } from './signed-con
 const MAX_SIGNATURES = 8;
 const TIMESTAMP = /^\d{1,13}$/;
 /** Without a full stop: `id.timestamp.body` could otherwise be cut at another place. */
-const SIGNED_ID = /^[\x21-\x2d\x2f-\x7e]{1,256}$/;
+export const SIGNED_ID = /^[\x21-\x2d\x2f-\x7e]{1,256}$/;
 
 /** A way with a signature in a header, ready to judge requests. */
 export interface SignatureJudge {

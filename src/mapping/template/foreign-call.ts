@@ -41,11 +41,17 @@ export function readExpression(
 /** What has no counterpart here. */
 export class NoCounterpart extends Error {}
 
+/** @throws NoCounterpart */
+export function noCounterpart(what: string): never {
+  throw new NoCounterpart(what);
+}
+
 export function call(helper: string, args: readonly Written[]): Written {
   return { text: [helper, ...args.map(asArgument)].join(' '), isCall: true };
 }
 
-function asArgument({ text, isCall }: Written): string {
+/** A call within another one stands in brackets. */
+export function asArgument({ text, isCall }: Written): string {
   return isCall === true ? `(${text})` : text;
 }
 

@@ -1,24 +1,32 @@
 /** Templates of Go (Alertmanager, Grafana, GitHub's and GitLab's tools) in the words of this language. */
-import { call, filtered, NoCounterpart, readExpression, type Reading, type Written } from './foreign-call.ts';
+import {
+  asArgument,
+  call,
+  filtered,
+  noCounterpart,
+  readExpression,
+  type Reading,
+  type Written,
+} from './foreign-call.ts';
 import type { ForeignScope } from './foreign-scope.ts';
 
 const TOKEN =
   /\s*("(?:[^"\\]|\\.)*"|`[^`]*`|-?\d+(?:\.\d+)?|\$\w*(?:\.\w+)*|\.(?:\w+(?:\.\w+)*)?|[A-Za-z_]\w*|[()|,]|:=|=)/y;
 
-/** One expression, without its braces: what to write in its place. Throws NoCounterpart where there is nothing. */
+/** One expression, without its braces: what to write in its place. Throws noCounterpart where there is nothing. */
 export function goTag(inside: string, scope: ForeignScope): string {
   const text = inside.trim();
   const [, word = '', rest = ''] = /^(\w+)(?:\s+([^]*))?$/.exec(text) ?? [];
   const comment = /^\/\*([^]*)\*\/$/.exec(text)?.[1];
   if (comment !== undefined) return `{{!--${comment}--}}`;
-  if (word === 'end') return scope.close() ?? none('end');
+  if (word === 'end') return scope.close() ?? noCounterpart('end');
   if (word === 'else')
     return rest.startsWith('if ') ? `{{else if ${value(rest.slice(3), scope)}}}` : '{{else}}';
   if (word === 'if') return opened(scope, 'if', value(rest, scope));
   if (word === 'range' || word === 'with') return block(word, rest, scope);
   const [, name, set] = /^\$(\w+)\s*:?=\s*([^]+)$/.exec(text) ?? [];
   if (name !== undefined && set !== undefined) return assign(name, set, scope);
-  if (['define', 'template', 'block', 'break', 'continue'].includes(word)) return none(word);
+  if (['define', 'template', 'block', 'break', 'continue'].includes(word)) return noCounterpart(word);
   return printed(expression(text, scope));
 }
 
@@ -44,7 +52,7 @@ function block(word: 'range' | 'with', rest: string, scope: ForeignScope): strin
 /** A variable is written as what it stands for. */
 function assign(name: string, set: string, scope: ForeignScope): string {
   const [, keys] = /^(\.\w+(?:\.\w+)*)$/.exec(set.trim()) ?? [];
-  if (keys === undefined) return none(`$${name}`);
+  if (keys === undefined) return noCounterpart(`$${name}`);
   scope.name(name, jsonKeys(keys.slice(1).split('.')));
   return '';
 }
@@ -55,8 +63,7 @@ function printed({ text }: Written): string {
 }
 
 function value(text: string, scope: ForeignScope): string {
-  const { text: written, isCall } = expression(text, scope);
-  return isCall === true ? `(${written})` : written;
+  return asArgument(expression(text, scope));
 }
 
 function expression(text: string, scope: ForeignScope): Written {
@@ -86,7 +93,9 @@ function command(reading: Reading, piped?: Written): Written {
   const [first, format] = all;
   if (first !== undefined && all.length === 1) return first;
   const [, path] = /^(.+)\.format$/.exec(first?.text ?? '') ?? [];
-  return path !== undefined && format !== undefined ? filtered('date', { text: path }, [format]) : none(word);
+  return path !== undefined && format !== undefined
+    ? filtered('date', { text: path }, [format])
+    : noCounterpart(word);
 }
 
 function operand(reading: Reading): Written {
@@ -94,20 +103,20 @@ function operand(reading: Reading): Written {
   reading.at += 1;
   if (token === '(') {
     const inner = pipeline(reading);
-    if (reading.tokens[reading.at] !== ')') return none('(');
+    if (reading.tokens[reading.at] !== ')') return noCounterpart('(');
     reading.at += 1;
     return inner;
   }
   if (/^["\d-]/.test(token)) return { text: token };
   if (token.startsWith('`')) return { text: JSON.stringify(token.slice(1, -1)) };
   if (token.startsWith('.')) return { text: reading.scope.here(jsonKeys(token.slice(1).split('.'))) };
-  return token.startsWith('$') ? { text: variable(token.slice(1), reading.scope) } : none(token);
+  return token.startsWith('$') ? { text: variable(token.slice(1), reading.scope) } : noCounterpart(token);
 }
 
 function variable(text: string, scope: ForeignScope): string {
   const [name = '', ...keys] = text.split('.');
   if (name === '') return scope.root(jsonKeys(keys));
-  return scope.variable(name, jsonKeys(keys)) ?? none(`$${name}`);
+  return scope.variable(name, jsonKeys(keys)) ?? noCounterpart(`$${name}`);
 }
 
 /** Maps whose keys are the sender's own. */
@@ -126,7 +135,7 @@ function jsonKeys(keys: readonly string[]): readonly string[] {
 
 function func(name: string, args: readonly Written[]): Written {
   const [first, second] = args;
-  if (first === undefined) return none(name);
+  if (first === undefined) return noCounterpart(name);
   if (name === 'eq' && args.length > 2)
     return call(
       'or',
@@ -135,10 +144,11 @@ function func(name: string, args: readonly Written[]): Written {
   if (['eq', 'ne', 'and', 'or', 'not'].includes(name)) return call(name, args);
   if (name === 'len') return call('length', args);
   if (name === 'index' && args.length === 2) return call('lookup', args);
-  if (name === 'printf') return second !== undefined && /^"%[sv]"$/.test(first.text) ? second : none(name);
+  if (name === 'printf')
+    return second !== undefined && /^"%[sv]"$/.test(first.text) ? second : noCounterpart(name);
   const value = args.at(-1);
   const known = (Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined) ?? name;
-  return value === undefined ? none(name) : filtered(known, value, args.slice(0, -1));
+  return value === undefined ? noCounterpart(name) : filtered(known, value, args.slice(0, -1));
 }
 
 const FUNCTIONS: Readonly<Record<string, string>> = {
@@ -149,7 +159,3 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   toJson: 'json',
   toPrettyJson: 'json',
 };
-
-function none(what: string): never {
-  throw new NoCounterpart(what);
-}

@@ -1,10 +1,18 @@
 /** Templates of Jinja and Liquid (Home Assistant, Shopify, Python) in the words of this language. */
-import { call, filtered, NoCounterpart, readExpression, type Reading, type Written } from './foreign-call.ts';
+import {
+  asArgument,
+  call,
+  filtered,
+  noCounterpart,
+  readExpression,
+  type Reading,
+  type Written,
+} from './foreign-call.ts';
 import type { ForeignScope } from './foreign-scope.ts';
 
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d+(?:\.\d+)?|[A-Za-z_][\w-]*|==|!=|[().,|:[\]])/y;
 
-/** One expression, without its marks: what to write in its place. Throws NoCounterpart where there is nothing. */
+/** One expression, without its marks: what to write in its place. Throws noCounterpart where there is nothing. */
 export function jinjaTag(kind: '{{' | '{%' | '{#', inside: string, scope: ForeignScope): string {
   const text = inside.trim();
   if (kind === '{#') return `{{!-- ${text} --}}`;
@@ -13,7 +21,7 @@ export function jinjaTag(kind: '{{' | '{%' | '{#', inside: string, scope: Foreig
 
 function statement(text: string, scope: ForeignScope): string {
   const [, word = '', rest = ''] = /^(\w+)(?:\s+([^]*))?$/.exec(text) ?? [];
-  if (['endif', 'endfor', 'endunless'].includes(word)) return scope.close() ?? none(word);
+  if (['endif', 'endfor', 'endunless'].includes(word)) return scope.close() ?? noCounterpart(word);
   if (word === 'else') return '{{else}}';
   if (word === 'elif' || word === 'elsif') return `{{else if ${argument(rest, scope)}}}`;
   if (word === 'if' || word === 'unless') {
@@ -23,8 +31,9 @@ function statement(text: string, scope: ForeignScope): string {
   }
   if (word === 'for') return loop(rest, scope);
   const [, name, set] = /^(\w+)\s*=\s*([\w.]+)$/.exec(rest) ?? [];
-  if ((word !== 'set' && word !== 'assign') || name === undefined || set === undefined) return none(word);
-  if (scope.has(set.split('.')[0] ?? '')) return none(word);
+  if ((word !== 'set' && word !== 'assign') || name === undefined || set === undefined)
+    return noCounterpart(word);
+  if (scope.has(set.split('.')[0] ?? '')) return noCounterpart(word);
   scope.name(name, keysOf(set.split('.')));
   return '';
 }
@@ -32,7 +41,7 @@ function statement(text: string, scope: ForeignScope): string {
 function loop(rest: string, scope: ForeignScope): string {
   const [, key, item, list] =
     /^(?:(\w+)\s*,\s*)?(\w+)\s+in\s+([\w.[\]]+?)(?:\.items\(\))?$/.exec(rest.trim()) ?? [];
-  if (item === undefined || list === undefined) return none('for');
+  if (item === undefined || list === undefined) return noCounterpart('for');
   const path = argument(list, scope);
   scope.open('{{/each}}', 1);
   scope.name(item, []);
@@ -47,8 +56,7 @@ function printed({ text }: Written): string {
 }
 
 function argument(text: string, scope: ForeignScope): string {
-  const { text: written, isCall } = expression(text, scope);
-  return isCall === true ? `(${written})` : written;
+  return asArgument(expression(text, scope));
 }
 
 function expression(text: string, scope: ForeignScope): Written {
@@ -65,13 +73,13 @@ function take(reading: Reading, ...words: readonly string[]): string | undefined
 function either(reading: Reading): Written {
   const parts = [both(reading)];
   while (take(reading, 'or') !== undefined) parts.push(both(reading));
-  return parts.length === 1 ? (parts[0] ?? none('or')) : call('or', parts);
+  return parts.length === 1 ? (parts[0] ?? noCounterpart('or')) : call('or', parts);
 }
 
 function both(reading: Reading): Written {
   const parts = [compared(reading)];
   while (take(reading, 'and') !== undefined) parts.push(compared(reading));
-  return parts.length === 1 ? (parts[0] ?? none('and')) : call('and', parts);
+  return parts.length === 1 ? (parts[0] ?? noCounterpart('and')) : call('and', parts);
 }
 
 function compared(reading: Reading): Written {
@@ -79,7 +87,7 @@ function compared(reading: Reading): Written {
   const left = withFilters(reading);
   if (take(reading, 'is') !== undefined) {
     const isNot = take(reading, 'not') !== undefined;
-    if (take(reading, 'defined') === undefined) return none('is');
+    if (take(reading, 'defined') === undefined) return noCounterpart('is');
     return isNot ? call('not', [left]) : left;
   }
   const sign = take(reading, '==', '!=');
@@ -94,7 +102,7 @@ function withFilters(reading: Reading): Written {
     reading.at += 1;
     const open = take(reading, '(', ':');
     const args = open === undefined ? [] : listOf(reading);
-    if (open === '(' && take(reading, ')') === undefined) return none(name);
+    if (open === '(' && take(reading, ')') === undefined) return noCounterpart(name);
     value = filtered(name, value, args);
   }
   return value;
@@ -115,9 +123,9 @@ function primary(reading: Reading): Written {
   if (/^["'\d-]/.test(token)) return { text: token };
   if (token === '(') {
     const inner = either(reading);
-    return take(reading, ')') === undefined ? none('(') : inner;
+    return take(reading, ')') === undefined ? noCounterpart('(') : inner;
   }
-  if (!/^[A-Za-z_]/.test(token)) return none(token);
+  if (!/^[A-Za-z_]/.test(token)) return noCounterpart(token);
   if (['true', 'false'].includes(token.toLowerCase())) return { text: token.toLowerCase() };
   return { text: path(token, reading) };
 }
@@ -127,22 +135,18 @@ function path(first: string, reading: Reading): string {
   for (let sign = take(reading, '.', '['); sign !== undefined; sign = take(reading, '.', '[')) {
     const key = reading.tokens[reading.at] ?? '';
     reading.at += 1;
-    if (sign === '[' && take(reading, ']') === undefined) return none('[');
-    if (sign === '[' && !/^["'\d]/.test(key)) return none('[');
+    if (sign === '[' && take(reading, ']') === undefined) return noCounterpart('[');
+    if (sign === '[' && !/^["'\d]/.test(key)) return noCounterpart('[');
     keys.push(key.replaceAll(/^["']|["']$/g, ''));
   }
   const { scope } = reading;
   const whole = keys.join('.');
-  if (scope.has(whole)) return scope.variable(whole, []) ?? none(whole);
+  if (scope.has(whole)) return scope.variable(whole, []) ?? noCounterpart(whole);
   const [name = '', ...below] = keys;
-  return scope.has(name) ? (scope.variable(name, below) ?? none(whole)) : scope.root(keysOf(keys));
+  return scope.has(name) ? (scope.variable(name, below) ?? noCounterpart(whole)) : scope.root(keysOf(keys));
 }
 
 /** Home Assistant has the body of a webhook in `trigger.json`. */
 function keysOf(keys: readonly string[]): readonly string[] {
   return keys[0] === 'trigger' && ['json', 'data'].includes(keys[1] ?? '') ? keys.slice(2) : keys;
-}
-
-function none(what: string): never {
-  throw new NoCounterpart(what);
 }

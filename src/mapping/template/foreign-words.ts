@@ -1,5 +1,5 @@
 /** Templates whose braces hold paths alone: n8n, Zapier, JavaScript, and the sections of Mustache. */
-import { NoCounterpart } from './foreign-call.ts';
+import { noCounterpart } from './foreign-call.ts';
 import type { ForeignScope } from './foreign-scope.ts';
 import { templatePath } from './template-path.ts';
 
@@ -9,7 +9,7 @@ export function n8nTag(inside: string): string {
     /^\$(?:json|\(\s*["'][^"']*["']\s*\)\.(?:item|first\(\)|last\(\))\.json|node\[["'][^"']*["']\]\.json)((?:\??\.\w+|\[\d+\]|\["[^"\]]*"\]|\['[^'\]]*'\])*)$/.exec(
       inside.trim(),
     ) ?? [];
-  return steps === undefined ? none(inside) : pathTag(steps);
+  return steps === undefined ? noCounterpart(inside) : pathTag(steps);
 }
 
 /** `123__data__title` of Zapier: the number of the step, then the keys. */
@@ -24,7 +24,7 @@ export function scriptTag(inside: string): string {
     /^\s*(payload|body|headers|query|item)((?:\??\.\w+|\[\d+\]|\["[^"\]]*"\]|\['[^'\]]*'\])+)\s*(?:(?:\?\?|\|\|)\s*("[^"]*"|'[^']*')\s*)?$/.exec(
       inside,
     ) ?? [];
-  if (root === undefined) return /^\w+$/.test(inside) ? `\${${inside}}` : none(inside);
+  if (root === undefined) return /^\w+$/.test(inside) ? `\${${inside}}` : noCounterpart(inside);
   const path = pathTag(root === 'payload' || root === 'body' ? `.body${steps}` : `.${root}${steps}`);
   return otherwise === undefined ? path : `{{default ${path.slice(2, -2)} ${otherwise}}}`;
 }
@@ -47,7 +47,7 @@ export function mustacheTags(source: string): (inside: string, scope: ForeignSco
   return (inside, scope) => {
     const [, sign, name = ''] = /^([#^/])\s*([\w.]+)\s*$/.exec(inside) ?? [];
     if (sign === undefined) return `{{${inside}}}`;
-    if (sign === '/') return scope.close() ?? none(inside);
+    if (sign === '/') return scope.close() ?? noCounterpart(inside);
     const helper = sign === '^' ? 'unless' : sectionKind(source, name);
     scope.open(`{{/${helper}}}`);
     return `{{#${helper} ${name}}}`;
@@ -60,8 +60,4 @@ function sectionKind(source: string, name: string): 'each' | 'with' | 'if' {
   if (/\{\{\s*\.\s*\}\}/.test(content)) return 'each';
   if (!content.includes('{{')) return 'if';
   return name.endsWith('s') ? 'each' : 'with';
-}
-
-function none(what: string): never {
-  throw new NoCounterpart(what);
 }

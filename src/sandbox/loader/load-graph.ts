@@ -106,7 +106,8 @@ export async function loadGraph(root: string, entries: readonly string[]): Promi
   return { files: walk.files, refused: walk.refused };
 }
 
-function idOf(root: string, file: string): string {
+/** The path of a file within its folder, with slashes on every system. */
+export function idOf(root: string, file: string): string {
   return path.relative(root, file).split(path.sep).join('/');
 }
 

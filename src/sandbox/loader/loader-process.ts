@@ -16,6 +16,7 @@ import {
   type Graph,
   type GraphFile,
   type RefusedImport,
+  idOf,
 } from './load-graph.ts';
 import { workerProgram } from '../host/worker-program.ts';
 import { scanArguments } from './scan-argument.ts';
@@ -106,8 +107,6 @@ async function scanGraph(graph: Graph, entries: readonly string[]): Promise<read
 }
 
 type Entry = { readonly module: string } & ({ readonly file: string } | { readonly problem: EntryProblem });
-
-const idOf = (root: string, file: string): string => path.relative(root, file).split(path.sep).join('/');
 
 /** Links each entry whose files have no finding that prevents it. */
 async function linkAll(
