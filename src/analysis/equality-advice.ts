@@ -1,10 +1,9 @@
 /* Equalities, `in` and truth of values whose kinds do not fit, with the rule that asks what was meant. */
 import { kindWord } from '../hook/hook.ts';
-import { isJsonObject, sameValue, type JsonValue } from '../json.ts';
+import { isJsonObject, isScalar, type JsonValue, sameValue } from '../json.ts';
 import {
   describe,
   fieldsOf,
-  isScalar,
   numberIn,
   plain,
   ruleText,

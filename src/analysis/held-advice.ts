@@ -1,8 +1,7 @@
 /* Rules that hold as they are written, and for more than was probably meant. */
-import { sameValue, type JsonValue } from '../json.ts';
+import { isScalar, type JsonValue, sameValue } from '../json.ts';
 import { elementRule, elementsOf, readElement } from './element-advice.ts';
 import {
-  isScalar,
   readOperands,
   ruleText,
   shown,

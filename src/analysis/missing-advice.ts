@@ -1,9 +1,8 @@
 /* What a condition could say of a value that was not sent. */
 import { kindWord } from '../hook/hook.ts';
-import { fieldAt, isJsonObject, type JsonValue } from '../json.ts';
+import { fieldAt, isJsonObject, isScalar, type JsonValue } from '../json.ts';
 import {
   hasDefault,
-  isScalar,
   ruleText,
   takeApart,
   variable,

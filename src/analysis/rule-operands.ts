@@ -1,5 +1,5 @@
 import { shorten } from '../document/document.ts';
-import { isJsonObject, isNumeric, type JsonValue } from '../json.ts';
+import { isJsonObject, isNumeric, isScalar, type JsonValue } from '../json.ts';
 
 /** Reads what a variable of a rule reads; undefined where there is nothing. */
 export type ReadVariable = (name: string) => JsonValue | undefined;
@@ -100,10 +100,6 @@ export const plain = (value: JsonValue | undefined): string =>
 
 /** A value as JSON, cut. */
 export const shown = (value: JsonValue): string => shorten(JSON.stringify(value), 80);
-
-export function isScalar(value: JsonValue | undefined): value is string | number | boolean {
-  return typeof value === 'string' || typeof value === 'boolean' || isNumeric(value);
-}
 
 /** The number that a text is, as JavaScript reads it; undefined for any other. */
 export function numberIn(value: JsonValue | undefined): number | undefined {

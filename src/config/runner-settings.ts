@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { defined } from '../json.ts';
 import type { Models } from './models.ts';
 import type { AgentKind, RunnerFile } from './runner-schema.ts';
 import type { ProviderSettings, RunnerSettings } from './settings.ts';
@@ -47,8 +48,7 @@ function openClawSettings({
   passEnv,
   maxReplyBytes,
 }: RunnerOf<'openclaw'>): SettingsOf<'openclaw'> {
-  const optional = { ...(agent === undefined ? {} : { agent }), ...(hooks === undefined ? {} : { hooks }) };
-  return { kind, command, passEnv, maxReplyBytes, ...optional };
+  return { kind, command, passEnv, maxReplyBytes, ...defined({ agent, hooks }) };
 }
 
 type RunnerOf<Kind extends RunnerFile['kind']> = Extract<RunnerFile, { kind: Kind }>;
@@ -98,8 +98,7 @@ function modelSettings(runner: RunnerOf<'model'>, models: Models): SettingsOf<'m
     kind: 'model',
     providers: Object.fromEntries(providers),
     ...(model === undefined ? {} : { model: models.resolve(model) }),
-    ...(system === undefined ? {} : { system }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...defined({ system, maxOutputTokens }),
   };
 }
 
@@ -134,7 +133,6 @@ function providerSettings({ kind, baseUrl, apiKey, reasoning }: ProviderFile): P
   return {
     kind,
     reasoning: reasoning ?? kind !== 'openai-compatible',
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...defined({ baseUrl, apiKey }),
   };
 }

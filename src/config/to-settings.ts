@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { defined } from '../json.ts';
 import type { Path } from '../document/document.ts';
 import { resolveChannels, resolveChannelId } from './resolve-channels.ts';
 import type { ConfigFile } from './config-schema.ts';
@@ -10,7 +11,6 @@ import { storageUrl } from './storage-url.ts';
 import { resolveRunners } from './resolve-runners.ts';
 import {
   type ConsoleSettings,
-  type StorageSettings,
   DEFAULT_PORT,
   type GatewaySettings,
   type ServerSettings,
@@ -56,7 +56,7 @@ function storageSettings({ storage }: ConfigFile, context: SettingsContext): Set
     url: storageUrl(storage.url, context),
     leaseSeconds: storage.leaseSeconds,
     keep: storage.keep,
-    keepRequests: withoutUndefined(storage.keepRequests),
+    keepRequests: defined(storage.keepRequests),
     maxBacklog: storage.maxBacklog,
   };
 }
@@ -83,7 +83,7 @@ function serverSettings({ server }: ConfigFile, reporter: Reporter): ServerSetti
     });
   }
   const { publicUrl, port = DEFAULT_PORT, ...rest } = server;
-  return { ...rest, port, health: server.health, ...(publicUrl === undefined ? {} : { publicUrl }) };
+  return { ...rest, port, health: server.health, ...defined({ publicUrl }) };
 }
 
 function gatewaySettings(
@@ -160,14 +160,5 @@ function consoleSettings({ console: written }: ConfigFile, reporter: Reporter): 
       hint: 'listen on 127.0.0.1 and use an SSH tunnel, or put a proxy with TLS in front of it and name its address in console.publicUrl',
     });
   }
-  return {
-    host,
-    ...(enabled === undefined ? {} : { enabled }),
-    ...(port === undefined ? {} : { port }),
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-  };
-}
-
-function withoutUndefined(keep: ConfigFile['storage']['keepRequests']): StorageSettings['keepRequests'] {
-  return Object.fromEntries(Object.entries(keep).filter(([, value]) => value !== undefined));
+  return { host, ...defined({ enabled, port, publicUrl }) };
 }

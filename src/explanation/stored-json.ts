@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import type { EvaluationNote, KeptTrace } from '../hook/hook.ts';
 import { eventToJson, outboxToJson, runToJson, type DecisionRecord } from '../storage/storage.ts';
 import type { ExplanationJson } from './explain-request.ts';
@@ -23,9 +24,7 @@ export function storedToJson(
   evaluation: ExplanationJson | undefined,
 ): StoredJson {
   return {
-    ...(decision === undefined ? {} : { decision }),
-    ...(judged === undefined ? {} : { judged }),
-    ...(evaluation === undefined ? {} : { evaluation }),
+    ...defined({ decision, judged, evaluation }),
     settings,
     notes,
     runs: runs.map(({ run, outbox }) => ({

@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import type { AgentAction } from '../action.ts';
 import type { RunnerSettings } from '../config/config.ts';
 import type { Turn } from '../runners/runners.ts';
@@ -57,11 +58,8 @@ function turnOptions(
   const { model } = targetOf(action, settings);
   const cwd = action.cwd === undefined ? undefined : settings.gateway.workFolders[action.cwd];
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(action.deliver ? { deliverTo: { channel, ...(to === undefined ? {} : { to }) } } : {}),
+    ...defined({ model, thinking, cwd, traceparent }),
+    ...(action.deliver ? { deliverTo: { channel, ...defined({ to }) } } : {}),
   };
 }
 

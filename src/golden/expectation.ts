@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import type { Action, AgentAction, NotifyAction, WakeAction, Warning } from '../action.ts';
 import { printYaml } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
@@ -104,7 +105,7 @@ function describeNotification(action: NotifyAction): Record<string, unknown> {
     fallback,
     dedupe: dedupe?.key,
   };
-  return { action: 'notify', name, channel, ...given(settings), message };
+  return { action: 'notify', name, channel, ...defined(settings), message };
 }
 
 function describeRun(action: AgentAction): Record<string, unknown> {
@@ -116,7 +117,7 @@ function describeRun(action: AgentAction): Record<string, unknown> {
     sessionKey: oneShot ? 'hook:<uuid>' : sessionKey,
     deliver,
     channel,
-    ...given(settingsOfRun(action)),
+    ...defined(settingsOfRun(action)),
     ...(action.origin.trusted ? { trusted: true } : {}),
     prompt,
   };
@@ -139,10 +140,6 @@ function settingsOfRun(action: AgentAction): Record<string, unknown> {
     dedupe: dedupe?.key,
     debounce: debounce && { key: debounce.key, seconds: debounce.seconds, maxSeconds: debounce.maxSeconds },
   };
-}
-
-function given(settings: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
 const describeWarning = (warning: Warning): string =>

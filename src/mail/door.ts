@@ -1,4 +1,4 @@
-import { readJson } from '../json.ts';
+import { defined, readJson } from '../json.ts';
 import { connectionCode, parseRetryAfter, textField } from '../outgoing/outgoing.ts';
 import { deriveSignal } from '../timers/timers.ts';
 
@@ -110,9 +110,7 @@ export function doorAnswer(status: number, body: string, retryAfterMs: number | 
   const detail = textField(problem, 'detail') ?? textField(problem, 'title');
   return {
     status,
-    ...(code === undefined ? {} : { code }),
-    ...(detail === undefined ? {} : { detail }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ code, detail, retryAfterMs }),
     ...(detail?.startsWith(CONDITION_FAILED) === true ? { nameIsTaken: true } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import type { Edit } from '../document/document.ts';
 import { GOOGLE_ENDPOINTS, GoogleApi, type GoogleEndpoints } from './gmail-api.ts';
 import { GmailSource } from './gmail-source.ts';
@@ -41,8 +42,7 @@ export function writtenBlock(answers: SetupAnswers): WrittenBlock {
     ...(folders === undefined ? {} : { folders: [...folders] }),
     ...(from === undefined ? {} : { from: [...from] }),
     ...(subject === undefined ? {} : { subject: [...subject] }),
-    ...(since === undefined ? {} : { since }),
-    ...(path === undefined ? {} : { path }),
+    ...defined({ since, path }),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type Path,
   type Place,
 } from '../document/document.ts';
+import { defined } from '../json.ts';
 import { checkDedupeKey } from './check-dedupe.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
 import { checkReferences } from './check-references.ts';
@@ -39,7 +40,7 @@ import type {
   DedupeSettings,
   IgnoredSenders,
 } from './compiled-mapping.ts';
-import { compilePathSettings, defined } from './path-settings.ts';
+import { compilePathSettings } from './path-settings.ts';
 import { compileOpenClawTemplate } from './template/openclaw-template.ts';
 import type { TemplateCompiler } from './template/template.ts';
 import { toTransformRef } from './transform-ref.ts';

@@ -19,6 +19,7 @@ export { compileMappings } from './compile.ts';
 export type { CompiledMappings } from './compile.ts';
 export type { CompileOptions, MappingEntry } from './compile-options.ts';
 export { loadMappings } from './load-mappings.ts';
+export { MAPPING_FILE } from './passed-over.ts';
 export type { LoadedMappings } from './load-mappings.ts';
 export { MAPPING_CODES } from './mapping-codes.ts';
 export { MAPPING_KEYS, mappingJsonSchema } from './mapping-schema.ts';

@@ -1,5 +1,6 @@
 /** Keys of a mapping whose value is an object, where people write a number, a word or a flag: the object that was meant. */
 import { secondsIn, type SchemaAdvice } from '../document/document.ts';
+import { isScalar } from '../json.ts';
 import { PROVIDER_NAMES } from '../verify/verify.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
@@ -25,9 +26,6 @@ const OBJECTS: Readonly<Record<string, (value: unknown, text: string | undefined
       : undefined,
 };
 
-const isScalar = (value: unknown): value is string | number | boolean =>
-  ['string', 'number', 'boolean'].includes(typeof value);
-
 const quoted = (text: string): string => (/^[A-Za-z][\w-]*$/.test(text) ? text : JSON.stringify(text));
 
 /** The object as the hint shows it and as `check --fix` writes it. */
@@ -36,9 +34,9 @@ function pasted(key: string, text: string): NonNullable<Meant> {
 }
 
 /** The window of a gathering: what the text says, as far as it may be one; an example where there is no number. */
-function windowOf(value: string | number | boolean): string {
-  if (!/\d/.test(String(value))) return '30';
-  const seconds = secondsIn(String(value)) ?? 0;
+function windowOf(written: string): string {
+  if (!/\d/.test(written)) return '30';
+  const seconds = secondsIn(written) ?? 0;
   return seconds >= 1 && seconds <= 86_400 ? String(seconds) : '…';
 }
 
@@ -46,7 +44,7 @@ function windowOf(value: string | number | boolean): string {
 function meantDebounce(value: unknown): Meant {
   if (!isScalar(value)) return undefined;
   return {
-    hint: `write debounce: {key: '{{id}}', seconds: ${windowOf(value)}}, where key is what the events that belong together have in common`,
+    hint: `write debounce: {key: '{{id}}', seconds: ${windowOf(String(value))}}, where key is what the events that belong together have in common`,
   };
 }
 

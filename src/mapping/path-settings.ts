@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { defined } from '../json.ts';
 import type { Diagnostic, LocatedValue, Place } from '../document/document.ts';
 import {
   type Challenge,
@@ -55,11 +56,6 @@ function compileSettings(compiling: PathSource): PathSettings {
 function plainSettings(source: WrittenSettings): PathSettings {
   const { requireToken, allowFrom, bodyFormat, method, otherwise, keepRequests, maxBodyBytes } = source;
   return defined({ requireToken, allowFrom, bodyFormat, method, otherwise, keepRequests, maxBodyBytes });
-}
-
-/** The members that have a value. */
-export function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as never;
 }
 
 function compileProof(verify: VerifySettings, compiling: PathSource): ProofSettings {

@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import type { LocatedValue } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -22,10 +23,9 @@ export function toTransformRef(
   if (typeof transform === 'string') {
     return { ...TRANSFORM_DEFAULTS, module: transform, at: located.place(['transform']) };
   }
-  const given = Object.fromEntries(Object.entries(transform).filter(([, value]) => value !== undefined));
   return {
     ...TRANSFORM_DEFAULTS,
-    ...given,
+    ...defined(transform),
     module: transform.module,
     at: located.place(['transform', 'module']),
   };

@@ -5,6 +5,7 @@
  * reported as not started and repeated by the gateway; everything else ends the run, since the provider may have
  * done, and billed, the work.
  */
+import { defined } from '../json.ts';
 import { type ModelSettings, explainMissingModelPackages, unknownModel } from './model-problems.ts';
 import { loadModelRegistry, type ModelRegistry } from './model-registry.ts';
 import { connectionCode, describe, parseRetryAfter, retryDelay } from '../outgoing/outgoing.ts';
@@ -91,10 +92,8 @@ async function runTurn(
 function questionOf(turn: Turn, { system, maxOutputTokens }: ModelSettings, reasons: boolean) {
   const reasoning = reasons ? reasoningOf(turn.thinking) : undefined;
   return {
-    ...(system === undefined ? {} : { instructions: system }),
     messages: messagesOf(turn),
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...defined({ instructions: system, reasoning, maxOutputTokens }),
     maxRetries: 0,
   };
 }
@@ -116,10 +115,7 @@ type Generated = Awaited<ReturnType<ModelRegistry['generateText']>>;
 
 function resultOf(result: Generated): TurnResult {
   const { inputTokens, outputTokens } = result.usage;
-  const usage = {
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
-  };
+  const usage = defined({ inputTokens, outputTokens });
   const reply = result.text.trim();
   if (result.finishReason === 'content-filter')
     return { ...failedTurn('refused', 'the model or its provider refused to answer'), reply, usage };

@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto';
+import { defined } from '../json.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
 import type { SignatureColumns, SignedRequest } from './scheme.ts';
-import { findKey, type PresentedSignature, readPresented, valuesOf } from './signature.ts';
+import { findKey, type PresentedSignature, readPresented, SIGNED_ID, valuesOf } from './signature.ts';
 import { compileContent, contentBytes } from './signed-content.ts';
 
 /** What providers sign, as they write it; `{url}` only where the address is known. */
@@ -56,8 +57,7 @@ export function explainContent(
   request: SignedRequest,
 ): Diagnosis | undefined {
   const { signatureField, separator, assign } = columns;
-  const list = { signatureField, separator, assign };
-  const own = Object.fromEntries(Object.entries(list).filter(([, value]) => value !== undefined));
+  const own = defined({ signatureField, separator, assign });
   const { algorithm, header, encoding, prefix = '', signed } = columns;
   const presented = readPresented({ algorithm, header, encoding, prefix, signed, ...own }, [], request);
   if (typeof presented === 'string') return undefined;
@@ -119,7 +119,6 @@ function unsignedTime({ timestampHeader, timestampField, timestampMember }: Sign
 }
 
 const TIME = /^\d{10,13}$/;
-const ID = /^[\x21-\x2d\x2f-\x7e]{1,256}$/;
 
 /** The time that the settings name, then what looks like one. */
 function timesOf(columns: SignatureColumns, request: SignedRequest): readonly Source[] {
@@ -169,9 +168,11 @@ function itemTimes(columns: SignatureColumns, { rawHeaders }: SignedRequest): re
 function idsOf(columns: SignatureColumns, request: SignedRequest): readonly Source[] {
   const { idHeader } = columns;
   const named = idHeader === undefined ? undefined : findHeader(request.rawHeaders, idHeader);
-  const found = headersLike(request, /-(id|delivery|nonce)$/i, ID).filter(({ name }) => name !== idHeader);
+  const found = headersLike(request, /-(id|delivery|nonce)$/i, SIGNED_ID).filter(
+    ({ name }) => name !== idHeader,
+  );
   return [
-    ...(typeof named === 'string' && ID.test(named) ? [{ text: named, keys: '' }] : []),
+    ...(typeof named === 'string' && SIGNED_ID.test(named) ? [{ text: named, keys: '' }] : []),
     ...found.map(({ name, text }) => ({ text, keys: `idHeader: ${name}` })),
   ];
 }

@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
+import { defined } from '../json.ts';
 import { digestSecrets, judgeSecret } from './credentials.ts';
 import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
@@ -61,11 +62,10 @@ export function schemeOf(settings: TableSettings): Pick<Scheme, 'ways' | 'tolera
 function columnsOf(
   settings: Extract<VerifySettings, { scheme: 'hmac' | 'ed25519' | 'ecdsa' }>,
 ): SignatureColumns {
-  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   return {
     encoding: 'hex',
     signed: '{body}',
-    ...given,
+    ...defined(settings),
     header: settings.header,
     algorithm: algorithmOf(settings),
   };

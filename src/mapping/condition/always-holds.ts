@@ -1,5 +1,5 @@
 import { replaceWithin, withEdit, type Diagnostic, type Place } from '../../document/document.ts';
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject, isScalar } from '../../json.ts';
 import { canonicalPath } from '../scope.ts';
 import { nameOfVariable, quote, type Operation } from './condition-check.ts';
 
@@ -65,7 +65,7 @@ function comparisonIn(rule: unknown, sign: '!' | '='): Difference | undefined {
   if (!Array.isArray(operands) || !isOfSign) return undefined;
   const list = operands as readonly unknown[];
   const name = list.map(nameOfVariable).find((each) => each !== undefined);
-  const value = list.find((operand) => ['string', 'number', 'boolean'].includes(typeof operand));
+  const value = list.find(isScalar);
   return name === undefined || value === undefined
     ? undefined
     : { name, value: value as Difference['value'], isLoose: operator === `${sign}=` };

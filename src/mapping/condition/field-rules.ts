@@ -3,7 +3,7 @@
  * `{amount: {$gte: 100}}`, and names with a sign and a value (`{leftValue, operator, rightValue}`).
  */
 import { spelling } from '../../document/document.ts';
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject, isScalar } from '../../json.ts';
 import { withoutForeignRoot } from './empty-path.ts';
 
 export type FieldRule = Readonly<Record<string, unknown>>;
@@ -38,10 +38,8 @@ export function allOf(rules: readonly FieldRule[]): FieldRule | undefined {
   return rules.length > 1 ? { and: rules } : rules[0];
 }
 
-const isConstant = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
-
 function oneOf(path: string, values: readonly unknown[]): FieldRule | undefined {
-  if (values.length === 0 || !values.every(isConstant)) return undefined;
+  if (values.length === 0 || !values.every(isScalar)) return undefined;
   return values.length === 1 ? compare('eq', path, values[0]) : { in: [{ var: path }, values] };
 }
 
@@ -59,7 +57,7 @@ export function compare(word: string, path: string, value: unknown): FieldRule |
     return value === false ? isMissing : { '!': isMissing };
   if (value === null) return EQUAL.has(name) ? isMissing : undefined;
   if (name === 'in' || name === 'oneof') return Array.isArray(value) ? oneOf(path, value) : undefined;
-  if (!isConstant(value)) return undefined;
+  if (!isScalar(value)) return undefined;
   if (EQUAL.has(name)) return { '===': [read, value] };
   const sign = Object.hasOwn(SIGNS, name) ? SIGNS[name] : undefined;
   if (sign !== undefined) return { [sign]: [read, value] };

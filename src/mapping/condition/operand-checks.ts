@@ -1,4 +1,5 @@
 import type { Diagnostic, Place } from '../../document/document.ts';
+import { isScalar } from '../../json.ts';
 import { listOrderFinding } from './list-order.ts';
 import { templateOperandFinding } from './template-operands.ts';
 import { nameOfVariable, quote, severalRule, shown, shownRule, type Operation } from './condition-check.ts';
@@ -69,7 +70,7 @@ function checkList({ operator, operands }: Operation, at: Place): Diagnostic | u
 }
 
 function checkConstants({ operator, operands: [a, b] }: Operation, at: Place): Diagnostic | undefined {
-  if (typeof a !== 'string' || !['string', 'number', 'boolean'].includes(typeof b)) return undefined;
+  if (typeof a !== 'string' || !isScalar(b)) return undefined;
   const message = `"${operator}" compares two constants, ${quote(a)} and ${shown(b)}`;
   if (!/^[A-Za-z_$]/.test(a)) return suspect(message, at, 'name what was sent: {"var": "name"}');
   return suspect(
