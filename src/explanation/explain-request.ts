@@ -37,6 +37,7 @@ export async function explainRequest(
   const advice = {
     ...adviceFor(evaluation, request, table),
     passedOver: passedOver(diagnostics),
+    transform: wrongTransform(evaluation, diagnostics),
     settings: settingNotes({ config, table, evaluated: { request, evaluation } }),
   };
   return { request, evaluation, advice };
@@ -47,6 +48,27 @@ function passedOver(diagnostics: readonly Diagnostic[]): readonly string[] {
   return diagnostics
     .filter(({ code }) => code === 'MAPPING_FILE_PASSED_OVER')
     .map(({ message, at }) => `${at?.source.file ?? ''}: ${message}`);
+}
+
+/** Findings on the code of a transform that make each call fail. */
+const OF_CALLS: ReadonlySet<string> = new Set([
+  'TRANSFORM_WEB_HANDLER',
+  'TRANSFORM_ARGUMENT',
+  'TRANSFORM_MISSING_GLOBAL',
+]);
+
+/** What is to be written in the file of a transform that failed. */
+function wrongTransform({ trace }: Evaluation, diagnostics: readonly Diagnostic[]): string | undefined {
+  const failed = trace.transforms.find(
+    ({ reply, problem }) => reply.kind === 'failed' || problem !== undefined,
+  );
+  const found =
+    failed &&
+    diagnostics.find(
+      ({ code, at }) => OF_CALLS.has(code) && at?.source.file.endsWith(`/${failed.call.ref.module}`) === true,
+    );
+  if (found?.at === undefined || found.hint === undefined) return undefined;
+  return `${formatPlace(found.at)}: ${found.message}; ${found.hint}`;
 }
 
 /** An explanation as `explain --json` prints it. */

@@ -54,6 +54,8 @@ export interface EvaluationAdvice {
   readonly passedOver?: readonly string[];
   /** What the request holds, and what reads it. */
   readonly fields?: FieldList;
+  /** What is wrong with the code of a transform that failed, where that shows without a request. */
+  readonly transform?: string | undefined;
   /** Settings that took part, with what each did. */
   readonly settings?: readonly SettingText[];
   /** The one among them that has a mapping for the name that was asked for, and where it would be read. */

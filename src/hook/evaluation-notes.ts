@@ -134,7 +134,8 @@ const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
 
 function remedyFor(code: string, { trace }: Evaluation, { advice, considered }: Said): string | undefined {
   const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
-  const failed = code === 'transform_failed' ? transformRemedy(trace.transforms.at(-1)) : undefined;
+  const failed =
+    code === 'transform_failed' ? (advice?.transform ?? transformRemedy(trace.transforms.at(-1))) : undefined;
   if (code !== 'no_mapping_matched') return failed ?? remedyOf(code, true);
   if (!isName) return missRemedy(trace.considered, considered);
   const unread = advice?.unread;

@@ -188,6 +188,9 @@ function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
     }
   }
   for (const { text } of of('cause')) lines.push(`  ${clearLine(text)}`);
-  for (const { text } of of('remedy')) lines.push(`  ${paint('green', 'remedy:')} ${clearLine(text)}`);
+  for (const { text } of of('remedy')) {
+    const [first = '', ...more] = text.split('\n').map(clearLine);
+    lines.push(`  ${paint('green', 'remedy:')} ${first}`, ...more.map((each) => `    ${each}`));
+  }
   return lines;
 }

@@ -103,8 +103,21 @@ async function scanGraph(graph: Graph, entries: readonly string[]): Promise<read
   const told = new Set(shapes.map(({ file }) => file));
   const seen = shapes.filter(({ code, file }) => code !== 'TRANSFORM_WEB_HANDLER' || !edited.has(file));
   const untold = misread.filter(({ file }) => edited.has(file) || !told.has(file));
-  return [...collectFindings(graph, scan), ...globals, ...seen, ...untold];
+  const whole = new Set(misread.flatMap(({ hint, file }) => (hint?.includes('\n') === true ? [file] : [])));
+  // What it has of the web goes with it.
+  const own = [...collectFindings(graph, scan), ...globals].filter(
+    ({ code, message, file }) =>
+      !(OF_WEB.test(`${code} ${message}`) && edited.has(file)) &&
+      !(code === 'TRANSFORM_IMPORT_REFUSED' && whole.has(file)),
+  );
+  return [...own, ...seen, ...untold];
 }
+
+const OF_WEB = /^TRANSFORM_MISSING_GLOBAL (?:Response|Request|Headers)\b/;
+
+/** A handler that is exported under a name of its own is never called. */
+const isLinkable = ({ code, severity }: SourceFinding): boolean =>
+  LINKABLE.has(code) && (code !== 'TRANSFORM_WEB_HANDLER' || severity === 'warning');
 
 type Entry = { readonly module: string } & ({ readonly file: string } | { readonly problem: EntryProblem });
 
@@ -115,7 +128,7 @@ async function linkAll(
   { graph, found }: { readonly graph: Graph; readonly found: readonly SourceFinding[] },
 ): Promise<{ readonly modules: readonly LoaderModule[]; readonly findings: readonly SourceFinding[] }> {
   // What is not there is missed when its line is reached: the module can be linked.
-  const bad = new Set(found.filter(({ code }) => !LINKABLE.has(code)).map(({ file }) => file));
+  const bad = new Set(found.filter((finding) => !isLinkable(finding)).map(({ file }) => file));
   const modules: LoaderModule[] = [];
   const findings: SourceFinding[] = [];
   for (const entry of entries) {

@@ -6,6 +6,7 @@
 import type { GraphFile } from './load-graph.ts';
 import { originalPlace, type PrintedFile, printFile, readMap } from './printed-file.ts';
 import type { SourceFinding } from './scan-sources.ts';
+import { bodyOf, closingOf, partsOf } from './printed-parts.ts';
 import { findWebHandler, type WebHandler } from './web-handler.ts';
 
 /** What the argument of a transform has. */
@@ -35,11 +36,14 @@ export async function scanArguments(files: readonly GraphFile[]): Promise<readon
 async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   if (file.kind === 'typescript' && file.original.includes('defineTransform')) return [];
   const printed = await printFile(file);
-  const exported = printed && findExported(printed.code);
-  if (printed === undefined || exported === undefined) return [];
-  const web = findWebHandler(exported.parameters, exported.body, exported.end);
-  const found = web ? describeWeb(web, exported, printed) : describeMisread(exported, printed);
-  return found === undefined ? [] : [{ severity: 'warning', file: file.id, ...found }];
+  if (printed === undefined || file.kind === 'json') return [];
+  const exported = findExported(printed.code);
+  const web = findWebHandler(printed.code, exported?.start, file.kind);
+  const found = web ? describeWeb(web, printed) : exported && describeMisread(exported, printed);
+  if (found === undefined) return [];
+  // One that is exported in another way is never called.
+  const severity = web?.isExported === false ? {} : ({ severity: 'warning' } as const);
+  return [{ ...severity, file: file.id, ...found }];
 }
 
 /** The function that a file exports as its transform, in the printed code. */
@@ -94,29 +98,32 @@ function findMisread({ start, head, parameters, end, body }: Exported): Misread 
   return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(body, { name: first, others, from: end }) : undefined;
 }
 
-function describeWeb(
-  { parameters, edits }: WebHandler,
-  { start }: Exported,
-  printed: PrintedFile,
-): Found | undefined {
+function describeWeb(handler: WebHandler, printed: PrintedFile): Found | undefined {
   const placeOf = placesIn(printed);
-  const [first] = edits;
-  const at = first && placeOf(first.offsets[0] ?? start);
+  const [first] = handler.edits;
+  const at = first && placeOf(first.offsets[0] ?? handler.start);
   if (first === undefined || at === undefined) return undefined;
+  return {
+    code: 'TRANSFORM_WEB_HANDLER',
+    message: `this is a handler of a web framework: ${WHAT}, whose payload is the body, and what it returns becomes the run`,
+    hint: webHint(handler, placeOf),
+    length: first.from.length,
+    ...at,
+  };
+}
+
+/** The file as it is to be, or each change with its lines. */
+function webHint({ parameters, edits, start, file, isExported }: WebHandler, placeOf: PlaceOf): string {
+  if (file !== undefined) return `write the file so:\n${file}`;
   const linesOf = (offsets: readonly number[]): string => {
     const lines = [...new Set(offsets.flatMap((offset) => placeOf(offset)?.line ?? []))];
     return `line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}`;
   };
-  const changes = [{ ...parameters, offsets: [start] }, ...edits].map(
-    ({ from, to, offsets }) => `${to} in place of ${from} (${linesOf(offsets)})`,
+  const changes = [{ ...parameters, offsets: [start] }, ...edits].map(({ from, to, offsets }) =>
+    to === '' ? `leave out ${from} (${linesOf(offsets)})` : `${to} in place of ${from} (${linesOf(offsets)})`,
   );
-  return {
-    code: 'TRANSFORM_WEB_HANDLER',
-    message: `this is a handler of a web framework: ${WHAT}, whose payload is the body, and what it returns becomes the run`,
-    hint: `write ${changes.join('; ')}`,
-    length: first.from.length,
-    ...at,
-  };
+  const all = `write ${changes.join('; ')}`;
+  return isExported ? all : `${all}; and export the function alone: export default ${parameters.to} => { … }`;
 }
 
 /** Where the parameters begin. */
@@ -132,33 +139,6 @@ function startOfParameters(code: string): number | undefined {
   );
   const found = head.exec(code);
   return found === null ? undefined : found.index + found[0].length;
-}
-
-/** Where the bracket is closed that was opened just before. */
-function closingOf(code: string, start: number): number {
-  let depth = 0;
-  for (let at = start; at < code.length; at += 1) {
-    const sign = code[at] ?? '';
-    if ('([{'.includes(sign)) depth += 1;
-    else if (')]}'.includes(sign)) {
-      if (depth === 0) return at;
-      depth -= 1;
-    }
-  }
-  return code.length;
-}
-
-/** Parts between commas that stand in no bracket. */
-function partsOf(text: string): readonly string[] {
-  const parts: string[] = [''];
-  let depth = 0;
-  for (const sign of text) {
-    if ('([{'.includes(sign)) depth += 1;
-    if (')]}'.includes(sign)) depth -= 1;
-    if (sign === ',' && depth === 0) parts.push('');
-    else parts[parts.length - 1] += sign;
-  }
-  return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
 const WHAT = 'a transform is called with one object, {payload, headers, query, path, url, now}';
@@ -225,6 +205,8 @@ function findRead(body: string, { name, others, from }: FirstParameter): Misread
     ).test(body)
   )
     return undefined;
+  // Whose bytes are read is a request of the web, and no body.
+  if (new RegExp(String.raw`(?<![\w$.])${escaped}\.(?:text|arrayBuffer|blob)\(`).test(body)) return undefined;
   const reads = [
     ...body.matchAll(new RegExp(String.raw`(?<![\w$.])${escaped}\??\.([A-Za-z_$][\w$]*)(?!\s*=[^=])`, 'g')),
   ];
@@ -262,11 +244,4 @@ function readAs({
   const given = name === 'payload' ? 'payload' : `payload: ${name}`;
   const named = others.filter((other) => INPUT.includes(other) && other !== 'payload');
   return `({ ${[given, ...named].join(', ')} }) in place of (${[name, ...others].join(', ').slice(0, 100)})`;
-}
-
-/** The rest of the statement at the top level: what follows stands indented, up to its last line. */
-function bodyOf(code: string, from: number): string {
-  const rest = code.slice(from);
-  const next = /\n(?=[^\s}\])])/.exec(rest)?.index ?? rest.length;
-  return rest.slice(0, next);
 }

@@ -1,0 +1,98 @@
+/*
+ * Parts of code in the one form in which esbuild prints it: brackets, what stands between commas, statements. What
+ * stands in a text or a regular expression is no sign of the code.
+ */
+
+/** The signs of code from a place on, each with where it stands; those of texts and regular expressions are left out. */
+function* signsOf(code: string, from: number): Generator<readonly [at: number, sign: string]> {
+  for (let at = from; at < code.length; at += 1) {
+    const sign = code[at] ?? '';
+    if ('"\'`'.includes(sign)) at = endOfText(code, at);
+    else if (
+      sign === '/' &&
+      /[(,=:[!&|?{};>\n]\s*$|\breturn\s*$|^\s*$/.test(code.slice(Math.max(0, at - 20), at))
+    )
+      at = endOfPattern(code, at);
+    else yield [at, sign];
+  }
+}
+
+/** Where a text ends that begins here; a template has code of its own. */
+function endOfText(code: string, start: number): number {
+  const quote = code[start];
+  for (let at = start + 1; at < code.length; at += 1) {
+    if (code[at] === '\\') at += 1;
+    else if (code[at] === quote) return at;
+    else if (quote === '`' && code.startsWith('${', at)) at = closingOf(code, at + 2);
+  }
+  return code.length;
+}
+
+/** Where a regular expression ends that begins here. */
+function endOfPattern(code: string, start: number): number {
+  let isClass = false;
+  for (let at = start + 1; at < code.length && code[at] !== '\n'; at += 1) {
+    if (code[at] === '\\') at += 1;
+    else if (code[at] === '/' && !isClass) return at;
+    else if (code[at] === '[') isClass = true;
+    else if (code[at] === ']') isClass = false;
+  }
+  return start;
+}
+
+/** Where the bracket is closed that was opened just before. */
+export function closingOf(code: string, start: number): number {
+  let depth = 0;
+  for (const [at, sign] of signsOf(code, start)) {
+    if ('([{'.includes(sign)) depth += 1;
+    else if (')]}'.includes(sign)) {
+      if (depth === 0) return at;
+      depth -= 1;
+    }
+  }
+  return code.length;
+}
+
+/** Where the first of these signs stands that is in no bracket; the end of the code where there is none. */
+export function outsideOf(code: string, start: number, signs: string): number {
+  let depth = 0;
+  for (const [at, sign] of signsOf(code, start)) {
+    if (depth === 0 && signs.includes(sign)) return at;
+    if ('([{'.includes(sign)) depth += 1;
+    if (')]}'.includes(sign)) depth -= 1;
+  }
+  return code.length;
+}
+
+/** Parts between commas that stand in no bracket. */
+export function partsOf(text: string): readonly string[] {
+  const parts: string[] = [];
+  for (let from = 0; from < text.length;) {
+    const end = outsideOf(text, from, ',');
+    parts.push(text.slice(from, end).trim());
+    from = end + 1;
+  }
+  return parts.filter((part) => part !== '');
+}
+
+/** Where the next statement of the top level begins: what belongs to this one stands indented, up to its last line. */
+function nextStatement(code: string, from: number): number {
+  for (const [at, sign] of signsOf(code, from))
+    if (sign === '\n' && /[^\s}\])]/.test(code[at + 1] ?? '')) return at + 1;
+  return code.length;
+}
+
+/** The rest of the statement at the top level. */
+export const bodyOf = (code: string, from: number): string =>
+  code.slice(from, nextStatement(code, from)).trimEnd();
+
+/** The statements of the top level. */
+export function statementsOf(code: string): readonly { readonly start: number; readonly text: string }[] {
+  const found: { readonly start: number; readonly text: string }[] = [];
+  for (let start = 0; start < code.length;) {
+    const end = nextStatement(code, start);
+    found.push({ start, text: code.slice(start, end).trimEnd() });
+    start = end;
+  }
+  return found;
+}
