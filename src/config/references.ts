@@ -58,7 +58,11 @@ interface Run {
 
 async function resolveValue(run: Run, value: unknown, path: Path): Promise<unknown> {
   if (path.length === 2 && path[0] === 'hooks' && path[1] === 'mappings') return value;
-  if (typeof value === 'string') return value.includes('${') ? resolveText(run, value, path) : value;
+  if (typeof value === 'string') {
+    if (value.includes('${')) return resolveText(run, value, path);
+    if (isSecretPath(path)) reportLiteral(run, value, path);
+    return value;
+  }
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     return Promise.all(value.map((item: unknown, index) => resolveValue(run, item, [...path, index])));
@@ -71,6 +75,25 @@ async function resolveValue(run: Run, value: unknown, path: Path): Promise<unkno
   const resolved: [string, unknown][] = [];
   for (const [key, item] of entries) resolved.push([key, await resolveValue(run, item, [...path, key])]);
   return Object.fromEntries(resolved.filter(([, item]) => item !== undefined));
+}
+
+/** A variable in the spelling of another tool, where a secret belongs: the text itself would be the secret. */
+function reportLiteral(run: Run, value: string, path: Path): void {
+  const [, name] =
+    /^\s*(?:\$|%|\{\{\s*(?:\$?env|secrets|process\.env)?\.?|\$?env[:.]|process\.env\.|\$env:)([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)\s*(?:%|\}\})?\s*$/i.exec(
+      value,
+    ) ?? [];
+  if (name === undefined || name !== name.toUpperCase() || !name.includes('_')) return;
+  const at = run.root.place(path);
+  const found: Diagnostic = {
+    severity: 'error',
+    code: 'INVALID_REFERENCE',
+    message: `the variable ${name} is written as another tool has it: here the text itself would be the secret`,
+    at,
+    hint: `write \${${name}}`,
+  };
+  const written = at.source.text.slice(at.start, at.end);
+  run.diagnostics.push(withEdit(found, written.includes('\n') ? undefined : { at, text: `"\${${name}}"` }));
 }
 
 function resolveText(run: Run, value: string, path: Path): unknown {
@@ -131,7 +154,9 @@ function withDefault(name: string, isShown: boolean): { variable: string; hint: 
 function meantName(written: string): string {
   return written
     .trim()
-    .replace(/^(?:env[.:]|\$)/, '')
+    .replace(/^\{\s*/, '')
+    .replace(/^(?:env[.:]|secrets\.|vars\.|process\.env\.|\$)/, '')
+    .trim()
     .replaceAll(/[\s.-]+/g, '_')
     .slice(0, 80);
 }
@@ -151,7 +176,7 @@ function invalidReference(name: string, at: Place, isShown: boolean): Diagnostic
   return NAME.test(meant)
     ? withEdit(
         { ...found, hint: `did you mean \${${meant}}? a literal \${ is written as $\${` },
-        replaceWithin(at, `\${${name}}`, `\${${meant}}`),
+        replaceWithin(at, `\${${name}}${name.startsWith('{') ? '}' : ''}`, `\${${meant}}`),
       )
     : found;
 }

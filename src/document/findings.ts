@@ -4,6 +4,8 @@ import { didYouMean } from './did-you-mean.ts';
 import { replaceWithin, withEdit } from './text-edit.ts';
 import { bound, kindName, listed } from './kind-words.ts';
 import { formatPath, keyText } from './path-text.ts';
+import { findKeySlips, type KeySlips } from './key-slips.ts';
+import { otherShape } from './other-shapes.ts';
 import { meantKey } from './meant-key.ts';
 import { formHint } from './written-forms.ts';
 import { guessValue, type KeyAdvice, type ValueHint } from './value-hints.ts';
@@ -46,13 +48,28 @@ export function fromZodError(
     error.issues.filter(({ code }) => code === 'invalid_type').map((issue) => formatPath(pathOf(issue))),
   );
   const repairs: Repairs = { made: new Set(), missing: new Map() };
+  const slips = slipsIn(error, root, schema);
   return error.issues
     .filter(
       (issue) => issue.code === 'invalid_type' || !isBound(issue) || !mistyped.has(formatPath(pathOf(issue))),
     )
-    .flatMap((issue) => fromIssue(issue, { root, schema, base: [], advice, repairs }))
+    .flatMap((issue) => fromIssue(issue, { root, schema, base: [], advice, repairs, told: slips.keys }))
+    .concat(slips.diagnostics)
     .filter((found) => !repairs.made.has(repairs.missing.get(found) ?? ''))
     .toSorted((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
+}
+
+/** Slips of keys in the objects that zod names. */
+function slipsIn({ issues }: z.ZodError, root: LocatedValue, schema: z.ZodType): KeySlips {
+  const found = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? [findKeySlips({ root, schema, path: pathOf(issue), keys: issue.keys })]
+      : [],
+  );
+  return {
+    diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
+    keys: new Set(found.flatMap(({ keys }) => [...keys])),
+  };
 }
 
 /** What a value is, for messages: its kind, and itself where it is short and no secret. */
@@ -81,6 +98,8 @@ interface Context {
   readonly base: Path;
   readonly advice: SchemaAdvice;
   readonly repairs: Repairs;
+  /** Paths of which a finding says all. */
+  readonly told: ReadonlySet<string>;
 }
 
 /** Keys that are missing, by their findings, and those that the remedy of another finding brings: one mistake is one finding. */
@@ -104,14 +123,20 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
     invalid(expected, meant.hint).map((one) => withValue(one, root.place(path), meant));
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownKey(context, path, key));
+      return issue.keys
+        .filter((key) => !context.told.has(formatPath([...path, key])))
+        .map((key) => unknownKey(context, path, key));
     case 'invalid_type':
+      if (context.told.has(formatPath(path))) return [];
       return [wrongType(context, path, [kindName(issue.expected)])];
     case 'invalid_value': {
       const values = issue.values.map(String);
       if (part.value === undefined) return [wrongType(context, path, [listed(values)])];
       const written = typeof part.value === 'string' ? part.value : '';
-      const expected = listed(issue.values.map((value) => JSON.stringify(value) ?? ''));
+      const expected = listed(
+        issue.values.map((value) => JSON.stringify(value) ?? ''),
+        written,
+      );
       const meant = adviceOn(context, path);
       if (meant !== undefined) return invalidAs(meant, expected);
       const near = didYouMean(written, values);
@@ -176,7 +201,7 @@ function otherText(
   const { root } = context;
   const at = root.place(path);
   const secret = isSecretPath(path);
-  const message = `${formatPath(root.at(path).path)} must be ${listed(kinds)}, found ${describeValue(value, { secret })}`;
+  const message = `${formatPath(root.at(path).path)} must be ${listed(kinds, value)}, found ${describeValue(value, { secret })}`;
   const meant = withoutText(adviceOn(context, path), secret);
   if (meant !== undefined) return withValue(finding('INVALID_VALUE', message, at, meant.hint), at, meant);
   const texts = kinds.map((kind) => kind.slice(1, -1));
@@ -231,7 +256,14 @@ function wrongType(context: Context, path: Path, expected: readonly string[]): D
   const meant =
     withoutText(adviceOn(context, path), secret) ??
     guessValue(String(path.at(-1)), part.value, expected) ??
-    asWritten(part.value, expected, at);
+    otherShape({
+      key: String(path.at(-1)),
+      secret,
+      value: part.value,
+      expected,
+      schemas: findSchemas(context.schema, path),
+      at,
+    });
   if (meant !== undefined) return withValue(finding('WRONG_TYPE', message, at, meant.hint), at, meant);
   const hint =
     (part.value === null ? (findCommentValue(at) ?? EMPTY) : undefined) ??
@@ -251,25 +283,6 @@ function missingKey({ root, schema, repairs }: Context, path: Path, wanted: stri
 
 const EMPTY =
   'give it a value, or remove the key; lines that belong to the key must be indented deeper than the key';
-
-/** The same text with quotes or brackets around it. */
-function asWritten(
-  value: unknown,
-  expected: readonly string[],
-  { source, start, end }: Place,
-): ValueHint | undefined {
-  const written = source.text.slice(start, end);
-  const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : undefined;
-  if (expected.includes('a string') && typeof value === 'number')
-    return { hint: 'put it in quotes', text: `"${written}"` };
-  if (expected.includes('a string') && typeof only === 'string')
-    return { hint: 'write it without [ ]', text: JSON.stringify(only) };
-  if (expected.includes('a list') && ['string', 'number'].includes(typeof value)) {
-    const item = /^[|>]|[,\n]/.test(written) ? JSON.stringify(value) : written;
-    return { hint: 'put it in [ ]', text: `[${item}]` };
-  }
-  return undefined;
-}
 
 /** What the room says of the value at a path. */
 function adviceOn({ root, advice }: Context, path: Path): ValueHint | undefined {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { nearestWords } from './did-you-mean.ts';
 
 /** How a value of these kinds is written. */
 export function kindHint(expected: readonly string[]): string {
@@ -48,7 +49,13 @@ export function kindName(expected: string): string {
   }
 }
 
-/** The values that are taken, in words. */
-export function listed(values: readonly string[]): string {
-  return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
+/** More values are not listed. */
+const MAX_LISTED = 8;
+
+/** The values that are taken, in words; of many those that are nearest to what is written. */
+export function listed(values: readonly string[], written = ''): string {
+  if (values.length <= MAX_LISTED)
+    return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
+  const near = nearestWords(written, values).slice(0, MAX_LISTED);
+  return `one of ${near.join(', ')} and ${values.length - MAX_LISTED} others`;
 }

@@ -23,7 +23,7 @@ export function placesHint(unknown: Misplaced, places: readonly Path[]): PlaceHi
   const { root, path, key } = unknown;
   const [place = [], ...others] = places;
   if (others.length > 0) {
-    const names = places.slice(0, MAX_PLACES).map((each) => objectName(root, each));
+    const names = places.slice(0, MAX_PLACES).map((each) => withMeaning(unknown, each));
     const last = names.pop() ?? '';
     return { hint: `${key} belongs into ${names.join(', ')} or ${last}: move it into the one you mean` };
   }
@@ -31,6 +31,14 @@ export function placesHint(unknown: Misplaced, places: readonly Path[]): PlaceHi
   if (place.length === path.length - 1 && isPrefix(place, path)) return besideObject(unknown);
   if (!isObject(root.at(place).value)) return { hint: newObject(unknown, place) };
   return { hint: `${key} belongs into ${objectName(root, place)}${lineOf(root, place)}: move it there` };
+}
+
+/** An object, and in a few words what the key sets there. */
+function withMeaning({ root, schema, key }: Misplaced, place: Path): string {
+  const { description = '' } = findMeaning(schema, [...place, key]);
+  const [meaning = ''] = description.split(/[.;:,]/);
+  const words = meaning.charAt(0).toLowerCase() + meaning.slice(1);
+  return `${objectName(root, place)}${words === '' ? '' : ` (${words})`}`;
 }
 
 function takenPlace({ root, key }: Misplaced, place: Path): string {
