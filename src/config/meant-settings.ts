@@ -1,9 +1,10 @@
 import { holdsCredentials, meantTimeZone, secondsIn, type SchemaAdvice } from '../document/document.ts';
 import { MAX_HEARTBEAT_SECONDS } from './gateway-schema.ts';
+import { theirValue, theirWord } from './openclaw/their-words.ts';
 
 /** How values of the configuration were meant that it does not take. */
 const meantSetting: NonNullable<SchemaAdvice['value']> = (key, value) => {
-  const object = meantBlock(key, value);
+  const object = theirValue(key, value) ?? meantBlock(key, value);
   if (object !== undefined || typeof value !== 'string') return object;
   if (key.endsWith('.timeZone')) {
     const zone = meantTimeZone(value);
@@ -134,6 +135,7 @@ const AGAIN = {
 /** What is known of words and values of others in the configuration. */
 export const CONFIG_ADVICE: SchemaAdvice = {
   value: meantSetting,
+  foreign: theirWord,
   keys: {
     'hooks.secret': {
       hint: 'the token that senders carry is hooks.token: token: ${NAME}; the secret of a sender that signs is verify.secrets of its mapping',

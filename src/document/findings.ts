@@ -6,13 +6,13 @@ import { bound, kindName, listed } from './kind-words.ts';
 import { formatPath, keyText } from './path-text.ts';
 import { findKeySlips, type KeySlips } from './key-slips.ts';
 import { otherShape } from './other-shapes.ts';
-import { meantKey } from './meant-key.ts';
+import { meantKey, type ForeignKeys } from './meant-key.ts';
 import { formHint } from './written-forms.ts';
 import { guessValue, type KeyAdvice, type ValueHint } from './value-hints.ts';
 import { findCommentValue } from './yaml-slips.ts';
 import { holdsCredentials, isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
 import { shorten } from './shorten.ts';
-import { findMeaning, findSchemas, kindsOf } from './schema-keys.ts';
+import { findMeaning, findSchemas, findSchemasOf, kindsOf, knownKeys } from './schema-keys.ts';
 
 /**
  * Checks a part of a document against a schema. All findings at once, each at its place: UNKNOWN_KEY (with a
@@ -33,6 +33,8 @@ export function validate<S extends z.ZodType>(
 export interface SchemaAdvice {
   /** What unknown keys mean elsewhere, and what they are called here; below the root as `verify.secret`. */
   readonly keys?: Readonly<Record<string, KeyAdvice>>;
+  /** What a key of another program's file is called here, by the values of the whole. */
+  readonly foreign?: ForeignKeys;
   /** How a value was meant that is of the wrong kind or not among those known; `key` as above, lists left out. */
   readonly value?: (key: string, value: unknown) => ValueHint | undefined;
 }
@@ -236,13 +238,26 @@ function unknownKey(context: Context, path: Path, key: string): Diagnostic {
   const found = {
     ...finding('UNKNOWN_KEY', `unknown key${isSecret ? '' : ` "${shorten(key)}"`}${where}`, at, hint),
     hides: [
-      ...(isKnown ? [] : valuesAt(root, [...path, key])),
+      ...(isKnown || !mayBeSecret(context, path, key) ? [] : valuesAt(root, [...path, key])),
       ...(isSecret ? [{ start: at.start, end: at.end }] : []),
     ],
   };
   // Renamed only where the other name is free: two keys of one name would be the next finding.
   const isFree = rename !== undefined && root.at([...path, rename]).value === undefined;
   return withEdit(found, isFree ? replaceWithin(at, key, rename) : edit);
+}
+
+/** What the keys of secrets are called, for those that are misspelt. */
+const SECRET_WORDS = ['token', 'secret', 'password', 'passphrase', 'apiKey', 'credentials', 'signingKey'];
+
+/** Whether an unknown key may be a misspelt one of a secret: by its look, or because one stands in the same object. */
+function mayBeSecret({ root, schema }: Context, path: Path, key: string): boolean {
+  const known = findSchemasOf(schema, path, root.value).flatMap(knownKeys);
+  return (
+    known.length === 0 ||
+    [...known, key].some((name) => isSecretPath([...path, name])) ||
+    didYouMean(key, SECRET_WORDS) !== undefined
+  );
 }
 
 function wrongType(context: Context, path: Path, expected: readonly string[]): Diagnostic {

@@ -1,6 +1,6 @@
 /** What a key was meant as that is unknown where it stands: a word of others, a mistyped name, or a key of another object. */
 import { anchorHint } from './anchor-hints.ts';
-import type { Path } from './diagnostic.ts';
+import type { LocatedValue, Path } from './diagnostic.ts';
 import { didYouMean, longerWord, spelling } from './did-you-mean.ts';
 import { findKeyPlaces, takesAt, type Misplaced } from './key-places.ts';
 import { placesHint, type PlaceHint } from './place-hints.ts';
@@ -13,8 +13,13 @@ import { MAX_KEYS } from './written-forms.ts';
 /** More kinds are not listed. */
 const MAX_KINDS = 4;
 
+export type ForeignKeys = (root: LocatedValue, path: Path) => Pick<MeantKey, 'hint' | 'isKnown'> | undefined;
+
 export interface UnknownKey extends Misplaced {
-  readonly advice: { readonly keys?: Readonly<Record<string, KeyAdvice>> };
+  readonly advice: {
+    readonly keys?: Readonly<Record<string, KeyAdvice>>;
+    readonly foreign?: ForeignKeys;
+  };
 }
 
 export interface MeantKey extends PlaceHint {
@@ -31,6 +36,7 @@ export function meantKey(unknown: UnknownKey): MeantKey {
   if (anchor !== undefined) return { hint: anchor };
   return (
     wordOfOthers(unknown) ??
+    unknown.advice.foreign?.(root, [...path, key]) ??
     otherName(unknown, missingKeys(unknown)) ??
     otherPlace(unknown) ??
     otherKind(unknown) ??

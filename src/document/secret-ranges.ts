@@ -199,7 +199,8 @@ export function valuesAt(root: LocatedValue, path: Path): readonly SecretRange[]
     const steps = Array.isArray(value) ? value.keys() : Object.keys(value);
     return [...steps].flatMap((step) => valuesAt(root, [...path, step]));
   }
-  if (value === null || (typeof value === 'string' && REFERENCE.test(value))) return [];
+  const isPlain = value === null || typeof value === 'boolean';
+  if (isPlain || (typeof value === 'string' && REFERENCE.test(value))) return [];
   const { start, end } = root.place(path);
   return [{ start, end }];
 }

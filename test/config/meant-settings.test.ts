@@ -52,6 +52,28 @@ test.each([
 });
 
 test.each([
+  [
+    'gateway: { port: 18789 }',
+    /server\.port: in place of port write server: \{port: 18789\} at the top level$/,
+  ],
+  [
+    'gateway: { bind: loopback }',
+    /server\.host, and "127\.0\.0\.1" is its default: remove it, nothing changes$/,
+  ],
+  [
+    'gateway: { auth: { token: hunter2 } }',
+    /gateway\.token: in place of auth write token: "\$\{NAME\}" in gateway$/,
+  ],
+  ['gateway: { auth: { token: "${HOOK_TOKEN}" } }', /write token: "\$\{HOOK_TOKEN\}" in gateway$/],
+  ['gateway: { token: { source: env, provider: default, id: GATEWAY } }', /write token: "\$\{GATEWAY\}"$/],
+  ['gateway: { mode: local }', /^it is a key of OpenClaw: .*; remove it here$/],
+  ['session: { scope: per-sender }', /sessionKey of a mapping .* gateway\.sessions: /],
+  [
+    'agents: { defaults: { heartbeat: { every: 1h, prompt: Look } } }',
+    /write gateway: \{heartbeat: \{everySeconds: 3600, instructions: Look\}\} at the top level/,
+  ],
+  ['agents: { defaults: { model: { primary: a/b } } }', /^write model: "a\/b"$/],
+  ['agents: { defaults: { models: { a/b: {}, c/d: {} } } }', /^write models: \["a\/b", "c\/d"\]$/],
   ['metrics: true', /write metrics: \{port: 9090\}/],
   ['gateway: { alerts: slack }', /write alerts: \{channel: slack, to: C0123456\}/],
   ['gateway: { runners: [{ kind: claude }] }', /write runners: \{claude: \{kind: claude\}\}/],
@@ -83,4 +105,35 @@ test.each([
   expect(found.map(({ edit }) => edit?.text)).not.toContainEqual(expect.stringContaining('sqlite:'));
   // A text in the place of such a block may be the secret itself.
   expect(formatDiagnostics(found)).not.toMatch(/hunter2|xoxb/);
+});
+
+const SESSION_KEYS =
+  'in place of allowRequestSessionKey and defaultSessionKey write sessionKeys: {allowFromRequest: false, default: "hook:in"} in hooks';
+
+test.each([
+  [
+    'allowRequestSessionKey: false',
+    ['in place of allowRequestSessionKey write sessionKeys: {allowFromRequest: false} in hooks'],
+  ],
+  ['allowRequestSessionKey: true', ['and true is its default: remove it, nothing changes']],
+  [
+    'allowRequestSessionKey: false, sessionKeys: {default: a}',
+    ['write allowFromRequest: false in hooks.sessionKeys'],
+  ],
+  ['allowRequestSessionKey: false, defaultSessionKey: "hook:in"', [SESSION_KEYS, SESSION_KEYS]],
+  ['allowedSessionKeyPrefixes: ["hook:"]', ['write sessionKeys: {allowedPrefixes: ["hook:"]} in hooks']],
+  [
+    'allowedAgentIds: [a]}\ngateway: {port: 9, bind: lan',
+    [
+      'write agents: {allowed: [a]} in hooks',
+      'server.port: in place of bind and port write server: {host: "0.0.0.0", port: 9} at the top level',
+      'server.host: in place of bind and port write server: {host: "0.0.0.0", port: 9} at the top level',
+    ],
+  ],
+  ['allowedAgentIds: []', ['write agents: {allowed: []} in hooks']],
+  ['allowedAgentIds: [ops]', ['write agents: {allowed: [ops]} in hooks']],
+  ['allowedAgentIds: ["*"]', ['remove it, nothing changes']],
+])('hooks: {%s}, a word of OpenClaw, is told its place', async (keys, hints) => {
+  const found = await check(`hooks: { enabled: true, token: "\${HOOK_TOKEN}", ${keys} }\n`);
+  expect(found.map((one) => one.hint)).toEqual(hints.map((hint) => expect.stringContaining(hint)));
 });

@@ -67,6 +67,17 @@ test.each([
     'hooks: {enabled: true}\nverify: {scheme: github, secrets: [hunter2], encoding: hex}\n',
     /\[•+\], encoding: hex/,
   ],
+  [
+    'beside no secret',
+    'mappings: [{match: {path: a, user: b}, verify: {scheme: gitlab, secrets: [hunter2]}}]\n',
+    /user: b}/,
+  ],
+  [
+    'of OpenClaw',
+    'gateway: {port: 18789, auth: {mode: token, token: hunter2}, bind: lan}\n',
+    /port: 18789, auth: \{mode: token, token: •+\}, bind: lan/,
+  ],
+  ['true or false', 'hooks: {enabled: true, check: false, tokn: hunter2}\n', /check: false, tokn: •+/],
   ['known nowhere', 'hooks: {enabled: true}\nsender: {word: hunter2}\n', /word: •+/],
 ])('of a key that is %s, all but secrets is shown', (_how, text, expected) => {
   const { document } = parseDocument({ file: 'sluice.yaml', text }, 'yaml');

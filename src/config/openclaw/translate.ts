@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic, LocatedValue, Path } from '../../document/document.ts';
 import { DEFAULT_PORT } from '../settings.ts';
 import { grafted, putAt, recordAt } from './graft.ts';
@@ -63,6 +64,35 @@ export function translateOpenClaw(original: LocatedValue, options: TranslateOpti
       ...addressFinding(original),
     ],
   };
+}
+
+/** Keys that only the configuration of ours can take over: their gateway keeps its own. */
+const OWN_AFTER_ALL: readonly (readonly [there: Path, here: Path])[] = [
+  [
+    ['gateway', 'port'],
+    ['server', 'port'],
+  ],
+  [
+    ['hooks', 'allowedAgentIds'],
+    ['hooks', 'agents', 'allowed'],
+  ],
+  [
+    ['agents', 'defaults', 'maxConcurrent'],
+    ['gateway', 'maxRuns'],
+  ],
+];
+
+/** Where settings go that are called otherwise here, whichever file they stand in. */
+export function movedSettings(original: LocatedValue): readonly Move[] {
+  const result: Moves = { moves: [], lost: [] };
+  const nothing = { directory: '', hooksKeys: [], env: {}, hasCommand: false, hasOwnRunner: false };
+  translateHooks(original, nothing, result);
+  translateGateway(original, result);
+  translateDefaults(original, result);
+  const others = OWN_AFTER_ALL.filter(
+    ([from, to]) => original.at(from).value !== undefined && original.at(to).value === undefined,
+  ).map(([from, to]) => ({ from, to }));
+  return [...result.moves, ...others].filter(({ from, to }) => !isDeepStrictEqual(from, to));
 }
 
 function translateRest(original: LocatedValue, options: TranslateOptions, result: Moves): void {
