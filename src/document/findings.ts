@@ -111,18 +111,7 @@ interface Repairs {
 }
 
 function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
-  const { root } = context;
   const path = [...context.base, ...pathOf(issue)];
-  const part = root.at(path);
-  const name = formatPath(part.path);
-  const secret = isSecretPath(path);
-  const found = describeValue(part.value, { secret });
-  const remedy = valueHint(context, path);
-  const invalid = (expected: string, hint = remedy): readonly Diagnostic[] => [
-    finding('INVALID_VALUE', `${name} must be ${expected}, found ${found}`, root.place(path), hint),
-  ];
-  const invalidAs = (meant: ValueHint, expected: string): readonly Diagnostic[] =>
-    invalid(expected, meant.hint).map((one) => withValue(one, root.place(path), meant));
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys
@@ -131,44 +120,72 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
     case 'invalid_type':
       if (context.told.has(formatPath(path))) return [];
       return [wrongType(context, path, [kindName(issue.expected)])];
-    case 'invalid_value': {
-      const values = issue.values.map(String);
-      if (part.value === undefined) return [wrongType(context, path, [listed(values)])];
-      const written = typeof part.value === 'string' ? part.value : '';
-      const expected = listed(
-        issue.values.map((value) => JSON.stringify(value) ?? ''),
-        written,
-      );
-      const meant = adviceOn(context, path);
-      if (meant !== undefined) return invalidAs(meant, expected);
-      const near = didYouMean(written, values);
-      const edit = near === undefined ? undefined : replaceWithin(root.place(path), written, near);
-      return invalid(expected, near && `did you mean "${near}"?`).map((one) => withEdit(one, edit));
-    }
+    case 'invalid_value':
+      return [notOneOf(context, path, issue.values)];
     case 'too_small':
     case 'too_big':
-      return invalid(bound(issue));
+      return [invalid(context, path, { problem: `must be ${bound(issue)}` })];
     case 'not_multiple_of':
-      return invalid(`a multiple of ${String(issue.divisor)}`);
-    case 'invalid_format': {
-      const expected = issue.message === '' ? `a ${issue.format}` : issue.message.replace(/^must be /, '');
-      const meant = adviceOn(context, path);
-      return meant === undefined ? invalid(expected) : invalidAs(meant, expected);
-    }
+      return [invalid(context, path, { problem: `must be a multiple of ${String(issue.divisor)}` })];
+    case 'invalid_format':
+      return [
+        invalidAsAdvised(context, path, issue.message === '' ? `must be a ${issue.format}` : issue.message),
+      ];
     case 'invalid_union':
       return fromUnion(issue, context, path);
     case 'invalid_key':
-      return issue.issues.map(({ message }) =>
-        finding('INVALID_VALUE', `${name} must be ${message}`, root.place(path, 'key'), 'rename the key'),
-      );
+      return issue.issues.map(({ message }) => wrongName(context, path, message));
     case 'invalid_element':
       return issue.issues.flatMap((inner) => fromIssue(inner, { ...context, base: path }));
-    case 'custom': {
-      const meant = adviceOn(context, path);
-      if (meant !== undefined) return invalidAs(meant, issue.message.replace(/^must be /, ''));
-      return [finding('INVALID_VALUE', `${name} ${issue.message}, found ${found}`, root.place(path), remedy)];
-    }
+    case 'custom':
+      return [invalidAsAdvised(context, path, issue.message)];
   }
+}
+
+/** A value that is not taken; `problem` continues its name. */
+function invalid(
+  context: Context,
+  path: Path,
+  {
+    problem,
+    hint = valueHint(context, path),
+  }: { readonly problem: string; readonly hint?: string | undefined },
+): Diagnostic {
+  const { root } = context;
+  const part = root.at(path);
+  const found = describeValue(part.value, { secret: isSecretPath(path) });
+  return finding(
+    'INVALID_VALUE',
+    `${formatPath(part.path)} ${problem}, found ${found}`,
+    root.place(path),
+    hint,
+  );
+}
+
+/** The same with what the room says of the value, where it says something. */
+function invalidAsAdvised(context: Context, path: Path, problem: string): Diagnostic {
+  const meant = adviceOn(context, path);
+  const found = invalid(context, path, { problem, hint: meant?.hint });
+  return meant === undefined ? found : withValue(found, context.root.place(path), meant);
+}
+
+/** A value that is none of those that are taken. */
+function notOneOf(context: Context, path: Path, values: readonly unknown[]): Diagnostic {
+  const { root } = context;
+  const { value } = root.at(path);
+  if (value === undefined) return wrongType(context, path, [listed(values.map(String))]);
+  const written = typeof value === 'string' ? value : '';
+  const taken = values.map((each) => JSON.stringify(each) ?? '');
+  const problem = `must be ${listed(taken, written)}`;
+  if (adviceOn(context, path) !== undefined) return invalidAsAdvised(context, path, problem);
+  const near = didYouMean(written, values.map(String));
+  const found = invalid(context, path, { problem, hint: near && `did you mean "${near}"?` });
+  return withEdit(found, near === undefined ? undefined : replaceWithin(root.place(path), written, near));
+}
+
+function wrongName({ root }: Context, path: Path, message: string): Diagnostic {
+  const problem = `${formatPath(root.at(path).path)} must be ${message}`;
+  return finding('INVALID_VALUE', problem, root.place(path, 'key'), 'rename the key');
 }
 
 function pathOf(issue: Issue): Path {
@@ -191,25 +208,8 @@ function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: 
   const { value } = context.root.at(path);
   // Where only fixed texts are taken (a discriminator), another text is the wrong value, not the wrong type.
   const isOther = typeof value === 'string' && kinds.every((kind) => kind.startsWith('"'));
-  return [isOther ? otherText(context, path, { value, kinds }) : wrongType(context, path, kinds)];
-}
-
-/** A text that is none of those that are taken; `kinds` are these in quotes. */
-function otherText(
-  context: Context,
-  path: Path,
-  { value, kinds }: { readonly value: string; readonly kinds: readonly string[] },
-): Diagnostic {
-  const { root } = context;
-  const at = root.place(path);
-  const secret = isSecretPath(path);
-  const message = `${formatPath(root.at(path).path)} must be ${listed(kinds, value)}, found ${describeValue(value, { secret })}`;
-  const meant = withoutText(adviceOn(context, path), secret);
-  if (meant !== undefined) return withValue(finding('INVALID_VALUE', message, at, meant.hint), at, meant);
   const texts = kinds.map((kind) => kind.slice(1, -1));
-  const near = didYouMean(value, texts);
-  const hint = near === undefined ? valueHint(context, path) : `did you mean "${near}"?`;
-  return finding('INVALID_VALUE', message, at, hint);
+  return [isOther ? notOneOf(context, path, texts) : wrongType(context, path, kinds)];
 }
 
 /** A value of a right kind that is known to be of another shape than any that is taken. */
