@@ -1,5 +1,6 @@
 import { codeOf } from '../telemetry/telemetry.ts';
 import { armTimer, within } from '../timers/timers.ts';
+import { CutOff } from './cut-off.ts';
 import { isActiveAt } from './active-hours.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { HeartbeatTurns, type HeartbeatCounters } from './heartbeat-turns.ts';
@@ -14,9 +15,7 @@ const COALESCE_MS = 250;
 export class Heartbeat {
   readonly #context: GatewayContext;
   readonly #turns: HeartbeatTurns;
-  readonly #abort = new AbortController();
-  /** Ends the turn under way, as in the performer. */
-  #turnAbort = new AbortController();
+  readonly #cutOff = new CutOff();
   #isTurnTaken = false;
   #state: 'stopped' | 'idle' | 'coalescing' | 'busy' = 'stopped';
   #isEnded = false;
@@ -28,7 +27,7 @@ export class Heartbeat {
 
   constructor(context: GatewayContext) {
     this.#context = context;
-    this.#turns = new HeartbeatTurns(context, this.#abort.signal);
+    this.#turns = new HeartbeatTurns(context, this.#cutOff.ended);
   }
 
   get counters(): Readonly<HeartbeatCounters> {
@@ -46,7 +45,7 @@ export class Heartbeat {
 
   /** Begins where this process leads, and ends where another one does. */
   async lead(isLeader: boolean): Promise<void> {
-    if (this.#abort.signal.aborted || this.#isEnded || isLeader === (this.#state !== 'stopped')) return;
+    if (this.#cutOff.ended.aborted || this.#isEnded || isLeader === (this.#state !== 'stopped')) return;
     if (!isLeader) return this.lapse();
     // One that was ended may take a moment to end.
     await this.#turn;
@@ -58,8 +57,7 @@ export class Heartbeat {
     this.#state = 'stopped';
     this.#cancelPeriod();
     this.#cancelCoalescing();
-    this.#turnAbort.abort();
-    if (!this.#abort.signal.aborted) this.#turnAbort = new AbortController();
+    this.#cutOff.lapse();
   }
 
   /** Begins the periodic checks; a turn that a process that died left behind is taken up at once. */
@@ -127,8 +125,7 @@ export class Heartbeat {
   }
 
   abort(): void {
-    this.#turnAbort.abort();
-    this.#abort.abort();
+    this.#cutOff.abort();
   }
 
   #begin(): void {
@@ -136,7 +133,7 @@ export class Heartbeat {
     this.#isTurnTaken = true;
     this.#askedAgain = false;
     this.#turn = this.#turns
-      .take(this.#turnAbort.signal)
+      .take(this.#cutOff.signal)
       .catch((error: unknown) => {
         this.#context.log.error({ code: codeOf(error) }, 'a heartbeat failed');
         return false;

@@ -1,5 +1,6 @@
 import { endProcessTree, removeWorkspaces } from '../runners/runners.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
+import { CutOff } from './cut-off.ts';
 import { withJoinedEvents } from './gathered-run.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
@@ -23,9 +24,7 @@ interface ActiveRun {
 export class Performer {
   readonly #context: GatewayContext;
   readonly #active = new Map<string, ActiveRun>();
-  readonly #abort = new AbortController();
-  /** Ends the turns under way: another one takes its place when the lease is lost, the last when the service stops. */
-  #turns = new AbortController();
+  readonly #cutOff = new CutOff();
   readonly #attempts: RunAttempts;
   readonly waiters = new RunWaiters();
   readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, forwarded: 0, dead: 0, repeated: 0 };
@@ -34,9 +33,11 @@ export class Performer {
 
   constructor(context: GatewayContext) {
     this.#context = context;
-    const { waiters, counters } = this;
-    const turnSignal = (): AbortSignal => this.#turns.signal;
-    this.#attempts = new RunAttempts(context, { waiters, counters, signal: this.#abort.signal, turnSignal });
+    this.#attempts = new RunAttempts(context, {
+      waiters: this.waiters,
+      counters: this.counters,
+      cutOff: this.#cutOff,
+    });
   }
 
   get active(): number {
@@ -70,7 +71,7 @@ export class Performer {
     const room = maxRuns - this.#active.size;
     if (room <= 0 || (this.#isDraining && this.#active.size > 0)) return;
     const { limits } = configuration;
-    const { signal } = this.#turns;
+    const { signal } = this.#cutOff;
     const runs = await this.#context.storage.claimRuns({
       nowMs: this.#context.now(),
       limit: this.#isDraining ? 1 : room,
@@ -108,14 +109,12 @@ export class Performer {
 
   /** Ends the grace of a stop that is under way. */
   abort(): void {
-    this.#turns.abort();
-    this.#abort.abort();
+    this.#cutOff.abort();
   }
 
   /** Ends the turns under way, whose runs another process may take over from now on. */
   lapse(): void {
-    this.#turns.abort();
-    if (!this.#abort.signal.aborted) this.#turns = new AbortController();
+    this.#cutOff.lapse();
   }
 
   async #settled(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { RunnerOptions, TurnResult } from '../runners/runners.ts';
 import type { AgentRun, AttemptFailure } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
+import type { CutOff } from './cut-off.ts';
 import type { AlertSubject } from './alerts.ts';
 import { makeCompletion } from './completion.ts';
 import { pinTarget } from './delivery-target.ts';
@@ -46,10 +47,8 @@ export interface RunCounters {
 export interface AttemptParts {
   readonly waiters: RunWaiters;
   readonly counters: RunCounters;
-  /** Aborts when the service stops and the grace is over. */
-  readonly signal: AbortSignal;
-  /** Of a turn that begins now: aborts with the other one, and where the run may be another process's. */
-  turnSignal(): AbortSignal;
+  /** Ends turns when the service stops and the grace is over, and where the run may be another process's. */
+  readonly cutOff: CutOff;
 }
 
 /** One attempt at a claimed run, from its turn to what is written down of it. */
@@ -57,15 +56,13 @@ export class RunAttempts {
   readonly #context: GatewayContext;
   readonly #waiters: RunWaiters;
   readonly #counters: RunCounters;
-  readonly #signal: AbortSignal;
-  readonly #turnSignal: () => AbortSignal;
+  readonly #cutOff: CutOff;
 
-  constructor(context: GatewayContext, { waiters, counters, signal, turnSignal }: AttemptParts) {
+  constructor(context: GatewayContext, { waiters, counters, cutOff }: AttemptParts) {
     this.#context = context;
     this.#waiters = waiters;
     this.#counters = counters;
-    this.#signal = signal;
-    this.#turnSignal = turnSignal;
+    this.#cutOff = cutOff;
   }
 
   /** Resolves when the run has ended or waits for its next attempt. */
@@ -75,7 +72,7 @@ export class RunAttempts {
     const putBackUntil = this.#context.holds.putBackUntil(target);
     if (putBackUntil !== undefined) return this.putBack(run, MODEL_HELD, putBackUntil);
     const startedAt = performance.now();
-    const signal = this.#turnSignal();
+    const { signal } = this.#cutOff;
     const result = await this.#followTurn(run, target, { configuration, signal });
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
     if (signal.aborted && !isOk) return this.#interrupted(run, result);
@@ -93,7 +90,7 @@ export class RunAttempts {
    */
   async #interrupted(run: AgentRun, { kind }: TurnResult): Promise<void> {
     const hasBegun = kind === 'completed';
-    if (hasBegun && !this.#signal.aborted) return this.crashed(run);
+    if (hasBegun && !this.#cutOff.ended.aborted) return this.crashed(run);
     await this.#requeue(run, RUN_ENDED_BY_CRASH, { retryAt: this.#context.now(), isHeld: true, hasBegun });
   }
 
@@ -264,7 +261,7 @@ export class RunAttempts {
   }
 
   async #persist(run: AgentRun, what: string, write: () => Promise<unknown>): Promise<void> {
-    await persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#signal }, write);
+    await persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#cutOff.ended }, write);
   }
 }
 

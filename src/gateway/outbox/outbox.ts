@@ -4,6 +4,7 @@ import { type CallbackResult, postCallback } from './callback.ts';
 import { sendChunks, type DeliveryResult } from './delivery.ts';
 import { RecipientQueues } from './recipient-queues.ts';
 import { codeOf } from '../../telemetry/telemetry.ts';
+import { CutOff } from '../cut-off.ts';
 import { makeFailureSummary } from '../summary.ts';
 import { persist } from '../persist.ts';
 import type { GatewayConfiguration } from '../gateway-base.ts';
@@ -50,9 +51,7 @@ export class Outbox {
   readonly #context: GatewayContext;
   readonly #held = new Map<string, Promise<void>>();
   readonly #queues: RecipientQueues;
-  readonly #abort = new AbortController();
-  /** Cuts off what is being sent, as in the performer. */
-  #sending = new AbortController();
+  readonly #cutOff = new CutOff();
   readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
   #isStopping = false;
   #heldBytes = 0;
@@ -78,7 +77,7 @@ export class Outbox {
   async claim(isLeader: boolean): Promise<void> {
     const limit = Math.min(MAX_SENDING - this.#held.size + this.#queues.waiting, MAX_HELD - this.#held.size);
     if (limit <= 0 || this.#heldBytes > MAX_HELD_BYTES) return;
-    const { signal } = this.#sending;
+    const { signal } = this.#cutOff;
     const entries = await this.#context.storage.claimOutbox({
       nowMs: this.#context.now(),
       limit,
@@ -99,14 +98,12 @@ export class Outbox {
   }
 
   abort(): void {
-    this.#sending.abort();
-    this.#abort.abort();
+    this.#cutOff.abort();
   }
 
   /** Cuts off what is being sent, which another process may send from now on. */
   lapse(): void {
-    this.#sending.abort();
-    if (!this.#abort.signal.aborted) this.#sending = new AbortController();
+    this.#cutOff.lapse();
   }
 
   async #settled(): Promise<void> {
@@ -310,7 +307,7 @@ export class Outbox {
   }
 
   async #persist<T>(entry: OutboxRecord, write: (nowMs: number) => Promise<T>): Promise<T> {
-    return persist(this.#context, { what: `${entry.kind} ${entry.id}`, signal: this.#abort.signal }, () =>
+    return persist(this.#context, { what: `${entry.kind} ${entry.id}`, signal: this.#cutOff.ended }, () =>
       write(this.#context.now()),
     );
   }
