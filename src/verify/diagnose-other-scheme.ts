@@ -40,26 +40,40 @@ function headersOf(way: Way): readonly string[] {
   return [header, timestampHeader, idHeader].filter((name) => name !== undefined);
 }
 
-/** A finding that names one key of the general scheme. */
-const ONE_KEY = /set (\w+): (\w+) of the scheme hmac$/;
+/** A finding that names keys of the general scheme. */
+const KEYS = /set ((?:\w+: (?:'[^']{0,40}'|\w+)(?:, )?)+) of the scheme hmac$/;
 
 /** Of a path by the name of a provider, which has no such key: the whole verify with all that the name stood for. */
 export function withWholeVerify(found: Diagnosis, way: Way, settings: TableSettings): Diagnosis {
-  const [asked, key = '', value = ''] = ONE_KEY.exec(found.text) ?? [];
-  if (asked === undefined || way.kind !== 'signature' || 'header' in settings) return found;
+  const [asked, keys = ''] = KEYS.exec(found.text) ?? [];
+  if (asked === undefined || way.kind !== 'signature') return found;
+  const change = Object.fromEntries(
+    [...keys.matchAll(/(\w+): (?:'([^']*)'|(\w+))/g)].map(([, key = '', quotes, word]) => [
+      key,
+      quotes ?? word,
+    ]),
+  );
+  if ('header' in settings) return { ...found, text: found.text.replace(asked, () => ownKeys(keys, change)) };
   const { algorithm, header, ...columns } = way.columns;
   const hash = algorithm.replace('hmac-', '');
-  const keys = Object.entries({
+  const columnsNow = Object.entries({
     header,
     ...GENERAL,
     ...columns,
     algorithm: hash,
-    [key]: value,
+    ...change,
   })
-    .filter(([name, each]) => each !== undefined && GENERAL[name] !== each)
+    .filter(([name, each]) => each !== undefined && each !== '' && GENERAL[name] !== each)
     .map(([name, each]) => `${name}: ${quoted(each)}`);
-  const text = `replace the whole verify by: ${wholeVerify(['hmac', ...keys].join(', '), settings)}`;
+  const text = `replace the whole verify by: ${wholeVerify(['hmac', ...columnsNow].join(', '), settings)}`;
   return { ...found, text: found.text.replace(asked, () => text) };
+}
+
+/** The keys to write at the general scheme, which has them; an empty prefix is none. */
+function ownKeys(keys: string, change: Readonly<Record<string, string | undefined>>): string {
+  if (change['prefix'] !== '') return `write ${keys} in verify of the mapping`;
+  const others = keys.replace(/prefix: ''(?:, )?/, '');
+  return `remove prefix from verify of the mapping${others === '' ? '' : `, and write ${others} there`}`;
 }
 
 /** What the general scheme takes where nothing is said. */

@@ -1,11 +1,11 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { bodyVariants } from './body-variants.ts';
 import { otherUrl } from './diagnose-twilio.ts';
+import { explainForm, hashOf } from './diagnose-form.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { decodeExactly } from './encodings.ts';
 import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
-import type { HmacAlgorithm, SignatureColumns, SignedRequest } from './scheme.ts';
+import type { SignatureColumns, SignedRequest } from './scheme.ts';
 import { secretVariants } from './secret-variants.ts';
 import { findKey, hmacOf, type PresentedSignature, readPresented, valuesOf } from './signature.ts';
 import { compileContent, contentBytes, type ContentPart } from './signed-content.ts';
@@ -70,17 +70,10 @@ function explainBody(trial: Trial): Diagnosis | undefined {
   };
 }
 
-const LENGTHS: readonly (readonly [HmacAlgorithm, number])[] = [
-  ['sha1', 20],
-  ['sha256', 32],
-  ['sha384', 48],
-  ['sha512', 64],
-];
-
 /** Another hash has another length, so only that one is tried. */
 function explainAlgorithm({ columns, parts, keys, request, presented }: Trial): Diagnosis | undefined {
   const [signature] = presented.signatures;
-  const [hash] = LENGTHS.find(([, length]) => length === signature?.length) ?? [];
+  const hash = hashOf(signature);
   const isHmac = columns.algorithm.startsWith('hmac-');
   if (signature === undefined || hash === undefined || !isHmac || columns.algorithm === `hmac-${hash}`)
     return undefined;
@@ -89,56 +82,5 @@ function explainAlgorithm({ columns, parts, keys, request, presented }: Trial): 
   return {
     code: 'algorithm',
     text: `the sender signs with ${hash}, and this path expects ${columns.algorithm.slice('hmac-'.length)}: set algorithm: ${hash} of the scheme hmac`,
-  };
-}
-
-const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
-
-/** The header is not of the form of the scheme: it has another prefix, or it may fit in another encoding. */
-function explainForm(
-  columns: SignatureColumns,
-  keys: readonly KeyObject[],
-  request: SignedRequest,
-): Diagnosis | undefined {
-  const header = findHeader(request.rawHeaders, columns.header);
-  if (typeof header !== 'string' || columns.separator !== undefined) return undefined;
-  const { prefix = '' } = columns;
-  if (!header.startsWith(prefix)) return wrongPrefix(columns);
-  const text = header.slice(prefix.length);
-  const unprefixed = withHeader(request, columns.header, text);
-  const found = ENCODINGS.find(
-    (encoding) =>
-      decodeExactly(text, encoding) !== undefined &&
-      isSignedBy({ ...columns, prefix: '', encoding }, keys, unprefixed),
-  );
-  return found === undefined ? undefined : wrongEncoding(columns, found);
-}
-
-function isSignedBy(columns: SignatureColumns, keys: readonly KeyObject[], request: SignedRequest): boolean {
-  const parts = compileContent(columns.signed);
-  const presented = readPresented(columns, parts, request);
-  if (typeof presented === 'string') return false;
-  const content = contentBytes(parts, valuesOf(request, presented));
-  return findKey({ columns, keys }, content, presented.signatures) >= 0;
-}
-
-function withHeader(request: SignedRequest, name: string, value: string): SignedRequest {
-  const rawHeaders = request.rawHeaders.map((entry, index, all) =>
-    index % 2 === 1 && (all[index - 1] as string).toLowerCase() === name ? value : entry,
-  );
-  return { ...request, rawHeaders };
-}
-
-function wrongPrefix({ header, prefix = '' }: SignatureColumns): Diagnosis {
-  return {
-    code: 'prefix',
-    text: `the value of ${header} does not begin with "${prefix}", which this scheme writes there`,
-  };
-}
-
-function wrongEncoding({ header, encoding }: SignatureColumns, found: string): Diagnosis {
-  return {
-    code: 'encoding',
-    text: `the value of ${header} is the right signature, written in ${found}; this path expects ${encoding}: set encoding: ${found} of the scheme hmac`,
   };
 }

@@ -12,6 +12,7 @@ import {
   wholeVerify,
   withWholeVerify,
 } from './diagnose-other-scheme.ts';
+import { guessForm } from './diagnose-form.ts';
 import { explainSignature } from './diagnose-signature.ts';
 import { explainTwilio } from './diagnose-twilio.ts';
 import { doubtSecret } from './foreign-secrets.ts';
@@ -70,7 +71,20 @@ function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refus
   if (timed !== undefined) return timed;
   if (refusal.reason === 'no-proof')
     return explainOtherScheme(settings, secrets, request) ?? explainAbsence(settings, request);
-  return explainProof(settings, secrets, request) ?? plainReason(settings, secrets, refusal);
+  return (
+    explainProof(settings, secrets, request) ??
+    (refusal.reason === 'malformed-proof' ? guessed(settings, request) : undefined) ??
+    plainReason(settings, secrets, refusal)
+  );
+}
+
+/** What is wrong with the form, by its look: no secret fits. */
+function guessed(settings: TableSettings, request: SignedRequest): Diagnosis | undefined {
+  for (const { way } of schemeOf(settings).ways) {
+    const found = way.kind === 'signature' ? guessForm(way.columns, request) : undefined;
+    if (found !== undefined) return withWholeVerify(found, way, settings);
+  }
+  return undefined;
 }
 
 /** Findings about the secret, which a scheme that reads the same secret in its own way makes needless. */
@@ -218,8 +232,7 @@ function explainSecret(
 }
 
 const REASONS: Readonly<Partial<Record<Refused['reason'], string>>> = {
-  'malformed-proof':
-    'the header with the proof is there, but not in the form of the scheme, or it is there twice',
+  'malformed-proof': 'the header with the proof is there, but not in the form of the scheme',
   'no-timestamp': 'the time of signing is not there; a proxy may have removed its header',
   'malformed-timestamp': 'the time of signing is not a whole number',
   'malformed-id': 'the id of the delivery is not there, or holds a full stop or white space',

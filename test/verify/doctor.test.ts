@@ -130,6 +130,72 @@ describe('the doctor', () => {
       'does not begin with "sha256="',
     ],
     [
+      'a prefix that verify does not name',
+      {
+        settings: { scheme: 'hmac', header: 'x-sig' },
+        headers: { 'x-sig': `sha256=${mac(SECRET, '{"a":1}')}` },
+      },
+      'prefix',
+      `the value of x-sig begins with "sha256=", and verify has no prefix: write prefix: 'sha256=' in verify of the mapping`,
+    ],
+    [
+      'such a prefix, with a hash of its own, and in base64',
+      {
+        settings: { scheme: 'hmac', header: 'authorization' },
+        headers: { authorization: `HMAC ${mac(SECRET, '{"a":1}', 'base64', 'sha512')}` },
+      },
+      'prefix',
+      "write prefix: 'HMAC ', encoding: base64, algorithm: sha512 in verify of the mapping",
+    ],
+    [
+      'such a prefix, while the secret is another one',
+      {
+        settings: { scheme: 'hmac', header: 'x-sig' },
+        headers: { 'x-sig': `v1=${mac('other', '{"a":1}')}` },
+      },
+      'prefix',
+      `begins with "v1=", and verify has no prefix: write prefix: 'v1=' in verify of the mapping`,
+    ],
+    [
+      'a prefix that verify names and that is not sent',
+      {
+        settings: { scheme: 'hmac', header: 'x-sig', prefix: 'sha256=' },
+        headers: { 'x-sig': mac(SECRET, '{"a":1}') },
+      },
+      'prefix',
+      'does not begin with "sha256=", which this path expects: remove prefix from verify of the mapping',
+    ],
+    [
+      'a list in place of a signature',
+      {
+        settings: { scheme: 'hmac', header: 'x-sig' },
+        headers: { 'x-sig': `t=${String(NOW)},v1=${mac('other', '{"a":1}')}` },
+      },
+      'malformed-proof',
+      "(t=…,v1=…), and this path expects the signature alone: write separator: ',', signatureField: v1, timestampField: t, signed: '{timestamp}.{body}' in verify",
+    ],
+    [
+      'a list without the item',
+      {
+        settings: { scheme: 'hmac', header: 'x-sig', separator: ',', signatureField: 'v1' },
+        headers: { 'x-sig': 't=1,v0=00' },
+      },
+      'malformed-proof',
+      'has no item v1=…, which this path expects; its items are t, v0',
+    ],
+    [
+      'what is no signature',
+      { settings: { scheme: 'hmac', header: 'x-sig' }, headers: { 'x-sig': 'hello there' } },
+      'malformed-proof',
+      'is no signature in hex, nor in another encoding (11 characters)',
+    ],
+    [
+      'a header that is there twice',
+      { headers: { 'x-hub-signature-256': 'sha256=00', 'X-Hub-Signature-256': 'sha256=01' } },
+      'malformed-proof',
+      'carries x-hub-signature-256 more than once',
+    ],
+    [
       'another encoding',
       { headers: github(mac(SECRET, '{"a":1}', 'base64')) },
       'encoding',
