@@ -32,7 +32,7 @@ export function consideredLines(
     ...shown.flatMap((miss) => mappingLines(miss, notes, paint)),
     ...countLines({ shown: shown.length, onPath: onPath.length, all }),
     ...of('also_matched').map((note) => `  ${placedLine(note, paint)}`),
-    ...of('only_first_acts').map(({ text }) => `  ${clearLine(text)}`),
+    ...of('only_first_acts').map(({ text }) => `  ${paint('green', 'hint:')} ${clearLine(text)}`),
   ];
 }
 
@@ -70,6 +70,14 @@ function nameLines(
 /** Notes of a mapping whose place is shown behind them; that of others is the same as of the line above. */
 const WITH_PLACE: ReadonlySet<EvaluationNote['code']> = new Set(['held', 'not_held']);
 
+/** Notes that say what to write, so that a reader finds them among those that say what was found. */
+const TELLING: ReadonlySet<EvaluationNote['code']> = new Set([
+  'leaf_advice',
+  'instead',
+  'difference',
+  'found_elsewhere',
+]);
+
 /** A mapping that was considered, and why it was taken or not. */
 function mappingLines(
   { mapping, matched }: ConsideredMapping,
@@ -82,7 +90,8 @@ function mappingLines(
     `  ${mark} ${clearLine(mapping.id)}  ${paint('cyan', at)}`,
     ...notesOfMapping(notes, { id: mapping.id, at }).map((note) => {
       const indent = note.code === 'part' ? '        ' : '      ';
-      return `${indent}${WITH_PLACE.has(note.code) ? placedLine(note, paint) : clearLine(note.text)}`;
+      const label = TELLING.has(note.code) ? `${paint('green', 'hint:')} ` : '';
+      return `${indent}${label}${WITH_PLACE.has(note.code) ? placedLine(note, paint) : clearLine(note.text)}`;
     }),
   ];
 }

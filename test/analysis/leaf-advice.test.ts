@@ -117,7 +117,7 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
     expect(sure).toEqual([
       typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text),
     ]);
-    expect(printed).toContain(`\n      ${sure[0] ?? '?'}\n`);
+    expect(printed).toContain(`\n      hint: ${sure[0] ?? '?'}\n`);
   });
 
   test.each<[unknown, JsonValue]>([
