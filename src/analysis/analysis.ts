@@ -4,4 +4,5 @@ export { createDecisionAdvisor, type DecisionAdvice } from './decision-advice.ts
 export { senderNote, type SenderNote } from './sender-note.ts';
 export { methodNote } from './method-note.ts';
 export { findNearNames } from './near-names.ts';
+export { listNamed } from './field-list.ts';
 export { suggestPaths } from './near-paths.ts';

@@ -94,6 +94,28 @@ function written(
   return needed.map((key) => (/[./[\]\s]/.test(key) ? `[${key}]` : key)).join('.');
 }
 
+/** Paths of what is said of a request that its list has not yet. */
+const MAX_NAMED = 8;
+const PATH = /(?<![\w./{-])[A-Za-z_][\w-]*(?:\.[\w-]+)+/g;
+
+/** The list with what notes name, so that it can be looked at: a header that is in no template, for one. */
+export function listNamed(list: FieldList, texts: readonly string[], request: HookRequest): FieldList {
+  const known = new Set(list.fields.map(({ path }) => fromRoot(path)));
+  const named = new Set(
+    texts.flatMap((text) => text.match(PATH) ?? []).filter((path) => !known.has(fromRoot(path))),
+  );
+  const found = [...named]
+    .map((path) => ({ path, value: readFieldAt(fromRoot(path), request).value }))
+    .flatMap(({ path, value }): readonly RequestField[] =>
+      value === undefined ? [] : [{ path, value, by: [] }],
+    )
+    .slice(0, MAX_NAMED);
+  const { fields, more } = list;
+  const at = fields.findIndex(({ value }) => value === undefined);
+  const end = at === -1 ? fields.length : at;
+  return { fields: [...fields.slice(0, end), ...found, ...fields.slice(end)], more };
+}
+
 /** Fields that are read come first, then those beside them, then those nearest to the root. */
 function choose(all: readonly ReadField[]): ReadonlySet<ReadField> {
   const parents = new Set(all.filter(({ by }) => by.length > 0).map(({ path }) => parentOf(path)));

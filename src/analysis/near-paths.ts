@@ -9,7 +9,7 @@ const ROOTS = ['payload', 'headers', 'query'] as const;
 const MAX_LOOKED_AT = 2_000;
 const MAX_LEVELS = 6;
 
-/** A path that may have been meant, as it is written; of a field of the body with its value. */
+/** A path that may have been meant, as it is written, with its value. */
 export interface NearPath {
   readonly path: string;
   readonly value?: JsonValue;
@@ -27,15 +27,19 @@ export function suggestPaths(
   const [first = '', ...rest] = withDots(missing).split('.');
   const isRoot = (ROOTS as readonly string[]).includes(first);
   const keys = isRoot ? rest : [first, ...rest];
-  if (first === 'headers' || first === 'query') return asPath(suggestName(first, keys.join('.'), request));
+  if (first === 'headers' || first === 'query')
+    return asPath(suggestName(first, keys.join('.'), request), request);
   const outside = isRoot ? undefined : outsideBody(keys, request);
-  if (outside !== undefined) return asPath(outside);
+  if (outside !== undefined) return asPath(outside, request);
   const found = find(keys).filter(({ keys: to }) => keys.length > 1 || !to.some(isIndex));
   if (found.length > 0) return found.map((each) => ({ path: written(each.keys, isRoot), value: each.value }));
-  return asPath(headerFor(keys.at(-1) ?? '', request));
+  return asPath(headerFor(keys.at(-1) ?? '', request), request);
 }
 
-const asPath = (path: string | undefined): readonly NearPath[] => (path === undefined ? [] : [{ path }]);
+function asPath(path: string | undefined, { headers, query }: HookRequest): readonly NearPath[] {
+  const value = path === undefined ? undefined : valueAt({ headers, query }, path.split('.'));
+  return path === undefined ? [] : [value === undefined ? { path } : { path, value }];
+}
 const isIndex = (key: string): boolean => /^\d+$/.test(key);
 const withDots = (path: string): string =>
   path.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\./, '');

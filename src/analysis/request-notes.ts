@@ -61,7 +61,18 @@ function challengeOf(body: JsonObject): Provider | undefined {
 function wrapperOf(body: JsonObject): AdviceNote | undefined {
   const [[name, value] = [], ...more] = Object.entries(body);
   if (name === undefined || more.length > 0 || typeof value !== 'string') return undefined;
-  if (!/^\s*[{[]/.test(value)) return undefined;
+  if (!isJsonText(value)) return undefined;
   const text = `the body has one field, ${name.slice(0, 40)}, whose value is JSON as a text: its fields cannot be read by path; a transform can, with JSON.parse`;
   return { code: 'json_in_one_field', text, names: [name] };
+}
+
+/** Whether a text is JSON, and no title such as "[urgent] the disk is full". */
+function isJsonText(text: string): boolean {
+  if (!/^\s*[{[]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

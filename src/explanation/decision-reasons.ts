@@ -29,18 +29,21 @@ const optional = (code: EvaluationNote['code'], text: string | undefined): reado
 const NOTED: ReadonlySet<string> = new Set([
   'malformed_request',
   'method_not_allowed',
+  'not_found',
   'no_mapping_matched',
   'mapping_requires_message',
   'mapping_requires_text',
 ]);
 
 /** What to do about a code, unless what is known of the request says more. */
-function decisionRemedy({ code, mappingId, missed, note }: DecisionRecord): string | undefined {
+function decisionRemedy({ code, mappingId, missed, note, detail = '' }: DecisionRecord): string | undefined {
   // Where no mapping has the name, the names there are say more.
   const isName = code === 'no_mapping_matched' && missed === undefined;
   // What is known of the bytes says what to do about them.
   const isTold = missed?.some(({ instead, how }) => (instead ?? how) !== undefined) === true;
-  const isKnown = isName || isTold || (note !== undefined && NOTED.has(code ?? ''));
+  // Where the body stops being JSON, or what it is, says what to correct.
+  const isPlaced = code === 'invalid_json' && /at line|path takes/.test(detail);
+  const isKnown = isName || isTold || isPlaced || (note !== undefined && NOTED.has(code ?? ''));
   return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
 }
 

@@ -1,4 +1,4 @@
-import { adviceFor } from '../analysis/analysis.ts';
+import { adviceFor, listNamed } from '../analysis/analysis.ts';
 import { formatPlace, type Diagnostic } from '../document/document.ts';
 import {
   evaluationNotes,
@@ -40,7 +40,18 @@ export async function explainRequest(
     transform: wrongTransform(evaluation, diagnostics),
     settings: settingNotes({ config, table, evaluated: { request, evaluation } }),
   };
-  return { request, evaluation, advice };
+  return withNamed({ request, evaluation, advice });
+}
+
+/** With the fields that its notes name among those that are listed; `more`: what is said of it beside them. */
+export function withNamed(
+  { request, evaluation, advice }: RequestExplanation,
+  more: readonly string[] = [],
+): RequestExplanation {
+  const { fields } = advice;
+  if (fields === undefined) return { request, evaluation, advice };
+  const texts = [...evaluationNotes(evaluation, advice).map(({ text }) => text), ...more];
+  return { request, evaluation, advice: { ...advice, fields: listNamed(fields, texts, request) } };
 }
 
 /** Files of the mappings folder that are not read: the mapping that is looked for may stand in one. */

@@ -9,7 +9,7 @@ import {
 } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
-import { explainRequest, type Explainer, type RequestExplanation } from './explain-request.ts';
+import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
 import { seconds, type Judged } from './compared-requests.ts';
 import { kindNotes } from './kind-notes.ts';
 import { keyNotes } from './key-notes.ts';
@@ -67,7 +67,12 @@ export async function explainStored(
     stored,
     request,
     judged,
-    explained,
+    explained:
+      explained &&
+      withNamed(
+        explained,
+        settings.map(({ text }) => text),
+      ),
     lacksFiles: asked !== undefined && explainer === undefined,
     settings,
     notes: [

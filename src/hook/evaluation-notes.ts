@@ -140,8 +140,16 @@ function remedyFor(code: string, { trace }: Evaluation, { advice, considered }: 
   if (!isName) return missRemedy(trace.considered, considered);
   const unread = advice?.unread;
   return unread === undefined
-    ? 'send it to one of the hook names, or correct match.path of the mapping that was meant'
+    ? nameRemedy(advice?.nearNames[0])
     : `move ${unread.file} to ${unread.wanted}: it has a mapping of this name`;
+}
+
+function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined): string {
+  if (near === undefined)
+    return 'send it to one of the hook names, or correct match.path of the mapping that was meant';
+  return near.why.includes('enabled: false')
+    ? 'remove enabled: false in that mapping'
+    : `let the sender call ${near.name}, or correct match.path of that mapping`;
 }
 
 /** Notes that say what is wrong with a condition, so that nothing is left to choose. */

@@ -3,17 +3,28 @@ import { isJsonObject } from '../json.ts';
 import { holdsCredentials, isSecretPath } from '../document/document.ts';
 import { allOf, fieldRules } from './condition/field-rules.ts';
 import { printRule } from './condition/meant-rule.ts';
+import { verifyInstead } from './verify-hint.ts';
 
 /** The hint for such a key; undefined where it has another form, or a value that may be a secret. */
 export function hintForFields(root: string): (value: unknown, beside: unknown) => string | undefined {
   return (value, beside) => {
     const fields = fieldsIn(value);
-    if (fields === undefined || mayHoldSecret(fields)) return undefined;
+    if (fields === undefined) return undefined;
+    if (mayHoldSecret(fields)) return root === 'headers.' ? proofHint(fields) : undefined;
     const rules = fieldRules(fields, root);
     const when = isJsonObject(beside) ? beside['when'] : undefined;
     const rule = rules && allOf(isJsonObject(when) ? [when, ...rules] : rules);
     return rule && `in place of it write when: ${printRule(rule)}`;
   };
+}
+
+/** Headers one of which proves the sender. */
+function proofHint(fields: object): string | undefined {
+  const names = Object.keys(fields);
+  const header = names.find((name) => verifyInstead(name) !== undefined);
+  if (header === undefined) return undefined;
+  const more = names.length > 1 ? '; a condition on the others is when' : '';
+  return `${header.toLowerCase()} proves who sends, and that is judged before a condition is asked: in place of it ${verifyInstead(header) ?? ''}${more}`;
 }
 
 /** `{field: value}`, `{name: field, value: …}`, or a list of either. */

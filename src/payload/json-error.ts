@@ -56,6 +56,8 @@ function slipAt(
   if (isAfterComma && closes(char, open)) return '; remove the comma before the closing bracket';
   if (char === "'") return '; texts stand in double quotes, not in single ones';
   if (state === 'after-value' && char === '"') return '; a comma is missing before it';
+  if (state === 'after-value' && text[at - 1] === '"' && /[\p{L}\p{N}]/u.test(char))
+    return String.raw`; if the text goes on here, the quote before it is written \"`;
   if (state === 'value' && FOREIGN_WORD.test(text.slice(at, at + 12)))
     return '; only true, false, null, numbers and texts in double quotes are values';
   if (text.startsWith('{{', at) || (char === '{' && text[at - 1] === '{'))
@@ -98,19 +100,28 @@ function closes(char: string, open: readonly ('{' | '[')[]): boolean {
   return char === (open.at(-1) === '{' ? '}' : open.at(-1) === '[' ? ']' : undefined);
 }
 
+const LINE_BREAK = String.raw`no line break in a text; in JSON it is written \n`;
+/** What stands in a text as it is where a sender fills in a value. */
+const RAW: Readonly<Record<number, string>> = {
+  9: String.raw`no tab in a text; in JSON it is written \t`,
+  10: LINE_BREAK,
+  13: LINE_BREAK,
+};
+
 function stringEnd(text: string, start: number): number | { offset: number; expected: string } {
   let at = start + 1;
   for (;;) {
     const code = text.charCodeAt(at);
     if (Number.isNaN(code)) return { offset: at, expected: 'the end of a string' };
     if (code === 0x22) return at + 1;
-    if (code < 0x20) return { offset: at, expected: 'no raw control character in a string' };
+    if (code < 0x20) return { offset: at, expected: RAW[code] ?? 'no raw control character in a string' };
     if (code !== 0x5c) {
       at += 1;
       continue;
     }
     ESCAPE.lastIndex = at;
-    if (!ESCAPE.test(text)) return { offset: at, expected: 'a valid escape' };
+    if (!ESCAPE.test(text))
+      return { offset: at, expected: String.raw`a valid escape; a backslash of a text is written \\` };
     at = ESCAPE.lastIndex;
   }
 }

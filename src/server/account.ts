@@ -12,7 +12,7 @@ import type { Ending, Judged } from './ending.ts';
 import type { RequestAdvice, RequestFigures } from './deps.ts';
 import type { Exchange, RequestFacts } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
-import { ownName, type Asked } from './own-name.ts';
+import { nameOutside, ownName, type Asked } from './own-name.ts';
 import { describeFault } from './problem.ts';
 import type { Proof } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
@@ -165,7 +165,7 @@ export function logRequest(context: ServerContext, exchange: RequestFacts, endin
   if (metrics !== undefined) metrics.observeRequest(observed(exchange, ending, tookMs));
   if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
   if (ending.error?.code === 'too_many_failures') context.tooManyFailures.count('refused');
-  const level = levelOf(ending);
+  const level = levelOf(exchange, ending);
   if (log.isEnabled(level)) log[level](lineOf(exchange, ending, tookMs), 'request');
 }
 
@@ -246,10 +246,14 @@ function refusalFields(proof: Ending['proof']): Record<string, unknown> {
   return { address, reason, scheme, diagnosis: diagnosis?.code, why: diagnosis?.text };
 }
 
-/** Probes, strangers at other paths and floods of refusals would bury the hooks. */
-function levelOf({ answer, outcome, error, hookName }: Ending): 'debug' | 'info' | 'warn' | 'error' {
+/** Probes, strangers at other paths and floods of refusals would bury the hooks; a path that ends in a name of one does not. */
+function levelOf(
+  exchange: Asked,
+  { answer, outcome, error, hookName }: Ending,
+): 'debug' | 'info' | 'warn' | 'error' {
   const { status } = answer;
-  if (outcome === 'served' || (hookName === undefined && status === 404)) return 'debug';
+  if (outcome === 'served') return 'debug';
+  if (hookName === undefined && status === 404 && nameOutside(exchange) === undefined) return 'debug';
   // They are counted in one line a second.
   if (error?.code === 'too_many_failures') return 'debug';
   // 501 is the sender's: it wrote in a way that is not served.

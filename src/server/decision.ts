@@ -1,9 +1,10 @@
+import type { HookErrorCode } from '../errors.ts';
 import { howDifferent, operatorOf, skipText, type Evaluation, type TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import { judgedNote } from './decision-notes.ts';
 import type { RequestAdvice } from './deps.ts';
 import type { Ending } from './ending.ts';
-import { type Asked, ownName } from './own-name.ts';
+import { type Asked, nameOutside, ownName } from './own-name.ts';
 import type { Refusal } from './prove.ts';
 import { bodyLimit } from './take-hook.ts';
 
@@ -65,27 +66,70 @@ export function refusedWhy(exchange: Asked, ending: Ending): string | undefined 
 
 /** What only the operator is told: which key set the limit, and where hooks are. */
 function noteOf(exchange: Asked, { error, hookName }: Ending): string | undefined {
+  const place = hookName === undefined ? undefined : exchange.generation.placeOf?.(hookName);
+  return error && NOTES[error.code]?.(exchange, { name: hookName, place, detail: error.detail });
+}
+
+/** What was known of a request that was refused. */
+interface RefusedAt {
+  readonly name: string | undefined;
+  /** The first mapping of the name, with its place. */
+  readonly place: string | undefined;
+  readonly detail: string;
+}
+
+/** By the code of the refusal. */
+const NOTES: Partial<
+  Readonly<Record<HookErrorCode, (exchange: Asked, refused: RefusedAt) => string | undefined>>
+> = {
+  body_too_large: (exchange, { name }) => limitNote(exchange, name ?? ownName(exchange) ?? ''),
+  invalid_json: (_, { place, detail }) => {
+    const format = /bodyFormat: \w+/.exec(detail)?.[0];
+    return format && place && `write ${format} in ${place}, beside match`;
+  },
+  rate_limited: (_, { name = '', place = `the mappings of ${name}` }) =>
+    `the limit is set by rate of ${place}`,
+  no_mapping_matched: ({ generation }, { name }) => name && unknownNameNote(generation, name),
+  method_not_allowed: ({ generation, req }, { name }) =>
+    name && generation.adviseOnMethod?.(name, req?.method ?? ''),
+  not_found: addressNote,
+};
+
+/** Which key sets the limit of a body, and what would be enough for this one. */
+function limitNote({ generation, req }: Asked, name: string): string {
+  const { setBy } = bodyLimit(generation, name);
+  const bytes = Number(req?.headers['content-length']);
+  const enough = bytes > 0 && bytes <= MAX_BODY_BYTES ? 2 ** Math.ceil(Math.log2(bytes)) : undefined;
+  const write =
+    enough === undefined ? '' : `; this body has ${bytes} bytes: maxBodyBytes: ${enough} takes it`;
+  return `the limit is set by ${setBy}${write}`;
+}
+
+/** What `maxBodyBytes` may be at most. */
+const MAX_BODY_BYTES = 67_108_864;
+
+/** Where hooks are, for a path at which nothing is. */
+function addressNote(exchange: Asked): string {
   const { generation } = exchange;
-  if (error?.code === 'body_too_large') {
-    const { setBy } = bodyLimit(generation, hookName ?? ownName(exchange) ?? '');
-    return `the limit is set by ${setBy}`;
-  }
-  if (error?.code === 'rate_limited') {
-    return `the limit is set by rate of the mappings of ${hookName ?? ''}`;
-  }
-  if (error?.code === 'no_mapping_matched') {
-    const unread = hookName === undefined ? undefined : generation.findPassedOver?.(hookName);
-    return (
-      unread && `${unread.file} has a mapping of this name, and is not read: move it to ${unread.wanted}`
-    );
-  }
-  if (error?.code === 'method_not_allowed' && hookName !== undefined)
-    return generation.adviseOnMethod?.(hookName, exchange.req?.method ?? '');
-  if (error?.code !== 'not_found') return undefined;
   const { enabled, path } = generation.hooks;
-  return enabled
+  if (!enabled) return generation.takesNone ?? 'hooks.enabled is not true: write enabled: true below hooks';
+  const name = nameOutside(exchange);
+  const meant = name && (generation.placeOf?.(name) ?? name);
+  return meant === undefined
     ? `hooks are below ${path} (hooks.path): senders post to ${path}/NAME`
-    : (generation.takesNone ?? 'hooks.enabled is not true');
+    : `hooks are below ${path} (hooks.path): for ${meant} the sender posts to ${path}/${name ?? ''}`;
+}
+
+/** Where a hook name is that no mapping has, or which one was probably meant. */
+function unknownNameNote(
+  { findPassedOver, findNearName }: Asked['generation'],
+  name: string,
+): string | undefined {
+  const unread = findPassedOver?.(name);
+  if (unread !== undefined)
+    return `${unread.file} has a mapping of this name, and is not read: move it to ${unread.wanted}`;
+  const near = findNearName?.(name);
+  return near && `the hook name ${near}`;
 }
 
 /** Only the verdict is kept: strangers' requests are not. */

@@ -55,6 +55,8 @@ export interface ServerGeneration {
   findPassedOver?(path: string): PassedOverMapping | undefined;
   /** The hook name that was probably meant by one that no mapping has, and what is different; nothing of what came. */
   findNearName?(path: string): string | undefined;
+  /** The first mapping of a hook name, with its place. */
+  placeOf?(path: string): string | undefined;
   /** What to change where a hook name was asked for by another method than it takes. */
   adviseOnMethod?(path: string, found: string): string | undefined;
   /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */

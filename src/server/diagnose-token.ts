@@ -15,6 +15,8 @@ export interface TokenRequest {
   readonly query: Readonly<Record<string, string>>;
   /** Whether a mapping has the hook name; default true. */
   readonly isKnown?: boolean;
+  /** The mapping of the hook name, with its place. */
+  readonly mapping?: string | undefined;
   /** Of a name that no mapping has: the one that was probably meant, in words of the operator's files. */
   readonly near?: string | undefined;
   /** A mapping of the name in a file that is not read. */
@@ -31,15 +33,18 @@ type Refused = Extract<Authentication, { kind: 'refused' }>['reason'];
 export function diagnoseToken(request: TokenRequest, tokens: TokenSet, reason: Refused): Diagnosis {
   const { passedOver, isKnown = true } = request;
   if (!isKnown && passedOver?.hasVerify === true) return mappingNotRead(passedOver);
-  const elsewhere = tokenElsewhere(request, tokens);
+  const elsewhere = tokenElsewhere(request, tokens)?.replace(
+    / to the mapping$/,
+    ` in ${request.mapping ?? 'the mapping'}, beside match`,
+  );
   if (elsewhere !== undefined) return { code: 'token-elsewhere', text: elsewhere };
   const proof = findProofHeader(request.rawHeaders);
-  if (proof !== undefined) return signatureNotAsked(proof, { isKnown, near: request.near });
+  if (proof !== undefined) return signatureNotAsked(proof, request);
   if (reason === 'query-rejected') {
     const text = `the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`;
     return { code: 'query-rejected', text };
   }
-  return reason === 'missing' ? withoutToken(request, tokens) : wrongToken(request);
+  return reason === 'missing' ? withoutToken(request, tokens) : wrongToken(request, tokens);
 }
 
 type FoundProof = NonNullable<ReturnType<typeof findProofHeader>>;
@@ -53,34 +58,57 @@ function mappingNotRead({ file, wanted }: PassedOverMapping): Diagnosis {
 
 function signatureNotAsked(
   { header, schemes }: FoundProof,
-  { isKnown, near }: { readonly isKnown: boolean; readonly near: string | undefined },
+  { isKnown = true, near, mapping = 'the mapping' }: TokenRequest,
 ): Diagnosis {
   const meant = near === undefined ? '' : `; the hook name ${near}`;
-  const carried = `the request carries ${header}, the signature of ${schemes.join(' or ')}`;
-  const scheme = schemes.length === 1 ? String(schemes[0]) : `one of ${schemes.join(', ')}`;
+  const carried = `the request carries ${header}, the proof of ${schemes.join(' or ')}`;
+  const [scheme = '', ...others] = schemes;
+  const or = others.length === 0 ? '' : ` (or scheme: ${others.join(' or ')}, as the sender is)`;
+  const variable = `${scheme.toUpperCase().replaceAll('-', '_')}_SECRET`;
   return {
     code: 'no-verify',
     text: isKnown
-      ? `${carried}, but no mapping of this path says verify, so the hook token is asked for: add verify: {scheme: ${scheme}, secrets: ['\${NAME}']} to the mapping`
+      ? `${carried}, but no mapping of this path says verify, so the hook token is asked for: write verify: {scheme: ${scheme}, secrets: ['\${${variable}}']}${or} in ${mapping}, beside match, and set ${variable} in the environment of the service to the secret that the sender has`
       : `${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: correct the address at the sender, or match.path of the mapping that was meant${meant}`,
   };
 }
 
-function withoutToken({ rawHeaders }: TokenRequest, { queryToken }: TokenSet): Diagnosis {
+function withoutToken(
+  { rawHeaders, mapping = 'the mapping' }: TokenRequest,
+  { queryToken }: TokenSet,
+): Diagnosis {
   const query = queryToken === 'reject' ? '' : ', or ?token=TOKEN in the address (deprecated)';
   const word = wordOf(headersOf(rawHeaders).find(({ name }) => name === 'authorization')?.value);
   if (word === 'basic') {
     return {
       code: 'no-token',
-      text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, add verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} to the mapping`,
+      text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, write verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} in ${mapping}, beside match`,
     };
   }
   const other = word === undefined ? '' : `Authorization is there, but without the word Bearer; `;
   return { code: 'no-token', text: `no hook token came; ${other}send it as ${CARRIERS}${query}` };
 }
 
-function wrongToken({ rawHeaders }: TokenRequest): Diagnosis {
+/** How hooks.token came to hold more than the token: what stands before and behind it, and what that is. */
+const AROUND: readonly (readonly [before: string, behind: string, what: string])[] = [
+  ['"', '"', 'quotes around it (an env_file of Docker keeps them)'],
+  ["'", "'", 'quotes around it (an env_file of Docker keeps them)'],
+  ['', '\n', 'a line break behind it'],
+  ['', '\r', 'a carriage return behind it (a file with the line ends of Windows)'],
+  ['', ' ', 'a space behind it'],
+  [' ', '', 'a space before it'],
+  ['Bearer ', '', 'the word Bearer before it'],
+];
+
+function wrongToken({ rawHeaders }: TokenRequest, tokens: TokenSet): Diagnosis {
   const value = presentedToken(rawHeaders);
+  const around = AROUND.find(
+    ([before, behind]) => value !== undefined && findToken(tokens, before + value + behind),
+  );
+  if (around !== undefined) {
+    const text = `the token that came is right, but the value of hooks.token has ${around[2]}: remove that where the value is set, and start the service again`;
+    return { code: 'unknown-token', text };
+  }
   const isTemplate = value !== undefined && /^[$<{%]|\{\{/.test(value);
   return {
     code: 'unknown-token',

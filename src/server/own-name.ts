@@ -9,3 +9,16 @@ export function ownName({ target, generation }: Pick<Asked, 'target' | 'generati
   const name = target && findHookName(target.path, generation.hooks.path);
   return name !== undefined && generation.knowsName(name) ? name : undefined;
 }
+
+/** Parts of a path that are looked at for a hook name. */
+const MAX_PARTS = 6;
+
+/** The hook name of the operator's files in which a path ends that is none of hooks. */
+export function nameOutside({
+  target,
+  generation,
+}: Pick<Asked, 'target' | 'generation'>): string | undefined {
+  const parts = (target?.path ?? '').split('/').filter((part) => part !== '');
+  const last = parts.slice(-MAX_PARTS);
+  return last.map((_, at) => last.slice(at).join('/')).find((name) => generation.knowsName(name));
+}

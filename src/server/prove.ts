@@ -133,6 +133,7 @@ function tokenRequest({ req, generation }: Exchange, { target, name }: IncomingH
     rawHeaders: req.rawHeaders,
     query: target.query,
     isKnown,
+    mapping: generation.placeOf?.(name),
     near: isKnown ? undefined : generation.findNearName?.(name),
     passedOver: generation.findPassedOver?.(name),
   };

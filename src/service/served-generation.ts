@@ -75,7 +75,14 @@ function asServed(
 }
 
 type TableAnswers =
-  'canTake' | 'knowsName' | 'settingsOf' | 'findPassedOver' | 'findNearName' | 'adviseOnMethod' | 'advise';
+  | 'canTake'
+  | 'knowsName'
+  | 'settingsOf'
+  | 'findPassedOver'
+  | 'findNearName'
+  | 'placeOf'
+  | 'adviseOnMethod'
+  | 'advise';
 
 /** What the table says of a hook name before a mapping is chosen, and of a decision. */
 function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneration, TableAnswers> {
@@ -85,9 +92,15 @@ function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneratio
     settingsOf: (path) => table.settingsOf(path),
     findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
     findNearName: (path) => nearName(path, table),
+    placeOf: (path) => placeOf(path, table),
     adviseOnMethod: (path, found) => methodNote(path, found, table),
     advise: createDecisionAdvisor(table),
   };
+}
+
+function placeOf(path: string, { mappings }: RoutingTable): string | undefined {
+  const mapping = mappings.find(({ match }) => match.path === path);
+  return mapping && `${mapping.id} (${formatPlace(mapping.at)})`;
 }
 
 /** Longer names are looked at by nobody: a stranger chose them. */

@@ -51,7 +51,7 @@ describe('a missing variable', () => {
 
   test('gets the header that is there, and the nearest miss fails in the fewest parts', () => {
     const { text } = advise('github', { action: 'closed' }, { 'x-github-event': 'push' });
-    expect(text).toContain('the request has headers.x-github-event: did you mean that?');
+    expect(text).toContain('the request has headers.x-github-event ("push"): did you mean that?');
     expect(text.indexOf('✗ push')).toBeLessThan(text.indexOf('✗ pull'));
   });
 

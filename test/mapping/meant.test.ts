@@ -89,7 +89,11 @@ test.each([
   // What may be a secret is not repeated.
   [
     'headers: { X-Gitlab-Token: hunter2 }',
-    'headers are read by when: {"===": [{"var": "headers.x-name"}, "value"]}',
+    "x-gitlab-token proves who sends, and that is judged before a condition is asked: in place of it write verify: {scheme: gitlab, secrets: ['${GITLAB_SECRET}']} beside match, and set GITLAB_SECRET in the environment of the service to the secret that the sender has",
+  ],
+  [
+    'headers: { X-Acme-Signature: hunter2, x-a: b }',
+    "x-acme-signature proves who sends, and that is judged before a condition is asked: in place of it write verify: {scheme: hmac, header: x-acme-signature, secrets: ['${WEBHOOK_SECRET}']} beside match, and set WEBHOOK_SECRET in the environment of the service to the secret that the sender has; a condition on the others is when",
   ],
 ])('match: {%s} is told the condition', (line, hint) => {
   const [found, ...more] = check(`id: a\nmatch: { path: a, ${line} }\nmessageTemplate: x\n`);

@@ -89,7 +89,11 @@ describe('what never came as far as a proof', () => {
     await send(server, '/hooks/words-of-a-stranger', { headers: {}, body: '{}' });
     expect(server.decisions).toEqual([]);
     expect(server.strangers).toMatchObject([
-      { path: '', status: 404, note: 'hooks are below /hooks (hooks.path): senders post to /hooks/NAME' },
+      {
+        path: '',
+        status: 404,
+        note: 'hooks are below /hooks (hooks.path): for github the sender posts to /hooks/github',
+      },
       { path: '', status: 401 },
     ]);
   });
@@ -98,7 +102,7 @@ describe('what never came as far as a proof', () => {
     const server = await startTestServer({ hooks: { enabled: false } });
     await send(server, '/hooks/github', { body: '{}' });
     expect(server.strangers).toMatchObject([
-      { path: 'github', status: 404, note: 'hooks.enabled is not true' },
+      { path: 'github', status: 404, note: 'hooks.enabled is not true: write enabled: true below hooks' },
     ]);
   });
 });
@@ -110,11 +114,18 @@ test('a refusal of a proved sender says its method, and which key set the limit'
   expect(server.strangers).toEqual([]);
   expect(server.decisions).toMatchObject([
     { status: 405, method: 'PUT' },
-    { status: 413, bodyBytes: 0, bodyUnread: true, note: 'the limit is set by hooks.maxBodyBytes' },
+    {
+      status: 413,
+      bodyBytes: 0,
+      bodyUnread: true,
+      note: 'the limit is set by hooks.maxBodyBytes; this body has 2000 bytes: maxBodyBytes: 2048 takes it',
+    },
   ]);
   const own = await startTestServer({ generation: { settingsOf: () => ({ maxBodyBytes: 10 }) } });
   await send(own, '/hooks/github', { body: 'x'.repeat(20) });
-  expect(own.decisions[0]?.note).toBe('the limit is set by maxBodyBytes of the mappings of github');
+  expect(own.decisions[0]?.note).toBe(
+    'the limit is set by maxBodyBytes of the mappings of github; this body has 20 bytes: maxBodyBytes: 32 takes it',
+  );
 });
 
 /** What no request came of, the answer to it, and what the operator reads. */

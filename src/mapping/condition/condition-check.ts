@@ -7,7 +7,7 @@ import {
   type Diagnostic,
   type Place,
 } from '../../document/document.ts';
-import { emptyPathFinding, itemFinding } from './empty-path.ts';
+import { emptyPathFinding, itemFinding, proofFinding } from './empty-path.ts';
 import { printRule } from './meant-rule.ts';
 
 /** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
@@ -222,7 +222,7 @@ export function checkVariable({ operator, operands }: Operation, nameAt: Place):
   const [name] = operands;
   if (operator !== 'var' || typeof name !== 'string') return undefined;
   const keys = name.split('.');
-  const finding = emptyPathFinding(keys) ?? itemFinding(keys, 'condition');
+  const finding = emptyPathFinding(keys) ?? proofFinding(keys) ?? itemFinding(keys, 'condition');
   if (finding === undefined) return undefined;
   const { replace, ...found } = finding;
   const edit = replace === undefined ? undefined : replaceWithin(nameAt, replace.from, replace.to);

@@ -1,4 +1,5 @@
 import type { Finding } from '../mapping-codes.ts';
+import { provider, verifyInstead } from '../verify-hint.ts';
 
 /** Names that carry the hook token: a request never holds them (see the server and golden files). */
 const TOKEN_CARRIERS: Readonly<Record<string, readonly string[]>> = {
@@ -32,6 +33,18 @@ function tokenCarrier(root: string, name: string): Warning {
     code: 'TOKEN_CARRIER_READ',
     message: `"${root}.${name}" is always empty: it can carry the hook token, so it is removed before evaluation`,
     hint: `let the sender put the value into another ${root === 'headers' ? 'header' : 'parameter'}`,
+  };
+}
+
+/** A condition on the header by which a known sender proves itself. */
+export function proofFinding([root, header = '']: readonly string[]): Warning | undefined {
+  const sender = root === 'headers' ? provider(header) : undefined;
+  if (sender === undefined) return undefined;
+  return {
+    severity: 'warning',
+    code: 'TOKEN_CARRIER_READ',
+    message: `"headers.${header}" is how ${sender} proves itself, which verify judges, before any condition is asked`,
+    hint: `${verifyInstead(header) ?? ''}, and leave this part of the condition out`,
   };
 }
 
