@@ -183,12 +183,19 @@ function hooksPathProblem(path: string): string | undefined {
   return undefined;
 }
 
+function presetRemedy(name: string): ReturnType<typeof nameRemedy> {
+  const remedy = nameRemedy(name, PRESETS, 'presets');
+  return remedy.replace === undefined && /^[a-z][a-z-]{1,40}$/.test(name)
+    ? { hint: `${remedy.hint}; of other senders a mapping is written: "sluice add ${name}"` }
+    : remedy;
+}
+
 function presetNames(names: readonly string[], reporter: Reporter): readonly string[] {
   for (const [index, name] of names.entries()) {
     if (PRESETS.includes(name)) continue;
     reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
       message: `there is no preset "${name.slice(0, 80)}"`,
-      ...nameRemedy(name, PRESETS, 'presets'),
+      ...presetRemedy(name),
     });
   }
   return [...new Set(names)];

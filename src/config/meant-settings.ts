@@ -1,17 +1,110 @@
 import { holdsCredentials, meantTimeZone, secondsIn, type SchemaAdvice } from '../document/document.ts';
+import { FOREIGN_SETTINGS } from './foreign-settings.ts';
 import { MAX_HEARTBEAT_SECONDS } from './gateway-schema.ts';
 import { theirValue, theirWord } from './openclaw/their-words.ts';
 
 /** How values of the configuration were meant that it does not take. */
 const meantSetting: NonNullable<SchemaAdvice['value']> = (key, value) => {
-  const object = theirValue(key, value) ?? meantBlock(key, value);
+  const object = theirValue(key, value) ?? meantParts(key, value) ?? meantBlock(key, value);
   if (object !== undefined || typeof value !== 'string') return object;
+  const word = meantWord(key, value);
+  if (word !== undefined) return word;
   if (key.endsWith('.timeZone')) {
     const zone = meantTimeZone(value);
     return zone === undefined ? undefined : { hint: `did you mean ${zone}?`, text: zone };
   }
   return /\.activeHours\.(?:from|to)$/.test(key) ? meantTime(value) : undefined;
 };
+
+/** What others call the levels of a log, and kinds of runners. */
+const LEVELS: Readonly<Record<string, string>> = {
+  trace: 'debug',
+  verbose: 'debug',
+  silly: 'debug',
+  all: 'debug',
+  notice: 'info',
+  warning: 'warn',
+  err: 'error',
+  critical: 'error',
+  fatal: 'error',
+  silent: 'error',
+  off: 'error',
+  none: 'error',
+};
+const KINDS: Readonly<Record<string, string>> = {
+  'claude-code': 'claude',
+  claude_code: 'claude',
+  claudecode: 'claude',
+  'claude-cli': 'claude',
+  'openai-codex': 'codex',
+  'codex-cli': 'codex',
+  'gemini-cli': 'gemini',
+  google: 'gemini',
+  shell: 'command',
+  exec: 'command',
+  script: 'command',
+  bash: 'command',
+  process: 'command',
+  cli: 'command',
+  program: 'command',
+  http: 'forward',
+  webhook: 'forward',
+  gateway: 'forward',
+  llm: 'model',
+  api: 'model',
+  openai: 'model',
+  anthropic: 'model',
+  ollama: 'model',
+};
+
+function meantWord(key: string, written: string): ReturnType<NonNullable<SchemaAdvice['value']>> {
+  const word = written.trim().toLowerCase();
+  const words = key === 'log.level' ? LEVELS : /^gateway\.runner(?:s\.[^.]+)?\.kind$/.test(key) ? KINDS : {};
+  const meant = Object.hasOwn(words, word) ? words[word] : undefined;
+  if (meant === undefined) return undefined;
+  const name = key.slice(key.lastIndexOf('.') + 1);
+  // An agent and a model of one maker are two runners.
+  if (word === 'anthropic' || word === 'openai') {
+    const agent = word === 'openai' ? 'codex' : 'claude';
+    return {
+      hint: `write kind: ${agent} for the coding agent, or kind: model for the model alone, with providers`,
+    };
+  }
+  return { hint: `write ${name}: ${meant}`, text: meant };
+}
+
+/** A list in the place of an object by name, or of entries in files of their own. */
+function meantParts(key: string, value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
+  if (key === 'hooks.mappings') return meantMappings(value);
+  if ((key !== 'channels' && key !== 'gateway.runners') || !Array.isArray(value)) return undefined;
+  const parts = value.map((one) => namedPart(one, key === 'channels'));
+  const name = key.slice(key.lastIndexOf('.') + 1);
+  return parts.length === 0 || parts.includes(undefined)
+    ? undefined
+    : { hint: `write ${name}: {${parts.join(', ')}}: each has a name, and its settings below it` };
+}
+
+/** `{type: telegram, botToken: …}` as `telegram: {botToken: …}`; values are not repeated: they may be secrets. */
+function namedPart(part: unknown, isChannel: boolean): string | undefined {
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return undefined;
+  const { name, id = name, type, kind = type, ...rest } = part as Readonly<Record<string, unknown>>;
+  const called = isChannel ? (kind ?? id) : (id ?? kind);
+  if (typeof called !== 'string' || !/^[\w-]{1,40}$/.test(called)) return undefined;
+  const own = isChannel || typeof kind !== 'string' ? [] : [`kind: ${kind}`];
+  return `${called}: {${[...own, ...Object.keys(rest).map((key) => `${key}: …`)].join(', ')}}`;
+}
+
+function meantMappings(value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
+  if (typeof value === 'string')
+    return {
+      hint: `files of mappings are found in a folder: write mappingsDir: ${value.replace(/\/?[^/]*\.(?:ya?ml|json)$/i, '') || './mappings'} in its place`,
+    };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const [name = 'name'] = Object.keys(value);
+  return {
+    hint: `it is a list: write "- id: ${name.slice(0, 40)}" in place of "${name.slice(0, 40)}:", and so with the others`,
+  };
+}
 
 /** What a number, a word, true or false sets in a block. */
 const BLOCKS: Readonly<
@@ -128,64 +221,9 @@ function meantTime(written: string): ReturnType<NonNullable<SchemaAdvice['value'
   return { hint: `write "${time}"`, text: `"${time}"` };
 }
 
-const AGAIN = {
-  hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key',
-};
-
 /** What is known of words and values of others in the configuration. */
 export const CONFIG_ADVICE: SchemaAdvice = {
   value: meantSetting,
   foreign: theirWord,
-  keys: {
-    'hooks.secret': {
-      hint: 'the token that senders carry is hooks.token: token: ${NAME}; the secret of a sender that signs is verify.secrets of its mapping',
-    },
-    'hooks.secrets': { hint: 'the secret of a sender that signs is verify.secrets of its mapping' },
-    'hooks.port': { hint: 'the port is server.port' },
-    'hooks.host': { hint: 'the address to listen on is server.host' },
-    port: { hint: 'the port is server.port' },
-    host: { hint: 'the address to listen on is server.host' },
-    token: { hint: 'the token that senders carry is hooks.token' },
-    mappings: { hint: 'mappings stand in hooks.mappings, or in files of the folder hooks.mappingsDir' },
-    runner: { hint: 'the runner is gateway.runner' },
-    runners: { hint: 'runners are gateway.runners' },
-    heartbeat: { hint: 'the heartbeat is gateway.heartbeat' },
-    path: { hint: 'the path of hooks is hooks.path' },
-    presets: { hint: 'presets are hooks.presets' },
-    mail: { hint: 'the mailbox is hooks.mail' },
-    database: { hint: 'the store is storage.url' },
-    logging: { hint: 'the log is log.level and log.format' },
-    models: { hint: 'the models that may be chosen are agents.defaults.models' },
-    'hooks.limits.runsPerHour': {
-      hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHour: 60}',
-    },
-    'hooks.limits.runsPerHourAndSession': {
-      hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHourAndSession: 20}',
-    },
-    'hooks.rate': { hint: 'the rate of a path stands in a mapping of it: rate: {perMinute: 60}' },
-    'hooks.verify': {
-      hint: 'the proof of a sender stands in a mapping of its path: verify: {scheme: github, secrets: ["${NAME}"]}',
-    },
-    'hooks.dedupe': { hint: 'repeats are recognised by a mapping: dedupe: {key: "{{id}}"}' },
-    'hooks.otherwise': { hint: 'for all paths it is called "unmatched"', rename: 'unmatched' },
-    'hooks.wakeMode': { hint: 'it belongs into hooks.defaults: defaults: {wakeMode: now}' },
-    'hooks.deliver': { hint: 'it belongs into hooks.defaults: defaults: {deliver: false}' },
-    'hooks.summary': { hint: 'it belongs into hooks.defaults: defaults: {summary: failures}' },
-    'gateway.retry': AGAIN,
-    'gateway.retries': AGAIN,
-    'gateway.maxRetries': AGAIN,
-    'gateway.concurrency': { hint: 'here it is called "maxRuns"', rename: 'maxRuns' },
-    'gateway.timeoutSeconds': { hint: 'the time limit of runs is agents.defaults.timeoutSeconds' },
-    'gateway.model': { hint: 'the model of runs is agents.defaults.model' },
-    'gateway.heartbeat.every': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
-    'gateway.heartbeat.interval': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
-    'gateway.heartbeat.enabled': { hint: 'a heartbeat that is off is everySeconds: 0' },
-    'gateway.heartbeat.prompt': { hint: 'here it is called "instructions"', rename: 'instructions' },
-    'storage.path': { hint: 'write url: "sqlite:FILE"' },
-    'storage.file': { hint: 'write url: "sqlite:FILE"' },
-    'storage.retention': { hint: 'how long completed work is kept is keep: {days: 30}' },
-    'hooks.timezone': {
-      hint: 'a time zone is set at gateway.heartbeat.activeHours.timeZone, or in a template: {{date value tz="Europe/Berlin"}}',
-    },
-  },
+  keys: FOREIGN_SETTINGS,
 };

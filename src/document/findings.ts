@@ -114,7 +114,7 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
   const path = [...context.base, ...pathOf(issue)];
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys
+      return firstOfGroups(issue.keys, context, path)
         .filter((key) => !context.told.has(formatPath([...path, key])))
         .map((key) => unknownKey(context, path, key));
     case 'invalid_type':
@@ -186,6 +186,17 @@ function notOneOf(context: Context, path: Path, values: readonly unknown[]): Dia
 function wrongName({ root }: Context, path: Path, message: string): Diagnostic {
   const problem = `${formatPath(root.at(path).path)} must be ${message}`;
   return finding('INVALID_VALUE', problem, root.place(path, 'key'), 'rename the key');
+}
+
+/** The keys without those that belong to one before them, as the room says. */
+function firstOfGroups(keys: readonly string[], { advice }: Context, path: Path): readonly string[] {
+  const groups = keys.map((key) => {
+    const full = keyText([...path, key]);
+    return advice.keys !== undefined && Object.hasOwn(advice.keys, full)
+      ? advice.keys[full]?.group
+      : undefined;
+  });
+  return keys.filter((_, index) => groups[index] === undefined || groups.indexOf(groups[index]) === index);
 }
 
 function pathOf(issue: Issue): Path {

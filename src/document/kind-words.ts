@@ -54,7 +54,7 @@ const MAX_LISTED = 8;
 
 /** The values that are taken, in words; of many those that are nearest to what is written. */
 export function listed(values: readonly string[], written = ''): string {
-  if (values.length <= MAX_LISTED)
+  if (values.length <= MAX_LISTED + 1)
     return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
   const near = nearestWords(written, values).slice(0, MAX_LISTED);
   return `one of ${near.join(', ')} and ${values.length - MAX_LISTED} others`;

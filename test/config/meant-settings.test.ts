@@ -137,3 +137,40 @@ test.each([
   const found = await check(`hooks: { enabled: true, token: "\${HOOK_TOKEN}", ${keys} }\n`);
   expect(found.map((one) => one.hint)).toEqual(hints.map((hint) => expect.stringContaining(hint)));
 });
+
+test.each([
+  ['server: { bind: 127.0.0.1 }', 'here it is called "host"'],
+  ['listen: ":8080"', 'where the service listens is server: write server: {port: 8080}'],
+  ['log: { level: warning }', 'write level: warn'],
+  ['gateway: { runner: { kind: claude-code } }', 'write kind: claude'],
+  ['gateway: { runner: { kind: claude, workspace: /srv } }', 'here it is called "cwd"'],
+  [
+    'gateway: { runner: { kind: command, command: python3, args: [agent.py, -v] } }',
+    'the program and its arguments are one list: write argv: ["python3", "agent.py", "-v"]',
+  ],
+  [
+    'gateway: { runners: [{ name: cc, kind: claude, access: edit }] }',
+    'write runners: {cc: {kind: claude, access: …}}: each has a name, and its settings below it',
+  ],
+  [
+    'channels: [{ type: telegram, botToken: hunter2 }]',
+    'write channels: {telegram: {botToken: …}}: each has a name, and its settings below it',
+  ],
+  ['webhooks: { github: { secret: hunter2 } }', expect.stringMatching(/^each sender is a mapping/)],
+  ['match: { path: a }\nmessageTemplate: x\nid: a', expect.stringMatching(/^this is a mapping/)],
+  ['server: { tls: { key: hunter2 } }', expect.stringMatching(/^there is no TLS here/)],
+])('%s is one word of others', async (line, hint) => {
+  const found = await check(`${HEAD}${line}\n`);
+  expect(found.map((one) => one.hint)).toEqual([hint]);
+  expect(formatDiagnostics(found)).not.toContain('hunter2');
+});
+
+test.each([
+  ['mappings: ./mappings', /write mappingsDir: \.\/mappings in its place/],
+  ['mappings: { github: { match: { path: a } } }', /write "- id: github" in place of "github:"/],
+  ['basePath: /in', /here it is called "path"/],
+  ['presets: [github]', /"sluice add github"/],
+])('hooks: {%s} is told what to write', async (line, hint) => {
+  const found = await check(`hooks: { enabled: true, token: "\${HOOK_TOKEN}", ${line} }\n`);
+  expect(found.map((one) => one.hint)).toEqual([expect.stringMatching(hint)]);
+});

@@ -1,0 +1,194 @@
+/** Words of other tools in the configuration (OpenClaw, Express, nginx, Docker, adnanh/webhook), and what they are here. */
+import type { KeyAdvice } from '../document/document.ts';
+
+const rename = (name: string): KeyAdvice => ({ hint: `here it is called "${name}"`, rename: name });
+
+const AGAIN: KeyAdvice = {
+  hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key',
+};
+const SENDERS: KeyAdvice = {
+  hint: 'each sender is a mapping: write a file mappings/NAME.yaml with match: {path: NAME}, verify: {scheme: …, secrets: ["${NAME}"]} and messageTemplate; "sluice add" writes one',
+};
+const MAPPING: KeyAdvice = {
+  group: 'mapping',
+  hint: 'this is a mapping: move its keys into a file of its own, mappings/NAME.yaml, or make it an entry of hooks.mappings',
+};
+const TLS: KeyAdvice = {
+  hint: 'there is no TLS here: put a proxy with TLS (Caddy, nginx, a tunnel) in front, and write its outside address as server.publicUrl',
+};
+const ENVIRONMENT: KeyAdvice = {
+  hint: 'variables are set where the service starts, and read as ${NAME}; those of an agent are env and passEnv of its runner',
+};
+const WORKSPACE: KeyAdvice = {
+  hint: 'the folder in which an agent works is cwd of its runner: gateway: {runner: {kind: claude, cwd: …}}',
+};
+const SKIPPED_LEVELS: KeyAdvice = {
+  hint: 'write log: {level: info}, with the level debug, info, warn or error',
+};
+
+/** `0.0.0.0:8787`, `:8787` and `8787`. */
+function address(value: unknown): string | undefined {
+  const [, host = '', port = ''] =
+    /^(?:https?:\/\/)?(\[[\da-f:]+\]|[\w.-]*?)(?::?(\d{1,5}))?$/i.exec(String(value)) ?? [];
+  const parts = [
+    ...(host === '' ? [] : [`host: ${JSON.stringify(host)}`]),
+    ...(port === '' ? [] : [`port: ${port}`]),
+  ];
+  return parts.length === 0 || typeof value === 'object' ? undefined : parts.join(', ');
+}
+
+const LISTEN: KeyAdvice = {
+  hint: 'where the service listens is server: {host: 127.0.0.1, port: 8787}',
+  hintFor: (value) => {
+    const parts = address(value);
+    return parts === undefined ? undefined : `where the service listens is server: write server: {${parts}}`;
+  },
+};
+
+/** What `kind: command` calls its program. */
+const PROGRAM: KeyAdvice = {
+  hint: 'the program and its arguments are one list: argv: ["python3", "agent.py"]',
+  means: 'argv',
+  hintFor: (value, beside) => {
+    const given = (typeof beside === 'object' && beside !== null ? beside : {}) as Readonly<
+      Record<string, unknown>
+    >;
+    const words = [given['command'], given['args'], given['arguments']].flatMap(wordsOf);
+    return words.length === 0 || given['kind'] !== 'command' || typeof value === 'number'
+      ? undefined
+      : `the program and its arguments are one list: write argv: ${JSON.stringify(words).replaceAll('","', '", "')}`;
+  },
+  group: 'program',
+};
+
+function wordsOf(value: unknown): readonly string[] {
+  if (Array.isArray(value))
+    return value.flatMap((word) =>
+      /["'\\]|key|token|secret|passw/i.test(String(word)) ? ['…'] : [String(word)],
+    );
+  return typeof value === 'string' && !/["'\\|;&<>$]|key|token|secret|passw/i.test(value)
+    ? value.trim().split(/\s+/)
+    : [];
+}
+
+const under = (
+  block: string,
+  keys: Readonly<Record<string, KeyAdvice>>,
+): Readonly<Record<string, KeyAdvice>> =>
+  Object.fromEntries(Object.entries(keys).map(([key, advice]) => [`${block}.${key}`, advice]));
+
+const all = (names: string, advice: KeyAdvice): Readonly<Record<string, KeyAdvice>> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, advice]));
+
+const TOP: Readonly<Record<string, KeyAdvice>> = {
+  ...all('port host', LISTEN),
+  ...all('listen bind address addr', LISTEN),
+  ...all('webhooks routes endpoints senders sources providers triggers', SENDERS),
+  ...all(
+    'id match verify messageTemplate textTemplate instructions sessionKey transform dedupe forEach',
+    MAPPING,
+  ),
+  ...all('tls ssl https cert', TLS),
+  ...all('environment envVars', ENVIRONMENT),
+  ...all('logLevel loglevel log_level', SKIPPED_LEVELS),
+  token: { hint: 'the token that senders carry is hooks.token' },
+  mappings: { hint: 'mappings stand in hooks.mappings, or in files of the folder hooks.mappingsDir' },
+  runner: { hint: 'the runner is gateway.runner' },
+  agent: { hint: 'which agent runs is gateway.runner: {kind: claude} (or codex, gemini, opencode)' },
+  runners: { hint: 'runners are gateway.runners' },
+  heartbeat: { hint: 'the heartbeat is gateway.heartbeat' },
+  path: { hint: 'the path of hooks is hooks.path' },
+  presets: { hint: 'presets are hooks.presets' },
+  mail: { hint: 'the mailbox is hooks.mail' },
+  database: { hint: 'the store is storage.url' },
+  logging: { hint: 'the log is log.level and log.format' },
+  models: { hint: 'the models that may be chosen are agents.defaults.models' },
+  version: { hint: 'remove it: the file has no version' },
+};
+
+const HOOKS: Readonly<Record<string, KeyAdvice>> = {
+  secret: {
+    hint: 'the token that senders carry is hooks.token: token: ${NAME}; the secret of a sender that signs is verify.secrets of its mapping',
+  },
+  secrets: { hint: 'the secret of a sender that signs is verify.secrets of its mapping' },
+  tokens: {
+    hint: 'the token is one: write token: ${NAME}; older ones that are still taken are previousTokens: [${OLD_NAME}]',
+    means: 'token',
+  },
+  port: { hint: 'the port is server.port' },
+  host: { hint: 'the address to listen on is server.host' },
+  ...all('basePath base_path prefix base baseUrl pathPrefix urlPrefix route endpoint', rename('path')),
+  ...all('webhooks routes endpoints senders sources providers', SENDERS),
+  'limits.runsPerHour': { hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHour: 60}' },
+  'limits.runsPerHourAndSession': {
+    hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHourAndSession: 20}',
+  },
+  rate: { hint: 'the rate of a path stands in a mapping of it: rate: {perMinute: 60}' },
+  verify: {
+    hint: 'the proof of a sender stands in a mapping of its path: verify: {scheme: github, secrets: ["${NAME}"]}',
+  },
+  dedupe: { hint: 'repeats are recognised by a mapping: dedupe: {key: "{{id}}"}' },
+  otherwise: { hint: 'for all paths it is called "unmatched"', rename: 'unmatched' },
+  wakeMode: { hint: 'it belongs into hooks.defaults: defaults: {wakeMode: now}' },
+  deliver: { hint: 'it belongs into hooks.defaults: defaults: {deliver: false}' },
+  summary: { hint: 'it belongs into hooks.defaults: defaults: {summary: failures}' },
+  timezone: {
+    hint: 'a time zone is set at gateway.heartbeat.activeHours.timeZone, or in a template: {{date value tz="Europe/Berlin"}}',
+  },
+};
+
+const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
+  ...all('retry retries maxRetries', AGAIN),
+  ...all('host listen', LISTEN),
+  ...all('agent kind', {
+    hint: 'which agent runs is runner: write runner: {kind: claude} (or codex, gemini, opencode)',
+  }),
+  ...all('workspace workdir workDir cwd', WORKSPACE),
+  concurrency: rename('maxRuns'),
+  timeoutSeconds: { hint: 'the time limit of runs is agents.defaults.timeoutSeconds' },
+  model: { hint: 'the model of runs is agents.defaults.model' },
+  'heartbeat.every': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
+  'heartbeat.interval': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
+  'heartbeat.enabled': { hint: 'a heartbeat that is off is everySeconds: 0' },
+  'heartbeat.prompt': rename('instructions'),
+  ...under('runner', {
+    ...all('command args arguments', PROGRAM),
+    ...all('workspace workdir workDir workingDirectory dir folder', rename('cwd')),
+    ...all('environment envVars', rename('env')),
+    ...all('permissions permissionMode permission', {
+      hint: 'what the agent may do is access: read, edit or full',
+    }),
+    ...all('timeout timeoutSeconds timeoutMs', {
+      hint: 'the time limit of runs is agents.defaults.timeoutSeconds',
+    }),
+    ...all('apiKey api_key', {
+      hint: 'the key of an agent is a variable of its environment: passEnv: [ANTHROPIC_API_KEY]; of kind: model it stands in providers: {NAME: {apiKey: …}}',
+    }),
+    ...all('type name agent', rename('kind')),
+  }),
+};
+
+/** What is known of words of others in the configuration. */
+export const FOREIGN_SETTINGS: Readonly<Record<string, KeyAdvice>> = {
+  ...TOP,
+  ...under('hooks', HOOKS),
+  ...under('gateway', GATEWAY),
+  ...under('server', {
+    ...all('bind address hostname ip listen listenHost', rename('host')),
+    ...all('tls ssl https cert', TLS),
+    ...all('baseUrl url externalUrl public_url', rename('publicUrl')),
+    ...all('proxy trustProxy trust_proxy', rename('trustedProxies')),
+  }),
+  ...under('agents.defaults', {
+    ...all('workdir cwd', WORKSPACE),
+    timeout: rename('timeoutSeconds'),
+  }),
+  ...under('storage', {
+    ...all('path file', { hint: 'write url: "sqlite:FILE"' }),
+    retention: { hint: 'how long completed work is kept is keep: {days: 30}' },
+  }),
+  ...under('log', {
+    ...all('verbosity', rename('level')),
+    ...all('json pretty', { hint: 'write format: json, or pretty' }),
+  }),
+};
