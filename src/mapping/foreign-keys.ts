@@ -60,6 +60,27 @@ function conditionHint(value: unknown, beside: unknown): string | undefined {
     : `a condition belongs into match, in JsonLogic: when: ${rule}`;
 }
 
+/** The lines of a frame around the mapping. */
+const frame: ForeignKey = {
+  group: 'frame',
+  hint: 'a mapping has no frame: its keys (id, match, messageTemplate) stand at the left of the file, or in entries of a list',
+  hintFor: (value, beside) => {
+    const [name = ''] = isJsonObject(beside)
+      ? Object.keys(beside).filter((key) => beside[key] === value)
+      : [];
+    if (!isJsonObject(value)) return undefined;
+    return 'match' in value || 'messageTemplate' in value || 'textTemplate' in value
+      ? `a mapping has no frame: remove the line ${name}: (and what belongs to it), and indent the keys below it two spaces less`
+      : undefined;
+  },
+};
+const clock: ForeignKey = {
+  hint: 'a mapping begins with a request, never by the clock: let cron send one ("sluice send FILE", or curl), or use gateway.heartbeat: {everySeconds: 1800}',
+};
+const oneAction: ForeignKey = {
+  hint: 'a mapping has one action, and its keys stand in the mapping itself: action: agent, messageTemplate: …; for a second action write a second mapping, or a transform that returns a list',
+};
+
 const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   when: into('when'),
   path: into('path'),
@@ -131,7 +152,15 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   body: { hint: 'the template is messageTemplate (action: agent) or textTemplate (action: wake)' },
   systemPrompt: rename('instructions'),
   system: rename('instructions'),
-  session: rename('sessionKey'),
+  session: {
+    ...rename('sessionKey'),
+    hintFor: (value) => {
+      const key = isJsonObject(value) ? value['key'] : undefined;
+      return typeof key === 'string' && key.length <= 80
+        ? `here it is a text: write sessionKey: ${JSON.stringify(key)}`
+        : undefined;
+    },
+  },
   sessionId: rename('sessionKey'),
   session_key: rename('sessionKey'),
   recipient: rename('to'),
@@ -152,6 +181,29 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   foreach: rename('forEach'),
   disabled: { hint: 'write enabled: false' },
   active: rename('enabled'),
+  mapping: frame,
+  hooks: frame,
+  spec: frame,
+  config: frame,
+  apiVersion: frame,
+  kind: frame,
+  metadata: frame,
+  version: { hint: 'remove it: a mapping has no version' },
+  schedule: clock,
+  cron: clock,
+  every: clock,
+  interval: clock,
+  actions: oneAction,
+  steps: oneAction,
+  do: oneAction,
+  then: oneAction,
+  respond: rename('answer'),
+  response: rename('answer'),
+  reply: {
+    hint: 'the answer to the sender is answer: {status: 200, body: ok}; where the reply of the agent goes is channel and to',
+  },
+  output: { hint: 'where the reply of the agent goes is channel and to' },
+  notify: { hint: 'a message without an agent is action: notify, with channel, to and messageTemplate' },
   type: { hint: 'what a request becomes is action: agent, wake or skip' },
   description: { hint: 'write it as a comment: # …' },
   model_name: rename('model'),

@@ -17,7 +17,7 @@ const OBJECTS: Readonly<Record<string, (value: unknown, text: string | undefined
   limits: meantLimits,
   'answer.body': meantBody,
   ignoreSenders: meantSenders,
-  fallback: (_, text) => (text === undefined ? undefined : pasted('fallback', `{channel: ${quoted(text)}}`)),
+  fallback: (_, text) => (text === undefined ? undefined : pasted('fallback', fallbackText(text))),
   answer: meantAnswer,
   verify: (value) => (isScalar(value) ? meantVerify(String(value).trim()) : undefined),
   callbackUrl: (value) =>
@@ -31,6 +31,14 @@ const quoted = (text: string): string => (/^[A-Za-z][\w-]*$/.test(text) ? text :
 /** The object as the hint shows it and as `check --fix` writes it. */
 function pasted(key: string, text: string): NonNullable<Meant> {
   return { hint: `write ${key}: ${text}`, text };
+}
+
+/** `telegram` or `telegram:123`. */
+function fallbackText(text: string): string {
+  const [, channel, to] = /^([a-z]+)(?::|\s+)(\S.*)$/i.exec(text) ?? [];
+  return channel === undefined
+    ? `{channel: ${quoted(text)}}`
+    : `{channel: ${channel}, to: ${JSON.stringify(to)}}`;
 }
 
 /** The window of a gathering: what the text says, as far as it may be one; an example where there is no number. */

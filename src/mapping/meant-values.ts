@@ -1,4 +1,5 @@
-import type { SchemaAdvice } from '../document/document.ts';
+import { CHANNEL_ALIASES, CHANNEL_IDS, THINKING_LEVELS } from '../action.ts';
+import { didYouMean, type SchemaAdvice } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
 import { PROVIDER_NAMES } from '../verify/verify.ts';
 import { meantObject } from './meant-objects.ts';
@@ -39,8 +40,15 @@ const PER_MINUTE: readonly (readonly [RegExp, number])[] = [
 /** How values were meant that a mapping does not take: what other tools, or people in a hurry, write. */
 export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
   const text = typeof value === 'string' ? value.trim() : undefined;
+  if (key === 'verify' && /^(?:false|none|off|no|disabled)$/i.test(String(value))) return { hint: NO_PROOF };
+  if (key === 'method' && Array.isArray(value)) return ONE_METHOD;
+  if (key === '' && text !== undefined) return MAPPING_FILE;
   if (text !== undefined && Object.hasOwn(TEXTS, key)) return TEXTS[key]?.(text);
   return Object.hasOwn(VALUES, key) ? VALUES[key]?.(value, text) : meantObject(key, value);
+};
+
+const MAPPING_FILE = {
+  hint: 'it is no mapping: files of mappings are found in the folder hooks.mappingsDir (default ./mappings) without being named, so remove this entry',
 };
 
 /** Keys of which only a text says what was meant. */
@@ -49,6 +57,11 @@ const TEXTS: Readonly<Record<string, (text: string) => Meant>> = {
   match: meantMatch,
   bodyFormat: meantFormat,
   'verify.scheme': meantScheme,
+  'verify.algorithm': (text) =>
+    pickWord('algorithm', text, /sha-?(1|256|384|512)(?!\d)/i, (size) => `sha${size}`),
+  'verify.encoding': (text) =>
+    pickWord('encoding', text, /^(hex|base-?64)/i, (word) => word.toLowerCase().replace('-', '')),
+  method: (text) => (/^(?:put|patch|delete|any|\*|all)$/i.test(text) ? ONE_METHOD : undefined),
 };
 
 /** The others; `text` is the value without spaces around it, where it is a text. */
@@ -60,12 +73,56 @@ const VALUES: Readonly<Record<string, (value: unknown, text: string | undefined)
   wakeMode: (value) => meantWord('wakeMode', value),
   otherwise: meantOtherwise,
   keepRequests: meantKeepRequests,
-  method: (value) => (Array.isArray(value) ? ONE_METHOD : undefined),
   forEach: meantForEach,
   transform: (value) => (Array.isArray(value) ? ONE_TRANSFORM : undefined),
+  action: (value) => (isJsonObject(value) ? meantActionObject(value) : undefined),
+  deliver: meantDelivery,
+  thinking: (value) =>
+    typeof value === 'boolean'
+      ? {
+          hint: `write a level: thinking: ${value ? 'high' : '"off"'}, one of ${THINKING_LEVELS.join(', ')}`,
+          text: value ? 'high' : '"off"',
+        }
+      : undefined,
+  challenge: (value) => (typeof value === 'boolean' ? CHALLENGE : undefined),
   'verify.secrets': (value, text) =>
     meantSecret(Array.isArray(value) ? value.find((one) => typeof one === 'string') : text),
 };
+
+const CHALLENGE = {
+  hint: 'write who asks: challenge: slack, or meta, graph, zoom, cloudevents',
+};
+
+/** `action: {type: agent, …}`. */
+function meantActionObject({ type, kind = type, ...rest }: Readonly<Record<string, unknown>>): Meant {
+  const action = typeof kind === 'string' && /^(?:agent|wake|notify|skip)$/.test(kind) ? kind : 'agent';
+  const others = Object.keys(rest).slice(0, 4).join(', ');
+  return {
+    hint: `write action: ${action}${others === '' ? '' : `, and ${others} in the mapping beside it, not in it`}`,
+  };
+}
+
+/** `deliver: slack` and `deliver: {channel: slack, to: C0123456}`. */
+function meantDelivery(value: unknown): Meant {
+  if (typeof value === 'string' && /^[a-z]{4,}$/i.test(value.trim()))
+    return CHANNELS.has(value.trim().toLowerCase())
+      ? {
+          hint: `deliver is true or false; where to is channel: write channel: ${value.trim().toLowerCase()} in its place`,
+        }
+      : undefined;
+  if (!isJsonObject(value)) return undefined;
+  const keys = Object.entries(value).filter(
+    ([key, one]) => (key === 'channel' || key === 'to') && isShort(one),
+  );
+  const written = keys.map(([key, one]) => `${key}: ${JSON.stringify(one)}`).join(' and ');
+  return {
+    hint: `deliver is true or false; where to stands beside it: write ${written === '' ? 'channel: … and to: …' : written} in the mapping, in place of deliver`,
+  };
+}
+
+const CHANNELS: ReadonlySet<string> = new Set([...CHANNEL_IDS, ...Object.keys(CHANNEL_ALIASES)]);
+const isShort = (value: unknown): boolean =>
+  ['string', 'number'].includes(typeof value) && String(value).length <= 60;
 
 const ONE_METHOD = {
   hint: 'a path takes one method: write method: POST, or GET for a sender that can send nothing else',
@@ -74,6 +131,12 @@ const ONE_METHOD = {
 const ONE_TRANSFORM = {
   hint: 'a mapping has one transform: write transform: a.ts, and let that module import the other (import { … } from "./b.ts")',
 };
+
+/** The word of a key that a text holds. */
+function pickWord(key: string, text: string, pattern: RegExp, write: (found: string) => string): Meant {
+  const found = pattern.exec(text)?.[1];
+  return found === undefined ? undefined : { hint: `write ${key}: ${write(found)}`, text: write(found) };
+}
 
 function meantMatch(text: string): Meant {
   return /^[\w./-]+$/.test(text)
@@ -136,8 +199,20 @@ function meantScheme(text: string): Meant {
   const scheme = Object.hasOwn(SCHEME_WORDS, name)
     ? SCHEME_WORDS[name]
     : PROVIDER_NAMES.find((one) => name !== one && name.split(/[^a-z]+/).includes(one));
-  return scheme === undefined ? undefined : { hint: `write scheme: ${scheme}`, text: scheme };
+  if (scheme !== undefined) return { hint: `write scheme: ${scheme}`, text: scheme };
+  if (/^(?:none|off|false|no|disabled|public|open|anonymous)$/.test(name)) return { hint: NO_PROOF };
+  return didYouMean(name, SCHEME_NAMES) === undefined ? { hint: GENERAL_SCHEMES } : undefined;
 }
+
+const SCHEME_NAMES = [...PROVIDER_NAMES, 'hmac', 'ed25519', 'ecdsa', 'oidc', 'basic', 'header', 'token'];
+
+/** Where no proof is wanted. */
+const NO_PROOF =
+  'remove verify: the path then asks for the hook token, as no path takes requests of everybody; a sender that can send no header may carry it in the query of the address, under the name token';
+
+/** For a sender whose name is no scheme. */
+const GENERAL_SCHEMES =
+  'no such sender is known: one that signs the body with a secret is scheme: hmac with header: NAME; one that sends a fixed secret in a header is scheme: header; with user and password scheme: basic. All are listed in docs/senders.md';
 
 /** A list is named by its path in the payload. */
 function meantForEach(value: unknown): Meant {

@@ -56,6 +56,12 @@ test.each([
   ['otherwise: 404', /write otherwise: reject/],
   ['keepRequests: false', /write keepRequests: none/],
   ['forEach: { path: items }', /write forEach: items/],
+  [
+    'verify: { scheme: hmac, header: x, algorithm: HMAC-SHA512, secrets: ["${GL}"] }',
+    /write algorithm: sha512/,
+  ],
+  ['verify: { scheme: hmac, header: x, encoding: Base-64, secrets: ["${GL}"] }', /write encoding: base64$/m],
+  ['thinking: true', /write a level: thinking: high/],
   // A key that is missing under its right name is no second finding.
   ['verify: { scheme: basic, username: a, secrets: ["${A}"] }', /did you mean "user"/],
 ])('%s is mended', (line, hint) => {
@@ -139,6 +145,20 @@ test.each([
     "if: ${{ payload.ref == 'x' }}",
     /belongs into match, in JsonLogic: when: \{"===": \[\{"var": "payload\.ref"\}, "x"\]\}/,
   ],
+  ['verify: none', /remove verify: the path then asks for the hook token/],
+  ['verify: { scheme: none }', /remove verify/],
+  ['verify: { scheme: notion, secrets: ["${A}"] }', /is scheme: hmac with header: NAME/],
+  ['deliver: slack', /write channel: slack in its place/],
+  ['deliver: { channel: slack, to: C1 }', /write channel: "slack" and to: "C1" in the mapping/],
+  ['action: { type: wake, text: x }', /write action: wake, and text in the mapping beside it/],
+  ['challenge: true', /challenge: slack, or meta/],
+  ['method: PUT', /a path takes one method/],
+  ['fallback: telegram:123', /write fallback: \{channel: telegram, to: "123"\}/],
+  ['schedule: 0 9 * * *', /never by the clock/],
+  ['actions: [{ type: agent }]', /a mapping has one action/],
+  ['session: { key: hook:a }', /write sessionKey: "hook:a"/],
+  ['apiVersion: v1\nkind: Mapping\nmetadata: { name: a }', /a mapping has no frame/],
+  ['mapping: { match: { path: b } }', /remove the line mapping:/],
   ['channel: "#alerts"', /channel is the platform, and "to" the place in it/],
   ['channel: "slack:#alerts"', /channel: slack and to: "#alerts"/],
 ])('%s is told what to write', (line, hint) => {
