@@ -158,7 +158,7 @@ test.each([
   ],
   ['webhooks: { github: { secret: hunter2 } }', expect.stringMatching(/^each sender is a mapping/)],
   ['match: { path: a }\nmessageTemplate: x\nid: a', expect.stringMatching(/^this is a mapping/)],
-  ['server: { tls: { key: hunter2 } }', expect.stringMatching(/^there is no TLS here/)],
+  ['server: { tls: { cert: a.pem } }', expect.stringMatching(/^there is no TLS here/)],
 ])('%s is one word of others', async (line, hint) => {
   const found = await check(`${HEAD}${line}\n`);
   expect(found.map((one) => one.hint)).toEqual([hint]);
