@@ -196,7 +196,6 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   actions: oneAction,
   steps: oneAction,
   do: oneAction,
-  then: oneAction,
   respond: rename('answer'),
   response: rename('answer'),
   reply: {
