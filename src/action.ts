@@ -61,30 +61,6 @@ export function namesMainSession(key: string): boolean {
   return /^(?:main$|main:|agent:|global$)/i.test(key);
 }
 
-/** A wake before validation and boundary. */
-export interface WakeDraft {
-  readonly kind: 'wake';
-  readonly text?: string;
-  readonly mode?: WakeMode;
-}
-
-/** An agent action before validation and boundary. Blank optional texts are absent. */
-export interface AgentDraft {
-  readonly kind: 'agent';
-  readonly message?: string;
-  readonly name?: string;
-  readonly sessionKey?: string;
-  readonly wakeMode?: WakeMode;
-  readonly deliver?: boolean;
-  readonly channel?: string;
-  readonly to?: string;
-  readonly model?: string;
-  readonly thinking?: string;
-  readonly timeoutSeconds?: number;
-}
-
-export type ActionDraft = WakeDraft | AgentDraft;
-
 /** The name of a run that was given none. */
 export const DEFAULT_HOOK_NAME = 'Hook';
 

@@ -104,14 +104,6 @@ export interface Finding {
   readonly edit?: { readonly from: number; readonly to: number; readonly text: string };
 }
 
-/** A draft: a file as it would be saved. */
-export interface DraftBody {
-  readonly file: string;
-  readonly text: string;
-  /** The chosen request. */
-  readonly request?: string;
-}
-
 /** What a draft means for the chosen request. */
 export interface DraftAnswer {
   readonly findings: readonly Finding[];
