@@ -28,6 +28,11 @@ export const CHANNEL_IDS = [
 ] as const;
 /** Other spellings of channel ids that senders use. */
 export const CHANNEL_ALIASES: Readonly<Record<string, string>> = { imsg: 'imessage', teams: 'msteams' };
+
+/** The id of a channel, whose name may be another spelling of it. */
+export function channelIdOf(name: string): string {
+  return Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
+}
 /** The channel value that means the channel last used by the main session. */
 export const LAST_CHANNEL = 'last';
 /** The channel of the contract that stands in where nothing else is known. */

@@ -1,4 +1,4 @@
-import { CHANNEL_ALIASES } from '../action.ts';
+import { channelIdOf } from '../action.ts';
 import type {
   ChannelAdapter,
   ChannelLookup,
@@ -101,7 +101,7 @@ export async function loadChannelCatalog(
 
 /** The module of a channel id or one of its aliases. */
 export function findChannelModule(catalog: ChannelCatalog, channel: string): ChannelModule | undefined {
-  return catalog.modules.get(CHANNEL_ALIASES[channel] ?? channel);
+  return catalog.modules.get(channelIdOf(channel));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { CHANNEL_ALIASES, CHANNEL_IDS, LAST_CHANNEL } from '../action.ts';
+import { CHANNEL_ALIASES, CHANNEL_IDS, channelIdOf, LAST_CHANNEL } from '../action.ts';
 import { didYouMean, type Path } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Reporter } from './reporter.ts';
@@ -35,8 +35,7 @@ export function resolveChannelId(
 }
 
 function idOf(name: string): string {
-  const id = name.trim().toLowerCase();
-  return Object.hasOwn(CHANNEL_ALIASES, id) ? (CHANNEL_ALIASES[id] ?? id) : id;
+  return channelIdOf(name.trim().toLowerCase());
 }
 
 function reportUnknown(

@@ -3,7 +3,7 @@
  * them alone.
  */
 import { dirname } from 'node:path';
-import { CHANNEL_ALIASES, LAST_CHANNEL } from '../action.ts';
+import { channelIdOf, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig, RunnerSettings } from '../config/config.ts';
 import { displayName, formatPlace, placeIfWritten, type Diagnostic, withEdit } from '../document/document.ts';
 import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
@@ -95,7 +95,7 @@ function findIdleChannels(
 ): readonly Diagnostic[] {
   const configured = Object.keys(settings.channels);
   return mappings.flatMap(namedChannels).flatMap(({ name, at }): Diagnostic[] => {
-    const id = Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
+    const id = channelIdOf(name);
     if (id === LAST_CHANNEL || configured.includes(id)) return [];
     return [notConfigured(id, configured, at)];
   });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
-import { CHANNEL_ALIASES, thinkingLevel } from '../action.ts';
+import { thinkingLevel } from '../action.ts';
 import {
   createReferenceReader,
   hideValues,
@@ -307,7 +307,6 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
     table,
     agents: { aliases: agents.defaults.aliases, models: agents.defaults.models },
     channels: new Set(channelCatalog.modules.keys()),
-    channelAliases: CHANNEL_ALIASES,
     recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
     findOwnComment: commentFinder(config),
     dialect: config.dialect,

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
 import { isPrintable, oneLine } from '../boundary/boundary.ts';
 import {
-  type Warning,
-  type WakeMode,
+  channelIdOf,
+  DEFAULT_HOOK_NAME,
   LAST_CHANNEL,
   namesMainSession,
   THINKING_LEVELS,
   thinkingLevel,
   WAKE_MODES,
-  DEFAULT_HOOK_NAME,
+  type WakeMode,
+  type Warning,
 } from '../action.ts';
 import { HookError, type HookErrorCode } from '../errors.ts';
 import { ExactNumber, isNumeric, type JsonValue } from '../json.ts';
@@ -105,8 +106,8 @@ export function deliver(values: RawFields, at: FieldContext): boolean {
 export function channel(values: RawFields, at: FieldContext): string {
   const given = optionalText(values, 'channel', at)?.toLowerCase();
   if (given === undefined || given === LAST_CHANNEL) return LAST_CHANNEL;
-  const { channels, channelAliases } = at.settings;
-  const id = Object.hasOwn(channelAliases, given) ? channelAliases[given]! : given;
+  const { channels } = at.settings;
+  const id = channelIdOf(given);
   if (channels.has(id)) return id;
   const known = [LAST_CHANNEL, ...channels].join(', ');
   throw fieldError('channel', `channel is not a known one; expected one of ${known}`, 'unknown_channel');

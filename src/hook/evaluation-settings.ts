@@ -12,8 +12,6 @@ export interface EvaluationSettings {
   };
   /** Ids of all known channels, plugins included, configured or not; without `last`. */
   readonly channels: ReadonlySet<string>;
-  /** Other spellings of channel ids. */
-  readonly channelAliases: Readonly<Record<string, string>>;
   /** What is wrong with a recipient on a channel, or undefined. */
   recipientProblem?(channel: string, to: string): string | undefined;
   /** The run behind a comment that this service wrote, or undefined for somebody else's. */

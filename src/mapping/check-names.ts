@@ -1,6 +1,7 @@
 import {
   CHANNEL_ALIASES,
   CHANNEL_IDS,
+  channelIdOf,
   LAST_CHANNEL,
   namesMainSession,
   THINKING_LEVELS,
@@ -27,7 +28,7 @@ function replacing(from: string, to: string | undefined): Pick<Finding, 'replace
 export function checkChannel({ reporter, options }: Checked, path: Path, written = ''): string | undefined {
   const name = written.trim().toLowerCase();
   if (name === '' || name === LAST_CHANNEL || holdsReference(written)) return undefined;
-  const id = Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
+  const id = channelIdOf(name);
   const known = new Set([...CHANNEL_IDS, ...(options.channels ?? [])]);
   if (known.has(id)) return id;
   const near = didYouMean(name, [LAST_CHANNEL, ...known, ...Object.keys(CHANNEL_ALIASES)]);

@@ -1,4 +1,4 @@
-import { CHANNEL_ALIASES, type DeliveryTarget } from '../action.ts';
+import { channelIdOf, type DeliveryTarget } from '../action.ts';
 import {
   didYouMean,
   validate,
@@ -304,7 +304,7 @@ function compileFallback(compiling: CompilingMapping): DeliveryTarget | undefine
     checkRecipient(compiling, ['fallback', 'to'], { channel, to, options });
   }
   const named = written.trim().toLowerCase();
-  return { channel: CHANNEL_ALIASES[named] ?? named, ...defined({ to }) };
+  return { channel: channelIdOf(named), ...defined({ to }) };
 }
 
 /** `agentId` of an OpenClaw mapping; one that is not there falls back to the default agent, as in theirs. */

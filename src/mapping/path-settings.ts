@@ -9,6 +9,7 @@ import {
   mayBeSecret,
   type ProofSettings,
   type SecretReference,
+  secretsText,
   type VerifySettings,
 } from '../verify/verify.ts';
 import type { CompileOptions } from './compile-options.ts';
@@ -117,9 +118,7 @@ function doubtOf(
       : options.fittingReference?.(reference, (name, value) => mayBeSecret(settings, name, value));
   const message = `the value of this secret ${doubt.what}`;
   if (other === undefined) return { message, hint: doubt.remedy };
-  const written = references.map((each) => (each === reference ? `\${${other}}` : each));
-  const isListed = written.every((each) => typeof each === 'string');
-  const text = isListed ? `secrets: [${written.map((each) => `'${each}'`).join(', ')}]` : `'\${${other}}'`;
+  const text = secretsText(references.map((each) => (each === reference ? `\${${other}}` : each)));
   return { message, hint: `${other} is set and looks like the right one: write ${text}; or ${doubt.remedy}` };
 }
 

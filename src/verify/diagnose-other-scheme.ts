@@ -1,6 +1,7 @@
 import type { Diagnosis } from './diagnosis.ts';
 import type { Scheme, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES, type ProviderName } from './schemes.ts';
+import { secretsText } from './verify-settings.ts';
 import { compileWays, type TableSettings } from './ways.ts';
 
 /** Larger bodies are not tried again in other forms: the doctor must stay cheap. */
@@ -89,8 +90,5 @@ const quoted = (text: string): string =>
 
 /** The text of a verify, with the secrets as the path has them. */
 export function wholeVerify(scheme: string, { secrets }: Pick<TableSettings, 'secrets'>): string {
-  const written = secrets.map((secret) =>
-    typeof secret === 'string' ? `'${secret}'` : `{ file: ${JSON.stringify(secret.file)} }`,
-  );
-  return `verify: { scheme: ${scheme}, secrets: [${written.join(', ')}] }`;
+  return `verify: { scheme: ${scheme}, ${secretsText(secrets)} }`;
 }

@@ -16,6 +16,14 @@ export type SecretReference = z.output<typeof SecretReference>;
 export const nameOfSecret = (secret: SecretReference): string =>
   typeof secret === 'string' ? secret.replace(/^\$\{(.*)\}$/, '$1') : `the file ${secret.file}`;
 
+/** The key `secrets` as a mapping writes it. */
+export function secretsText(secrets: readonly SecretReference[]): string {
+  const written = secrets.map((secret) =>
+    typeof secret === 'string' ? `'${secret}'` : `{ file: ${JSON.stringify(secret.file)} }`,
+  );
+  return `secrets: [${written.join(', ')}]`;
+}
+
 const Secrets = z
   .array(SecretReference)
   .min(1)

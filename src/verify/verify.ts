@@ -21,7 +21,7 @@ export { type Proof, type Proved, type RefusalReason, type Refused } from './pro
 export { describeReplay, type ReplayFacts } from './replay-facts.ts';
 export type { Scheme, SignedRequest } from './scheme.ts';
 export { PROVIDER_NAMES, type ProviderName, SCHEMES } from './schemes.ts';
-export { nameOfSecret, type SecretReference, VerifySettings } from './verify-settings.ts';
+export { nameOfSecret, type SecretReference, secretsText, VerifySettings } from './verify-settings.ts';
 export { signRequest, type SigningFacts, type SignResult } from './sign.ts';
 export {
   createVerifier,

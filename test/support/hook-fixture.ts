@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { CHANNEL_ALIASES, CHANNEL_IDS, type Action } from '../../src/action.ts';
+import { CHANNEL_IDS, type Action } from '../../src/action.ts';
 import { parseDocument } from '../../src/document/document.ts';
 import type { HookError } from '../../src/errors.ts';
 import {
@@ -41,7 +41,6 @@ export function settingsWith(
     table: typeof table === 'string' ? tableOf(table) : table,
     agents: { aliases: {}, models: undefined },
     channels: new Set(CHANNEL_IDS),
-    channelAliases: CHANNEL_ALIASES,
     lenient: false,
     unmatched: 'reject',
     defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
