@@ -9,6 +9,7 @@ import { planSender, refuseTwin, secretFileOf, type Places } from './add-plan.ts
 import type { Cli } from './command-line.ts';
 import { findCasesFolder, loadSettings, type ConfigFlags } from './config-file.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
+import { shellWord } from '../runners/runners.ts';
 import { planSample, type SamplePlan } from './sample-plan.ts';
 import { SENDERS, SENDER_NAMES, type Sender, type SenderName } from './sender-catalogue.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -106,7 +107,7 @@ function stepsOfKnown(
 ): readonly string[] {
   const { places, secrets } = given;
   const sender = SENDERS[name];
-  const facts = { url: addressOf(name, given), secretFile: shown(terminal, places, secrets[0].file) };
+  const facts = { url: addressOf(name, given), secretFile: inShell(terminal, places, secrets[0].file) };
   return [
     '',
     `Set up ${sender.title}:`,
@@ -123,7 +124,7 @@ function trySteps(
   terminal: Terminal,
   { places, name }: { readonly places: Places; readonly name: string },
 ): readonly string[] {
-  const file = shown(terminal, places, join(places.cases, `${name}.request.yaml`));
+  const file = inShell(terminal, places, join(places.cases, `${name}.request.yaml`));
   return ['', `${head}, while "sluice dev" runs:`, `  sluice send ${file} --sign`];
 }
 
@@ -155,7 +156,7 @@ function stepsOfSample(
     'Read the mapping: it was made from one payload. Then set up the sender:',
     `  Address: ${addressOf(name, given)}`,
     scheme === undefined
-      ? `  Header: Authorization: Bearer …, with what "cat ${shown(terminal, places, secret.file)}" prints in place of the dots.`
+      ? `  Header: Authorization: Bearer …, with what "cat ${inShell(terminal, places, secret.file)}" prints in place of the dots.`
       : `  It signs what it sends (${scheme}): "sluice verify" judges a request.`,
     ...later(terminal, places, [secret]),
     ...trySteps('Try it', terminal, { places, name: `${name}/sample` }),
@@ -295,8 +296,9 @@ function show(terminal: Terminal, { files, secrets, edits, steps }: Plan, { root
   terminal.err('nothing was written (--dry-run)');
 }
 
-function shown(terminal: Terminal, { root }: Places, file: string): string {
-  return relative(terminal.cwd, resolve(root, file));
+/** A file as a shell takes it. */
+function inShell(terminal: Terminal, { root }: Places, file: string): string {
+  return shellWord(relative(terminal.cwd, resolve(root, file)));
 }
 
 function numbered(steps: readonly string[]): readonly string[] {
@@ -308,9 +310,10 @@ function numbered(steps: readonly string[]): readonly string[] {
 function later(terminal: Terminal, places: Places, secrets: readonly Secret[]): readonly string[] {
   return secrets
     .filter(({ value }) => value === undefined)
-    .flatMap(({ file }) => [
+    .map(({ file }) => resolve(places.root, file))
+    .flatMap((file) => [
       '',
-      `Until the secret is there, nothing is let in. Write it, and nothing else, into ${shown(terminal, places, file)}:`,
-      `  (umask 077; mkdir -p ${dirname(shown(terminal, places, file))}; cat > ${shown(terminal, places, file)})`,
+      `Until the secret is there, nothing is let in. Write it, and nothing else, into ${relative(terminal.cwd, file)}:`,
+      `  (umask 077; mkdir -p ${inShell(terminal, places, dirname(file))}; cat > ${inShell(terminal, places, file)})`,
     ]);
 }
