@@ -12,6 +12,7 @@ import { findNearNames } from './near-names.ts';
 import { otherRootNotes } from './other-root.ts';
 import { notesOn } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
+import { templateNotes } from './template-notes.ts';
 import { zoneNotes } from './zone-note.ts';
 import { findSplitKey, splitKeyInCondition } from './split-keys.ts';
 import { findText, type FoundText } from './near-paths.ts';
@@ -56,6 +57,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...splitKeyNotes(considered, request),
       ...notesOnHeld(evaluation, request),
       ...zoneNotes(evaluation, request),
+      ...templateNotes(evaluation, request),
     ],
     instead,
     leaves: adviseOnFailed(considered, request, instead),
@@ -110,7 +112,9 @@ function splitKeyNotes(
 function outerValues({ mapping, trace }: Evaluation, { payload }: HookRequest): readonly AdviceNote[] {
   const element = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
   if (!isJsonObject(element) || !isJsonObject(payload)) return [];
-  const written = trace.templates.map(({ at }) => at.source.text.slice(at.start, at.end)).join(' ');
+  // Of a key that is the same for each element there is a warning.
+  const templates = trace.templates.filter(({ field }) => !/^(?:dedupe|debounce)\./.test(field));
+  const written = templates.map(({ at }) => at.source.text.slice(at.start, at.end)).join(' ');
   const printed = new Set(
     [...written.matchAll(/\{\{\s*([A-Za-z_]\w*)\s*\}\}/g)].map(([, name = '']) => name),
   );

@@ -1,6 +1,6 @@
 /* What a request has in place of what found nothing: a variable of a condition, an expression of a template. */
 import type { AdviceText, Evaluation } from '../hook/hook.ts';
-import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
+import { isJsonObject, isNumeric, valueAt, type JsonValue } from '../json.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseOnEachObject } from './each-object.ts';
@@ -144,6 +144,9 @@ function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceTe
     return ofElement(near[0]);
   if (near !== undefined) return isEmptyHere ? joined(name, near, request) : paths(near);
   if (helper !== undefined) return plain(helper);
+  const parent = isEmptyHere ? valueAbove(name, looked) : undefined;
+  if (parent !== undefined) return paths([parent]);
+  if (isEmptyHere && OF_ENVIRONMENT.test(name)) return plain(NO_ENVIRONMENT);
   const inLists = suggestInLists(name, request);
   if (inLists !== undefined)
     return {
@@ -152,6 +155,26 @@ function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceTe
     };
   const time = isEmptyHere ? presentTime(name) : undefined;
   return time === undefined ? undefined : plain(time);
+}
+
+/** Names by which other tools reach what is set outside of the request. */
+const OF_ENVIRONMENT = /^(?:env|ENV|process\.env|secrets|vars|\$env|\$vars|config|settings)\./;
+const NO_ENVIRONMENT =
+  'nothing of the environment, of secrets or of settings, and templates read only the request: write the text itself there';
+
+/** A text or number where the path goes on below it. */
+function valueAbove(name: string, { request, element }: Looked): NearPath | undefined {
+  const keys = name.replace(/^(?:payload|item)\./, '').split('.');
+  const isOfItem = name.startsWith('item.');
+  const root = isOfItem ? element : request.payload;
+  if (root === undefined) return undefined;
+  for (let end = keys.length - 1; end > 0; end -= 1) {
+    const value = valueAt(root, keys.slice(0, end));
+    if (value === undefined || value === null) continue;
+    const path = [...(isOfItem ? ['item'] : []), ...keys.slice(0, end)].join('.');
+    return typeof value === 'object' && !isNumeric(value) ? undefined : { path, value };
+  }
+  return undefined;
 }
 
 /** A field of the element, which was asked of the whole body. */

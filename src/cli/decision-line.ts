@@ -87,7 +87,12 @@ function describe({ evaluation, result }: SeenRequest): string {
     case 'accepted':
       return outcome.actions
         .slice(0, 3)
-        .map((action, at) => `${by}${describeAction(action, result?.accepted[at]?.id)}`)
+        .map((action, at) => {
+          const stored = result?.accepted[at];
+          const again =
+            stored?.duplicate === true && result?.duplicate !== true ? 'repeat, nothing new: ' : '';
+          return `${by}${again}${describeAction(action, stored?.id)}`;
+        })
         .concat(outcome.actions.length > 3 ? [`and ${outcome.actions.length - 3} more`] : [])
         .join('; ');
     case 'skipped':

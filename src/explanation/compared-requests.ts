@@ -6,6 +6,7 @@ import { formatPlace, shorten, type Place } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
+import { sentence } from './sentence.ts';
 import type { SettingNote } from './setting-notes.ts';
 
 /** A kept request as it is judged now. */
@@ -38,11 +39,8 @@ export const OF_ALL =
   /(?:app|account|org\w*|team|tenant|workspace|webhook|subscription|installation|site|client)[._]?id$/i;
 
 export function note(setting: string, at: Place, sentences: readonly string[]): SettingNote {
-  return {
-    setting,
-    at: formatPlace(at),
-    text: sentences.join('. ').replace(/\. w/, '. W').replace(/\. i/, '. I'),
-  };
+  const text = sentences.map((each, index) => (index === 0 ? each : sentence(each))).join('. ');
+  return { setting, at: formatPlace(at), text };
 }
 
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

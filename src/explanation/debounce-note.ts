@@ -3,6 +3,7 @@ import type { Place } from '../document/document.ts';
 import { coolDownText, spanOf } from '../hook/hook.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
+import { sentence } from './sentence.ts';
 
 /** A request that was taken, with the mapping that took it. */
 export interface Debounced {
@@ -27,8 +28,6 @@ export function debounceNote({
   const sentences = parts.flatMap((part) => (part === undefined ? [] : [sentence(part)]));
   return { at: debounce.key.at, text: sentences.join('. ') };
 }
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 const eventsOf = ({ eventCount = 1 }: RunRecord): number => eventCount;
 const isWaiting = ({ state, attempts }: RunRecord): boolean => state === 'queued' && attempts === 0;

@@ -1,12 +1,6 @@
 /* What is said of a request that was answered, from what the store knows of it, for whoever shows it. */
 import type { LoadedConfig } from '../config/config.ts';
-import {
-  createHookRequest,
-  parseKeptRequest,
-  type Evaluation,
-  type EvaluationNote,
-  type KeptTrace,
-} from '../hook/hook.ts';
+import { createHookRequest, parseKeptRequest, type EvaluationNote, type KeptTrace } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
 import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
@@ -141,7 +135,7 @@ async function keysOf(
   now: Judged,
   { stored, others, explainer: { generation } }: Beside,
 ): Promise<readonly SettingNote[]> {
-  if (!hasKeys(now.evaluation)) return [];
+  if (now.evaluation.outcome.kind !== 'accepted') return [];
   const first = repeatedOf(stored.decision?.requestId, stored)?.requestId;
   const judged: Judged[] = [];
   for (const kept of others) {
@@ -155,11 +149,4 @@ async function keysOf(
     if (notes.length > 0) return notes;
   }
   return [...sessionNotes(now, judged), ...kindNotes(now, judged)];
-}
-
-/** Whether the mapping taken has a key at all by which requests meet, or a condition that may be too wide. */
-function hasKeys({ mapping }: Evaluation): boolean {
-  return [mapping?.debounce, mapping?.dedupe, mapping?.sessionKey, mapping?.match.when].some(
-    (key) => key !== undefined,
-  );
 }

@@ -2,7 +2,6 @@
  * Two requests of one mapping that were kept, and did not meet, or met and were taken for one: a key of debounce or
  * dedupe that is another one for each of them, though they have much in common, or the same, though they differ.
  */
-import type { Place } from '../document/document.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import {
   compareBodies,
@@ -55,25 +54,50 @@ function debounceNote(mapping: CompiledMapping, { now, before, fields }: Compare
   ]);
 }
 
-function dedupeNote(mapping: CompiledMapping, { now, before, fields }: Compared): SettingNote | undefined {
+/** Of an event that was probably sent twice, and made work twice: its key is another one, or it has none. */
+function dedupeNote(mapping: CompiledMapping, compared: Compared): SettingNote | undefined {
+  const { now, before, fields } = compared;
   const { dedupe } = mapping;
-  if (dedupe === undefined) return undefined;
   const keys = [before, now].map(({ evaluation }) => keysOf(evaluation).dedupe);
-  if (keys[0] === undefined || keys[1] === undefined || keys[0] === keys[1]) return undefined;
-  const { different, same } = fields;
-  const [identity] = nameFirst(same.filter((path) => EVENT_ID.test(path) && isPlainPath(path)));
+  if (dedupe !== undefined && (keys[0] === undefined || keys[0] === keys[1])) return undefined;
   // Two events of one kind differ in more than what tells of a delivery.
-  if (identity === undefined || different.length === 0 || !different.every((path) => OF_A_TRY.test(path))) {
-    return undefined;
-  }
-  const [setting, at]: [string, Place] =
-    dedupe.key === 'body' ? ['dedupe', mapping.at] : ['dedupe.key', dedupe.key.at];
-  const reads = dedupe.key === 'body' ? 'the whole body' : list(readsOf(dedupe.key.source));
-  const apartMs = now.request.receivedAt - before.request.receivedAt;
-  return note(setting, at, [
-    `this body differs from that of the request ${before.request.id}, ${seconds(apartMs)} before, only in ${list(different)}: most likely the sender sent one event twice, and the key reads ${reads}, so it was taken as another one`,
-    `write dedupe: {key: '{{${identity}}}'}, which is the same in both`,
+  if (!fields.different.every((path) => OF_A_TRY.test(path))) return undefined;
+  const identity = identityOf(mapping, compared);
+  if (identity === undefined) return undefined;
+  const apart = seconds(now.request.receivedAt - before.request.receivedAt);
+  const what = `the request ${before.request.id}, ${apart} before`;
+  const how =
+    fields.different.length === 0
+      ? `this body is the same as that of ${what}`
+      : `this body differs from that of ${what}, only in ${list(fields.different)}`;
+  const key = dedupe === undefined || dedupe.key === 'body' ? undefined : dedupe.key;
+  const reads = key === undefined ? 'the whole body' : list(readsOf(key.source));
+  const why =
+    dedupe === undefined
+      ? 'the mapping has no dedupe, so each made work of its own'
+      : `the key reads ${reads}, so it was taken as another one`;
+  return note(key === undefined ? 'dedupe' : 'dedupe.key', key?.at ?? mapping.at, [
+    `${how}: most likely one event was sent twice, and ${why}`,
+    `to take such a request once, write ${identity}, which is the same in both`,
   ]);
+}
+
+/** Milliseconds in which the same body is most likely the same event, where nothing in it or beside it names that. */
+const SOON = 600_000;
+/** Headers that a sender writes anew for each event, and not for each try. */
+const SAME_EVENT = /(?:^|-)(?:event-(?:uu)?id|message-id|delivery|notification-id)$|^(?:webhook|svix)-id$/;
+
+/** What is the same in both requests and names the event, as `dedupe` to write. */
+function identityOf({ dedupe }: CompiledMapping, { now, before, fields }: Compared): string | undefined {
+  const [path] = nameFirst(fields.same.filter((each) => EVENT_ID.test(each) && isPlainPath(each)));
+  const header = Object.keys(now.request.headers)
+    .filter((name) => SAME_EVENT.test(name) && now.request.headers[name] === before.request.headers[name])
+    .toSorted((a, b) => Number(b.includes('event')) - Number(a.includes('event')))[0];
+  const found = header === undefined ? path : `headers.${header}`;
+  if (found !== undefined) return `dedupe: {key: '{{${found}}}'}`;
+  const apart = now.request.receivedAt - before.request.receivedAt;
+  const isSame = fields.different.length === 0 && apart < SOON && dedupe?.key !== 'body';
+  return isSame ? 'dedupe: body' : undefined;
 }
 
 /** Of another event that was taken for a repeat, since the key is that of what several events are about. */
@@ -85,7 +109,7 @@ function repeatNote(mapping: CompiledMapping, { now, before, fields }: Compared)
   const apart = newField(dedupe.key.source, { now, before, fields });
   if (apart === undefined) return undefined;
   return note('dedupe.key', dedupe.key.at, [
-    `the key reads ${list(readsOf(dedupe.key.source))}, which is the same in the request ${before.request.id}, ${seconds(now.request.receivedAt - before.request.receivedAt)} before, so this one was taken for a repeat of it. But ${differText(apart, fields)}`,
+    `the key reads ${readsText(dedupe.key.source)} the same in the request ${before.request.id}, ${seconds(now.request.receivedAt - before.request.receivedAt)} before, so this one was taken for a repeat of it. But ${differText(apart, fields)}`,
     `if it was a new event, write key: '${apart.key}'`,
     ...(apart.kind === 'state'
       ? [
@@ -93,6 +117,11 @@ function repeatNote(mapping: CompiledMapping, { now, before, fields }: Compared)
         ]
       : []),
   ]);
+}
+
+function readsText(template: string): string {
+  const reads = readsOf(template);
+  return reads.length === 0 ? 'nothing of the request, so it is' : `${list(reads)}, which is`;
 }
 
 interface Apart {

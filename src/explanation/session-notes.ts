@@ -27,11 +27,14 @@ export function sessionNotes(now: Judged, others: readonly Judged[]): readonly S
   const near = others
     .filter(({ evaluation }) => evaluation.mapping?.id === mapping?.id)
     .toSorted((a, b) => Math.abs(apartMs(now, a)) - Math.abs(apartMs(now, b)));
-  if (mapping === undefined || template === undefined || near.length === 0) return [];
+  if (mapping === undefined || near.length === 0) return [];
   const found =
-    tooFine(template, now, near) ??
-    tooCoarse(template, now, near) ??
-    shared({ mapping, template }, now, near);
+    template === undefined
+      ? withoutKey(mapping, now, near)
+      : (otherLetters(template, now, near) ??
+        tooFine(template, now, near) ??
+        tooCoarse(template, now, near) ??
+        shared({ mapping, template }, now, near));
   return found === undefined ? [] : [found];
 }
 
@@ -43,6 +46,51 @@ const sessionOf = ({ evaluation }: Judged): string | undefined => keysOf(evaluat
 function told(now: Judged, other: Judged): string {
   const ms = apartMs(now, other);
   return `the request ${other.request.id}, ${seconds(Math.abs(ms))} ${ms < 0 ? 'later' : 'before'}`;
+}
+
+/** No key at all: each request begins a conversation of its own, though two of them are about one thing. */
+function withoutKey(
+  mapping: CompiledMapping,
+  now: Judged,
+  others: readonly Judged[],
+): SettingNote | undefined {
+  if (mapping.transform !== undefined || !isAgent(now)) return undefined;
+  for (const other of others) {
+    const { same, different } = compareBodies(other.request.payload, now.request.payload);
+    const [field] = nameFirst(
+      same.filter((path) => isThing(path) && !isOfOneEvent(path, now.request.payload)),
+    );
+    // One event that was sent twice needs no conversation.
+    if (field === undefined || different.every((path) => OF_A_TRY.test(path))) continue;
+    return note('sessionKey', mapping.at, [
+      `the mapping has none, so each run begins a conversation that knows nothing of the others, such as that of ${told(now, other)}, though ${field} is the same`,
+      `if they belong together, write sessionKey: 'hook:${now.request.path}:{{${field}}}'`,
+    ]);
+  }
+  return undefined;
+}
+
+const isAgent = ({ evaluation: { outcome } }: Judged): boolean =>
+  outcome.kind === 'accepted' && outcome.actions.some((action) => action.kind === 'agent' && action.oneShot);
+
+/** Two keys that differ in upper and lower case or in white space: one name, written in two ways. */
+function otherLetters(
+  template: CompiledTemplate,
+  now: Judged,
+  others: readonly Judged[],
+): SettingNote | undefined {
+  const key = sessionOf(now);
+  const plain = (text = ''): string => text.toLowerCase().replaceAll(/\s+/g, '');
+  const other = others.find((each) => sessionOf(each) !== key && plain(sessionOf(each)) === plain(key));
+  const [path, ...more] = other === undefined ? [] : readsOf(template.source);
+  if (other === undefined || path === undefined) return undefined;
+  const written = template.source.replaceAll(/\{\{\s*([\w.-]+)\s*\}\}/g, '{{lower $1}}');
+  return note('sessionKey', template.at, [
+    `the key differs from that of ${told(now, other)}, only in upper and lower case or in white space, so they are two conversations: ${shown(now.request.payload, path)} here and ${shown(other.request.payload, path)} there`,
+    more.length === 0
+      ? `for one conversation write sessionKey: '${written}'`
+      : `for one conversation put lower before the path that varies, such as '${written}'`,
+  ]);
 }
 
 /**
@@ -102,6 +150,10 @@ const isThing = (path: string): boolean =>
   ANY_ID.test(path) &&
   ![OF_ALL, OF_A_TRY, OF_MANY, SECRET_KEY].some((form) => form.test(path));
 
+/** What names somebody: an id or an address. */
+const OF_A_PERSON =
+  /(?:^|[._])(?:author|user|sender|actor|customer|contact|member|person|requester|from)(?:[._]?(?:id|email|login|phone))?$/i;
+
 /** Names of a kind of event: many things have the same. */
 const OF_A_KIND =
   /(?:^|[._])(?:type|kind|action|event|event_?(?:type|name)|status|state|level|severity|priority|topic|object)$/i;
@@ -113,17 +165,26 @@ function tooCoarse(
   others: readonly Judged[],
 ): SettingNote | undefined {
   const reads = readsOf(template.source);
-  if (reads.length === 0 || !reads.every((path) => OF_A_KIND.test(path))) return undefined;
+  if (!reads.every((path) => OF_A_KIND.test(path))) return undefined;
+  // `{{#if urgent}}a{{else}}b{{/if}}` reads what is not looked at here.
+  if (reads.length === 0 && template.source.includes('{{')) return undefined;
   for (const other of others.filter((each) => sessionOf(each) === sessionOf(now))) {
     const { different } = compareBodies(other.request.payload, now.request.payload);
     const own = nameFirst(
       different.filter((path) => isThing(path) && !isOfOneEvent(path, now.request.payload)),
     );
-    const [field] = own;
+    const people =
+      reads.length > 0 ? [] : different.filter((path) => isPlainPath(path) && OF_A_PERSON.test(path));
+    const [field] = [...own, ...people];
     if (field === undefined) continue;
+    const what =
+      reads.length === 0
+        ? 'the key reads nothing of the request, so all requests of the mapping share it'
+        : `the key reads only ${list(reads)}, which many events share`;
+    const rest = people.filter((path) => path !== field).slice(0, 2);
     return note('sessionKey', template.at, [
-      `the key reads only ${list(reads)}, which many events share: this request is in one conversation with ${told(now, other)}, though ${list(own)} ${own.length === 1 ? 'differs' : 'differ'}`,
-      `if each is to have a conversation of its own: sessionKey: '${template.source}:{{${field}}}'`,
+      `${what}: this request is in one conversation with ${told(now, other)}, though ${list([...own, ...people])} ${own.length + people.length === 1 ? 'differs' : 'differ'}`,
+      `if each is to have a conversation of its own: sessionKey: '${template.source}:{{${field}}}'${rest.length === 0 ? '' : `; for one of each person write {{${rest.join('}} or {{')}}} in its place`}`,
     ]);
   }
   return undefined;

@@ -38,6 +38,8 @@ const ADVICE_CODES = [
   'split_key',
   'held_otherwise',
   'dates_in_utc',
+  'compared_kinds',
+  'first_element',
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 

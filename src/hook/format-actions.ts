@@ -13,6 +13,8 @@ export function actionLines(
   { stored }: { readonly stored?: ReadonlySet<string> | undefined } = {},
 ): string[] {
   return actions.flatMap((action, index) => {
+    const same = actions.findIndex((each) => isSameKey(each, action));
+    if (same < index && same !== -1) return unmadeLines([action], paint, ` that of action ${same + 1}`);
     const number = actions.length === 1 ? '' : ` ${index + 1} of ${actions.length}`;
     const head = paint('bold', `action${number}: ${action.kind}`);
     const { dedupe, origin } = action;
@@ -28,14 +30,20 @@ export function actionLines(
 }
 
 /** What would have been made of a request that was taken for a repeat, in short. */
-export function unmadeLines(actions: readonly Action[], paint: Paint): string[] {
+export function unmadeLines(actions: readonly Action[], paint: Paint, was = ' there already'): string[] {
   return actions.map((action) => {
     const session = action.kind === 'agent' ? ` in session ${clearLine(action.sessionKey)}` : '';
     const name = action.kind === 'wake' ? '' : ` ${clearLine(action.name)}`;
     const { dedupe } = action;
-    const key = dedupe === undefined ? '' : `; its dedupe key ${clearLine(dedupe.key)} was there already`;
+    const key = dedupe === undefined ? '' : `; its dedupe key ${clearLine(dedupe.key)} was${was}`;
     return `${paint('bold', 'not made:')} ${action.kind}${name}${session}${key}`;
   });
+}
+
+/** Whether two actions of one request are repeats of each other. */
+function isSameKey(one: Action, other: Action): boolean {
+  const [a, b] = [one.dedupe, other.dedupe];
+  return a !== undefined && b !== undefined && a.scope === b.scope && a.key === b.key;
 }
 
 function bodyLines(action: Action, shared: readonly string[]): string[] {

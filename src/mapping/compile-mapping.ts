@@ -12,6 +12,7 @@ import { checkDedupeKey } from './check-dedupe.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
 import { checkReferences } from './check-references.ts';
 import { checkComments } from './check-comments.ts';
+import { checkEscapes } from './check-escapes.ts';
 import { checkFolded } from './check-folded.ts';
 import { checkTexts } from './check-texts.ts';
 import { checkTrust } from './check-trust.ts';
@@ -88,6 +89,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   checkKeys(compiling);
   checkTexts(compiling);
   checkFolded(compiling);
+  checkEscapes(compiling);
   checkComments(compiling);
   checkReferences(compiling);
   const mapping = build(compiling);

@@ -24,6 +24,8 @@ const WARNINGS: Readonly<Record<string, string>> = {
     'forEach calls the transform once for each element, and each call returned the same list, so there are too many actions; remove forEach, or return one object for item: ({ item }) => …',
   rounded_number:
     "the transform returned a number of the body with its last digits rounded, so two of them may look the same; write exact(payload, 'id') with the name of that field, and exact from the argument: ({ payload, exact }) => …",
+  same_dedupe_key:
+    'the dedupe key is the same for each element of forEach, so those after the first count as repeats of it and make nothing: let the key read the element, such as {{item.id}} or {{index}}',
   seconds_as_milliseconds:
     'the transform made a date of January 1970 from a number of seconds; JavaScript counts milliseconds: write new Date(seconds * 1000)',
   undefined_as_text:

@@ -359,6 +359,19 @@ describe('what rendered empty', () => {
     ]);
   });
 
+  test.each([
+    ['issue.points.value', 'issue.points'],
+    [
+      'env.TEAM',
+      'nothing of the environment, of secrets or of settings, and templates read only the request: write the text itself there',
+    ],
+  ])('%s gets %s', (path, text) => {
+    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: "x {{${path}}}"}`, {
+      issue: { points: 5 },
+    });
+    expect(advice.instead.get(path)?.text).toBe(text);
+  });
+
   test('what rendered empty in several elements of forEach is told once', () => {
     const settings = settingsWith({
       table: '- {match: {path: a}, forEach: list, messageTemplate: "x {{id}} {{item.b}}"}',

@@ -295,6 +295,24 @@ describe('dedupe', () => {
     expect(key).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  test.each([
+    ['{{order}}', "write key: '{{order}}-{{item.sku_id}}'"],
+    ['{{order}}-{{item.sku_id}}', undefined],
+    ['{{order}}-{{index}}', undefined],
+  ])('a dedupe key %s of several elements', (key, expected) => {
+    const { evaluation } = evaluateHook(
+      { path: 'p', payload: { order: 1, lines: [{ sku_id: 1 }, { sku_id: 2 }] } },
+      settingsWith({
+        table: `- {match: {path: p}, forEach: lines, dedupe: {key: "${key}"}, messageTemplate: x}`,
+      }),
+    );
+    const found = evaluation.warnings.find(({ code }) => code === 'same_dedupe_key')?.message;
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(expected);
+    const text = formatEvaluation(evaluation);
+    expect(text.includes('its dedupe key 1 was that of action 1')).toBe(expected !== undefined);
+  });
+
   test('with a blank key is none, with a warning', () => {
     const table = '[{id: m, match: {path: h}, messageTemplate: x, dedupe: {key: "{{a}}"}}]';
     const { evaluation } = evaluateHook({}, settingsWith({ table }));

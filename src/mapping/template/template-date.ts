@@ -1,6 +1,6 @@
 import { HookError } from '../../errors.ts';
 
-/** Numbers below are seconds since the epoch (until the year 5138), others milliseconds. */
+/** Numbers below are seconds since the epoch (until the year 5138), others milliseconds or finer. */
 const FIRST_MILLISECONDS = 100_000_000_000;
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
@@ -15,7 +15,7 @@ export interface DateOptions {
 
 /** Formats an ISO 8601 text or a number since the epoch; what is no time stays as it is. */
 export function formatDate(value: string | number, { format, timeZone }: DateOptions): string {
-  const at = typeof value === 'number' ? fromNumber(value) : fromText(value);
+  const at = timeOf(value);
   if (at === undefined || Number.isNaN(at.getTime())) return String(value);
   const offsetMs = offsetOf(at, timeZone);
   // The time shifted so that its UTC fields read as the local ones.
@@ -36,6 +36,11 @@ export function formatDate(value: string | number, { format, timeZone }: DateOpt
   return format.replaceAll(/yyyy|MMM|MM|dd|EEE|HH|mm|ss/g, (letters) => parts[letters] ?? letters);
 }
 
+/** The time that a value is; undefined, or without a time, for what is none. */
+export function timeOf(value: string | number): Date | undefined {
+  return typeof value === 'number' ? fromNumber(value) : (fromText(value) ?? fromDigits(value));
+}
+
 export function isTimeZone(name: string): boolean {
   try {
     return name !== '' && new Intl.DateTimeFormat('en-US', { timeZone: name }) instanceof Intl.DateTimeFormat;
@@ -44,8 +49,20 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** As large as milliseconds never are: micro- and nanoseconds of our time have 16 and 19 digits. */
+const FIRST_MICROSECONDS = 100_000_000_000_000;
+const FIRST_NANOSECONDS = 100_000_000_000_000_000;
+
 function fromNumber(value: number): Date {
-  return new Date(Math.abs(value) < FIRST_MILLISECONDS ? value * 1000 : value);
+  const size = Math.abs(value);
+  if (size < FIRST_MILLISECONDS) return new Date(value * 1000);
+  const perMs = size < FIRST_MICROSECONDS ? 1 : size < FIRST_NANOSECONDS ? 1_000 : 1_000_000;
+  return new Date(Math.trunc(value / perMs));
+}
+
+/** A number since the epoch that was sent as a text, as Slack does: in seconds, milliseconds or finer. */
+function fromDigits(text: string): Date | undefined {
+  return /^1\d{9}(?:\.\d{1,9}|\d{3}|\d{6}|\d{9})?$/.test(text.trim()) ? fromNumber(Number(text)) : undefined;
 }
 
 /** Only ISO 8601: other texts are read differently from one engine and time zone to the next. */

@@ -1,6 +1,7 @@
 import { isJsonObject, isNumeric } from '../../json.ts';
 import { textOf } from './json-text.ts';
 import { unnamedField } from './printed-json.ts';
+import { timeOf } from './template-date.ts';
 import type { Argument } from './template-helpers.ts';
 
 /** Elements of a list that are looked at. */
@@ -19,11 +20,16 @@ export function findUnfit(name: string, [first, , field]: readonly Argument[]): 
   if (ON_TEXTS.has(name) && (Array.isArray(first) || isJsonObject(first))) {
     return `{{${name}}} takes a text and got ${Array.isArray(first) ? 'a list' : 'an object'}, whose JSON it takes: name one of its fields`;
   }
+  if (name === 'date' && typeof first === 'string' && first.trim() !== '' && !isTime(first)) {
+    return '{{date}} got a text that is neither ISO 8601 (2026-11-22T14:03:00Z) nor a number since 1970, and prints it as it is: print it without date, or read it in a transform';
+  }
   if (name === 'length' && (isNumeric(first) || typeof first === 'boolean')) {
     return '{{length}} counts elements, fields or characters, and got a number or boolean';
   }
   return undefined;
 }
+
+const isTime = (text: string): boolean => !Number.isNaN(timeOf(text)?.getTime() ?? Number.NaN);
 
 function unfitList(list: NonNullable<Argument>, field: Argument): string | undefined {
   if (!Array.isArray(list)) return '{{join}} takes a list, and got none';

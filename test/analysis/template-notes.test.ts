@@ -1,0 +1,65 @@
+/** Templates that print something else than was meant, though nothing in them is empty. */
+import { expect, test } from 'vitest';
+import { templateNotes } from '../../src/analysis/template-notes.ts';
+import { createHookRequest } from '../../src/hook/hook.ts';
+import type { JsonObject } from '../../src/json.ts';
+import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+
+function textsOf(template: string, payload: JsonObject, keys = ''): readonly string[] {
+  const settings = settingsWith({
+    table: `- {match: {path: a}${keys}, messageTemplate: ${JSON.stringify(`x ${template}`)}}`,
+  });
+  const request = createHookRequest({ path: 'a', payload, receivedAt });
+  return templateNotes(evaluateHook({ path: 'a', payload }, settings).evaluation, request).map(
+    ({ text }) => text,
+  );
+}
+
+test.each<[string, JsonObject, string]>([
+  [
+    '{{#if (eq a.b "0")}}x{{/if}}',
+    { a: { b: 0 } },
+    '(eq a.b "0") never holds here: a.b is the number 0. Write (eq a.b 0)',
+  ],
+  [
+    "{{#if (ne 'true' payload.ok)}}x{{/if}}",
+    { ok: true },
+    "(ne 'true' payload.ok) always holds here: payload.ok is the boolean true. Write (ne true payload.ok)",
+  ],
+  ['{{#if (eq n 5)}}x{{/if}}', { n: '5' }, '(eq n 5) never holds here: n is the text "5". Write (eq n "5")'],
+  [
+    '{{#if (eq p "HIGH")}}x{{/if}}',
+    { p: 'High' },
+    '(eq p "HIGH") never holds here: p is the text "High". Write (eq (lower p) "high")',
+  ],
+  [
+    '{{#each l}}{{#if (eq s "UP")}}x{{/if}}{{/each}}',
+    { l: [{ s: 'x' }, { s: 'up' }] },
+    'Write (eq (lower s) "up")',
+  ],
+  [
+    '{{#if (eq priority "P1")}}x{{/if}}',
+    { incident: { priority: 'P1' } },
+    '(eq priority "P1") never holds here: priority was not sent, and incident.priority is "P1". Write (eq incident.priority "P1")',
+  ],
+  [
+    '{{l.0.name}} {{l.[0].at}}',
+    { l: [{ name: 1, at: 2 }, {}] },
+    'l is a list of 2, and the template reads only its first element: where all are meant, for one run per element write forEach: l and {{item.name}}; for one run of all, {{#each l}}{{name}} {{at}} {{/each}}',
+  ],
+  ['{{date a.l[0].at "HH:mm"}}', { a: { l: [{ at: 1 }, {}] } }, 'a.l is a list of 2'],
+])('%s', (template, payload, expected) => {
+  expect(textsOf(template, payload)).toEqual([expect.stringContaining(expected)]);
+});
+
+test.each<[string, JsonObject]>([
+  ['{{#if (eq a "b")}}x{{/if}}{{#if (eq n 0)}}x{{/if}}', { a: 'c', n: 1 }],
+  ['{{#if (eq a "b")}}x{{/if}}', { a: null }],
+  ['{{#if (eq a "b")}}x{{/if}}', { c: { a: 'd' } }],
+  ['{{l.0.name}}', { l: [{ name: 'a' }] }],
+  ['{{l.0.name}} and {{length l}} in all', { l: [{ name: 'a' }, {}] }],
+  ['{{l.0.name}}{{#each l}}{{name}}{{/each}}', { l: [{ name: 'a' }, {}] }],
+  ['{{l.0.name}} {{l.1.name}}', { l: [{ name: 'a' }, { name: 'b' }] }],
+])('%s is right', (template, payload) => {
+  expect(textsOf(template, payload)).toEqual([]);
+});
