@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import {
   applyPolicy,
   collectCoverage,
@@ -23,6 +23,7 @@ import {
   type UpdatePolicy,
   createGoldenEngine,
 } from '../golden/golden.ts';
+import { adviceFor } from '../analysis/analysis.ts';
 import { displayName, formatDiagnostics } from '../document/document.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { Cli } from './command-line.ts';
@@ -134,9 +135,35 @@ async function findWanted(terminal: Terminal, dir: string, filters: readonly str
   const shown = displayName(dir, terminal.cwd);
   throw new CliError(
     filters.length === 0
-      ? `there are no golden cases in ${shown}; "sluice record" writes some from real requests`
+      ? `there are no golden cases in ${shown}; ${await casesElsewhere(terminal)}`
       : `no golden case in ${shown} has a name that contains ${filters.join(' or ')}`,
   );
+}
+
+/** Folders that are not looked into for cases. */
+const NOT_OURS = /(?:^|\/)(?:node_modules|\.[^/]+)(?:\/|$)/;
+
+/** Where cases lie that were put into another folder. */
+async function casesElsewhere({ cwd }: Terminal): Promise<string> {
+  const folders = ['tests', 'test', 'golden', 'spec', '__tests__', 'cases'];
+  const found = await Promise.all(
+    folders.map((folder) => readdir(resolve(cwd, folder), { recursive: true }).catch(() => [])),
+  );
+  const [file] = found.flatMap((names, index) =>
+    names
+      .filter((name) => /\.request\.(?:yaml|yml|json)$/.test(name) && !NOT_OURS.test(name))
+      .map((name) => join(folders[index] ?? '', name)),
+  );
+  const folder =
+    file === undefined
+      ? ''
+      : file
+          .split('/')
+          .slice(0, file.includes('/golden/') ? file.split('/').indexOf('golden') + 1 : 1)
+          .join('/');
+  return file === undefined
+    ? '"sluice record" writes some from real requests'
+    : `some lie in ${folder}: move them to test/golden, or write sluice test --dir ${folder}`;
 }
 
 function watchFound(
@@ -157,7 +184,12 @@ function runFound(
   found: FoundCases,
   policy: UpdatePolicy,
 ): Promise<RunReport> {
-  const engine = createGoldenEngine(workbench.generation);
+  const { generation } = workbench;
+  const engine = createGoldenEngine(generation, (evaluation, request) => {
+    // The fields of the body stand in the request file, beside the difference.
+    const { fields: _, ...advice } = adviceFor(evaluation, request, generation.table);
+    return advice;
+  });
   return runCases(found, engine, { policy, ...progress(terminal, found.cases.length) });
 }
 

@@ -129,7 +129,11 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
       return [invalid(context, path, { problem: `must be a multiple of ${String(issue.divisor)}` })];
     case 'invalid_format':
       return [
-        invalidAsAdvised(context, path, issue.message === '' ? `must be a ${issue.format}` : issue.message),
+        invalidAsAdvised(
+          context,
+          path,
+          `must be ${issue.message === '' ? `a ${issue.format}` : issue.message.replace(/^must be /, '')}`,
+        ),
       ];
     case 'invalid_union':
       return fromUnion(issue, context, path);

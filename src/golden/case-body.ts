@@ -1,4 +1,5 @@
-import { dirname, extname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import {
   displayName,
   type Diagnostic,
@@ -43,9 +44,32 @@ export async function readCaseBody(
   const file = join(dirname(requestFile), delivery.bodyFile);
   const raw = await readWhole(file);
   if (typeof raw !== 'string') return parseBodyFile({ file, raw }, delivery, at);
-  const message = `bodyFile ${delivery.bodyFile} cannot be read: ${raw}`;
-  const hint = 'the path is relative to the request file';
-  return problem({ code: 'BODY_FILE_UNREADABLE', message, at, hint });
+  return unreadable(requestFile, delivery.bodyFile, { why: raw, at });
+}
+
+/** With the path that leads to the file, where the one that is written does from elsewhere, or has backslashes. */
+function unreadable(
+  requestFile: string,
+  name: string,
+  { why, at }: { readonly why: string; readonly at: Place },
+): CaseBody {
+  const folder = dirname(requestFile);
+  const plain = name.replaceAll('\\', '/');
+  const found = [resolve(folder, plain), resolve(plain), join(folder, basename(plain))].find((file) =>
+    existsSync(file),
+  );
+  const text = found === undefined ? undefined : relative(folder, found).replaceAll('\\', '/');
+  const relativeTo = 'the path is relative to the request file';
+  const finding: Diagnostic = {
+    severity: 'error',
+    code: 'BODY_FILE_UNREADABLE',
+    message: `bodyFile ${name} cannot be read${found === undefined ? `: ${why}` : ''}`,
+    at,
+    hint: text === undefined ? relativeTo : `${relativeTo}: write bodyFile: ${text}`,
+  };
+  return {
+    diagnostics: [withEdit(finding, text === undefined ? undefined : { at, text: JSON.stringify(text) })],
+  };
 }
 
 function inlineBody(delivery: WrittenBody, part: LocatedValue): CaseBody {

@@ -9,12 +9,12 @@ import {
   type Diagnostic,
   type LocatedValue,
   type Place,
-  type SchemaAdvice,
 } from '../document/document.ts';
 import { createHookRequest, deriveRequestSeeds } from '../hook/hook.ts';
 import type { JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { readCaseBody } from './case-body.ts';
+import { CASE_ADVICE } from './case-words.ts';
 import { findMisnamed, findNoRequest } from './other-files.ts';
 
 /**
@@ -70,31 +70,12 @@ const Delivery = z.strictObject({
     .optional()
     .describe('file with the body as it is sent, relative to the request file'),
   now: z.iso
-    .datetime({ offset: true })
+    .datetime({ offset: true, error: 'a time such as 2026-01-31T12:00:00Z' })
     .optional()
     .describe('time of receipt; default 2026-01-01T00:00:00.000Z'),
 });
 const Deliveries = z.strictObject({ deliveries: z.array(Delivery).min(1).max(50) });
 const KEYS = [...Object.keys(Delivery.shape), ...Object.keys(Deliveries.shape)];
-
-const CALLED_BODY = { hint: 'here it is called "body"', rename: 'body' };
-const CALLED_PATH = { hint: 'the hook name is "path": path: github', rename: 'path' };
-const WORDS = {
-  payload: CALLED_BODY,
-  data: CALLED_BODY,
-  json: CALLED_BODY,
-  hook: CALLED_PATH,
-  name: CALLED_PATH,
-};
-/** What the keys of a delivery are called elsewhere, in a file of one and in a list of several. */
-const ADVICE: SchemaAdvice = {
-  keys: Object.fromEntries(
-    Object.entries(WORDS).flatMap(([word, advice]) => [
-      [word, advice],
-      [`deliveries.${word}`, advice],
-    ]),
-  ),
-};
 
 /** The form of a request file: one delivery, or several in order. */
 export const requestFileSchema = z.union([Delivery, Deliveries]);
@@ -262,10 +243,10 @@ function checkShape(root: LocatedValue, file: string): Shape {
   const { value } = root;
   const several = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
   if (!several) {
-    const { value: delivery, diagnostics } = validate(root, Delivery, ADVICE);
+    const { value: delivery, diagnostics } = validate(root, Delivery, CASE_ADVICE);
     return { root, several, diagnostics, ...(delivery === undefined ? {} : { list: [delivery] }) };
   }
-  const { value: form, diagnostics } = validate(root, Deliveries, ADVICE);
+  const { value: form, diagnostics } = validate(root, Deliveries, CASE_ADVICE);
   return { root, several, diagnostics, ...(form === undefined ? {} : { list: form.deliveries }) };
 }
 

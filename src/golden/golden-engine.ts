@@ -16,10 +16,14 @@ export interface Evaluator {
 }
 
 /** The service's own evaluator and store, for golden cases: no second implementation of either. */
-export function createGoldenEngine(generation: Evaluator): GoldenEngine {
+export function createGoldenEngine(
+  generation: Evaluator,
+  advise?: NonNullable<GoldenEngine['advise']>,
+): GoldenEngine {
   return {
     evaluate: async (request) => generation.evaluate(request, 'full'),
     openAcceptor,
+    ...(advise === undefined ? {} : { advise }),
   };
 }
 

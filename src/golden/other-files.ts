@@ -37,6 +37,13 @@ async function describeMisnamed(file: string): Promise<Diagnostic | undefined> {
   };
 }
 
+/** The only key of an object that holds a request. */
+function framedRequest(value: object): string | undefined {
+  const [[key, inner] = [], ...more] = Array.isArray(value) ? [] : Object.entries(value);
+  const isRequest = typeof inner === 'object' && inner !== null && documentKind(inner) === 'request file';
+  return more.length === 0 && isRequest ? key : undefined;
+}
+
 const REQUEST_FORM = 'a request file has path: NAME (the hook name), headers, and body or bodyFile';
 
 /** A file that evidently holds something else than a request, which has one of `keys`. */
@@ -49,6 +56,15 @@ export function findNoRequest(
   if (typeof value !== 'object' || value === null) return undefined;
   const kind = documentKind(value);
   if (kind === 'request file') return undefined;
+  const framed = framedRequest(value);
+  if (framed !== undefined)
+    return {
+      severity: 'error',
+      code: 'NOT_A_REQUEST',
+      message: `the request stands below ${framed}, and a request file has no frame`,
+      at: firstLine(root),
+      hint: `remove the line ${framed}:, and indent the lines below it two spaces less`,
+    };
   const hasOwnKeys = keys.some((key) => Object.hasOwn(value, key));
   if (kind === undefined && (hasOwnKeys || Array.isArray(value))) return undefined;
   return {

@@ -41,7 +41,12 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
   const why = result.evaluations
     .map((evaluation, index) => {
       // The difference shows what changed of the actions; where there is none, they are the news.
-      const text = formatEvaluation(evaluation, { color: options.color, actions: isMissing });
+      const advice = result.advice[index];
+      const text = formatEvaluation(evaluation, {
+        color: options.color,
+        actions: isMissing,
+        ...(advice === undefined ? {} : { advice }),
+      });
       return result.case.several ? `delivery ${index + 1}\n${indent(text)}` : text;
     })
     .join('\n');
@@ -138,14 +143,18 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
   return `${blocks.join('\n')}\n`;
 }
 
-/** A new expectation that records an error of this side is a question, and no success. */
-function passedLine({ case: { name }, status, evaluations }: CaseResult, { color }: ReportOptions): string {
-  const errors = evaluations.flatMap(({ outcome }) =>
-    outcome.kind === 'rejected' && outcome.error.status >= 500 ? [outcome.error] : [],
-  );
-  const [error] = errors;
+/** A new expectation that records an error or a refusal is a question, and no success. */
+function passedLine(result: CaseResult, { color }: ReportOptions): string {
+  const {
+    case: { name },
+    status,
+    evaluations,
+  } = result;
+  const [error] = evaluations.flatMap(({ outcome }) => (outcome.kind === 'rejected' ? [outcome.error] : []));
   if (error === undefined || status === 'passed') return `${paint('green', '✓', color)} ${name}  ${status}`;
-  return `${paint('red', '!', color)} ${name}  ${status}, but it records the error ${error.status} ${error.code}: is that what is wanted? (${error.detail})`;
+  const what = error.status >= 500 ? 'error' : 'refusal';
+  const hints = addressHints(result).map((hint) => `\n  hint: ${hint}`);
+  return `${paint('red', '!', color)} ${name}  ${status}, but it records the ${what} ${error.status} ${error.code}: is that what is wanted? (${error.detail})${hints.join('')}`;
 }
 
 function summaryLine(report: RunReport): string {

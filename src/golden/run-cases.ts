@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic } from '../document/document.ts';
-import type { Evaluation } from '../hook/hook.ts';
+import type { Evaluation, EvaluationAdvice } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { DeliveryRequest, FoundCases, GoldenCase } from './case-file.ts';
 import { describeEvaluation, printExpectation, type AcceptedAs, type Expectation } from './expectation.ts';
@@ -10,6 +10,8 @@ import { describeEvaluation, printExpectation, type AcceptedAs, type Expectation
 export interface GoldenEngine {
   /** Evaluates with full detail, transforms included. */
   evaluate(request: HookRequest): Promise<Evaluation>;
+  /** What may have been meant by a request that became something else than was expected. */
+  advise?(evaluation: Evaluation, request: HookRequest): EvaluationAdvice;
   /** A fresh, empty store's accept, for dedupe and idempotency. */
   openAcceptor(): Promise<Acceptor>;
 }
@@ -35,6 +37,8 @@ export interface CaseResult {
   /** The expectation file as it should read. */
   readonly actualText: string;
   readonly evaluations: readonly Evaluation[];
+  /** Of each delivery, where the case did not pass. */
+  readonly advice: readonly (EvaluationAdvice | undefined)[];
   readonly tookMs: number;
 }
 
@@ -80,11 +84,17 @@ export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise
   const { evaluations, expectations } = await evaluateAll(golden, engine);
   const actualText = printExpectation(expectations, golden.several);
   const actual = golden.several ? { deliveries: expectations } : expectations[0];
+  const status = compare(golden, actualText, actual);
+  const advise = (evaluation: Evaluation, index: number): EvaluationAdvice | undefined => {
+    const request = golden.deliveries[index]?.request;
+    return request === undefined || status === 'passed' ? undefined : engine.advise?.(evaluation, request);
+  };
   return {
     case: golden,
-    status: compare(golden, actualText, actual),
+    status,
     actualText,
     evaluations,
+    advice: evaluations.map(advise),
     tookMs: performance.now() - startedAt,
   };
 }

@@ -122,6 +122,41 @@ describe('update rules', () => {
     expect(out).not.toMatch(/remedy|is missing|BODY_IS_TEXT/);
   });
 
+  test('a new case that records a refusal is marked, with the hook name that was meant', async () => {
+    await put('test/golden/github/push.request.yaml', REQUEST.replace('path: github', 'path: /hooks/github'));
+    const { out } = await run([]);
+    expect(out).toMatch(
+      /^! github\/push {2}written, but it records the refusal 404 .*\n {2}hint: .* path: github\?/m,
+    );
+  });
+
+  test('a miss is told the field that was meant', async () => {
+    await run([]);
+    await put('test/golden/github/push.request.yaml', REQUEST.replace('ref:', 'reff:'));
+    expect((await run([])).out).toMatch(/ref is missing.*\n\s+hint: .*reff/);
+  });
+
+  test('cases in another folder are found', async () => {
+    await put('tests/golden/a.request.yaml', REQUEST);
+    await rm(join(folder, 'test'), { recursive: true });
+    expect((await run([])).err).toMatch(/some lie in tests\/golden: .* sluice test --dir tests\/golden/);
+  });
+
+  test.each([
+    ['url: http://localhost:8787/hooks/github\nbody: {}', 'write path: github'],
+    ['path: github\nmethod: POST', 'remove it: a request file says'],
+    ['path: github\nexpected: {outcome: accepted}', 'NAME.expected.yaml'],
+    ['path: github\nnow: 2026-01-31', 'write now: 2026-01-31T00:00:00Z'],
+    ['path: github\nbodyFile: test/golden/github/body.json', 'write bodyFile: body.json'],
+    ['path: github\nbodyFile: .\\body.json', 'write bodyFile: body.json'],
+    ['- path: github', 'write deliveries: in the first line'],
+    ['request:\n  path: github\n  body: {}', 'remove the line request:'],
+  ])('the request file %j is told what to write', async (text, hint) => {
+    await put('test/golden/github/body.json', '{}');
+    await put('test/golden/github/push.request.yaml', `${text}\n`);
+    expect((await run([])).out).toContain(hint);
+  });
+
   test('--update rewrites expectations and never a request', async () => {
     await run([]);
     const changed = REQUEST.replace('ada', 'bob');

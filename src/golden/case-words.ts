@@ -1,0 +1,80 @@
+/** What the keys and values of a request file are called elsewhere: in HTTP clients, test tools and records of requests. */
+import type { KeyAdvice, SchemaAdvice } from '../document/document.ts';
+
+const called = (name: string): KeyAdvice => ({ hint: `here it is called "${name}"`, rename: name });
+
+/** The hook name: what follows the path of all hooks in an address. */
+function hookName(address: unknown): string | undefined {
+  const [, name] =
+    /^(?:https?:\/\/[^/]+)?\/?(?:hooks\/)?([\w.-]+(?:\/[\w.-]+)*)\/?(?:\?.*)?$/.exec(String(address)) ?? [];
+  return name;
+}
+
+const CALLED_PATH: KeyAdvice = {
+  hint: 'the hook name is "path": path: github',
+  means: 'path',
+  hintFor: (value) => {
+    const name = typeof value === 'string' ? hookName(value) : undefined;
+    return name === undefined ? undefined : `the hook name is "path": write path: ${name}`;
+  },
+};
+const EXPECTATION: KeyAdvice = {
+  hint: 'what is expected stands in the file beside it, NAME.expected.yaml, which "sluice test" writes: remove it here',
+};
+const NOT_NEEDED: KeyAdvice = { hint: 'remove it: a request file says the name, headers and body alone' };
+const A_COMMENT: KeyAdvice = { hint: 'write it as a comment: # …' };
+
+const WORDS: Readonly<Record<string, KeyAdvice>> = {
+  payload: called('body'),
+  data: called('body'),
+  json: called('body'),
+  hook: { ...CALLED_PATH, rename: 'path' },
+  name: { ...CALLED_PATH, rename: 'path' },
+  url: CALLED_PATH,
+  uri: CALLED_PATH,
+  endpoint: CALLED_PATH,
+  address: CALLED_PATH,
+  header: called('headers'),
+  params: called('query'),
+  queryParams: called('query'),
+  file: called('bodyFile'),
+  bodyPath: called('bodyFile'),
+  payloadFile: called('bodyFile'),
+  time: called('now'),
+  timestamp: called('now'),
+  receivedAt: called('now'),
+  date: called('now'),
+  method: NOT_NEEDED,
+  expected: EXPECTATION,
+  expect: EXPECTATION,
+  outcome: EXPECTATION,
+  response: EXPECTATION,
+  status: EXPECTATION,
+  description: A_COMMENT,
+  title: A_COMMENT,
+  comment: A_COMMENT,
+};
+
+/** In a file of one request and in a list of several. */
+export const CASE_ADVICE: SchemaAdvice = {
+  keys: Object.fromEntries(
+    Object.entries(WORDS).flatMap(([word, advice]) => [
+      [word, advice],
+      [`deliveries.${word}`, advice],
+    ]),
+  ),
+  value: (key, value) => {
+    if (key === '' && Array.isArray(value))
+      return {
+        hint: 'several requests are a list below a key: write deliveries: in the first line, and indent the list by two spaces',
+      };
+    if (key !== 'now' && key !== 'deliveries.now') return undefined;
+    const [, day, time = '00:00'] =
+      /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?$/.exec(String(value)) ?? [];
+    return day === undefined
+      ? undefined
+      : { hint: `write now: ${day}T${withSeconds(time)}Z`, text: `${day}T${withSeconds(time)}Z` };
+  },
+};
+
+const withSeconds = (time: string): string => (time.length === 5 ? `${time}:00` : time);
