@@ -1,5 +1,5 @@
 import { formatPlace } from '../document/document.ts';
-import { jsonTextOn, type AdviceNote, type Evaluation, type FieldList } from '../hook/hook.ts';
+import { isKindCode, jsonTextOn, type AdviceNote, type Evaluation, type FieldList } from '../hook/hook.ts';
 import { type PassedOverMapping, type ConsideredMapping, type RoutingTable } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
@@ -43,6 +43,9 @@ const MAX_NAMED = 10;
 /** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
 export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): Advice {
   const { considered } = evaluation.trace;
+  const kind = notesOn(request, table.settingsOf(request.path), false).filter(({ code }) => isKindCode(code));
+  if (evaluation.mapping === undefined && kind.length > 0)
+    return ofItsKind(kind, evaluation, { request, table });
   const reads = findElementReads(evaluation, request);
   const instead = findInstead(evaluation, request, reads?.names);
   return {
@@ -63,6 +66,23 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     leaves: adviseOnFailed(considered, request, instead),
     foundAt: foundElsewhere(considered, request),
     alsoMatched: laterMappings(evaluation, request, table),
+    fields: listFields(evaluation, request),
+  };
+}
+
+/** Of a request that is no event: that it misses conditions and fields is no fault. */
+function ofItsKind(
+  notes: readonly AdviceNote[],
+  evaluation: Evaluation,
+  { request, table }: { readonly request: HookRequest; readonly table: RoutingTable },
+): Advice {
+  return {
+    ...(table.canTake(request.path) ? NAME_IS_KNOWN : unknownName(request, table)),
+    notes,
+    instead: new Map(),
+    leaves: new Map(),
+    foundAt: new Map(),
+    alsoMatched: [],
     fields: listFields(evaluation, request),
   };
 }

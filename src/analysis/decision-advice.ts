@@ -1,4 +1,4 @@
-import type { AdviceNote, Evaluation } from '../hook/hook.ts';
+import { isKindCode, type AdviceNote, type Evaluation } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { isReadAmiss } from './advice.ts';
@@ -38,14 +38,13 @@ export function createDecisionAdvisor(
       !STRANGE.test(path) && wordsIn(path).every((word) => OWN_NAME.test(word) || known.has(word));
     const sender = senderNote(evaluation, request, isKnown);
     const reads = findElementReads(evaluation, request);
+    const notes = reads === undefined ? notesFor(evaluation, request, table) : [reads.note];
+    const isOfKind = notes.some(({ code }) => isKindCode(code));
+    const instead = isOfKind ? [] : findInstead(evaluation, request, reads?.names);
     return {
-      notes: (reads === undefined ? notesFor(evaluation, request, table) : [reads.note])
-        .filter(({ names }) => names.every(isKnown))
-        .map(({ text }) => text),
+      notes: notes.filter(({ names }) => names.every(isKnown)).map(({ text }) => text),
       instead: new Map(
-        [...findInstead(evaluation, request, reads?.names)].flatMap(([name, { text, names }]) =>
-          names.every(isKnown) ? [[name, text]] : [],
-        ),
+        [...instead].flatMap(([name, { text, names }]) => (names.every(isKnown) ? [[name, text]] : [])),
       ),
       ...(sender?.hasAccount === false ? { sender: `ignoreSenders: ${sender.text}` } : {}),
     };

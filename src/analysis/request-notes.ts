@@ -16,15 +16,15 @@ export function notesOn(
 
 /** The same in words that quote nothing of the request; `isAmiss`: nothing matched, or names found nothing. */
 export function kindNotes(
-  { payload, headers }: HookRequest,
+  { payload, headers, query }: HookRequest,
   settings: PathSettings,
   isAmiss: boolean,
 ): readonly AdviceNote[] {
   const body = isJsonObject(payload) ? payload : {};
-  const provider = settings.challenge === undefined ? challengeOf(body) : undefined;
+  const check = settings.challenge === undefined ? addressCheck(body, { headers, query }) : undefined;
   return [
     ...(isAmiss && Array.isArray(payload) ? [BODY_IS_LIST] : []),
-    ...(provider === undefined ? [] : [addressCheck(provider)]),
+    ...(check === undefined ? [] : [{ code: 'address_check', text: check, names: [] } as const]),
     ...(headers['x-github-event'] === 'ping' ? [GITHUB_PING] : []),
   ];
 }
@@ -40,22 +40,40 @@ const GITHUB_PING: AdviceNote = {
   names: [],
 };
 
-interface Provider {
-  readonly name: string;
-  /** As `challenge` of a mapping names it. */
-  readonly kind: string;
+/** How senders ask whether an address is theirs, before they send events to it; undefined of any other request. */
+function addressCheck(
+  body: JsonObject,
+  { headers, query }: Pick<HookRequest, 'headers' | 'query'>,
+): string | undefined {
+  const named = challengeOf(body, query);
+  if (named !== undefined)
+    return `this is how ${named.name} checks the address: add challenge: ${named.kind} to a mapping of this path, and it is answered without a run`;
+  if (body['Type'] === 'SubscriptionConfirmation' && typeof body['SubscribeURL'] === 'string')
+    return 'this is how Amazon SNS checks the address: open the SubscribeURL of this body once; no mapping needs to take it, and otherwise: skip answers it 204';
+  if (typeof body['verification_token'] === 'string' && Object.keys(body).length === 1)
+    return 'this is how Notion checks the address: type the verification_token of this body at Notion, and set it as the secret of verify; no mapping needs to take it, and otherwise: skip answers it 204';
+  if (headers['x-signature-ed25519'] !== undefined && body['type'] === 0 && 'application_id' in body)
+    return 'this is how Discord checks the address: no mapping needs to take it, and otherwise: skip answers it 204, which is what Discord wants';
+  return undefined;
 }
 
-function addressCheck({ name, kind }: Provider): AdviceNote {
-  const text = `this is how ${name} checks the address: add challenge: ${kind} to a mapping of this path, and it is answered without a run`;
-  return { code: 'address_check', text, names: [] };
-}
-
-function challengeOf(body: JsonObject): Provider | undefined {
+function challengeOf(
+  body: JsonObject,
+  query: HookRequest['query'],
+): { readonly name: string; readonly kind: string } | undefined {
   if (body['type'] === 'url_verification' && typeof body['challenge'] === 'string')
     return { name: 'Slack', kind: 'slack' };
-  return body['event'] === 'endpoint.url_validation' ? { name: 'Zoom', kind: 'zoom' } : undefined;
+  if (body['event'] === 'endpoint.url_validation') return { name: 'Zoom', kind: 'zoom' };
+  if (query['hub.mode'] === 'subscribe' && query['hub.challenge'] !== undefined)
+    return { name: 'Meta', kind: META };
+  const isEmpty = Object.keys(body).length === 0;
+  return isEmpty && query['validationToken'] !== undefined
+    ? { name: 'Microsoft Graph', kind: 'graph' }
+    : undefined;
 }
+
+/** The token is the text that was typed as "Verify token" at Meta. */
+export const META = "{kind: meta, token: '${META_VERIFY_TOKEN}'}";
 
 /** A body that is a text of JSON in one field, as some senders make it. */
 function wrapperOf(body: JsonObject): AdviceNote | undefined {

@@ -33,7 +33,7 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const advice = adviceIn(notes);
   const lines = [
     ...adviceLines(advice.ofKind, log),
-    ...(mapping === undefined ? missLines(evaluation, notes, log) : []),
+    ...(mapping === undefined && advice.ofKind.length === 0 ? missLines(evaluation, notes, log) : []),
     ...emptyLines(empty, log),
     ...adviceLines(advice.others, log),
     ...laterLines(seen, log),

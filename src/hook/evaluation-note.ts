@@ -46,6 +46,9 @@ export type AdviceCode = (typeof ADVICE_CODES)[number];
 /** Notes that tell what a request is: the conditions that it misses are no fault, so they stand first. */
 const KIND_CODES: ReadonlySet<string> = new Set<AdviceCode>(['address_check', 'github_ping']);
 
+/** Whether a note says that a request is no event. */
+export const isKindCode = (code: string): boolean => KIND_CODES.has(code);
+
 /** All kinds of notes. */
 export const NOTE_CODES = [
   // Of a hook name that no mapping has.
@@ -96,8 +99,8 @@ export function adviceIn(notes: readonly EvaluationNote[]): {
 } {
   const advice = notes.filter(({ code }) => (ADVICE_CODES as readonly string[]).includes(code));
   return {
-    ofKind: advice.filter(({ code }) => KIND_CODES.has(code)),
-    others: advice.filter(({ code }) => !KIND_CODES.has(code)),
+    ofKind: advice.filter(({ code }) => isKindCode(code)),
+    others: advice.filter(({ code }) => !isKindCode(code)),
   };
 }
 

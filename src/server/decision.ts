@@ -35,7 +35,7 @@ export function decisionOf(exchange: Asked, ending: Ending, advice?: RequestAdvi
     note:
       skipped === undefined
         ? (judgedNote(exchange.headers.values, ending, advice) ?? noteOf(exchange, ending))
-        : `skipped by ${skipText(skipped)}`,
+        : [`skipped by ${skipText(skipped)}`, ...(advice?.notes ?? [])].join('; '),
     mappingId: evaluation?.mapping?.id,
     actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
     missed: evaluation && missedBy(evaluation, advice),
@@ -91,7 +91,7 @@ const NOTES: Partial<
     `the limit is set by rate of ${place}`,
   no_mapping_matched: ({ generation }, { name }) => name && unknownNameNote(generation, name),
   method_not_allowed: ({ generation, req }, { name }) =>
-    name && generation.adviseOnMethod?.(name, req?.method ?? ''),
+    name && generation.adviseOnMethod?.(name, req?.method ?? '', req?.url),
   not_found: addressNote,
 };
 

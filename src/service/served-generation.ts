@@ -93,7 +93,7 @@ function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneratio
     findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
     findNearName: (path) => nearName(path, table),
     placeOf: (path) => placeOf(path, table),
-    adviseOnMethod: (path, found) => methodNote(path, found, table),
+    adviseOnMethod: (path, found, url) => methodNote(path, { method: found, url }, table),
     advise: createDecisionAdvisor(table),
   };
 }

@@ -41,6 +41,18 @@ describe('a hook name that no mapping has', () => {
   });
 });
 
+test.each<readonly [string, JsonValue, string]>([
+  ['Slack', { type: 'url_verification', challenge: 'x' }, 'add challenge: slack to a mapping'],
+  ['Zoom', { event: 'endpoint.url_validation', payload: { plainToken: 'x' } }, 'add challenge: zoom to'],
+  ['Amazon SNS', { Type: 'SubscriptionConfirmation', SubscribeURL: 'https://x' }, 'open the SubscribeURL'],
+  ['Notion', { verification_token: 'secret_x' }, 'set it as the secret of verify'],
+])('of a check of the address by %s only that is told', (_name, payload, words) => {
+  const { advice, text } = advise('packed', payload);
+  expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(words)]);
+  expect(text).not.toContain('did you mean');
+  expect(advice.instead.size).toBe(0);
+});
+
 describe('a missing variable', () => {
   test('in a text that holds JSON is told so, and in a plain text is not', () => {
     expect(advise('packed', { data: '{"kind":"lead"}' }).text).toContain(

@@ -61,8 +61,17 @@ test('another method is told the mapping of the path, and the line to write or t
     settingsWith({
       table: JSON.stringify([{ id: 'm', match: { path: 'p' }, messageTemplate: 'x', ...extra }]),
     }).table;
-  expect(methodNote('p', 'GET', table({}))).toContain('write the line method: GET in m (mappings.yaml:1:2)');
-  expect(methodNote('p', 'PUT', table({}))).toContain('let the sender send POST, which m');
-  expect(methodNote('p', 'POST', table({ method: 'GET' }))).toMatch(/method: GET of m \(.*\) .*remove it/);
-  expect(methodNote('q', 'GET', table({}))).toBeUndefined();
+  expect(methodNote('p', { method: 'GET' }, table({}))).toContain(
+    'write the line method: GET in m (mappings.yaml:1:2)',
+  );
+  expect(methodNote('p', { method: 'PUT' }, table({}))).toContain('let the sender send POST, which m');
+  expect(methodNote('p', { method: 'POST' }, table({ method: 'GET' }))).toMatch(
+    /method: GET of m \(.*\) .*remove it/,
+  );
+  expect(
+    methodNote('p', { method: 'GET', url: '/hooks/p?hub.mode=subscribe&hub.challenge=1' }, table({})),
+  ).toContain(
+    "challenge: {kind: meta, token: '${META_VERIFY_TOKEN}'} in m (mappings.yaml:1:2), beside match",
+  );
+  expect(methodNote('q', { method: 'GET' }, table({}))).toBeUndefined();
 });

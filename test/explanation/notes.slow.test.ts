@@ -109,8 +109,6 @@ async function consoleNotes(id: string): Promise<readonly EvaluationNote[]> {
 const MISSED = {
   kind: 'b',
   n: 1,
-  type: 'url_verification',
-  challenge: 'abc',
   event: { name: 'incident.triggered' },
   data: '{"kind":"lead"}',
   meta: { 'app.io/rev': 'a' },
@@ -120,7 +118,8 @@ const ODD = { id: 1, data: '{"kind":"lead"}' };
 
 const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Record<string, string>])[] = [
   ['many', MANY],
-  ['missed', MISSED, { 'x-github-event': 'ping', 'x-api-key': 'secret-of-a-sender' }],
+  ['missed', MISSED, { 'x-api-key': 'secret-of-a-sender' }],
+  ['missed', { type: 'url_verification', challenge: 'abc' }, { 'x-github-event': 'ping' }],
   ['missed', [{ kind: 'b' }]],
   ['missed', { payload: '{"a":1}' }],
   ['rendered', { payload: { name: 'a' }, query: 'avg(x)' }],
