@@ -150,9 +150,11 @@ function outerValues({ mapping, trace }: Evaluation, { payload }: HookRequest): 
 /** Expected texts that stand at another place of the body, or nearly so. */
 function foundElsewhere(considered: readonly ConsideredMapping[], request: HookRequest): Advice['foundAt'] {
   const found = new Map<string, FoundText>();
-  for (const { failed } of considered) {
-    if (failed?.part !== 'when' || failed.node.result === 'true') continue;
-    const { expected, found: was } = failed.node;
+  const leaves = considered.flatMap(({ failed, parts = [] }) =>
+    failed?.part === 'when' ? [failed.node, ...parts.filter(({ leaf }) => leaf)] : [],
+  );
+  for (const { expected, found: was, result } of leaves) {
+    if (result === 'true') continue;
     if (typeof expected !== 'string' || expected === was || expected.length < 3) continue;
     if (found.has(expected)) continue;
     const text = findText(expected, request, was);

@@ -228,7 +228,7 @@ function joined(name: string, near: readonly NearPath[], { payload }: HookReques
 }
 
 /** Variables of the condition of a mapping that were not sent. */
-export function missingIn({ failed, nodes = [] }: ConsideredMapping): readonly string[] {
+export function missingIn({ failed, nodes = [], parts = [] }: ConsideredMapping): readonly string[] {
   if (failed?.part !== 'when') return [];
-  return [failed.node, ...nodes].flatMap(({ missing }) => (missing === undefined ? [] : [missing]));
+  return [failed.node, ...nodes, ...parts].flatMap(({ missing }) => (missing === undefined ? [] : [missing]));
 }

@@ -48,11 +48,16 @@ export function adviseOnFailed(
 ): LeafAdvice {
   const read = readerOf(request);
   const advice = new Map<Place, readonly string[]>();
-  for (const { failed, nodes = [] } of considered) {
+  for (const { failed, nodes = [], parts = [] } of considered) {
     if (failed?.part !== 'when') continue;
     const leaves = decidingLeaves(nodes, failed.node).slice(0, MAX_LEAVES);
     const lines = leaves.flatMap((leaf) => linesFor(leaf, { read, instead }));
     if (lines.length > 0) advice.set(failed.node.at, [...new Set(lines)]);
+    for (const node of failed.node.leaf ? parts.slice(0, MAX_LEAVES) : []) {
+      const isTold = advice.has(node.at) || !node.leaf || node.result !== 'false';
+      const more = isTold ? [] : linesFor({ node, negated: false }, { read, instead });
+      if (more.length > 0) advice.set(node.at, more);
+    }
   }
   return advice;
 }

@@ -2,18 +2,17 @@
 import { didYouMean, formatPlace } from '../document/document.ts';
 import { MIRRORED, namesRead, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
-import { decidingLeaves, fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
-import { howDifferent, operatorOf } from './difference.ts';
+import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
+import { operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
 import { cut, value } from './format-lines.ts';
+import { moreFailing, weakerNotes } from './meant-parts.ts';
 
 /** Misses told of; the others are counted. */
 const MAX_MISSES = 20;
 /** Hook names listed where none is the one asked for. */
 const MAX_NAMES = 30;
-/** Parts of one condition that are looked at for further paths that found nothing. */
-const MAX_MORE = 20;
 /** Comparisons told of a condition that held; of more, the last note says how many. */
 const MAX_HELD = 5;
 
@@ -141,7 +140,7 @@ function whyHeld(leaf: ConditionTrace): string {
 
 /** The part of a mapping that failed, what may have been meant, and the comparisons of a connective. */
 function missNotes(
-  { mapping, failed, nodes = [] }: ConsideredMapping,
+  { mapping, failed, nodes = [], parts = [] }: ConsideredMapping,
   advice: EvaluationAdvice | undefined,
 ): readonly EvaluationNote[] {
   if (failed === undefined) return [];
@@ -150,36 +149,17 @@ function missNotes(
     const text = `${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}`;
     return [{ code: 'not_held', text, ...placed(failed.at), ...about }];
   }
-  const parts = leavesBelow(failed.node, nodes);
+  const leaves = leavesBelow(failed.node, nodes);
   return [
     ...whenNotes(failed.node, advice),
-    ...moreMissing(failed.node, nodes, advice),
-    ...(parts.length < 2 ? [] : parts).map((part): EvaluationNote => ({
+    ...moreFailing(failed.node, { nodes, parts }, advice),
+    ...(leaves.length < 2 ? [] : leaves).map((part): EvaluationNote => ({
       code: 'part',
       text: `${part.expression} ${whyOf(part)}`,
       ...placed(part.at),
       ...readBy(part),
     })),
   ].map((note) => ({ ...note, ...about }));
-}
-
-/** Other parts of an `and` that found nothing: what is wrong with one path is often wrong with all. */
-function moreMissing(
-  failed: ConditionTrace,
-  nodes: readonly ConditionTrace[],
-  advice: EvaluationAdvice | undefined,
-): readonly EvaluationNote[] {
-  const isTold = advice?.notes?.some(({ code }) => code === 'other_root') === true;
-  const others = failed.leaf && failed.missing !== undefined && !isTold ? decidingLeaves(nodes) : [];
-  const told = new Set([failed.missing]);
-  return others.slice(0, MAX_MORE).flatMap(({ node }): readonly EvaluationNote[] => {
-    const { missing } = node;
-    const near = missing === undefined || told.has(missing) ? undefined : advice?.instead.get(missing);
-    if (near === undefined) return [];
-    told.add(missing);
-    const text = `${missing} is missing, too; the request has ${near.shown ?? near.text}: did you mean that?`;
-    return [{ code: 'instead', text, ...placed(node.at), paths: near.names }];
-  });
 }
 
 /** The leaf of a condition that failed, and what may have been meant. */
@@ -194,47 +174,6 @@ function whenNotes(node: ConditionTrace, advice: EvaluationAdvice | undefined): 
       ...sure.map((each): EvaluationNote => ({ code: 'leaf_advice', text: each, ...at, ...readBy(node) })),
     ];
   return [head, ...weakerNotes(node, advice).map((note) => ({ ...note, ...at }))];
-}
-
-/** What is said of a leaf that failed where nothing is surer. */
-function weakerNotes(
-  { found, expected, missing, result, ...node }: ConditionTrace,
-  advice: EvaluationAdvice | undefined,
-): readonly EvaluationNote[] {
-  const how = result === 'false' ? howDifferent(found, expected, operatorOf(node)) : undefined;
-  const named = missing === undefined ? undefined : advice?.instead.get(missing);
-  const there = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
-  const isNamed = named?.names.some((name) => name.replace(/^payload\./, '') === there?.at) === true;
-  // Where the text that was asked for is found, the variable that was meant is known better than by its name.
-  const near = there === undefined || isNamed ? named : undefined;
-  const text = isNamed ? undefined : there;
-  return [
-    ...(near === undefined
-      ? []
-      : [
-          {
-            code: 'instead',
-            text: `the request has ${near.shown ?? near.text}: did you mean that?`,
-            paths: near.names,
-          } as const,
-        ]),
-    ...(how === undefined ? [] : [{ code: 'difference', text: how } as const]),
-    ...(text === undefined
-      ? []
-      : [
-          {
-            code: 'found_elsewhere',
-            text: `${rootedAs(missing ?? node.rule, text.at)} is ${value(text.text)}: did you mean that?`,
-            paths: [text.at],
-          } as const,
-        ]),
-  ];
-}
-
-/** A path of the body, with `payload.` where the condition writes its own so. */
-function rootedAs(written: JsonValue, path: string): string {
-  const names = typeof written === 'string' ? [written] : namesRead(written);
-  return names.some((name) => name.startsWith('payload.')) ? `payload.${path}` : path;
 }
 
 /** What a part of a condition reads. */

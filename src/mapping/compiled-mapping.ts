@@ -112,7 +112,7 @@ export interface CompiledCondition {
     readonly failed?: ConditionTrace;
     readonly held: number;
     /** Conjuncts that do not hold, those behind the first included. */
-    readonly failing: number;
+    readonly failing: readonly ConditionTrace[];
   };
 }
 
@@ -238,6 +238,8 @@ export interface ConsideredMapping {
   readonly held: number;
   /** Parts that do not hold: the nearest miss has the fewest. Absent where the hook name is another. */
   readonly failing?: number;
+  /** Conjuncts of the condition that do not hold. */
+  readonly parts?: readonly ConditionTrace[];
 }
 
 /** A mapping in a file of the mappings folder that is not read. */

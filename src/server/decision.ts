@@ -122,9 +122,10 @@ function addressNote(exchange: Asked): string {
 
 /** Where a hook name is that no mapping has, or which one was probably meant. */
 function unknownNameNote(
-  { findPassedOver, findNearName }: Asked['generation'],
+  { findPassedOver, findNearName, canTake }: Asked['generation'],
   name: string,
 ): string | undefined {
+  if (canTake(name)) return undefined;
   const unread = findPassedOver?.(name);
   if (unread !== undefined)
     return `${unread.file} has a mapping of this name, and is not read: move it to ${unread.wanted}`;

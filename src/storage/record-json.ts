@@ -98,8 +98,11 @@ export function decisionToJson(decision: DecisionRecord, text: boolean): Record<
 export function decisionNote(decision: DecisionRecord): string {
   const { refusal, note, missed = [] } = decision;
   if (refusal !== undefined) return refusal.text;
-  if (note !== undefined) return note;
-  return missed.length === 0 ? oddNote(decision) : missed.map(missNote).join('; ');
+  const misses = missed.map(missNote).join('; ');
+  // What is left alone may well have been meant by one of the mappings.
+  if (note !== undefined)
+    return note.startsWith('skipped by otherwise') && misses !== '' ? `${note}: ${misses}` : note;
+  return missed.length === 0 ? oddNote(decision) : misses;
 }
 
 function oddNote({ empty = [], warnings = [], outcome, detail = '' }: DecisionRecord): string {

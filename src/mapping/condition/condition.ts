@@ -95,7 +95,7 @@ function traceRule({ evaluate, nodes }: CompiledRule, scope: Scope): ReturnType<
     matched,
     nodes: [...traced.values()].filter((trace) => trace !== undefined),
     held,
-    failing: matched ? 0 : countFailing(nodes, 0, startFrame(scope, undefined)),
+    failing: matched ? [] : findFailing(nodes, 0, scope),
     ...(matched || failed === undefined ? {} : { failed }),
   };
 }
@@ -129,11 +129,15 @@ function recordInto(visits: Visit[]): RuleRecorder {
 }
 
 /** Conjuncts that do not hold; evaluation itself stops at the first. */
-function countFailing(nodes: readonly RuleNode[], index: number, frame: Frame): number {
+function findFailing(nodes: readonly RuleNode[], index: number, scope: Scope): readonly ConditionTrace[] {
   const node = nodes[index];
-  if (node === undefined) return 0;
-  if (node.operator !== 'and') return isTrue(node.evaluate(frame)) ? 0 : 1;
-  return node.children.reduce((sum, child) => sum + countFailing(nodes, child, frame), 0);
+  if (node === undefined) return [];
+  if (node.operator === 'and') return node.children.flatMap((child) => findFailing(nodes, child, scope));
+  const visits: Visit[] = [];
+  if (isTrue(node.evaluate(startFrame(scope, recordInto(visits))))) return [];
+  const [visit] = visits;
+  const trace = visit && toTrace(node, visit);
+  return trace === undefined ? [] : [trace];
 }
 
 function toTrace(node: RuleNode | undefined, visit: Visit): ConditionTrace | undefined {

@@ -124,15 +124,23 @@ function consider(mapping: CompiledMapping, explained: Explained): ConsideredMap
   const heldPath = path === undefined ? 0 : 1;
   const wrongSource = failedSource(mapping, scope);
   if (wrongSource !== undefined) {
-    const more = when === undefined ? 0 : when.trace(scope).failing;
+    const more = when === undefined ? 0 : when.trace(scope).failing.length;
     return { mapping, matched: false, held: heldPath, failed: wrongSource, failing: 1 + more };
   }
   const held = source === undefined ? heldPath : heldPath + 1;
   if (when === undefined) return { mapping, matched: true, held };
-  const { matched, nodes, failed: node, held: conjuncts, failing } = when.trace(scope);
+  const { matched, nodes, failed: node, held: conjuncts, failing: parts } = when.trace(scope);
   if (matched || node === undefined) return { mapping, matched, nodes, held: held + conjuncts };
   const failed = { part: 'when', at: node.at, node } as const;
-  return { mapping, matched, nodes, held: held + conjuncts, failing, failed };
+  return {
+    mapping,
+    matched,
+    nodes,
+    held: held + conjuncts,
+    failing: parts.length,
+    parts,
+    failed,
+  };
 }
 
 function failedPath({ match }: CompiledMapping, { scope, isOwned }: Explained): ConsideredMapping['failed'] {
