@@ -87,6 +87,7 @@ function judgeProof(
       refuseToken: () => undefined,
       url: () => wire.url,
       body: () => Promise.resolve(wire.body),
+      bodyToTry: () => Promise.resolve(wire.body),
     },
   );
 }

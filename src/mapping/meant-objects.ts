@@ -1,7 +1,7 @@
 /** Keys of a mapping whose value is an object, where people write a number, a word or a flag: the object that was meant. */
 import { secondsIn, type SchemaAdvice } from '../document/document.ts';
 import { isScalar } from '../json.ts';
-import { PROVIDER_NAMES } from '../verify/verify.ts';
+import { findKnownSender, PROVIDER_NAMES, writtenScheme } from '../verify/verify.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
 
@@ -111,10 +111,14 @@ function meantVerify(text: string): Meant {
 }
 
 function meantProvider(name: string): Meant {
-  if (!(PROVIDER_NAMES as readonly string[]).includes(name)) return undefined;
-  const variable = `${name.toUpperCase().replaceAll('-', '_')}_SECRET`;
+  const sender = findKnownSender(name);
+  const scheme = (PROVIDER_NAMES as readonly string[]).includes(name)
+    ? name
+    : sender && writtenScheme(sender.columns);
+  if (scheme === undefined) return undefined;
+  const variable = `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_SECRET`;
   return {
-    hint: `write verify: {scheme: ${name}, secrets: ['\${${variable}}']}, and set ${variable} in the environment`,
+    hint: `write verify: {scheme: ${scheme}, secrets: ['\${${variable}}']}, and set ${variable} in the environment`,
   };
 }
 

@@ -1,7 +1,7 @@
 import { CHANNEL_ALIASES, CHANNEL_IDS, THINKING_LEVELS } from '../action.ts';
 import { didYouMean, type SchemaAdvice } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
-import { PROVIDER_NAMES } from '../verify/verify.ts';
+import { findKnownSender, type KnownSender, PROVIDER_NAMES, writtenScheme } from '../verify/verify.ts';
 import { meantObject } from './meant-objects.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
@@ -200,8 +200,17 @@ function meantScheme(text: string): Meant {
     ? SCHEME_WORDS[name]
     : PROVIDER_NAMES.find((one) => name !== one && name.split(/[^a-z]+/).includes(one));
   if (scheme !== undefined) return { hint: `write scheme: ${scheme}`, text: scheme };
+  const sender = findKnownSender(name);
+  if (sender !== undefined) return schemeOfSender(sender, text);
   if (/^(?:none|off|false|no|disabled|public|open|anonymous)$/.test(name)) return { hint: NO_PROOF };
   return didYouMean(name, SCHEME_NAMES) === undefined ? { hint: GENERAL_SCHEMES } : undefined;
+}
+
+/** A sender without a scheme of its own: how it signs, in keys of the general scheme. */
+function schemeOfSender({ provider, columns }: KnownSender, text: string): Meant {
+  return {
+    hint: `${provider} has no scheme of its own: in place of scheme: ${text} write scheme: ${writtenScheme(columns)}`,
+  };
 }
 
 const SCHEME_NAMES = [...PROVIDER_NAMES, 'hmac', 'ed25519', 'ecdsa', 'oidc', 'basic', 'header', 'token'];

@@ -175,6 +175,7 @@ async function proveSender(
     refuseToken: () => refuseToken(context, exchange, hook),
     url: () => signedUrl(context, exchange),
     body: hook.body,
+    bodyToTry: () => smallBody(exchange, hook),
   });
   switch (judged.kind) {
     case 'proved': {
@@ -224,20 +225,25 @@ async function provesBeside(
   { hook, sender: { verifier } }: Pick<SenderAtDoor, 'hook' | 'sender'>,
 ): Promise<boolean> {
   const { req } = exchange;
-  const bytes = exchange.hasBody ? Number(req.headers['content-length']) : 0;
+  const body = verifier.presents(req.rawHeaders) ? await smallBody(exchange, hook) : undefined;
+  if (body === undefined) return false;
+  const url = verifier.signsUrl ? signedUrl(context, exchange) : '';
+  const request = { method: req.method ?? '', rawHeaders: req.rawHeaders, url, body };
+  return (await verifier.prove(request)).kind === 'proved';
+}
+
+/** The body of a request that is refused whatever it is; undefined where it is long or cannot be read. */
+async function smallBody(
+  { req, hasBody }: Exchange,
+  { body }: Pick<IncomingHook, 'body'>,
+): Promise<Buffer | undefined> {
+  const bytes = hasBody ? Number(req.headers['content-length']) : 0;
   // NaN where the sender does not say how much comes.
-  if (!(bytes <= MAX_TRIED_BYTES) || !verifier.presents(req.rawHeaders)) return false;
+  if (!(bytes <= MAX_TRIED_BYTES)) return undefined;
   try {
-    const request = {
-      method: req.method ?? '',
-      rawHeaders: req.rawHeaders,
-      url: verifier.signsUrl ? signedUrl(context, exchange) : '',
-      body: await hook.body(),
-    };
-    return (await verifier.prove(request)).kind === 'proved';
+    return await body();
   } catch {
-    // A body that cannot be read is refused for its token all the same.
-    return false;
+    return undefined;
   }
 }
 

@@ -3,26 +3,16 @@ import type { KeyObject } from 'node:crypto';
 import type { Diagnosis } from './diagnosis.ts';
 import { decodeExactly } from './encodings.ts';
 import { findHeader, SEVERAL } from './find-header.ts';
-import type { HmacAlgorithm, SignatureColumns, SignedRequest } from './scheme.ts';
+import type { SignatureColumns, SignedRequest } from './scheme.ts';
+import { hashOf } from './signature-shapes.ts';
 import { findKey, readPresented, valuesOf } from './signature.ts';
 import { compileContent, contentBytes } from './signed-content.ts';
 
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
-const HASHES: readonly (readonly [HmacAlgorithm, number])[] = [
-  ['sha1', 20],
-  ['sha256', 32],
-  ['sha384', 48],
-  ['sha512', 64],
-];
 /** What stands before a signature: `sha256=`, `v1,`, `Bearer `. */
 const PREFIX = /^[a-z][a-z0-9-]{0,20}(?:[=:,] ?| )/i;
 /** A list such as `t=1700000000,v1=…`. */
 const LIST = /^\s*[a-z]\w{0,20}=[^,;]*([,;])\s*[a-z]\w{0,20}=/i;
-
-/** The hash of a signature, by its length. */
-export function hashOf(signature: Buffer | undefined): HmacAlgorithm | undefined {
-  return HASHES.find(([, length]) => length === signature?.length)?.[0];
-}
 
 /** The form in which the signature is right. */
 export function explainForm(

@@ -1,8 +1,8 @@
 import type { Diagnosis } from './diagnosis.ts';
-import type { Scheme, SignedRequest, Way } from './scheme.ts';
+import type { Scheme, SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES, type ProviderName } from './schemes.ts';
-import { secretsText } from './verify-settings.ts';
 import { compileWays, type TableSettings } from './ways.ts';
+import { wholeVerify, writtenScheme } from './written-verify.ts';
 
 /** Larger bodies are not tried again in other forms: the doctor must stay cheap. */
 export const MAX_TRIED_BYTES = 65_536;
@@ -55,18 +55,10 @@ export function withWholeVerify(found: Diagnosis, way: Way, settings: TableSetti
     ]),
   );
   if ('header' in settings) return { ...found, text: found.text.replace(asked, () => ownKeys(keys, change)) };
-  const { algorithm, header, ...columns } = way.columns;
-  const hash = algorithm.replace('hmac-', '');
-  const columnsNow = Object.entries({
-    header,
-    ...GENERAL,
-    ...columns,
-    algorithm: hash,
-    ...change,
-  })
-    .filter(([name, each]) => each !== undefined && each !== '' && GENERAL[name] !== each)
-    .map(([name, each]) => `${name}: ${quoted(each)}`);
-  const text = `replace the whole verify by: ${wholeVerify(['hmac', ...columnsNow].join(', '), settings)}`;
+  const { algorithm = way.columns.algorithm, ...others } = change;
+  const hash = algorithm.startsWith('hmac-') ? algorithm : `hmac-${algorithm}`;
+  const columns = { ...way.columns, ...others, algorithm: hash } as SignatureColumns;
+  const text = `replace the whole verify by: ${wholeVerify(writtenScheme(columns), settings)}`;
   return { ...found, text: found.text.replace(asked, () => text) };
 }
 
@@ -75,20 +67,4 @@ function ownKeys(keys: string, change: Readonly<Record<string, string | undefine
   if (change['prefix'] !== '') return `write ${keys} in verify of the mapping`;
   const others = keys.replace(/prefix: ''(?:, )?/, '');
   return `remove prefix from verify of the mapping${others === '' ? '' : `, and write ${others} there`}`;
-}
-
-/** What the general scheme takes where nothing is said. */
-const GENERAL: Readonly<Record<string, string>> = {
-  algorithm: 'sha256',
-  encoding: 'hex',
-  signed: '{body}',
-  secretEncoding: 'text',
-};
-
-const quoted = (text: string): string =>
-  /^[\w-]+$/.test(text) ? text : /[\n']/.test(text) ? JSON.stringify(text) : `'${text}'`;
-
-/** The text of a verify, with the secrets as the path has them. */
-export function wholeVerify(scheme: string, { secrets }: Pick<TableSettings, 'secrets'>): string {
-  return `verify: { scheme: ${scheme}, ${secretsText(secrets)} }`;
 }

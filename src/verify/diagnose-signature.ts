@@ -1,11 +1,12 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { bodyVariants } from './body-variants.ts';
 import { otherUrl } from './diagnose-twilio.ts';
-import { explainForm, hashOf } from './diagnose-form.ts';
+import { explainForm } from './diagnose-form.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
 import type { SignatureColumns, SignedRequest } from './scheme.ts';
+import { hashOf } from './signature-shapes.ts';
 import { secretVariants } from './secret-variants.ts';
 import { findKey, hmacOf, type PresentedSignature, readPresented, valuesOf } from './signature.ts';
 import { compileContent, contentBytes, type ContentPart } from './signed-content.ts';

@@ -2,16 +2,11 @@ import { createSecretKey } from 'node:crypto';
 import type { Diagnosis } from './diagnosis.ts';
 import { findHeader } from './find-header.ts';
 import type { Refused } from './proof.ts';
-import type { Scheme, SignedRequest, Way } from './scheme.ts';
-import { SCHEMES } from './schemes.ts';
+import type { SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { explainContent } from './diagnose-content.ts';
 import { explainCredential, explainPresented } from './diagnose-credential.ts';
-import {
-  explainOtherScheme,
-  MAX_TRIED_BYTES,
-  wholeVerify,
-  withWholeVerify,
-} from './diagnose-other-scheme.ts';
+import { explainAbsence } from './diagnose-absence.ts';
+import { explainOtherScheme, MAX_TRIED_BYTES, withWholeVerify } from './diagnose-other-scheme.ts';
 import { guessForm } from './diagnose-form.ts';
 import { explainSignature } from './diagnose-signature.ts';
 import { explainTwilio } from './diagnose-twilio.ts';
@@ -19,10 +14,12 @@ import { doubtSecret } from './foreign-secrets.ts';
 import { mailgunSignature, readMailgunFields } from './mailgun.ts';
 import { decodeExactly } from './encodings.ts';
 import { secretVariants } from './secret-variants.ts';
-import { TWILIO_HEADER } from './twilio.ts';
+import { writtenTime } from './signature.ts';
+import { unitOf, type WrittenUnit } from './timestamps.ts';
 import type { ProofSettings } from './verifier.ts';
 import { nameOfSecret } from './verify-settings.ts';
 import { belongs, schemeOf, type TableSettings } from './ways.ts';
+import { isGeneral, wholeVerify, writtenScheme } from './written-verify.ts';
 
 /**
  * Says why a request was refused: first what the refusal says by itself, then what would have fitted. At most some
@@ -67,15 +64,18 @@ function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refus
   if (settings.scheme === 'oidc' || settings.scheme === 'basic' || settings.scheme === 'token') {
     return explainCredential(settings, { secrets }, { request, refusal });
   }
-  const timed = explainTime(refusal, schemeOf(settings).toleranceSeconds);
+  const timed = explainTime(settings, refusal, request);
   if (timed !== undefined) return timed;
-  if (refusal.reason === 'no-proof')
-    return explainOtherScheme(settings, secrets, request) ?? explainAbsence(settings, request);
-  return (
-    explainProof(settings, secrets, request) ??
-    (refusal.reason === 'malformed-proof' ? guessed(settings, request) : undefined) ??
-    plainReason(settings, secrets, refusal)
-  );
+  const found = explainProof(settings, secrets, request);
+  if (found !== undefined) return found;
+  if (refusal.reason === 'no-proof') return explainAbsence(settings, request);
+  const guess =
+    refusal.reason === 'malformed-proof'
+      ? guessed(settings, request)
+      : refusal.reason === 'malformed-timestamp'
+        ? explainUnit(settings, request)
+        : undefined;
+  return guess ?? plainReason(settings, secrets, refusal);
 }
 
 /** What is wrong with the form, by its look: no secret fits. */
@@ -104,9 +104,23 @@ function explainProof(
     found ??= told && withWholeVerify(told, way, settings);
   }
   if (found !== undefined && !SECRET_READINGS.has(found.code)) return found;
-  const other = explainOtherScheme(settings, secrets, request);
-  const signed = 'header' in settings ? () => explainSigned(ways[0], request) : () => undefined;
-  return other ?? found ?? signed();
+  return explainOtherScheme(settings, secrets, request) ?? found ?? explainSigned(settings, secrets, request);
+}
+
+/** What was signed, and how it was written: for all signatures in headers. */
+function explainSigned(
+  settings: TableSettings,
+  secrets: readonly string[],
+  request: SignedRequest,
+): Diagnosis | undefined {
+  if (request.body.length > MAX_TRIED_BYTES) return undefined;
+  const given = secrets.filter((secret) => secret !== '');
+  return explainContent(settings, { columns: columnsOf(settings)[0], secrets: given }, request);
+}
+
+/** The signatures in headers that the path takes. */
+function columnsOf(settings: TableSettings): readonly SignatureColumns[] {
+  return schemeOf(settings).ways.flatMap(({ way }) => (way.kind === 'signature' ? [way.columns] : []));
 }
 
 /** A way to prove oneself, with the secrets of the path that belong to it. */
@@ -122,13 +136,6 @@ function waysWithSecrets(settings: TableSettings, secrets: readonly string[]): r
   }));
 }
 
-/** What was signed is the path's own to say only with the general schemes. */
-function explainSigned(entry: WayWithSecrets | undefined, request: SignedRequest): Diagnosis | undefined {
-  return entry?.way.kind === 'signature'
-    ? explainContent(entry.way.columns, entry.secrets, request)
-    : undefined;
-}
-
 function explainWay(way: Way, secrets: readonly string[], request: SignedRequest): Diagnosis | undefined {
   switch (way.kind) {
     case 'signature':
@@ -142,73 +149,59 @@ function explainWay(way: Way, secrets: readonly string[], request: SignedRequest
   }
 }
 
-function explainTime({ reason, ageSeconds }: Refused, toleranceSeconds: number): Diagnosis | undefined {
-  const allowed = `this path takes ${String(toleranceSeconds)} s both ways`;
+/** No clock is wrong by more without being looked at for another reason first. */
+const CLOCK_SECONDS = 86_400;
+
+function explainTime(
+  settings: TableSettings,
+  refusal: Refused,
+  request: SignedRequest,
+): Diagnosis | undefined {
+  const { reason, ageSeconds = 0 } = refusal;
+  if (reason !== 'too-old' && reason !== 'too-new') return undefined;
+  const unit = explainUnit(settings, request);
+  if (unit !== undefined) return { ...unit, text: `the proof is right, but ${unit.text}` };
+  const allowed = `this path takes ${String(schemeOf(settings).toleranceSeconds)} s both ways`;
   if (reason === 'too-old') {
     return {
       code: reason,
       text: `the proof is right, but its timestamp is ${String(ageSeconds)} s old and ${allowed}: a request that was sent again or held up on the way, or a clock that is wrong; "sluice send FILE --sign" signs a saved request anew, and "sluice explain FILE" needs no proof`,
     };
   }
-  if (reason === 'too-new') {
-    return {
-      code: reason,
-      text: `the proof is right, but its timestamp lies ${String(-(ageSeconds ?? 0))} s ahead and ${allowed}: set the clock of this machine`,
-    };
+  const remedy =
+    -ageSeconds > CLOCK_SECONDS
+      ? 'compare the clock of this machine (date -u) with the true time; if it is right, the sender writes a wrong one'
+      : 'set the clock of this machine';
+  return {
+    code: reason,
+    text: `the proof is right, but its timestamp lies ${String(-ageSeconds)} s ahead and ${allowed}: ${remedy}`,
+  };
+}
+
+/** A time in another unit than the path reads; undefined where it is in the same one. */
+function explainUnit(settings: TableSettings, request: SignedRequest): Diagnosis | undefined {
+  for (const columns of columnsOf(settings)) {
+    const unit = unitOf(writtenTime(columns, request) ?? '');
+    const { timestampUnit = 'seconds' } = columns;
+    if (unit === undefined || unit === timestampUnit) continue;
+    const wrong = `the timestamp is ${IN_WORDS[unit]}, and this path reads ${IN_WORDS[timestampUnit].replace(/^in /, '')}`;
+    if (unit === 'microseconds' || unit === 'nanoseconds')
+      return { code: 'timestamp-unit', text: `${wrong}: let the sender write seconds or milliseconds` };
+    const write = isGeneral(settings)
+      ? `write timestampUnit: ${unit} in verify of the mapping`
+      : `replace the whole verify of the mapping by: ${wholeVerify(writtenScheme({ ...columns, timestampUnit: unit }), settings)}`;
+    return { code: 'timestamp-unit', text: `${wrong}: ${write}` };
   }
   return undefined;
 }
 
-/** A header that carries the proof of known senders. */
-export interface ProofHeader {
-  readonly header: string;
-  /** Schemes that send it. */
-  readonly schemes: readonly string[];
-}
-
-/** The first header of a request that is the proof of a known sender, but for `except`. */
-export function findProofHeader(
-  rawHeaders: readonly string[],
-  except: ReadonlySet<string | undefined> = new Set(),
-): ProofHeader | undefined {
-  const found = Object.entries(SCHEMES as Readonly<Record<string, Scheme>>).flatMap(([name, { ways }]) => {
-    const header = ways
-      .map(({ way }) => headerOf(way))
-      .find((each) => each !== undefined && !except.has(each) && findHeader(rawHeaders, each) !== undefined);
-    return header === undefined ? [] : [{ name, header }];
-  });
-  const [first] = found;
-  if (first === undefined) return undefined;
-  const schemes = found.filter(({ header }) => header === first.header).map(({ name }) => name);
-  return { header: first.header, schemes };
-}
-
-/** The header of another scheme says that the path names the wrong one. */
-function explainAbsence(settings: TableSettings, request: SignedRequest): Diagnosis {
-  const wanted = new Set(schemeOf(settings).ways.map(({ way }) => headerOf(way)));
-  const other = findProofHeader(request.rawHeaders, wanted);
-  if (other !== undefined) {
-    const { header, schemes } = other;
-    const [scheme = '', ...more] = schemes;
-    const or = more.length === 0 ? '' : `, or with scheme: ${more.join(' or ')}, as the sender is`;
-    return {
-      code: 'other-scheme',
-      text: `the request carries ${header}, which is the header of ${schemes.join(' and ')}; this path expects ${settings.scheme}: replace the whole verify of the mapping by: ${wholeVerify(scheme, settings)}${or}`,
-    };
-  }
-  const expected = [...wanted].filter((header) => header !== undefined);
-  const what = expected.length === 0 ? 'the fields timestamp, token and signature' : expected.join(' or ');
-  return {
-    code: 'no-proof',
-    text: `the request carries no proof: ${what} is not there; set the secret at the sender, or look whether a proxy removes the header`,
-  };
-}
-
-function headerOf(way: Way): string | undefined {
-  if (way.kind === 'signature') return way.columns.header;
-  if (way.kind === 'twilio') return TWILIO_HEADER;
-  return way.kind === 'secret' ? way.header : undefined;
-}
+const IN_WORDS: Readonly<Record<WrittenUnit, string>> = {
+  seconds: 'in seconds',
+  milliseconds: 'in milliseconds',
+  microseconds: 'in microseconds',
+  nanoseconds: 'in nanoseconds',
+  iso8601: 'a date and time (ISO 8601)',
+};
 
 function explainMailgun(secrets: readonly string[], request: SignedRequest): Diagnosis | undefined {
   const fields = readMailgunFields(request);

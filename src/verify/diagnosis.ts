@@ -8,6 +8,7 @@ export type DiagnosisCode =
   | 'encoding'
   | 'algorithm'
   | 'signed-content'
+  | 'timestamp-unit'
   | 're-encoded-body'
   | 'secret-white-space'
   | 'secret-encoding'

@@ -15,6 +15,29 @@ export function findHeader(rawHeaders: readonly string[], name: string): HeaderV
   return found?.trim();
 }
 
+/** Headers that are looked at: a sender chooses how many it sends, and each is looked for among all. */
+const MAX_FOUND = 2;
+const MAX_CANDIDATES = 8;
+
+/** Headers with such a name and such a value, the first few; a name that is there twice counts as none. */
+export function findHeadersLike(
+  rawHeaders: readonly string[],
+  names: RegExp,
+  values: RegExp,
+): readonly { readonly name: string; readonly text: string }[] {
+  const found: { name: string; text: string }[] = [];
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (found.length === MAX_FOUND || seen.size === MAX_CANDIDATES) break;
+    const name = (rawHeaders[at] as string).toLowerCase();
+    if (seen.has(name) || !names.test(name)) continue;
+    seen.add(name);
+    const text = findHeader(rawHeaders, name);
+    if (typeof text === 'string' && values.test(text)) found.push({ name, text });
+  }
+  return found;
+}
+
 /** True where the body is a form, as the header says it; only such a body's fields are signed as fields. */
 export function isForm(rawHeaders: readonly string[]): boolean {
   const type = findHeader(rawHeaders, 'content-type');

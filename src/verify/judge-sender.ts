@@ -1,6 +1,7 @@
 import { diagnose } from './diagnose.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { Proved, RefusalReason } from './proof.ts';
+import { carriesSignature } from './signature-shapes.ts';
 import type { ProofSettings, ReceivedRequest, Verifier } from './verifier.ts';
 
 /** What a path with a proof of its own asks of its senders. */
@@ -21,6 +22,8 @@ export interface Arrival<TokenRefusal> {
   /** The address as the sender called it. */
   readonly url: () => string;
   readonly body: () => Promise<Buffer>;
+  /** The body where it is small and can be read: only to say why a proof in another header than the path's does not count. */
+  readonly bodyToTry: () => Promise<Buffer | undefined>;
 }
 
 export type SenderVerdict<TokenRefusal> =
@@ -35,7 +38,7 @@ export type SenderVerdict<TokenRefusal> =
 
 /**
  * The order in which a sender is judged, whether its request came or lies in a file: address, hook token, then the
- * proof. The body is read only where the headers show a proof.
+ * proof. The body is read only where the headers show a proof, or a small one where they show one of another kind.
  */
 export async function judgeSender<TokenRefusal>(
   { proof, verifier }: SenderDoor,
@@ -49,7 +52,7 @@ export async function judgeSender<TokenRefusal>(
     method,
     rawHeaders,
     url: verifier.signsUrl ? arrival.url() : '',
-    body: verifier.presents(rawHeaders) ? await arrival.body() : Buffer.alloc(0),
+    body: await bodyFor(verifier, arrival),
     ...(queryToken === undefined ? {} : { queryToken }),
   };
   const judged = await verifier.prove(request);
@@ -59,4 +62,12 @@ export async function judgeSender<TokenRefusal>(
     // A sender may have signed the address though the path does not ask for it.
     diagnose: () => diagnose(proof, verifier.signsUrl ? request : { ...request, url: arrival.url() }, judged),
   };
+}
+
+async function bodyFor(
+  verifier: Verifier,
+  { rawHeaders, body, bodyToTry }: Pick<Arrival<unknown>, 'rawHeaders' | 'body' | 'bodyToTry'>,
+): Promise<Buffer> {
+  if (verifier.presents(rawHeaders)) return body();
+  return (carriesSignature({ rawHeaders }) ? await bodyToTry() : undefined) ?? Buffer.alloc(0);
 }

@@ -13,7 +13,7 @@ export type HmacAlgorithm = 'sha1' | 'sha256' | 'sha384' | 'sha512';
 export type SignatureEncoding = 'hex' | 'base64' | 'base64url';
 /** How the text of a secret becomes the bytes of a key. */
 export type SecretEncoding = 'text' | 'base64' | 'hex';
-export type TimestampUnit = 'seconds' | 'milliseconds';
+export type TimestampUnit = 'seconds' | 'milliseconds' | 'iso8601';
 
 /**
  * The columns of a signature in a header. They are the rows of the table of providers and, under the same names,

@@ -6,6 +6,7 @@ import { mailgunSignature } from './mailgun.ts';
 import type { SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { hmacOf } from './signature.ts';
 import { compileContent, contentBytes } from './signed-content.ts';
+import { writeTime } from './timestamps.ts';
 import { signedFields, TWILIO_HEADER, twilioSignature } from './twilio.ts';
 import type { ProofSettings } from './verifier.ts';
 import { belongs, schemeOf, type TableSettings } from './ways.ts';
@@ -127,10 +128,8 @@ function textKey(secret: string): KeyObject {
 }
 
 function signHeader(columns: SignatureColumns, { secret, request, facts }: Signing): SignResult {
-  const timestamp = String(
-    columns.timestampUnit === 'milliseconds' ? facts.nowMs : Math.floor(facts.nowMs / 1000),
-  );
-  const body = withTimestampMember(columns, request.body, facts.nowMs);
+  const timestamp = writeTime(facts.nowMs, columns.timestampUnit);
+  const body = withTimestampMember(columns, request.body, timestamp);
   if (body === undefined) return problem('the body is no JSON object, and this sender puts its time there');
   const values = { ...request, body, timestamp, id: facts.id };
   const signature = signatureOf(columns, contentBytes(compileContent(columns.signed), values), {
@@ -146,15 +145,16 @@ function signHeader(columns: SignatureColumns, { secret, request, facts }: Signi
 
 /** The member is replaced where it stands, so that the rest of the file is sent as it is written. */
 function withTimestampMember(
-  { timestampMember }: SignatureColumns,
+  { timestampMember, timestampUnit }: SignatureColumns,
   body: Buffer,
-  nowMs: number,
+  timestamp: string,
 ): Buffer | undefined {
   if (timestampMember === undefined) return body;
   const payload = parseObject(body);
+  const time = timestampUnit === 'iso8601' ? timestamp : Number(timestamp);
   return payload === undefined
     ? undefined
-    : Buffer.from(JSON.stringify({ ...payload, [timestampMember]: nowMs }), 'utf8');
+    : Buffer.from(JSON.stringify({ ...payload, [timestampMember]: time }), 'utf8');
 }
 
 function headerValue(columns: SignatureColumns, signature: string, timestamp: string): string {

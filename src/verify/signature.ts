@@ -4,11 +4,11 @@ import { readJsonMember } from './signed-fields.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
 import { type Proof, type RefusalReason, refused, refusedByAge } from './proof.ts';
 import type { SignatureColumns, SignedRequest } from './scheme.ts';
+import { readTime } from './timestamps.ts';
 import { type ContentPart, contentBytes, type ContentValues } from './signed-content.ts';
 
 /** A header with more signatures than this is refused: providers send one for each secret that is still valid. */
 const MAX_SIGNATURES = 8;
-const TIMESTAMP = /^\d{1,13}$/;
 /** Without a full stop: `id.timestamp.body` could otherwise be cut at another place. */
 export const SIGNED_ID = /^[\x21-\x2d\x2f-\x7e]{1,256}$/;
 
@@ -33,7 +33,8 @@ export function judgeSignature(judge: SignatureJudge, request: SignedRequest, no
   const presented = readPresented(judge.columns, judge.parts, request);
   if (typeof presented === 'string') return refused(presented);
   const { timestamp, id } = presented;
-  const signedAtSeconds = timestamp === undefined ? undefined : toSeconds(timestamp, judge.columns);
+  const signedAtSeconds =
+    timestamp === undefined ? undefined : readTime(timestamp, judge.columns.timestampUnit);
   const ageSeconds =
     signedAtSeconds === undefined ? undefined : Math.floor(nowMs / 1000) - Math.floor(signedAtSeconds);
   const content = contentBytes(judge.parts, valuesOf(request, presented));
@@ -48,11 +49,6 @@ export function judgeSignature(judge: SignatureJudge, request: SignedRequest, no
 export function valuesOf(request: SignedRequest, presented: PresentedSignature): ContentValues {
   const { body, url, method } = request;
   return { body, url, method, timestamp: presented.timestamp, id: presented.id };
-}
-
-/** Seconds since the epoch of a timestamp that is known to be digits. */
-function toSeconds(timestamp: string, columns: SignatureColumns): number {
-  return columns.timestampUnit === 'milliseconds' ? Number(timestamp) / 1000 : Number(timestamp);
 }
 
 /** The place of the key that made one of the signatures, or -1. Every key meets every signature whatever matched. */
@@ -159,11 +155,19 @@ function readTimestamp(
   items: readonly HeaderItem[],
   request: SignedRequest,
 ): string | undefined {
-  const { timestampField, timestampHeader, timestampMember } = columns;
+  const { timestampField, timestampHeader, timestampMember, timestampUnit } = columns;
   if ((timestampField ?? timestampHeader ?? timestampMember) === undefined) return undefined;
   const text = findTimestamp(columns, items, request);
   if (text === undefined) return 'no-timestamp';
-  return text !== SEVERAL && TIMESTAMP.test(text) ? text : 'malformed-timestamp';
+  return text !== SEVERAL && readTime(text, timestampUnit) !== undefined ? text : 'malformed-timestamp';
+}
+
+/** The time of signing as it stands where the settings look for it, in whatever form. */
+export function writtenTime(columns: SignatureColumns, request: SignedRequest): string | undefined {
+  const header = findHeader(request.rawHeaders, columns.header);
+  const items = typeof header === 'string' ? readItems(columns, header) : [];
+  const text = findTimestamp(columns, items, request);
+  return typeof text === 'string' ? text : undefined;
 }
 
 /** What stands where the scheme puts its time: in the signature's own header, in another one, or in the body. */

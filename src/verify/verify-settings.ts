@@ -63,7 +63,10 @@ const signatureKeys = {
   timestampField: z.string().min(1).max(40).optional().describe('Item of the list with the time.'),
   timestampHeader: HeaderName.optional().describe('Header with the time of signing.'),
   timestampMember: z.string().min(1).max(100).optional().describe('Member of the JSON body with the time.'),
-  timestampUnit: z.enum(['seconds', 'milliseconds']).optional().describe('Default seconds.'),
+  timestampUnit: z
+    .enum(['seconds', 'milliseconds', 'iso8601'])
+    .optional()
+    .describe('How the time is written; default seconds.'),
   idHeader: HeaderName.optional().describe('Header with the id of the delivery.'),
   signed: Signed.optional(),
   secretEncoding: z.enum(['text', 'base64', 'hex']).optional().describe('How the secret is written.'),

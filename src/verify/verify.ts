@@ -11,7 +11,10 @@ export {
   readsBody,
 } from './challenge.ts';
 export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';
-export { diagnose, findProofHeader, type ProofHeader } from './diagnose.ts';
+export { diagnose } from './diagnose.ts';
+export { findProofHeader, type ProofHeader } from './diagnose-absence.ts';
+export { findKnownSender, KNOWN_SENDERS, type KnownSender } from './known-senders.ts';
+export { writtenScheme } from './written-verify.ts';
 export { MAX_TRIED_BYTES } from './diagnose-other-scheme.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 export { doubtSecret, mayBeSecret } from './foreign-secrets.ts';

@@ -1,0 +1,72 @@
+/** Signatures as they stand in the headers of a request: which of them there are, and how they are written. */
+import { decodeExactly } from './encodings.ts';
+import { findHeadersLike } from './find-header.ts';
+import type { HmacAlgorithm, SignatureColumns, SignedRequest } from './scheme.ts';
+
+const NAMES = /signature|hmac|(?:^|-)(?:sign|sig|mac|digest)(?:-|$)/;
+/** A header that carries a signature and nothing else, though it is not known. */
+const SURE = /signature|hmac/;
+/** What a request of a known or unknown sender carries at most. */
+const MAX_SHAPES = 2;
+const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
+
+const HASHES: readonly (readonly [HmacAlgorithm, number])[] = [
+  ['sha1', 20],
+  ['sha256', 32],
+  ['sha384', 48],
+  ['sha512', 64],
+];
+
+/** The hash whose results are as long. */
+export function hashOf(signature: Buffer | undefined): HmacAlgorithm | undefined {
+  return HASHES.find(([, length]) => length === signature?.length)?.[0];
+}
+
+/** Whether the headers alone say that the body may be signed. */
+export function carriesSignature({ rawHeaders }: Pick<SignedRequest, 'rawHeaders'>): boolean {
+  return findHeadersLike(rawHeaders, NAMES, /./).length > 0;
+}
+
+/** The signatures of a request by their form alone; what is signed is not known of them. */
+export function shapesOf({ rawHeaders }: Pick<SignedRequest, 'rawHeaders'>): readonly SignatureColumns[] {
+  return findHeadersLike(rawHeaders, NAMES, /^.{20,500}$/)
+    .map(({ name, text }) => shapeOf(name, text))
+    .filter((shape) => shape !== undefined)
+    .slice(0, MAX_SHAPES);
+}
+
+/** Whether somebody may be told to expect this, though nothing was proved. */
+export const isSureShape = ({ header }: SignatureColumns): boolean => SURE.test(header);
+
+/** `sha1=<hex>`, `<base64>`, `t=1700000000,v1=<hex>` and the like. */
+export function shapeOf(header: string, text: string): SignatureColumns | undefined {
+  const form = formOf(text) ?? prefixedForm(text) ?? listForm(text);
+  return form && { header, signed: '{body}', ...form };
+}
+
+type Form = Omit<SignatureColumns, 'header' | 'signed'>;
+
+function formOf(text: string): Form | undefined {
+  for (const encoding of ENCODINGS) {
+    const hash = hashOf(decodeExactly(text, encoding));
+    if (hash !== undefined) return { algorithm: `hmac-${hash}`, encoding };
+  }
+  return undefined;
+}
+
+function prefixedForm(text: string): Form | undefined {
+  const [prefix = ''] = /^[A-Za-z][\w-]{0,30}(?:[=:] ?| )/.exec(text) ?? [];
+  const form = prefix === '' ? undefined : formOf(text.slice(prefix.length));
+  return form && { ...form, prefix };
+}
+
+function listForm(text: string): Form | undefined {
+  for (const separator of [',', ';']) {
+    for (const item of text.split(separator, 8)) {
+      const [name = '', value = ''] = /^\s*([A-Za-z]\w{0,20})=(.+)$/.exec(item)?.slice(1) ?? [];
+      const form = text.includes(separator) && name !== '' ? formOf(value.trim()) : undefined;
+      if (form !== undefined) return { ...form, separator, signatureField: name };
+    }
+  }
+  return undefined;
+}
