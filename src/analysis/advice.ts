@@ -3,6 +3,7 @@ import { isKindCode, jsonTextOn, type AdviceNote, type Evaluation, type FieldLis
 import { type PassedOverMapping, type ConsideredMapping, type RoutingTable } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
+import { fallbackKeys } from './empty-key.ts';
 import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
 import { findInstead, firstOf, missingIn, type Instead } from './instead.ts';
@@ -25,6 +26,8 @@ export interface Advice {
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
   /** Variables that were missing, with what the request has instead. */
   readonly instead: Instead;
+  /** Of a key of the mapping with an empty part: what to write. */
+  readonly keys: ReadonlyMap<string, string>;
   /** Texts that a condition asked for, with where the request has them, or one that is nearly so. */
   readonly foundAt: ReadonlyMap<string, FoundText>;
   /** What is surest to say of the part of a condition that failed, by its place. */
@@ -63,6 +66,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...templateNotes(evaluation, request),
     ],
     instead,
+    keys: fallbackKeys(evaluation, request),
     leaves: adviseOnFailed(considered, request, instead),
     foundAt: foundElsewhere(considered, request),
     alsoMatched: laterMappings(evaluation, request, table),
@@ -80,6 +84,7 @@ function ofItsKind(
     ...(table.canTake(request.path) ? NAME_IS_KNOWN : unknownName(request, table)),
     notes,
     instead: new Map(),
+    keys: new Map(),
     leaves: new Map(),
     foundAt: new Map(),
     alsoMatched: [],

@@ -35,6 +35,10 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
     ...adviceLines(advice.ofKind, log),
     ...(mapping === undefined && advice.ofKind.length === 0 ? missLines(evaluation, notes, log) : []),
     ...emptyLines(empty, log),
+    ...adviceLines(
+      notes.filter(({ code }) => code === 'empty_key'),
+      log,
+    ),
     ...adviceLines(advice.others, log),
     ...laterLines(seen, log),
     ...waitLines(seen, log),

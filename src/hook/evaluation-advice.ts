@@ -45,6 +45,8 @@ export interface FieldList {
 export interface EvaluationAdvice {
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
   readonly instead: ReadonlyMap<string, AdviceText>;
+  /** Of a key of the mapping with an empty part: what to write. */
+  readonly keys?: ReadonlyMap<string, string>;
   readonly foundAt: ReadonlyMap<string, { readonly at: string; readonly text: string }>;
   /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
   readonly leaves?: ReadonlyMap<Place, readonly string[]>;

@@ -77,7 +77,13 @@ function emptyNotes(
       ...paths,
     };
   });
-  return [...empty, ...emptyKeyNotes(empty.flatMap(({ field }) => field ?? []))];
+  return [
+    ...empty,
+    ...emptyKeyNotes(
+      empty.flatMap(({ field }) => field ?? []),
+      advice?.keys,
+    ),
+  ];
 }
 
 /** Elements named at most. */
@@ -93,10 +99,17 @@ function elementsText(elements: readonly number[], all: number): string {
 }
 
 /** What follows where these keys of a mapping have an empty part. */
-export function emptyKeyNotes(fields: readonly string[]): readonly EvaluationNote[] {
+export function emptyKeyNotes(
+  fields: readonly string[],
+  keys: ReadonlyMap<string, string> = new Map(),
+): readonly EvaluationNote[] {
   return [...new Set(fields)].flatMap((field) => {
     const text = consequenceOf(field);
-    return text === undefined ? [] : [{ code: 'empty_key', text, field } as const];
+    const told = keys.get(field);
+    const whole = told === undefined ? text : `${text ?? ''}; ${told}`;
+    return text === undefined || whole === undefined
+      ? []
+      : [{ code: 'empty_key', text: whole, field } as const];
   });
 }
 

@@ -113,7 +113,7 @@ function oddNote({ empty = [], warnings = [], outcome, detail = '' }: DecisionRe
     ...(first === undefined
       ? []
       : [
-          `empty: ${first.field}: ${first.expression.trim()}${more > 0 ? ` and ${more} more` : ''}${first.instead === undefined ? '' : `; the request has ${first.instead}`}`,
+          `empty: ${first.field}: ${first.expression.trim()}${more > 0 ? ` and ${more} more` : ''}${first.instead === undefined ? '' : `; the request has ${first.instead}`}${first.field === 'sessionKey' ? '; all such requests share one conversation' : ''}`,
         ]),
     ...warnings.map(warningWords),
   ];

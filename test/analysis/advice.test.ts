@@ -53,6 +53,32 @@ test.each<readonly [string, JsonValue, string]>([
   expect(advice.instead.size).toBe(0);
 });
 
+test.each<readonly [string, JsonValue, string | undefined]>([
+  [
+    's:{{event.thread_ts}}',
+    { event: { ts: '1.2' } },
+    `event.thread_ts is missing here, and event.ts is there ("1.2"): write sessionKey: 's:{{default event.thread_ts event.ts}}'`,
+  ],
+  [
+    '{{payload.parentMessageId}}',
+    { messageId: 7 },
+    `and payload.messageId is there (7): write sessionKey: '{{default payload.parentMessageId payload.messageId}}'`,
+  ],
+  ['s:{{issue_id}}', { id: 7 }, undefined],
+  ['s:{{event.thread_ts}}', { event: { ts: '' } }, undefined],
+])('an empty part of sessionKey %s with %j', (sessionKey, payload, told) => {
+  const settings = settingsWith({
+    table: JSON.stringify([{ id: 'm', match: { path: 'p' }, sessionKey, messageTemplate: 'x' }]),
+  });
+  const request = createHookRequest({ path: 'p', payload, headers: {}, receivedAt });
+  const { evaluation } = evaluateHook({ path: 'p', payload, headers: {} }, settings);
+  const notes = evaluationNotes(evaluation, adviceFor(evaluation, request, settings.table));
+  const text = notes.find(({ code }) => code === 'empty_key')?.text ?? '';
+  expect(text).toContain('share one conversation');
+  expect(text.endsWith('share one conversation')).toBe(told === undefined);
+  expect(text).toContain(told ?? '');
+});
+
 describe('a missing variable', () => {
   test('in a text that holds JSON is told so, and in a plain text is not', () => {
     expect(advise('packed', { data: '{"kind":"lead"}' }).text).toContain(
