@@ -1,4 +1,5 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
 import { type Proof, refused } from './proof.ts';
 
@@ -84,9 +85,6 @@ function tokenHeaderOf(rawHeaders: readonly string[]): string | undefined {
 
 function judgeBytes(digests: SecretDigests, presented: Buffer): Proof {
   const digest = hash('sha256', presented, 'buffer');
-  let retired = -1;
-  for (let i = digests.length - 1; i >= 0; i -= 1) {
-    if (timingSafeEqual(digest, digests[i] as Buffer)) retired = i;
-  }
+  const retired = placeOfFitting(digests, (each) => isSameBytes(digest, each));
   return retired < 0 ? refused('wrong-proof') : { kind: 'proved', retired };
 }

@@ -18,7 +18,7 @@ import { writtenTime } from './signature.ts';
 import { unitOf, type WrittenUnit } from './timestamps.ts';
 import type { ProofSettings } from './verifier.ts';
 import { nameOfSecret } from './verify-settings.ts';
-import { belongs, schemeOf, type TableSettings } from './ways.ts';
+import { belongs, isTable, schemeOf, type TableSettings } from './ways.ts';
 import { isGeneral, wholeVerify, writtenScheme } from './written-verify.ts';
 
 /**
@@ -61,9 +61,7 @@ const NOT_CONFIGURED: Diagnosis = {
 function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refused): Diagnosis {
   const { settings, secrets } = proof;
   if (refusal.reason === 'not-configured') return NOT_CONFIGURED;
-  if (settings.scheme === 'oidc' || settings.scheme === 'basic' || settings.scheme === 'token') {
-    return explainCredential(settings, { secrets }, { request, refusal });
-  }
+  if (!isTable(settings)) return explainCredential(settings, { secrets }, { request, refusal });
   const timed = explainTime(settings, refusal, request);
   if (timed !== undefined) return timed;
   const found = explainProof(settings, secrets, request);

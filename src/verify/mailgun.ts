@@ -1,4 +1,5 @@
-import { type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { decodeExactly } from './encodings.ts';
 import { readFormPairs, readJsonMember } from './signed-fields.ts';
 import { isForm } from './find-header.ts';
@@ -33,11 +34,7 @@ export function judgeMailgun(judge: MailgunJudge, request: SignedRequest, nowMs:
   const presented = decodeExactly(fields.signature, 'hex');
   if (presented === undefined) return refused('malformed-proof');
   const ageSeconds = Math.floor(nowMs / 1000) - Number(fields.timestamp);
-  let retired = -1;
-  for (let i = judge.keys.length - 1; i >= 0; i -= 1) {
-    const expected = mailgunSignature(judge.keys[i] as KeyObject, fields);
-    if (presented.length === expected.length && timingSafeEqual(presented, expected)) retired = i;
-  }
+  const retired = placeOfFitting(judge.keys, (key) => isSameBytes(presented, mailgunSignature(key, fields)));
   if (retired < 0) return refused('wrong-proof', ageSeconds);
   const tooFar = refusedByAge(ageSeconds, judge.toleranceSeconds);
   if (tooFar !== undefined) return tooFar;

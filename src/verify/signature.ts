@@ -1,4 +1,5 @@
-import { createHmac, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
+import { createHmac, type KeyObject, verify } from 'node:crypto';
+import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { decodeExactly } from './encodings.ts';
 import { readJsonMember } from './signed-fields.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
@@ -57,12 +58,7 @@ export function findKey(
   content: readonly Buffer[],
   signatures: readonly Buffer[],
 ): number {
-  let found = -1;
-  for (let i = judge.keys.length - 1; i >= 0; i -= 1) {
-    const key = judge.keys[i] as KeyObject;
-    if (signs(judge.columns, { key, content, signatures })) found = i;
-  }
-  return found;
+  return placeOfFitting(judge.keys, (key) => signs(judge.columns, { key, content, signatures }));
 }
 
 interface Comparison {
@@ -78,11 +74,7 @@ function signs(columns: SignatureColumns, { key, content, signatures }: Comparis
     return signatures.filter((signature) => verify(digest, bytes, key, signature)).length > 0;
   }
   const expected = hmacOf(columns.algorithm, key, content);
-  let matches = false;
-  for (const signature of signatures) {
-    if (signature.length === expected.length && timingSafeEqual(signature, expected)) matches = true;
-  }
-  return matches;
+  return signatures.filter((signature) => isSameBytes(signature, expected)).length > 0;
 }
 
 export function hmacOf(

@@ -1,4 +1,5 @@
-import { createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, type KeyObject } from 'node:crypto';
+import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { decodeExactly } from './encodings.ts';
 import { readFormPairs } from './signed-fields.ts';
 import { findHeader, isForm, SEVERAL } from './find-header.ts';
@@ -21,13 +22,11 @@ export function judgeTwilio(keys: readonly KeyObject[], request: SignedRequest):
   if (presented === undefined) return refused('malformed-proof');
   const fields = signedFields(request);
   if (fields.kind === 'reason') return refused(fields.reason);
-  let retired = -1;
-  for (let i = keys.length - 1; i >= 0; i -= 1) {
-    for (const url of withAndWithoutPort(request.url)) {
-      const expected = twilioSignature(keys[i] as KeyObject, url + fields.text);
-      if (presented.length === expected.length && timingSafeEqual(presented, expected)) retired = i;
-    }
-  }
+  const texts = withAndWithoutPort(request.url).map((url) => url + fields.text);
+  const retired = placeOfFitting(
+    keys,
+    (key) => texts.filter((text) => isSameBytes(presented, twilioSignature(key, text))).length > 0,
+  );
   return retired < 0 ? refused('wrong-proof') : { kind: 'proved', retired };
 }
 

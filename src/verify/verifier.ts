@@ -6,7 +6,14 @@ import { type ReplayFacts, replayOf } from './replay-facts.ts';
 import type { SignedRequest, Way } from './scheme.ts';
 import type { VerifySettings } from './verify-settings.ts';
 import { TWILIO_HEADER } from './twilio.ts';
-import { type CompiledWay, compileWays, schemeOf, type SecretProblem, type TableSettings } from './ways.ts';
+import {
+  type CompiledWay,
+  compileWays,
+  isTable,
+  schemeOf,
+  type SecretProblem,
+  type TableSettings,
+} from './ways.ts';
 
 /** The settings of a path with the texts its references stand for; an empty text is a secret that is missing. */
 export interface ProofSettings {
@@ -118,8 +125,7 @@ function proveByWays(ways: readonly CompiledWay[], clock: VerifierDeps['clock'])
 
 /** Whether the sender signs the address that it calls. */
 export function signsUrl(settings: VerifySettings): boolean {
-  if (settings.scheme === 'oidc' || settings.scheme === 'basic' || settings.scheme === 'token') return false;
-  return schemeOf(settings).ways.some(({ way }) => waySignsUrl(way));
+  return isTable(settings) && schemeOf(settings).ways.some(({ way }) => waySignsUrl(way));
 }
 
 function waySignsUrl(way: Way): boolean {

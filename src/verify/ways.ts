@@ -18,6 +18,10 @@ const DEFAULT_TOLERANCE_SECONDS = 300;
 /** The schemes that are rows of the table, or are described like one. */
 export type TableSettings = Exclude<VerifySettings, { scheme: 'oidc' | 'basic' | 'token' }>;
 
+export function isTable(settings: VerifySettings): settings is TableSettings {
+  return settings.scheme !== 'oidc' && settings.scheme !== 'basic' && settings.scheme !== 'token';
+}
+
 export interface SecretProblem {
   /** 0-based place among the path's secrets. */
   readonly index: number;
