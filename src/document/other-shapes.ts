@@ -1,5 +1,6 @@
 /** A value of another kind than the one that is wanted, written as that: in quotes, in brackets, as an object of its parts. */
 import type { z } from 'zod';
+import { isJsonObject } from '../json.ts';
 import type { Place } from './diagnostic.ts';
 import { knownKeys } from './schema-keys.ts';
 import { holdsCredentials, isSecretPath } from './secret-ranges.ts';
@@ -60,7 +61,7 @@ function asList({ value, at, schemas }: OtherShape): ValueHint | undefined {
     const item = /^[|>]|[,\n]/.test(written) ? JSON.stringify(value) : written;
     return { hint: BRACKETS, text: `[${item}]` };
   }
-  if (!isPlainObject(value) || !schemas.some((one) => one.safeParse([value]).success)) return undefined;
+  if (!isJsonObject(value) || !schemas.some((one) => one.safeParse([value]).success)) return undefined;
   return written.startsWith('{')
     ? { hint: BRACKETS, text: `[${written}]` }
     : {
@@ -73,7 +74,7 @@ function asObject({ key, value, at, schemas }: OtherShape): ValueHint | undefine
   if (typeof value === 'string') return ofText(value, { key, schemas });
   if (!Array.isArray(value)) return undefined;
   const [only, ...more] = value as readonly unknown[];
-  if (more.length === 0 && isPlainObject(only) && schemas.some((one) => one.safeParse(only).success)) {
+  if (more.length === 0 && isJsonObject(only) && schemas.some((one) => one.safeParse(only).success)) {
     return written.startsWith('[')
       ? { hint: NO_BRACKETS, text: written.slice(1, -1).trim() }
       : { hint: `it is one object and no list: remove the dash before ${Object.keys(only)[0] ?? key}` };
@@ -115,7 +116,7 @@ const wordOf = (name: string): string => (/^[A-Za-z_][\w-]*$/.test(name) ? name 
 function mergedOf(list: readonly unknown[]): object | undefined {
   const parts = list.map((one) => {
     if (typeof one === 'string') return pairOf(one);
-    if (!isPlainObject(one)) return undefined;
+    if (!isJsonObject(one)) return undefined;
     const { name, key = name, value, ...rest } = one;
     return typeof key === 'string' && value !== undefined && Object.keys(rest).length === 0
       ? { [key]: value }
@@ -127,8 +128,4 @@ function mergedOf(list: readonly unknown[]): object | undefined {
 function pairOf(text: string): object | undefined {
   const [, name = '', value = ''] = /^([A-Za-z][\w.-]*)\s*(?:=|:\s+)(.*)$/.exec(text.trim()) ?? [];
   return name === '' ? undefined : { [name]: value };
-}
-
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

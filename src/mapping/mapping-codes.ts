@@ -91,6 +91,12 @@ export interface Finding {
   readonly editAt?: (at: Place) => TextEdit | undefined;
 }
 
+/** A finding of a mapping at its place, with its edit. */
+export function findingAt(at: Place, { replace, editAt, ...finding }: Finding): Diagnostic {
+  const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
+  return withEdit({ severity: 'error', ...finding, at }, edit);
+}
+
 /** Collects the findings of one mapping. */
 export interface Reporter {
   readonly diagnostics: Diagnostic[];
@@ -102,11 +108,7 @@ export function createReporter(located: LocatedValue): Reporter {
   const diagnostics: Diagnostic[] = [];
   return {
     diagnostics,
-    report(path, { replace, editAt, ...finding }, what) {
-      const at = located.place(path, what);
-      const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
-      diagnostics.push(withEdit({ severity: 'error', ...finding, at }, edit));
-    },
+    report: (path, finding, what) => void diagnostics.push(findingAt(located.place(path, what), finding)),
   };
 }
 

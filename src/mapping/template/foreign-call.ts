@@ -1,7 +1,7 @@
 /** Calls of other template languages as calls of the helpers here. */
 import { goDateFormat, meantDateFormat } from './date-format.ts';
 import type { ForeignScope } from './foreign-scope.ts';
-import { HELPER_SYNONYMS, HELPERS } from './template-helpers.ts';
+import { findHelper } from './template-helpers.ts';
 
 /** An expression as it is written here. */
 export interface Written {
@@ -58,11 +58,10 @@ export function asArgument({ text, isCall }: Written): string {
 /** A filter with the value first, as all helpers here take it. */
 export function filtered(name: string, value: Written, args: readonly Written[]): Written {
   if (SAME.has(name)) return value;
-  const known = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
-  const helper = Object.hasOwn(HELPERS, known) ? HELPERS[known] : undefined;
+  const helper = findHelper(name);
   if (helper === undefined || args.length + 1 < helper.min) throw new NoCounterpart(name);
   const given = args.slice(0, helper.max - 1);
-  return call(known, [value, ...(known === 'date' ? given.map(asDateFormat) : given)]);
+  return call(helper.name, [value, ...(helper.name === 'date' ? given.map(asDateFormat) : given)]);
 }
 
 /** Filters that change nothing here, as nothing is escaped. */

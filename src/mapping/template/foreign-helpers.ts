@@ -4,7 +4,7 @@
  */
 import { spelling } from '../../document/document.ts';
 import { meantDateFormat } from './date-format.ts';
-import { HELPER_SYNONYMS, HELPERS } from './template-helpers.ts';
+import { findHelper } from './template-helpers.ts';
 
 const EQUAL: ReadonlySet<string> = new Set(
   'ifequals ifequal ifeq eq equals equal is ifis iseq isequal compare === =='.split(' '),
@@ -80,15 +80,14 @@ export function meantCall(
   args: readonly string[],
   named: Readonly<Record<string, string>>,
 ): string | undefined {
-  const helper = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
-  const known = Object.hasOwn(HELPERS, helper) ? HELPERS[helper] : undefined;
-  if (known === undefined) return undefined;
+  const helper = findHelper(name);
+  if (helper === undefined) return undefined;
   const { format, tz, timezone = tz, ...others } = named;
   if (Object.keys(others).length > 0) return undefined;
-  const given = argumentsOf(helper, [...args, ...(format === undefined ? [] : [format])]);
-  if (given === undefined || given.length < known.min || given.length > known.max) return undefined;
-  if (timezone !== undefined && known.named?.includes('tz') !== true) return undefined;
-  return [helper, ...given, ...(timezone === undefined ? [] : [`tz=${timezone}`])].join(' ');
+  const given = argumentsOf(helper.name, [...args, ...(format === undefined ? [] : [format])]);
+  if (given === undefined || given.length < helper.min || given.length > helper.max) return undefined;
+  if (timezone !== undefined && helper.named?.includes('tz') !== true) return undefined;
+  return [helper.name, ...given, ...(timezone === undefined ? [] : [`tz=${timezone}`])].join(' ');
 }
 
 function argumentsOf(helper: string, args: readonly string[]): readonly string[] | undefined {

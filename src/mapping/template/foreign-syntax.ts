@@ -1,4 +1,4 @@
-import { HELPER_SYNONYMS, HELPERS } from './template-helpers.ts';
+import { findHelper, HELPERS } from './template-helpers.ts';
 import { meantDateFormat } from './date-format.ts';
 
 /**
@@ -77,12 +77,12 @@ interface Filter {
 /** `default('none')`, `default: 'none'` and `default 'none'`. */
 function readFilter(text: string): Filter {
   const [, name = '', inParentheses, behind = ''] = /^([\w-]+)\s*(?:\((.*)\)|:?\s*(.*))$/.exec(text) ?? [];
-  const helper = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
-  const known = Object.hasOwn(HELPERS, helper) ? HELPERS[helper] : undefined;
-  if (known === undefined) return { name, args: [] };
+  const helper = findHelper(name);
+  if (helper === undefined) return { name, args: [] };
   const given = (inParentheses ?? behind).match(/"[^"]*"|'[^']*'|[^\s,]+/g) ?? [];
-  const args = given.slice(0, known.max - 1);
-  return { name, helper, args: helper === 'date' ? args.map((one) => meantDateFormat(one) ?? one) : args };
+  const args = given.slice(0, helper.max - 1);
+  const isDate = helper.name === 'date';
+  return { name, helper: helper.name, args: isDate ? args.map((one) => meantDateFormat(one) ?? one) : args };
 }
 
 /** The inside of the expression that an offset of the text stands in. */

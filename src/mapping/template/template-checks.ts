@@ -1,15 +1,13 @@
 import {
   didYouMean,
   meantTimeZone,
-  replaceWithin,
   shorten,
-  withEdit,
   type Diagnostic,
   type Place,
   type TextEdit,
 } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from '../condition/empty-path.ts';
-import type { Finding } from '../mapping-codes.ts';
+import { findingAt, type Finding } from '../mapping-codes.ts';
 import { blankName } from './blank-names.ts';
 import { DATE_LETTERS, findMeantFormat, type MeantFormat } from './date-format.ts';
 import { isTimeZone } from './template-date.ts';
@@ -30,22 +28,8 @@ export interface TemplateReporter {
   readonly diagnostics: Diagnostic[];
 }
 
-export function report(
-  state: TemplateReporter,
-  loc: hbs.AST.SourceLocation,
-  finding: Pick<Finding, 'code' | 'message' | 'hint' | 'replace' | 'editAt'>,
-): void {
-  push(state, loc, { severity: 'error', ...finding });
-}
-
-function push(
-  state: TemplateReporter,
-  loc: hbs.AST.SourceLocation,
-  { replace, editAt, severity = 'error', ...finding }: Finding,
-): void {
-  const { at } = state.locate(loc);
-  const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
-  state.diagnostics.push(withEdit({ ...finding, severity, at }, edit));
+export function report(state: TemplateReporter, loc: hbs.AST.SourceLocation, finding: Finding): void {
+  state.diagnostics.push(findingAt(state.locate(loc).at, finding));
 }
 
 export function countText({ min, max }: { readonly min: number; readonly max: number }): string {
@@ -188,7 +172,7 @@ export function checkRootPath(
   path: hbs.AST.PathExpression,
 ): void {
   const finding = emptyPathFinding(keys) ?? (state.withItem ? undefined : itemFinding(keys, 'template'));
-  if (finding !== undefined) push(state, path.loc, finding);
+  if (finding !== undefined) report(state, path.loc, finding);
 }
 
 /** Letters and quotes of other tools in the format of a date, where the template gives it as a text. */
@@ -203,7 +187,7 @@ export function checkDateFormat(
   const meant = findMeantFormat(value);
   if (meant === undefined) return;
   const isQuoted = /'[^']*'|\[[^\]]*\]|\\/.test(value);
-  push(state, format.loc, {
+  report(state, format.loc, {
     severity: 'warning',
     code: 'TEMPLATE_DATE_FORMAT',
     message: `the format ${shorten(JSON.stringify(value))} has letters of other tools; here ${DATE_LETTERS}${isQuoted ? ', and what else it has is printed as it stands, without quotes or brackets' : ''}`,

@@ -109,6 +109,13 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
 /** Block helpers: each takes one value. */
 export const BLOCK_HELPERS = ['if', 'unless', 'each', 'with'] as const;
 
+/** A helper by its name here or in another template language, with its name here. */
+export function findHelper(name: string): (Helper & { readonly name: string }) | undefined {
+  const known = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
+  const helper = Object.hasOwn(HELPERS, known) ? HELPERS[known] : undefined;
+  return helper && { ...helper, name: known };
+}
+
 /** What other template languages call a helper. */
 export const HELPER_SYNONYMS: Readonly<Record<string, string>> = {
   uppercase: 'upper',
