@@ -3,11 +3,10 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Settings } from '../config/config.ts';
-import { formatDiagnostics } from '../document/document.ts';
 import { applyPolicy, createGoldenEngine, findCases, runCase } from '../golden/golden.ts';
 import { planSender, refuseTwin, secretFileOf, type Places } from './add-plan.ts';
 import type { Cli } from './command-line.ts';
-import { findCasesFolder, loadSettings, type ConfigFlags } from './config-file.ts';
+import { type ConfigFlags, findCasesFolder, loadSettings, printFindings } from './config-file.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
 import { shellWord } from '../runners/runners.ts';
 import { planSample, type SamplePlan } from './sample-plan.ts';
@@ -264,7 +263,7 @@ async function finish(
     const findings = workbench.diagnostics.filter(
       ({ at }) => at !== undefined && own.has(resolve(places.root, at.source.file)),
     );
-    if (findings.length > 0) terminal.err(formatDiagnostics(findings, { color: terminal.color }));
+    printFindings(terminal, findings);
     await writeExpectations(terminal, workbench, { folder: places.cases, own });
   } finally {
     await workbench.close();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { DEFAULT_CONFIG_FILES, loadConfig, type LoadedConfig } from '../config/config.ts';
-import { formatDiagnostics } from '../document/document.ts';
+import { DEFAULT_CONFIG_FILES, isOpenClawFile, loadConfig, type LoadedConfig } from '../config/config.ts';
+import { type Diagnostic, formatDiagnostics } from '../document/document.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 export interface ConfigFlags {
@@ -45,6 +45,20 @@ export async function loadSettings(
   const file = findConfigFile(terminal, flags);
   const { config, diagnostics } = await loadConfig(file, { env: terminal.env, needSecrets, dev: true });
   if (config !== undefined) return config;
-  terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+  printFindings(terminal, diagnostics);
   throw new CliError('the configuration has errors');
+}
+
+/** Prints what was found in files of the operator, where there is anything. */
+export function printFindings(terminal: Terminal, diagnostics: readonly Diagnostic[]): void {
+  if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+}
+
+/** @throws CliError for a file of OpenClaw, which is read and never written */
+export function refuseOpenClawFile(file: string): void {
+  if (!isOpenClawFile(file)) return;
+  throw new CliError(
+    'settings of Sluice cannot be written into an OpenClaw file: make a sluice.yaml with "extends: openclaw.json" and name it with -c',
+    2,
+  );
 }

@@ -4,7 +4,6 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
 import { readSecretFile } from '../config/config.ts';
-import { formatDiagnostics } from '../document/document.ts';
 import { maskProblem } from '../golden/golden.ts';
 import type { RunningConsole } from '../console/console.ts';
 import type { ReloadResult } from '../generation/generation.ts';
@@ -12,7 +11,7 @@ import type { RoutingTable } from '../mapping/mapping.ts';
 import { startService, type Service, type ServiceOptions } from '../service/service.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile } from './config-file.ts';
+import { findConfigFile, printFindings } from './config-file.ts';
 import { debounce } from './debounce.ts';
 import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
 import { openConsole } from './serve-console.ts';
@@ -130,9 +129,7 @@ function readableOptions(
       terminal.err(formatDecisionLine(decision, { color, columns, explain, table: tableOf(), told }));
       void recorder?.record(decision);
     },
-    onDiagnostics: (diagnostics) => {
-      if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
-    },
+    onDiagnostics: (diagnostics) => printFindings(terminal, diagnostics),
     onReload: (result) => sayReloaded(terminal, result),
   };
 }

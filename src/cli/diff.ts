@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { displayName, formatDiagnostics } from '../document/document.ts';
+import { displayName } from '../document/document.ts';
 import {
   compareOutcomes,
   createGoldenEngine,
@@ -14,7 +14,7 @@ import {
   type ImpactReport,
 } from '../golden/golden.ts';
 import type { Cli } from './command-line.ts';
-import { findCasesFolder, findConfigFile, type JsonFlags } from './config-file.ts';
+import { findCasesFolder, findConfigFile, type JsonFlags, printFindings } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
@@ -32,7 +32,7 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
   const config = findConfigFile(terminal, flags);
   const corpus = findCasesFolder(terminal, flags, flags.corpus);
   const { cases, diagnostics } = await findCases(corpus);
-  if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+  printFindings(terminal, diagnostics);
   if (cases.length === 0)
     throw new CliError(`there are no recorded requests in ${displayName(corpus, terminal.cwd)}`);
   const checkout = await openBase(terminal.cwd, base, config);

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { importOpenClawFile, type ImportedConfig } from '../config/config.ts';
-import { formatDiagnostics } from '../document/document.ts';
 import type { Cli } from './command-line.ts';
 import { CliError, type Terminal } from './terminal.ts';
+import { printFindings } from './config-file.ts';
 
 export interface ImportFlags {
   readonly into?: string;
@@ -31,7 +31,7 @@ async function readImport(terminal: Terminal, file: string, into: string): Promi
   const { env, cwd } = terminal;
   const { imported, diagnostics } = await importOpenClawFile(resolve(cwd, file), { env, cwd, into });
   if (imported !== undefined) return imported;
-  terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+  printFindings(terminal, diagnostics);
   throw new CliError('nothing was written: the file has errors');
 }
 

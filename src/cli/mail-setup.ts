@@ -26,7 +26,7 @@ import {
 } from '../mail/mail.ts';
 import { listenForRedirect } from '../server/server.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile } from './config-file.ts';
+import { findConfigFile, refuseOpenClawFile } from './config-file.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
 import { askAnswers, askProvider, isAddress, type MailSetupFlags } from './mail-questions.ts';
 import { CliError } from './terminal.ts';
@@ -118,12 +118,7 @@ function mailboxSecret(secret: Secret): { readonly kind: 'password' | 'token'; r
 
 /** The configuration as a text to be edited, with what it says of mail now. */
 async function readConfig(file: string) {
-  if (/^openclaw\.json5?$/.test(file.split('/').at(-1) ?? '')) {
-    throw new CliError(
-      'settings of Sluice cannot be written into an OpenClaw file: make a sluice.yaml with "extends: openclaw.json" and name it with -c',
-      2,
-    );
-  }
+  refuseOpenClawFile(file);
   const { document, diagnostics } = await readDocument(file, { cwd: dirname(file) });
   if (document === undefined) throw new CliError(`${file}: ${diagnostics[0]?.message ?? 'cannot be read'}`);
   return {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { formatDiagnostics } from '../document/document.ts';
 import { type DeliveryRequest, readRequestFile } from '../golden/golden.ts';
 import type { HookRequest } from '../request.ts';
 import { CliError, type Terminal } from './terminal.ts';
+import { printFindings } from './config-file.ts';
 
 /** The requests of a request file (`path`, `headers`, `query`, `body` or `bodyFile`, `now`; or `deliveries`). */
 export async function readRequests(terminal: Terminal, file: string): Promise<readonly HookRequest[]> {
@@ -12,7 +12,7 @@ export async function readRequests(terminal: Terminal, file: string): Promise<re
 /** The deliveries of a request file, with their bodies as they are written. */
 export async function readDeliveries(terminal: Terminal, file: string): Promise<readonly DeliveryRequest[]> {
   const { case: golden, diagnostics } = await readRequestFile(resolve(terminal.cwd, file));
-  if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+  printFindings(terminal, diagnostics);
   if (golden !== undefined) return golden.deliveries;
   throw new CliError(`${file} is not a request file`);
 }

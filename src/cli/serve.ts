@@ -1,10 +1,10 @@
-import { formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
+import { formatPlace, type Diagnostic } from '../document/document.ts';
 import type { RunningConsole } from '../console/console.ts';
 import { startService, type ConsoleParts, type Service, type ServiceRole } from '../service/service.ts';
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import { giveBackWhenIdle, limitGarbage, putCollectorsBehind } from '../timers/timers.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile } from './config-file.ts';
+import { findConfigFile, printFindings } from './config-file.ts';
 import { type ConsoleContext, consoleKeyFile, openConsole } from './serve-console.ts';
 import { untilStopSignal } from './stop-signals.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -66,7 +66,7 @@ async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log
     openConsole: (parts) => openLoggedConsole(context, parts),
     onDiagnostics: (diagnostics, isLoaded) => {
       if (isRunning || isLoaded || !terminal.interactive) logDiagnostics(log, diagnostics);
-      else terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+      else printFindings(terminal, diagnostics);
     },
   });
   isRunning = true;

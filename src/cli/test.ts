@@ -24,10 +24,10 @@ import {
   createGoldenEngine,
 } from '../golden/golden.ts';
 import { adviceFor } from '../analysis/analysis.ts';
-import { displayName, formatDiagnostics } from '../document/document.ts';
+import { displayName } from '../document/document.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { Cli } from './command-line.ts';
-import { findCasesFolder } from './config-file.ts';
+import { findCasesFolder, printFindings } from './config-file.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { watchCases, type WatchOptions } from './watch-cases.ts';
@@ -130,8 +130,7 @@ async function findWanted(terminal: Terminal, dir: string, filters: readonly str
   const found = await findCases(dir, filters);
   const isPassedOver = found.diagnostics.every(({ severity }) => severity === 'warning');
   if (found.cases.length > 0 || !isPassedOver) return found;
-  if (found.diagnostics.length > 0)
-    terminal.err(formatDiagnostics(found.diagnostics, { color: terminal.color }));
+  printFindings(terminal, found.diagnostics);
   const shown = displayName(dir, terminal.cwd);
   throw new CliError(
     filters.length === 0

@@ -1,4 +1,4 @@
-import { formatDiagnostics, type Diagnostic } from '../document/document.ts';
+import { type Diagnostic } from '../document/document.ts';
 import {
   loadGeneration,
   type Generation,
@@ -6,7 +6,7 @@ import {
   type LoadedGeneration,
 } from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
-import { findConfigFile, type ConfigFlags } from './config-file.ts';
+import { type ConfigFlags, findConfigFile, printFindings } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 /** A generation loaded for authors: nothing served, closed when the command ends. */
@@ -49,8 +49,7 @@ async function loadAloud(
   options: Omit<GenerationOptions, 'env' | 'dev'>,
 ): Promise<LoadedGeneration> {
   const loaded = await loadGeneration(file, { ...options, env: terminal.env, dev: true });
-  if (loaded.generation === undefined)
-    terminal.err(formatDiagnostics(loaded.diagnostics, { color: terminal.color }));
+  if (loaded.generation === undefined) printFindings(terminal, loaded.diagnostics);
   return loaded;
 }
 

@@ -5,6 +5,7 @@ import { editDocument, readDocument } from '../document/document.ts';
 import { writeSecretFile } from '../mail/mail.ts';
 import type { Places, PlannedFile } from './add-plan.ts';
 import { CliError, type Terminal } from './terminal.ts';
+import { refuseOpenClawFile } from './config-file.ts';
 
 /** What is written besides files of its own: settings, and secrets that must not be printed. */
 export interface Secret {
@@ -69,11 +70,7 @@ async function hideFolder(root: string): Promise<void> {
 /** Puts the settings of a plan into the configuration. */
 export async function editConfig(terminal: Terminal, file: string, { edits }: Plan): Promise<void> {
   if (edits.length === 0) return;
-  if (/^openclaw\.json5?$/.test(file.split('/').at(-1) ?? '')) {
-    throw new CliError(
-      'settings cannot be written into an OpenClaw file: make a sluice.yaml with "extends: openclaw.json" and name it with -c',
-    );
-  }
+  refuseOpenClawFile(file);
   const { document } = await readDocument(file, { cwd: dirname(file) });
   if (document === undefined) throw new CliError(`${file} cannot be read`);
   const format = file.endsWith('.json5') ? 'json5' : file.endsWith('.json') ? 'json' : 'yaml';

@@ -10,7 +10,7 @@ import {
 import type { ConfigCode } from './config-codes.ts';
 import { findForeign, ofOtherFile } from './foreign-documents.ts';
 import { isOnPath } from './on-path.ts';
-import { openClawEnvironment } from './openclaw/environment.ts';
+import { inHome, openClawEnvironment } from './openclaw/environment.ts';
 import { isJsonObject } from '../json.ts';
 import { grafted, type Graft } from './openclaw/graft.ts';
 import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openclaw/import.ts';
@@ -102,11 +102,7 @@ async function readBase(
     const message = 'extends must be the path of a file named openclaw.json or openclaw.json5';
     return { diagnostics: [unreadable(name, message)] };
   }
-  const home = options.env['HOME'] ?? '~';
-  const path = resolve(
-    dirname(file),
-    name.value.replace(/^~(?=$|[/\\])/, () => home),
-  );
+  const path = resolve(dirname(file), inHome(name.value, options.env['HOME'] ?? '~'));
   const base = await readOpenClaw(path, options, hasOwnRunner);
   if (base.read !== undefined) return base;
   return { diagnostics: [...base.diagnostics, unreadable(name, 'the file it names cannot be used')] };

@@ -3,6 +3,11 @@ import { parseEnv } from 'node:util';
 import { readBounded, type LocatedValue } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
 
+/** A path of the user's own folder (`~`) as an absolute one. */
+export function inHome(path: string, home: string): string {
+  return path.replace(/^~(?=$|[/\\])/, () => home);
+}
+
 const MAX_ENV_FILE_BYTES = 1024 * 1024;
 
 type Variables = Readonly<Record<string, string | undefined>>;

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { readBounded, type Diagnostic, type LocatedValue, type Path } from '../../document/document.ts';
 import { isJsonObject, memberAt } from '../../json.ts';
+import { inHome } from './environment.ts';
 
 const MAX_SECRETS_FILE_BYTES = 1024 * 1024;
 
@@ -98,11 +99,7 @@ async function readFileRef(run: Run, ref: SecretRef, path: Path): Promise<unknow
 
 /** The path of a file that is named relative to the configuration, or to the user's own folder. */
 function fileNamed({ options }: Run, name: string): string {
-  const home = options.env['HOME'] ?? homedir();
-  return resolve(
-    dirname(options.file),
-    name.replace(/^~(?=$|[/\\])/, () => home),
-  );
+  return resolve(dirname(options.file), inHome(name, options.env['HOME'] ?? homedir()));
 }
 
 async function valueInFile(file: string, id: string, mode: string | undefined): Promise<string | undefined> {

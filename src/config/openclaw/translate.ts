@@ -8,6 +8,7 @@ import { translateAgents } from './translate-agents.ts';
 import { translateChannels } from './translate-channels.ts';
 import { gmailFinding, translateGmail } from './translate-gmail.ts';
 import { gatewaySecrets, OWN_SECTIONS, translateDefaults, translateGateway } from './translate-gateway.ts';
+import { inHome } from './environment.ts';
 
 /** Whether a file is read as an OpenClaw configuration: by its name only. */
 export function isOpenClawFile(file: string): boolean {
@@ -126,11 +127,11 @@ function translateHooks(original: LocatedValue, options: TranslateOptions, resul
 function directoryMove(original: LocatedValue, path: Path, { directory, env }: TranslateOptions): Move {
   const { value } = original.at(path);
   if (typeof value !== 'string' || value.trim() === '') return { from: path, to: path };
-  const home = env['HOME'];
-  if (home !== undefined && /^~(?=$|[/\\])/.test(value)) {
-    return { from: path, to: path, value: value.replace(/^~/, () => home) };
-  }
-  return { from: path, to: path, value: resolve(directory, 'hooks/transforms', value) };
+  return {
+    from: path,
+    to: path,
+    value: resolve(directory, 'hooks/transforms', inHome(value, env['HOME'] ?? '~')),
+  };
 }
 
 function rebuilt(original: LocatedValue, moves: readonly Move[]): LocatedValue {
