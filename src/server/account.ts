@@ -165,7 +165,7 @@ export function logRequest(context: ServerContext, exchange: RequestFacts, endin
   if (metrics !== undefined) metrics.observeRequest(observed(exchange, ending, tookMs));
   if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
   if (ending.error?.code === 'too_many_failures') context.tooManyFailures.count('refused');
-  const level = levelOf(exchange, ending);
+  const level = isOutside(ending) ? levelOutside(context, exchange) : levelOf(ending);
   if (log.isEnabled(level)) log[level](lineOf(exchange, ending, tookMs), 'request');
 }
 
@@ -246,16 +246,19 @@ function refusalFields(proof: Ending['proof']): Record<string, unknown> {
   return { address, reason, scheme, diagnosis: diagnosis?.code, why: diagnosis?.text };
 }
 
-/** Probes, strangers at other paths and floods of refusals would bury the hooks; a path that ends in a name of one does not. */
-function levelOf(
-  exchange: Asked,
-  { answer, outcome, error, hookName }: Ending,
-): 'debug' | 'info' | 'warn' | 'error' {
+/** Whether a stranger asked for a path that is none of hooks. */
+const isOutside = ({ answer, hookName }: Ending): boolean => hookName === undefined && answer.status === 404;
+
+/** Strangers at other paths would bury the hooks; of those whose path ends in a hook name, a few a second do not. */
+function levelOutside({ unread }: ServerContext, exchange: RequestFacts): 'debug' | 'info' {
+  return nameOutside(exchange) !== undefined && unread.take(exchange.receivedAt) ? 'info' : 'debug';
+}
+
+/** Probes and floods of refusals would bury the hooks. */
+function levelOf({ answer, outcome, error }: Ending): 'debug' | 'info' | 'warn' | 'error' {
   const { status } = answer;
-  if (outcome === 'served') return 'debug';
-  if (hookName === undefined && status === 404 && nameOutside(exchange) === undefined) return 'debug';
-  // They are counted in one line a second.
-  if (error?.code === 'too_many_failures') return 'debug';
+  // Those who fail too often are counted in one line a second.
+  if (outcome === 'served' || error?.code === 'too_many_failures') return 'debug';
   // 501 is the sender's: it wrote in a way that is not served.
   if (status < 500 || status === 501) return 'info';
   return status === 503 && error?.cause === undefined ? 'warn' : 'error';

@@ -30,7 +30,7 @@ export interface ServerContext {
   readonly diagnoses: FewPerSecond;
   /** Requests a second for which it is looked for what was meant. */
   readonly advices: FewPerSecond;
-  /** A few lines a second about bytes that are no request; nothing else limits who sends them. */
+  /** A few lines a second about bytes that are no request, and hook names at other paths; nothing else limits who sends them. */
   readonly unread: FewPerSecond;
   /** Requests that were refused because their address failed too often. */
   readonly tooManyFailures: Tally<'refused'>;

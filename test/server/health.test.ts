@@ -141,7 +141,7 @@ test.each(['/healthz', '/readyz'])('%s takes only GET and HEAD', async (path) =>
 });
 
 test('probes are logged below info', async () => {
-  const server = await startTestServer();
+  const server = await startTestServer({ generation: { knowsName: () => false } });
   await send(server, '/healthz', GET);
   await send(server, '/readyz', GET);
   await send(server, '/favicon.ico', GET);

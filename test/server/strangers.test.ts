@@ -98,6 +98,12 @@ describe('what never came as far as a proof', () => {
     ]);
   });
 
+  test('a hook name at another path is told in the log, a few times a second', async () => {
+    const server = await startTestServer({ deps: { clock: () => 1_000 } });
+    for (let i = 0; i < 8; i += 1) await send(server, '/hook/github', { headers: {}, body: '{}' });
+    expect(server.log.filter(({ level }) => level === 'info')).toHaveLength(5);
+  });
+
   test('hooks that are off say which key', async () => {
     const server = await startTestServer({ hooks: { enabled: false } });
     await send(server, '/hooks/github', { body: '{}' });
