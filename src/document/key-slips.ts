@@ -1,6 +1,7 @@
 /** Keys that stand as deep as the object they belong to, and keys with a dot: one finding for all that belong together. */
 import type { z } from 'zod';
 import type { Diagnostic, LocatedValue, Path } from './diagnostic.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { positionOf } from './line-column.ts';
 import { formatPath } from './path-text.ts';
 import { findSchemas, knownKeys } from './schema-keys.ts';
@@ -9,6 +10,7 @@ import { withEdit } from './text-edit.ts';
 
 /** Longer values are not repeated. */
 const MAX_SHOWN = 120;
+const MAX_WHOLE = 600;
 
 export interface KeySlips {
   readonly diagnostics: readonly Diagnostic[];
@@ -43,12 +45,12 @@ function shallowKeys({ root, schema, path, keys }: Unknown): readonly Found[] {
   const object = root.at(path).value;
   if (typeof object !== 'object' || object === null || Array.isArray(object)) return [];
   const names = Object.keys(object);
+  const isBelow = (name: string, key: string): boolean =>
+    keys.includes(key) && isEmptyText(root, [...path, name]) && takesKey({ root, schema, path }, name, key);
   return names.flatMap((name, index) => {
-    const own =
-      root.at([...path, name]).value === null ? findSchemas(schema, [...path, name]).flatMap(knownKeys) : [];
-    const end = names.findIndex((each, at) => at > index && (!own.includes(each) || !keys.includes(each)));
+    const end = names.findIndex((each, at) => at > index && !isBelow(name, each));
     const below = names.slice(index + 1, end === -1 ? undefined : end);
-    if (own.length === 0 || below.length === 0) return [];
+    if (below.length === 0) return [];
     return [
       {
         finding: describeShallow(root, [...path, name], below),
@@ -56,6 +58,22 @@ function shallowKeys({ root, schema, path, keys }: Unknown): readonly Found[] {
       },
     ];
   });
+}
+
+/** Whether a key has nothing behind its colon. */
+function isEmptyText(root: LocatedValue, path: Path): boolean {
+  if (root.at(path).value !== null) return false;
+  const { source, start, end } = root.place(path);
+  return !/^(?:null|~)/i.test(source.text.slice(start, end).trim());
+}
+
+/** Whether the object at a name takes a key that stands beside it: by its own keys, or as one that takes any. */
+function takesKey({ root, schema, path }: Omit<Unknown, 'keys'>, name: string, key: string): boolean {
+  const schemas = findSchemas(schema, [...path, name]);
+  if (schemas.some((one) => knownKeys(one).includes(key))) return true;
+  const value = { [key]: root.at([...path, key]).value };
+  const isOpen = schemas.some((one) => knownKeys(one).length === 0 && one.safeParse(value).success);
+  return isOpen && didYouMean(key, findSchemas(schema, path).flatMap(knownKeys)) === undefined;
 }
 
 function describeShallow(root: LocatedValue, path: Path, below: readonly string[]): Diagnostic {
@@ -75,8 +93,14 @@ function describeShallow(root: LocatedValue, path: Path, below: readonly string[
     hint: `indent line${lines[0] === lines[1] ? ` ${lines[0]}` : `s ${lines.join(' to ')}`} by two spaces more than ${name}`,
   };
   const isFlow = source.text.slice(from, start).trim() !== '';
+  if (isFlow) return finding;
   const text = source.text.slice(from, end).replaceAll(/^(?=.*\S)/gm, '  ');
-  return withEdit(finding, isFlow ? undefined : { at: { source, start: from, end }, text });
+  const columns = ' '.repeat(start - from);
+  const whole = `${name}:\n${text.replaceAll(new RegExp(`^${columns}`, 'gm'), '')}`;
+  const isShown =
+    whole.length <= MAX_WHOLE && !source.secrets?.some((one) => one.end > from && one.start < end);
+  const shown = isShown ? { ...finding, hint: `${finding.hint ?? ''}: write\n${whole.trimEnd()}` } : finding;
+  return withEdit(shown, { at: { source, start: from, end }, text });
 }
 
 const listOf = (names: readonly string[]): string =>
