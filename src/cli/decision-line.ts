@@ -15,9 +15,10 @@ export function formatDecisionLine(
   const { request, evaluation, status, tookMs } = decision;
   const head = headOf(request.receivedAt, status, request.path);
   const line = `${head}  ${describe(decision)}  (${tookMs.toFixed(1)} ms, ${request.id})`;
-  const notes = evaluation.trace.transforms.flatMap(({ reply }) => [
+  const notes = evaluation.trace.transforms.flatMap(({ reply, problem }) => [
     ...reply.logs.map((entry) => `  | ${entry.level}: ${formatOneLine(entry.text, 200)}`),
     ...(reply.kind === 'failed' ? [`  ! ${reply.failure}: ${reply.stack ?? reply.message}`] : []),
+    ...(problem === undefined ? [] : [`  ! ${formatOneLine(problem, 300)}`]),
   ]);
   const all = [...whyLines(decision, log), ...notes];
   return [toned(line, status, color), ...all.map((note) => clearControl(note))].join('\n');

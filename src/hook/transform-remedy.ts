@@ -11,18 +11,88 @@ export function transformRemedy(trace: TransformTrace | undefined): string | und
   if (mappingKey !== undefined) {
     return `take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
   }
-  if (reply.kind !== 'failed') return undefined;
-  const { message } = reply;
+  if (reply.kind !== 'failed') return resultRemedy(trace.problem ?? '');
+  const { message, failure } = reply;
+  const ending = ENDINGS[failure]?.(placeOf(reply), call.ref);
+  if (ending !== undefined) return ending;
   if (WEB.test(message))
     return 'a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }';
-  const slip = absentField(reply, call.json) ?? slipIn(message, call.json);
+  const slip = jsonTextRead(reply, call.json) ?? absentField(reply, call.json) ?? slipIn(message, call.json);
   return slip === undefined ? undefined : `${slip}; then run this request through it with sluice replay`;
 }
 
 type Failed = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
 
+const placeOf = ({ position }: Failed): string =>
+  position === undefined ? 'the transform' : `${position.file}:${position.line}`;
+
+/** What to do where a call did not end by itself, or its result cannot be taken. */
+const ENDINGS: Partial<
+  Readonly<
+    Record<Failed['failure'], (place: string, ref: TransformTrace['call']['ref']) => string | undefined>
+  >
+> = {
+  timeout: (place, { module, timeoutMs }) =>
+    `${place} was still at work after ${timeoutMs} ms: look there for a loop that does not end, or a regular expression with + or * within brackets that have + or * behind them, as (\\w+)+, and write it without the inner one; where the work is that long in earnest, write transform: {module: ${module}, timeoutMs: ${Math.min(timeoutMs * 5, MAX_TIMEOUT_MS)}}`,
+  memory: (place, { module, memoryMb }) =>
+    `${place} needed more memory than it may: look for a list or a text there that grows without end; where that much is needed in earnest, write transform: {module: ${module}, memoryMb: ${Math.min(memoryMb * 2, MAX_MEMORY_MB)}}`,
+  'result-too-large': () => 'return less: the fields that the message needs, and no whole body',
+};
+
+const MAX_TIMEOUT_MS = 30_000;
+const MAX_MEMORY_MB = 128;
+
+/** Names that other tools have for the text of a run, or its conversation. */
+const KEYS: Readonly<Record<string, string>> = {
+  prompt: 'message',
+  body: 'message',
+  content: 'message',
+  msg: 'message',
+  input: 'message',
+  session: 'sessionKey',
+  session_key: 'sessionKey',
+  sessionId: 'sessionKey',
+};
+
+/** Of a result that is none of an action. */
+function resultRemedy(problem: string): string | undefined {
+  const [, kind] = /^the result(?:\[\d+\])? is an? (string|boolean|number)\b/.exec(problem) ?? [];
+  if (kind === 'boolean')
+    return 'return null where the request is to do nothing, and an object with the text of the run where it is: return { message: … }';
+  if (kind !== undefined)
+    return 'put what it returns into an object: return { message: … } in place of return …';
+  const [, key = ''] = /^"([^"]+)" in the result(?:\[\d+\])? is not a known key/.exec(problem) ?? [];
+  if (key === '') return undefined;
+  return Object.hasOwn(KEYS, key)
+    ? `write ${KEYS[key] ?? ''} in place of ${key}, in what the transform returns`
+    : `take ${key} out of what the transform returns, or write it into the text of message`;
+}
+
+/** A text with JSON in it, into which the code reads. */
+function jsonTextRead({ read }: Failed, input: string): string | undefined {
+  const keys = read?.path?.split('.') ?? [];
+  const argument = parseJson(input);
+  for (let end = 1; end < keys.length; end += 1) {
+    const value = fieldAt(argument, keys.slice(0, end));
+    if (typeof value !== 'string' || !/^\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*$/.test(value)) continue;
+    const path = keys.slice(0, end).join('.');
+    return `${path} is a text that holds JSON: write JSON.parse(${path}) in place of ${path}`;
+  }
+  return undefined;
+}
+
+/** A header by which senders say what happened, as it came. */
+function eventOf(argument: JsonValue): string {
+  const headers = fieldAt(argument, ['headers']);
+  const [[name, value] = []] = isJsonObject(headers)
+    ? Object.entries(headers).filter(([each]) => /(?:^|-)(?:event(?:-key|-type|-name)?|topic)$/.test(each))
+    : [];
+  return name === undefined ? '' : ` (${name} is ${JSON.stringify(value)})`;
+}
+
 /** A field that the code reads on from, and that this request does not have. */
-function absentField({ read, position, message }: Failed, input: string): string | undefined {
+function absentField(failed: Failed, input: string): string | undefined {
+  const { read, message } = failed;
   if (read?.path === undefined) return undefined;
   const argument = parseJson(input);
   const keys = read.path.split('.');
@@ -30,15 +100,15 @@ function absentField({ read, position, message }: Failed, input: string): string
   const isAbsent = value === undefined && isJsonObject(fieldAt(argument, keys.slice(0, -1)));
   if (!isAbsent && value !== null) return undefined;
   const path = read.path.replace(/^payload\./, '');
-  const where = position === undefined ? 'the code' : `${position.file}:${position.line}`;
+  const where = placeOf(failed);
   const what =
     value === null
       ? `${path} is null in this request, and ${where} reads on from it`
-      : `the request has no ${path}, which ${where} reads`;
+      : `the request has no ${path}, which ${where} reads${eventOf(argument)}`;
   const [near, ...more] = value === null ? [] : pathsTo(argument, keys.at(-1) ?? '');
   if (near !== undefined && more.length === 0) return `${what}; it has ${near}: read that`;
   if (message.startsWith('Cannot destructure'))
-    return `${what}: write ${read.expression} ?? {} in its place, and say what to do without it`;
+    return `${what}: where such requests are to do nothing, write before that line: if (${read.expression} == null) return null; where they are wanted, too, write ${read.expression} ?? {} in its place, and say what to do without its fields`;
   const [, field = '…'] = /reading '([\w$]+)'/.exec(message) ?? [];
   return `${what}: write ${read.expression}?.${field}, and behind the whole expression ?? with what to say where it is not there`;
 }

@@ -9,6 +9,13 @@ const settings = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.
 
 type Read = Extract<TransformReply, { readonly kind: 'failed' }>['read'];
 
+/** What is advised where a call ended so. */
+function endingOf(answer: object): string {
+  const reply = { tookMs: 1, logs: [], logsDropped: 0, ...answer } as unknown as TransformReply;
+  const { evaluation } = evaluateHook({ payload: {} }, settings, { answer: () => reply });
+  return /remedy: (.*)/.exec(formatEvaluation(evaluation))?.[1] ?? '';
+}
+
 function remedyOf(message: string, payload: JsonValue, read?: Read): string {
   const { evaluation } = evaluateHook({ payload }, settings, {
     answer: () => ({
@@ -73,7 +80,7 @@ test.each<[Read, JsonValue, string]>([
 test('what is taken apart gets an empty object in its place', () => {
   const words = "Cannot destructure property 'name' of 'payload.user' as it is undefined.";
   expect(remedyOf(words, { id: 1 }, { expression: 'payload.user', path: 'payload.user' })).toContain(
-    'the request has no user, which transforms/a.ts:16 reads: write payload.user ?? {} in its place',
+    'the request has no user, which transforms/a.ts:16 reads: where such requests are to do nothing, write before that line: if (payload.user == null) return null; where they are wanted, too, write payload.user ?? {} in its place',
   );
 });
 
@@ -96,4 +103,31 @@ test('a very wide body is looked through in part, and at once', () => {
     'this request has total in payload.total',
   );
   expect(withSearch).toBeLessThan(5 * withoutSearch);
+});
+
+test.each([
+  [
+    { kind: 'failed', failure: 'timeout', message: 'm', position: { file: 'a.ts', line: 3, column: 1 } },
+    /^a\.ts:3 was still at work after 1000 ms: .*timeoutMs: 5000\}$/,
+  ],
+  [{ kind: 'failed', failure: 'memory', message: 'm' }, /memoryMb: 128\}$/],
+  [{ kind: 'failed', failure: 'result-too-large', message: 'm' }, /^return less/],
+  [{ kind: 'ok', json: '"text"' }, /^put what it returns into an object: return \{ message: … \}/],
+  [{ kind: 'ok', json: 'true' }, /^return null where the request is to do nothing/],
+  [{ kind: 'ok', json: '{"prompt":"a"}' }, /^write message in place of prompt/],
+  [
+    { kind: 'ok', json: '[{"message":"a","priority":1}]' },
+    /^take priority out of what the transform returns/,
+  ],
+])('of a call that ended as %j', (answer, text) => {
+  expect(endingOf(answer)).toMatch(text);
+});
+
+test('a text that holds JSON is to be parsed, and the event of the request is named', () => {
+  const read = { expression: 'AlarmName', path: 'payload.Message.AlarmName' };
+  expect(
+    remedyOf("Cannot read properties of undefined (reading 'name')", { Message: '{"AlarmName":"a"}' }, read),
+  ).toContain(
+    'payload.Message is a text that holds JSON: write JSON.parse(payload.Message) in place of payload.Message',
+  );
 });

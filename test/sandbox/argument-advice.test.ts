@@ -49,3 +49,14 @@ function fileOf(source: string): GraphFile {
   const original = `export default ${source};`;
   return { id: 'transforms/case.js', kind: 'esm', original, source: original, imports: new Map() };
 }
+
+test.each([
+  ['({ payload, headers }) => headers["X-Event"] + payload.a', 'write headers["x-event"]'],
+  ['({ payload, headers }) => headers.get("X-Event") + payload.a', 'write headers["x-event"]'],
+  ['(input) => input.headers["X-Event"] + input.payload.a', 'write input.headers["x-event"]'],
+  ['({ payload, headers }) => headers["x-event"] + payload.a', undefined],
+  ['({ payload }) => { const headers = payload.h; return headers["X-A"]; }', undefined],
+])('a header by another name than it has here: %s', async (source, hint) => {
+  const [finding] = await scanArguments([fileOf(source)]);
+  expect(finding?.hint).toBe(hint);
+});

@@ -40,7 +40,9 @@ async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   const exported = findExported(printed.code);
   const web = findWebHandler(printed.code, exported?.start, file.kind);
   const found = web ? describeWeb(web, printed) : exported && describeMisread(exported, printed);
-  if (found === undefined) return [];
+  const headers = web || exported === undefined ? undefined : describeHeader(exported, printed);
+  if (found === undefined)
+    return headers === undefined ? [] : [{ severity: 'warning', file: file.id, ...headers }];
   // One that is exported in another way is never called.
   const severity = web?.isExported === false ? {} : ({ severity: 'warning' } as const);
   return [{ ...severity, file: file.id, ...found }];
@@ -84,6 +86,31 @@ function describeMisread(exported: Exported, printed: PrintedFile): Found | unde
   if (found === undefined || at === undefined) return undefined;
   const { message, hint, length } = found;
   return { code: 'TRANSFORM_ARGUMENT', message, hint, length, ...at };
+}
+
+/** A header asked for by a name that is written otherwise here: `headers["X-GitHub-Event"]`, `headers.get("…")`. */
+function describeHeader({ head, parameters, end, body }: Exported, printed: PrintedFile): Found | undefined {
+  const [first = ''] = parameters;
+  const isTaken = first.startsWith('{') && /(?<![\w$.])headers\b/.test(head);
+  const root = isTaken ? 'headers' : /^[A-Za-z_]\w*$/.test(first) ? String.raw`${first}\.headers` : undefined;
+  if (root === undefined || /(?:const|let|var) headers\b/.test(body)) return undefined;
+  const read = new RegExp(
+    String.raw`(?<![\w$.])${root}\??\.?(?:\["([\w-]*[A-Z][\w-]*)"\]|(get)\("([\w-]+)"\))`,
+  ).exec(body);
+  const at = read && placesIn(printed)(end + read.index);
+  if (read === null || at === undefined || at === null) return undefined;
+  const [text, name = '', get, asked = name] = read;
+  const plain = text.slice(0, text.search(/\??\.?(?:\[|get\()/));
+  return {
+    code: 'TRANSFORM_ARGUMENT',
+    message:
+      get === undefined
+        ? `header names are in lower case here, so ${text} is undefined`
+        : `headers is a plain object here, so ${plain}.get is no function`,
+    hint: `write ${plain}["${asked.toLowerCase()}"]`,
+    length: text.length,
+    ...at,
+  };
 }
 
 type Misread = Pick<SourceFinding, 'message' | 'length'> & {
