@@ -19,7 +19,11 @@ function hints(when: JsonValue, payload: JsonValue): readonly string[] {
 const is = (name: string, value: JsonValue): JsonValue => ({ '===': [{ var: name }, value] });
 
 test.each<[JsonValue, JsonValue, readonly RegExp[]]>([
-  [is('state', 'done'), { state: 'Done' }, [/upper and lower case: write \{"===":\[\{"var":"state"\},"Done"\]\}$/]],
+  [
+    is('state', 'done'),
+    { state: 'Done' },
+    [/upper and lower case: write \{"===":\[\{"var":"state"\},"Done"\]\}$/],
+  ],
   [is('ref', 'main'), { ref: 'refs/heads/main' }, [/whole text: write .*"refs\/heads\/main"\]\}$/]],
   [
     is('topic', 'orders/create'),
