@@ -122,7 +122,7 @@ function whatIsThere(name: string, looked: Looked): AdviceText | undefined {
   const isEmptyHere = evaluation.trace.templates.some(({ empty }) =>
     empty.some(({ expression }) => expression.trim() === name),
   );
-  const form = emptyForm(name, evaluation, request);
+  const form = emptyForm(name, evaluation, request) ?? (isEmptyHere ? lastElement(name, request) : undefined);
   if (form !== undefined || name.includes('/')) return form;
   if (isEmptyHere && hasValue(name, request))
     return plain(`it outside of the block, where a path begins at the element: write @root.${name}`);
@@ -133,6 +133,18 @@ function whatIsThere(name: string, looked: Looked): AdviceText | undefined {
       names: [list],
     };
   return nearField(name, looked, isEmptyHere);
+}
+
+/** `commits.[-1].message` and `commits.last.message`: positions count from the front. */
+function lastElement(name: string, { payload }: HookRequest): AdviceText | undefined {
+  const [, list = '', rest = ''] =
+    /^([\w.]{1,200}?)\.?(?:\[-1\]|\.-1|\.last)\.([\w.]{1,200})$/.exec(name) ?? [];
+  const value = list === '' ? undefined : valueAt(payload, list.replace(/^payload\./, '').split('.'));
+  if (!Array.isArray(value)) return undefined;
+  return {
+    text: `${list} with ${value.length} elements, and a position counts from the front: for the last one write {{#each ${list}}}{{#if @last}}{{${rest}}}{{/if}}{{/each}}`,
+    names: [list],
+  };
 }
 
 /** A field of nearly the name, or what a name alone was meant for. */

@@ -25,7 +25,7 @@ export function templateNotes(evaluation: Evaluation, request: HookRequest): rea
   const notes = new Map<string, AdviceNote>();
   for (const rendered of evaluation.trace.templates) {
     const scope = { request, item, rendered };
-    for (const note of [...comparisonNotes(scope), ...singleNotes(scope)])
+    for (const note of [...comparisonNotes(scope), ...singleNotes(scope), ...centNotes(scope)])
       if (notes.size < MAX_NOTES && !notes.has(note.text)) notes.set(note.text, note);
   }
   return [...notes.values()];
@@ -163,4 +163,26 @@ function singleNotes(scope: Scope): readonly AdviceNote[] {
     const text = `${list} is a list of ${count}, and the template reads only its first element: where all are meant, ${each}for one run of all, {{#each ${list}}}${inBlock} {{/each}}`;
     return [{ code: 'first_element', text, names: [list], at: scope.rendered.at }];
   });
+}
+
+/** Currencies without a smaller unit. */
+const WHOLE = new Set('bif clp djf gnf jpy kmf krw mga pyg rwf ugx vnd vuv xaf xof xpf'.split(' '));
+const MONEY = /^(?:\w*_)?(?:amount|total|subtotal|price|balance)(?:_\w+)?$/;
+const LONE_PATH = /\{\{\s{0,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}/g;
+
+/** An amount without a point beside a currency: most likely cents. */
+function centNotes(scope: Scope): readonly AdviceNote[] {
+  const read = readerOf(scope.request, scope.item);
+  for (const [, path = ''] of sourceOf(scope).matchAll(LONE_PATH)) {
+    const keys = path.split('.');
+    const value = MONEY.test(keys.at(-1) ?? '') ? read(path) : undefined;
+    const currency = read([...keys.slice(0, -1), 'currency'].join('.'));
+    const isCents = typeof value === 'number' && Number.isInteger(value) && value >= 100;
+    if (!isCents || typeof currency !== 'string' || !/^[A-Za-z]{3}$/.test(currency)) continue;
+    if (WHOLE.has(currency.toLowerCase())) continue;
+    const from = /^(?:payload|item)\b/.test(path) ? path : `payload.${path}`;
+    const text = `${path} is ${value}, and many senders count ${currency} in cents (Stripe does): a template cannot divide; for ${(value / 100).toFixed(2)} write a transform with (${from} / 100).toFixed(2)`;
+    return [{ code: 'minor_units', text, names: [path], at: scope.rendered.at }];
+  }
+  return [];
 }

@@ -12,6 +12,23 @@ export function zoneNotes({ trace }: Evaluation, request: HookRequest): readonly
     const text = `dates without tz are written in UTC; for the time of another zone write ${call.written}`;
     return [{ code: 'dates_in_utc', text, names: call.names, at: rendered.at }];
   }
+  return transformZone(trace);
+}
+
+/** What `toLocaleString()` and `String(date)` write where nobody names a place: American, and UTC. */
+const LOCAL_FORM =
+  /\b\d{1,2}\/\d{1,2}\/\d{4}, \d{1,2}:\d\d:\d\d\s[AP]M|\b[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d GMT\+0000 \([^()]{1,60}\)/;
+/** Letters of a result that are looked at. */
+const MAX_RESULT = 20_000;
+
+function transformZone({ transforms }: Evaluation['trace']): readonly AdviceNote[] {
+  for (const { reply, at } of transforms) {
+    const json = reply.kind === 'ok' ? (reply.json ?? '') : '';
+    const [found] = LOCAL_FORM.exec(json.slice(0, MAX_RESULT)) ?? [];
+    if (found === undefined) continue;
+    const text = `the transform wrote "${found}", which is UTC: a transform knows no other place. Name yours: date.toLocaleString('de-DE', { timeZone: 'Europe/Berlin' })`;
+    return [{ code: 'dates_in_utc', text, names: [], at }];
+  }
   return [];
 }
 

@@ -11,7 +11,7 @@ import {
 import { clearLine } from '../telemetry/telemetry.ts';
 import { indent, ownerText, type EvaluationNote } from '../hook/hook.ts';
 import { bodySize } from './listings.ts';
-import { type QueueWaits, waitLines, waitsOf } from './queue-waits.ts';
+import { type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
 import { runnerText } from './runner-text.ts';
 import { formatSpan } from './terminal.ts';
 
@@ -154,13 +154,14 @@ function errorLines({ code, message }: NonNullable<StoredRun['run']['lastError']
   ];
 }
 
-/** Of a due run that a pause or a limit of its mapping keeps from beginning. */
-function waitingOf(
-  { state, dueAt, action }: StoredRun['run'],
-  { waits, now }: WorkContext,
-): readonly string[] {
-  if (state !== 'queued' || dueAt > now) return [];
-  return waitLines(waitsOf(waits, action.origin.mappingId), now).map((text) => `  waits: ${text}`);
+/** Of a due run that a pause, a limit of its mapping or another run keeps from beginning. */
+function waitingOf(run: StoredRun['run'], { waits, now, gateway }: WorkContext): readonly string[] {
+  if (run.state !== 'queued' || run.dueAt > now) return [];
+  const held = waitLines(waitsOf(waits, run.action.origin.mappingId), now);
+  const behind = held.length > 0 ? undefined : waitsBehind(run, waits.active, gateway);
+  return [...held, ...(behind === undefined ? [] : [clearLine(behind.text)])].map(
+    (text) => `  waits: ${text}`,
+  );
 }
 
 /** Of a run that several events became, or that still waits for more. */

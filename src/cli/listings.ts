@@ -15,7 +15,8 @@ import {
   runToJson,
 } from '../storage/storage.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
-import { type QueueWaits, waitReason } from './queue-waits.ts';
+import type { GatewaySettings } from '../config/config.ts';
+import { type QueueWaits, waitReason, waitsBehind } from './queue-waits.ts';
 import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
 
 export interface ListingOptions {
@@ -211,17 +212,21 @@ const waitingListing: Listing<RunRecord | OutboxRecord | EventRecord> = {
 /** The same with the agents that cannot take runs: their runs wait for them, however long they have been due. */
 export function queueListing(
   holds: readonly RunnerHold[],
-  defaultRunner: string,
+  gateway: GatewaySettings,
   queueWaits: QueueWaits,
 ): Listing<RunRecord | OutboxRecord | EventRecord> {
-  const isHeld = heldBy(holds, defaultRunner);
+  const isHeld = heldBy(holds, gateway.runner);
   return {
     ...waitingListing,
     toCells: (entry, now) => {
       const cells = waitingListing.toCells(entry, now);
       if (!isRun(entry) || entry.state !== 'queued') return cells;
       if (isHeld(entry)) return cells.with(NEXT_TRY, 'agent away');
-      const waits = entry.dueAt > now ? undefined : waitReason(queueWaits, entry.action.origin.mappingId);
+      const waits =
+        entry.dueAt > now
+          ? undefined
+          : (waitReason(queueWaits, entry.action.origin.mappingId) ??
+            waitsBehind(entry, queueWaits.active, gateway)?.short);
       return waits === undefined ? cells : cells.with(NEXT_TRY, waits);
     },
   };

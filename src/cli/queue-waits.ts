@@ -1,4 +1,11 @@
-import { ALL_MAPPINGS, type LimitedMapping, type QueuePause, type Storage } from '../storage/storage.ts';
+import type { GatewaySettings } from '../config/config.ts';
+import {
+  ALL_MAPPINGS,
+  type LimitedMapping,
+  type QueuePause,
+  type RunRecord,
+  type Storage,
+} from '../storage/storage.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { SelectionOptions } from './queue.ts';
 import { CliError, formatSpan, type Terminal } from './terminal.ts';
@@ -6,15 +13,68 @@ import { CliError, formatSpan, type Terminal } from './terminal.ts';
 /** A service at work writes down every ten seconds which mappings are at their limits. */
 const FRESH_MS = 30_000;
 
-/** Why runs wait although agents are free. */
+/** Why runs wait. */
 export interface QueueWaits {
   readonly pauses: readonly QueuePause[];
   readonly limited: readonly LimitedMapping[];
+  /** Runs that are under way. */
+  readonly active: readonly RunRecord[];
 }
 
+/** Runs under way that are looked at: as many as there can be. */
+const MAX_ACTIVE = 1_000;
+
 export async function findWaits(storage: Storage, nowMs: number): Promise<QueueWaits> {
-  const [pauses, limited] = await Promise.all([storage.listPauses(), storage.listMarked(nowMs - FRESH_MS)]);
-  return { pauses, limited };
+  const [pauses, limited, active] = await Promise.all([
+    storage.listPauses(),
+    storage.listMarked(nowMs - FRESH_MS),
+    storage.listRuns({ state: 'active', limit: MAX_ACTIVE }),
+  ]);
+  return { pauses, limited, active };
+}
+
+/** What a due run waits for behind others: in two words, and whole. */
+export interface Behind {
+  readonly short: string;
+  readonly text: string;
+}
+
+/** Why a due run waits for runs that are under way; undefined where it may begin beside them. */
+export function waitsBehind(
+  { action }: RunRecord,
+  active: readonly RunRecord[],
+  gateway: Pick<GatewaySettings, 'maxRuns' | 'maxRunsPerMapping' | 'runner' | 'runners'>,
+): Behind | undefined {
+  if (action.kind !== 'agent') return undefined;
+  const others = active.flatMap(({ id, action: other }) => (other.kind === 'agent' ? [{ id, other }] : []));
+  const { sessionKey, owner, origin } = action;
+  const same = others.find(({ other }) => other.sessionKey === sessionKey && other.owner === owner);
+  if (same !== undefined)
+    return {
+      short: 'conversation busy',
+      text: `run ${same.id} of the same conversation (sessionKey ${sessionKey}) is under way, and runs of one conversation follow each other; with another sessionKey they go on side by side`,
+    };
+  const name = action.runner ?? gateway.runner;
+  const limits: readonly (readonly [string, number | undefined, number])[] = [
+    ['gateway.maxRuns', gateway.maxRuns, others.length],
+    [
+      'gateway.maxRunsPerMapping',
+      gateway.maxRunsPerMapping,
+      others.filter(({ other }) => other.origin.mappingId === origin.mappingId).length,
+    ],
+    [
+      `maxRuns of the runner ${name}`,
+      gateway.runners[name]?.maxRuns,
+      others.filter(({ other }) => (other.runner ?? gateway.runner) === name).length,
+    ],
+  ];
+  const full = limits.find(([, limit, count]) => limit !== undefined && count >= limit);
+  if (full === undefined) return undefined;
+  const [key, limit, count] = full;
+  return {
+    short: 'agents busy',
+    text: `${count === 1 ? '1 run is' : `${count} runs are`} under way, and ${key} lets ${limit} run at a time: raise it for more side by side`,
+  };
 }
 
 /** In two words why a due run of the mapping waits; undefined where it waits for none of these. */
@@ -25,7 +85,10 @@ export function waitReason(waits: QueueWaits, mappingId?: string): string | unde
 }
 
 /** Those that hold a mapping's runs. */
-export function waitsOf({ pauses, limited }: QueueWaits, mappingId = ''): QueueWaits {
+export function waitsOf(
+  { pauses, limited }: Pick<QueueWaits, 'pauses' | 'limited'>,
+  mappingId = '',
+): Pick<QueueWaits, 'pauses' | 'limited'> {
   return {
     pauses: pauses.filter((pause) => [ALL_MAPPINGS, mappingId].includes(pause.mappingId)),
     limited: limited.filter((one) => one.mappingId === mappingId),
@@ -37,7 +100,10 @@ const ALL_ARE_COUNTED =
   '; runsPerHour counts all runs of the mapping, runsPerHourAndSession those of one conversation (sessionKey) for itself';
 
 /** What waits, for people, each with what to do. */
-export function waitLines({ pauses, limited }: QueueWaits, nowMs: number): readonly string[] {
+export function waitLines(
+  { pauses, limited }: Pick<QueueWaits, 'pauses' | 'limited'>,
+  nowMs: number,
+): readonly string[] {
   return [
     ...pauses.map(({ mappingId, since }) => {
       const what = mappingId === ALL_MAPPINGS ? 'the queue has been' : `mapping ${mappingId} has been`;

@@ -111,7 +111,7 @@ export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
   await printFrom(cli, flags, async ({ storage, gateway, options }) => {
     const holds = await storage.listHolds(gateway.runner);
     const waits = await findWaits(storage, Date.now());
-    const listing = queueListing(holds, gateway.runner, waits);
+    const listing = queueListing(holds, gateway, waits);
     const shown = await printListing(listing, storage, cli.terminal, options);
     if (options.json) return shown;
     await printHolds(storage, cli.terminal, gateway.runner);

@@ -130,6 +130,9 @@ interface Beside {
   readonly explainer: Explainer;
 }
 
+/** Requests of the same name that are judged beside it: bodies may be large. */
+const MAX_JUDGED = 8;
+
 /** Keys that are another for this request than for one before it, the nearest that tells something; else its conversation. */
 async function keysOf(
   now: Judged,
@@ -141,6 +144,7 @@ async function keysOf(
   for (const kept of others) {
     const { request } = readKept(kept);
     if (request.path !== now.request.path) continue;
+    if (judged.length === MAX_JUDGED) break;
     // The nearest first; most have none before them.
     // oxlint-disable-next-line no-await-in-loop
     const other = { request, evaluation: await generation.evaluate(request, 'full') };

@@ -7,13 +7,14 @@ import { dirname } from 'node:path';
 import { senderNote } from '../analysis/analysis.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
-import type { Evaluation } from '../hook/hook.ts';
+import { spanOf, type Evaluation } from '../hook/hook.ts';
 import { isJsonObject } from '../json.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { findMisplacedFile } from '../runners/runners.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import { debounceNote } from './debounce-note.ts';
+import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
 import {
   challengeNote,
   type CommandRunner,
@@ -90,10 +91,12 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   forEach: noList,
   debounce: gathered,
   'gateway.heartbeat.everySeconds': noTurn,
+  wakeMode: waitsForTurn,
   'hooks.defaults.deliver': notDelivered,
   argv: withoutShell,
   cwd: withoutFile,
   prompt: repliedNothing,
+  replyPath: repliedJson,
   passEnv: keptFromCommand,
   'agents.defaults.model': keptFromAgent,
 };
@@ -179,7 +182,8 @@ function gathered({ mapping, stored }: Facts): Told | undefined {
   return mapping === undefined || stored === undefined ? undefined : debounceNote({ mapping, stored });
 }
 
-function noTurn({ config, mapping, evaluated, stored }: Facts): Told | undefined {
+function noTurn(facts: Facts): Told | undefined {
+  const { config, mapping, evaluated, stored } = facts;
   if (config.settings.gateway.heartbeat.everySeconds > 0) return undefined;
   const outcome = evaluated?.evaluation.outcome;
   const planned =
@@ -189,14 +193,35 @@ function noTurn({ config, mapping, evaluated, stored }: Facts): Told | undefined
   const waiting = (stored?.events ?? []).filter(({ state }) => state === 'pending').map(({ mode }) => mode);
   if (!(stored === undefined ? planned : waiting).includes('next-heartbeat')) return undefined;
   const who = mapping === undefined ? 'the request' : `mapping ${mapping.id}`;
-  const path = stored?.decision?.path ?? evaluated?.request.path;
-  const now =
-    mapping === undefined
-      ? `let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
-      : `write wakeMode: now in the mapping (${formatPlace(mapping.at)})`;
+  const now = readAtOnce(facts);
   return {
     at: placeIfWritten(config.root, ['gateway', 'heartbeat', 'everySeconds']),
     text: `0 turns the regular turn of the main agent off, and wakeMode: next-heartbeat of ${who} waits for it: the event waits until something else wakes the agent. There are two ways: for a turn every half hour that reads all events write everySeconds: 1800; to have each event read at once ${now}`,
+  };
+}
+
+/** What has an event read at once. */
+function readAtOnce({ mapping, evaluated, stored }: Facts): string {
+  const path = stored?.decision?.path ?? evaluated?.request.path;
+  return mapping === undefined
+    ? `let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
+    : `write wakeMode: now in the mapping (${formatPlace(mapping.at)})`;
+}
+
+/** Of an event that waits for the next regular turn: how far apart these are. */
+function waitsForTurn(facts: Facts): Told | undefined {
+  const { everySeconds, activeHours } = facts.config.settings.gateway.heartbeat;
+  const waits = facts.stored?.events.some(
+    ({ state, mode }) => state === 'pending' && mode === 'next-heartbeat',
+  );
+  if (everySeconds === 0 || waits !== true) return undefined;
+  const hours =
+    activeHours === undefined
+      ? ''
+      : `, only from ${activeHours.from} to ${activeHours.to} (${activeHours.timeZone})`;
+  return {
+    at: facts.mapping?.at,
+    text: `next-heartbeat waits for the regular turn of the main agent, which comes every ${spanOf(everySeconds)} and at no fixed time of the day${hours} (gateway.heartbeat): the event waits until then. To have it read at once ${readAtOnce(facts)}; for a turn every half hour write everySeconds: 1800`,
   };
 }
 
@@ -250,18 +275,20 @@ function placeOfKey({ config }: Facts, path: readonly string[], keys: readonly s
 /** Of a command that ended with an error, and gets little of the service's environment. */
 function keptFromCommand(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
-  if (failed === undefined || shellNote(failed.runner) !== undefined) return undefined;
+  if (failed === undefined || withoutShell(facts) !== undefined) return undefined;
   const { run, runner, path } = failed;
   const text = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
   const at = placeOfKey(facts, path, ['passEnv']) ?? placeIfWritten(facts.config.root, path);
   return text === undefined ? undefined : { at, text };
 }
 
-/** Of a command that ended with an error, and has words of a shell. */
+/** Of a command that ended with an error: words of a shell, a program that is not there, a terminal that it wants. */
 function withoutShell(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
-  const text = failed && shellNote(failed.runner);
-  return text === undefined ? undefined : { at: placeOfKey(facts, failed?.path ?? [], ['argv']), text };
+  const error = failed?.run.lastError;
+  if (failed === undefined || error === undefined) return undefined;
+  const text = shellNote(failed.runner) ?? programNote(error) ?? terminalNote(failed.runner, error.message);
+  return text === undefined ? undefined : { at: placeOfKey(facts, failed.path, ['argv']), text };
 }
 
 /** Of a command that ended with an error about a file that is only beside the configuration. */
@@ -282,6 +309,13 @@ function repliedNothing(facts: Facts): Told | undefined {
   const silent = commandRun(facts, saidNothing);
   if (silent === undefined) return undefined;
   return { at: placeOfKey(facts, silent.path, ['prompt', 'argv']), text: promptNote(silent.runner) };
+}
+
+/** Of a command whose reply is JSON with the answer in it. */
+function repliedJson(facts: Facts): Told | undefined {
+  const done = commandRun(facts, ({ outcome, reply }) => outcome === 'ok' && reply !== undefined);
+  const text = done && jsonReplyNote(done.runner, done.run.reply ?? '', done.path.join('.'));
+  return text === undefined ? undefined : { at: placeOfKey(facts, done?.path ?? [], ['argv']), text };
 }
 
 /** The default model of all, which a coding agent does not get. */

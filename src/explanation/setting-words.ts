@@ -108,7 +108,7 @@ function readIn({ argv }: CommandRunner): readonly string[] {
 /** Where the prompt of a command went that ended well and replied nothing, and what to write where it did not read it. */
 export function promptNote({ argv, prompt }: CommandRunner): string {
   const program = argv[0] ?? '';
-  const ended = `${program} ended well and printed nothing, so the reply is empty`;
+  const ended = `${program} ended well and printed nothing on stdout (stderr is no reply), so the reply is empty`;
   const isNamed = argv.some((word) => word.includes('{prompt_file}'));
   if (prompt === 'stdin') {
     return `the prompt went to stdin${isNamed ? ' and to the file {prompt_file}' : ''}; ${ended}. Only what a command prints on stdout is its reply${isNamed ? '' : "; where it reads a file, write '{prompt_file}' into argv"}`;

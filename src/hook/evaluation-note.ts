@@ -40,6 +40,7 @@ const ADVICE_CODES = [
   'dates_in_utc',
   'compared_kinds',
   'first_element',
+  'minor_units',
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 

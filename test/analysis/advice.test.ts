@@ -398,6 +398,10 @@ describe('what rendered empty', () => {
   });
 
   test.each([
+    [
+      'list.[-1].name',
+      'list with 2 elements, and a position counts from the front: for the last one write {{#each list}}{{#if @last}}{{name}}{{/if}}{{/each}}',
+    ],
     ['issue.points.value', 'issue.points'],
     [
       'env.TEAM',
@@ -406,6 +410,7 @@ describe('what rendered empty', () => {
   ])('%s gets %s', (path, text) => {
     const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: "x {{${path}}}"}`, {
       issue: { points: 5 },
+      list: [{ name: 'a' }, { name: 'b' }],
     });
     expect(advice.instead.get(path)?.text).toBe(text);
   });

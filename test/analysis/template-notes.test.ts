@@ -47,6 +47,11 @@ test.each<[string, JsonObject, string]>([
     { l: [{ name: 1, at: 2 }, {}] },
     'l is a list of 2, and the template reads only its first element: where all are meant, for one run per element write forEach: l and {{item.name}}; for one run of all, {{#each l}}{{name}} {{at}} {{/each}}',
   ],
+  [
+    '{{o.amount_due}}',
+    { o: { amount_due: 4999, currency: 'eur' } },
+    'o.amount_due is 4999, and many senders count eur in cents (Stripe does): a template cannot divide; for 49.99 write a transform with (payload.o.amount_due / 100).toFixed(2)',
+  ],
   ['{{date a.l[0].at "HH:mm"}}', { a: { l: [{ at: 1 }, {}] } }, 'a.l is a list of 2'],
 ])('%s', (template, payload, expected) => {
   expect(textsOf(template, payload)).toEqual([expect.stringContaining(expected)]);
@@ -59,6 +64,8 @@ test.each<[string, JsonObject]>([
   ['{{l.0.name}}', { l: [{ name: 'a' }] }],
   ['{{l.0.name}} and {{length l}} in all', { l: [{ name: 'a' }, {}] }],
   ['{{l.0.name}}{{#each l}}{{name}}{{/each}}', { l: [{ name: 'a' }, {}] }],
+  ['{{amount}}', { amount: 4999, currency: 'JPY' }],
+  ['{{amount}} {{total}}', { amount: '49.99', total: 50.5, currency: 'EUR' }],
   ['{{l.0.name}} {{l.1.name}}', { l: [{ name: 'a' }, { name: 'b' }] }],
 ])('%s is right', (template, payload) => {
   expect(textsOf(template, payload)).toEqual([]);

@@ -65,13 +65,15 @@ interface ContentProps {
 function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
   const { now, kept } = page;
   const isDev = state.value?.mode === 'dev';
+  const isRepeat = page.stored.notes.some(({ code }) => code === 'repeat');
   return (
     <article class="request">
       <RequestHead page={page} isDev={isDev} />
       <div class={kept === undefined ? 'columns single' : 'columns'}>
         <div class="story">
           <Why page={page} />
-          {now !== undefined && <WhatItBecame judgement={now} />}
+          {now !== undefined && !isRepeat && <WhatItBecame judgement={now} />}
+          {now !== undefined && isRepeat && <WhatWasNotMade judgement={now} />}
           <Section title="What happened">
             <WorkView page={page} mayChange={isDev} onChanged={onChanged} />
           </Section>
@@ -114,6 +116,25 @@ function WhatItBecame({ judgement }: { readonly judgement: Judgement }): JSX.Ele
         </Section>
       )}
     </>
+  );
+}
+
+/** Of a repeat: what a new event would have become, in short. */
+function WhatWasNotMade({ judgement: { actions } }: { readonly judgement: Judgement }): JSX.Element | null {
+  if (actions.length === 0) return null;
+  return (
+    <Section title="Not made" remark="it is a repeat; a new event would have become this">
+      {actions.map((action) => (
+        <p class="quiet" key={action.id}>
+          {action.kind} <ShownText text={action.kind === 'wake' ? action.mode : action.name} />
+          {action.dedupe !== undefined && (
+            <>
+              ; its dedupe key <ShownText text={action.dedupe.key} /> was there already
+            </>
+          )}
+        </p>
+      ))}
+    </Section>
   );
 }
 

@@ -1,0 +1,50 @@
+/** What a command said, and what to write. */
+import { expect, test } from 'vitest';
+import { jsonReplyNote, programNote, terminalNote } from '../../src/explanation/command-words.ts';
+
+const RUNNER = {
+  kind: 'command',
+  argv: ['sh', '-c', 'docker run --rm -it agent'],
+  prompt: 'stdin',
+  env: {},
+  passEnv: [],
+  retryExitCodes: [],
+  maxReplyBytes: 1_000,
+} as const satisfies Parameters<typeof terminalNote>[0];
+
+test.each<[string, string | undefined]>([
+  ['sh: 1: claude: not found', 'claude'],
+  ['bash: line 1: claude: command not found', 'claude'],
+  ['x\nzsh:1: command not found: claude', 'claude'],
+  ["/usr/bin/env: 'node': No such file or directory", 'node'],
+  ['the page was not found', undefined],
+  ['sh: 1: ./own/script: not found', undefined],
+])('%s', (said, name) => {
+  const text = programNote({ code: 'exit_127', message: `the command exited with code 127\n${said}` });
+  if (name === undefined) expect(text).toBeUndefined();
+  else expect(text).toContain(`${name} is not on the PATH`);
+  expect(programNote({ code: 'exit_1', message: said })).toBeUndefined();
+});
+
+test('a command that wants a terminal is told its line without -t', () => {
+  expect(terminalNote(RUNNER, 'the input device is not a TTY')).toContain(
+    'Write argv: ["sh", "-c", "docker run --rm -i agent"]',
+  );
+  expect(terminalNote({ ...RUNNER, argv: ['agent'] }, 'stdin is not a terminal')).toContain(
+    'leave out the option',
+  );
+  expect(terminalNote(RUNNER, 'exit 1')).toBeUndefined();
+});
+
+test.each<[string, string | undefined]>([
+  ['{"type":"result","result":"All is well.","session_id":"s"}', 'result'],
+  ['{"id":"m","choices":[{"message":{"role":"a","content":"Hi"}}]}', 'choices.0.message.content'],
+  ['{"a":1}\n{"response":"Hi"}', 'response'],
+  ['{"status":1}', undefined],
+  ['All is {well}.', undefined],
+])('of %s the text is at %s', (reply, path) => {
+  const text = jsonReplyNote(RUNNER, reply, 'gateway.runner');
+  if (path === undefined) expect(text).toBeUndefined();
+  else expect(text).toContain(`write replyPath: ${path} at gateway.runner`);
+  expect(jsonReplyNote({ ...RUNNER, replyPath: 'x' }, reply, 'k')).toBeUndefined();
+});
