@@ -6,7 +6,7 @@ import type { HookRequest } from '../request.ts';
 import { fallbackKeys } from './empty-key.ts';
 import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
-import { findInstead, firstOf, missingIn, type Instead } from './instead.ts';
+import { findInstead, firstElement, missingIn, type Instead } from './instead.ts';
 import { laterMappings, type LaterMapping } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
 import { findNearNames } from './near-names.ts';
@@ -134,8 +134,10 @@ function splitKeyNotes(
 }
 
 /** Values of the whole body that a mapping with `forEach` prints although each element has one of that name. */
-function outerValues({ mapping, trace }: Evaluation, { payload }: HookRequest): readonly AdviceNote[] {
-  const element = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
+function outerValues(evaluation: Evaluation, request: HookRequest): readonly AdviceNote[] {
+  const { trace } = evaluation;
+  const { payload } = request;
+  const element = firstElement(evaluation, request);
   if (!isJsonObject(element) || !isJsonObject(payload)) return [];
   // Of a key that is the same for each element there is a warning.
   const templates = trace.templates.filter(({ field }) => !/^(?:dedupe|debounce)\./.test(field));

@@ -56,12 +56,12 @@ interface Looked {
 }
 
 function findersFor(
-  { mapping }: Evaluation,
-  { payload }: HookRequest,
+  evaluation: Evaluation,
+  request: HookRequest,
 ): Pick<Looked, 'find' | 'element' | 'findInElement'> {
-  const element = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
+  const element = firstElement(evaluation, request);
   return {
-    find: createPathFinder(payload),
+    find: createPathFinder(request.payload),
     element,
     findInElement: element === undefined ? undefined : createPathFinder(element),
   };
@@ -77,9 +77,13 @@ function namesIn(expression: string): readonly string[] {
   return values.filter((value) => /^[A-Za-z_][\w.[\]/-]*$/.test(value)).slice(0, 5);
 }
 
-/** The first element of a list of the body. */
-export function firstOf(payload: JsonValue, keys: readonly string[]): JsonValue | undefined {
-  const value = valueAt(payload, keys);
+/** The first element of the list of which the mapping makes one run each. */
+export function firstElement(
+  { mapping }: Pick<Evaluation, 'mapping'>,
+  { payload }: HookRequest,
+): JsonValue | undefined {
+  if (mapping?.forEach === undefined) return undefined;
+  const value = valueAt(payload, mapping.forEach.keys);
   return Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
 }
 
@@ -95,18 +99,15 @@ function paths(found: readonly NearPath[]): AdviceText {
 }
 
 /** Of a name that a template printed nothing for: a key that was split, or a block that goes through one object. */
-function emptyForm(
-  name: string,
-  { mapping, trace }: Evaluation,
-  { payload }: HookRequest,
-): AdviceText | undefined {
-  const places = trace.templates.flatMap(({ empty, at }) =>
+function emptyForm(name: string, evaluation: Evaluation, request: HookRequest): AdviceText | undefined {
+  const { payload } = request;
+  const places = evaluation.trace.templates.flatMap(({ empty, at }) =>
     empty
       .filter(({ expression }) => namesIn(expression.trim()).includes(name))
       .map((each) => ({ at: each.at, template: at })),
   );
   if (places.length === 0) return undefined;
-  const item = mapping?.forEach === undefined ? undefined : firstOf(payload, mapping.forEach.keys);
+  const item = firstElement(evaluation, request);
   const keys = findSplitKey(name, { payload, item });
   if (keys !== undefined) return { text: splitKeyInTemplate(keys), names: keys };
   for (const place of places) {

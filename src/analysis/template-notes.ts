@@ -6,7 +6,7 @@ import type { AdviceNote, Evaluation } from '../hook/hook.ts';
 import { isNumeric, isScalar, valueAt, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { openBlocks } from './each-object.ts';
-import { firstOf } from './instead.ts';
+import { firstElement } from './instead.ts';
 import { createPathFinder } from './path-candidates.ts';
 import { readElement } from './element-advice.ts';
 import { plain, shown } from './rule-operands.ts';
@@ -18,10 +18,7 @@ const MAX_NOTES = 5;
 
 /** What templates compare or read that is odd for this request. */
 export function templateNotes(evaluation: Evaluation, request: HookRequest): readonly AdviceNote[] {
-  const item =
-    evaluation.mapping?.forEach === undefined
-      ? undefined
-      : firstOf(request.payload, evaluation.mapping.forEach.keys);
+  const item = firstElement(evaluation, request);
   const notes = new Map<string, AdviceNote>();
   for (const rendered of evaluation.trace.templates) {
     const scope = { request, item, rendered };

@@ -1,7 +1,5 @@
 /** Words of other tools in the configuration (OpenClaw, Express, nginx, Docker, adnanh/webhook), and what they are here. */
-import type { KeyAdvice } from '../document/document.ts';
-
-const rename = (name: string): KeyAdvice => ({ hint: `here it is called "${name}"`, rename: name });
+import { calledHere, type KeyAdvice } from '../document/document.ts';
 
 const AGAIN: KeyAdvice = {
   hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key',
@@ -117,7 +115,7 @@ const HOOKS: Readonly<Record<string, KeyAdvice>> = {
   },
   port: { hint: 'the port is server.port' },
   host: { hint: 'the address to listen on is server.host' },
-  ...all('basePath base_path prefix base baseUrl pathPrefix urlPrefix route endpoint', rename('path')),
+  ...all('basePath base_path prefix base baseUrl pathPrefix urlPrefix route endpoint', calledHere('path')),
   ...all('webhooks routes endpoints senders sources providers', SENDERS),
   'limits.runsPerHour': { hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHour: 60}' },
   'limits.runsPerHourAndSession': {
@@ -144,17 +142,17 @@ const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
     hint: 'which agent runs is runner: write runner: {kind: claude} (or codex, gemini, opencode)',
   }),
   ...all('workspace workdir workDir cwd', WORKSPACE),
-  concurrency: rename('maxRuns'),
+  concurrency: calledHere('maxRuns'),
   timeoutSeconds: { hint: 'the time limit of runs is agents.defaults.timeoutSeconds' },
   model: { hint: 'the model of runs is agents.defaults.model' },
   'heartbeat.every': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
   'heartbeat.interval': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
   'heartbeat.enabled': { hint: 'a heartbeat that is off is everySeconds: 0' },
-  'heartbeat.prompt': rename('instructions'),
+  'heartbeat.prompt': calledHere('instructions'),
   ...under('runner', {
     ...all('command args arguments', PROGRAM),
-    ...all('workspace workdir workDir workingDirectory dir folder', rename('cwd')),
-    ...all('environment envVars', rename('env')),
+    ...all('workspace workdir workDir workingDirectory dir folder', calledHere('cwd')),
+    ...all('environment envVars', calledHere('env')),
     ...all('permissions permissionMode permission', {
       hint: 'what the agent may do is access: read, edit or full',
     }),
@@ -164,7 +162,7 @@ const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
     ...all('apiKey api_key', {
       hint: 'the key of an agent is a variable of its environment: passEnv: [ANTHROPIC_API_KEY]; of kind: model it stands in providers: {NAME: {apiKey: …}}',
     }),
-    ...all('type name agent', rename('kind')),
+    ...all('type name agent', calledHere('kind')),
   }),
 };
 
@@ -174,21 +172,21 @@ export const FOREIGN_SETTINGS: Readonly<Record<string, KeyAdvice>> = {
   ...under('hooks', HOOKS),
   ...under('gateway', GATEWAY),
   ...under('server', {
-    ...all('bind address hostname ip listen listenHost', rename('host')),
+    ...all('bind address hostname ip listen listenHost', calledHere('host')),
     ...all('tls ssl https cert', TLS),
-    ...all('baseUrl url externalUrl public_url', rename('publicUrl')),
-    ...all('proxy trustProxy trust_proxy', rename('trustedProxies')),
+    ...all('baseUrl url externalUrl public_url', calledHere('publicUrl')),
+    ...all('proxy trustProxy trust_proxy', calledHere('trustedProxies')),
   }),
   ...under('agents.defaults', {
     ...all('workdir cwd', WORKSPACE),
-    timeout: rename('timeoutSeconds'),
+    timeout: calledHere('timeoutSeconds'),
   }),
   ...under('storage', {
     ...all('path file', { hint: 'write url: "sqlite:FILE"' }),
     retention: { hint: 'how long completed work is kept is keep: {days: 30}' },
   }),
   ...under('log', {
-    ...all('verbosity', rename('level')),
+    ...all('verbosity', calledHere('level')),
     ...all('json pretty', { hint: 'write format: json, or pretty' }),
   }),
 };

@@ -1,13 +1,10 @@
 /** Slips of a line that YAML cannot read, each with the line to write: signs that are missing, of other languages, or in a text that needs quotes. */
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import { shorten } from './shorten.ts';
-import type { BrokenLine, YamlSlip } from './yaml-slip.ts';
+import { type BrokenLine, KEY_LINE, type YamlSlip } from './yaml-slip.ts';
 
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 200;
-
-/** `key: value` of a block: indentation, dash and key, then the text. */
-const LINE = /^(\s*(?:- +)?([\w.-]+): +)(\S.*?)\s*$/;
 
 export function findLineSlip(line: BrokenLine): YamlSlip | undefined {
   return (
@@ -96,7 +93,7 @@ function typographicQuotes(line: BrokenLine): YamlSlip | undefined {
 
 /** Quotes in a text that stands in the same quotes, or before its end. */
 function quotesWithin(line: BrokenLine): YamlSlip | undefined {
-  const [, head = '', key = '', value = ''] = LINE.exec(line.line) ?? [];
+  const [, head = '', key = '', value = ''] = KEY_LINE.exec(line.line) ?? [];
   const quote = value.charAt(0);
   if ((quote !== "'" && quote !== '"') || isQuoted(value)) return undefined;
   const isOpen = !value.slice(1).includes(quote);

@@ -17,6 +17,12 @@ export interface KeyAdvice {
   readonly hintFor?: (value: unknown, beside: unknown) => string | undefined;
 }
 
+/** A key that has another name here. */
+export const calledHere = (name: string): KeyAdvice => ({
+  hint: `here it is called "${name}"`,
+  rename: name,
+});
+
 const SECONDS: Readonly<Record<string, number>> = {
   ms: 0.001,
   s: 1,

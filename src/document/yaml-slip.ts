@@ -15,3 +15,6 @@ export interface BrokenLine {
   readonly lineStart: number;
   readonly line: string;
 }
+
+/** `key: value` in one line of a block, as far as it is one: indentation, dash and key, then the text. */
+export const KEY_LINE = /^(\s*(?:- +)?([\w.-]+): +)(\S.*?)\s*$/;

@@ -3,13 +3,10 @@ import { findIndentSlip, textOfLines } from './indent-slips.ts';
 import { findLineSlip } from './line-slips.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { Place, SourceText } from './diagnostic.ts';
-import type { YamlSlip } from './yaml-slip.ts';
+import { KEY_LINE, type YamlSlip } from './yaml-slip.ts';
 
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 80;
-
-/** `key: value` in one line of a block, as far as it is one: indentation, dash and key, then the text. */
-const LINE = /^(\s*(?:- +)?([\w.-]+): +)(\S.*?)\s*$/;
 
 /**
  * The slip of the line at an offset: a text that begins with a sign of YAML's own, or has `: ` in it. Every other
@@ -37,7 +34,7 @@ function lineAt({ text }: SourceText, offset: number): { readonly lineStart: num
 
 /** A value in one line that is a text only in quotes. */
 function findUnquoted(source: SourceText, lineStart: number, line: string): YamlSlip | undefined {
-  const [, head = '', key = '', rest = ''] = LINE.exec(line) ?? [];
+  const [, head = '', key = '', rest = ''] = KEY_LINE.exec(line) ?? [];
   // A comment behind the value is none of it.
   const value = rest.replace(/\s+#.*$/, '');
   const reason = reasonOf(value);

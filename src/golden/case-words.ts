@@ -1,7 +1,5 @@
 /** What the keys and values of a request file are called elsewhere: in HTTP clients, test tools and records of requests. */
-import type { KeyAdvice, SchemaAdvice } from '../document/document.ts';
-
-const called = (name: string): KeyAdvice => ({ hint: `here it is called "${name}"`, rename: name });
+import { calledHere, type KeyAdvice, type SchemaAdvice } from '../document/document.ts';
 
 /** The hook name: what follows the path of all hooks in an address. */
 function hookName(address: unknown): string | undefined {
@@ -25,25 +23,25 @@ const NOT_NEEDED: KeyAdvice = { hint: 'remove it: a request file says the name, 
 const A_COMMENT: KeyAdvice = { hint: 'write it as a comment: # …' };
 
 const WORDS: Readonly<Record<string, KeyAdvice>> = {
-  payload: called('body'),
-  data: called('body'),
-  json: called('body'),
+  payload: calledHere('body'),
+  data: calledHere('body'),
+  json: calledHere('body'),
   hook: { ...CALLED_PATH, rename: 'path' },
   name: { ...CALLED_PATH, rename: 'path' },
   url: CALLED_PATH,
   uri: CALLED_PATH,
   endpoint: CALLED_PATH,
   address: CALLED_PATH,
-  header: called('headers'),
-  params: called('query'),
-  queryParams: called('query'),
-  file: called('bodyFile'),
-  bodyPath: called('bodyFile'),
-  payloadFile: called('bodyFile'),
-  time: called('now'),
-  timestamp: called('now'),
-  receivedAt: called('now'),
-  date: called('now'),
+  header: calledHere('headers'),
+  params: calledHere('query'),
+  queryParams: calledHere('query'),
+  file: calledHere('bodyFile'),
+  bodyPath: calledHere('bodyFile'),
+  payloadFile: calledHere('bodyFile'),
+  time: calledHere('now'),
+  timestamp: calledHere('now'),
+  receivedAt: calledHere('now'),
+  date: calledHere('now'),
   method: NOT_NEEDED,
   expected: EXPECTATION,
   expect: EXPECTATION,

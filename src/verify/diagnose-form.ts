@@ -1,14 +1,13 @@
 /** A header with a signature that is not in the form of the path: which part of the form it is, and what to write. */
 import type { KeyObject } from 'node:crypto';
 import type { Diagnosis } from './diagnosis.ts';
-import { decodeExactly } from './encodings.ts';
+import { decodeExactly, ENCODINGS } from './encodings.ts';
 import { findHeader, SEVERAL } from './find-header.ts';
 import type { SignatureColumns, SignedRequest } from './scheme.ts';
 import { hashOf } from './signature-shapes.ts';
 import { findKey, readPresented, valuesOf } from './signature.ts';
 import { compileContent, contentBytes } from './signed-content.ts';
 
-const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 /** What stands before a signature: `sha256=`, `v1,`, `Bearer `. */
 const PREFIX = /^[a-z][a-z0-9-]{0,20}(?:[=:,] ?| )/i;
 /** A list such as `t=1700000000,v1=…`. */

@@ -1,5 +1,8 @@
 import type { SignatureEncoding } from './scheme.ts';
 
+/** All encodings of signatures. */
+export const ENCODINGS = ['hex', 'base64', 'base64url'] as const satisfies readonly SignatureEncoding[];
+
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 
 /** The bytes of a text, or undefined where it is not exactly one text of this encoding. */

@@ -1,5 +1,5 @@
 /** Signatures as they stand in the headers of a request: which of them there are, and how they are written. */
-import { decodeExactly } from './encodings.ts';
+import { decodeExactly, ENCODINGS } from './encodings.ts';
 import { findHeadersLike } from './find-header.ts';
 import type { HmacAlgorithm, SignatureColumns, SignedRequest } from './scheme.ts';
 
@@ -8,7 +8,6 @@ const NAMES = /signature|hmac|(?:^|-)(?:sign|sig|mac|digest)(?:-|$)/;
 const SURE = /signature|hmac/;
 /** What a request of a known or unknown sender carries at most. */
 const MAX_SHAPES = 2;
-const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 
 const HASHES: readonly (readonly [HmacAlgorithm, number])[] = [
   ['sha1', 20],

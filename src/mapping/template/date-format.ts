@@ -3,7 +3,7 @@ export const DATE_LETTERS =
   'yyyy is the year, MM the month, dd the day, HH the hour, mm the minute, ss the second';
 
 /** What a format stands for here; everything else in it is printed as it is, without quotes. */
-const TOKENS = /yyyy|MMM|MM|dd|EEE|HH|mm|ss/g;
+export const DATE_TOKENS = /yyyy|MMM|MM|dd|EEE|HH|mm|ss/g;
 
 /** Letters of strftime (Python, Ruby, Liquid). */
 const PERCENT: Readonly<Record<string, string>> = {
@@ -182,8 +182,8 @@ function quotedParts(written: string): readonly Part[] {
 }
 
 const isTime = (text: string): boolean =>
-  hasTokens(text) && !/\p{L}/u.test(slipped(text).replaceAll(TOKENS, ''));
-const hasTokens = (text: string): boolean => text.search(TOKENS) !== -1;
+  hasTokens(text) && !/\p{L}/u.test(slipped(text).replaceAll(DATE_TOKENS, ''));
+const hasTokens = (text: string): boolean => text.search(DATE_TOKENS) !== -1;
 const unbracketed = (written: string): string => written.replaceAll(/\[([^[\]]*)\]/g, '$1');
 
 function slipped(text: string): string {

@@ -4,12 +4,9 @@
  * finding gives the whole template.
  */
 import { applyEdits, shorten, type Diagnostic, type Place, type TextEdit } from '../../document/document.ts';
-import { NoCounterpart } from './foreign-call.ts';
+import { NoCounterpart, wholeHint } from './foreign-call.ts';
 import { headOf } from './foreign-helpers.ts';
 import { BLOCK_HELPERS } from './template-helpers.ts';
-
-/** A template that is longer is not written out in a hint. */
-const MAX_SHOWN = 2000;
 
 interface Rewriting {
   readonly source: string;
@@ -161,16 +158,15 @@ export function blocksFinding(
 ): Diagnostic | undefined {
   const [first] = found;
   const names = [...new Set(rewritten.names)];
-  if (first === undefined || rewritten.names.length < 2 || rewritten.text.length > MAX_SHOWN)
-    return undefined;
-  const text = rewritten.text.trimEnd();
+  const hint = wholeHint(rewritten.text);
+  if (first === undefined || rewritten.names.length < 2 || hint === undefined) return undefined;
   const edit = editOf(rewritten.changes, placeOf);
   return {
     severity: 'error',
     code: 'TEMPLATE_UNKNOWN_HELPER',
     message: `unknown block helpers: ${names.map((name) => `"${shorten(name)}"`).join(', ')}`,
     ...(first.at === undefined ? {} : { at: first.at }),
-    hint: text.includes('\n') ? `write\n${text}` : `write ${text}`,
+    hint,
     ...(edit === undefined ? {} : { edit }),
   };
 }

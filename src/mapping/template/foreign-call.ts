@@ -84,3 +84,13 @@ function asDateFormat({ text }: Written): Written {
   const layout = goDateFormat(text);
   return { text: layout === text ? (meantDateFormat(text) ?? text) : layout };
 }
+
+/** A template that is longer is not written out. */
+const MAX_SHOWN = 2000;
+
+/** The hint that gives a whole template; undefined where it is too long. */
+export function wholeHint(template: string): string | undefined {
+  if (template.length > MAX_SHOWN) return undefined;
+  const text = template.trimEnd();
+  return text.includes('\n') ? `write\n${text}` : `write ${text}`;
+}

@@ -5,15 +5,13 @@
  */
 import type { Diagnostic, Place, TextEdit } from '../../document/document.ts';
 import { shorten } from '../../document/document.ts';
-import { NoCounterpart } from './foreign-call.ts';
+import { NoCounterpart, wholeHint } from './foreign-call.ts';
 import { goTag } from './foreign-go.ts';
 import { jinjaTag } from './foreign-jinja.ts';
 import { ForeignScope } from './foreign-scope.ts';
 import { BLOCK_HELPERS } from './template-helpers.ts';
 import { mustacheTags, n8nTag, scriptTag, zapierTag } from './foreign-words.ts';
 
-/** A template that is longer is not written out in a hint. */
-const MAX_SHOWN = 2000;
 /** More pieces are not listed. */
 const MAX_PIECES = 12;
 
@@ -150,7 +148,7 @@ export function foreignFinding(
   const { name, note, tag = TAG, isGuess = false } = language;
   const changed = pieces.filter(({ from, to }) => from !== to);
   const text = foreign.text !== undefined && isRight(foreign.text) ? foreign.text : undefined;
-  const written = text === undefined || text.length > MAX_SHOWN ? listed(changed) : shown(text);
+  const written = (text === undefined ? undefined : wholeHint(text)) ?? listed(changed);
   const [{ index, from } = { index: foreign.start, from: '' }] = changed;
   const at = placeOf(index, index + from.length);
   const edit =
@@ -163,11 +161,6 @@ export function foreignFinding(
     hint: note === undefined ? written : `${written}\n(${note})`,
     ...(edit === undefined ? {} : { edit }),
   };
-}
-
-function shown(text: string): string {
-  const lines = text.trimEnd();
-  return lines.includes('\n') ? `write\n${lines}` : `write ${lines}`;
 }
 
 function listed(pieces: readonly Piece[]): string {

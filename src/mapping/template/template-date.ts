@@ -1,4 +1,5 @@
 import { HookError } from '../../errors.ts';
+import { DATE_TOKENS } from './date-format.ts';
 
 /** Numbers below are seconds since the epoch (until the year 5138), others milliseconds or finer. */
 const FIRST_MILLISECONDS = 100_000_000_000;
@@ -33,7 +34,7 @@ export function formatDate(value: string | number, { format, timeZone }: DateOpt
     mm: iso.slice(-10, -8),
     ss: iso.slice(-7, -5),
   };
-  return format.replaceAll(/yyyy|MMM|MM|dd|EEE|HH|mm|ss/g, (letters) => parts[letters] ?? letters);
+  return format.replaceAll(DATE_TOKENS, (letters) => parts[letters] ?? letters);
 }
 
 /** The time that a value is; undefined, or without a time, for what is none. */
