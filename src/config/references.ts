@@ -10,6 +10,7 @@ import {
   type Path,
   type Place,
 } from '../document/document.ts';
+import { envFileHint } from './env-file.ts';
 import { nearVariable, variableThatFits } from './near-variable.ts';
 import { readSecretFile } from './secret-file.ts';
 
@@ -194,10 +195,13 @@ function reportVariable(run: Run, path: Path, name: string): void {
   } else if (run.options.needSecrets) {
     const state = run.options.env[name] === undefined ? 'not set' : 'empty';
     const near = nearVariable(name, run.options.env);
+    const inFile = envFileHint(name, run.options.directory);
     const hint =
-      near === undefined
-        ? `set ${name} before starting, or use {file: PATH}`
-        : `${near} is set: did you mean \${${near}}? Otherwise set ${name} before starting, or use {file: PATH}`;
+      inFile !== undefined
+        ? inFile
+        : near === undefined
+          ? `set ${name} before starting, or use {file: PATH}`
+          : `${near} is set: did you mean \${${near}}? Otherwise set ${name} before starting, or use {file: PATH}`;
     report('MISSING_VARIABLE', `the environment variable ${name} is ${state}`, hint);
   }
 }
@@ -228,6 +232,8 @@ export interface ReferenceReader {
   near(reference: WrittenReference, besides: readonly WrittenReference[]): string | undefined;
   /** The name of another variable of the same owner whose value fits. */
   fitting(reference: WrittenReference, fits: (name: string, value: string) => boolean): string | undefined;
+  /** Where the variable of a reference stands that is not set, and how to start with it. */
+  inFile(reference: WrittenReference): string | undefined;
   /** Every text that was read, to be kept out of logs. */
   readonly secrets: readonly string[];
   /** Absolute paths of the files that were asked for. */
@@ -265,6 +271,10 @@ export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceR
     near: (reference, besides) => {
       const name = nameOf(reference);
       return name === undefined ? undefined : nearVariable(name, given.env, besides.map(nameOf));
+    },
+    inFile: (reference) => {
+      const name = nameOf(reference);
+      return name === undefined ? undefined : envFileHint(name, given.directory);
     },
     fitting: (reference, fits) => {
       const name = nameOf(reference);

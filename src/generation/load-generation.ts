@@ -233,8 +233,8 @@ function compile(
 }
 
 /** Files of secrets need not lie where a configuration is checked. */
-function referencesOf({ read, near, fitting }: ReferenceReader, needSecrets: boolean) {
-  const others = { nearReference: near, fittingReference: fitting };
+function referencesOf({ read, near, fitting, inFile }: ReferenceReader, needSecrets: boolean) {
+  const others = { nearReference: near, fittingReference: fitting, fileReference: inFile };
   if (needSecrets) return { ...others, resolveReference: read };
   const peek = (of: WrittenReference) => (typeof of === 'string' ? read(of) : undefined);
   return { ...others, peekReference: peek };

@@ -3,7 +3,7 @@ import { type Diagnostic, withEdit } from '../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import { nameOfSecret, type SecretReference, signsUrl } from '../verify/verify.ts';
 
-type SecretReader = Pick<ReferenceReader, 'read' | 'near'>;
+type SecretReader = Pick<ReferenceReader, 'read' | 'near' | 'inFile'>;
 
 /**
  * The paths that ask for another proof than the hook token, for `sluice check`: who signs, which secrets are not set
@@ -44,11 +44,13 @@ function describeProof(table: RoutingTable, path: string, reader: SecretReader):
 /** Names of secrets that are not set here, each with the one that is and was probably meant. */
 function findMissing(
   references: readonly SecretReference[],
-  { read, near }: SecretReader,
+  { read, near, inFile }: SecretReader,
 ): readonly string[] {
   return references
     .filter((reference) => read(reference) === undefined)
     .map((reference) => {
+      const file = inFile(reference);
+      if (file !== undefined) return `${nameOfSecret(reference)} (${file})`;
       const meant = near(reference, references);
       return `${nameOfSecret(reference)}${meant === undefined ? '' : ` (${meant} is set)`}`;
     });

@@ -39,6 +39,8 @@ export interface CompileOptions {
     reference: string | { readonly file: string },
     besides: readonly (string | { readonly file: string })[],
   ): string | undefined;
+  /** Where the variable of a reference stands that is not set, and how to start with it. */
+  fileReference?(reference: string | { readonly file: string }): string | undefined;
   /** The name of another variable of the same owner as that of a reference, whose value fits. */
   fittingReference?(
     reference: string | { readonly file: string },

@@ -61,7 +61,7 @@ function plainSettings(source: WrittenSettings): PathSettings {
 
 function compileProof(verify: VerifySettings, compiling: PathSource): ProofSettings {
   const references: readonly SecretReference[] = 'secrets' in verify ? verify.secrets : [];
-  const { resolveReference, peekReference, nearReference } = compiling.options;
+  const { resolveReference, peekReference, nearReference, fileReference } = compiling.options;
   const find = resolveReference ?? peekReference;
   if (find === undefined) return { settings: verify, secrets: references.map(() => '') };
   const found = references.map((reference) => ({ reference, secret: find(reference) ?? '' }));
@@ -69,8 +69,15 @@ function compileProof(verify: VerifySettings, compiling: PathSource): ProofSetti
   const near = found.map(({ reference, secret }) =>
     secret === '' ? nearReference?.(reference, references) : undefined,
   );
+  const inFile = found.map(({ reference, secret }) =>
+    secret === '' ? fileReference?.(reference) : undefined,
+  );
   const isComplete = resolveReference !== undefined;
-  const proof = { settings: verify, ...(near.some((name) => name !== undefined) ? { near } : {}) };
+  const proof = {
+    settings: verify,
+    ...(near.some((name) => name !== undefined) ? { near } : {}),
+    ...(inFile.some((text) => text !== undefined) ? { inFile } : {}),
+  };
   reportSecrets({ ...proof, secrets: known }, compiling, { isComplete });
   // What was only looked at is no secret to work with.
   return { ...proof, secrets: isComplete ? known : known.map(() => '') };
@@ -89,7 +96,10 @@ function reportSecrets(
     if (doubts[index] !== undefined) continue;
     const isSet = proof.secrets[index] !== '';
     const near = isSet ? undefined : proof.near?.[index];
-    if (near !== undefined) reportSecret(reporter, index, otherVariable(near));
+    const inFile = isSet ? undefined : proof.inFile?.[index];
+    if (inFile !== undefined && isComplete)
+      reportSecret(reporter, index, { message: 'this secret of the path is not set', hint: inFile });
+    else if (near !== undefined) reportSecret(reporter, index, otherVariable(near));
     else if (isComplete || isSet) reportSecret(reporter, index, unusable(problem, proof.settings.scheme));
   }
   for (const [index, doubt] of doubts.entries())

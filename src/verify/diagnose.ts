@@ -39,23 +39,35 @@ const SECRET_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Says with a finding about the secret where it comes from: the name in the mapping, never its value. */
-function withNames(found: Diagnosis, { settings, secrets, near = [] }: ProofSettings): Diagnosis {
+function withNames(
+  found: Diagnosis,
+  { settings, secrets, near = [], inFile = [] }: ProofSettings,
+): Diagnosis {
   if (!SECRET_CODES.has(found.code) || !('secrets' in settings)) return found;
   const names = settings.secrets.map(nameOfSecret);
   const where = names.length === 1 ? 'the secret of this path is' : 'the secrets of this path are';
   const unset = names.flatMap((name, index) => {
     if (secrets[index] !== '') return [];
+    const file = inFile[index];
+    if (file !== undefined) return [`${name} is not set in the service. ${file}; `];
     const meant = near[index];
     const hint = meant === undefined ? '' : `, and ${meant} is: did you mean that?`;
     return [`${name} is not set in the service${hint}${hint === '' ? ';' : ''} `];
   });
+  if (found.code === 'not-configured' && inFile.some((text) => text !== undefined))
+    return { ...found, text: unset.join('').replace(/; $/, '') };
+  if (found.code === 'not-configured' && unset.length === names.length)
+    return {
+      ...found,
+      text: `${unset.join('')}without it this path refuses every request: set it wherever the service starts`,
+    };
   const but = unset.length > 0 && found.code !== 'not-configured' ? 'With the secrets that are set: ' : '';
   return { ...found, text: `${unset.join('')}${but}${found.text} (${where} ${names.join(', ')})` };
 }
 
 const NOT_CONFIGURED: Diagnosis = {
   code: 'not-configured',
-  text: 'this path has no secret that can be used: it is not set, or has the wrong form; the warning VERIFY_SECRET at the start says which, and why; "sluice check" says it where the secret is set',
+  text: 'this path has no secret that can be used, and refuses every request; the warning VERIFY_SECRET at the start says why',
 };
 
 function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refused): Diagnosis {

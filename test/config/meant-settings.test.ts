@@ -174,3 +174,19 @@ test.each([
   const found = await check(`hooks: { enabled: true, token: "\${HOOK_TOKEN}", ${line} }\n`);
   expect(found.map((one) => one.hint)).toEqual([expect.stringMatching(hint)]);
 });
+
+test('a variable that stands in a file beside the configuration is told with the way to start', async () => {
+  const beside = mkdtempSync(join(tmpdir(), 'sluice-env-'));
+  const file = join(beside, 'sluice.yaml');
+  writeFileSync(file, 'hooks: { enabled: true, token: "${IN_FILE}" }\ngateway: { token: "${NOWHERE}" }\n');
+  writeFileSync(join(beside, '.env'), 'IN_FILE=hunter2hunter2hunter2hunter2\nNOWHERE=\n');
+  const { diagnostics } = await loadConfig(file, { env: {}, needSecrets: true, cwd: beside });
+  rmSync(beside, { recursive: true });
+  const text = formatDiagnostics(diagnostics);
+  const path = join(beside, '.env');
+  expect(text).toContain(
+    `hint: IN_FILE stands in ${path}, which Sluice does not read by itself: start it with set -a; . ${path}; set +a; npx sluice serve`,
+  );
+  expect(text).toContain('set NOWHERE before starting');
+  expect(text).not.toContain('hunter2');
+});

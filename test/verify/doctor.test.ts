@@ -78,6 +78,17 @@ const github = (signature: string): Record<string, string> => ({
   'x-hub-signature-256': `sha256=${signature}`,
 });
 
+test('a secret that stands in a file of variables is told with the way to start', () => {
+  const settings = VerifySettings.parse({ scheme: 'github', secrets: ['${S}'] });
+  const inFile = ['S stands in ./.env: start it so'];
+  const request = { method: 'POST', url: '', rawHeaders: [], body: Buffer.alloc(0) };
+  const found = diagnose({ settings, secrets: [''], inFile }, request, {
+    kind: 'refused',
+    reason: 'not-configured',
+  });
+  expect(found.text).toBe('S is not set in the service. S stands in ./.env: start it so');
+});
+
 describe('the doctor', () => {
   test.each<readonly [string, Case, Diagnosis['code'], string]>([
     ['no header', { headers: {} }, 'no-proof', 'x-hub-signature-256 is not there'],
@@ -511,9 +522,14 @@ describe('the doctor', () => {
       'no secret, with its name',
       { headers: github(mac('other', '{"a":1}')), secret: '' },
       'not-configured',
-      'the secret of this path is S',
+      'S is not set in the service',
     ],
-    ['no secret', { headers: github(mac('other', '{"a":1}')), secret: '' }, 'not-configured', 'sluice check'],
+    [
+      'no secret',
+      { headers: github(mac('other', '{"a":1}')), secret: '' },
+      'not-configured',
+      'S is not set in the service; without it this path refuses every request',
+    ],
     [
       'a time that is too old',
       {
