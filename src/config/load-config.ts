@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
   displayName,
+  findLongSeconds,
   fromZodError,
   knownKeys,
   type Diagnostic,
@@ -141,6 +142,7 @@ async function build({ read, path, options }: Input): Promise<Built> {
   await checkDirectories(reporter, parsed.data, directory);
   const isOpenClaw = dialect === 'openclaw';
   const settings = toSettings(parsed.data, { reporter, directory, env, isOpenClaw, dev });
+  if (!isOpenClaw) diagnostics.push(...findLongSeconds(root, ['hooks.mappings']));
   return { settings, diagnostics: withoutUnknown(diagnostics, root, resolved.unknown), secrets, files };
 }
 

@@ -19,4 +19,5 @@ export const DOCUMENT_CODES = [
   'MISSING_KEY',
   'WRONG_TYPE',
   'INVALID_VALUE',
+  'SECONDS_LONG',
 ] as const;

@@ -13,6 +13,7 @@ export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
 export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secret-ranges.ts';
 export { formatPlace, lineColumn } from './line-column.ts';
 export type { LineColumn } from './line-column.ts';
+export { findLongSeconds } from './long-seconds.ts';
 export { parseDocument } from './parse-document.ts';
 export type { DocumentFormat, ParsedDocument, ParseResult } from './parse-document.ts';
 export { printYaml } from './print-yaml.ts';

@@ -7,6 +7,7 @@ import { formatPath, keyText } from './path-text.ts';
 import { findKeySlips, type KeySlips } from './key-slips.ts';
 import { otherShape } from './other-shapes.ts';
 import { meantKey, type ForeignKeys } from './meant-key.ts';
+import { meantSeconds } from './long-seconds.ts';
 import { formHint } from './written-forms.ts';
 import { guessValue, type KeyAdvice, type ValueHint } from './value-hints.ts';
 import { findCommentValue } from './yaml-slips.ts';
@@ -124,7 +125,7 @@ function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
       return [notOneOf(context, path, issue.values)];
     case 'too_small':
     case 'too_big':
-      return [invalid(context, path, { problem: `must be ${bound(issue)}` })];
+      return [outOfBounds(context, path, issue)];
     case 'not_multiple_of':
       return [invalid(context, path, { problem: `must be a multiple of ${String(issue.divisor)}` })];
     case 'invalid_format':
@@ -164,6 +165,22 @@ function invalid(
     root.place(path),
     hint,
   );
+}
+
+/** Too small or too large; seconds that are too many may be milliseconds. */
+function outOfBounds(
+  context: Context,
+  path: Path,
+  issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig,
+): Diagnostic {
+  const key = String(path.at(-1));
+  const { value } = context.root.at(path);
+  const limit = issue.code === 'too_big' ? Number(issue.maximum) : 0;
+  const seconds = meantSeconds(key, value, limit);
+  const hint = seconds === undefined ? undefined : `the unit is seconds: write ${key}: ${seconds}`;
+  const found = invalid(context, path, { problem: `must be ${bound(issue)}`, hint });
+  const at = context.root.place(path);
+  return seconds === undefined ? found : withEdit(found, { at, text: String(seconds) });
 }
 
 /** The same with what the room says of the value, where it says something. */

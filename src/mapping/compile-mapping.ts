@@ -9,12 +9,8 @@ import {
 } from '../document/document.ts';
 import { defined } from '../json.ts';
 import { checkDedupeKey } from './check-dedupe.ts';
+import { checkWritten } from './check-written.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
-import { checkReferences } from './check-references.ts';
-import { checkComments } from './check-comments.ts';
-import { checkEscapes } from './check-escapes.ts';
-import { checkFolded } from './check-folded.ts';
-import { checkTexts } from './check-texts.ts';
 import { checkTrust } from './check-trust.ts';
 import {
   checkChannel,
@@ -87,11 +83,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   const source = { ...value, ...preset };
   const compiling: CompilingMapping = { ...context, ...read, source, dialect, preset };
   checkKeys(compiling);
-  checkTexts(compiling);
-  checkFolded(compiling);
-  checkEscapes(compiling);
-  checkComments(compiling);
-  checkReferences(compiling);
+  checkWritten(compiling);
   const mapping = build(compiling);
   diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
   const { id, idAt } = mapping;

@@ -3,10 +3,12 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import {
   describeValue,
+  lineColumn,
   readDocument,
   validate,
   type Diagnostic,
   type LocatedValue,
+  type Place,
 } from '../document/document.ts';
 import { compileMappings, type CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
@@ -125,11 +127,37 @@ const TWICE: Readonly<Record<string, string>> = {
   mappings: 'put the entries of both below one mappings',
 };
 
+/** A second match that only adds to the first one. */
+function joinMatches({ labels = [] }: Diagnostic, at: Place): string | undefined {
+  const [label] = labels;
+  if (label === undefined) return undefined;
+  const first = keysBelow(label.at);
+  const more = keysBelow(at);
+  const isMore =
+    more.length > 0 && more.every((key) => ['path', 'source', 'when'].includes(key) && !first.includes(key));
+  return isMore
+    ? `an entry has one match: move ${more.join(' and ')} into the first one (line ${lineColumn(label.at).line}), and remove this line`
+    : undefined;
+}
+
+/** The keys of an object behind or below its own key, as they are written. */
+function keysBelow({ source: { text }, start, end }: Place): readonly string[] {
+  const column = start - (text.lastIndexOf('\n', start - 1) + 1);
+  const [line = '', ...lines] = text.slice(end).split('\n');
+  if (line.includes('{'))
+    return [...line.matchAll(/(?<=^\s*:\s*\{\s*|,\s*)(path|source|when)\s*:/g)].map(([, key = '']) => key);
+  const next = lines.findIndex((one) => one.trim() !== '' && one.search(/\S/) <= column);
+  const own = lines.slice(0, next === -1 ? undefined : next).filter((one) => one.trim() !== '');
+  const depth = own[0]?.search(/\S/) ?? 0;
+  return own.filter((one) => one.search(/\S/) === depth).flatMap((one) => /^\s*(\w+):/.exec(one)?.[1] ?? []);
+}
+
 function withJoinHint(found: Diagnostic): Diagnostic {
   const { code, at } = found;
   if (code !== 'DUPLICATE_KEY' || at === undefined) return found;
   const key = at.source.text.slice(at.start, at.end).replaceAll(/["']/g, '');
-  return Object.hasOwn(TWICE, key) ? { ...found, hint: TWICE[key] ?? '' } : found;
+  const join = key === 'match' ? joinMatches(found, at) : undefined;
+  return Object.hasOwn(TWICE, key) ? { ...found, hint: join ?? TWICE[key] ?? '' } : found;
 }
 
 /** A file holds a list of mappings, `{mappings: [...]}`, or one mapping; an empty one holds none. */

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { DOCUMENT_CODES, readDocument, validate } from '../../src/document/document.ts';
+import { DOCUMENT_CODES, findLongSeconds, readDocument, validate } from '../../src/document/document.ts';
 import type { Diagnostic } from '../../src/document/document.ts';
 
 export const codes = DOCUMENT_CODES;
@@ -12,6 +12,7 @@ const sample = z.strictObject({
   name: z.string().min(1).optional(),
   size: z.number().int().min(1).max(10).optional(),
   mode: z.enum(['fast', 'slow']).optional(),
+  waitSeconds: z.number().max(1_000_000).optional(),
   tags: z.array(z.string()).optional(),
   token: z.string().min(8).optional(),
   nested: z.strictObject({ needed: z.boolean() }).optional(),
@@ -45,5 +46,5 @@ export async function check(folder: string): Promise<readonly Diagnostic[]> {
 
 async function checkFile(file: string, cwd: string): Promise<readonly Diagnostic[]> {
   const { document, diagnostics } = await readDocument(file, { cwd });
-  return document === undefined ? diagnostics : [...diagnostics, ...validate(document.root, sample).diagnostics];
+  return document === undefined ? diagnostics : [...diagnostics, ...validate(document.root, sample).diagnostics, ...findLongSeconds(document.root)];
 }

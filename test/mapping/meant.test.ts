@@ -62,6 +62,8 @@ test.each([
   ],
   ['verify: { scheme: hmac, header: x, encoding: Base-64, secrets: ["${GL}"] }', /write encoding: base64$/m],
   ['thinking: true', /write a level: thinking: high/],
+  ["dedupe: { key: '{{id}}', ttlSeconds: 86400000 }", /the unit is seconds: write ttlSeconds: 86400$/m],
+  ['timeoutSeconds: 300000', /^write timeoutSeconds: 300$/m],
   // A key that is missing under its right name is no second finding.
   ['verify: { scheme: basic, username: a, secrets: ["${A}"] }', /did you mean "user"/],
 ])('%s is mended', (line, hint) => {
