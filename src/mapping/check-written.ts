@@ -75,10 +75,10 @@ function report(
 /** Recipients that YAML reads as another number than is written: 0049… and +49… lose their beginning. */
 function checkNumbers({ located, reporter }: Checked): void {
   for (const path of [['to'], ['fallback', 'to']] as const) {
-    const { value } = located.at(path);
+    const value: unknown = located.at(path).value;
     const written = writtenAt(located, path);
     // One that has lost digits is an error already.
-    if (!Number.isSafeInteger(value) || written === String(value)) continue;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || written === String(value)) continue;
     reporter.diagnostics.push(
       withEdit(
         {
