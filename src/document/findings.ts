@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Diagnostic, LocatedValue, Path, Place } from './diagnostic.ts';
+import { describeValue } from './describe-value.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { replaceWithin, withEdit } from './text-edit.ts';
 import { bound, kindName, listed } from './kind-words.ts';
@@ -11,7 +12,7 @@ import { meantSeconds } from './long-seconds.ts';
 import { formHint } from './written-forms.ts';
 import { guessValue, type KeyAdvice, type ValueHint } from './value-hints.ts';
 import { findCommentValue } from './yaml-slips.ts';
-import { holdsCredentials, isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
+import { isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
 import { shorten } from './shorten.ts';
 import { findMeaning, findSchemas, findSchemasOf, kindsOf, knownKeys } from './schema-keys.ts';
 
@@ -73,23 +74,6 @@ function slipsIn({ issues }: z.ZodError, root: LocatedValue, schema: z.ZodType):
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
     keys: new Set(found.flatMap(({ keys }) => [...keys])),
   };
-}
-
-/** What a value is, for messages: its kind, and itself where it is short and no secret. */
-export function describeValue(value: unknown, options: { readonly secret?: boolean } = {}): string {
-  if (value === null) return 'null';
-  if (value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'string') {
-    if (value === '') return 'an empty string';
-    return options.secret === true || holdsCredentials(value)
-      ? 'a string'
-      : `the string ${JSON.stringify(shorten(value))}`;
-  }
-  if (typeof value === 'number' || typeof value === 'boolean') {
-    return options.secret === true ? `a ${typeof value}` : `the ${typeof value} ${String(value)}`;
-  }
-  return 'an object';
 }
 
 type Issue = z.core.$ZodIssue;
