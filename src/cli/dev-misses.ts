@@ -46,7 +46,9 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   ];
   if (lines.length > MAX_LINES)
     return [...lines.slice(0, MAX_LINES - 1), `      …; ${log.explain} tells all`];
-  return lines.length === 0 && status < 400 ? [] : [...lines, `  why: ${log.explain}`];
+  return lines.length === 0 && status < 400 && seen.result?.duplicate !== true
+    ? []
+    : [...lines, `  why: ${log.explain}`];
 }
 
 /** What rendered empty, the first of it. */

@@ -30,9 +30,7 @@ export interface Fields {
 /** Fields that tell of the try of a delivery, and nothing of the event. */
 export const OF_A_TRY =
   /(?:^|[._])(?:\w*(?:attempt|retr|deliver|redeliver)\w*|\w*(?:sent|received|processed)_?at|timestamp|\w*time|nonce|signature|token|request_?id|trace_?id|date)$/i;
-/** Fields that tell one event from others; an id of an account or a subscription is the same in all of them. */
-export const EVENT_ID =
-  /^(?:id|uuid|guid)$|(?:^|[._])(?:event|message|msg|notification|delivery|transmission)[._]?(?:id|uuid)$/i;
+export { EVENT_ID } from '../hook/hook.ts';
 /** Ids in general, and those that all events of a sender share. */
 export const ANY_ID = /(?:^|[._])(?:id|uuid|guid|key|number)$|(?:_id|Id|_key|_number)$/;
 export const OF_ALL =

@@ -41,6 +41,7 @@ export { nearestMiss } from './format-considered.ts';
 export { coolDownText, longWaitText, spanOf } from './debounce-words.ts';
 export { formatEvaluation, settingLines, type ExplainOptions } from './format-evaluation.ts';
 export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
+export { EVENT_ID, hasEventId } from './event-id.ts';
 export { jsonTextOn } from './slip-warnings.ts';
 export { indent } from './format-lines.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';

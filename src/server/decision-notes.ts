@@ -1,4 +1,4 @@
-import { longWaitText, RETURNED_NOTHING, spanOf, type Evaluation } from '../hook/hook.ts';
+import { hasEventId, longWaitText, RETURNED_NOTHING, spanOf, type Evaluation } from '../hook/hook.ts';
 import type { RequestAdvice } from './deps.ts';
 import type { Ending, Judged } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
@@ -48,14 +48,20 @@ const EVENT_HEADERS = [
 ];
 
 /** By what a repeat was recognised: before it was evaluated, by what the sender sends with it. */
-function repeatNote({ evaluation, signedId }: Judged, headers: SentHeaders): string {
+function repeatNote({ evaluation, request, signedId }: Judged, headers: SentHeaders): string {
   if (signedId !== undefined) return repeatOfSigned(signedId, headers);
   const isByMapping =
     evaluation?.outcome.kind === 'accepted' &&
     evaluation.outcome.actions.some((action) => 'dedupe' in action && action.dedupe !== undefined);
   if (!isByMapping) return repeatOfSender(headers);
   const header = EVENT_HEADERS.find((name) => headers[name] !== undefined);
-  const other = header === undefined ? '' : `, such as {{headers.${header}}}`;
+  // An id in the body names the event, and a header may name the delivery alone; the key is for explain to write.
+  const isInBody = request !== undefined && hasEventId(request.payload);
+  const other = isInBody
+    ? ', such as an id of the body: "sluice explain" of this request writes it'
+    : header === undefined
+      ? ''
+      : `, such as {{headers.${header}}}`;
   return `a repeat, by dedupe.key of its mapping: nothing new was made; if it was a new event, choose a key that is new for each event${other}`;
 }
 

@@ -306,6 +306,11 @@ test('a repeat says by what it was recognised, and which header is new for each 
   const headers = { authorization: `Bearer ${TOKEN}`, 'linear-delivery': 'a' };
   await send(server, '/hooks/linear', { headers, body: '{}' });
   expect(server.decisions[0]?.note).toMatch(/a repeat, by dedupe\.key .*\{\{headers\.linear-delivery\}\}/);
+  // As explain proposes it: the id of the event before a header.
+  await send(server, '/hooks/linear', { headers, body: '{"event":{"id":"e1"}}' });
+  expect(server.decisions[1]?.note).toMatch(
+    /such as an id of the body: "sluice explain" of this request writes it$/,
+  );
 });
 
 test('a request whose run gathers events says whose run it is, and when that begins', async () => {
