@@ -8,11 +8,11 @@ import { senderNote } from '../analysis/analysis.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
 import { spanOf, type Evaluation } from '../hook/hook.ts';
-import { isJsonObject } from '../json.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { findMisplacedFile } from '../runners/runners.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
+import { noListText } from './list-note.ts';
 import { debounceNote } from './debounce-note.ts';
 import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
 import {
@@ -157,25 +157,11 @@ function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
   return note === undefined ? undefined : { at: mapping?.ignoreSenders?.at, text: note.text };
 }
 
-/** Lists of a body that are named. */
-const MAX_LISTS = 3;
-
 function noList({ mapping, code, detail, evaluated }: Facts): Told | undefined {
   const forEach = mapping?.forEach;
   if (forEach === undefined || code !== 'invalid_body' || !detail.startsWith('forEach reads'))
     return undefined;
-  const payload = evaluated?.request.payload;
-  const lists = Object.entries(payload !== undefined && isJsonObject(payload) ? payload : {})
-    .filter(([, value]) => Array.isArray(value))
-    .map(([name]) => name)
-    .slice(0, MAX_LISTS);
-  const there =
-    lists.length === 0 ? 'name a path that is a list' : `this body has a list at ${lists.join(', ')}`;
-  const from = forEach.text.startsWith('payload') ? forEach.text : `payload.${forEach.text}`;
-  const own = detail.endsWith('an object')
-    ? `; for each value of an object, write a transform in its place: export default ({ payload }) => Object.entries(${from}).map(([key, value]) => ({ message: … }))`
-    : '; where the sender leaves it out at times, take those requests by a mapping of their own, without forEach';
-  return { at: forEach.at, text: `it takes a list only: ${there}${own}` };
+  return { at: forEach.at, text: `it takes a list only; ${noListText(forEach, evaluated?.request.payload)}` };
 }
 
 function gathered({ mapping, stored }: Facts): Told | undefined {

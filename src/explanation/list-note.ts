@@ -1,0 +1,65 @@
+/* What to write in place of a `forEach` that reads no list. */
+import { didYouMean } from '../document/document.ts';
+import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
+import { type CompiledMapping, isReserved } from '../mapping/mapping.ts';
+
+/** Lists of a body that are named. */
+const MAX_LISTS = 4;
+/** Objects within each other that are looked through, and fields of each. */
+const MAX_DEPTH = 4;
+const MAX_FIELDS = 100;
+
+/** Continues "it takes a list only; …". */
+export function noListText(
+  { text, keys }: Pick<NonNullable<CompiledMapping['forEach']>, 'text' | 'keys'>,
+  payload: JsonValue | undefined,
+): string {
+  if (Array.isArray(payload))
+    return `the whole body is the list (of ${payload.length}): write forEach: payload`;
+  const body = payload !== undefined && isJsonObject(payload) ? payload : {};
+  const found = valueAt(body, keys);
+  const all = collect(body, []);
+  const near = didYouMean(
+    keys.at(-1) ?? '',
+    all.map(({ path }) => path.at(-1) ?? ''),
+  );
+  const sure = [
+    all.filter(({ path }) => path.length > keys.length && keys.every((key, at) => path[at] === key)),
+    all.filter(({ path }) => path.at(-1) === near),
+  ].find((each) => each.length > 0);
+  // A list of texts is seldom what a run is made of.
+  const lists = sure ?? all.filter(({ list }) => list.some((each) => isJsonObject(each)));
+  const [meant, ...others] = lists.map(({ path }) => written(path));
+  const left = `take those requests by a mapping of their own, without forEach`;
+  if (meant !== undefined && others.length === 0) {
+    const only = `${all.length === 1 ? 'the only list' : 'a list'} of this body is at ${meant}: write forEach: ${meant}`;
+    return sure === undefined && found === undefined
+      ? `${only}; if the sender leaves ${text} out at times, ${left}`
+      : only;
+  }
+  if (meant !== undefined) {
+    const some = [meant, ...others].slice(0, MAX_LISTS).join(', ');
+    return `this body has lists at ${some}: name the one that is meant, such as forEach: ${meant}`;
+  }
+  const own = text.startsWith('payload') ? text : `payload.${text}`;
+  return found !== undefined && isJsonObject(found)
+    ? `this body has none of objects; for each value of an object, write a transform in its place: export default ({ payload }) => Object.entries(${own}).map(([key, value]) => ({ message: … }))`
+    : `this body has none of objects; where the sender leaves ${text} out at times, ${left}`;
+}
+
+interface FoundList {
+  readonly path: readonly string[];
+  readonly list: readonly JsonValue[];
+}
+
+function collect(value: JsonValue, path: readonly string[]): readonly FoundList[] {
+  if (Array.isArray(value)) return [{ path, list: value as readonly JsonValue[] }];
+  if (!isJsonObject(value) || path.length === MAX_DEPTH) return [];
+  return Object.entries(value)
+    .slice(0, MAX_FIELDS)
+    .flatMap(([key, each]) => (/^[\w-]+$/.test(key) ? collect(each, [...path, key]) : []));
+}
+
+/** A name that means something else at the root is written below the body. */
+const written = (path: readonly string[]): string =>
+  (isReserved(path[0] ?? '') ? ['payload', ...path] : path).join('.');

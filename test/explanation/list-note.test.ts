@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { noListText } from '../../src/explanation/list-note.ts';
+import type { JsonValue } from '../../src/json.ts';
+
+const say = (text: string, payload: JsonValue): string => {
+  const keys = text.replace(/^payload\.?/, '').split('.');
+  return noListText({ text, keys: keys[0] === '' ? [] : keys }, payload);
+};
+
+test.each<readonly [string, JsonValue, string]>([
+  ['events', [{ a: 1 }, { a: 2 }], 'the whole body is the list (of 2): write forEach: payload'],
+  ['data', { data: { items: [{ a: 1 }] } }, 'write forEach: data.items'],
+  [
+    'items',
+    { data: { items: [{ a: 1 }], more: [{ b: 1 }] } },
+    'a list of this body is at data.items: write forEach: data.items',
+  ],
+  ['alert', { alerts: [], labels: [{ a: 1 }] }, 'write forEach: alerts'],
+  [
+    'events',
+    { payload: { list: [{ a: 1 }] } },
+    'write forEach: payload.payload.list; if the sender leaves events out at times',
+  ],
+  ['data', { data: { a: { x: [1] }, b: { y: [2] } } }, 'lists at data.a.x, data.b.y: name the one'],
+  ['events', { tags: ['a'] }, 'this body has none of objects; where the sender leaves events out'],
+  ['users', { users: { ann: 1 } }, 'Object.entries(payload.users)'],
+])('%s of %j', (text, payload, words) => {
+  expect(say(text, payload)).toContain(words);
+});
+
+test('an optional list that was left out is no reason to read another list of texts', () => {
+  expect(say('commits', { ref: 'a', topics: ['x'] })).not.toContain('write forEach');
+});
