@@ -14,6 +14,7 @@ import {
   suggestPaths,
   type NearPath,
 } from './near-paths.ts';
+import { adviseOnOuter } from './outer-names.ts';
 import { createPathFinder, type PathFinder } from './path-candidates.ts';
 import { findSplitKey, splitKeyInTemplate } from './split-keys.ts';
 
@@ -37,8 +38,8 @@ export function findInstead(
   for (const name of missing) {
     const near = namesIn(name)
       .filter((path) => ofElements?.has(path) !== true)
-      .filter((path) => instead.size < MAX_INSTEAD && (path === name || !hasValue(path, request)))
-      .map((path) => [path, whatIsThere(path, looked)] as const)
+      .filter(() => instead.size < MAX_INSTEAD)
+      .map((path) => [path, whatIsThere(path, looked, path !== name)] as const)
       .find(([path, found]) => found !== undefined && found.text !== path)?.[1];
     if (near !== undefined) instead.set(name, near);
   }
@@ -72,7 +73,7 @@ const MAX_INSTEAD = 50;
 
 /** The path that an expression is, or the paths that it gives to its helper. */
 function namesIn(expression: string): readonly string[] {
-  if (/^(?:[\w.$[\]-]+|\w[\w.$[\]/-]*)$/.test(expression)) return [expression];
+  if (/^(?:[\w.$[\]-]+|(?:\.\.\/){0,9}\w[\w.$[\]/-]*)$/.test(expression)) return [expression];
   const [, ...values] = expression.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()]+/);
   return values.filter((value) => /^[A-Za-z_][\w.[\]/-]*$/.test(value)).slice(0, 5);
 }
@@ -104,7 +105,7 @@ function emptyForm(name: string, evaluation: Evaluation, request: HookRequest): 
   const places = evaluation.trace.templates.flatMap(({ empty, at }) =>
     empty
       .filter(({ expression }) => namesIn(expression.trim()).includes(name))
-      .map((each) => ({ at: each.at, template: at })),
+      .map(({ expression, at: place }) => ({ expression, at: place, template: at })),
   );
   if (places.length === 0) return undefined;
   const item = firstElement(evaluation, request);
@@ -112,21 +113,23 @@ function emptyForm(name: string, evaluation: Evaluation, request: HookRequest): 
   if (keys !== undefined) return { text: splitKeyInTemplate(keys), names: keys };
   for (const place of places) {
     // It speaks of the block and of the name in it, as the template writes them.
-    const found = adviseOnEachObject({ name, payload, item, ...place });
+    const found =
+      adviseOnEachObject({ name, payload, item, ...place }) ??
+      adviseOnOuter({ name, request, item, ...place });
     if (found !== undefined) return plain(found);
   }
   return undefined;
 }
 
-function whatIsThere(name: string, looked: Looked): AdviceText | undefined {
+/** A path that a helper is given has a value where it is asked for what is not in its block. */
+function whatIsThere(name: string, looked: Looked, isOfHelper = false): AdviceText | undefined {
   const { evaluation, request } = looked;
   const isEmptyHere = evaluation.trace.templates.some(({ empty }) =>
     empty.some(({ expression }) => expression.trim() === name),
   );
   const form = emptyForm(name, evaluation, request) ?? (isEmptyHere ? lastElement(name, request) : undefined);
   if (form !== undefined || name.includes('/')) return form;
-  if (isEmptyHere && hasValue(name, request))
-    return plain(`it outside of the block, where a path begins at the element: write @root.${name}`);
+  if (isOfHelper && hasValue(name, request)) return undefined;
   const list = evaluation.mapping?.forEach === undefined ? suggestList(name, request) : undefined;
   if (list !== undefined)
     return {

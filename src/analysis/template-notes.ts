@@ -9,6 +9,7 @@ import { openBlocks } from './each-object.ts';
 import { firstElement } from './instead.ts';
 import { createPathFinder } from './path-candidates.ts';
 import { readElement } from './element-advice.ts';
+import { readerOf } from './root-reader.ts';
 import { plain, shown } from './rule-operands.ts';
 
 type Rendered = Evaluation['trace']['templates'][number];
@@ -77,19 +78,6 @@ function valuesOf(
   const own = path.replace(/^this\.?/, '');
   const elements = Array.isArray(list) ? (list as readonly JsonValue[]).slice(0, MAX_ELEMENTS) : [list];
   return elements.map((element) => readElement(element)(own));
-}
-
-/** Reads from the whole request. */
-function readerOf(
-  { payload, headers, query, path }: HookRequest,
-  item: JsonValue | undefined,
-): (name: string) => JsonValue | undefined {
-  return (name) => {
-    const keys = name.replaceAll(/\.?\[(\w+)\]/g, '.$1').split('.');
-    const [root = ''] = keys;
-    const all = { payload, headers, query, path, ...(item === undefined ? {} : { item }) };
-    return Object.hasOwn(all, root) ? valueAt(all, keys) : valueAt(payload, keys);
-  };
 }
 
 function comparisonText(

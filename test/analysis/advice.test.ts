@@ -381,7 +381,47 @@ describe('what rendered empty', () => {
         list: [{ id: 1 }],
       },
     );
-    expect(advice.instead.get('form.title')?.text).toMatch(/outside of the block.*write @root\.form\.title/);
+    expect(advice.instead.get('form.title')?.text).toBe(
+      'form.title outside of the block: write {{../form.title}}',
+    );
+  });
+
+  const ORDERS = {
+    currency: 'EUR',
+    note: 'n',
+    orders: [
+      { number: 7, items: [{ sku: 'a' }, { sku: 'b', note: 'own' }] },
+      { number: 8, items: [{ sku: 'c' }] },
+    ],
+  };
+  test.each<readonly [string, string, string | undefined]>([
+    ['{{#each orders}}{{currency}}{{/each}}', 'currency', '{{../currency}}'],
+    ['{{#each orders}}{{#if number}}{{currency}}{{/if}}{{/each}}', 'currency', '{{@root.currency}}'],
+    [
+      '{{#each orders}}{{#each items}}{{sku}} {{currency}}{{/each}}{{/each}}',
+      'currency',
+      '{{@root.currency}}',
+    ],
+    [
+      '{{#each orders}}{{#each items}}{{sku}} {{../currency}}{{/each}}{{/each}}',
+      '../currency',
+      '{{@root.currency}}',
+    ],
+    ['{{#each orders}}{{#each items}}{{sku}} {{number}}{{/each}}{{/each}}', 'number', '{{../number}}'],
+    ['{{#each orders}}{{truncate currency 2}}{{/each}}', 'truncate currency 2', '{{truncate ../currency 2}}'],
+    ['{{#each orders}}{{this.currency}}{{/each}}', 'this.currency', '{{../currency}}'],
+    ['{{#with orders.[0]}}{{currency}}{{/with}}', 'currency', '{{../currency}}'],
+    // What another element has is a field of the elements.
+    ['{{#each orders}}{{#each items}}{{sku}} {{note}}{{/each}}{{/each}}', 'note', undefined],
+  ])('in %s the whole tag is written', (template, expression, write) => {
+    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: '${template}'}`, ORDERS);
+    const found = advice.instead.get(expression)?.text;
+    if (write === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatch(new RegExp(`write ${write.replaceAll(/[.{}]/g, String.raw`\$&`)}$`));
+    if (write === undefined) return;
+    const right = template.replace(`{{${expression}}}`, write);
+    const again = adviseOn(`- {match: {path: a}, messageTemplate: '${right}'}`, ORDERS);
+    expect(again.advice.instead.size).toBe(0);
   });
 
   test('a value of the whole body that each element has, too, is told', () => {
