@@ -100,10 +100,12 @@ function closes(char: string, open: readonly ('{' | '[')[]): boolean {
   return char === (open.at(-1) === '{' ? '}' : open.at(-1) === '[' ? ']' : undefined);
 }
 
-const LINE_BREAK = String.raw`no line break in a text; in JSON it is written \n`;
+/** A shell that puts a variable between the quotes is the usual cause. */
+const IN_A_SHELL = `; a shell builds such a body with jq -n --arg NAME "$VALUE" '{NAME: $NAME}'`;
+const LINE_BREAK = String.raw`no line break in a text; in JSON it is written \n${IN_A_SHELL}`;
 /** What stands in a text as it is where a sender fills in a value. */
 const RAW: Readonly<Record<number, string>> = {
-  9: String.raw`no tab in a text; in JSON it is written \t`,
+  9: String.raw`no tab in a text; in JSON it is written \t${IN_A_SHELL}`,
   10: LINE_BREAK,
   13: LINE_BREAK,
 };

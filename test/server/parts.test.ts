@@ -29,7 +29,12 @@ describe('the place where a text stops being JSON', () => {
     ['\n\n  nope', 3, 3, 'a value'],
     ['01', 1, 1, 'a value'],
     ['{} x', 1, 4, 'nothing after the value'],
-    ['"a\nb"', 1, 3, String.raw`no line break in a text; in JSON it is written \n`],
+    [
+      '"a\nb"',
+      1,
+      3,
+      String.raw`no line break in a text; in JSON it is written \n; a shell builds such a body with jq -n --arg NAME "$VALUE" '{NAME: $NAME}'`,
+    ],
     ['"a\\x"', 1, 3, String.raw`a valid escape; a backslash of a text is written \\`],
     ['"a', 1, 3, 'the end of a string'],
   ])('%j', (text, line, column, expected) => {
