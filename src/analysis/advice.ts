@@ -1,11 +1,12 @@
 import { formatPlace } from '../document/document.ts';
-import { isKindCode, jsonTextOn, type AdviceNote, type Evaluation, type FieldList } from '../hook/hook.ts';
+import { isKindCode, type AdviceNote, type Evaluation, type FieldList } from '../hook/hook.ts';
 import { type PassedOverMapping, type ConsideredMapping, type RoutingTable } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { fallbackKeys } from './empty-key.ts';
 import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
+import { jsonTextNotes } from './json-text-note.ts';
 import { findInstead, firstElement, missingIn, type Instead } from './instead.ts';
 import { laterMappings, type LaterMapping } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
@@ -58,7 +59,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...notesOn(request, table.settingsOf(request.path), reads === undefined && isReadAmiss(evaluation)),
       ...otherRootNotes(considered, request, instead),
       ...outerValues(evaluation, request),
-      ...jsonTextNotes(considered, request),
+      ...jsonTextNotes(evaluation, request),
       ...takenNameNotes(evaluation, request),
       ...splitKeyNotes(considered, request),
       ...notesOnHeld(evaluation, request),
@@ -104,19 +105,6 @@ function unknownName(request: HookRequest, table: RoutingTable): Pick<Advice, 'n
 export function isReadAmiss({ mapping, trace }: Evaluation): boolean {
   if (mapping === undefined) return true;
   return mapping.forEach === undefined && trace.templates.some(({ empty }) => empty.length > 0);
-}
-
-/** Fields that hold JSON as a text, into which a condition reads; of templates a warning says it. */
-function jsonTextNotes(
-  considered: readonly ConsideredMapping[],
-  request: HookRequest,
-): readonly AdviceNote[] {
-  const paths = considered.flatMap(missingIn).flatMap((name) => jsonTextOn(name, { request }) ?? []);
-  return [...new Set(paths)].map((path) => ({
-    code: 'json_text',
-    text: `${path} is a text that holds JSON, and a condition cannot read into it: let the sender send it as an object, or take the request without that condition and decide in a transform, with JSON.parse`,
-    names: [path],
-  }));
 }
 
 /** Keys with dots in them, which a condition asked for. */

@@ -64,9 +64,18 @@ function emptyLines(empty: readonly EvaluationNote[], log: DevLog): readonly str
 }
 
 function adviceLines(notes: readonly EvaluationNote[], log: DevLog): readonly string[] {
-  return notes.flatMap(({ text }) =>
-    text.split('\n').flatMap((each, number) => wrap(number === 0 ? '  note ' : '    - ', each, log)),
-  );
+  return notes.flatMap(({ text }) => noteLines(text, log));
+}
+
+/** A note with what is to be written below it: lines of code stay as they are. */
+function noteLines(text: string, log: DevLog): readonly string[] {
+  const [first = '', ...more] = text.split('\n');
+  return [
+    ...wrap('  note ', first, log),
+    ...more.flatMap((each) =>
+      each.startsWith('  ') ? [`      ${clearLine(each)}`] : wrap('      ', each, log),
+    ),
+  ];
 }
 
 /** A mapping that would have taken it, too, and does not only take what others leave; once for each two mappings. */
