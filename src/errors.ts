@@ -57,6 +57,7 @@ export interface HookErrorOptions {
   /** Whole seconds for the `Retry-After` header; every 503 and 429 sends one (default 1). */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
+  readonly field?: string;
 }
 
 /**
@@ -69,6 +70,8 @@ export class HookError extends Error {
   readonly detail: string;
   readonly errors: readonly HookErrorItem[];
   readonly retryAfterSeconds: number | undefined;
+  /** The field of the body that it is about: a word of the sender, told only where it is one of the operator's, too. */
+  readonly field: string | undefined;
 
   constructor(code: HookErrorCode, detail: string, options: HookErrorOptions = {}) {
     // It answers a request and is no bug: to write down the stack would take longer than to refuse the request.
@@ -80,6 +83,7 @@ export class HookError extends Error {
     this.detail = detail;
     this.errors = options.errors ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.field = options.field;
   }
 
   get status(): number {

@@ -1,6 +1,6 @@
 export { adviceFor, type Advice } from './advice.ts';
 export { laterMappings } from './later-mappings.ts';
-export { createDecisionAdvisor, type DecisionAdvice } from './decision-advice.ts';
+export { createDecisionAdvisor, wordsOf, type DecisionAdvice } from './decision-advice.ts';
 export { senderNote, type SenderNote } from './sender-note.ts';
 export { methodNote } from './method-note.ts';
 export { findNearNames } from './near-names.ts';

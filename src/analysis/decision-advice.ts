@@ -58,7 +58,7 @@ function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTa
 }
 
 /** Of the operator's files, each read once however many mappings it has. */
-function wordsOf({ mappings }: RoutingTable): ReadonlySet<string> {
+export function wordsOf({ mappings }: RoutingTable): ReadonlySet<string> {
   const texts = new Set(mappings.map(({ at }) => at.source.text));
   return new Set([...texts].flatMap(wordsIn));
 }

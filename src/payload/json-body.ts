@@ -21,20 +21,27 @@ export function parseJsonBody(bytes: Buffer, decoder: TextDecoder, announced?: A
     payload = parseJson(text, bytes);
   } catch {
     if (text.trim() === '') return {};
-    throw new HookError('invalid_json', describeProblem(text, announced));
+    const { detail, field } = describeProblem(text, announced);
+    throw new HookError('invalid_json', detail, field === undefined ? {} : { field });
   }
   if (mayBeDeep(text)) checkDepth(payload);
   return payload;
 }
 
-function describeProblem(text: string, announced: AnnouncedFormat | undefined): string {
+interface Problem {
+  readonly detail: string;
+  readonly field?: string;
+}
+
+function describeProblem(text: string, announced: AnnouncedFormat | undefined): Problem {
   // What begins as JSON was meant to be: curl -d announces a form, whatever it sends.
   const isMeantAsJson = announced === undefined || announced === 'json' || /^\s*[{[]/.test(text);
-  if (!isMeantAsJson) return describeMismatch(announced, 'json');
+  if (!isMeantAsJson) return { detail: describeMismatch(announced, 'json') };
   const found = findJsonError(text);
-  return found === undefined
-    ? 'the body is not JSON'
-    : `the body is not JSON at line ${found.line}, column ${found.column}: expected ${found.expected}`;
+  if (found === undefined) return { detail: 'the body is not JSON' };
+  const { line, column, expected, field } = found;
+  const detail = `the body is not JSON at line ${line}, column ${column}: expected ${expected}`;
+  return field === undefined ? { detail } : { detail, field };
 }
 
 /** Whether a JSON text opens more lists and objects than may lie in each other: most do not, and are not walked. */

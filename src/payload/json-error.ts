@@ -9,6 +9,8 @@ export interface JsonError {
   readonly line: number;
   readonly column: number;
   readonly expected: string;
+  /** The name of the field whose text it is in; the sender's own word. */
+  readonly field?: string;
 }
 
 type State = 'value' | 'first-item' | 'first-key' | 'key' | 'colon' | 'after-value' | 'end';
@@ -29,6 +31,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 export function findJsonError(text: string): JsonError | undefined {
   const open: ('{' | '[')[] = [];
   let state: State = 'value';
+  let field: string | undefined;
   let at = 0;
   for (;;) {
     at = skipSpace(text, at);
@@ -36,7 +39,14 @@ export function findJsonError(text: string): JsonError | undefined {
     if (char === undefined && state === 'end') return undefined;
     const step = char === undefined ? undefined : takeToken(text, { at, char, state, open });
     if (step === undefined) return locate(text, at, EXPECTED[state] + slipAt(text, { at, state, open }));
-    if (typeof step !== 'number') return locate(text, step.offset, step.expected);
+    if (typeof step !== 'number') {
+      const isOfField = state === 'value' && open.at(-1) === '{';
+      return {
+        ...locate(text, step.offset, step.expected),
+        ...(isOfField && field !== undefined ? { field } : {}),
+      };
+    }
+    if (state === 'key' || state === 'first-key') field = text.slice(at + 1, step - 1);
     at = step;
     state = nextState(state, char as string, open);
   }

@@ -67,7 +67,10 @@ export function refusedWhy(exchange: Asked, ending: Ending): string | undefined 
 /** What only the operator is told: which key set the limit, and where hooks are. */
 function noteOf(exchange: Asked, { error, hookName }: Ending): string | undefined {
   const place = hookName === undefined ? undefined : exchange.generation.placeOf?.(hookName);
-  return error && NOTES[error.code]?.(exchange, { name: hookName, place, detail: error.detail });
+  return (
+    error &&
+    NOTES[error.code]?.(exchange, { name: hookName, place, detail: error.detail, field: error.field })
+  );
 }
 
 /** What was known of a request that was refused. */
@@ -76,6 +79,7 @@ interface RefusedAt {
   /** The first mapping of the name, with its place. */
   readonly place: string | undefined;
   readonly detail: string;
+  readonly field: string | undefined;
 }
 
 /** By the code of the refusal. */
@@ -83,7 +87,9 @@ const NOTES: Partial<
   Readonly<Record<HookErrorCode, (exchange: Asked, refused: RefusedAt) => string | undefined>>
 > = {
   body_too_large: (exchange, { name }) => limitNote(exchange, name ?? ownName(exchange) ?? ''),
-  invalid_json: (_, { place, detail }) => {
+  invalid_json: ({ generation }, { place, detail, field }) => {
+    if (field !== undefined && detail.includes('jq -n') && generation.knowsWord?.(field) === true)
+      return `the text is that of "${field}": --arg ${field} "$VALUE" '{${field}: $${field}}'`;
     const format = /bodyFormat: \w+/.exec(detail)?.[0];
     return format && place && `write ${format} in ${place}, beside match`;
   },

@@ -53,6 +53,8 @@ export interface ServerGeneration {
   settingsOf(path: string): PathSettings;
   /** The mapping of a name that stands in a file of the folder that is not read. */
   findPassedOver?(path: string): PassedOverMapping | undefined;
+  /** Whether a name stands in the mappings, so that it may be told though a sender chose it. */
+  knowsWord?(word: string): boolean;
   /** The hook name that was probably meant by one that no mapping has, and what is different; nothing of what came. */
   findNearName?(path: string): string | undefined;
   /** The first mapping of a hook name, with its place. */

@@ -1,6 +1,6 @@
 import type { KeepRequests } from '../config/config.ts';
 import { type Generation, type LiveGeneration, noticePath } from '../generation/generation.ts';
-import { createDecisionAdvisor, findNearNames, methodNote } from '../analysis/analysis.ts';
+import { createDecisionAdvisor, findNearNames, methodNote, wordsOf } from '../analysis/analysis.ts';
 import { formatPlace } from '../document/document.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
@@ -79,6 +79,7 @@ type TableAnswers =
   | 'knowsName'
   | 'settingsOf'
   | 'findPassedOver'
+  | 'knowsWord'
   | 'findNearName'
   | 'placeOf'
   | 'adviseOnMethod'
@@ -91,6 +92,7 @@ function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneratio
     knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
     settingsOf: (path) => table.settingsOf(path),
     findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
+    knowsWord: (word) => /^[A-Za-z_]\w{0,60}$/.test(word) && wordsOf(table).has(word),
     findNearName: (path) => nearName(path, table),
     placeOf: (path) => placeOf(path, table),
     adviseOnMethod: (path, found, url) => methodNote(path, { method: found, url }, table),

@@ -41,6 +41,12 @@ describe('the place where a text stops being JSON', () => {
     expect(findJsonError(text)).toMatchObject({ line, column, expected });
   });
 
+  test('names the field whose text it is in, for those who may be told', () => {
+    expect(findJsonError('{"a":{"log":"x\ny"}}')?.field).toBe('log');
+    expect(findJsonError('{"a":["x\ny"]}')?.field).toBeUndefined();
+    expect(findJsonError('{"a\nb":1}')?.field).toBeUndefined();
+  });
+
   test('is found exactly where JSON.parse refuses', () => {
     const mutated = fc
       .tuple(
