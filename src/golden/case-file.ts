@@ -196,7 +196,8 @@ async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
   const files = [requestFile, ...read.files, expectedFile];
   const at = root.place([]);
   const golden = { name, requestFile, expectedFile, deliveries, several, at, warnings, files };
-  const expected = await readExpected(expectedFile);
+  // A file of any other name, as `explain` takes it, has no expectation.
+  const expected = expectedFile === requestFile ? undefined : await readExpected(expectedFile);
   return {
     case: expected === undefined ? golden : { ...golden, expected },
     diagnostics: [...diagnostics, ...read.diagnostics, ...(expected?.diagnostics ?? [])],

@@ -94,3 +94,11 @@ test('and body files keep them', async () => {
   const { case: golden } = await readRequestFile(file);
   expect(golden?.deliveries[0]?.bodyText).toBe('{"id":820982911946154508}');
 });
+
+test('a request file of any other name is no expectation of its own', async () => {
+  const file = join(dir, 'order.json');
+  writeFileSync(file, JSON.stringify({ path: 'shop', body: { id: 1 } }));
+  const { case: golden, diagnostics } = await readRequestFile(file);
+  expect(diagnostics).toEqual([]);
+  expect(golden).not.toHaveProperty('expected');
+});
