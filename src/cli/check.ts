@@ -12,6 +12,7 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, type JsonFlags } from './config-file.ts';
+import { strayMappings } from './stray-files.ts';
 import { CliError, formatOneLine } from './terminal.ts';
 
 export interface CheckFlags extends JsonFlags {
@@ -35,7 +36,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     const { diagnostics } = checked;
     const text = formatDiagnostics(diagnostics, { format, color: cli.terminal.color });
     if (text !== '') cli.terminal.out(text);
-    if (format === 'pretty') printNotes(cli, checked);
+    if (format === 'pretty') printNotes(cli, checked, file);
     if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
   } finally {
     await sandbox.stop();
@@ -43,10 +44,16 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
 }
 
 /** What `check` says to a person besides findings. */
-function printNotes({ terminal }: Cli, checked: Awaited<ReturnType<typeof checkGeneration>>): void {
+function printNotes(
+  { terminal }: Cli,
+  checked: Awaited<ReturnType<typeof checkGeneration>>,
+  file: string,
+): void {
   const { diagnostics, summary, conversations, proofs, notes, compiler } = checked;
   if (diagnostics.length === 0) terminal.out(`no findings: ${summary}`);
-  for (const line of [...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
+  const isEmpty = checked.generation?.table.mappings.length === 0;
+  const stray = isEmpty ? strayMappings(file, terminal.cwd) : [];
+  for (const line of [...stray, ...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
   if (compiler !== undefined) terminal.out(`types of transforms were checked by ${compiler}`);
 }
 

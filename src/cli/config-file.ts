@@ -13,6 +13,9 @@ export interface JsonFlags extends ConfigFlags {
   readonly json?: boolean;
 }
 
+/** What people call the configuration. */
+const NEAR_NAMES = ['sluice.yml', 'sluice.config.yaml', 'sluice.config.yml', '.sluice.yaml', 'Sluice.yaml'];
+
 /** The configuration a command works with: what `-c` says, else `./sluice.yaml` or `./sluice.json`. */
 export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
   if (flags.config !== undefined) return resolve(terminal.cwd, flags.config);
@@ -20,8 +23,10 @@ export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
     existsSync(file),
   );
   if (found === undefined) {
+    const near = NEAR_NAMES.find((name) => existsSync(resolve(terminal.cwd, name)));
+    const rename = near === undefined ? '' : `there is ${near}: rename it to sluice.yaml, or `;
     throw new CliError(
-      'there is no sluice.yaml or sluice.json here; name the configuration with -c FILE, or write one with "sluice init"',
+      `there is no sluice.yaml or sluice.json here; ${rename}name the configuration with -c FILE, or write one with "sluice init"`,
     );
   }
   return found;

@@ -1,4 +1,5 @@
 import { holdsCredentials, meantTimeZone, secondsIn, type SchemaAdvice } from '../document/document.ts';
+import { isJsonObject } from '../json.ts';
 import { FOREIGN_SETTINGS } from './foreign-settings.ts';
 import { MAX_HEARTBEAT_SECONDS } from './gateway-schema.ts';
 import { theirValue, theirWord } from './openclaw/their-words.ts';
@@ -76,6 +77,10 @@ function meantWord(key: string, written: string): ReturnType<NonNullable<SchemaA
 /** A list in the place of an object by name, or of entries in files of their own. */
 function meantParts(key: string, value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
   if (key === 'hooks.mappings') return meantMappings(value);
+  if (/\.passEnv$/.test(key) && isJsonObject(value))
+    return {
+      hint: `passEnv is a list of names, which are passed on as they are set: write passEnv: [${Object.keys(value).slice(0, 8).join(', ')}]; a variable with another value is env: {NAME: "\${OTHER}"}`,
+    };
   if ((key !== 'channels' && key !== 'gateway.runners') || !Array.isArray(value)) return undefined;
   const parts = value.map((one) => namedPart(one, key === 'channels'));
   const name = key.slice(key.lastIndexOf('.') + 1);

@@ -42,7 +42,10 @@ function channelHint(root: Root, { channel, key, known }: ChannelProblem, meant:
   if (key === undefined)
     return `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${channel}`;
   if (known !== undefined) {
-    return meant === undefined ? 'remove it' : `did you mean "${meant}"?`;
+    if (meant !== undefined) return `did you mean "${meant}"?`;
+    return /url|webhook/i.test(key) && known.includes('botToken')
+      ? `an address of an incoming webhook is not used here: remove it; messages are sent by a bot, botToken: \${NAME}, to the recipient in "to"`
+      : 'remove it';
   }
   if (isGiven(root, channel, key))
     return `correct channels.${channel}.${key}; sluice channels check tries it on the platform`;

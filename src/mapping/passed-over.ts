@@ -65,7 +65,10 @@ function groupOfFile(path: string, names: Names): Group | undefined {
   const name = basename(path);
   if (name.startsWith('.') || MAPPING_FILE.test(name) || !NEARLY.test(name)) return undefined;
   const message = 'the file is not read: its name does not end with .yaml, .yml or .json';
-  const hint = 'rename it, or move it out of this folder';
+  const yaml = /^(.+?\.(?:yaml|yml|json))\.\w+$/i.exec(name)?.[1];
+  const hint = /\.(?:toml|json5|jsonc)$/i.test(name)
+    ? `write it as YAML, ${name.replace(/\.[^.]*$/, '')}.yaml, or move it out of this folder`
+    : `rename it${yaml === undefined ? '' : `, to ${yaml}`}, or move it out of this folder`;
   return { diagnostic: describe(path, { message, hint }, names), files: [path] };
 }
 

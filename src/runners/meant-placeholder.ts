@@ -4,6 +4,7 @@
  * behind an option at most: braces within code, a filter of jq or a format of docker are left alone.
  */
 import { basename } from 'node:path';
+import { isOneEditApart } from '../document/document.ts';
 import { ARGV_PLACEHOLDERS } from './command-argv.ts';
 import { shellWord } from './shell-words.ts';
 
@@ -15,7 +16,7 @@ export interface MeantPlaceholder {
 }
 
 const WHOLE =
-  /^(-{0,2}[\w-]*[=:]|@|<)?(?:\{\{?\s*([A-Za-z][\w-]*)\s*\}\}?|\$([A-Za-z]\w*)|<([a-z][\w-]*)>|%([A-Z][A-Z_]*)%)$/;
+  /^(-{0,2}[\w-]*[=:]|@|<)?(?:\{\{?\s*([A-Za-z][\w-]*)\s*\}\}?|\$([A-Za-z]\w*)|<([a-z][\w-]*)>|%([A-Za-z]\w*)%)$/;
 /** Programs whose own language has such words. */
 const OWN_BRACES = /^(?:[gj]?[jy]q|gojq|jaq|[gm]?awk|find|fd|xargs|parallel|sed|perl)$/;
 
@@ -42,12 +43,18 @@ const NAMES: Readonly<Record<string, string>> = {
   history: 'history_file',
 };
 
+/** Words that are long enough to be known when they are misspelt. */
+const LONG_NAMES = ['prompt', 'promptfilename', 'message', 'sessionkey', 'conversation'];
+
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
 
 function meantName(name: string): string | undefined {
   const bare = plain(name);
   const same = ARGV_PLACEHOLDERS.find((each) => plain(each) === bare);
-  return same ?? (Object.hasOwn(NAMES, bare) ? NAMES[bare] : undefined);
+  if (same !== undefined || Object.hasOwn(NAMES, bare)) return same ?? NAMES[bare];
+  // A word of one letter more, less or other.
+  const near = [...ARGV_PLACEHOLDERS, ...LONG_NAMES].find((each) => isOneEditApart(plain(each), bare));
+  return near === undefined ? undefined : (ARGV_PLACEHOLDERS.find((each) => each === near) ?? NAMES[near]);
 }
 
 /** The first word that was meant as a placeholder, with the argv to write; `env`: what the runner sets itself. */

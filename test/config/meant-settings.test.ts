@@ -156,6 +156,10 @@ test.each([
     'channels: [{ type: telegram, botToken: hunter2 }]',
     'write channels: {telegram: {botToken: …}}: each has a name, and its settings below it',
   ],
+  [
+    'gateway: { runner: { kind: claude, passEnv: { GH_TOKEN: hunter2 } } }',
+    expect.stringMatching(/write passEnv: \[GH_TOKEN\]/),
+  ],
   ['webhooks: { github: { secret: hunter2 } }', expect.stringMatching(/^each sender is a mapping/)],
   ['match: { path: a }\nmessageTemplate: x\nid: a', expect.stringMatching(/^this is a mapping/)],
   ['server: { tls: { cert: a.pem } }', expect.stringMatching(/^there is no TLS here/)],

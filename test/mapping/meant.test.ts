@@ -212,6 +212,18 @@ test.each([
 
 test.each([
   [
+    `'{"===": [{"var": "a"}, 1]}'`,
+    'it is a rule in quotes: write it without them: {"===": [{"var": "a"}, 1]}',
+  ],
+  ['[{ "!!": { var: a } }, { "!!": { var: b } }]', expect.stringMatching(/^write when: \{"and": \[\{"!!": /)],
+  ['[{ "===": [{ var: headers.x-token }, hunter2] }, 1]', 'join several rules with {"and": [...]}'],
+])('the condition %s is told the rule', (when, hint) => {
+  const found = check(`id: a\nmatch:\n  path: a\n  when: ${when}\nmessageTemplate: x\n`);
+  expect(found.map((one) => one.hint)).toEqual([hint]);
+});
+
+test.each([
+  [
     "${{ payload.workflow_run.conclusion == 'failure' }}",
     '{"===": [{"var": "payload.workflow_run.conclusion"}, "failure"]}',
   ],

@@ -5,9 +5,9 @@ import {
   describeValue,
   withEdit,
 } from '../../document/document.ts';
-import { isJsonObject, type JsonValue } from '../../json.ts';
+import { isJsonObject, isJsonText, type JsonValue } from '../../json.ts';
 import type { CompiledCondition, ConditionTrace, Equality, Scope } from '../compiled-mapping.ts';
-import { comparesSecret, meantRule, SECRET_HINT } from './meant-rule.ts';
+import { comparesSecret, meantRule, printRule, SECRET_HINT } from './meant-rule.ts';
 import { compileRule, type CompiledRule, type RuleNode } from './rule.ts';
 import {
   MISSING,
@@ -45,17 +45,39 @@ function notARule(located: LocatedValue): Diagnostic {
   const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value, { secret: isSecret })}`;
   const at = located.place([]);
   if (isSecret) return secretCompared(message, at);
-  const meant = typeof value === 'string' ? meantRule(value) : undefined;
+  const json = typeof value === 'string' ? ruleInText(value) : undefined;
+  const meant = json ?? (typeof value === 'string' ? meantRule(value) : undefined);
   const hint = Array.isArray(value)
-    ? 'join several rules with {"and": [...]}'
-    : meant === undefined
-      ? 'a condition is JsonLogic: write an object whose key is the operator, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"'
-      : `write ${meant}`;
+    ? joinHint(located)
+    : json !== undefined
+      ? `it is a rule in quotes: write it without them: ${json}`
+      : meant === undefined
+        ? 'a condition is JsonLogic: write an object whose key is the operator, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"'
+        : `write ${meant}`;
   const found: Diagnostic = { severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at, hint };
   // The text of a block ends with its line.
   const isBlock = /^[|>]/.test(at.source.text.slice(at.start, at.end));
   return withEdit(found, meant === undefined || isBlock ? undefined : { at, text: meant });
 }
+
+/** A rule in JSON that stands in quotes. */
+function ruleInText(text: string): string | undefined {
+  if (!/^\s*\{.*\}\s*$/s.test(text) || !isJsonText(text)) return undefined;
+  return text.trim();
+}
+
+/** Rules of a list, joined; more than a few lines are not repeated. */
+function joinHint(located: LocatedValue): string {
+  const rules = located.exact([]) as readonly JsonValue[];
+  const joined = rules.every(isJsonObject)
+    ? `{"and": [${rules.map((rule) => printRule(rule)).join(', ')}]}`
+    : '';
+  return joined === '' || joined.length > MAX_JOINED || /token|secret|passw|signature|key/i.test(joined)
+    ? 'join several rules with {"and": [...]}'
+    : `write when: ${joined}; where one of them is enough, "or" in place of "and"`;
+}
+
+const MAX_JOINED = 300;
 
 function secretCompared(message: string, at: Place): Diagnostic {
   return {

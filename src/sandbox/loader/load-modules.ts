@@ -240,9 +240,20 @@ const FAULTS = {
   'file-type': {
     code: 'TRANSFORM_FILE_TYPE',
     fault: 'has an ending that a transform cannot have, expected .ts .mts .js .mjs .cjs',
-    hint: 'compile or rename it to one of these',
+    hint: 'a transform is TypeScript or JavaScript: compile, rename or rewrite it as one of these; a program of another language is a runner, kind: command',
   },
 } as const;
+
+/** The code itself, where the name of its file belongs. */
+function codeInPlace(folder: string, at: Place): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'TRANSFORM_NOT_FOUND',
+    message: 'a transform is named by its file, and this is code',
+    at,
+    hint: `move the code into a file, such as ${folder}/NAME.js, and write transform: NAME.js`,
+  };
+}
 
 function describeMissing(
   { dir, cwd }: TransformsFolder,
@@ -254,6 +265,7 @@ function describeMissing(
     near === undefined
       ? 'create it, or check the name: it is relative to hooks.transformsDir'
       : `did you mean ${JSON.stringify(near)}? the name is relative to hooks.transformsDir`;
+  if (module.includes('\n')) return codeInPlace(displayName(dir, cwd), at);
   const message = `there is no transform ${name} in ${displayName(dir, cwd)}`;
   const found: Diagnostic = { severity: 'error', code: 'TRANSFORM_NOT_FOUND', message, at, hint };
   return withEdit(found, near === undefined ? undefined : replaceWithin(at, module, near));
