@@ -77,7 +77,7 @@ function meantWord(key: string, written: string): ReturnType<NonNullable<SchemaA
 /** A list in the place of an object by name, or of entries in files of their own. */
 function meantParts(key: string, value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
   if (key === 'hooks.mappings') return meantMappings(value);
-  if (/\.passEnv$/.test(key) && isJsonObject(value))
+  if (key.endsWith('.passEnv') && isJsonObject(value))
     return {
       hint: `passEnv is a list of names, which are passed on as they are set: write passEnv: [${Object.keys(value).slice(0, 8).join(', ')}]; a variable with another value is env: {NAME: "\${OTHER}"}`,
     };
