@@ -6,7 +6,7 @@ import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../sto
 import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
 import { seconds, type Judged } from './compared-requests.ts';
 import { kindNotes } from './kind-notes.ts';
-import { keyNotes } from './key-notes.ts';
+import { keyNotes, laterNotes } from './key-notes.ts';
 import { sessionNotes } from './session-notes.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
 import { isBeforeMappings, repeatedOf, storedNotes } from './stored-notes.ts';
@@ -141,6 +141,7 @@ async function keysOf(
   if (now.evaluation.outcome.kind !== 'accepted') return [];
   const first = repeatedOf(stored.decision?.requestId, stored)?.requestId;
   const judged: Judged[] = [];
+  let later: readonly SettingNote[] = [];
   for (const kept of others) {
     const { request } = readKept(kept);
     if (request.path !== now.request.path) continue;
@@ -149,8 +150,10 @@ async function keysOf(
     // oxlint-disable-next-line no-await-in-loop
     const other = { request, evaluation: await generation.evaluate(request, 'full') };
     judged.push(other);
-    const notes = request.receivedAt > now.request.receivedAt ? [] : keyNotes(now, other, first);
+    const isLater = request.receivedAt > now.request.receivedAt;
+    const notes = isLater ? [] : keyNotes(now, other, first);
     if (notes.length > 0) return notes;
+    if (isLater && later.length === 0) later = laterNotes(now, other);
   }
-  return [...sessionNotes(now, judged), ...kindNotes(now, judged)];
+  return [...later, ...sessionNotes(now, judged), ...kindNotes(now, judged)];
 }

@@ -37,7 +37,21 @@ interface Compared {
   readonly fields: Fields;
 }
 
-function debounceNote(mapping: CompiledMapping, { now, before, fields }: Compared): SettingNote | undefined {
+/** Of a request that came after it, in the time that the window of debounce lasts at most. */
+export function laterNotes(now: Judged, later: Judged): readonly SettingNote[] {
+  const { mapping } = now.evaluation;
+  if (mapping === undefined || later.evaluation.mapping?.id !== mapping.id) return [];
+  const fields = compareBodies(now.request.payload, later.request.payload);
+  return [debounceNote(mapping, { now: later, before: now, fields }, 'later')].filter(
+    (each) => each !== undefined,
+  );
+}
+
+function debounceNote(
+  mapping: CompiledMapping,
+  { now, before, fields }: Compared,
+  other: 'before' | 'later' = 'before',
+): SettingNote | undefined {
   const { debounce } = mapping;
   if (debounce === undefined) return undefined;
   const keys = [before, now].map(({ evaluation }) => keysOf(evaluation).debounce);
@@ -47,11 +61,23 @@ function debounceNote(mapping: CompiledMapping, { now, before, fields }: Compare
   const own = readsOf(debounce.key.source);
   const differs = own.filter((path) => fields.different.includes(path));
   const common = nameFirst(fields.same.filter(isPlainPath));
-  if (differs.length === 0 || common.length === 0) return undefined;
+  const kept = withoutParts(debounce.key.source, differs);
+  const key = readsOf(kept).length > 0 ? kept : common[0] && `{{${common[0]}}}`;
+  if (differs.length === 0 || key === undefined) return undefined;
+  const use = key === kept ? 'leave that out' : 'use a field that they share';
   return note('debounce.key', debounce.key.at, [
-    `the request ${before.request.id}, ${seconds(apartMs)} before, has another key, so each became a run of its own: ${list(differs)} ${differs.length === 1 ? 'is' : 'are'} another in each of the two`,
-    `if both belong into one run, use a field that they share, such as key: '{{${common[0] ?? ''}}}' (the same in both: ${list(common)})`,
+    `the request ${(other === 'later' ? now : before).request.id}, ${seconds(apartMs)} ${other}, has another key, so each became a run of its own: ${list(differs)} ${differs.length === 1 ? 'is' : 'are'} another in each of the two`,
+    `if both belong into one run, ${use}: write key: '${key}'${key === kept ? '' : ` (the same in both: ${list(common)})`}`,
   ]);
+}
+
+/** A key without what it reads of these paths, and without what stands before that. */
+function withoutParts(template: string, paths: readonly string[]): string {
+  return template
+    .replaceAll(/[\s:/|,;_.#-]{0,9}\{\{[^{}]{0,500}\}\}/g, (part) =>
+      readsOf(part).some((path) => paths.includes(path)) ? '' : part,
+    )
+    .replace(/^[\s:/|,;_.#-]+/, '');
 }
 
 /** Of an event that was probably sent twice, and made work twice: its key is another one, or it has none. */

@@ -1,6 +1,6 @@
 /** Two requests of one mapping: an event that made work twice, and conversations that are apart or shared. */
 import { expect, test } from 'vitest';
-import { keyNotes } from '../../src/explanation/key-notes.ts';
+import { keyNotes, laterNotes } from '../../src/explanation/key-notes.ts';
 import { sessionNotes } from '../../src/explanation/session-notes.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { JsonObject } from '../../src/json.ts';
@@ -12,7 +12,11 @@ interface Sent {
 }
 
 /** What is said of the second one beside the first, 2 s before. */
-function textOf(keys: string, [first, second]: readonly [Sent, Sent]): string {
+function textOf(
+  keys: string,
+  [first, second]: readonly [Sent, Sent],
+  of: 'first' | 'second' = 'second',
+): string {
   const settings = settingsWith({ table: `- {id: m, match: {path: p}, messageTemplate: x${keys}}` });
   const [before, now] = [first, second].map(({ payload, headers = {} }, index) => {
     const asked = { path: 'p', payload, headers };
@@ -21,7 +25,7 @@ function textOf(keys: string, [first, second]: readonly [Sent, Sent]): string {
     return { request, evaluation: evaluateHook(asked, settings).evaluation };
   });
   if (before === undefined || now === undefined) return '';
-  const found = keyNotes(now, before);
+  const found = of === 'first' ? laterNotes(before, now) : keyNotes(now, before);
   return [...found, ...(found.length > 0 ? [] : sessionNotes(now, [before]))].map(({ text }) => text).join();
 }
 
@@ -89,4 +93,22 @@ test.each<[string, readonly [Sent, Sent]]>([
   [', dedupe: body', bodies({ id: 1, n: 1 }, { id: 2, n: 2 })],
 ])('what is right is not spoken of: %s', (keys, requests) => {
   expect(textOf(keys, requests)).toBe('');
+});
+
+test.each<[string, string]>([
+  [
+    '{{repo.name}}:{{tag}}',
+    "tag is another in each of the two. If both belong into one run, leave that out: write key: '{{repo.name}}'",
+  ],
+  ['{{tag}}/{{repo.name}}', "write key: '{{repo.name}}'"],
+  [
+    'push-{{lower tag}}',
+    "use a field that they share: write key: '{{repo.name}}' (the same in both: repo.name)",
+  ],
+])('a debounce key that is new for each event: %s', (key, expected) => {
+  const requests = bodies({ repo: { name: 'r' }, tag: '1' }, { repo: { name: 'r' }, tag: '2' });
+  const keys = `, debounce: {key: "${key}", seconds: 3, maxSeconds: 60}`;
+  expect(textOf(keys, requests)).toContain(expected);
+  expect(textOf(keys, requests, 'first')).toContain('the request r1, 2.0 s later, has another key');
+  expect(textOf(keys, requests, 'first')).toContain(expected);
 });

@@ -1,10 +1,10 @@
 /** What transforms written for Node or a browser miss here, and what to use instead. */
 import { NODE_STAND_INS, VIRTUAL_MODULE } from '../names.ts';
 
-const NO_NETWORK =
-  'a transform has no network: let the sender include the data in the body, or let the agent fetch it';
+const NO_NETWORK = noNetwork('${url}');
 const NO_TIMERS = 'a transform has no timers, and nothing to wait for: return the result at once';
-const NO_FILES = 'a transform has no files: put the data into a .json file beside it and import that';
+const NO_FILES =
+  "a transform has no files: put the data into a .json file beside it and import that: import data from './data.json'";
 
 const GLOBAL_HINTS: Readonly<Record<string, string>> = {
   fetch: NO_NETWORK,
@@ -31,8 +31,23 @@ const GLOBAL_HINTS: Readonly<Record<string, string>> = {
 /** Names of globals, and members of some, that are not there. */
 export const MISSING_GLOBALS: readonly string[] = Object.keys(GLOBAL_HINTS);
 
-export function hintForGlobal(name: string): string {
-  return GLOBAL_HINTS[name] ?? '';
+/** `call` is the code from the global on. */
+export function hintForGlobal(name: string, call: string): string {
+  const address = name === 'fetch' ? addressIn(call) : undefined;
+  return address === undefined ? (GLOBAL_HINTS[name] ?? '') : noNetwork(address);
+}
+
+/** The agent has the network; what it is told to do stands in the mapping, and what it is told about in the message. */
+function noNetwork(address: string): string {
+  return `a transform has no network, so let the agent fetch it: in place of the call add a line to the message that is returned, \`Source: ${address}\`, and write in the mapping instructions: 'Fetch the address after Source first.' (or let the sender include the data in the body)`;
+}
+
+/** What is asked for, as it stands within a template literal. */
+function addressIn(call: string): string | undefined {
+  const [, first = ''] =
+    /^\w{1,60}\(\s{0,9}(`[^`\\]{1,300}`|"[^"\\]{1,300}"|[A-Za-z_$][\w$.?]{0,80})\s{0,9}\)/.exec(call) ?? [];
+  if (first === '') return undefined;
+  return /^[`"]/.test(first) ? first.slice(1, -1) : `\${${first}}`;
 }
 
 const IMPORT_HINTS: readonly (readonly [RegExp, string])[] = [

@@ -66,7 +66,7 @@ function usesIn(text: string, line: number): Use[] {
 type Described = Omit<SourceFinding, 'file' | 'line' | 'column'>;
 
 function describeUse(
-  { name, member }: Use,
+  { name, member, column }: Use,
   { line, code }: { readonly line: string; readonly code: string },
 ): Described | undefined {
   if (name === 'Map' || name === 'Set') {
@@ -80,7 +80,7 @@ function describeUse(
   return {
     code: 'TRANSFORM_MISSING_GLOBAL',
     message: `${global}${global === 'process' ? member.replace('?', '') : ''} does not exist in a transform`,
-    hint: hintForGlobal(global),
+    hint: hintForGlobal(global, line.slice(column)),
     length: global.length,
   };
 }
