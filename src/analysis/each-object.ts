@@ -46,6 +46,27 @@ export function adviseOnEachObject({ name, at, template, payload, item }: EmptyP
   return isJsonObject(list) ? adviseOn(path, list, name) : undefined;
 }
 
+/** A name in an `{{#each}}` over a list that begins with the list, or with a name for its element. Continues "the request has …". */
+export function adviseInBlock({ name, at, template, payload, item }: EmptyPlace): string | undefined {
+  const text = template.source.text.slice(template.start, at.start);
+  const [block, ...others] = openBlocks(text).filter(({ helper }) => helper === 'each' || helper === 'with');
+  if (block?.helper !== 'each' || others.length > 0 || !/^[\w.[\]-]+$/.test(block.path)) return undefined;
+  const dotted = withDots(block.path);
+  const root = item !== undefined && dotted.startsWith('item.') ? item : payload;
+  const list = readElement(root)(dotted.replace(root === item ? /^item\./ : /^payload\./, ''));
+  const elements = Array.isArray(list) ? (list as readonly JsonValue[]).slice(0, MAX_ELEMENTS) : [];
+  const keys = withDots(name.replace(/^this[./]/, '')).split('.');
+  for (let from = 1; from < keys.length; from += 1) {
+    const rest = keys.slice(from).join('.');
+    if (elements.some((element) => isThere(element, rest)))
+      return `${rest} in the elements of ${block.path}: in the block a path begins at the element, so write {{${rest}}}`;
+  }
+  return undefined;
+}
+
+/** Elements of a list that are looked at. */
+const MAX_ELEMENTS = 20;
+
 function adviseOn(path: string, object: JsonObject, name: string): string | undefined {
   const field = withDots(name.replace(/^this[./]/, ''));
   const members = Object.values(object);

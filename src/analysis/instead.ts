@@ -3,7 +3,7 @@ import type { AdviceText, Evaluation } from '../hook/hook.ts';
 import { isJsonObject, isNumeric, valueAt, type JsonValue } from '../json.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { adviseOnEachObject } from './each-object.ts';
+import { adviseInBlock, adviseOnEachObject } from './each-object.ts';
 import { loneHelper, presentTime } from './lone-helper.ts';
 import { shown } from './field-list.ts';
 import {
@@ -115,6 +115,7 @@ function emptyForm(name: string, evaluation: Evaluation, request: HookRequest): 
     // It speaks of the block and of the name in it, as the template writes them.
     const found =
       adviseOnEachObject({ name, payload, item, ...place }) ??
+      adviseInBlock({ name, payload, item, ...place }) ??
       adviseOnOuter({ name, request, item, ...place });
     if (found !== undefined) return plain(found);
   }
@@ -156,8 +157,14 @@ function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceTe
   const { request } = looked;
   const helper = isEmptyHere ? loneHelper(name) : undefined;
   const near = nearPaths(name, looked, helper === undefined);
-  if (near !== undefined && near[0]?.path === `item.${name.replace(/^(?:this|payload)[./]/, '')}`)
-    return ofElement(near[0]);
+  const [only] = near ?? [];
+  // Whatever stands before it: `alert.name` and `this.name` are `item.name`, too.
+  if (
+    only?.path.startsWith('item.') === true &&
+    `.${name}`.endsWith(only.path.slice('item'.length)) &&
+    only.path !== name
+  )
+    return ofElement(only);
   if (near !== undefined) return isEmptyHere ? joined(name, near, request) : paths(near);
   if (helper !== undefined) return plain(helper);
   const parent = isEmptyHere ? valueAbove(name, looked) : undefined;
@@ -203,9 +210,10 @@ function ofElement(near: NearPath): AdviceText {
 /** Of the element, where that is as near as what the whole body has. */
 function nearPaths(
   name: string,
-  { request, find, element: first, findInElement }: Looked,
+  { request, find, element: first, findInElement, evaluation }: Looked,
   isWide: boolean,
 ): readonly NearPath[] | undefined {
+  const list = evaluation.mapping?.forEach?.text;
   const own = first === undefined ? undefined : valueAt(first, name.split('.'));
   if (own !== undefined && own !== null) return [{ path: `item.${name}`, value: own }];
   const element = findInElement === undefined ? [] : suggestElement(name, findInElement);
@@ -215,7 +223,14 @@ function nearPaths(
     (name.startsWith('item.') || nearest.cost <= (costOf(name, find) ?? nearest.cost));
   if (isOfElement) return element;
   const near = isWide && !name.startsWith('item.') ? suggestPaths(name, request, find) : [];
-  return near.length === 0 ? undefined : near;
+  return near.length === 0 ? undefined : near.map((each) => asElement(each, list));
+}
+
+/** A path that leads into the list of `forEach`, as one of its element. */
+function asElement(near: NearPath, list: string | undefined): NearPath {
+  const [first, ...rest] =
+    list !== undefined && near.path.startsWith(`${list}.`) ? near.path.slice(list.length + 1).split('.') : [];
+  return first !== undefined && /^\d+$/.test(first) ? { ...near, path: ['item', ...rest].join('.') } : near;
 }
 
 const costOf = (name: string, find: PathFinder): number | undefined =>

@@ -7,6 +7,7 @@ import { decidingLeaves, type AdviceNote, type DecidingLeaf, type Evaluation } f
 import type { JsonValue } from '../json.ts';
 import {
   compileReader,
+  conjunctsOf,
   listOrderFinding,
   namesRead,
   templateOperandFinding,
@@ -122,7 +123,7 @@ export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest
   const read = readerOf(request);
   const { nodes = [] } = taken;
   const notes = decidingLeaves(nodes).flatMap(({ node, negated }): readonly AdviceNote[] => {
-    if (node.missing !== undefined) return [];
+    if (node.missing !== undefined) return heldWithout(node, nodes, { trace, read });
     const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', negated);
     const odd = isOdd ? adviseOnRule(node.rule, read) : undefined;
     const isHeld = node.result === 'true' && !negated;
@@ -132,6 +133,23 @@ export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest
     return [{ code: 'held_otherwise', text, names: namesRead(node.rule), at: node.at }];
   });
   return notes.slice(0, MAX_LEAVES);
+}
+
+/** A `!` that held since nothing of its kind was sent, where a template prints something of that kind: an event of another one. */
+function heldWithout(
+  { missing = '', at, rule }: ConditionTrace,
+  [whole]: readonly ConditionTrace[],
+  { trace, read }: { readonly trace: Evaluation['trace']; readonly read: ReadVariable },
+): readonly AdviceNote[] {
+  const [root = '', ...rest] = missing.replace(/^payload\./, '').split('.');
+  if (rest.length === 0 || /^(?:headers|query|item)$/.test(root) || read(root) !== undefined) return [];
+  const isPrinted = trace.templates.some(({ empty }) =>
+    empty.some(({ expression }) => new RegExp(String.raw`(?:^|[\s.])${root}\.`).test(expression)),
+  );
+  if (!isPrinted || whole === undefined || !/^\w+$/.test(root)) return [];
+  const and = JSON.stringify({ and: [{ '!!': [{ var: root }] }, ...conjunctsOf(whole.rule)] });
+  const text = `when held without ${missing}: this request has no ${root} at all. To take only requests that have one write when: ${and}`;
+  return [{ code: 'held_otherwise', text, names: namesRead(rule), at }];
 }
 
 /**

@@ -85,7 +85,9 @@ function dedupeNote(mapping: CompiledMapping, compared: Compared): SettingNote |
   const { now, before, fields } = compared;
   const { dedupe } = mapping;
   const keys = [before, now].map(({ evaluation }) => keysOf(evaluation).dedupe);
-  if (dedupe !== undefined && (keys[0] === undefined || keys[0] === keys[1])) return undefined;
+  if (dedupe !== undefined && keys[0] !== undefined && keys[0] === keys[1])
+    return afterItsTime(mapping, compared, dedupe);
+  if (dedupe !== undefined && keys[0] === undefined) return undefined;
   // Two events of one kind differ in more than what tells of a delivery.
   if (!fields.different.every((path) => OF_A_TRY.test(path))) return undefined;
   const identity = identityOf(mapping, compared);
@@ -107,6 +109,23 @@ function dedupeNote(mapping: CompiledMapping, compared: Compared): SettingNote |
     `to take such a request once, write ${identity}, which is the same in both`,
   ]);
 }
+
+/** Of the same key that came when `ttlSeconds` had passed. */
+function afterItsTime(
+  { at }: CompiledMapping,
+  { now, before, fields }: Compared,
+  { key, ttlSeconds }: NonNullable<CompiledMapping['dedupe']>,
+): SettingNote | undefined {
+  const apartMs = now.request.receivedAt - before.request.receivedAt;
+  const isSame = fields.different.every((path) => OF_A_TRY.test(path));
+  if (!isSame || apartMs <= ttlSeconds * 1_000 || ttlSeconds >= DAY) return undefined;
+  return note('dedupe.ttlSeconds', key === 'body' ? at : key.at, [
+    `the request ${before.request.id}, ${seconds(apartMs)} before, has the same key, and ttlSeconds: ${ttlSeconds} had passed, so this one was taken as another event`,
+    `if one event was sent twice, write ttlSeconds: ${DAY}`,
+  ]);
+}
+
+const DAY = 86_400;
 
 /** Milliseconds in which the same body is most likely the same event, where nothing in it or beside it names that. */
 const SOON = 600_000;

@@ -27,6 +27,8 @@ export function sessionNotes(now: Judged, others: readonly Judged[]): readonly S
   const near = others
     .filter(({ evaluation }) => evaluation.mapping?.id === mapping?.id)
     .toSorted((a, b) => Math.abs(apartMs(now, a)) - Math.abs(apartMs(now, b)));
+  const apart = mapping && template && ofAnotherMapping({ mapping, template }, now, others);
+  if (apart !== undefined) return [apart];
   if (mapping === undefined || near.length === 0) return [];
   const found =
     template === undefined
@@ -46,6 +48,35 @@ const sessionOf = ({ evaluation }: Judged): string | undefined => keysOf(evaluat
 function told(now: Judged, other: Judged): string {
   const ms = apartMs(now, other);
   return `the request ${other.request.id}, ${seconds(Math.abs(ms))} ${ms < 0 ? 'later' : 'before'}`;
+}
+
+/** The same key in another mapping is another conversation. */
+function ofAnotherMapping(
+  { mapping, template }: Keyed,
+  now: Judged,
+  others: readonly Judged[],
+): SettingNote | undefined {
+  const key = sessionOf(now);
+  const [prefix = ''] = template.source.split('{{', 1);
+  const other = others.find(
+    ({ evaluation }) =>
+      evaluation.mapping !== undefined &&
+      evaluation.mapping.id !== mapping.id &&
+      keyAndOwner(evaluation).key === key,
+  );
+  const id = other?.evaluation.mapping?.id;
+  if (other === undefined || id === undefined || key === undefined || prefix === '') return undefined;
+  if (keyAndOwner(other.evaluation).owner === keyAndOwner(now.evaluation).owner) return undefined;
+  return note('sessionKey', template.at, [
+    `${told(now, other)}, has the same key in the mapping ${id}, and that is another conversation: a conversation belongs to its mapping`,
+    `for one conversation of both mappings write sessionKeys: { shared: ['${prefix}'] } in hooks`,
+  ]);
+}
+
+function keyAndOwner({ outcome }: Judged['evaluation']): { readonly key?: string; readonly owner?: string } {
+  const agent =
+    outcome.kind === 'accepted' ? outcome.actions.find((action) => action.kind === 'agent') : undefined;
+  return agent === undefined ? {} : { key: agent.sessionKey, owner: agent.owner };
 }
 
 /** No key at all: each request begins a conversation of its own, though two of them are about one thing. */

@@ -95,6 +95,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   'hooks.defaults.deliver': notDelivered,
   argv: withoutShell,
   cwd: withoutFile,
+  timeoutSeconds: endedByTime,
   prompt: repliedNothing,
   replyPath: repliedJson,
   passEnv: keptFromCommand,
@@ -295,6 +296,19 @@ function repliedNothing(facts: Facts): Told | undefined {
   const silent = commandRun(facts, saidNothing);
   if (silent === undefined) return undefined;
   return { at: placeOfKey(facts, silent.path, ['prompt', 'argv']), text: promptNote(silent.runner) };
+}
+
+/** Of a run that was ended when its time was over. */
+function endedByTime({ config, mapping, stored }: Facts): Told | undefined {
+  const ended = stored?.runs.some(({ run: { outcome } }) => outcome === 'timeout');
+  if (ended !== true) return undefined;
+  const own = mapping?.timeoutSeconds;
+  const limit = own ?? config.settings.agents.defaults.timeoutSeconds;
+  return {
+    at:
+      own === undefined ? placeIfWritten(config.root, ['agents', 'defaults', 'timeoutSeconds']) : mapping?.at,
+    text: `a run may take ${spanOf(limit)}${own === undefined ? ' (agents.defaults.timeoutSeconds)' : ` in this mapping`}: if it needs longer, write a larger timeoutSeconds ${own === undefined ? 'there or in the mapping' : 'there'}, such as timeoutSeconds: ${Math.max(300, limit * 4)}`,
+  };
 }
 
 /** Of a command whose reply is JSON with the answer in it. */

@@ -455,6 +455,42 @@ describe('what rendered empty', () => {
     expect(advice.instead.get(path)?.text).toBe(text);
   });
 
+  test.each([
+    [
+      'forEach: alerts, ',
+      '{{alert.labels.name}}',
+      'alert.labels.name',
+      'item.labels.name: the element of forEach is item, so write {{item.labels.name}}',
+    ],
+    [
+      '',
+      '{{#each alerts}}{{alert.labels.name}}{{/each}}',
+      'alert.labels.name',
+      'labels.name in the elements of alerts: in the block a path begins at the element, so write {{labels.name}}',
+    ],
+    [
+      '',
+      '{{#each alerts}}{{alerts.labels.name}}{{/each}}',
+      'alerts.labels.name',
+      'labels.name in the elements of alerts: in the block a path begins at the element, so write {{labels.name}}',
+    ],
+  ])('%s%s begins with a name for the element', (keys, template, name, text) => {
+    const { advice } = adviseOn(`- {match: {path: a}, ${keys}messageTemplate: "x ${template}"}`, {
+      alerts: [{ labels: { name: 'a' } }, { labels: { name: 'b' } }],
+    });
+    expect(advice.instead.get(name)?.text).toBe(text);
+  });
+
+  test('a "!" that held without anything of its kind is told the whole condition', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a, when: {"!": [{var: pull_request.draft}]}}, messageTemplate: "x {{pull_request.title}}"}',
+      { issue: { number: 5 } },
+    );
+    expect(advice.notes.map(textOf)).toEqual([
+      'when held without pull_request.draft: this request has no pull_request at all. To take only requests that have one write when: {"and":[{"!!":[{"var":"pull_request"}]},{"!":[{"var":"pull_request.draft"}]}]}',
+    ]);
+  });
+
   test('what rendered empty in several elements of forEach is told once', () => {
     const settings = settingsWith({
       table: '- {match: {path: a}, forEach: list, messageTemplate: "x {{id}} {{item.b}}"}',

@@ -59,6 +59,11 @@ test.each<[string, readonly [Sent, Sent], string]>([
     twice({ a: 1 }, { 'x-github-delivery': '1' }, { 'x-github-delivery': '2' }),
     'the key reads headers.x-github-delivery, so it was taken as another one. To take such a request once, write dedupe: body',
   ],
+  [
+    ', dedupe: {key: "{{id}}", ttlSeconds: 1}',
+    bodies({ id: 'e1' }, { id: 'e1' }),
+    'has the same key, and ttlSeconds: 1 had passed, so this one was taken as another event. If one event was sent twice, write ttlSeconds: 86400',
+  ],
 ])('an event that was sent twice: %s', (keys, requests, expected) => {
   expect(textOf(keys, requests)).toContain(expected);
 });
@@ -111,4 +116,24 @@ test.each<[string, string]>([
   expect(textOf(keys, requests)).toContain(expected);
   expect(textOf(keys, requests, 'first')).toContain('the request r1, 2.0 s later, has another key');
   expect(textOf(keys, requests, 'first')).toContain(expected);
+});
+
+test('the same key in another mapping is another conversation', () => {
+  const settings = settingsWith({
+    table: ['opened', 'created']
+      .map(
+        (action) =>
+          `- {id: ${action}, match: {path: p, when: {"===": [{var: action}, ${action}]}}, sessionKey: "hook:pr:{{n}}", messageTemplate: x}`,
+      )
+      .join('\n'),
+  });
+  const [before, now] = ['opened', 'created'].map((action, index) => {
+    const asked = { path: 'p', payload: { action, n: 5 } };
+    const request = { ...createHookRequest({ ...asked, receivedAt: receivedAt + index }), id: action };
+    return { request, evaluation: evaluateHook(asked, settings).evaluation };
+  });
+  if (before === undefined || now === undefined) throw new Error('two are sent');
+  expect(sessionNotes(now, [before]).map(({ text }) => text)).toEqual([
+    "the request opened, 0.0 s before, has the same key in the mapping opened, and that is another conversation: a conversation belongs to its mapping. For one conversation of both mappings write sessionKeys: { shared: ['hook:pr:'] } in hooks",
+  ]);
 });
