@@ -56,6 +56,11 @@ export function adviseInBlock({ name, at, template, payload, item }: EmptyPlace)
   const list = readElement(root)(dotted.replace(root === item ? /^item\./ : /^payload\./, ''));
   const elements = Array.isArray(list) ? (list as readonly JsonValue[]).slice(0, MAX_ELEMENTS) : [];
   const keys = withDots(name.replace(/^this[./]/, '')).split('.');
+  const own = dotted.split('.').at(-1) ?? '';
+  const [first = ''] = keys;
+  const isElement =
+    [own, own.replace(/s$/, ''), ...ELEMENTS].includes(first) || dotted.startsWith(`${first}.`);
+  if (!isElement) return undefined;
   for (let from = 1; from < keys.length; from += 1) {
     const rest = keys.slice(from).join('.');
     if (elements.some((element) => isThere(element, rest)))
@@ -63,6 +68,9 @@ export function adviseInBlock({ name, at, template, payload, item }: EmptyPlace)
   }
   return undefined;
 }
+
+/** Names that other languages give the element of a loop. */
+const ELEMENTS = ['item', 'element', 'entry', 'each', 'it', 'el', 'elem', 'row', 'obj', 'x', 'i'];
 
 /** Elements of a list that are looked at. */
 const MAX_ELEMENTS = 20;

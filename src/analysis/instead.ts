@@ -115,8 +115,8 @@ function emptyForm(name: string, evaluation: Evaluation, request: HookRequest): 
     // It speaks of the block and of the name in it, as the template writes them.
     const found =
       adviseOnEachObject({ name, payload, item, ...place }) ??
-      adviseInBlock({ name, payload, item, ...place }) ??
-      adviseOnOuter({ name, request, item, ...place });
+      adviseOnOuter({ name, request, item, ...place }) ??
+      adviseInBlock({ name, payload, item, ...place });
     if (found !== undefined) return plain(found);
   }
   return undefined;

@@ -481,6 +481,15 @@ describe('what rendered empty', () => {
     expect(advice.instead.get(name)?.text).toBe(text);
   });
 
+  test('another thing that elements have a field of is no name for them', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{#each commits}}{{release.name}} {{repo.name}}{{/each}}"}',
+      { repo: { name: 'r' }, commits: [{ name: 'a' }] },
+    );
+    expect(advice.instead.get('release.name')?.text ?? '').not.toContain('in the elements');
+    expect(advice.instead.get('repo.name')?.text).toContain('outside of the block');
+  });
+
   test('a "!" that held without anything of its kind is told the whole condition', () => {
     const { advice } = adviseOn(
       '- {match: {path: a, when: {"!": [{var: pull_request.draft}]}}, messageTemplate: "x {{pull_request.title}}"}',
