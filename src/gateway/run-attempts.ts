@@ -265,6 +265,9 @@ export class RunAttempts {
   }
 }
 
+/** What a program wrote is not for the log. */
+const EXPLAINED = '; sluice explain with its runId says why';
+
 /** How the log and the alerts tell of a turn. */
 function toldOf(result: TurnResult): {
   readonly what: string;
@@ -277,9 +280,9 @@ function toldOf(result: TurnResult): {
   const shown = error === undefined ? undefined : shownError(error);
   const why = { code: shown?.code, reason: shown?.message };
   if (result.kind === 'not-started')
-    return { what: result.kind, isWell: false, said: 'run not started', ...why };
+    return { what: result.kind, isWell: false, said: `run not started${EXPLAINED}`, ...why };
   const isWell = result.outcome === 'ok' || result.outcome === 'forwarded';
-  return { what: result.outcome, isWell, said: isWell ? 'run performed' : 'run failed', ...why };
+  return { what: result.outcome, isWell, said: isWell ? 'run performed' : `run failed${EXPLAINED}`, ...why };
 }
 
 function subjectsOf(runner: string, mappingId: string | undefined): readonly AlertSubject[] {

@@ -43,7 +43,7 @@ test('one message goes out when a runner keeps failing, and one when it works ag
   await run();
   await expect.poll(() => channel.texts).toEqual([failing, 'Sluice: runner default works again.']);
   expect(channel.messages.every(({ to }) => to === '7')).toBe(true);
-  const warned = house.logged.filter(({ message }) => message === 'run failed');
+  const warned = house.logged.filter(({ message }) => message.startsWith('run failed; sluice explain'));
   expect(warned[0]?.fields).toMatchObject({ code: 'exit_1', reason: 'the command exited with code 1' });
 });
 
