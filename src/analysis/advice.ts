@@ -12,7 +12,7 @@ import { laterMappings, type LaterMapping } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
 import { findNearNames } from './near-names.ts';
 import { otherRootNotes } from './other-root.ts';
-import { notesOn } from './request-notes.ts';
+import { BODY_IS_EMPTY, notesOn } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
 import { templateNotes } from './template-notes.ts';
 import { zoneNotes } from './zone-note.ts';
@@ -57,6 +57,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     notes: [
       ...(reads === undefined ? [] : [reads.note]),
       ...notesOn(request, table.settingsOf(request.path), reads === undefined && isReadAmiss(evaluation)),
+      ...emptyBodyNotes(evaluation, request, instead),
       ...otherRootNotes(considered, request, instead),
       ...outerValues(evaluation, request),
       ...jsonTextNotes(evaluation, request),
@@ -73,6 +74,17 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     alsoMatched: laterMappings(evaluation, request, table),
     fields: listFields(evaluation, request),
   };
+}
+
+/** What stands elsewhere in the request is surer than that it has no body. */
+function emptyBodyNotes(
+  evaluation: Evaluation,
+  { payload }: HookRequest,
+  instead: Instead,
+): readonly AdviceNote[] {
+  const isEmpty = isJsonObject(payload) && Object.keys(payload).length === 0;
+  const isTaken = evaluation.mapping !== undefined && isReadAmiss(evaluation);
+  return isEmpty && isTaken && instead.size === 0 ? [BODY_IS_EMPTY] : [];
 }
 
 /** Of a request that is no event: that it misses conditions and fields is no fault. */

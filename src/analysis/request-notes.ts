@@ -29,6 +29,12 @@ export function kindNotes(
   ];
 }
 
+/** Of a request that a mapping took, and whose texts are empty. */
+export const BODY_IS_EMPTY: AdviceNote = {
+  code: 'body_is_empty',
+  text: 'the request has no body, or an empty one: let the sender send what the templates read, or write them so that they read nothing of it (a text without {{ }}, {{query.name}}, {{headers.name}})',
+  names: [],
+};
 const BODY_IS_LIST: AdviceNote = {
   code: 'body_is_list',
   text: 'the body is a list: for one run per element write forEach: payload and {{item.name}}; a value of the first element is {{payload.0.name}}',

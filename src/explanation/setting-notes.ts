@@ -154,8 +154,15 @@ function refusedByRate(facts: Facts): Told | undefined {
 
 function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
   if (evaluated === undefined) return undefined;
+  const { outcome } = evaluated.evaluation;
+  const at = mapping?.ignoreSenders?.at;
+  if (outcome.kind === 'skipped' && outcome.by === 'ignoreSenders')
+    return {
+      at,
+      text: `it names ${outcome.sender}, who sent this: take that name out if such requests are wanted`,
+    };
   const note = senderNote(evaluated.evaluation, evaluated.request);
-  return note === undefined ? undefined : { at: mapping?.ignoreSenders?.at, text: note.text };
+  return note === undefined ? undefined : { at, text: note.text };
 }
 
 function noList({ mapping, code, detail, evaluated }: Facts): Told | undefined {

@@ -26,6 +26,7 @@ export interface EvaluationNote {
 /** Kinds of notes that the analysis of a request makes. */
 const ADVICE_CODES = [
   'body_is_list',
+  'body_is_empty',
   'list_read',
   'address_check',
   'github_ping',

@@ -73,16 +73,26 @@ function signatureNotAsked(
   };
 }
 
-function withoutToken(
-  { rawHeaders, mapping = 'the mapping' }: TokenRequest,
-  { queryToken }: TokenSet,
-): Diagnosis {
+/** Names of headers in which senders put a secret or a signature, and of those that are of the web or of ours. */
+const PROOF_NAME = /token|secret|signature|hmac|api-?key/;
+const NO_PROOF =
+  /^(?:authorization|x-service-token|x-openclaw-token|cookie|idempotency|x-(?:csrf|xsrf|amz|goog)|sec-|signature-input)/;
+
+function withoutToken({ rawHeaders, mapping }: TokenRequest, { queryToken }: TokenSet): Diagnosis {
   const query = queryToken === 'reject' ? '' : ', or ?token=TOKEN in the address (deprecated)';
   const word = wordOf(headersOf(rawHeaders).find(({ name }) => name === 'authorization')?.value);
   if (word === 'basic') {
     return {
       code: 'no-token',
-      text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, write verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} in ${mapping}, beside match`,
+      text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, write verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} in ${mapping ?? 'the mapping'}, beside match`,
+    };
+  }
+  const proof = headersOf(rawHeaders).find(({ name }) => PROOF_NAME.test(name) && !NO_PROOF.test(name))?.name;
+  if (proof !== undefined && mapping !== undefined) {
+    const scheme = /signature|hmac/.test(proof) ? 'hmac' : 'header';
+    return {
+      code: 'no-verify',
+      text: `no hook token came, but the header ${proof}, which looks like the proof of its sender: write verify: {scheme: ${scheme}, header: ${proof}, secrets: ['\${WEBHOOK_SECRET}']} in ${mapping}, beside match, and set WEBHOOK_SECRET in the environment of the service to the secret that the sender has; or send the hook token as ${CARRIERS}`,
     };
   }
   const other = word === undefined ? '' : `Authorization is there, but without the word Bearer; `;

@@ -60,3 +60,12 @@ test.each([
   const [finding] = await scanArguments([fileOf(source)]);
   expect(finding?.hint).toBe(hint);
 });
+
+test.each([
+  ['({ type, payload }) => type + payload.a', 'take type out of the brackets, and write payload.type'],
+  ['({ payload, headers, debug = false }) => payload.a + debug', undefined],
+])('a field of the body beside the body: %s', async (source, hint) => {
+  const [finding] = await scanArguments([fileOf(source)]);
+  if (hint === undefined) expect(finding).toBeUndefined();
+  else expect(finding?.hint).toContain(hint);
+});

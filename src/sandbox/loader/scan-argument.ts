@@ -177,12 +177,27 @@ function findTaken(pattern: string, offset: number): Misread | undefined {
   const parts = partsOf(pattern.slice(1, closingOf(pattern, 1)));
   const strange = parts.filter((part) => !part.startsWith('...') && !INPUT.includes(nameOf(part)));
   const [first] = strange;
-  if (first === undefined || parts.some((part) => nameOf(part) === 'payload')) return undefined;
+  if (first === undefined) return undefined;
+  if (parts.some((part) => nameOf(part) === 'payload')) return findBeside(strange, pattern, offset);
   const name = nameOf(first);
   return {
     message: `${WHAT}, which has no ${name}: it is undefined`,
     hint: `the body is its payload: write ({ ${takenAs(parts, strange)} })`,
     offset: offset + pattern.indexOf(name),
+    length: name.length,
+  };
+}
+
+/** `({ type, payload }) =>`: a field of the body beside the body; one with a default may well be meant for tests. */
+function findBeside(strange: readonly string[], pattern: string, offset: number): Misread | undefined {
+  const name = strange.find((part) => /^[\w$]+$/.test(part));
+  if (name === undefined) return undefined;
+  return {
+    message: `${WHAT}, which has no ${name}: it is undefined`,
+    hint: `payload is the whole body: take ${name} out of the brackets, and write payload.${name}; a field payload of the body is payload.payload`,
+    offset:
+      offset +
+      pattern.search(new RegExp(String.raw`(?<![\w$])${name.replaceAll('$', String.raw`\$`)}(?![\w$])`)),
     length: name.length,
   };
 }

@@ -38,7 +38,7 @@ const RESPONSES = /^_?(?:res|response|reply|context|ctx|callback|cb|env)$/;
 
 /** Functions that other tools call by their name, routes of a server, and the worker whose function is a method. */
 const NAMED =
-  /^(?:[\w$]+\.(?:post|put|all|get|use)\((?:"[^"]*", )?(?:async )?(?:function(?: \w+)?)?\(|export (?:const|let) \w+ = (?:async )?(?:function(?: \w+)?)?\(|export (?:async )?function \w+\(|(?:module\.)?exports\.\w+ = (?:async )?(?:function(?: \w+)?)?\(|export default \{\s+(?:async fetch|fetch|fetch: async |fetch: )\()/gm;
+  /^(?:[\w$]+\.(?:post|put|all|get|use)\((?:"[^"]*", )?(?:[\w$.]+\([^()\n]*\), )?(?:async )?(?:function(?: \w+)?)?\(|export (?:const|let) \w+ = (?:async )?(?:function(?: \w+)?)?\(|export (?:async )?function \w+\(|(?:module\.)?exports\.\w+ = (?:async )?(?:function(?: \w+)?)?\(|export default \{\s+(?:async fetch|fetch|fetch: async |fetch: )\()/gm;
 
 type Kind = Exclude<GraphFile['kind'], 'json'>;
 
