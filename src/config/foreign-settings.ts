@@ -78,6 +78,15 @@ const under = (
 const all = (names: string, advice: KeyAdvice): Readonly<Record<string, KeyAdvice>> =>
   Object.fromEntries(names.split(' ').map((name) => [name, advice]));
 
+const PROVIDER: KeyAdvice = {
+  group: 'provider',
+  means: 'providers',
+  hint: 'providers are named: write providers: {anthropic: {kind: anthropic, apiKey: "${NAME}"}}, and model: anthropic/NAME',
+};
+const ZONE: KeyAdvice = {
+  hint: 'a time zone is set at gateway.heartbeat.activeHours.timeZone, or in a template: {{date value tz="Europe/Berlin"}}',
+};
+
 const TOP: Readonly<Record<string, KeyAdvice>> = {
   ...all('port host', LISTEN),
   ...all('listen bind address addr', LISTEN),
@@ -101,6 +110,7 @@ const TOP: Readonly<Record<string, KeyAdvice>> = {
   database: { hint: 'the store is storage.url' },
   logging: { hint: 'the log is log.level and log.format' },
   models: { hint: 'the models that may be chosen are agents.defaults.models' },
+  ...all('timezone timeZone tz', ZONE),
   version: { hint: 'remove it: the file has no version' },
 };
 
@@ -130,9 +140,7 @@ const HOOKS: Readonly<Record<string, KeyAdvice>> = {
   wakeMode: { hint: 'it belongs into hooks.defaults: defaults: {wakeMode: now}' },
   deliver: { hint: 'it belongs into hooks.defaults: defaults: {deliver: false}' },
   summary: { hint: 'it belongs into hooks.defaults: defaults: {summary: failures}' },
-  timezone: {
-    hint: 'a time zone is set at gateway.heartbeat.activeHours.timeZone, or in a template: {{date value tz="Europe/Berlin"}}',
-  },
+  ...all('timezone timeZone tz', ZONE),
 };
 
 const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
@@ -159,7 +167,9 @@ const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
     ...all('timeout timeoutSeconds timeoutMs', {
       hint: 'the time limit of runs is agents.defaults.timeoutSeconds',
     }),
+    provider: PROVIDER,
     ...all('apiKey api_key', {
+      group: 'provider',
       hint: 'the key of an agent is a variable of its environment: passEnv: [ANTHROPIC_API_KEY]; of kind: model it stands in providers: {NAME: {apiKey: …}}',
     }),
     ...all('type name agent', calledHere('kind')),
@@ -182,7 +192,13 @@ export const FOREIGN_SETTINGS: Readonly<Record<string, KeyAdvice>> = {
     timeout: calledHere('timeoutSeconds'),
   }),
   ...under('storage', {
-    ...all('path file', { hint: 'write url: "sqlite:FILE"' }),
+    ...all('path file sqlite db dbPath database', {
+      hint: 'write url: "sqlite:FILE"',
+      hintFor: (value) =>
+        typeof value === 'string' && /^[\w./-]{1,80}$/.test(value)
+          ? `write url: "sqlite:${value}"`
+          : undefined,
+    }),
     retention: { hint: 'how long completed work is kept is keep: {days: 30}' },
   }),
   ...under('log', {

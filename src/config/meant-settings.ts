@@ -10,12 +10,24 @@ const meantSetting: NonNullable<SchemaAdvice['value']> = (key, value) => {
   if (object !== undefined || typeof value !== 'string') return object;
   const word = meantWord(key, value);
   if (word !== undefined) return word;
+  const address =
+    /\.(?:url|publicUrl|baseUrl)$/.test(key) && key !== 'storage.url' ? meantAddress(value) : undefined;
+  if (address !== undefined) return { hint: `write ${address}`, text: JSON.stringify(address) };
   if (key.endsWith('.timeZone')) {
     const zone = meantTimeZone(value);
     return zone === undefined ? undefined : { hint: `did you mean ${zone}?`, text: zone };
   }
   return /\.activeHours\.(?:from|to)$/.test(key) ? meantTime(value) : undefined;
 };
+
+/** An address without its scheme. */
+function meantAddress(written: string): string | undefined {
+  const text = written.trim();
+  if (!/^(?:[\w-]+\.)*[\w-]+(?::\d{1,5})?(?:\/[\w./-]*)?$/.test(text) || holdsCredentials(text))
+    return undefined;
+  const isHere = /^(?:localhost|127\.|10\.|192\.168\.)|:\d/.test(text);
+  return `${isHere ? 'http' : 'https'}://${text}`;
+}
 
 /** What others call the levels of a log, and kinds of runners. */
 const LEVELS: Readonly<Record<string, string>> = {
@@ -71,12 +83,18 @@ function meantWord(key: string, written: string): ReturnType<NonNullable<SchemaA
       hint: `write kind: ${agent} for the coding agent, or kind: model for the model alone, with providers`,
     };
   }
+  if (word === 'ollama')
+    return {
+      hint: 'write kind: model, with providers: {ollama: {kind: openai-compatible, baseUrl: "http://127.0.0.1:11434/v1"}} and model: ollama/NAME',
+    };
   return { hint: `write ${name}: ${meant}`, text: meant };
 }
 
 /** A list in the place of an object by name, or of entries in files of their own. */
 function meantParts(key: string, value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
   if (key === 'hooks.mappings') return meantMappings(value);
+  if (key === 'server.trustedProxies' && typeof value === 'boolean')
+    return { hint: 'write the addresses of the proxies: trustedProxies: [127.0.0.1]' };
   if (key.endsWith('.passEnv') && isJsonObject(value))
     return {
       hint: `passEnv is a list of names, which are passed on as they are set: write passEnv: [${Object.keys(value).slice(0, 8).join(', ')}]; a variable with another value is env: {NAME: "\${OTHER}"}`,

@@ -1,4 +1,4 @@
-import { calledHere, type KeyAdvice, type SchemaAdvice } from '../document/document.ts';
+import { calledHere, type KeyAdvice, type SchemaAdvice, secondsIn } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
 import { meantRule, printRule } from './condition/meant-rule.ts';
 import { hintForFields } from './wanted-keys.ts';
@@ -29,6 +29,13 @@ const secrets: ForeignKey = {
   means: 'secrets',
 };
 const tolerance: ForeignKey = {
+  hintFor: (value) => {
+    const seconds =
+      typeof value === 'string' || typeof value === 'number' ? secondsIn(String(value)) : undefined;
+    return seconds === undefined || !Number.isInteger(seconds)
+      ? undefined
+      : `write toleranceSeconds: ${seconds}`;
+  },
   hint: 'write toleranceSeconds, a number of seconds: toleranceSeconds: 600',
 };
 
@@ -80,6 +87,13 @@ const oneAction: ForeignKey = {
   hint: 'a mapping has one action, and its keys stand in the mapping itself: action: agent, messageTemplate: …; for a second action write a second mapping, or a transform that returns a list',
 };
 
+const outside: ForeignKey = {
+  hint: 'the address that senders call is server.publicUrl of the configuration: publicUrl: https://hooks.example.com',
+};
+const order: ForeignKey = {
+  hint: 'the first mapping that matches acts, and it alone: put the one for fewer requests before the others; files are taken by their names',
+};
+
 const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   when: into('when'),
   path: into('path'),
@@ -110,6 +124,20 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   'verify.signingSecret': secrets,
   'verify.tolerance': tolerance,
   'verify.maxAge': tolerance,
+  'verify.url': outside,
+  'verify.publicUrl': outside,
+  'verify.notificationUrl': outside,
+  'transform.options': {
+    hint: 'values for a transform are texts in env: env: {LIMIT: "5"}, read as process.env.LIMIT',
+  },
+  'transform.config': {
+    hint: 'values for a transform are texts in env: env: {LIMIT: "5"}, read as process.env.LIMIT',
+  },
+  priority: order,
+  order,
+  weight: order,
+  continue: order,
+  stop: order,
   'verify.type': { hint: 'here it is called "scheme"', rename: 'scheme' },
   'verify.provider': { hint: 'here it is called "scheme"', rename: 'scheme' },
   'match.event': {

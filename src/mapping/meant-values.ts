@@ -75,6 +75,8 @@ const VALUES: Readonly<Record<string, (value: unknown, text: string | undefined)
   keepRequests: meantKeepRequests,
   forEach: meantForEach,
   transform: (value) => (Array.isArray(value) ? ONE_TRANSFORM : undefined),
+  'match.path': (value) => (Array.isArray(value) ? ONE_PATH : undefined),
+  match: (value) => (Array.isArray(value) && value.length > 1 ? ONE_PATH : undefined),
   action: (value) => (isJsonObject(value) ? meantActionObject(value) : undefined),
   deliver: meantDelivery,
   thinking: (value) =>
@@ -123,6 +125,10 @@ function meantDelivery(value: unknown): Meant {
 const CHANNELS: ReadonlySet<string> = new Set([...CHANNEL_IDS, ...Object.keys(CHANNEL_ALIASES)]);
 const isShort = (value: unknown): boolean =>
   ['string', 'number'].includes(typeof value) && String(value).length <= 60;
+
+const ONE_PATH = {
+  hint: 'a mapping takes one path: write an entry for each, with an id of its own',
+};
 
 const ONE_METHOD = {
   hint: 'a path takes one method: write method: POST, or GET for a sender that can send nothing else',

@@ -160,6 +160,16 @@ test.each([
     'gateway: { runner: { kind: claude, passEnv: { GH_TOKEN: hunter2 } } }',
     expect.stringMatching(/write passEnv: \[GH_TOKEN\]/),
   ],
+  ['server: { publicUrl: hooks.example.com }', 'write https://hooks.example.com'],
+  [
+    'gateway: { runner: { kind: forward, url: "localhost:18789/hooks", token: "${HOOK_TOKEN}x" } }',
+    'write http://localhost:18789/hooks',
+  ],
+  ['storage: { sqlite: ./data.db }', 'write url: "sqlite:./data.db"'],
+  [
+    'gateway: { runner: { kind: model, provider: anthropic, apiKey: hunter2 } }',
+    expect.stringMatching(/^providers are named: write providers/),
+  ],
   ['webhooks: { github: { secret: hunter2 } }', expect.stringMatching(/^each sender is a mapping/)],
   ['match: { path: a }\nmessageTemplate: x\nid: a', expect.stringMatching(/^this is a mapping/)],
   ['server: { tls: { cert: a.pem } }', expect.stringMatching(/^there is no TLS here/)],
