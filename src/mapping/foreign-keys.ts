@@ -128,10 +128,10 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   'verify.publicUrl': outside,
   'verify.notificationUrl': outside,
   'transform.options': {
-    hint: 'values for a transform are texts in env: env: {LIMIT: "5"}, read as process.env.LIMIT',
+    hint: 'values for a transform are texts in env: env: {LIMIT: "5"}, which the module reads from process.env',
   },
   'transform.config': {
-    hint: 'values for a transform are texts in env: env: {LIMIT: "5"}, read as process.env.LIMIT',
+    hint: 'values for a transform are texts in env: env: {LIMIT: "5"}, which the module reads from process.env',
   },
   priority: order,
   order,
