@@ -169,6 +169,11 @@ function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceTe
   if (helper !== undefined) return plain(helper);
   const parent = isEmptyHere ? valueAbove(name, looked) : undefined;
   if (parent !== undefined) return paths([parent]);
+  const unset = isEmptyHere ? nullAbove(name, looked) : undefined;
+  if (unset !== undefined)
+    return plain(
+      `null at ${unset}, so nothing is set there: for a word in its place write {{default ${name} "none"}}`,
+    );
   if (isEmptyHere && OF_ENVIRONMENT.test(name)) return plain(NO_ENVIRONMENT);
   const inLists = suggestInLists(name, request);
   if (inLists !== undefined)
@@ -198,6 +203,13 @@ function valueAbove(name: string, { request, element }: Looked): NearPath | unde
     return typeof value === 'object' && !isNumeric(value) ? undefined : { path, value };
   }
   return undefined;
+}
+
+/** The beginning of a path that goes on below a null. */
+function nullAbove(name: string, { request: { payload } }: Looked): string | undefined {
+  const keys = name.replace(/^payload\./, '').split('.');
+  const ends = keys.slice(1).map((_, index) => keys.slice(0, index + 1));
+  return ends.find((each) => valueAt(payload, each) === null)?.join('.');
 }
 
 /** A field of the element, which was asked of the whole body. */

@@ -22,7 +22,7 @@ export function templateNotes(evaluation: Evaluation, request: HookRequest): rea
   const item = firstElement(evaluation, request);
   const notes = new Map<string, AdviceNote>();
   for (const rendered of evaluation.trace.templates) {
-    const scope = { request, item, rendered };
+    const scope = { request, item, forEach: evaluation.mapping?.forEach?.text, rendered };
     for (const note of [...comparisonNotes(scope), ...singleNotes(scope), ...centNotes(scope)])
       if (notes.size < MAX_NOTES && !notes.has(note.text)) notes.set(note.text, note);
   }
@@ -32,6 +32,8 @@ export function templateNotes(evaluation: Evaluation, request: HookRequest): rea
 interface Scope {
   readonly request: HookRequest;
   readonly item: JsonValue | undefined;
+  /** The list of the mapping's `forEach`. */
+  readonly forEach: string | undefined;
   readonly rendered: Rendered;
 }
 
@@ -129,6 +131,7 @@ const POSITION =
 /** The first of several elements, where nothing in the template reads the others. */
 function singleNotes(scope: Scope): readonly AdviceNote[] {
   const template = sourceOf(scope);
+  const { forEach } = scope;
   if (scope.rendered.field !== 'messageTemplate' && scope.rendered.field !== 'textTemplate') return [];
   const reads = new Map<string, string[]>();
   for (const [, list = '', field = ''] of template.matchAll(POSITION))
@@ -143,6 +146,10 @@ function singleNotes(scope: Scope): readonly AdviceNote[] {
     if (count < 2 || isRead) return [];
     const [first = ''] = fields;
     const inBlock = [...new Set(fields)].map((field) => `{{${field}}}`).join(' ');
+    if (list === forEach) {
+      const text = `${list}.0 is the first element in each of the ${count} runs: the element of forEach is item, so write {{item.${first}}}`;
+      return [{ code: 'first_element', text, names: [list], at: scope.rendered.at }];
+    }
     const isOwn = list.startsWith('item.');
     const each = isOwn ? '' : `for one run per element write forEach: ${list} and {{item.${first}}}; `;
     const text = `${list} is a list of ${count}, and the template reads only its first element: where all are meant, ${each}for one run of all, {{#each ${list}}}${inBlock} {{/each}}`;

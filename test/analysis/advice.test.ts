@@ -444,12 +444,17 @@ describe('what rendered empty', () => {
     ],
     ['issue.points.value', 'issue.points'],
     [
+      'task.due.date',
+      'null at task.due, so nothing is set there: for a word in its place write {{default task.due.date "none"}}',
+    ],
+    [
       'env.TEAM',
       'nothing of the environment, of secrets or of settings, and templates read only the request: write the text itself there',
     ],
   ])('%s gets %s', (path, text) => {
     const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: "x {{${path}}}"}`, {
       issue: { points: 5 },
+      task: { due: null },
       list: [{ name: 'a' }, { name: 'b' }],
     });
     expect(advice.instead.get(path)?.text).toBe(text);

@@ -70,3 +70,10 @@ test.each<[string, JsonObject]>([
 ])('%s is right', (template, payload) => {
   expect(textsOf(template, payload)).toEqual([]);
 });
+
+test('the first element in each run of forEach is told item', () => {
+  const payload = { l: [{ name: 'a' }, { name: 'b' }] };
+  expect(textsOf('{{l.[0].name}}', payload, ', forEach: l')).toEqual([
+    'l.0 is the first element in each of the 2 runs: the element of forEach is item, so write {{item.name}}',
+  ]);
+});
