@@ -1,14 +1,14 @@
 /* What to write in place of a condition on a header that carries the secret or the signature of a sender. */
 import { isSecretPath } from '../document/document.ts';
-import { findProofHeader } from '../verify/verify.ts';
+import { schemesOfHeader } from '../verify/verify.ts';
 
 /** The sender that is known by such a header; undefined for any other header. */
-export const provider = (header: string): string | undefined => findProofHeader([header, ''])?.schemes[0];
+export const provider = (header: string): string | undefined => schemesOfHeader(header)[0];
 
 /** The block that judges such a header, and what else is to be done; undefined for a header that proves nothing. */
 export function verifyInstead(header: string): string | undefined {
   const name = header.toLowerCase();
-  const [scheme, ...others] = findProofHeader([name, ''])?.schemes ?? [];
+  const [scheme, ...others] = schemesOfHeader(name);
   const or = others.length === 0 ? '' : ` (or scheme: ${others.join(' or ')}, as the sender is)`;
   const written = scheme ?? generalScheme(name);
   if (written === undefined) return undefined;

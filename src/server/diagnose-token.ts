@@ -1,6 +1,7 @@
 import {
   type Diagnosis,
   findProofHeader,
+  schemesOfHeader,
   presentedToken,
   TOKEN_HEADERS,
   trimMarks,
@@ -87,7 +88,9 @@ function withoutToken({ rawHeaders, mapping }: TokenRequest, { queryToken }: Tok
       text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, write verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} in ${mapping ?? 'the mapping'}, beside match`,
     };
   }
-  const proof = headersOf(rawHeaders).find(({ name }) => PROOF_NAME.test(name) && !NO_PROOF.test(name))?.name;
+  const proof = headersOf(rawHeaders).find(
+    ({ name }) => PROOF_NAME.test(name) && !NO_PROOF.test(name) && schemesOfHeader(name).length === 0,
+  )?.name;
   if (proof !== undefined && mapping !== undefined) {
     const scheme = /signature|hmac/.test(proof) ? 'hmac' : 'header';
     return {
@@ -168,6 +171,8 @@ function tokenElsewhere({ rawHeaders, query }: TokenRequest, tokens: TokenSet): 
 function inAuthorization(value: string, isToken: (text: string) => boolean): string | undefined {
   const word = wordOf(value) ?? '';
   const rest = value.replace(/^\S+\s+/, '');
+  if (isToken(value) && word === 'bearer')
+    return 'the value of hooks.token has the word Bearer before it: remove that where the value is set, and start the service again';
   if (isToken(value)) return 'Authorization holds the hook token alone: write the word Bearer before it';
   if (word === 'bearer' && [unquoted(rest), rest.replace(/^bearer\s+/i, '')].some(isToken)) {
     return 'Authorization: Bearer holds the hook token with more around it: send it without quotes, and with the word Bearer once';

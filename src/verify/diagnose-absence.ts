@@ -38,6 +38,12 @@ export function findProofHeader(
   return { header: first.header, schemes };
 }
 
+/** The schemes whose proof stands in a header of this name, whatever is in it. */
+export const schemesOfHeader = (header: string): readonly string[] =>
+  Object.entries(SCHEMES as Readonly<Record<string, Scheme>>).flatMap(([name, { ways }]) =>
+    ways.some(({ way }) => headerOf(way) === header) ? [name] : [],
+  );
+
 function headerOf(way: Way): string | undefined {
   if (way.kind === 'signature') return way.columns.header;
   if (way.kind === 'twilio') return TWILIO_HEADER;

@@ -12,7 +12,7 @@ export {
 } from './challenge.ts';
 export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';
 export { diagnose } from './diagnose.ts';
-export { findProofHeader, type ProofHeader } from './diagnose-absence.ts';
+export { findProofHeader, schemesOfHeader, type ProofHeader } from './diagnose-absence.ts';
 export { findKnownSender, KNOWN_SENDERS, type KnownSender } from './known-senders.ts';
 export { writtenScheme } from './written-verify.ts';
 export { MAX_TRIED_BYTES } from './diagnose-other-scheme.ts';

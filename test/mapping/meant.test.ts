@@ -100,6 +100,10 @@ test.each([
     "x-gitlab-token proves who sends, and that is judged before a condition is asked: in place of it write verify: {scheme: gitlab, secrets: ['${GITLAB_SECRET}']} beside match, and set GITLAB_SECRET in the environment of the service to the secret that the sender has",
   ],
   [
+    'headers: { X-Hub-Signature-256: hunter2 }',
+    "x-hub-signature-256 proves who sends, and that is judged before a condition is asked: in place of it write verify: {scheme: github, secrets: ['${GITHUB_SECRET}']} beside match (or scheme: meta, as the sender is), and set GITHUB_SECRET in the environment of the service to the secret that the sender has",
+  ],
+  [
     'headers: { X-Acme-Signature: hunter2, x-a: b }',
     "x-acme-signature proves who sends, and that is judged before a condition is asked: in place of it write verify: {scheme: hmac, header: x-acme-signature, secrets: ['${WEBHOOK_SECRET}']} beside match, and set WEBHOOK_SECRET in the environment of the service to the secret that the sender has; a condition on the others is when",
   ],

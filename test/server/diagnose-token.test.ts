@@ -18,7 +18,7 @@ test.each([
     "write verify: {scheme: gitlab, secrets: ['${GITLAB_SECRET}']} in bk (a.yaml:1:1), beside match, and set GITLAB_SECRET",
   ],
   [
-    ['X-Hub-Signature-256', 'sha256=a'],
+    ['X-Hub-Signature-256', `sha256=${'a'.repeat(64)}`],
     "{scheme: github, secrets: ['${GITHUB_SECRET}']} (or scheme: meta, as the sender is) in bk",
   ],
   [['X-Acme-Token', 'a'], "{scheme: header, header: x-acme-token, secrets: ['${WEBHOOK_SECRET}']} in bk"],
