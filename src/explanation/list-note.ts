@@ -9,10 +9,18 @@ const MAX_LISTS = 4;
 const MAX_DEPTH = 4;
 const MAX_FIELDS = 100;
 
+/** What is known of a request whose `forEach` read no list. */
+export interface NoList {
+  /** Undefined where the request was not kept. */
+  readonly payload: JsonValue | undefined;
+  /** Whether an object stands in place of the list. */
+  readonly isObject: boolean;
+}
+
 /** Continues "it takes a list only; …". */
 export function noListText(
   { text, keys }: Pick<NonNullable<CompiledMapping['forEach']>, 'text' | 'keys'>,
-  payload: JsonValue | undefined,
+  { payload, isObject }: NoList,
 ): string {
   if (Array.isArray(payload))
     return `the whole body is the list (of ${payload.length}): write forEach: payload`;
@@ -42,9 +50,10 @@ export function noListText(
     return `this body has lists at ${some}: name the one that is meant, such as forEach: ${meant}`;
   }
   const own = text.startsWith('payload') ? text : `payload.${text}`;
-  return found !== undefined && isJsonObject(found)
-    ? `this body has none of objects; for each value of an object, write a transform in its place: export default ({ payload }) => Object.entries(${own}).map(([key, value]) => ({ message: … }))`
-    : `this body has none of objects; where the sender leaves ${text} out at times, ${left}`;
+  const none = payload === undefined ? 'name a path that is a list' : 'this body has none of objects';
+  return isObject
+    ? `${none}; for each value of an object, write a transform in its place: export default ({ payload }) => Object.entries(${own}).map(([key, value]) => ({ message: … }))`
+    : `${none}; where the sender leaves ${text} out at times, ${left}`;
 }
 
 interface FoundList {

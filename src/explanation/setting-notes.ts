@@ -169,7 +169,8 @@ function noList({ mapping, code, detail, evaluated }: Facts): Told | undefined {
   const forEach = mapping?.forEach;
   if (forEach === undefined || code !== 'invalid_body' || !detail.startsWith('forEach reads'))
     return undefined;
-  return { at: forEach.at, text: `it takes a list only; ${noListText(forEach, evaluated?.request.payload)}` };
+  const known = { payload: evaluated?.request.payload, isObject: detail.endsWith('an object') };
+  return { at: forEach.at, text: `it takes a list only; ${noListText(forEach, known)}` };
 }
 
 function gathered({ mapping, stored }: Facts): Told | undefined {

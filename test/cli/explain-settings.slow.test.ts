@@ -131,9 +131,11 @@ test('of a file', async () => {
   expect(await of('path: jira\nbody: {sender: {login: octocat}}')).toContain(
     'sender.login is "octocat", which is none of its names',
   );
-  expect(await of('path: jira\nbody: {sender: {login: sluice bot}}')).not.toContain('settings that');
+  expect(await of('path: jira\nbody: {sender: {login: sluice bot}}')).toContain(
+    'it names Sluice Bot, who sent this',
+  );
   expect(await of('path: form\nbody: {answers: {a: 1}, values: [1]}')).toContain(
-    'this body has a list at values',
+    'this body has none of objects; for each value of an object, write a transform',
   );
   expect(await of('path: argo\nbody: {app: shop}')).toContain('match.source  mappings/all.yaml');
   expect(await of('path: cal\nbody: {}')).toContain('hooks.defaults.deliver  sluice.yaml:4:24');

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
 import { noListText } from '../../src/explanation/list-note.ts';
-import type { JsonValue } from '../../src/json.ts';
+import { isJsonObject, valueAt, type JsonValue } from '../../src/json.ts';
 
 const say = (text: string, payload: JsonValue): string => {
   const keys = text.replace(/^payload\.?/, '').split('.');
-  return noListText({ text, keys: keys[0] === '' ? [] : keys }, payload);
+  const path = keys[0] === '' ? [] : keys;
+  return noListText(
+    { text, keys: path },
+    { payload, isObject: isJsonObject(valueAt(payload, path) ?? null) },
+  );
 };
 
 test.each<readonly [string, JsonValue, string]>([

@@ -133,6 +133,7 @@ const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Recor
   ['rooted', { kind: 'a', name: 'b' }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
+  ['again', {}],
   ['misse', {}],
   ['missed', {}, { authorization: 'Bearer wrong' }],
 ];
