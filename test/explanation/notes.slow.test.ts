@@ -127,6 +127,7 @@ const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Recor
   ['outer', { status: 'firing', alerts: [{ status: 'resolved', name: 'n' }] }],
   ['inner', { alerts: [{ name: 'n', state: 's' }] }],
   ['nothing', {}],
+  ['rendered', {}],
   ['unkept', { kind: 'Order' }],
   ['odd', ODD],
   ['printed', { count: 2, rows: [{ name: 'a' }, { name: 'b' }], amount: 1999, currency: 'eur' }],
