@@ -14,6 +14,8 @@ export interface TokenRequest {
   /** Node's flat list of names and values. */
   readonly rawHeaders: readonly string[];
   readonly query: Readonly<Record<string, string>>;
+  /** The token of the address, as it was read from it. */
+  readonly addressToken?: string | undefined;
   /** Whether a mapping has the hook name; default true. */
   readonly isKnown?: boolean;
   /** The mapping of the hook name, with its place. */
@@ -113,8 +115,50 @@ const AROUND: readonly (readonly [before: string, behind: string, what: string])
   ['Bearer ', '', 'the word Bearer before it'],
 ];
 
-function wrongToken({ rawHeaders }: TokenRequest, tokens: TokenSet): Diagnosis {
-  const value = presentedToken(rawHeaders);
+/** What an address makes of a token with signs of its own, or a tool that writes one: how to undo it, and what it was. */
+const CHANGED: readonly (readonly [undo: (text: string) => readonly string[], what: string])[] = [
+  [
+    (text) => [text.replaceAll(' ', '+')],
+    'each + in it came as a blank, as a + of an address means one: write %2B in the address for each +',
+  ],
+  [(text) => [`${text}=`, `${text}==`], 'the = at its end did not come: write %3D in the address for each ='],
+  [
+    (text) => [decoded(text), decoded(decoded(text))],
+    'it was percent-encoded once too often (%2B for +, %2F for /, %3D for =): take the token there as it is',
+  ],
+  [
+    (text) => [encodeURIComponent(text)],
+    'its percent escapes were read as the signs they stand for: write %25 in the address for each %',
+  ],
+  [
+    (text) => [text.replaceAll('-', '+').replaceAll('_', '/')],
+    'it came with - and _ for + and /: take the token there as it is',
+  ],
+];
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Only the operator reads it; each form is compared as the token itself is, in the same time whatever differs. */
+function changedToken(value: string, isInAddress: boolean, tokens: TokenSet): string | undefined {
+  const found = CHANGED.find(([undo]) =>
+    undo(value).some((text) => text !== value && findToken(tokens, text)),
+  );
+  if (found === undefined) return undefined;
+  const where = isInAddress ? ' of the address' : '';
+  return `the token${where} is right except that ${found[1]}; or take a token of hex digits, which every address can carry: openssl rand -hex 24`;
+}
+
+function wrongToken({ rawHeaders, addressToken }: TokenRequest, tokens: TokenSet): Diagnosis {
+  const inHeader = presentedToken(rawHeaders);
+  const value = inHeader ?? addressToken;
+  const changed = value === undefined ? undefined : changedToken(value, inHeader === undefined, tokens);
+  if (changed !== undefined) return { code: 'unknown-token', text: changed };
   const around = AROUND.find(
     ([before, behind]) => value !== undefined && findToken(tokens, before + value + behind),
   );

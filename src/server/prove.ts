@@ -132,6 +132,7 @@ function tokenRequest({ req, generation }: Exchange, { target, name }: IncomingH
   return {
     rawHeaders: req.rawHeaders,
     query: target.query,
+    addressToken: target.token,
     isKnown,
     mapping: generation.placeOf?.(name),
     near: isKnown ? undefined : generation.findNearName?.(name),

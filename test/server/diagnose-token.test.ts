@@ -48,3 +48,34 @@ test.each([
     `the value of hooks.token has ${what}`,
   );
 });
+
+test.each([
+  [
+    'Xk7+mQ2v/Rt9s+Uaab',
+    'Xk7 mQ2v/Rt9s Uaab',
+    'each + in it came as a blank, as a + of an address means one: write %2B',
+  ],
+  ['Xk7mQ2vRt9sUaab==', 'Xk7mQ2vRt9sUaab', 'the = at its end did not come: write %3D'],
+  ['Xk7+mQ2v/Rt9sUaab', 'Xk7%2BmQ2v%2FRt9sUaab', 'it was percent-encoded once too often'],
+  [
+    'Xk7%2BmQ2vRt9sUaab',
+    'Xk7+mQ2vRt9sUaab',
+    'its percent escapes were read as the signs they stand for: write %25',
+  ],
+  ['Xk7+mQ2v/Rt9sUaab', 'Xk7-mQ2v_Rt9sUaab', 'it came with - and _ for + and /'],
+])('hooks.token is %s, and the token of the address came as %s', (token, addressToken, what) => {
+  const tokens = compileTokens({ token, previousTokens: [], queryToken: 'warn' });
+  const { text } = diagnoseToken({ rawHeaders: [], query: {}, addressToken }, tokens, 'wrong');
+  expect(text).toContain(`the token of the address is right except that ${what}`);
+  expect(text).not.toContain(token);
+});
+
+test('a token of the address that is another one is not said to be nearly right', () => {
+  const tokens = compileTokens({ token: 'Xk7+mQ2v/Rt9sUaab', previousTokens: [], queryToken: 'warn' });
+  const { text } = diagnoseToken(
+    { rawHeaders: [], query: {}, addressToken: 'Xk8 mQ2v/Rt9sUaab' },
+    tokens,
+    'wrong',
+  );
+  expect(text).toContain('neither hooks.token nor');
+});

@@ -7,6 +7,10 @@ import { findHelper } from './template-helpers.ts';
 export interface Written {
   readonly text: string;
   readonly isCall?: boolean;
+  /** The elements of a list in this state alone, which have no name of their own here. */
+  readonly part?: string | undefined;
+  /** The list of which it is the length. */
+  readonly counted?: Written;
 }
 
 /** An expression of more words than this is nothing that people write. */
@@ -51,7 +55,8 @@ export function call(helper: string, args: readonly Written[]): Written {
 }
 
 /** A call within another one stands in brackets. */
-export function asArgument({ text, isCall }: Written): string {
+export function asArgument({ text, isCall, part }: Written): string {
+  if (part !== undefined) return noCounterpart(`${text} of one state`);
   return isCall === true ? `(${text})` : text;
 }
 

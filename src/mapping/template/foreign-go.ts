@@ -20,9 +20,10 @@ export function goTag(inside: string, scope: ForeignScope): string {
   const comment = /^\/\*([^]*)\*\/$/.exec(text)?.[1];
   if (comment !== undefined) return `{{!--${comment}--}}`;
   if (word === 'end') return scope.close() ?? noCounterpart('end');
-  if (word === 'else')
-    return rest.startsWith('if ') ? `{{else if ${value(rest.slice(3), scope)}}}` : '{{else}}';
-  if (word === 'if') return opened(scope, 'if', value(rest, scope));
+  if (word === 'else' && rest !== '')
+    return rest.startsWith('if ') ? `{{else if ${condition(rest.slice(3), scope)}}}` : noCounterpart(rest);
+  if (word === 'else') return '{{else}}';
+  if (word === 'if') return opened(scope, 'if', condition(rest, scope));
   if (word === 'range' || word === 'with') return block(word, rest, scope);
   const [, name, set] = /^\$(\w+)\s*:?=\s*([^]+)$/.exec(text) ?? [];
   if (name !== undefined && set !== undefined) return assign(name, set, scope);
@@ -39,13 +40,17 @@ function block(word: 'range' | 'with', rest: string, scope: ForeignScope): strin
   const [, first, second, list = rest] = /^\$(\w+)(?:\s*,\s*\$(\w+))?\s*:=\s*([^]+)$/.exec(rest) ?? [];
   const path = list.trim();
   const [, before, part] = /^([.$\w]*?)\.(Firing|Resolved|SortedPairs)$/.exec(path) ?? [];
+  const isOfMap = part === 'SortedPairs';
+  // A list is no element, and a pair has no name of its own here.
+  if (part !== undefined && (isOfMap ? first !== undefined : word === 'with')) return noCounterpart(path);
   const helper = word === 'range' ? 'each' : 'with';
   const argument = value(part === undefined ? path : before === '' ? '.' : (before ?? ''), scope);
-  const status = part === undefined || part === 'SortedPairs' ? undefined : part.toLowerCase();
-  const names = part === 'SortedPairs' ? { name: '@key', value: 'this' } : {};
+  const status = part === undefined || isOfMap ? undefined : part.toLowerCase();
+  const names = isOfMap ? { name: '@key', value: 'this' } : {};
   scope.open(`${status === undefined ? '' : '{{/if}}'}{{/${helper}}}`, 1, names);
   if (first !== undefined) scope.name(second ?? first, []);
-  if (first !== undefined && second !== undefined) scope.name(first, '@index');
+  const isMap = MAPS.test(argument.slice(argument.lastIndexOf('.') + 1));
+  if (first !== undefined && second !== undefined) scope.name(first, isMap ? '@key' : '@index');
   return `{{#${helper} ${argument}}}${status === undefined ? '' : `{{#if (eq status "${status}")}}`}`;
 }
 
@@ -57,13 +62,26 @@ function assign(name: string, set: string, scope: ForeignScope): string {
   return '';
 }
 
-function printed({ text }: Written): string {
+function printed(written: Written): string {
+  const text = written.isCall === true ? written.text : asArgument(written);
   const literal = /^"((?:[^"\\{}]|\\.)*)"$/.exec(text)?.[1];
   return literal ?? `{{${text}}}`;
 }
 
 function value(text: string, scope: ForeignScope): string {
   return asArgument(expression(text, scope));
+}
+
+/** Of alerts of one state the JSON has no list: it says of all together that some fire. */
+function condition(text: string, scope: ForeignScope): string {
+  return asArgument(asTruth(expression(text, scope)));
+}
+
+function asTruth(written: Written): Written {
+  const { part, text } = written;
+  if (part === undefined) return written;
+  if (part !== 'firing' || !/(?:^|\/)alerts$/.test(text)) return noCounterpart(text);
+  return call('eq', [{ text: text.replace(/alerts$/, 'status') }, { text: '"firing"' }]);
 }
 
 function expression(text: string, scope: ForeignScope): Written {
@@ -109,8 +127,15 @@ function operand(reading: Reading): Written {
   }
   if (/^["\d-]/.test(token)) return { text: token };
   if (token.startsWith('`')) return { text: JSON.stringify(token.slice(1, -1)) };
-  if (token.startsWith('.')) return { text: reading.scope.here(jsonKeys(token.slice(1).split('.'))) };
-  return token.startsWith('$') ? { text: variable(token.slice(1), reading.scope) } : noCounterpart(token);
+  const [, list, part] = /^(.*)\.(Firing|Resolved)$/.exec(token) ?? [];
+  if (list !== undefined && part !== undefined)
+    return { ...pathOf(list === '' ? '.' : list, reading.scope), part: part.toLowerCase() };
+  return pathOf(token, reading.scope);
+}
+
+function pathOf(token: string, scope: ForeignScope): Written {
+  if (token.startsWith('.')) return { text: scope.here(jsonKeys(token.slice(1).split('.'))) };
+  return token.startsWith('$') ? { text: variable(token.slice(1), scope) } : noCounterpart(token);
 }
 
 function variable(text: string, scope: ForeignScope): string {
@@ -122,13 +147,21 @@ function variable(text: string, scope: ForeignScope): string {
 /** Maps whose keys are the sender's own. */
 const MAPS = /^(?:common|group)?(?:labels|annotations)$|^values$/i;
 
+/** What Go calls on a value, and no field of the JSON. */
+const METHODS = /^(?:Firing|Resolved|SortedPairs|Names|Remove|Has)$/;
+
 /** Fields of Go as JSON mostly has them: with a small first letter. */
 function jsonKeys(keys: readonly string[]): readonly string[] {
   const own = keys.findIndex((key) => MAPS.test(key));
+  const isCalled = keys.some(
+    (key, index) => METHODS.test(key) || (key === 'Values' && own !== -1 && index > own),
+  );
+  if (isCalled) return noCounterpart(keys.join('.'));
   return keys
     .filter((key) => key !== '')
     .map((key, index) => {
       if (own !== -1 && index > own) return key;
+      if (key === 'OrgID') return 'orgId';
       return /^[A-Z]{2,}$/.test(key) ? key.toLowerCase() : key.charAt(0).toLowerCase() + key.slice(1);
     });
 }
@@ -142,7 +175,10 @@ function func(name: string, args: readonly Written[]): Written {
       args.slice(1).map((one) => call('eq', [first, one])),
     );
   if (['eq', 'ne', 'and', 'or', 'not'].includes(name)) return call(name, args);
-  if (name === 'len') return call('length', args);
+  if (name === 'len') return { ...call('length', [{ ...first, part: undefined }]), counted: first };
+  // More than none is what a condition asks of a list anyway.
+  if ((name === 'gt' || name === 'ne') && second?.text === '0' && first.counted !== undefined)
+    return asTruth(first.counted);
   if (name === 'index' && args.length === 2) return call('lookup', args);
   if (name === 'printf')
     return second !== undefined && /^"%[sv]"$/.test(first.text) ? second : noCounterpart(name);

@@ -20,6 +20,8 @@ const TAG = /\{\{((?:[^{}]|\}(?!\}))*)\}\}|\{%((?:[^%{]|%(?!\}))*)%\}|\{#((?:[^#
 interface Language {
   readonly name: string;
   readonly note?: string;
+  /** What else is to be said where a tag is of this form. */
+  readonly noteOn?: { readonly tag: RegExp; readonly note: string };
   readonly isIt: (source: string) => boolean;
   /** What is written in place of a tag. */
   readonly writer: (source: string) => Writer;
@@ -40,6 +42,10 @@ const LANGUAGES: readonly Language[] = [
   {
     name: 'Go',
     note: 'names are those of the JSON that the sender sends, mostly with a small first letter',
+    noteOn: {
+      tag: /\blen\b[^{}]*\.(?:Firing|Resolved)\b|\.(?:Firing|Resolved)\s*\|\s*len\b/,
+      note: "length counts the alerts of every state, as the JSON has one list, alerts, and the state of each in status; for a count of one state alone make the text in a transform: payload.alerts.filter(({ status }) => status === 'firing').length",
+    },
     isIt: (source) =>
       /\{\{-?\s*(?:(?:range|with|if|else if|end|len|index|printf)\b[^{}]*)?(?:[\s({]|(?<=\{))\.[A-Za-z_]|\{\{-?\s*range\s[^{}]|\{\{-?\s*\$\w+\s*:=|\{\{-?\s*(?:template|define)\s+"/.test(
         source,
@@ -145,7 +151,7 @@ export function foreignFinding(
   { placeOf, isRight, severity }: FindingOptions,
 ): Diagnostic {
   const { language, pieces } = foreign;
-  const { name, note, tag = TAG, isGuess = false } = language;
+  const { name, tag = TAG, isGuess = false } = language;
   const changed = pieces.filter(({ from, to }) => from !== to);
   const text = foreign.text !== undefined && isRight(foreign.text) ? foreign.text : undefined;
   const written = (text === undefined ? undefined : wholeHint(text)) ?? listed(changed);
@@ -158,13 +164,20 @@ export function foreignFinding(
     code: 'TEMPLATE_FOREIGN_SYNTAX',
     message: `this is a template of ${name}; templates here are Handlebars`,
     at,
-    hint: note === undefined ? written : `${written}\n(${note})`,
+    hint: [written, ...notesOf(foreign).map((note) => `(${note})`)].join('\n'),
     ...(edit === undefined ? {} : { edit }),
   };
 }
 
+function notesOf({ language: { note, noteOn }, pieces }: ForeignTemplate): readonly string[] {
+  const isOn = pieces.some(({ from, to }) => to !== undefined && noteOn?.tag.test(from) === true);
+  return [...(isOn && noteOn !== undefined ? [noteOn.note] : []), ...(note === undefined ? [] : [note])];
+}
+
 function listed(pieces: readonly Piece[]): string {
-  const unique = [...new Map(pieces.map((piece) => [piece.from, piece])).values()];
+  // The end of a block without a counterpart says nothing of its own.
+  const told = pieces.filter(({ from, to }) => to !== undefined || !/^\{\{-?\s*end\b/.test(from));
+  const unique = [...new Map(told.map((piece) => [piece.from, piece])).values()];
   const written = unique
     .slice(0, MAX_PIECES)
     .map(({ from, to }) =>
