@@ -3,7 +3,7 @@ import type { Finding, Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
 /** Keys that only an agent action has. */
-const AGENT_KEYS = [
+export const AGENT_KEYS = [
   'name',
   'sessionKey',
   'instructions',

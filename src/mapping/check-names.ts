@@ -8,6 +8,7 @@ import {
   thinkingLevel,
 } from '../action.ts';
 import { didYouMean, longerWord, type Path, type Place, type TextEdit } from '../document/document.ts';
+import { AGENT_KEYS } from './check-keys.ts';
 import { holdsReference } from './check-references.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { quote, type Finding, type Reporter } from './mapping-codes.ts';
@@ -100,7 +101,7 @@ export function checkModel({ reporter, options }: Checked, name: string): void {
 
 /** A literal session key is one of the hooks' own: requests of the mapping would be refused otherwise. */
 export function checkSessionKey(
-  { reporter, options, dialect }: Checked & { readonly dialect: MappingEntry['dialect'] },
+  { source, reporter, options, dialect }: Checked & { readonly dialect: MappingEntry['dialect'] },
   key: string,
 ): void {
   if (!namesMainSession(key)) return;
@@ -109,8 +110,19 @@ export function checkSessionKey(
     severity: isLenient ? 'warning' : 'error',
     code: 'MAIN_SESSION_KEY',
     message: `${quote(key)} is the key of the main session, which hooks may not use${isLenient ? ', so "hook:" is put before it' : ''}`,
-    hint: 'write a key such as hook:name; to tell the main session something, use action: wake',
+    hint: insteadOfMainSession(source),
   });
+}
+
+/** What tells the main session something is a wake, but for whoever writes a key of a run: that has its own conversation. */
+function insteadOfMainSession(source: MappingSource): string {
+  const { action = 'agent', transform, messageTemplate } = source;
+  const unread = AGENT_KEYS.filter((key) => source[key] !== undefined);
+  const isRun = transform !== undefined || unread.some((key) => key !== 'sessionKey' && key !== 'name');
+  if (isRun || action !== 'agent')
+    return 'write a key such as hook:name; to tell the main session something, use action: wake';
+  const text = messageTemplate === undefined ? '' : ', rename messageTemplate to textTemplate,';
+  return `to tell the main session something, write action: wake${text} and remove ${unread.toReversed().join(' and ')}`;
 }
 
 /** A key with its value before another key of the same object. */

@@ -1,3 +1,5 @@
+import { findPrinted } from './printed-value.ts';
+
 /**
  * Where and why a text is not JSON (RFC 8259). V8's own message quotes the text, which may not leave the request,
  * and often lacks the position; this scan runs only after `JSON.parse` has refused and names neither key nor value.
@@ -52,8 +54,8 @@ export function findJsonError(text: string): JsonError | undefined {
   }
 }
 
-/** What Python, JavaScript and Home Assistant write for a value that JSON has not, or has in other letters. */
-const FOREIGN_WORD = /^(?:True|False|None|undefined|NaN|unknown|unavailable)\b/;
+/** What JavaScript and Home Assistant write for a value that JSON has not. */
+const FOREIGN_WORD = /^(?:undefined|NaN|unknown|unavailable)\b/;
 
 /** The usual slip behind what was found; names neither key nor value. */
 function slipAt(
@@ -64,7 +66,8 @@ function slipAt(
   if (char === undefined) return '; the body ends too early';
   const isAfterComma = state === 'key' || (state === 'value' && open.at(-1) === '[');
   if (isAfterComma && closes(char, open)) return '; remove the comma before the closing bracket';
-  if (char === "'") return '; texts stand in double quotes, not in single ones';
+  const printed = state === 'after-value' ? undefined : findPrinted(text, at, state.endsWith('key'));
+  if (printed !== undefined) return printed;
   if (state === 'after-value' && char === '"') return '; a comma is missing before it';
   if (state === 'after-value' && text[at - 1] === '"' && /[\p{L}\p{N}]/u.test(char))
     return String.raw`; if the text goes on here, the quote before it is written \"`;

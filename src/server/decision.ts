@@ -12,7 +12,7 @@ const MAX_MISSED = 50;
 const MAX_NAME_CHARS = 200;
 const MAX_EMPTY = 50;
 const MAX_NOTES = 50;
-const MAX_DETAIL_CHARS = 300;
+const MAX_DETAIL_CHARS = 400;
 
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
 export function decisionOf(exchange: Asked, ending: Ending, advice?: RequestAdvice): DecisionRecord {
