@@ -78,32 +78,49 @@ function compileProof(verify: VerifySettings, compiling: PathSource): ProofSetti
     ...(near.some((name) => name !== undefined) ? { near } : {}),
     ...(inFile.some((text) => text !== undefined) ? { inFile } : {}),
   };
-  reportSecrets({ ...proof, secrets: known }, compiling, { isComplete });
+  const doubts = reportSecrets({ ...proof, secrets: known }, compiling, { isComplete });
   // What was only looked at is no secret to work with.
-  return { ...proof, secrets: isComplete ? known : known.map(() => '') };
+  const secrets = isComplete ? known : known.map(() => '');
+  return { ...proof, secrets, ...(doubts.length === 0 ? {} : { doubts }) };
 }
 
-/** Secrets that are missing or cannot be used: the path refuses its requests, and everything else goes on. */
+/**
+ * Secrets that are missing or cannot be used: the path refuses its requests, and everything else goes on. Returns
+ * what is wrong with those that are set.
+ */
 function reportSecrets(
   proof: ProofSettings,
   { reporter, options }: PathSource,
   { isComplete }: { readonly isComplete: boolean },
-): void {
+): readonly string[] {
   const { problems } = createVerifier(proof, { clock: Date.now, fetchJson: fetchNothing });
-  const doubts = proof.secrets.map((secret, index) => doubtOf(proof, { secret, index, options }));
-  for (const { index, problem } of problems) {
+  return proof.secrets.flatMap((secret, index) => {
+    const { problem } = problems.find((each) => each.index === index) ?? {};
+    const of = { secret, index, options };
     // What is known of the form of a secret says more than that it cannot be read.
-    if (doubts[index] !== undefined) continue;
-    const isSet = proof.secrets[index] !== '';
-    const near = isSet ? undefined : proof.near?.[index];
-    const inFile = isSet ? undefined : proof.inFile?.[index];
-    if (inFile !== undefined && isComplete)
-      reportSecret(reporter, index, { message: 'this secret of the path is not set', hint: inFile });
-    else if (near !== undefined) reportSecret(reporter, index, otherVariable(near));
-    else if (isComplete || isSet) reportSecret(reporter, index, unusable(problem, proof.settings.scheme));
-  }
-  for (const [index, doubt] of doubts.entries())
-    if (doubt !== undefined) reportSecret(reporter, index, doubt);
+    const said =
+      doubtOf(proof, of) ??
+      (problem === undefined ? undefined : problemOf(proof, of, { problem, isComplete }));
+    if (said === undefined) return [];
+    reporter.report(['verify', 'secrets', index], { severity: 'warning', code: 'VERIFY_SECRET', ...said });
+    return secret === '' ? [] : [`${said.message}; ${said.hint}`];
+  });
+}
+
+type Said = Pick<Finding, 'message' | 'hint'>;
+
+function problemOf(
+  proof: ProofSettings,
+  of: SecretAt,
+  { problem, isComplete }: { readonly problem: string; readonly isComplete: boolean },
+): Said | undefined {
+  if (of.secret !== '') return unusable(problem, proof.settings.scheme, otherSecret(proof, of));
+  const inFile = proof.inFile?.[of.index];
+  if (inFile !== undefined && isComplete)
+    return { message: 'this secret of the path is not set', hint: inFile };
+  const near = proof.near?.[of.index];
+  if (near !== undefined) return otherVariable(near);
+  return isComplete ? unusable(problem, proof.settings.scheme) : undefined;
 }
 
 interface SecretAt {
@@ -113,42 +130,40 @@ interface SecretAt {
 }
 
 /** What shows in the text of a secret alone. */
-function doubtOf(
-  { settings }: ProofSettings,
-  { secret, index, options }: SecretAt,
-): Pick<Finding, 'message' | 'hint'> | undefined {
-  if (/^(["']).*\1$/s.test(secret.trim())) return IN_QUOTES;
-  const doubt = doubtSecret(settings, secret);
+function doubtOf(proof: ProofSettings, of: SecretAt): Said | undefined {
+  if (/^(["']).*\1$/s.test(of.secret.trim())) return IN_QUOTES;
+  const doubt = doubtSecret(proof.settings, of.secret);
   if (doubt === undefined) return undefined;
+  return {
+    message: `the value of this secret ${doubt.what}`,
+    hint: otherSecret(proof, of) ?? doubt.remedy,
+  };
+}
+
+/** Another variable whose value looks like the secret, and what to write. */
+function otherSecret({ settings }: ProofSettings, { index, options }: SecretAt): string | undefined {
   const references: readonly SecretReference[] = 'secrets' in settings ? settings.secrets : [];
   const reference = references[index];
-  const other =
-    reference === undefined || settings.scheme === 'basic'
-      ? undefined
-      : options.fittingReference?.(reference, (name, value) => mayBeSecret(settings, name, value));
-  const message = `the value of this secret ${doubt.what}`;
-  if (other === undefined) return { message, hint: doubt.remedy };
+  if (reference === undefined || settings.scheme === 'basic') return undefined;
+  const other = options.fittingReference?.(reference, (name, value) => mayBeSecret(settings, name, value));
+  if (other === undefined) return undefined;
   const text = secretsText(references.map((each) => (each === reference ? `\${${other}}` : each)));
-  return { message, hint: `${other} is set and looks like the right one: write ${text}; or ${doubt.remedy}` };
+  return `${other} is set and looks like the right one: write ${text}`;
 }
 
 const fetchNothing = (): Promise<never> => Promise.reject(new Error('nothing is fetched to look at secrets'));
 
-function reportSecret(reporter: Reporter, index: number, said: Pick<Finding, 'message' | 'hint'>): void {
-  reporter.report(['verify', 'secrets', index], { severity: 'warning', code: 'VERIFY_SECRET', ...said });
-}
-
-function otherVariable(near: string): Pick<Finding, 'message' | 'hint'> {
+function otherVariable(near: string): Said {
   return {
     message: `this secret is not set, but ${near} is`,
     hint: `did you mean \${${near}}? Otherwise set the variable that stands here: a request that is signed with it is refused`,
   };
 }
 
-function unusable(problem: string, scheme: string): Pick<Finding, 'message' | 'hint'> {
+function unusable(problem: string, scheme: string, other?: string): Said {
   return {
     message: `this secret of the path cannot be used: ${problem}`,
-    hint: `${WHERE_SHOWN[scheme] ?? 'set what it refers to'}; without a good secret the path refuses every request`,
+    hint: `${other ?? WHERE_SHOWN[scheme] ?? 'set what it refers to'}; without a good secret the path refuses every request`,
   };
 }
 

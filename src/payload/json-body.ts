@@ -36,7 +36,12 @@ interface Problem {
 function describeProblem(text: string, announced: AnnouncedFormat | undefined): Problem {
   // What begins as JSON was meant to be: curl -d announces a form, whatever it sends.
   const isMeantAsJson = announced === undefined || announced === 'json' || /^\s*[{[]/.test(text);
-  if (!isMeantAsJson) return { detail: describeMismatch(announced, 'json') };
+  if (!isMeantAsJson) {
+    // GitHub and Slack send their JSON so, and a path that takes forms unpacks it.
+    const isWrapped = announced === 'form' && /^payload=(?:%7B|%5B|[{[])/i.test(text);
+    const how = isWrapped ? ', which reads the JSON in its field payload as the body' : '';
+    return { detail: describeMismatch(announced, 'json') + how };
+  }
   const found = findJsonError(text);
   if (found === undefined) return { detail: 'the body is not JSON' };
   const { line, column, expected, field } = found;

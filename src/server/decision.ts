@@ -87,11 +87,14 @@ const NOTES: Partial<
   Readonly<Record<HookErrorCode, (exchange: Asked, refused: RefusedAt) => string | undefined>>
 > = {
   body_too_large: (exchange, { name }) => limitNote(exchange, name ?? ownName(exchange) ?? ''),
-  invalid_json: ({ generation }, { place, detail, field }) => {
+  invalid_json: ({ generation, headers }, { place, detail, field }) => {
     if (field !== undefined && detail.includes('jq -n') && generation.knowsWord?.(field) === true)
       return `the text is that of "${field}": --arg ${field} "$VALUE" '{${field}: $${field}}'`;
     const format = /bodyFormat: \w+/.exec(detail)?.[0];
-    return format && place && `write ${format} in ${place}, beside match`;
+    const write = format && place && `write ${format} in ${place}, beside match`;
+    const sender = SETS_CONTENT_TYPE.find(([header]) => headers.values[header] !== undefined)?.[1];
+    if (write === undefined || sender === undefined || !detail.includes('takes JSON')) return write;
+    return `do one of the two: at the webhook in the settings of ${sender} application/json; or ${write}`;
   },
   rate_limited: (_, { name = '', place = `the mappings of ${name}` }) =>
     `the limit is set by rate of ${place}`,
@@ -100,6 +103,13 @@ const NOTES: Partial<
     name && generation.adviseOnMethod?.(name, req?.method ?? '', req?.url),
   not_found: addressNote,
 };
+
+/** Senders whose webhooks have the content type as a setting, and what they call it. */
+const SETS_CONTENT_TYPE: readonly (readonly [header: string, setting: string])[] = [
+  ['x-gitea-event', 'Gitea or Forgejo choose POST Content Type:'],
+  ['x-gogs-event', 'Gogs choose Content Type:'],
+  ['x-github-event', 'GitHub choose Content type:'],
+];
 
 /** Which key sets the limit of a body, and what would be enough for this one. */
 function limitNote({ generation, req }: Asked, name: string): string {

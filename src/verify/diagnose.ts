@@ -65,14 +65,17 @@ function withNames(
   return { ...found, text: `${unset.join('')}${but}${found.text} (${where} ${names.join(', ')})` };
 }
 
-const NOT_CONFIGURED: Diagnosis = {
-  code: 'not-configured',
-  text: 'this path has no secret that can be used, and refuses every request; the warning VERIFY_SECRET at the start says why',
-};
+function notConfigured({ doubts = [] }: ProofSettings): Diagnosis {
+  const why = doubts.length === 0 ? '"sluice check" says why' : doubts.join('; ');
+  return {
+    code: 'not-configured',
+    text: `this path has no secret that can be used, and refuses every request: ${why}`,
+  };
+}
 
 function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refused): Diagnosis {
   const { settings, secrets } = proof;
-  if (refusal.reason === 'not-configured') return NOT_CONFIGURED;
+  if (refusal.reason === 'not-configured') return notConfigured(proof);
   if (!isTable(settings)) return explainCredential(settings, { secrets }, { request, refusal });
   const timed = explainTime(settings, refusal, request);
   if (timed !== undefined) return timed;
@@ -85,7 +88,7 @@ function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refus
       : refusal.reason === 'malformed-timestamp'
         ? explainUnit(settings, request)
         : undefined;
-  return guess ?? plainReason(settings, secrets, refusal);
+  return guess ?? plainReason(settings, proof, refusal);
 }
 
 /** What is wrong with the form, by its look: no secret fits. */
@@ -244,8 +247,13 @@ const REASONS: Readonly<Partial<Record<Refused['reason'], string>>> = {
     'the signature covers the address but not this body: a form is expected, or bodySHA256 in the address',
 };
 
-function plainReason(settings: TableSettings, secrets: readonly string[], { reason }: Refused): Diagnosis {
+function plainReason(
+  settings: TableSettings,
+  { secrets, doubts }: ProofSettings,
+  { reason }: Refused,
+): Diagnosis {
   if (reason !== 'wrong-proof') return { code: reason, text: REASONS[reason] ?? `it was refused: ${reason}` };
+  if (doubts !== undefined) return { code: 'wrong-secret', text: doubts.join('; ') };
   const doubt = secrets.map((secret) => doubtSecret(settings, secret)).find((each) => each !== undefined);
   if (doubt !== undefined) return { code: 'wrong-secret', text: `the secret ${doubt.what}: ${doubt.remedy}` };
   const header = schemeOf(settings).ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : []))[0];

@@ -10,7 +10,15 @@ export interface SecretDoubt {
 const FOREIGN: readonly (readonly [form: RegExp, what: string])[] = [
   [/^\d{6,12}:[\w-]{30,60}$/, 'the token of a Telegram bot'],
   [/^xox[abeoprs]-|^xapp-/, 'a token of a Slack app'],
-  [/^[rs]k_(?:live|test)_/, 'a secret API key (Stripe, Clerk and others have keys that begin so)'],
+  [/^re_[A-Za-z0-9]{6}/, 'an API key of Resend'],
+  [/^sk-[\w-]{16}/, 'an API key of a model provider (OpenAI, Anthropic)'],
+  [/^AIza[\w-]{30}/, 'an API key of Google'],
+  [/^glpat-/, 'an access token of GitLab'],
+  [/^ntn_[A-Za-z0-9]{16}/, 'the token of a Notion integration'],
+  [/^pat-(?:na|eu)\d-/, 'the access token of a HubSpot app'],
+  [/^xkeysib-/, 'an API key of Brevo'],
+  [/^cal_(?:live_)?[A-Za-z0-9]{16}/, 'an API key of Cal.com'],
+  [/^[prs]k_(?:live|test)_/, 'an API key (Stripe, Clerk and others have keys that begin so)'],
   [/^gh[opsur]_[A-Za-z0-9]{20}|^github_pat_/, 'an access token of GitHub'],
   [/^shp(?:at|ca|pa)_/, 'an access token of Shopify'],
   [/^SG\.[\w-]{16,}\./, 'an API key of SendGrid'],
@@ -68,7 +76,7 @@ export function doubtSecret(settings: VerifySettings, secret: string): SecretDou
   if (what === undefined) return undefined;
   const shown = SHOWN[scheme] ?? 'the secret that the sender shows for its webhook';
   return {
-    what: `has the form of ${what}, which is not what this sender proves itself with`,
+    what: `has the form of ${what}, and is no signing secret`,
     remedy: `set it to ${shown}`,
   };
 }

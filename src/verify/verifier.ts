@@ -24,6 +24,8 @@ export interface ProofSettings {
   readonly near?: readonly (string | undefined)[];
   /** By position: where a secret that is missing stands, and how to start with it. */
   readonly inFile?: readonly (string | undefined)[];
+  /** What is wrong with secrets that are set, and what to write. */
+  readonly doubts?: readonly string[];
 }
 
 export interface VerifierDeps {

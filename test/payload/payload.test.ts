@@ -187,6 +187,12 @@ describe('a body of another format says so with both names', () => {
       FORM,
       'invalid_json: the body is a form and this path takes JSON; send JSON, or set bodyFormat: form',
     ],
+    [
+      'json',
+      'payload=%7B%22a%22%3A1%7D',
+      FORM,
+      'set bodyFormat: form in the mapping, which reads the JSON in its field payload as the body',
+    ],
     ['json', '<a/>', 'application/xml', 'invalid_json: the body is XML and this path takes JSON'],
     [
       'json',

@@ -710,7 +710,7 @@ describe('the doctor', () => {
         headers: { 'x-telegram-bot-api-secret-token': 'another' },
       },
       'wrong-secret',
-      'has the form of the token of a Telegram bot, which is not what this sender proves itself with: set it to the secret_token',
+      'has the form of the token of a Telegram bot, and is no signing secret: set it to the secret_token',
     ],
     [
       'another text in a header that carries a secret',

@@ -1,4 +1,5 @@
 /** What transforms written for Node or a browser miss here, and what to use instead. */
+import { isBuiltin } from 'node:module';
 import { NODE_STAND_INS, VIRTUAL_MODULE } from '../names.ts';
 
 const NO_NETWORK = noNetwork('${url}');
@@ -50,21 +51,55 @@ function addressIn(call: string): string | undefined {
   return /^[`"]/.test(first) ? first.slice(1, -1) : `\${${first}}`;
 }
 
+const NO_DATES = `the language knows dates, in any language and time zone: new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', timeZone: 'Europe/Berlin' }).format(new Date(value)); a template without a transform prints one with {{date value "yyyy-MM-dd HH:mm" tz="Europe/Berlin"}}`;
+
 const IMPORT_HINTS: readonly (readonly [RegExp, string])[] = [
-  [/^(?:fs|fs\/promises|path|os|module)$/, NO_FILES],
-  [/^(?:https?|http2|net|tls|dns|dgram|undici|axios|got|node-fetch|ws)$/, NO_NETWORK],
+  [/^(?:fs|fs\/promises|path|os|module|fs-extra)$/, NO_FILES],
+  [
+    /^(?:https?|http2|net|tls|dns|dgram|undici|axios|got|ky|superagent|request|needle|node-fetch|cross-fetch|ws|stripe|openai|pg|redis)$|^(?:@octokit|@slack|@anthropic-ai|@supabase)\//,
+    NO_NETWORK,
+  ],
   [/^timers(?:\/promises)?$/, NO_TIMERS],
-  [/^process$/, 'write process.env, which holds what transform.env of the mapping lists'],
-  [/^(?:url|querystring)$/, 'URL and URLSearchParams are there without an import'],
+  [
+    /^(?:process|dotenv(?:\/config)?)$/,
+    'write process.env, which holds what transform.env of the mapping lists',
+  ],
+  [/^(?:url|querystring|qs|query-string)$/, 'URL and URLSearchParams are there without an import'],
   [/^(?:util|string_decoder)$/, 'TextEncoder, TextDecoder and structuredClone are there without an import'],
   [/^(?:child_process|worker_threads|cluster|vm)$/, 'a transform starts nothing: let the agent do that'],
+  [
+    /^(?:dayjs|moment|date-fns|luxon)\/(?:(?:esm|dist)\/)?(?:locale|plugin)\/|^date-fns\/locale$/,
+    'remove this line: Intl.DateTimeFormat has all languages and time zones',
+  ],
+  [/^(?:dayjs|moment|moment-timezone|date-fns|date-fns-tz|luxon)(?:\/|$)/, NO_DATES],
+  [
+    /^(?:uuid|nanoid|cuid|ulid|short-uuid)(?:\/|$)/,
+    "import { randomUUID } from 'node:crypto', and write randomUUID()",
+  ],
+  [
+    /^(?:crypto-js|md5|sha1|js-sha256|hash\.js)(?:\/|$)/,
+    "import { createHash, createHmac } from 'node:crypto', and write createHash('sha256').update(text).digest('hex')",
+  ],
+  [
+    /^(?:lodash(?:-es|\.\w+)?|underscore|ramda)(?:\/|$)/,
+    "the language has most of it: payload.a?.b ?? '' in place of get, Object.groupBy(list, fn) of groupBy, [...new Set(list)] of uniq, list.toSorted(fn) of sortBy",
+  ],
 ];
 
 /** What to do instead of importing `specifier`. */
 export function hintForImport(specifier: string): string {
   const name = specifier.replace(/^node:/, '');
   const known = IMPORT_HINTS.find(([pattern]) => pattern.test(name))?.[1];
-  return known ?? 'copy what you need into the transforms folder and import it with ./';
+  return known ?? (isBuiltin(specifier) ? NOT_OF_NODE : copied(name));
+}
+
+const NOT_OF_NODE =
+  'of Node a transform has only node:crypto and node:buffer: do without it, or let the agent do that';
+
+/** A package is many files, which import each other by names: only a build in one file can be copied. */
+function copied(name: string): string {
+  const file = `./${(name.split('/').at(-1) ?? '').replace(/\.(?:[cm]?js|ts)$/, '').slice(0, 60)}.mjs`;
+  return `copy its build as one ES module (most packages have one, such as dist/NAME.mjs, that imports nothing) into the transforms folder and import '${file}'; of a few lines copy only these`;
 }
 
 /** What a transform may import, for messages. */
