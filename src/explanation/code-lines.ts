@@ -1,14 +1,10 @@
 /* Variables of the environment in the line of code that an interpreter prints with an error. */
+import { environmentReads } from '../runners/runners.ts';
 
 /** Errors about a value that is not there, as the interpreters say it. */
 const ABOUT_NOTHING =
   /\b(?:undefined|NoneType|None|nil|null|NotPresent|not present)\b|The "\w+" argument must be|expected str(?:ing)?\b/;
 
-/** How programs read the environment; without those that name a value for when there is none. */
-const READS = [
-  /\b(?:process\.env|import\.meta\.env|Bun\.env)(?:\??\.|\[['"`])([A-Za-z_]\w*)['"`]?\]?(?!\w)(?!\s*(?:\?\?|\|\|))/g,
-  /\b(?:os\.environ(?:\.get)?|os\.getenv|os\.Getenv|getenv|ENV(?:\.fetch)?|Deno\.env\.get|env::var|env!|System\.getenv|\$_(?:ENV|SERVER))[([]\s*['"]([A-Za-z_]\w*)['"]\s*[)\]](?!\s*(?:\?\?|\|\||or\b))/g,
-];
 /** A constant of which a part is asked, or that is handed on. */
 const CONSTANT = /(?<![\w.])([A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*(?:\.[a-z]|\[|[,)])/g;
 
@@ -20,7 +16,7 @@ const codeOf = (error: string): readonly string[] =>
 export function variablesRead(error: string): readonly string[] {
   if (!ABOUT_NOTHING.test(error)) return [];
   const code = codeOf(error).join('\n');
-  return READS.flatMap((form) => namesIn(code, form));
+  return environmentReads(code);
 }
 
 /** Constants in such a line, which may come from the environment. */

@@ -10,7 +10,7 @@ import { formatPlace, placeIfWritten, type Place } from '../document/document.ts
 import { spanOf, type Evaluation } from '../hook/hook.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { findMisplacedFile } from '../runners/runners.ts';
+import { findMisplacedFile, scriptVariables } from '../runners/runners.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import { noListText } from './list-note.ts';
 import { debounceNote } from './debounce-note.ts';
@@ -272,7 +272,11 @@ function keptFromCommand(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
   if (failed === undefined || withoutShell(facts) !== undefined) return undefined;
   const { run, runner, path } = failed;
-  const text = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
+  const script = scriptVariables(runner.argv, dirname(facts.config.file))?.names;
+  const text = environmentNote(runner, run.lastError?.message ?? '', {
+    key: path.join('.'),
+    ...(script === undefined ? {} : { script }),
+  });
   const at = placeOfKey(facts, path, ['passEnv']) ?? placeIfWritten(facts.config.root, path);
   return text === undefined ? undefined : { at, text };
 }

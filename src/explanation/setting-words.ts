@@ -1,6 +1,6 @@
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import type { Place } from '../document/document.ts';
-import { listText, type MisplacedFile } from '../runners/runners.ts';
+import { isGivenToCommands, listText, type MisplacedFile } from '../runners/runners.ts';
 import { undefinedIn, variablesRead } from './code-lines.ts';
 
 /** References in the text of a setting: `${NAME}`; never a value. */
@@ -28,10 +28,6 @@ export function runnerNamed(
 }
 
 export type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' }>;
-
-/** What every command gets, and what the shell sets itself. */
-const GIVEN =
-  /^(?:PATH|HOME|USER|SHELL|LANG|LC_\w+|TZ|TMPDIR|PWD|OLDPWD|IFS|PS\d|SLUICE_\w+|TRACEPARENT|TRACESTATE)$/;
 
 /** A pipe, a list or a redirection as a word of its own, in a command that is started without a shell. */
 export function shellNote({ argv }: CommandRunner): string | undefined {
@@ -61,6 +57,7 @@ const ABOUT_ENVIRONMENT =
 
 /** How shells and programs say that a variable is not there; without a word of theirs only for names with an underscore. */
 const ABSENT = [
+  /: (?:line )?\d+: ([A-Z][A-Z0-9_]{1,60}): (?!(?:command )?not found|no such|permission|is a |readonly|cannot|bad |invalid|division|syntax)/gi,
   /\b([A-Z][A-Z0-9_]{1,60}): (?:parameter (?:null or )?not set|unbound variable)\b/g,
   /(?:KeyError: |key not found: |array key |[Ee]nv(?:ironment)? var(?:iable)? )['"`]?([A-Z][A-Z0-9_]{1,60})\b/g,
   /\b([A-Z][A-Z0-9]{0,60}_[A-Z0-9_]{1,60})['"`]?:? (?:env(?:ironment)? var(?:iable)? )?(?:is |was )?(?:not set|unset|undefined|missing|required|not provided|must be (?:set|provided|defined))\b/g,
@@ -78,9 +75,17 @@ const GIVES =
   'the command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR of the environment of the service, and what passEnv names and env sets';
 
 /** What a command gets of the environment, and how it gets more; undefined where nothing says that it lacked any. */
-export function environmentNote(runner: CommandRunner, error: string, key: string): string | undefined {
-  const isKnown = (name: string): boolean => GIVEN.test(name) || Object.hasOwn(runner.env, name);
-  const said = [...new Set([...absentIn(error), ...variablesRead(error)])].filter((name) => !isKnown(name));
+export function environmentNote(
+  runner: CommandRunner,
+  error: string,
+  { key, script = [] }: { readonly key: string; readonly script?: readonly string[] },
+): string | undefined {
+  const isKnown = (name: string): boolean => isGivenToCommands(name) || Object.hasOwn(runner.env, name);
+  const words = new Set(error.split(/\W+/));
+  const named = script.filter((name) => words.has(name));
+  const said = [...new Set([...absentIn(error), ...variablesRead(error), ...named])].filter(
+    (name) => !isKnown(name),
+  );
   const { passEnv } = runner;
   const unset = said.filter((name) => passEnv.includes(name)).join(', ');
   if (unset !== '')
@@ -88,7 +93,7 @@ export function environmentNote(runner: CommandRunner, error: string, key: strin
   const guessed = said.length > 0 ? [] : undefinedIn(error).filter((name) => !isKnown(name));
   if (guessed.length > 0 && !guessed.some((name) => passEnv.includes(name)))
     return `${GIVES}. ${guessed.join(', ')} was undefined in the command: if it comes from the environment, write passEnv: [${[...passEnv, ...guessed].join(', ')}] at ${key}; ${RETRY}`;
-  const missing = said.length > 0 ? said : readIn(runner).filter((name) => !isKnown(name));
+  const missing = said.length > 0 ? said : [...readIn(runner), ...script].filter((name) => !isKnown(name));
   const isSure = missing.length > 0 && (said.length > 0 || passEnv.length === 0);
   if (!isSure && (passEnv.length > 0 || !ABOUT_ENVIRONMENT.test(error))) return undefined;
   const how = isSure

@@ -6,6 +6,7 @@ import type { HostEnvironment } from './command-runner.ts';
 import { findMeantPlaceholder, type MeantPlaceholder } from './meant-placeholder.ts';
 import { findMisplacedFile } from './misplaced-file.ts';
 import { readsNoPrompt } from './prompt-problem.ts';
+import { scriptVariables } from './script-variables.ts';
 import { findShellLine, listText } from './shell-words.ts';
 import { findStartProblem } from './start-problem.ts';
 import { isWithin, workRootProblem } from './work-folder.ts';
@@ -231,17 +232,46 @@ function promptProblems(runner: CommandRunner, { host }: CommandPlace): readonly
 }
 
 /** The keys of agents that are known by their names, wherever in the arguments they stand. */
-function keyProblems(runner: CommandRunner, { at, host }: CommandPlace): readonly CommandProblem[] {
+function keyProblems(
+  runner: CommandRunner,
+  { at, configDir, host }: CommandPlace,
+): readonly CommandProblem[] {
   if (runner.kind === 'agent') return [];
   const words = new Set(
     runner.argv.flatMap((argument) => argument.split(/[\s;|&()'"]+/).map((word) => basename(word))),
   );
   const isKnown = (name: string): boolean => Object.hasOwn(runner.env, name) || runner.passEnv.includes(name);
-  return Object.entries(AGENT_PROFILES).flatMap(([agent, { keys }]) => {
+  const ofAgents = Object.entries(AGENT_PROFILES).flatMap(([agent, { keys }]) => {
     const set = keys.filter((name) => (host[name] ?? '') !== '');
     if (!words.has(agent) || set.length === 0 || keys.some(isKnown)) return [];
     return [notPassedOn(set.join(', '), agent, at)];
   });
+  return ofAgents.length > 0 ? ofAgents : scriptProblems(runner, { at, configDir, host, isKnown });
+}
+
+interface ScriptPlace extends Pick<CommandPlace, 'at' | 'configDir' | 'host'> {
+  readonly isKnown: (name: string) => boolean;
+}
+
+/** Variables that the service has, and the script of a command reads, which does not get them. */
+function scriptProblems(
+  { argv, passEnv }: CommandRunner,
+  { at, configDir, host, isKnown }: ScriptPlace,
+): readonly CommandProblem[] {
+  const { file = '', names = [] } = scriptVariables(argv, configDir) ?? {};
+  const kept = names.filter((name) => !isKnown(name) && (host[name] ?? '') !== '');
+  if (kept.length === 0) return [];
+  const shown = isWithin(file, configDir) ? `./${relative(configDir, file)}` : file;
+  const are = kept.length === 1 ? 'is' : 'are';
+  return [
+    {
+      severity: 'warning',
+      code: 'RUNNER_ENVIRONMENT',
+      key: 'argv',
+      message: `${shown.slice(0, 80)} reads ${kept.join(', ')}, which ${are} set for the service, and does not get ${kept.length === 1 ? 'it' : 'them'}: a command gets only a few variables of the service`,
+      hint: `write passEnv: [${[...passEnv, ...kept].join(', ')}] at ${at}`,
+    },
+  ];
 }
 
 function notPassedOn(list: string, agent: string, at: string): CommandProblem {

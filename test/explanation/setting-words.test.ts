@@ -1,19 +1,28 @@
 /** What is said of a command that lacked a variable, by what it wrote to stderr. */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { environmentNote } from '../../src/explanation/setting-words.ts';
+import { scriptVariables } from '../../src/runners/runners.ts';
 
 type Runner = Parameters<typeof environmentNote>[0];
 
-const say = (stderr: string, runner: Partial<Runner> = {}): string | undefined =>
+const say = (
+  stderr: string,
+  runner: Partial<Runner> = {},
+  script: readonly string[] = [],
+): string | undefined =>
   environmentNote(
     { kind: 'command', argv: ['./a.sh'], env: {}, passEnv: [], ...runner } as unknown as Runner,
     `the command exited with code 2\n${stderr}`,
-    'gateway.runner',
+    { key: 'gateway.runner', script },
   );
 
 test.each([
   './a.sh: 6: TEAM_ID: parameter not set',
   './a.sh: line 6: TEAM_ID: unbound variable',
+  './a.sh: 4: TEAM_ID: no id for the model',
   './a.sh: 6: TEAM_ID: parameter null or not set',
   "Traceback (most recent call last):\nKeyError: 'TEAM_ID'",
   'Error: TEAM_ID is not set',
@@ -43,6 +52,27 @@ test.each([
   "x(process.env.TEAM_ID ?? 'a')\nTypeError: Cannot read properties of undefined (reading 'b')",
 ])('%j does not stop for a variable', (stderr) => {
   expect(say(stderr)).not.toContain('TEAM_ID');
+});
+
+test('a word of stderr that the script reads from its environment names the variable', () => {
+  expect(say('fatal: who is TEAM_ID?', {}, ['TEAM_ID'])).toContain('write passEnv: [TEAM_ID] at');
+  expect(say('fatal: who is TEAM_ID?')).toBeUndefined();
+});
+
+test.each<[string, string, readonly string[] | undefined]>([
+  ['a.sh', ': "${TEAM_KEY:?no key}"', ['TEAM_KEY']],
+  ['a.sh', 'curl -H "$TEAM_KEY" "$HOME/x"', ['TEAM_KEY']],
+  ['a.sh', 'echo "${TEAM_KEY:-none}"', undefined],
+  ['a.sh', 'TEAM_KEY=$(date); echo "$TEAM_KEY"', undefined],
+  ['a.sh', 'read -r TEAM_KEY; echo "$TEAM_KEY"', undefined],
+  ['a.sh', '. ./env\necho "$TEAM_KEY"', undefined],
+  ['a.mjs', 'go(process.env.TEAM_KEY)', ['TEAM_KEY']],
+  ['a.mjs', 'process.env.TEAM_KEY ??= "x"', undefined],
+  ['a.py', 'key = os.environ["TEAM_KEY"]', ['TEAM_KEY']],
+])('%s with %j reads %j', async (name, code, names) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-script-'));
+  await writeFile(join(folder, name), code);
+  expect(scriptVariables([`./${name}`], folder)?.names).toEqual(names);
 });
 
 test('a constant that was undefined may be a variable', () => {
