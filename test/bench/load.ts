@@ -103,7 +103,8 @@ class Load {
     return setInterval(() => {
       for (const due = ((performance.now() - begun) / 1000) * rate; sent < due; sent += 1) {
         const dueAt = begun + (sent / rate) * 1000;
-        const send = this.#idle.pop();
+        // The one that was idle longest: a server closes those that stay idle.
+        const send = this.#idle.shift();
         if (send === undefined) this.#due.push(dueAt);
         else send(dueAt);
       }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { JournalBuffer } from '../../src/storage/client/journal-buffer.ts';
+import type { DecisionRow } from '../../src/storage/engine/journal.ts';
 import type { DecisionRecord } from '../../src/storage/storage.ts';
 
 test('a request is handed over before its decision: who finds the decision finds the request', () => {
@@ -24,4 +25,60 @@ test('a request is handed over before its decision: who finds the decision finds
   journal.keepRequest({ requestId: 'r', receivedAt: 1, json: '{}' });
   journal.stop();
   expect(calls).toEqual(['request', 'decision']);
+});
+
+/** A buffer whose writes can be read, as the records that they are. */
+function journalWithRows(): { readonly journal: JournalBuffer; readonly rows: () => unknown[] } {
+  const rows: DecisionRow[] = [];
+  const journal = new JournalBuffer({
+    keepRequests: async () => undefined,
+    recordDecisions: async (written) => void rows.push(...written),
+    recordStrangers: async () => undefined,
+  });
+  return { journal, rows: () => rows.map(({ json }) => JSON.parse(json) as unknown) };
+}
+
+const uuid = (at: number): string => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
+
+const decisionAt = (at: number, more: Partial<DecisionRecord> = {}): DecisionRecord => ({
+  requestId: uuid(at),
+  receivedAt: 1_700_000_000_000 + at,
+  path: `p${at % 3}`,
+  status: 202,
+  outcome: 'accepted',
+  bodyBytes: at,
+  tookMs: at / 7,
+  actionIds: [uuid(at + 1_000_000)],
+  generation: at < 5 ? 'g1' : 'g2',
+  mappingId: `m${at % 2}`,
+  ...more,
+});
+
+test('decisions are written whole and in order, whether they wait as bytes or as objects', () => {
+  const { journal, rows } = journalWithRows();
+  const given = [
+    decisionAt(1),
+    decisionAt(2, { warnings: ['blank_dedupe_key'] }),
+    decisionAt(3, { actionIds: [] }),
+    decisionAt(4, { actionIds: [uuid(8), uuid(9)] }),
+    decisionAt(5, { requestId: 'short' }),
+    decisionAt(6, { mappingId: undefined, path: 'wake', status: 200 }),
+    decisionAt(7, { note: 'a repeat' }),
+    decisionAt(8),
+  ];
+  for (const decision of given) journal.recordDecision(decision);
+  journal.stop();
+  expect(rows()).toEqual(JSON.parse(JSON.stringify(given)));
+});
+
+test('of more than are kept the latest are written, also where the number changes meanwhile', () => {
+  const { journal, rows } = journalWithRows();
+  for (let at = 0; at < 2_000; at += 1) journal.recordDecision(decisionAt(at), 40);
+  for (let at = 2_000; at < 2_010; at += 1) journal.recordDecision(decisionAt(at), 30);
+  journal.stop();
+  const written = rows();
+  expect(written.at(-1)).toEqual(decisionAt(2_009));
+  const first = 2_010 - written.length;
+  expect(written).toEqual(written.map((_, index) => decisionAt(first + index)));
+  expect(written.length).toBeGreaterThanOrEqual(40);
 });

@@ -7,6 +7,7 @@ import {
 } from '../records.ts';
 import { type DecisionRow, type KeptRow, MAX_DECISIONS_PER_WRITE } from '../engine/journal.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
+import { PlainDecisions } from './plain-decisions.ts';
 import { StrangerRing } from './stranger-ring.ts';
 
 /** Decisions gather this long, then join the next commit: a burst of them costs no commit of its own. */
@@ -28,8 +29,10 @@ const ignore = () => undefined;
 /** Gathers decisions and failed requests; what a ring would forget at once is never sent. */
 export class JournalBuffer {
   readonly #operations: Pick<RemoteOperations, 'recordDecisions' | 'recordStrangers' | 'keepRequests'>;
-  #decisions: DecisionRecord[] = [];
+  /** Oldest first; a number is a place in `#plain`. */
+  #decisions: (DecisionRecord | number)[] = [];
   #keepDecisions: number = KEPT_DECISIONS;
+  #plain = new PlainDecisions(KEPT_DECISIONS + MAX_DECISIONS_PER_WRITE);
   #kept: KeptRow[] = [];
   #keptBytes = 0;
   #keptLimits: KeptLimits = KEPT_LIMITS;
@@ -44,11 +47,22 @@ export class JournalBuffer {
   }
 
   recordDecision(decision: DecisionRecord, keep: number = KEPT_DECISIONS): void {
-    this.#keepDecisions = keep;
-    this.#decisions.push(decision);
+    if (keep !== this.#keepDecisions) this.#resize(keep);
+    this.#decisions.push(this.#plain.put(decision) ?? decision);
     if (this.#decisions.length >= keep + MAX_DECISIONS_PER_WRITE)
       this.#decisions = this.#decisions.slice(-keep);
     this.#schedule();
+  }
+
+  /** Another number of decisions is kept, so more or fewer may wait. */
+  #resize(keep: number): void {
+    this.#keepDecisions = keep;
+    this.#decisions = this.#decisions.map((each) => this.#read(each));
+    this.#plain = new PlainDecisions(keep + MAX_DECISIONS_PER_WRITE);
+  }
+
+  #read(decision: DecisionRecord | number): DecisionRecord {
+    return typeof decision === 'number' ? this.#plain.get(decision) : decision;
   }
 
   /** A request that proved nothing, and who sent it: gathered in memory, written at most once a second. */
@@ -101,7 +115,7 @@ export class JournalBuffer {
   }
 
   #writeDecisions(most: number): void {
-    const rows = this.#decisions.splice(0, most).map(toDecisionRow);
+    const rows = this.#decisions.splice(0, most).map((each) => toDecisionRow(this.#read(each)));
     if (rows.length === 0) return;
     this.#writes += 1;
     const looks = this.#decisions.length === 0 || this.#writes % WRITES_PER_LOOK === 0;
