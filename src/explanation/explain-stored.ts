@@ -49,13 +49,15 @@ export async function explainStored(
   const explained =
     asked === undefined || explainer === undefined ? undefined : await explainRequest(asked, explainer);
   const happened = given ?? explainer?.generation;
+  const beside =
+    request === undefined || explained === undefined || explainer === undefined
+      ? NOTHING_BESIDE
+      : await compared({ request, evaluation: explained.evaluation }, { stored, others, explainer });
   const settings = [
     ...(happened === undefined
       ? []
       : settingNotes({ config: happened.config, table: happened.table, stored })),
-    ...(request === undefined || explained === undefined || explainer === undefined
-      ? []
-      : await keysOf({ request, evaluation: explained.evaluation }, { stored, others, explainer })),
+    ...beside.settings,
   ];
   return {
     stored,
@@ -65,12 +67,13 @@ export async function explainStored(
       explained &&
       withNamed(
         explained,
-        settings.map(({ text }) => text),
+        [...settings, ...beside.kinds].map(({ text }) => text),
       ),
     lacksFiles: asked !== undefined && explainer === undefined,
     settings,
     notes: [
       ...storedNotes({ decision, work: stored, keepRequests, settings, request, judged, explained }),
+      ...beside.kinds,
       ...firstSentNotes(stored, others),
     ],
   };
@@ -133,12 +136,21 @@ interface Beside {
 /** Requests of the same name that are judged beside it: bodies may be large. */
 const MAX_JUDGED = 8;
 
+/** What shows beside other requests. */
+interface ShownBeside {
+  readonly settings: readonly SettingNote[];
+  /** Requests of several kinds that were taken. */
+  readonly kinds: readonly EvaluationNote[];
+}
+
+const NOTHING_BESIDE: ShownBeside = { settings: [], kinds: [] };
+
 /** Keys that are another for this request than for one before it, the nearest that tells something; else its conversation. */
-async function keysOf(
+async function compared(
   now: Judged,
   { stored, others, explainer: { generation } }: Beside,
-): Promise<readonly SettingNote[]> {
-  if (now.evaluation.outcome.kind !== 'accepted') return [];
+): Promise<ShownBeside> {
+  if (now.evaluation.outcome.kind !== 'accepted') return NOTHING_BESIDE;
   const first = repeatedOf(stored.decision?.requestId, stored)?.requestId;
   const judged: Judged[] = [];
   let later: readonly SettingNote[] = [];
@@ -152,8 +164,8 @@ async function keysOf(
     judged.push(other);
     const isLater = request.receivedAt > now.request.receivedAt;
     const notes = isLater ? [] : keyNotes(now, other, first);
-    if (notes.length > 0) return notes;
+    if (notes.length > 0) return { settings: notes, kinds: [] };
     if (isLater && later.length === 0) later = laterNotes(now, other);
   }
-  return [...later, ...sessionNotes(now, judged), ...kindNotes(now, judged)];
+  return { settings: [...later, ...sessionNotes(now, judged)], kinds: kindNotes(now, judged) };
 }

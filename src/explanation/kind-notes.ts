@@ -1,37 +1,61 @@
 /* Requests of several kinds that one mapping took, where nothing in it reads of which kind they are. */
-import type { Place } from '../document/document.ts';
+import { formatPlace, type Place } from '../document/document.ts';
+import type { EvaluationNote } from '../hook/hook.ts';
 import { fieldAt } from '../json.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
-import { compareBodies, note, type Judged } from './compared-requests.ts';
-import type { SettingNote } from './setting-notes.ts';
+import { compareBodies, type Judged } from './compared-requests.ts';
 
 /** Fields that say what happened, at the top of a body or one level below it. */
 const OF_A_KIND = /^(?:[A-Za-z_]\w*\.)?(?:action|event|event_?(?:type|name)|type|kind|status|state)$/i;
 const VALUE = /^[\w .:/-]{1,40}$/;
 
-/** Says which field would tell them apart; it may well be that all of them are meant. */
-export function kindNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
+/** Says which field would tell them apart; it may well be that all of them are meant. The same of each of the requests. */
+export function kindNotes(now: Judged, others: readonly Judged[]): readonly EvaluationNote[] {
   const { mapping } = now.evaluation;
   const when = mapping?.match.when;
   if (mapping === undefined || when === undefined || mapping.transform !== undefined) return [];
-  if (!isTaken(now)) return [];
+  const taken = [now, ...others]
+    .filter((each) => each.evaluation.mapping?.id === mapping.id && isTaken(each))
+    .toSorted((a, b) => a.request.receivedAt - b.request.receivedAt);
+  if (!taken.includes(now)) return [];
   const written = textOf(mapping);
-  for (const other of others) {
-    if (other.evaluation.mapping?.id !== mapping.id || !isTaken(other)) continue;
-    const { different } = compareBodies(other.request.payload, now.request.payload);
-    const field = different.find((path) => OF_A_KIND.test(path) && !written.includes(path));
-    if (field === undefined) continue;
-    const [here, there] = [valueOf(now, field), valueOf(other, field)];
-    if (here === undefined || there === undefined) continue;
-    const first = now.request.receivedAt < other.request.receivedAt ? here : there;
-    return [
-      note('match.when', when.at, [
-        `nothing in the mapping reads ${field}, which is "${here}" here and "${there}" in the request ${other.request.id}: both were taken`,
-        `if only one kind is meant, ${addition(when.at, `{"===":[{"var":"payload.${field}"},"${first}"]}`)}`,
-      ]),
-    ];
-  }
-  return [];
+  const field = fieldOfKinds(taken, written);
+  const values = field === undefined ? [] : kindsOf(taken, field);
+  if (field === undefined || values.length < 2) return [];
+  const path = written.includes('payload.') || SCOPE.test(field) ? `payload.${field}` : field;
+  const meant = values.find((value) => FIRST_OF_ALL.test(value)) ?? values[0];
+  const leaf = `{"===":[{"var":"${path}"},"${meant}"]}`;
+  const text = [
+    `nothing in the mapping reads ${field}, so requests of several kinds were taken: ${values.map((value) => `"${value}"`).join(', ')}`,
+    `If only one kind is meant, such as "${meant}", ${addition(when.at, leaf)} (${formatPlace(when.at)})`,
+  ].join('. ');
+  return [{ code: 'decision', text, at: formatPlace(when.at) }];
+}
+
+/** Names that stand for something else than a field of the body. */
+const SCOPE = /^(?:payload|headers|query|path|now|item|index|receivedAt)(?:\.|$)/;
+/** What happens to a thing first, or is mostly what is waited for. */
+const FIRST_OF_ALL = /(?:^|[._ -])(?:opened|created?|added|new|firing|triggered|failed|down|published)$/i;
+const MAX_KINDS = 6;
+
+/** The field of the highest level whose value is another one in two of them. */
+function fieldOfKinds(taken: readonly Judged[], written: string): string | undefined {
+  const [first, ...rest] = taken;
+  const differing = rest.flatMap((each) =>
+    first === undefined ? [] : compareBodies(first.request.payload, each.request.payload).different,
+  );
+  const isOfKind = (path: string): boolean =>
+    OF_A_KIND.test(path) && !written.includes(path) && kindsOf(taken, path).length > 1;
+  const [field] = [...new Set(differing)]
+    .filter(isOfKind)
+    .toSorted((a, b) => a.split('.').length - b.split('.').length || (a < b ? -1 : 1));
+  return field;
+}
+
+/** Its values, those of the earliest requests first. */
+function kindsOf(taken: readonly Judged[], field: string): readonly string[] {
+  const values = taken.map((each) => valueOf(each, field)).filter((value) => value !== undefined);
+  return [...new Set(values)].slice(0, MAX_KINDS);
 }
 
 function addition({ source, start, end }: Place, leaf: string): string {

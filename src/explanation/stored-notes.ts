@@ -81,8 +81,9 @@ function keptNotes(
 }
 
 /** What a decision says of every repeat, by what it was recognised, and its general advice. */
-const IS_REPEAT = /^a repeat, (by [^:]*): nothing new was made(?:; )?/;
-const REPEAT = /^a repeat, by [^:]*: nothing new was made(?:; if it was a new event, [^;]*)?/;
+const IS_REPEAT = /^a repeat, (by (?:dedupe: body|[^:])[^:]*): nothing new was made(?:; )?/;
+const REPEAT =
+  /^a repeat, by (?:dedupe: body|[^:])[^:]*: nothing new was made(?:; if it was a new event, [^;]*)?/;
 
 function repeatNotes(
   decision: DecisionRecord | undefined,

@@ -54,6 +54,8 @@ function repeatNote({ evaluation, request, signedId }: Judged, headers: SentHead
     evaluation?.outcome.kind === 'accepted' &&
     evaluation.outcome.actions.some((action) => 'dedupe' in action && action.dedupe !== undefined);
   if (!isByMapping) return repeatOfSender(headers);
+  const { dedupe } = evaluation.mapping ?? {};
+  if (dedupe?.key === 'body') return `${REPEAT_OF_BODY}; if it was a new event, ${withoutBodyKey(dedupe)}`;
   const header = EVENT_HEADERS.find((name) => headers[name] !== undefined);
   // An id in the body names the event, and a header may name the delivery alone; the key is for explain to write.
   const isInBody = request !== undefined && hasEventId(request.payload);
@@ -64,6 +66,12 @@ function repeatNote({ evaluation, request, signedId }: Judged, headers: SentHead
       : `, such as {{headers.${header}}}`;
   return `a repeat, by dedupe.key of its mapping: nothing new was made; if it was a new event, choose a key that is new for each event${other}`;
 }
+
+const REPEAT_OF_BODY = 'a repeat, by dedupe: body of its mapping: nothing new was made';
+
+/** Two bodies that are the same have no field that would tell the events apart. */
+const withoutBodyKey = ({ ttlSeconds }: { readonly ttlSeconds: number }): string =>
+  `remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${ttlSeconds} s; or let the sender write an id or a time of the event into the body, then each is new`;
 
 /** By the id that the scheme of the sender signs; its header is known by its value. */
 function repeatOfSigned(id: string, headers: SentHeaders): string {
