@@ -13,6 +13,7 @@ import {
   type KnownRule,
   type Operand,
 } from './rule-operands.ts';
+import { readWrittenNumber } from './written-number.ts';
 
 const HOLDS: Readonly<Record<string, (a: number | string, b: number | string) => boolean>> = {
   '<': (a, b) => a < b,
@@ -62,11 +63,11 @@ function holdsInTurn(operator: string, values: readonly (number | string)[]): bo
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d|$)/;
 
 /** A number and a text that is no number: neither is before the other. */
-function adviseOnMixed({ operator }: KnownRule, text: Operand, number: Operand): string {
+function adviseOnMixed(rule: KnownRule, text: Operand, number: Operand): string {
+  const { operator } = rule;
   const unit = unitOf(Number(number.value));
   const never = `${named(text)} is a text, and ${named(number)} a number: "${operator}" between the two never holds`;
-  if (unit === undefined || !TIME.test(plain(text.value)))
-    return `${never}; ask another field, or compare in a transform, with Number(…)`;
+  if (unit === undefined || !TIME.test(plain(text.value))) return `${never}; ${readInCode(rule, text)}`;
   const there = [number, text].find(({ name }) => name !== undefined && name !== 'now');
   const ask =
     there?.name === undefined
@@ -74,6 +75,16 @@ function adviseOnMixed({ operator }: KnownRule, text: Operand, number: Operand):
       : `ask only whether it is there, ${ruleText('!!', [variable(there.name)])}, or `;
   const factor = unit === 'seconds' ? ' * 1000' : '';
   return `${named(text)} is a time as a text, and ${named(number)} a number of ${unit} since 1970: "${operator}" between the two never holds; ${ask}compare in a transform, ${inCode(number)}${factor} with Date.parse(${inCode(text)})`;
+}
+
+/** The line of a transform that reads the number out of a text, where it can be read in one way only. */
+function readInCode({ operator, operands }: KnownRule, text: Operand): string {
+  const read = text.name === undefined ? undefined : readWrittenNumber(plain(text.value));
+  if (read === undefined || operands.length !== 2) return 'ask another field, or compare in a transform';
+  const [before, after] = operands.map((each) =>
+    each === text ? `Number(String(${inCode(text)})${read.code})` : inCode(each),
+  );
+  return `leave this rule out, and let a transform read the number, which is ${read.value} here: if (!(${before} ${operator} ${after})) return null;`;
 }
 
 /** Of the years 2001 to 2038. */

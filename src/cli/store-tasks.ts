@@ -79,7 +79,7 @@ export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
     const pending = await storage.listEvents({ limit: MAX_WAITING, state: 'pending' });
     if (!pending.some(({ mode }) => mode === 'next-heartbeat')) return shown;
     cli.terminal.err(
-      'events of mode next-heartbeat wait for the regular turn of the main agent, and gateway.heartbeat.everySeconds: 0 turns that off: let them come with wakeMode: now, which reads them at once, or set everySeconds to seconds, such as 1800',
+      'events of mode next-heartbeat wait for the regular turn of the main agent, and gateway.heartbeat.everySeconds: 0 turns that off: for a turn every half hour that reads all of them write everySeconds: 1800; to have each event read at once write wakeMode: now in its mapping',
     );
     return shown;
   });

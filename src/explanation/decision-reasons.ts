@@ -48,10 +48,11 @@ function decisionRemedy({ code, mappingId, missed, note, detail = '' }: Decision
 }
 
 function refusalText({ scheme, code, text }: NonNullable<DecisionRecord['refusal']>): string {
-  const what = code === 'challenge' ? 'challenge' : (PROOFS[scheme] ?? `proof of ${scheme}`);
-  return `${what}: ${text}`;
+  return `${OTHERS[code] ?? PROOFS[scheme] ?? `proof of ${scheme}`}: ${text}`;
 }
 
+/** What was looked at before the proof. */
+const OTHERS: Readonly<Record<string, string>> = { challenge: 'challenge', address: 'allowFrom' };
 const PROOFS: Readonly<Record<string, string>> = { token: 'hook token' };
 
 /** An expression of a template that found nothing. */

@@ -53,7 +53,7 @@ function* decide(state: EvaluationState): EvaluationPart<Outcome> {
   if (isBuiltInRoute(path)) return decideBuiltIn(state, path);
   const mapping = yield* pickMapping(state);
   state.mapping = mapping;
-  if (mapping === undefined) return { kind: 'skipped', by: 'unmatched' };
+  if (mapping === undefined) return skippedByPath(state);
   if (mapping.isOut === true) throw mappingIsOut();
   const skipped = findSkip(state, mapping);
   if (skipped !== undefined) return skipped;
@@ -63,6 +63,15 @@ function* decide(state: EvaluationState): EvaluationPart<Outcome> {
     return actions.length === 0 ? { kind: 'skipped', by: 'transform' } : { kind: 'accepted', actions };
   }
   return yield* decideEach(state, mapping, mapping.forEach);
+}
+
+/** Which setting has it skipped; of several mappings of a path all that say it say the same. */
+function skippedByPath({ settings: { table }, request: { path } }: EvaluationState): Outcome {
+  const setAt =
+    table.settingsOf(path).otherwise &&
+    table.mappings.find(({ match, settingsAt }) => match.path === path && settingsAt?.otherwise !== undefined)
+      ?.settingsAt?.otherwise;
+  return { kind: 'skipped', by: 'unmatched', setBy: setAt ?? 'hooks.unmatched' };
 }
 
 function mappingIsOut(): HookError {

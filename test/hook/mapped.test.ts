@@ -371,7 +371,7 @@ test('a request that no mapping takes is skipped where hooks.unmatched says so, 
   const rejected = evaluateHook(request, settingsWith({ table })).evaluation;
   expect(rejected.outcome).toMatchObject({ kind: 'rejected', error: { code: 'no_mapping_matched' } });
   const { evaluation } = evaluateHook(request, settingsWith({ table, unmatched: 'skip' }));
-  expect(evaluation.outcome).toEqual({ kind: 'skipped', by: 'unmatched' });
+  expect(evaluation.outcome).toEqual({ kind: 'skipped', by: 'unmatched', setBy: 'hooks.unmatched' });
   expect(evaluation.trace.considered.map(({ mapping }) => mapping.id)).toEqual(['push']);
 });
 
@@ -381,10 +381,14 @@ test('otherwise of a path goes before hooks.unmatched', () => {
     - {id: other, match: {path: other, source: ci}, messageTemplate: x}`;
   const judge = (path: string, otherwise: string, unmatched: 'reject' | 'skip') =>
     evaluateHook({ path, payload: {} }, settingsWith({ table: written(otherwise), unmatched })).evaluation;
-  expect(judge('github', 'skip', 'reject').outcome).toEqual({ kind: 'skipped', by: 'unmatched' });
+  const byPath = judge('github', 'skip', 'reject');
+  expect(byPath.outcome).toMatchObject({ kind: 'skipped', by: 'unmatched' });
+  expect(formatEvaluation(byPath)).toMatch(/skipped by otherwise \([^()]*:2:\d+\), as no mapping takes it/);
   expect(judge('other', 'skip', 'reject').outcome).toMatchObject({ kind: 'rejected' });
   expect(judge('github', 'reject', 'skip').outcome).toMatchObject({ kind: 'rejected' });
-  expect(judge('other', 'reject', 'skip').outcome).toEqual({ kind: 'skipped', by: 'unmatched' });
+  const byAll = judge('other', 'reject', 'skip');
+  expect(byAll.outcome).toEqual({ kind: 'skipped', by: 'unmatched', setBy: 'hooks.unmatched' });
+  expect(formatEvaluation(byAll)).toContain('skipped by hooks.unmatched, as no mapping takes it');
   // A request that lacks what is asked for is rather a mistake than another event.
   expect(formatEvaluation(judge('other', 'skip', 'reject'))).not.toContain('otherwise: skip');
 });
