@@ -146,13 +146,12 @@ test('serve writes nothing but JSON lines, from findings over failing runs and r
   const serve = await run(bench, ['serve'], { T: TOKEN, XDG_STATE_HOME: openBench().folder });
   const said = (pattern: RegExp): Promise<unknown> => waitFor(() => serve.err().match(pattern) ?? undefined);
   expect(await post(serve, 'a', TOKEN)).toBe(202);
-  await said(/"msg":"run (failed|given up)"/);
+  await said(/"msg":"run (failed|given up)/);
   serve.signal('SIGHUP');
   await said(/nothing has changed/);
   bench.put('sluice.yaml', strict(`${failing}metrics: {port: 9}\ngateway: 5\n`));
   serve.signal('SIGHUP');
   await said(/reload rejected/);
-  console.log(serve.err());
   bench.put('sluice.yaml', strict(`${failing}metrics: {port: 9}\n`));
   serve.signal('SIGHUP');
   await said(/need a restart/);
