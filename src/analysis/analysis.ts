@@ -4,5 +4,5 @@ export { createDecisionAdvisor, wordsOf, type DecisionAdvice } from './decision-
 export { senderNote, type SenderNote } from './sender-note.ts';
 export { methodNote } from './method-note.ts';
 export { findNearNames } from './near-names.ts';
-export { listNamed } from './field-list.ts';
+export { listNamed, shown } from './field-list.ts';
 export { suggestPaths } from './near-paths.ts';

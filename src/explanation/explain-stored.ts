@@ -5,6 +5,7 @@ import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
 import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
 import { seconds, type Judged } from './compared-requests.ts';
+import { isAboutFixed, isFixedNote } from './fixed-keys.ts';
 import { kindNotes } from './kind-notes.ts';
 import { keyNotes, laterNotes } from './key-notes.ts';
 import { sessionNotes } from './session-notes.ts';
@@ -49,16 +50,16 @@ export async function explainStored(
   const explained =
     asked === undefined || explainer === undefined ? undefined : await explainRequest(asked, explainer);
   const happened = given ?? explainer?.generation;
+  const ruled =
+    happened === undefined
+      ? []
+      : settingNotes({ config: happened.config, table: happened.table, stored, kept: request });
+  const fixed = new Set(ruled.filter(({ text }) => isFixedNote(text)).map(({ setting }) => setting));
   const beside =
     request === undefined || explained === undefined || explainer === undefined
       ? NOTHING_BESIDE
       : await compared({ request, evaluation: explained.evaluation }, { stored, others, explainer });
-  const settings = [
-    ...(happened === undefined
-      ? []
-      : settingNotes({ config: happened.config, table: happened.table, stored })),
-    ...beside.settings,
-  ];
+  const settings = [...ruled, ...beside.settings.filter(({ setting }) => !isAboutFixed(setting, fixed))];
   return {
     stored,
     request,

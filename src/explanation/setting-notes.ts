@@ -14,6 +14,7 @@ import { findMisplacedFile, scriptVariables } from '../runners/runners.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import { noListText } from './list-note.ts';
 import { debounceNote } from './debounce-note.ts';
+import { FIXED_KEYS, fixedKeyNote, isAboutFixed } from './fixed-keys.ts';
 import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
 import {
   challengeNote,
@@ -41,6 +42,8 @@ export interface Happened {
   /** Where it is there to look at. */
   readonly evaluated?: { readonly request: HookRequest; readonly evaluation: Evaluation };
   readonly stored?: StoredRequest;
+  /** As it was kept; where it was evaluated it is there already. */
+  readonly kept?: HookRequest | undefined;
 }
 
 interface Facts extends Happened {
@@ -57,6 +60,16 @@ interface Told {
 /** Says which settings took part, in the order of the table. */
 export function settingNotes(happened: Happened): readonly SettingNote[] {
   const facts = factsOf(happened);
+  const payload = facts.evaluated?.request.payload ?? facts.kept?.payload;
+  const fixed = FIXED_KEYS.flatMap((setting) => {
+    const told = fixedKeyNote(setting, facts.mapping, payload);
+    return told === undefined ? [] : [{ setting, at: formatPlace(told.at), text: told.text }];
+  });
+  const keys = new Set(fixed.map(({ setting }) => setting));
+  return [...fixed, ...ruledNotes(facts).filter(({ setting }) => !isAboutFixed(setting, keys))];
+}
+
+function ruledNotes(facts: Facts): readonly SettingNote[] {
   return Object.entries(RULES).flatMap(([setting, rule]) => {
     const told = rule(facts);
     if (told === undefined) return [];

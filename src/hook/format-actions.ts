@@ -25,7 +25,8 @@ export function actionLines(
         : []),
     ];
     const id = stored === undefined || stored.has(action.id) ? [`  id ${action.id}`] : [];
-    return [head, ...id, ...bodyLines(action, shared)];
+    const isJoined = stored !== undefined && stored.size > 0 && !stored.has(action.id);
+    return [head, ...id, ...bodyLines(action, { shared, isJoined })];
   });
 }
 
@@ -46,13 +47,20 @@ function isSameKey(one: Action, other: Action): boolean {
   return a !== undefined && b !== undefined && a.scope === b.scope && a.key === b.key;
 }
 
-function bodyLines(action: Action, shared: readonly string[]): string[] {
+interface Told {
+  /** Lines that actions of all kinds have. */
+  readonly shared: readonly string[];
+  /** Another event began the run that it became a part of. */
+  readonly isJoined: boolean;
+}
+
+function bodyLines(action: Action, { shared, isJoined }: Told): string[] {
   switch (action.kind) {
     case 'wake':
       return [`  mode ${action.mode}`, ...shared, '  text', ...indent(action.text)];
     case 'agent':
       return [
-        ...agentSettings(action),
+        ...agentSettings(action, isJoined && action.debounce !== undefined),
         ...debounceLines(action),
         ...shared,
         '  prompt',
@@ -78,12 +86,14 @@ function debounceLines({ debounce }: AgentAction): string[] {
   return [`  debounce ${clearLine(key)}: ${when}`];
 }
 
-function agentSettings(action: AgentAction): string[] {
+function agentSettings(action: AgentAction, isJoined: boolean): string[] {
   return settingLines([
     ['name', clearLine(action.name)],
     [
       'session',
-      `${clearLine(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : `, ${ownerText(action.owner)}`}`,
+      isJoined && action.oneShot
+        ? 'that of the run that it joined'
+        : `${clearLine(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : `, ${ownerText(action.owner)}`}`,
     ],
     ['wakeMode', action.wakeMode],
     ['delivery', action.deliver ? deliveryOf(action) : 'none'],

@@ -31,15 +31,25 @@ const FIELD = /^\$?\.?[a-z_]\w*(?:\.[\w-]+)+$|^(?:id|uuid|\w+_id|\w+Id)$/;
 function checkPaths({ source, located, reporter, dialect }: Checked): void {
   if (dialect === 'openclaw') return;
   const { dedupe, debounce, sessionKey } = source;
+  const { messageTemplate = '', textTemplate = '' } = source;
+  const printed = `${messageTemplate}\n${textTemplate}`;
   const keys: readonly (readonly [Path, string | undefined, isWhole: boolean])[] = [
     [['dedupe', 'key'], typeof dedupe === 'object' ? dedupe.key : undefined, true],
     [['debounce', 'key'], debounce?.key, true],
     [['sessionKey'], sessionKey, false],
   ];
   for (const [path, text, isWhole] of keys) {
-    const meant = text === undefined ? undefined : withBraces(text, isWhole);
+    const meant = text === undefined ? undefined : (withBraces(text, isWhole) ?? printedField(text, printed));
     if (text !== undefined && meant !== undefined) report({ located, reporter }, path, { text, meant });
   }
+}
+
+/** A single word that the texts of the mapping print as a field. */
+function printedField(text: string, printed: string): string | undefined {
+  const word = text.trim();
+  if (!/^[A-Za-z_]\w{0,80}$/.test(word)) return undefined;
+  const isField = new RegExp(String.raw`\{\{\s{0,9}(?:payload\.)?${word}\s{0,9}\}\}`).test(printed);
+  return isField ? `{{${word}}}` : undefined;
 }
 
 function withBraces(text: string, isWhole: boolean): string | undefined {
