@@ -67,7 +67,7 @@ export async function explainStored(
     explained:
       explained &&
       withNamed(
-        explained,
+        withoutTold(explained, settings),
         [...settings, ...beside.kinds].map(({ text }) => text),
       ),
     lacksFiles: asked !== undefined && explainer === undefined,
@@ -78,6 +78,15 @@ export async function explainStored(
       ...firstSentNotes(stored, others),
     ],
   };
+}
+
+/** What is said of the stored request stands at its end, and not in its middle, too. */
+function withoutTold(explained: RequestExplanation, told: readonly SettingNote[]): RequestExplanation {
+  const texts = new Set(told.map(({ text }) => text));
+  const { settings } = explained.advice;
+  if (settings === undefined) return explained;
+  const advice = { ...explained.advice, settings: settings.filter(({ text }) => !texts.has(text)) };
+  return { ...explained, advice };
 }
 
 const MAX_KEY_CHARS = 80;

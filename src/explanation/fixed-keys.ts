@@ -3,10 +3,11 @@
  * right where one key for all is wanted, so it is told only where the request has a field of that name.
  */
 import { shown } from '../analysis/analysis.ts';
-import type { Place } from '../document/document.ts';
+import { formatPlace, type Place } from '../document/document.ts';
 import { spanOf } from '../hook/hook.ts';
 import { fieldAt, isScalar, type JsonValue } from '../json.ts';
 import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
+import type { SettingNote } from './setting-notes.ts';
 
 /** The keys, and what it means that one is the same for every request. */
 const KEYS: Readonly<
@@ -35,8 +36,6 @@ const KEYS: Readonly<
   to: { of: ({ to }) => to, means: () => 'so every reply goes to a recipient of this name' },
 };
 
-export const FIXED_KEYS: readonly string[] = Object.keys(KEYS);
-
 /** A path as people write it without braces; letters of both cases are those of the field. */
 const PATH = /^\$?\.?(?:(?:body|payload)\.)?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*){0,20})$/;
 
@@ -59,6 +58,20 @@ export function fixedKeyNote(
     at: template.at,
     text: `the key is the fixed text ${literal}, the same for every request, ${means?.(mapping) ?? ''}. The request has ${path} (${shown(keys, value)}): write ${name}: '{{${path}}}'`,
   };
+}
+
+/** Such notes before all others, of which those go that are about the same key. */
+export function withFixedKeys(
+  mapping: CompiledMapping | undefined,
+  payload: JsonValue | undefined,
+  others: readonly SettingNote[],
+): readonly SettingNote[] {
+  const fixed = Object.keys(KEYS).flatMap((setting) => {
+    const told = fixedKeyNote(setting, mapping, payload);
+    return told === undefined ? [] : [{ setting, at: formatPlace(told.at), text: told.text }];
+  });
+  const keys = new Set(fixed.map(({ setting }) => setting));
+  return [...fixed, ...others.filter(({ setting }) => !isAboutFixed(setting, keys))];
 }
 
 /** Whether a note is one of these. */

@@ -14,7 +14,7 @@ import { findMisplacedFile, scriptVariables } from '../runners/runners.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import { noListText } from './list-note.ts';
 import { debounceNote } from './debounce-note.ts';
-import { FIXED_KEYS, fixedKeyNote, isAboutFixed } from './fixed-keys.ts';
+import { withFixedKeys } from './fixed-keys.ts';
 import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
 import {
   challengeNote,
@@ -61,22 +61,14 @@ interface Told {
 export function settingNotes(happened: Happened): readonly SettingNote[] {
   const facts = factsOf(happened);
   const payload = facts.evaluated?.request.payload ?? facts.kept?.payload;
-  const fixed = FIXED_KEYS.flatMap((setting) => {
-    const told = fixedKeyNote(setting, facts.mapping, payload);
-    return told === undefined ? [] : [{ setting, at: formatPlace(told.at), text: told.text }];
-  });
-  const keys = new Set(fixed.map(({ setting }) => setting));
-  return [...fixed, ...ruledNotes(facts).filter(({ setting }) => !isAboutFixed(setting, keys))];
-}
-
-function ruledNotes(facts: Facts): readonly SettingNote[] {
-  return Object.entries(RULES).flatMap(([setting, rule]) => {
+  const ruled = Object.entries(RULES).flatMap(([setting, rule]) => {
     const told = rule(facts);
     if (told === undefined) return [];
     const { at, text } = told;
     const place = at === undefined || typeof at === 'string' ? at : formatPlace(at);
     return [{ setting, ...(place === undefined ? {} : { at: place }), text }];
   });
+  return withFixedKeys(facts.mapping, payload, ruled);
 }
 
 function factsOf(happened: Happened): Facts {
