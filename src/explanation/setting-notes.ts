@@ -277,11 +277,8 @@ function keptFromCommand(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
   if (failed === undefined || withoutShell(facts) !== undefined) return undefined;
   const { run, runner, path } = failed;
-  const script = scriptVariables(runner.argv, dirname(facts.config.file))?.names;
-  const text = environmentNote(runner, run.lastError?.message ?? '', {
-    key: path.join('.'),
-    ...(script === undefined ? {} : { script }),
-  });
+  const script = scriptVariables(runner.argv, dirname(facts.config.file))?.names ?? [];
+  const text = environmentNote(runner, run.lastError?.message ?? '', { key: path.join('.'), script });
   const at = placeOfKey(facts, path, ['passEnv']) ?? placeIfWritten(facts.config.root, path);
   return text === undefined ? undefined : { at, text };
 }
