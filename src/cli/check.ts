@@ -54,7 +54,9 @@ function printNotes(
   const isEmpty = checked.generation?.table.mappings.length === 0;
   const stray = isEmpty ? strayMappings(file, terminal.cwd) : [];
   for (const line of [...stray, ...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
-  if (compiler !== undefined) terminal.out(`types of transforms were checked by ${compiler}`);
+  // That of a checkout was chosen by nobody.
+  if (compiler?.endsWith("Sluice's checkout") === false)
+    terminal.out(`types of transforms were checked by ${compiler}`);
 }
 
 /** Rounds of edits: one that mends a finding may show the next. */

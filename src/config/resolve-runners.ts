@@ -85,7 +85,7 @@ function checkName(
   const hides = holdsSecret(name);
   const message = hides
     ? 'there is no runner of this name, which is a command line with a secret in it'
-    : `there is no runner "${name.slice(0, 80)}"`;
+    : `there is no runner "${name.slice(0, 80)}"${AGENTS.includes(name) ? `: ${name} is a kind of runner, and no name of one` : ''}`;
   const names = Object.keys(runners);
   const near = didYouMean(name, names);
   const meant = path.at(-2) === 'gateway' ? meantRunner(name) : undefined;

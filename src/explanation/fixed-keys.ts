@@ -7,7 +7,6 @@ import { formatPlace, type Place } from '../document/document.ts';
 import { spanOf } from '../hook/hook.ts';
 import { fieldAt, isScalar, type JsonValue } from '../json.ts';
 import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
-import type { SettingNote } from './setting-notes.ts';
 
 /** The keys, and what it means that one is the same for every request. */
 const KEYS: Readonly<
@@ -60,12 +59,18 @@ export function fixedKeyNote(
   };
 }
 
+interface FixedKeyNote {
+  readonly setting: string;
+  readonly at: string;
+  readonly text: string;
+}
+
 /** Such notes before all others, of which those go that are about the same key. */
-export function withFixedKeys(
+export function withFixedKeys<Note extends { readonly setting: string }>(
   mapping: CompiledMapping | undefined,
   payload: JsonValue | undefined,
-  others: readonly SettingNote[],
-): readonly SettingNote[] {
+  others: readonly Note[],
+): readonly (Note | FixedKeyNote)[] {
   const fixed = Object.keys(KEYS).flatMap((setting) => {
     const told = fixedKeyNote(setting, mapping, payload);
     return told === undefined ? [] : [{ setting, at: formatPlace(told.at), text: told.text }];

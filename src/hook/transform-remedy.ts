@@ -17,7 +17,11 @@ export function transformRemedy(trace: TransformTrace | undefined): string | und
   if (ending !== undefined) return ending;
   if (WEB.test(message))
     return 'a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }';
-  const slip = jsonTextRead(reply, call.json) ?? absentField(reply, call.json) ?? slipIn(message, call.json);
+  const slip =
+    jsonTextRead(reply, call.json) ??
+    fieldOfList(reply, call.json) ??
+    absentField(reply, call.json) ??
+    slipIn(message, call.json);
   return slip === undefined ? undefined : `${slip}; then run this request through it with sluice replay`;
 }
 
@@ -79,6 +83,25 @@ function jsonTextRead({ read }: Failed, input: string): string | undefined {
     return `${path} is a text that holds JSON: write JSON.parse(${path}) in place of ${path}`;
   }
   return undefined;
+}
+
+/** A field that the code looks for in a list: most likely a wrapper that this sender does not have. */
+function fieldOfList({ read, message }: Failed, input: string): string | undefined {
+  const [, iterated] = /^([\w$.]+) is not iterable/.exec(message) ?? [];
+  const path = read?.path ?? iterated;
+  const keys = path?.split('.') ?? [];
+  const field = keys.at(-1) ?? '';
+  const list = keys.length < 2 ? undefined : fieldAt(parseJson(input), keys.slice(0, -1));
+  if (path === undefined || !Array.isArray(list) || /^(?:\d+|length)$/.test(field)) return undefined;
+  const parent = keys.slice(0, -1).join('.');
+  const what = parent === 'payload' ? 'the body of this request' : parent;
+  const said = `${parent} has no field ${field}: ${what} is a list of ${list.length}`;
+  const [, next] = /reading '([\w$]+)'/.exec(message) ?? [];
+  const isOfElement = fieldAt(list[0] as JsonValue | undefined, [field]) !== undefined;
+  if (isOfElement)
+    return `${said}, and each element of it has ${field}: go through it, as with for (const each of ${parent}), and read each.${field}`;
+  const call = next === undefined ? '' : `.${next}`;
+  return `${said}, and ${parent} is the list itself: write ${parent}${call} in place of ${read?.expression ?? path}${call}`;
 }
 
 /** A header by which senders say what happened, as it came. */

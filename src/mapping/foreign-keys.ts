@@ -17,6 +17,14 @@ const condition: ForeignKey = {
 const event: ForeignKey = {
   hint: 'which events are taken says match.when, e.g. of GitHub: match: {path: github, when: {"in": [{"var": "headers.x-github-event"}, ["push", "release"]]}}; others name the event in the body',
 };
+/** OpenClaw and others name the agent, which is a runner here. */
+const agentKey = (key: string): ForeignKey => ({
+  hintFor: (value) =>
+    typeof value === 'string' && /^[a-z][a-z-]{0,30}$/i.test(value)
+      ? `write runner: ${value} in place of ${key}: ${value} (runner is a key of gateway.runners)`
+      : undefined,
+  hint: 'which agent runs is runner, a key of gateway.runners',
+});
 const into = (key: string): ForeignKey => ({ hint: `it belongs into match: write match: {${key}: …}` });
 const proof: ForeignKey = {
   hint: "the token that senders carry is hooks.token of the configuration, one for all mappings; a path with one of its own has verify: {scheme: token, secrets: ['${NAME}']}",
@@ -198,8 +206,8 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   timeoutMs: {
     hint: 'write timeoutSeconds, in seconds; of a transform it is transform: {module: …, timeoutMs: …}',
   },
-  agent: { hint: 'which agent runs is runner, a key of gateway.runners' },
-  agentId: { hint: 'which agent runs is runner, a key of gateway.runners' },
+  agent: agentKey('agent'),
+  agentId: agentKey('agentId'),
   script: calledHere('transform'),
   code: { hint: 'code is transform: a file below hooks.transformsDir' },
   idempotencyKey: { hint: 'write dedupe: {key: "{{id}}"}' },

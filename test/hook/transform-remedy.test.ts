@@ -131,3 +131,23 @@ test('a text that holds JSON is to be parsed, and the event of the request is na
     'payload.Message is a text that holds JSON: write JSON.parse(payload.Message) in place of payload.Message',
   );
 });
+
+test.each([
+  [
+    "Cannot read properties of undefined (reading 'filter')",
+    [{ id: 1 }, { id: 2 }],
+    'payload has no field logs: the body of this request is a list of 2, and payload is the list itself: write payload.filter in place of payload.logs.filter',
+  ],
+  [
+    'payload.logs is not iterable',
+    [{ id: 1 }],
+    'a list of 1, and payload is the list itself: write payload in place of payload.logs',
+  ],
+  [
+    "Cannot read properties of undefined (reading 'id')",
+    [{ logs: { id: 1 } }],
+    'each element of it has logs: go through it, as with for (const each of payload), and read each.logs',
+  ],
+])('%s, of a body that is a list', (message, body, text) => {
+  expect(remedyOf(message, body, { expression: 'payload.logs', path: 'payload.logs' })).toContain(text);
+});
