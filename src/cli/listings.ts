@@ -270,9 +270,17 @@ export const requestsListing: Listing<DecisionRecord> = {
     bodySize(decision),
     `${decision.tookMs.toFixed(1)} ms`,
     formatSpan(now - decision.receivedAt),
-    decisionNote(decision),
+    firstSentence(decisionNote(decision)),
   ],
 };
+
+/** Notes of more characters are cut in a table; "sluice explain" tells them whole. */
+const MAX_NOTE_CHARS = 160;
+
+function firstSentence(note: string): string {
+  const end = note.length <= MAX_NOTE_CHARS ? -1 : note.search(/\. \p{Lu}/u);
+  return end === -1 ? note : `${note.slice(0, end)}. …`;
+}
 
 export const sessionsListing: Listing<SessionRecord> = {
   title: 'sessions',

@@ -21,6 +21,7 @@ const MAPPINGS = `
 - { id: beat, match: { path: beat }, dedupe: { key: '{{monitor.id}}' }, messageTemplate: '{{msg}}' }
 - { id: taken, match: { path: taken, when: { and: [{ '!!': [{ var: payload.id }] }] } }, messageTemplate: '{{n}} {{status}}' }
 - { id: monitor, match: { path: datadog }, debounce: { key: '{{payload.id}}', seconds: 1 }, messageTemplate: '{{host}}' }
+- { id: same, match: { path: same }, dedupe: body, messageTemplate: '{{status}}' }
 `;
 
 async function open(): Promise<{
@@ -157,6 +158,16 @@ test('of a new event that was taken for a repeat', async () => {
   const again = await explained(await send('bill', { ...bill, notification_id: 'n3', occurred_at: 2 }));
   expect(again).toContain('a repeat of run');
   expect(again).not.toContain('dedupe.key  mappings');
+});
+
+test('of a repeat of a sender that writes nothing new for a new event', async () => {
+  const { send, explained } = await open();
+  await send('same', { status: 'down' });
+  const told = await explained(await send('same', { status: 'down' }));
+  expect(told).toMatch(/a repeat of run .* by dedupe: body of its mapping: nothing new was made\n/);
+  expect(told).toMatch(
+    /\n {2}if it was a new event, remove dedupe: body, .* a repeat for 86400 s; or let the sender/,
+  );
 });
 
 test('of a repeat by the header of its sender', async () => {

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { requestsListing } from '../../src/cli/listings.ts';
+import type { DecisionRecord } from '../../src/storage/storage.ts';
+
+const decision = (note: string): DecisionRecord => ({
+  requestId: 'r',
+  receivedAt: 0,
+  path: 'p',
+  status: 202,
+  outcome: 'accepted',
+  actionIds: [],
+  generation: 'g',
+  tookMs: 1,
+  bodyBytes: 1,
+  note,
+});
+
+test('the table of requests has the first sentence of a long note, and a short one whole', () => {
+  const first = `${'a'.repeat(150)} (v1.2)`;
+  const cellOf = (note: string): string | undefined => requestsListing.toCells(decision(note), 0).at(-1);
+  expect(cellOf(`${first}. Then what to do`)).toBe(`${first}. …`);
+  expect(cellOf('One. Two')).toBe('One. Two');
+  expect(cellOf(first.repeat(2))).toBe(first.repeat(2));
+});
