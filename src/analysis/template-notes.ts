@@ -160,12 +160,16 @@ function singleNotes(scope: Scope): readonly AdviceNote[] {
 /** Currencies without a smaller unit. */
 const WHOLE = new Set('bif clp djf gnf jpy kmf krw mga pyg rwf ugx vnd vuv xaf xof xpf'.split(' '));
 const MONEY = /^(?:\w*_)?(?:amount|total|subtotal|price|balance)(?:_\w+)?$/;
+/** A template that says so knows the unit. */
+const UNIT = /\b(?:cents?|pence|(?:smallest|minor|smaller) unit)/i;
 const LONE_PATH = /\{\{\s{0,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}/g;
 
 /** An amount without a point beside a currency: most likely cents. */
 function centNotes(scope: Scope): readonly AdviceNote[] {
+  const template = sourceOf(scope);
+  if (UNIT.test(template)) return [];
   const read = readerOf(scope.request, scope.item);
-  for (const [, path = ''] of sourceOf(scope).matchAll(LONE_PATH)) {
+  for (const [, path = ''] of template.matchAll(LONE_PATH)) {
     const keys = path.split('.');
     const value = MONEY.test(keys.at(-1) ?? '') ? read(path) : undefined;
     const currency = read([...keys.slice(0, -1), 'currency'].join('.'));

@@ -65,6 +65,7 @@ test.each<[string, JsonObject]>([
   ['{{l.0.name}} and {{length l}} in all', { l: [{ name: 'a' }, {}] }],
   ['{{l.0.name}}{{#each l}}{{name}}{{/each}}', { l: [{ name: 'a' }, {}] }],
   ['{{amount}}', { amount: 4999, currency: 'JPY' }],
+  ['{{amount}} cents', { amount: 4999, currency: 'EUR' }],
   ['{{amount}} {{total}}', { amount: '49.99', total: 50.5, currency: 'EUR' }],
   ['{{l.0.name}} {{l.1.name}}', { l: [{ name: 'a' }, { name: 'b' }] }],
 ])('%s is right', (template, payload) => {

@@ -118,7 +118,7 @@ test(
     expect(queue.out).toMatch(/id\s+kind\s+mapping\s+state\s+tries\s+age\s+next try\s+last error/i);
     expect(queue.out).toMatch(/run\s+refused\s+dead\s+1\s+\S+.*unsafe_argument/);
     expect(queue.out).toMatch(/delivery\s+dead\s+1\s+\S+.*not_configured/);
-    expect(queue.out).toMatch(/run\s+slow\s+queued\s+0\s+\S.*now/);
+    expect(queue.out).toMatch(/run\s+slow\s+queued\s+0\s+\S.*agents busy/);
 
     // Dropping what waits makes room, and each dropped run posts its summary.
     expect((await runCommand(folder, ['queue', 'drop', '--mapping', 'batch', '--yes'])).out).toBe(
