@@ -65,13 +65,14 @@ function* decide(state: EvaluationState): EvaluationPart<Outcome> {
   return yield* decideEach(state, mapping, mapping.forEach);
 }
 
-/** Which setting has it skipped; of several mappings of a path all that say it say the same. */
+/** Which setting has it skipped. */
 function skippedByPath({ settings: { table }, request: { path } }: EvaluationState): Outcome {
-  const setAt =
-    table.settingsOf(path).otherwise &&
-    table.mappings.find(({ match, settingsAt }) => match.path === path && settingsAt?.otherwise !== undefined)
-      ?.settingsAt?.otherwise;
-  return { kind: 'skipped', by: 'unmatched', setBy: setAt ?? 'hooks.unmatched' };
+  const at = table.settingsOf(path).otherwiseAt;
+  return {
+    kind: 'skipped',
+    by: 'unmatched',
+    setBy: at === undefined ? 'hooks.unmatched' : `otherwise (${at})`,
+  };
 }
 
 function mappingIsOut(): HookError {

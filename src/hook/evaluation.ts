@@ -15,8 +15,8 @@ export type Outcome =
   | { readonly kind: 'accepted'; readonly actions: readonly Action[] }
   /** 204 on purpose: an `action: skip` mapping, or a transform (every transform of the batch) that returned null. */
   | { readonly kind: 'skipped'; readonly by: 'action' | 'transform' | 'forEach' }
-  /** 204: no mapping takes it; `setBy` is what has it so, the `otherwise` of its path by its place. Absent where only recorded. */
-  | { readonly kind: 'skipped'; readonly by: 'unmatched'; readonly setBy?: Place | 'hooks.unmatched' }
+  /** 204: no mapping takes it; `setBy` is what has it so: `hooks.unmatched`, or the `otherwise` of its path with its place. Absent where only recorded. */
+  | { readonly kind: 'skipped'; readonly by: 'unmatched'; readonly setBy?: string }
   /** 204: it tells of a comment that this service wrote for a run. */
   | { readonly kind: 'skipped'; readonly by: 'ownComment'; readonly runId: string }
   /** 204: it comes from an account that the mapping names; `sender` is the name as the mapping has it. */

@@ -1,4 +1,3 @@
-import { formatPlace } from '../document/document.ts';
 import { valueAt, type JsonValue } from '../json.ts';
 import { accountKey, type CompiledMapping } from '../mapping/mapping.ts';
 import type { EvaluationState } from './evaluation-state.ts';
@@ -72,15 +71,10 @@ export function skipText(outcome: Skipped): string {
     case 'forEach':
       return 'forEach, whose array is empty';
     case 'unmatched':
-      return `${unmatchedBy(outcome.setBy)}, as no mapping takes it`;
+      return `${outcome.setBy ?? 'the recorder'}, as no mapping takes it`;
     case 'ownComment':
       return `the mark of our own comment, which run ${outcome.runId} wrote`;
     case 'ignoreSenders':
       return `ignoreSenders of the mapping, which names ${outcome.sender}`;
   }
-}
-
-function unmatchedBy(setBy: Extract<Skipped, { readonly by: 'unmatched' }>['setBy']): string {
-  if (setBy === undefined) return 'the recorder';
-  return setBy === 'hooks.unmatched' ? setBy : `otherwise (${formatPlace(setBy)})`;
 }

@@ -132,6 +132,8 @@ export interface PathSettings {
   readonly maxBodyBytes?: number;
   /** What becomes of a request that none of its mappings takes: 404, or 204 and nothing; default `hooks.unmatched`. */
   readonly otherwise?: 'reject' | 'skip';
+  /** Where a mapping of the path says it first: `mappings/a.yaml:3:5`. */
+  readonly otherwiseAt?: string;
   /** No request of the path is kept with its body, whatever the configuration says. */
   readonly keepRequests?: 'none';
 }

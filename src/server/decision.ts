@@ -66,11 +66,9 @@ export function refusedWhy(exchange: Asked, ending: Ending): string | undefined 
 
 /** What only the operator is told: which key set the limit, and where hooks are. */
 function noteOf(exchange: Asked, { error, hookName }: Ending): string | undefined {
+  if (error === undefined) return undefined;
   const place = hookName === undefined ? undefined : exchange.generation.placeOf?.(hookName);
-  return (
-    error &&
-    NOTES[error.code]?.(exchange, { name: hookName, place, detail: error.detail, field: error.field })
-  );
+  return NOTES[error.code]?.(exchange, { name: hookName, place, detail: error.detail, field: error.field });
 }
 
 /** What was known of a request that was refused. */

@@ -101,9 +101,7 @@ export function decisionNote(decision: DecisionRecord): string {
   const misses = missed.map(missNote).join('; ');
   // What is left alone may well have been meant by one of the mappings.
   if (note !== undefined)
-    return /^skipped by (?:otherwise|hooks\.unmatched)/.test(note) && misses !== ''
-      ? `${note}: ${misses}`
-      : note;
+    return decision.skippedBy === 'unmatched' && misses !== '' ? `${note}: ${misses}` : note;
   return missed.length === 0 ? oddNote(decision) : misses;
 }
 

@@ -5,6 +5,7 @@ import type {
   RoutingTable,
   Scope,
 } from '../compiled-mapping.ts';
+import { formatPlace } from '../../document/document.ts';
 import { ownValue, type JsonValue } from '../../json.ts';
 import { buildIndex, findCandidates } from './routing-index.ts';
 
@@ -17,8 +18,11 @@ export function createRoutingTable(
   const paths = new Set(mappings.flatMap(({ match }) => match.path ?? []));
   const takesAny = mappings.some(({ match }) => match.path === undefined);
   const settings = new Map<string, PathSettings>();
-  for (const { match, settings: own } of mappings) {
-    if (match.path !== undefined) settings.set(match.path, { ...settings.get(match.path), ...own });
+  for (const { match, settings: own, settingsAt } of mappings) {
+    if (match.path === undefined) continue;
+    const before = settings.get(match.path);
+    const at = before?.otherwiseAt ?? (settingsAt?.otherwise && formatPlace(settingsAt.otherwise));
+    settings.set(match.path, { ...before, ...own, ...(at === undefined ? {} : { otherwiseAt: at }) });
   }
   const settingsOf = (path: string): PathSettings => settings.get(path) ?? NO_SETTINGS;
   const isOwned = (path: string): boolean => settingsOf(path).verify !== undefined;
