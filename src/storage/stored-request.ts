@@ -35,7 +35,10 @@ export async function findStoredRequest(storage: Storage, id: string): Promise<S
     );
   }
   const kept = await storage.findKeptRequest(id);
-  return kept === undefined ? undefined : { kept, runs: [], events: [] };
+  if (kept === undefined) return undefined;
+  // A decision is written after its request: both may have come since the first look.
+  const late = await storage.findDecision(id);
+  return late === undefined ? { kept, runs: [], events: [] } : gather(storage, id, late.actionIds, late);
 }
 
 /** The request that a run or event came of. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { JournalBuffer } from '../../src/storage/client/journal-buffer.ts';
 import type { DecisionRow } from '../../src/storage/engine/journal.ts';
-import type { DecisionRecord } from '../../src/storage/storage.ts';
+import { type DecisionRecord, findStoredRequest, type Storage } from '../../src/storage/storage.ts';
 
 test('a request is handed over before its decision: who finds the decision finds the request', () => {
   const calls: string[] = [];
@@ -25,6 +25,21 @@ test('a request is handed over before its decision: who finds the decision finds
   journal.keepRequest({ requestId: 'r', receivedAt: 1, json: '{}' });
   journal.stop();
   expect(calls).toEqual(['request', 'decision']);
+});
+
+test('a request whose decision is written while it is looked for is found with its decision', async () => {
+  const written: DecisionRecord[] = [];
+  const storage: Pick<Storage, 'findDecision' | 'findKeptRequest' | 'findRun' | 'listEvents'> = {
+    findDecision: async () => written[0],
+    findRun: async () => undefined,
+    listEvents: async () => [],
+    findKeptRequest: async (requestId) => {
+      written.push(decisionAt(1, { actionIds: [] }));
+      return { requestId, receivedAt: 1, json: '{}' };
+    },
+  };
+  const found = await findStoredRequest(storage as Storage, uuid(1));
+  expect(found).toMatchObject({ decision: { requestId: uuid(1) }, kept: { requestId: uuid(1) } });
 });
 
 /** A buffer whose writes can be read, as the records that they are. */
