@@ -74,6 +74,41 @@ function conditionHint(value: unknown, beside: unknown): string | undefined {
     : `a condition belongs into match, in JsonLogic: when: ${rule}`;
 }
 
+/** Operators that begin a condition; one beside `when`, or where `when` is missing, was most likely not indented. */
+const BEGIN = [
+  'and',
+  'or',
+  '!',
+  '!!',
+  '==',
+  '===',
+  '!=',
+  '!==',
+  '>',
+  '>=',
+  '<',
+  '<=',
+  'in',
+  'some',
+  'all',
+  'none',
+];
+
+function operatorKeys(): Readonly<Record<string, ForeignKey>> {
+  return Object.fromEntries(
+    BEGIN.flatMap((name) => {
+      const written = /^\w+$/.test(name) ? name : `"${name}"`;
+      const key: ForeignKey = {
+        hint: `it is an operator of a condition, and belongs with all below it into match.when: write match: {path: name, when: {${written}: …}}`,
+      };
+      return [
+        [name, key],
+        [`match.${name}`, key],
+      ];
+    }),
+  );
+}
+
 /** The lines of a frame around the mapping. */
 const frame: ForeignKey = {
   group: 'frame',
@@ -103,6 +138,7 @@ const order: ForeignKey = {
 };
 
 const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
+  ...operatorKeys(),
   when: into('when'),
   path: into('path'),
   source: into('source'),

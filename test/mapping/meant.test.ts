@@ -167,6 +167,8 @@ test.each([
   ],
   ["verify: { scheme: stripe, secrets: ['${A}'], tolerance: 10m }", /^write toleranceSeconds: 600$/],
   ["verify: { scheme: square, secrets: ['${A}'], url: https://a.example }", /server\.publicUrl/],
+  ['and: [{ "===": [{ var: kind }, x] }]', /into match\.when: write match: \{path: name, when: \{and: …\}\}/],
+  ['"===": [{ var: kind }, x]', /into match\.when: write match: \{path: name, when: \{"===": …\}\}/],
   ['priority: 10', /the first mapping that matches acts/],
   ['verify: none', /remove verify: the path then asks for the hook token/],
   ['verify: { scheme: none }', /remove verify/],
