@@ -11,6 +11,8 @@ import type { YamlSlip } from './yaml-slip.ts';
 
 /** One slip makes the parser stumble again and again after it. */
 const MAX_SYNTAX_FINDINGS = 3;
+/** More of its stumbles are not looked at: each is searched for in the text around it. */
+const MAX_STUMBLES = 100;
 /** Findings nearer than this to the one before them are of the same slip. */
 const LINES_APART = 3;
 
@@ -77,8 +79,12 @@ function parse(text: string): Parsed | undefined {
 }
 
 function findingsIn(source: SourceText, document: Document.Parsed): Diagnostic[] {
+  const errors: readonly YAMLError[] = [...document.errors, ...document.warnings];
+  const stumbles = new Set(errors.filter(isStumble).slice(0, MAX_STUMBLES));
   const findings = joinEntries(
-    [...document.errors, ...document.warnings].map((error) => finding(source, document, error)),
+    errors
+      .filter((error) => !isStumble(error) || stumbles.has(error))
+      .map((error) => finding(source, document, error)),
   );
   const syntax = apart(findings.filter(({ code }) => BROKEN.has(code))).slice(0, MAX_SYNTAX_FINDINGS);
   // Where the text itself is broken, a strange key is a part of it.
@@ -88,6 +94,9 @@ function findingsIn(source: SourceText, document: Document.Parsed): Diagnostic[]
       (found.code !== 'NON_STRING_KEY' || syntax.length === 0),
   );
 }
+
+/** Whether the text itself is broken there; keys that are given twice are all told. */
+const isStumble = ({ code }: YAMLError): boolean => code !== 'DUPLICATE_KEY';
 
 function severalDocuments(
   source: SourceText,

@@ -90,3 +90,10 @@ test('what may be a secret is not repeated', () => {
   const broken = ["token: 'hunter2's x'\n", 'token:hunter2\nb: 1\n', 'token: hunter2 is\n  mine: yes\n'];
   expect(broken.map((text) => formatDiagnostics(read(text).diagnostics)).join('')).not.toContain('hunter2');
 });
+
+test('a long file that is broken in every line is read in a short time', () => {
+  const text = `a:\n${Array.from({ length: 15_000 }, (_, index) => `  \tb${index}: 1\n`).join('')}`;
+  const started = performance.now();
+  expect(read(text).diagnostics.map(({ code }) => code)).toEqual(['YAML_TAB']);
+  expect(performance.now() - started).toBeLessThan(4_000);
+});
