@@ -81,7 +81,8 @@ export function guessValue(key: string, value: unknown, expected: readonly strin
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   if (expected.includes('a boolean')) {
-    const meant = BOOLEANS[text.toLowerCase()];
+    const word = text.toLowerCase();
+    const meant = Object.hasOwn(BOOLEANS, word) ? BOOLEANS[word] : undefined;
     return meant === undefined
       ? { hint: 'write true or false, without quotes' }
       : { hint: `write ${String(meant)}, without quotes`, text: String(meant) };

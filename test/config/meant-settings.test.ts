@@ -189,6 +189,14 @@ test.each([
   expect(found.map((one) => one.hint)).toEqual([expect.stringMatching(hint)]);
 });
 
+test('names that every object has are no words of others', async () => {
+  const hooks = 'hooks: { enabled: constructor, toString: 1, valueOf: a, gmail: { constructor: 1 } }';
+  const text = formatDiagnostics(await check(`${hooks}\nconstructor: 2\n`));
+  expect(text).toContain('unknown key "toString" in hooks');
+  expect(text).toContain('write true or false, without quotes');
+  expect(text).not.toContain('native code');
+});
+
 test('a variable that stands in a file beside the configuration is told with the way to start', async () => {
   const beside = mkdtempSync(join(tmpdir(), 'sluice-env-'));
   const file = join(beside, 'sluice.yaml');

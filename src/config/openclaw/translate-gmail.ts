@@ -47,7 +47,7 @@ function projectOf(topic: unknown): string | undefined {
 
 function lossesOf(gmail: Readonly<Record<string, unknown>>): readonly Loss[] {
   return Object.keys(gmail).flatMap((key) => {
-    const lost = LOST[key];
+    const lost = Object.hasOwn(LOST, key) ? LOST[key] : undefined;
     return lost === undefined ? [] : [{ path: [...GMAIL, key], lost }];
   });
 }

@@ -111,7 +111,7 @@ function translateHooks(original: LocatedValue, options: TranslateOptions, resul
   const unused: string[] = [];
   for (const key of Object.keys(hooks ?? {})) {
     const from: Path = ['hooks', key];
-    const sessionKey = SESSION_KEYS[key];
+    const sessionKey = Object.hasOwn(SESSION_KEYS, key) ? SESSION_KEYS[key] : undefined;
     if (sessionKey !== undefined) result.moves.push({ from, to: ['hooks', 'sessionKeys', sessionKey] });
     else if (key === 'transformsDir') result.moves.push(directoryMove(original, from, options));
     else if (options.hooksKeys.includes(key)) result.moves.push({ from, to: from });
