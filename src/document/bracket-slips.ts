@@ -1,6 +1,7 @@
 /** Brackets and braces that are not closed, or by another sign than opened them: the value with those that are missing. */
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import type { BrokenLine, YamlSlip } from './yaml-slip.ts';
+import { type BrokenLine, lineBelow, linesAbove, placeIn } from './broken-line.ts';
+import type { YamlSlip } from './yaml-slip.ts';
 
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
 /** Longer values are not repeated in a hint. */
@@ -18,8 +19,7 @@ export function findBracketSlip(broken: BrokenLine): YamlSlip | undefined {
   if (goesOn(line)) return undefined;
   const closed = withClosing(value);
   if (closed === undefined || closed === value) return undefined;
-  const start = line.lineStart + head.length;
-  const at = { source: line.source, start, end: start + value.length };
+  const at = placeIn(line, head.length, value.length);
   const isSecret = SECRET_KEY.test(line.line);
   return {
     message: `the brackets of ${key} are not closed as they are opened`,
@@ -33,24 +33,13 @@ export function findBracketSlip(broken: BrokenLine): YamlSlip | undefined {
 }
 
 function lineOfBrackets(broken: BrokenLine): BrokenLine | undefined {
-  let line: BrokenLine | undefined = broken;
-  for (let count = 0; line !== undefined && count < MAX_LINES; count += 1) {
-    if (/:\s+[[{]/.test(line.line)) return line;
-    line = lineAbove(line);
-  }
-  return undefined;
+  return [broken, ...linesAbove(broken, MAX_LINES)].find(({ line }) => /:\s+[[{]/.test(line));
 }
 
 /** Whether the next line is indented deeper. */
-function goesOn({ source, lineStart, line }: BrokenLine): boolean {
-  const next = /^.*\S.*$/m.exec(source.text.slice(lineStart + line.length + 1))?.[0] ?? '';
-  return next.search(/\S/) > line.replace(/- /g, '  ').search(/\S/);
-}
-
-function lineAbove({ source, lineStart }: BrokenLine): BrokenLine | undefined {
-  if (lineStart === 0) return undefined;
-  const start = source.text.lastIndexOf('\n', lineStart - 2) + 1;
-  return { source, lineStart: start, line: source.text.slice(start, lineStart - 1) };
+function goesOn(line: BrokenLine): boolean {
+  const next = lineBelow(line)?.line ?? '';
+  return next.search(/\S/) > line.line.replace(/- /g, '  ').search(/\S/);
 }
 
 /** The text with the signs that are missing; undefined where one is too much, or a quote is open. */

@@ -18,6 +18,7 @@ export { findLongSeconds } from './long-seconds.ts';
 export { parseDocument } from './parse-document.ts';
 export type { DocumentFormat, ParsedDocument, ParseResult } from './parse-document.ts';
 export { printYaml } from './print-yaml.ts';
+export { singleQuoted } from './single-quoted.ts';
 export { displayName, readBounded, readDocument } from './read-document.ts';
 export type { ReadOptions } from './read-document.ts';
 export { kindsAt, knownKeys } from './schema-keys.ts';

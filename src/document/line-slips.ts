@@ -1,7 +1,9 @@
 /** Slips of a line that YAML cannot read, each with the line to write: signs that are missing, of other languages, or in a text that needs quotes. */
+import { type BrokenLine, KEY_LINE, placeIn } from './broken-line.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import { shorten } from './shorten.ts';
-import { type BrokenLine, KEY_LINE, type YamlSlip } from './yaml-slip.ts';
+import { singleQuoted } from './single-quoted.ts';
+import type { YamlSlip } from './yaml-slip.ts';
 
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 200;
@@ -17,11 +19,6 @@ export function findLineSlip(line: BrokenLine): YamlSlip | undefined {
   );
 }
 
-/** A place in the line. */
-function at({ source, lineStart }: BrokenLine, column: number, length: number): YamlSlip['at'] {
-  return { source, start: lineStart + column, end: lineStart + column + length };
-}
-
 /** `// note`; all such lines at once. */
 function foreignComment(line: BrokenLine): YamlSlip | undefined {
   const [, indent = '', sign = ''] = /^(\s*)(\/\/|\/\*)/.exec(line.line) ?? [];
@@ -30,7 +27,7 @@ function foreignComment(line: BrokenLine): YamlSlip | undefined {
   const rest = source.text.slice(lineStart);
   return {
     message: `${sign} begins no comment in YAML`,
-    at: at(line, indent.length, sign.length),
+    at: placeIn(line, indent.length, sign.length),
     hint: 'begin each line of a comment with #',
     ...(sign === '//' && {
       edit: {
@@ -49,7 +46,7 @@ function missingBlank(line: BrokenLine): YamlSlip | undefined {
   const hint = SECRET_KEY.test(key)
     ? `write ${key}: and a space before the value`
     : `write ${key}: ${shorten(rest.trimEnd())}`;
-  const place = at(line, head.length + key.length, colon.length);
+  const place = placeIn(line, head.length + key.length, colon.length);
   return {
     message: colon.startsWith(':') ? 'a space is missing behind the colon' : '： is not the colon of YAML',
     at: place,
@@ -63,7 +60,7 @@ function foreignDash(line: BrokenLine): YamlSlip | undefined {
   const [, indent = '', dash = '', blanks = '', key = ''] =
     /^(\s*)([-–—−•*])(\s*)([A-Za-z_]\w*):\s/.exec(line.line) ?? [];
   if (dash === '' || (dash === '-' && blanks !== '')) return undefined;
-  const place = at(line, indent.length, dash.length + blanks.length);
+  const place = placeIn(line, indent.length, dash.length + blanks.length);
   return {
     message: dash === '-' ? 'a space is missing behind the dash' : `${dash} is not the dash of YAML`,
     at: place,
@@ -85,9 +82,9 @@ function typographicQuotes(line: BrokenLine): YamlSlip | undefined {
   if (text === line.line) return undefined;
   return {
     message: `${line.line.slice(column, column + 1)} is no quote of YAML`,
-    at: at(line, column, 1),
+    at: placeIn(line, column, 1),
     hint: `write ' or " in its place, at the beginning and at the end of each text`,
-    edit: { at: at(line, 0, line.line.length), text },
+    edit: { at: placeIn(line, 0, line.line.length), text },
   };
 }
 
@@ -100,8 +97,8 @@ function quotesWithin(line: BrokenLine): YamlSlip | undefined {
   const isWhole = value.length > 1 && value.endsWith(quote);
   const text = isOpen ? value.slice(1) : isWhole ? withoutEscapes(value.slice(1, -1), quote) : value;
   if (text.includes('\\') || / #/.test(text)) return undefined;
-  const written = `'${text.replaceAll("'", "''")}'`;
-  const place = at(line, head.length, value.length);
+  const written = singleQuoted(text);
+  const place = placeIn(line, head.length, value.length);
   const isSecret = SECRET_KEY.test(key);
   return {
     message: isOpen
@@ -125,7 +122,7 @@ function templateInFlow(line: BrokenLine): YamlSlip | undefined {
   const found = /(?<=[[,:]\s*)\{\{[^{}"']*\}\}(?=\s*[,\]}])/.exec(line.line);
   if (found === null || /^\s*[\w.-]+:\s*\{\{/.test(line.line)) return undefined;
   const [text] = found;
-  const place = at(line, found.index, text.length);
+  const place = placeIn(line, found.index, text.length);
   return {
     message: `${shorten(text)} is a map in YAML`,
     at: place,

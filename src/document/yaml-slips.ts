@@ -1,9 +1,11 @@
+import { type BrokenLine, indentOf, isBlank, KEY_LINE, lineAt, linesAbove, placeIn } from './broken-line.ts';
 import { findBracketSlip } from './bracket-slips.ts';
 import { findIndentSlip, textOfLines } from './indent-slips.ts';
 import { findLineSlip } from './line-slips.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { Place, SourceText } from './diagnostic.ts';
-import { KEY_LINE, type YamlSlip } from './yaml-slip.ts';
+import { singleQuoted } from './single-quoted.ts';
+import type { YamlSlip } from './yaml-slip.ts';
 
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 80;
@@ -13,34 +15,25 @@ const MAX_SHOWN = 80;
  * broken text is what the parser says it is.
  */
 export function findYamlSlip(source: SourceText, offset: number): YamlSlip | undefined {
-  const { lineStart, line } = lineAt(source, offset);
-  const broken = { source, lineStart, line };
+  const broken = lineAt(source, offset);
   return (
-    findShallowBlock(source, lineStart) ??
+    findShallowBlock(broken) ??
     findLineSlip(broken) ??
     textOfLines(broken) ??
-    findUnquoted(source, lineStart, line) ??
+    findUnquoted(broken) ??
     findBracketSlip(broken) ??
     findIndentSlip(broken)
   );
 }
 
-/** The line in which an offset stands. */
-function lineAt({ text }: SourceText, offset: number): { readonly lineStart: number; readonly line: string } {
-  const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
-  const newline = text.indexOf('\n', lineStart);
-  return { lineStart, line: text.slice(lineStart, newline === -1 ? undefined : newline) };
-}
-
 /** A value in one line that is a text only in quotes. */
-function findUnquoted(source: SourceText, lineStart: number, line: string): YamlSlip | undefined {
-  const [, head = '', key = '', rest = ''] = KEY_LINE.exec(line) ?? [];
+function findUnquoted(broken: BrokenLine): YamlSlip | undefined {
+  const [, head = '', key = '', rest = ''] = KEY_LINE.exec(broken.line) ?? [];
   // A comment behind the value is none of it.
   const value = rest.replace(/\s+#.*$/, '');
   const reason = reasonOf(value);
   if (reason === undefined) return undefined;
-  const start = lineStart + head.length;
-  const at = { source, start, end: start + value.length };
+  const at = placeIn(broken, head.length, value.length);
   const quoted = singleQuoted(value);
   const isSecret = SECRET_KEY.test(key);
   const isShown = !isSecret && value.length <= MAX_SHOWN;
@@ -50,10 +43,6 @@ function findUnquoted(source: SourceText, lineStart: number, line: string): Yaml
     hint: isShown ? `put the whole value in quotes: ${key}: ${quoted}` : 'put the whole value in quotes',
     ...(isSecret ? {} : { edit: { at, text: quoted } }),
   };
-}
-
-function singleQuoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** A backslash in double quotes that begins no escape of YAML: of a path of Windows, or of a pattern. */
@@ -83,17 +72,17 @@ function quotedAround(line: string, column: number): RegExpExecArray | undefined
 }
 
 /** The text of a block (`key: |`) whose lines are not indented deeper than its key. */
-function findShallowBlock(source: SourceText, lineStart: number): YamlSlip | undefined {
-  const before = source.text.slice(0, lineStart).trimEnd();
-  const opener = before.slice(before.lastIndexOf('\n') + 1);
+function findShallowBlock(broken: BrokenLine): YamlSlip | undefined {
+  const opener =
+    linesAbove(broken)
+      .find((one) => !isBlank(one))
+      ?.line.trimEnd() ?? '';
   const [, indent = '', key] = /^(\s*(?:- +)?)([\w.-]+): *[|>][-+\d]*(?: +#.*)?$/.exec(opener) ?? [];
-  const own = /^ */.exec(source.text.slice(lineStart))?.[0].length ?? 0;
+  const own = indentOf(broken.line);
   if (key === undefined || own > indent.length) return undefined;
-  const newline = source.text.indexOf('\n', lineStart);
-  const end = newline === -1 ? source.text.length : newline;
   return {
     message: `the text of ${key} is not indented deeper than the key`,
-    at: { source, start: lineStart + own, end: Math.max(end, lineStart + own + 1) },
+    at: placeIn(broken, own, Math.max(broken.line.length - own, 1)),
     hint: `indent every line of the text by two spaces more than ${key}`,
   };
 }

@@ -1,4 +1,4 @@
-import { withEdit, type Place } from '../document/document.ts';
+import { singleQuoted, withEdit, type Place } from '../document/document.ts';
 import { TEXTS, type CheckedTexts } from './check-texts.ts';
 import type { MappingCode } from './mapping-codes.ts';
 
@@ -16,7 +16,7 @@ export function checkComments({ located, reporter }: CheckedTexts): void {
     const cut = findCut(located.place(path), isText);
     if (cut === undefined) continue;
     const { at, whole, isSure } = cut;
-    const quoted = `'${whole.replaceAll("'", "''")}'`;
+    const quoted = singleQuoted(whole);
     const key = path.at(-1) ?? '';
     const found = {
       severity: 'warning',

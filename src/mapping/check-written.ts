@@ -1,5 +1,11 @@
 /** What a mapping's texts and numbers say that was hardly meant: by how they are written, before anything is compiled. */
-import { findLongSeconds, withEdit, type LocatedValue, type Path } from '../document/document.ts';
+import {
+  findLongSeconds,
+  singleQuoted,
+  withEdit,
+  type LocatedValue,
+  type Path,
+} from '../document/document.ts';
 import { checkComments } from './check-comments.ts';
 import { checkEscapes } from './check-escapes.ts';
 import { checkFolded } from './check-folded.ts';
@@ -66,7 +72,7 @@ function report(
 ): void {
   const key = path.join('.');
   const at = located.place(path);
-  const quoted = `'${meant.replaceAll("'", "''")}'`;
+  const quoted = singleQuoted(meant);
   const isOneLine = !at.source.text.slice(at.start, at.end).includes('\n');
   reporter.diagnostics.push(
     withEdit(
