@@ -11,7 +11,7 @@ import { compileContent, contentBytes } from './signed-content.ts';
 /** What stands before a signature: `sha256=`, `v1,`, `Bearer `. */
 const PREFIX = /^[a-z][a-z0-9-]{0,20}(?:[=:,] ?| )/i;
 /** A list such as `t=1700000000,v1=…`. */
-const LIST = /^\s*[a-z]\w{0,20}=[^,;]*([,;])\s*[a-z]\w{0,20}=/i;
+const LIST = /^\s*[a-z]\w{0,19}=[^,;]*([,;])\s*[a-z]\w{0,19}=/i;
 
 /** The form in which the signature is right. */
 export function explainForm(
@@ -117,30 +117,32 @@ function prefixText(found: string, expected: string): string {
 }
 
 function listText(header: string, value: string, separator: string): string {
-  const names = value
-    .split(separator)
-    .slice(0, 6)
-    .map((item) => item.trim().split('=', 1)[0] ?? '');
+  const names = itemNames(value, separator, '=').filter(isItemName);
   const time = names.find((name) => /^(?:t|ts|timestamp)$/i.test(name));
   const field = names.find((name) => name !== time) ?? '';
   const timed = time === undefined ? '' : `, timestampField: ${time}, signed: '{timestamp}.{body}'`;
   return `the value of ${header} is a list (${names.map((name) => `${name}=…`).join(separator)}), and this path expects the signature alone: write separator: '${separator}', signatureField: ${field}${timed} in verify of the mapping`;
 }
 
+/** The names of the first items of a list; an item without a name may be the signature itself. */
+function itemNames(value: string, separator: string, assign: string): readonly string[] {
+  return value
+    .split(separator, 6)
+    .map((item) => item.trim())
+    .filter((item) => item.includes(assign))
+    .map((item) => item.split(assign, 1)[0] ?? '');
+}
+
+const isItemName = (name: string): boolean => /^[\w-]{1,20}$/.test(name);
+
 function missingField(
   { header, separator = ',', assign = '=', signatureField = '' }: SignatureColumns,
   value: string,
 ): Diagnosis | undefined {
-  const names = value
-    .split(separator)
-    .slice(0, 6)
-    .map((item) => item.trim());
-  const named = names.filter((item) => item.includes(assign)).map((item) => item.split(assign, 1)[0] ?? '');
+  const named = itemNames(value, separator, assign);
   if (named.includes(signatureField)) return undefined;
   const there =
-    named.every((name) => /^[\w-]{1,20}$/.test(name)) && named.length > 0
-      ? `; its items are ${named.join(', ')}`
-      : '; it is no list';
+    named.every(isItemName) && named.length > 0 ? `; its items are ${named.join(', ')}` : '; it is no list';
   return {
     code: 'malformed-proof',
     text: `the value of ${header} has no item ${signatureField}${assign}…, which this path expects${there}`,

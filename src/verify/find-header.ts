@@ -19,6 +19,9 @@ export function findHeader(rawHeaders: readonly string[], name: string): HeaderV
 const MAX_FOUND = 2;
 const MAX_CANDIDATES = 8;
 
+/** Whether a name may be told and written into a mapping: a sender chooses it. */
+export const isPlainHeaderName = (name: string): boolean => /^[\w-]{1,60}$/.test(name);
+
 /** Headers with such a name and such a value, the first few; a name that is there twice counts as none. */
 export function findHeadersLike(
   rawHeaders: readonly string[],
@@ -30,7 +33,7 @@ export function findHeadersLike(
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (found.length === MAX_FOUND || seen.size === MAX_CANDIDATES) break;
     const name = (rawHeaders[at] as string).toLowerCase();
-    if (seen.has(name) || !names.test(name)) continue;
+    if (seen.has(name) || !names.test(name) || !isPlainHeaderName(name)) continue;
     seen.add(name);
     const text = findHeader(rawHeaders, name);
     if (typeof text === 'string' && values.test(text)) found.push({ name, text });

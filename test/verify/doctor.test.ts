@@ -771,6 +771,19 @@ describe('the doctor', () => {
     },
   );
 
+  test('an item of a list that has no name is not told: it may be the signature itself', () => {
+    const settings = { scheme: 'hmac', header: 'x-sig' };
+    const { text } = doctor({ settings, headers: { 'x-sig': 't=1,v1=2,its-own-value' } });
+    expect(text).toContain('is a list (t=…,v1=…)');
+    expect(text).not.toContain('its-own-value');
+  });
+
+  test('a header of a strange or long name is not told to be written into a mapping', () => {
+    const value = mac('other', 'x');
+    for (const name of ['x-acme`$-signature', `x-${'a'.repeat(60)}-signature`])
+      expect(doctor({ headers: { [name]: value } }).code).toBe('no-proof');
+  });
+
   test('a token of many quotes is looked at in linear time', () => {
     const presented = `x${'"'.repeat(200_000)}x`;
     const started = performance.now();
