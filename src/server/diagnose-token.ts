@@ -1,6 +1,8 @@
 import {
+  adviseVerify,
   type Diagnosis,
   findProofHeader,
+  generalScheme,
   schemesOfHeader,
   presentedToken,
   TOKEN_HEADERS,
@@ -36,10 +38,7 @@ type Refused = Extract<Authentication, { kind: 'refused' }>['reason'];
 export function diagnoseToken(request: TokenRequest, tokens: TokenSet, reason: Refused): Diagnosis {
   const { passedOver, isKnown = true } = request;
   if (!isKnown && passedOver?.hasVerify === true) return mappingNotRead(passedOver);
-  const elsewhere = tokenElsewhere(request, tokens)?.replace(
-    / to the mapping$/,
-    ` in ${request.mapping ?? 'the mapping'}, beside match`,
-  );
+  const elsewhere = tokenElsewhere(request, tokens);
   if (elsewhere !== undefined) return { code: 'token-elsewhere', text: elsewhere };
   const proof = findProofHeader(request.rawHeaders);
   if (proof !== undefined) return signatureNotAsked(proof, request);
@@ -50,6 +49,9 @@ export function diagnoseToken(request: TokenRequest, tokens: TokenSet, reason: R
   return reason === 'missing' ? withoutToken(request, tokens) : wrongToken(request, tokens);
 }
 
+/** Where a verify is to stand. */
+const placeIn = ({ mapping = 'the mapping' }: TokenRequest): string => `in ${mapping}, beside match`;
+
 type FoundProof = NonNullable<ReturnType<typeof findProofHeader>>;
 
 function mappingNotRead({ file, wanted }: PassedOverMapping): Diagnosis {
@@ -59,19 +61,14 @@ function mappingNotRead({ file, wanted }: PassedOverMapping): Diagnosis {
   };
 }
 
-function signatureNotAsked(
-  { header, schemes }: FoundProof,
-  { isKnown = true, near, mapping = 'the mapping' }: TokenRequest,
-): Diagnosis {
+function signatureNotAsked({ header, schemes }: FoundProof, request: TokenRequest): Diagnosis {
+  const { isKnown = true, near } = request;
   const meant = near === undefined ? '' : `; the hook name ${near}`;
   const carried = `the request carries ${header}, the proof of ${schemes.join(' or ')}`;
-  const [scheme = '', ...others] = schemes;
-  const or = others.length === 0 ? '' : ` (or scheme: ${others.join(' or ')}, as the sender is)`;
-  const variable = `${scheme.toUpperCase().replaceAll('-', '_')}_SECRET`;
   return {
     code: 'no-verify',
     text: isKnown
-      ? `${carried}, but no mapping of this path says verify, so the hook token is asked for: write verify: {scheme: ${scheme}, secrets: ['\${${variable}}']}${or} in ${mapping}, beside match, and set ${variable} in the environment of the service to the secret that the sender has`
+      ? `${carried}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, placeIn(request))}`
       : `${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: correct the address at the sender, or match.path of the mapping that was meant${meant}`,
   };
 }
@@ -81,23 +78,23 @@ const PROOF_NAME = /token|secret|signature|hmac|api-?key/;
 const NO_PROOF =
   /^(?:authorization|x-service-token|x-openclaw-token|cookie|idempotency|x-(?:csrf|xsrf|amz|goog)|sec-|signature-input)/;
 
-function withoutToken({ rawHeaders, mapping }: TokenRequest, { queryToken }: TokenSet): Diagnosis {
+function withoutToken(request: TokenRequest, { queryToken }: TokenSet): Diagnosis {
+  const { rawHeaders, mapping } = request;
   const query = queryToken === 'reject' ? '' : ', or ?token=TOKEN in the address (deprecated)';
   const word = wordOf(headersOf(rawHeaders).find(({ name }) => name === 'authorization')?.value);
   if (word === 'basic') {
     return {
       code: 'no-token',
-      text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, write verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} in ${mapping ?? 'the mapping'}, beside match`,
+      text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, write verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} ${placeIn(request)}`,
     };
   }
   const proof = headersOf(rawHeaders).find(
     ({ name }) => PROOF_NAME.test(name) && !NO_PROOF.test(name) && schemesOfHeader(name).length === 0,
   )?.name;
   if (proof !== undefined && mapping !== undefined) {
-    const scheme = /signature|hmac/.test(proof) ? 'hmac' : 'header';
     return {
       code: 'no-verify',
-      text: `no hook token came, but the header ${proof}, which looks like the proof of its sender: write verify: {scheme: ${scheme}, header: ${proof}, secrets: ['\${WEBHOOK_SECRET}']} in ${mapping}, beside match, and set WEBHOOK_SECRET in the environment of the service to the secret that the sender has; or send the hook token as ${CARRIERS}`,
+      text: `no hook token came, but the header ${proof}, which looks like the proof of its sender: ${adviseVerify([generalScheme(proof)], placeIn(request))}; or send the hook token as ${CARRIERS}`,
     };
   }
   const other = word === undefined ? '' : `Authorization is there, but without the word Bearer; `;
@@ -199,11 +196,13 @@ function wordOf(authorization: string | undefined): string | undefined {
 }
 
 /** Where the right token stands in a place or form in which it does not count. */
-function tokenElsewhere({ rawHeaders, query }: TokenRequest, tokens: TokenSet): string | undefined {
+function tokenElsewhere(request: TokenRequest, tokens: TokenSet): string | undefined {
+  const { rawHeaders, query } = request;
   const isToken = (text: string): boolean => text !== '' && findToken(tokens, text);
+  const known: Known = { isToken, place: placeIn(request) };
   for (const { name, value } of headersOf(rawHeaders)) {
     const isUsual = name === 'authorization';
-    const found = isUsual ? inAuthorization(value, isToken) : inOtherHeader(name, value, isToken);
+    const found = isUsual ? inAuthorization(value, known) : inOtherHeader(name, value, known);
     if (found !== undefined) return found;
   }
   const parameter = Object.keys(query).find((name) => isToken(query[name] ?? ''));
@@ -212,7 +211,13 @@ function tokenElsewhere({ rawHeaders, query }: TokenRequest, tokens: TokenSet): 
     : `the hook token stands in the address under another name than token: send it as ${CARRIERS}`;
 }
 
-function inAuthorization(value: string, isToken: (text: string) => boolean): string | undefined {
+interface Known {
+  readonly isToken: (text: string) => boolean;
+  /** Where a verify is to stand. */
+  readonly place: string;
+}
+
+function inAuthorization(value: string, { isToken, place }: Known): string | undefined {
   const word = wordOf(value) ?? '';
   const rest = value.replace(/^\S+\s+/, '');
   if (isToken(value) && word === 'bearer')
@@ -222,17 +227,17 @@ function inAuthorization(value: string, isToken: (text: string) => boolean): str
     return 'Authorization: Bearer holds the hook token with more around it: send it without quotes, and with the word Bearer once';
   }
   if (word === 'basic' && basicParts(rest).some(isToken)) {
-    return `Authorization: Basic holds the hook token: send it as ${CARRIERS}; or add verify: {scheme: basic, user: NAME, secrets: ['\${NAME}']} to the mapping`;
+    return `Authorization: Basic holds the hook token: send it as ${CARRIERS}; or add verify: {scheme: basic, user: NAME, secrets: ['\${NAME}']} ${place}`;
   }
   if (!isToken(rest) && !isToken(unquoted(rest))) return undefined;
   return `Authorization holds the hook token behind another word than Bearer${word === '' ? '' : ` (${word})`}: write Authorization: Bearer TOKEN`;
 }
 
-function inOtherHeader(name: string, value: string, isToken: (text: string) => boolean): string | undefined {
+function inOtherHeader(name: string, value: string, { isToken, place }: Known): string | undefined {
   if (![value, unquoted(value), value.replace(/^bearer\s+/i, '')].some(isToken)) return undefined;
   return TOKEN_HEADERS.some((carrier) => carrier === name)
     ? `the hook token stands in ${name} with more around it: send the bare token there, without quotes and without Bearer`
-    : `the hook token stands in the header ${name}, where it does not count: send it as ${CARRIERS}; or, for a sender that can set only this header, add verify: {scheme: header, header: ${name}, secrets: ['\${NAME}']} to the mapping`;
+    : `the hook token stands in the header ${name}, where it does not count: send it as ${CARRIERS}; or, for a sender that can set only this header, add verify: {scheme: header, header: ${name}, secrets: ['\${NAME}']} ${place}`;
 }
 
 const unquoted = (text: string): string => trimMarks(text, `"'<`, `"'>`);

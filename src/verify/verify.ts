@@ -14,7 +14,7 @@ export { type CommentMark, findCommentMark, markComment } from './comment-mark.t
 export { diagnose } from './diagnose.ts';
 export { findProofHeader, schemesOfHeader, type ProofHeader } from './diagnose-absence.ts';
 export { findKnownSender, KNOWN_SENDERS, type KnownSender } from './known-senders.ts';
-export { writtenScheme } from './written-verify.ts';
+export { adviseVerify, generalScheme, writtenScheme } from './written-verify.ts';
 export { MAX_TRIED_BYTES } from './diagnose-other-scheme.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 export { doubtSecret, mayBeSecret } from './foreign-secrets.ts';

@@ -1,5 +1,6 @@
 /** `verify` as a person writes it. */
 import type { SignatureColumns } from './scheme.ts';
+import { SCHEMES } from './schemes.ts';
 import { secretsText, type VerifySettings } from './verify-settings.ts';
 import type { TableSettings } from './ways.ts';
 
@@ -58,6 +59,21 @@ export function writtenScheme(columns: SignatureColumns): string {
 /** The text of a verify, with the secrets as the path has them. */
 export function wholeVerify(scheme: string, { secrets }: Pick<TableSettings, 'secrets'>): string {
   return `verify: { scheme: ${scheme}, ${secretsText(secrets)} }`;
+}
+
+/** The general scheme for the header of a sender that is not known. */
+export const generalScheme = (header: string): string =>
+  `${/signature|hmac/.test(header) ? 'hmac' : 'header'}, header: ${header}`;
+
+/**
+ * What to write at `place` for a proof in a header, and what else is to be done. `schemes`: those of the senders that
+ * are known by the header, or a general one with its keys.
+ */
+export function adviseVerify([scheme = '', ...others]: readonly string[], place: string): string {
+  const or = others.length === 0 ? '' : ` (or scheme: ${others.join(' or ')}, as the sender is)`;
+  const sender = Object.hasOwn(SCHEMES, scheme) ? scheme : 'webhook';
+  const variable = `${sender.toUpperCase().replaceAll('-', '_')}_SECRET`;
+  return `write verify: {scheme: ${scheme}, secrets: ['\${${variable}}']} ${place}${or}, and set ${variable} in the environment of the service to the secret that the sender has`;
 }
 
 /** Whether the settings describe the signature themselves, so that one key can be changed. */

@@ -19,7 +19,7 @@ test.each([
   ],
   [
     ['X-Hub-Signature-256', `sha256=${'a'.repeat(64)}`],
-    "{scheme: github, secrets: ['${GITHUB_SECRET}']} (or scheme: meta, as the sender is) in bk",
+    "{scheme: github, secrets: ['${GITHUB_SECRET}']} in bk (a.yaml:1:1), beside match (or scheme: meta, as the sender is), and set GITHUB_SECRET",
   ],
   [['X-Acme-Token', 'a'], "{scheme: header, header: x-acme-token, secrets: ['${WEBHOOK_SECRET}']} in bk"],
   [['X-Acme-Signature', 'a'], '{scheme: hmac, header: x-acme-signature,'],
