@@ -3,6 +3,7 @@ import {
   type Diagnosis,
   findProofHeader,
   generalScheme,
+  isPlainHeaderName,
   schemesOfHeader,
   presentedToken,
   TOKEN_HEADERS,
@@ -89,7 +90,11 @@ function withoutToken(request: TokenRequest, { queryToken }: TokenSet): Diagnosi
     };
   }
   const proof = headersOf(rawHeaders).find(
-    ({ name }) => PROOF_NAME.test(name) && !NO_PROOF.test(name) && schemesOfHeader(name).length === 0,
+    ({ name }) =>
+      isPlainHeaderName(name) &&
+      PROOF_NAME.test(name) &&
+      !NO_PROOF.test(name) &&
+      schemesOfHeader(name).length === 0,
   )?.name;
   if (proof !== undefined && mapping !== undefined) {
     return {
@@ -112,25 +117,34 @@ const AROUND: readonly (readonly [before: string, behind: string, what: string])
   ['Bearer ', '', 'the word Bearer before it'],
 ];
 
+/** What mends a token that was changed in a header, and one that a tool changed. */
+const AS_IT_IS = 'take the token there as it is';
+
+type Change = readonly [undo: (text: string) => readonly string[], what: string, inAddress: string];
+
 /** What an address makes of a token with signs of its own, or a tool that writes one: how to undo it, and what it was. */
-const CHANGED: readonly (readonly [undo: (text: string) => readonly string[], what: string])[] = [
+const CHANGED: readonly Change[] = [
   [
     (text) => [text.replaceAll(' ', '+')],
-    'each + in it came as a blank, as a + of an address means one: write %2B in the address for each +',
+    'each + in it came as a blank, as a + of an address means one',
+    'write %2B in the address for each +',
   ],
-  [(text) => [`${text}=`, `${text}==`], 'the = at its end did not come: write %3D in the address for each ='],
+  [
+    (text) => [`${text}=`, `${text}==`],
+    'the = at its end did not come',
+    'write %3D in the address for each =',
+  ],
   [
     (text) => [decoded(text), decoded(decoded(text))],
-    'it was percent-encoded once too often (%2B for +, %2F for /, %3D for =): take the token there as it is',
+    'it was percent-encoded once too often (%2B for +, %2F for /, %3D for =)',
+    AS_IT_IS,
   ],
   [
     (text) => [encodeURIComponent(text)],
-    'its percent escapes were read as the signs they stand for: write %25 in the address for each %',
+    'its percent escapes were read as the signs they stand for',
+    'write %25 in the address for each %',
   ],
-  [
-    (text) => [text.replaceAll('-', '+').replaceAll('_', '/')],
-    'it came with - and _ for + and /: take the token there as it is',
-  ],
+  [(text) => [text.replaceAll('-', '+').replaceAll('_', '/')], 'it came with - and _ for + and /', AS_IT_IS],
 ];
 
 function decoded(text: string): string {
@@ -147,8 +161,9 @@ function changedToken(value: string, isInAddress: boolean, tokens: TokenSet): st
     undo(value).some((text) => text !== value && findToken(tokens, text)),
   );
   if (found === undefined) return undefined;
-  const where = isInAddress ? ' of the address' : '';
-  return `the token${where} is right except that ${found[1]}; or take a token of hex digits, which every address can carry: openssl rand -hex 24`;
+  const [, what, inAddress] = found;
+  const [where, remedy] = isInAddress ? [' of the address', inAddress] : ['', AS_IT_IS];
+  return `the token${where} is right except that ${what}: ${remedy}; or take a token of hex digits, which every address can carry: openssl rand -hex 24`;
 }
 
 function wrongToken({ rawHeaders, addressToken }: TokenRequest, tokens: TokenSet): Diagnosis {

@@ -13,6 +13,7 @@ export {
 export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';
 export { diagnose } from './diagnose.ts';
 export { findProofHeader, schemesOfHeader, type ProofHeader } from './diagnose-absence.ts';
+export { isPlainHeaderName } from './find-header.ts';
 export { findKnownSender, KNOWN_SENDERS, type KnownSender } from './known-senders.ts';
 export { adviseVerify, generalScheme, writtenScheme } from './written-verify.ts';
 export { MAX_TRIED_BYTES } from './diagnose-other-scheme.ts';

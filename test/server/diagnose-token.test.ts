@@ -70,6 +70,19 @@ test.each([
   expect(text).not.toContain(token);
 });
 
+test('a token of a header is not to be written as in an address', () => {
+  expect(textOf(['Authorization', 'Bearer Xk7mQ2vRt9sUaab'], 'Xk7mQ2vRt9sUaab==')).toContain(
+    'the token is right except that the = at its end did not come: take the token there as it is',
+  );
+});
+
+test.each(['x-acme`$-token', `x-${'a'.repeat(60)}-token`])(
+  'the header %s, whose name a stranger chose, is not told',
+  (name) => {
+    expect(textOf([name, 'a'])).toMatch(/^no hook token came; send it as/);
+  },
+);
+
 test('a token of the address that is another one is not said to be nearly right', () => {
   const tokens = compileTokens({ token: 'Xk7+mQ2v/Rt9sUaab', previousTokens: [], queryToken: 'warn' });
   const { text } = diagnoseToken(
