@@ -1,5 +1,5 @@
 /** Words of other tools in the configuration (OpenClaw, Express, nginx, Docker, adnanh/webhook), and what they are here. */
-import { calledHere, type KeyAdvice } from '../document/document.ts';
+import { alike, below, calledHere, type KeyAdvice } from '../document/document.ts';
 
 const AGAIN: KeyAdvice = {
   hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key',
@@ -69,15 +69,6 @@ function wordsOf(value: unknown): readonly string[] {
     : [];
 }
 
-const under = (
-  block: string,
-  keys: Readonly<Record<string, KeyAdvice>>,
-): Readonly<Record<string, KeyAdvice>> =>
-  Object.fromEntries(Object.entries(keys).map(([key, advice]) => [`${block}.${key}`, advice]));
-
-const all = (names: string, advice: KeyAdvice): Readonly<Record<string, KeyAdvice>> =>
-  Object.fromEntries(names.split(' ').map((name) => [name, advice]));
-
 const PROVIDER: KeyAdvice = {
   group: 'provider',
   means: 'providers',
@@ -88,16 +79,16 @@ const ZONE: KeyAdvice = {
 };
 
 const TOP: Readonly<Record<string, KeyAdvice>> = {
-  ...all('port host', LISTEN),
-  ...all('listen bind address addr', LISTEN),
-  ...all('webhooks routes endpoints senders sources providers triggers', SENDERS),
-  ...all(
+  ...alike('port host', LISTEN),
+  ...alike('listen bind address addr', LISTEN),
+  ...alike('webhooks routes endpoints senders sources providers triggers', SENDERS),
+  ...alike(
     'id match verify messageTemplate textTemplate instructions sessionKey transform dedupe forEach',
     MAPPING,
   ),
-  ...all('tls ssl https cert', TLS),
-  ...all('environment envVars', ENVIRONMENT),
-  ...all('logLevel loglevel log_level', SKIPPED_LEVELS),
+  ...alike('tls ssl https cert', TLS),
+  ...alike('environment envVars', ENVIRONMENT),
+  ...alike('logLevel loglevel log_level', SKIPPED_LEVELS),
   token: { hint: 'the token that senders carry is hooks.token' },
   mappings: { hint: 'mappings stand in hooks.mappings, or in files of the folder hooks.mappingsDir' },
   runner: { hint: 'the runner is gateway.runner' },
@@ -110,7 +101,7 @@ const TOP: Readonly<Record<string, KeyAdvice>> = {
   database: { hint: 'the store is storage.url' },
   logging: { hint: 'the log is log.level and log.format' },
   models: { hint: 'the models that may be chosen are agents.defaults.models' },
-  ...all('timezone timeZone tz', ZONE),
+  ...alike('timezone timeZone tz', ZONE),
   version: { hint: 'remove it: the file has no version' },
 };
 
@@ -125,8 +116,8 @@ const HOOKS: Readonly<Record<string, KeyAdvice>> = {
   },
   port: { hint: 'the port is server.port' },
   host: { hint: 'the address to listen on is server.host' },
-  ...all('basePath base_path prefix base baseUrl pathPrefix urlPrefix route endpoint', calledHere('path')),
-  ...all('webhooks routes endpoints senders sources providers', SENDERS),
+  ...alike('basePath base_path prefix base baseUrl pathPrefix urlPrefix route endpoint', calledHere('path')),
+  ...alike('webhooks routes endpoints senders sources providers', SENDERS),
   'limits.runsPerHour': { hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHour: 60}' },
   'limits.runsPerHourAndSession': {
     hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHourAndSession: 20}',
@@ -140,16 +131,16 @@ const HOOKS: Readonly<Record<string, KeyAdvice>> = {
   wakeMode: { hint: 'it belongs into hooks.defaults: defaults: {wakeMode: now}' },
   deliver: { hint: 'it belongs into hooks.defaults: defaults: {deliver: false}' },
   summary: { hint: 'it belongs into hooks.defaults: defaults: {summary: failures}' },
-  ...all('timezone timeZone tz', ZONE),
+  ...alike('timezone timeZone tz', ZONE),
 };
 
 const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
-  ...all('retry retries maxRetries', AGAIN),
-  ...all('host listen', LISTEN),
-  ...all('agent kind', {
+  ...alike('retry retries maxRetries', AGAIN),
+  ...alike('host listen', LISTEN),
+  ...alike('agent kind', {
     hint: 'which agent runs is runner: write runner: {kind: claude} (or codex, gemini, opencode)',
   }),
-  ...all('workspace workdir workDir cwd', WORKSPACE),
+  ...alike('workspace workdir workDir cwd', WORKSPACE),
   concurrency: calledHere('maxRuns'),
   timeoutSeconds: { hint: 'the time limit of runs is agents.defaults.timeoutSeconds' },
   model: { hint: 'the model of runs is agents.defaults.model' },
@@ -157,42 +148,42 @@ const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
   'heartbeat.interval': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
   'heartbeat.enabled': { hint: 'a heartbeat that is off is everySeconds: 0' },
   'heartbeat.prompt': calledHere('instructions'),
-  ...under('runner', {
-    ...all('command args arguments', PROGRAM),
-    ...all('workspace workdir workDir workingDirectory dir folder', calledHere('cwd')),
-    ...all('environment envVars', calledHere('env')),
-    ...all('permissions permissionMode permission', {
+  ...below('runner', {
+    ...alike('command args arguments', PROGRAM),
+    ...alike('workspace workdir workDir workingDirectory dir folder', calledHere('cwd')),
+    ...alike('environment envVars', calledHere('env')),
+    ...alike('permissions permissionMode permission', {
       hint: 'what the agent may do is access: read, edit or full',
     }),
-    ...all('timeout timeoutSeconds timeoutMs', {
+    ...alike('timeout timeoutSeconds timeoutMs', {
       hint: 'the time limit of runs is agents.defaults.timeoutSeconds',
     }),
     provider: PROVIDER,
-    ...all('apiKey api_key', {
+    ...alike('apiKey api_key', {
       group: 'provider',
       hint: 'the key of an agent is a variable of its environment: passEnv: [ANTHROPIC_API_KEY]; of kind: model it stands in providers: {NAME: {apiKey: …}}',
     }),
-    ...all('type name agent', calledHere('kind')),
+    ...alike('type name agent', calledHere('kind')),
   }),
 };
 
 /** What is known of words of others in the configuration. */
 export const FOREIGN_SETTINGS: Readonly<Record<string, KeyAdvice>> = {
   ...TOP,
-  ...under('hooks', HOOKS),
-  ...under('gateway', GATEWAY),
-  ...under('server', {
-    ...all('bind address hostname ip listen listenHost', calledHere('host')),
-    ...all('tls ssl https cert', TLS),
-    ...all('baseUrl url externalUrl public_url', calledHere('publicUrl')),
-    ...all('proxy trustProxy trust_proxy', calledHere('trustedProxies')),
+  ...below('hooks', HOOKS),
+  ...below('gateway', GATEWAY),
+  ...below('server', {
+    ...alike('bind address hostname ip listen listenHost', calledHere('host')),
+    ...alike('tls ssl https cert', TLS),
+    ...alike('baseUrl url externalUrl public_url', calledHere('publicUrl')),
+    ...alike('proxy trustProxy trust_proxy', calledHere('trustedProxies')),
   }),
-  ...under('agents.defaults', {
-    ...all('workdir cwd', WORKSPACE),
+  ...below('agents.defaults', {
+    ...alike('workdir cwd', WORKSPACE),
     timeout: calledHere('timeoutSeconds'),
   }),
-  ...under('storage', {
-    ...all('path file sqlite db dbPath database', {
+  ...below('storage', {
+    ...alike('path file sqlite db dbPath database', {
       hint: 'write url: "sqlite:FILE"',
       hintFor: (value) =>
         typeof value === 'string' && /^[\w./-]{1,80}$/.test(value)
@@ -201,8 +192,8 @@ export const FOREIGN_SETTINGS: Readonly<Record<string, KeyAdvice>> = {
     }),
     retention: { hint: 'how long completed work is kept is keep: {days: 30}' },
   }),
-  ...under('log', {
-    ...all('verbosity', calledHere('level')),
-    ...all('json pretty', { hint: 'write format: json, or pretty' }),
+  ...below('log', {
+    ...alike('verbosity', calledHere('level')),
+    ...alike('json pretty', { hint: 'write format: json, or pretty' }),
   }),
 };

@@ -6,7 +6,7 @@ export { documentKind, type DocumentKind, firstLine, nameOfKind } from './docume
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';
 export { DOCUMENT_CODES } from './document-codes.ts';
-export { calledHere, secondsIn, type KeyAdvice } from './value-hints.ts';
+export { alike, below, calledHere, secondsIn, type KeyAdvice } from './value-hints.ts';
 export { describeValue } from './describe-value.ts';
 export { fromZodError, validate, type SchemaAdvice } from './findings.ts';
 export { byWeight, formatDiagnostics } from './format-diagnostics.ts';

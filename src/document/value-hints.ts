@@ -23,6 +23,17 @@ export const calledHere = (name: string): KeyAdvice => ({
   rename: name,
 });
 
+/** Several words that mean the same, with a blank between them. */
+export const alike = (words: string, advice: KeyAdvice): Readonly<Record<string, KeyAdvice>> =>
+  Object.fromEntries(words.split(' ').map((word) => [word, advice]));
+
+/** Words that stand in an object of that name. */
+export const below = (
+  block: string,
+  words: Readonly<Record<string, KeyAdvice>>,
+): Readonly<Record<string, KeyAdvice>> =>
+  Object.fromEntries(Object.entries(words).map(([word, advice]) => [`${block}.${word}`, advice]));
+
 const SECONDS: Readonly<Record<string, number>> = {
   ms: 0.001,
   s: 1,

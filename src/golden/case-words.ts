@@ -1,5 +1,5 @@
 /** What the keys and values of a request file are called elsewhere: in HTTP clients, test tools and records of requests. */
-import { calledHere, type KeyAdvice, type SchemaAdvice } from '../document/document.ts';
+import { alike, below, calledHere, type KeyAdvice, type SchemaAdvice } from '../document/document.ts';
 
 /** The hook name: what follows the path of all hooks in an address. */
 function hookName(address: unknown): string | undefined {
@@ -23,44 +23,21 @@ const NOT_NEEDED: KeyAdvice = { hint: 'remove it: a request file says the name, 
 const A_COMMENT: KeyAdvice = { hint: 'write it as a comment: # …' };
 
 const WORDS: Readonly<Record<string, KeyAdvice>> = {
-  payload: calledHere('body'),
-  data: calledHere('body'),
-  json: calledHere('body'),
-  hook: { ...CALLED_PATH, rename: 'path' },
-  name: { ...CALLED_PATH, rename: 'path' },
-  url: CALLED_PATH,
-  uri: CALLED_PATH,
-  endpoint: CALLED_PATH,
-  address: CALLED_PATH,
+  ...alike('payload data json', calledHere('body')),
+  ...alike('hook name', { ...CALLED_PATH, rename: 'path' }),
+  ...alike('url uri endpoint address', CALLED_PATH),
   header: calledHere('headers'),
-  params: calledHere('query'),
-  queryParams: calledHere('query'),
-  file: calledHere('bodyFile'),
-  bodyPath: calledHere('bodyFile'),
-  payloadFile: calledHere('bodyFile'),
-  time: calledHere('now'),
-  timestamp: calledHere('now'),
-  receivedAt: calledHere('now'),
-  date: calledHere('now'),
+  ...alike('params queryParams', calledHere('query')),
+  ...alike('file bodyPath payloadFile', calledHere('bodyFile')),
+  ...alike('time timestamp receivedAt date', calledHere('now')),
   method: NOT_NEEDED,
-  expected: EXPECTATION,
-  expect: EXPECTATION,
-  outcome: EXPECTATION,
-  response: EXPECTATION,
-  status: EXPECTATION,
-  description: A_COMMENT,
-  title: A_COMMENT,
-  comment: A_COMMENT,
+  ...alike('expected expect outcome response status', EXPECTATION),
+  ...alike('description title comment', A_COMMENT),
 };
 
 /** In a file of one request and in a list of several. */
 export const CASE_ADVICE: SchemaAdvice = {
-  keys: Object.fromEntries(
-    Object.entries(WORDS).flatMap(([word, advice]) => [
-      [word, advice],
-      [`deliveries.${word}`, advice],
-    ]),
-  ),
+  keys: { ...WORDS, ...below('deliveries', WORDS) },
   value: (key, value) => {
     if (key === '' && Array.isArray(value))
       return {
