@@ -2,9 +2,10 @@
  * A relative file in the arguments of a command is looked for in the folder the command works in, while the program is
  * looked for from the configuration. Who tries the command by hand stands beside the configuration, where both work.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isExecutable } from '../config/config.ts';
+import { statOf } from './look-at-file.ts';
 import { shellWord } from './shell-words.ts';
 
 /** Programs that work elsewhere: in a container, on another machine, in a folder of an option. */
@@ -120,11 +121,4 @@ function withPath(argument: string, word: string, file: string): string {
   return parts.map((part) => (part === word ? shellWord(file) : part)).join('');
 }
 
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    // Not there, or a word that is too long for a name.
-    return false;
-  }
-}
+const isFile = (path: string): boolean => statOf(path)?.isFile() === true;

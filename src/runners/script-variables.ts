@@ -2,8 +2,8 @@
  * The variables that a command reads from its environment: what the script says that it starts. Those with a value for
  * when there is none are left out, and all of a script that takes variables from somewhere else.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
+import { beginningOf } from './look-at-file.ts';
 
 /** How programs read the environment; without those that name a value for when there is none. */
 const READS = [
@@ -48,7 +48,7 @@ export function scriptVariables(
 }
 
 function variablesOf(file: string): readonly string[] {
-  const text = beginningOf(file);
+  const text = beginningOf(file, MAX_SCRIPT_BYTES).toString('utf8');
   if (text.includes('\0') || READS_FILE.test(text)) return [];
   const code = text.replaceAll(/^[ \t]*(?:#|\/\/).*$/gm, (line) => (line.startsWith('#!') ? line : ''));
   const isShell = SHELL.test(code) || /^\.(?:ba|z|k)?sh$/.test(extname(file));
@@ -68,18 +68,4 @@ function shellReads(code: string): readonly string[] {
     for (const name of words.split(/\W+/)) set.add(name);
   const names = read.map(([, braced, bare]) => braced ?? bare ?? '');
   return [...new Set(names)].filter((name) => !set.has(name));
-}
-
-function beginningOf(file: string): string {
-  let handle: number | undefined;
-  try {
-    handle = openSync(file, 'r');
-    const bytes = Buffer.alloc(MAX_SCRIPT_BYTES);
-    return bytes.toString('utf8', 0, readSync(handle, bytes, 0, MAX_SCRIPT_BYTES, 0));
-  } catch {
-    // Not there, not to be read, or no file.
-    return '';
-  } finally {
-    if (handle !== undefined) closeSync(handle);
-  }
 }

@@ -2,10 +2,11 @@
  * Why a program cannot be started: what the disk says of its name, and else what the code of the system means. Only the
  * surest is told, the same before the first run and after one that did not start.
  */
-import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { findOnPath, isExecutable } from '../config/config.ts';
 import { didYouMean, isOneEditApart } from '../document/document.ts';
+import { beginningOf, statOf } from './look-at-file.ts';
 import { listText } from './shell-words.ts';
 
 /** What is wrong, and what mends it. */
@@ -151,9 +152,11 @@ function missingFile(file: string): StartProblem {
   };
 }
 
+const FIRST_LINE_BYTES = 256;
+
 /** Of a script: its first line names a program that is not there. */
 function interpreterProblem(file: string): StartProblem | undefined {
-  const [, line = ''] = /^#!\s*([^\n]*)/.exec(beginningOf(file)) ?? [];
+  const [, line = ''] = /^#!\s*([^\n]*)/.exec(beginningOf(file, FIRST_LINE_BYTES).toString('latin1')) ?? [];
   const [interpreter = ''] = line.split(/[ \t\r]/);
   if (line.endsWith('\r'))
     return {
@@ -169,36 +172,11 @@ function interpreterProblem(file: string): StartProblem | undefined {
 
 const isStartable = (file: string): boolean => fileProblem(file) === undefined;
 
-function statOf(file: string) {
-  try {
-    return statSync(file);
-  } catch {
-    return undefined;
-  }
-}
-
 function linkOf(file: string): string | undefined {
   try {
     return lstatSync(file).isSymbolicLink() ? readlinkSync(file) : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Enough for the first line. */
-const BEGINNING = 256;
-
-function beginningOf(file: string): string {
-  try {
-    const open = openSync(file, 'r');
-    try {
-      const bytes = Buffer.alloc(BEGINNING);
-      return bytes.toString('latin1', 0, readSync(open, bytes, 0, BEGINNING, 0));
-    } finally {
-      closeSync(open);
-    }
-  } catch {
-    return '';
   }
 }
 
