@@ -110,12 +110,7 @@ function explainProof(
   request: SignedRequest,
 ): Diagnosis | undefined {
   const isSmall = request.body.length <= MAX_TRIED_BYTES;
-  const ways = isSmall ? waysWithSecrets(settings, secrets) : [];
-  let found: Diagnosis | undefined;
-  for (const { way, secrets: own } of ways) {
-    const told = found === undefined ? explainWay(way, own, request) : undefined;
-    found ??= told && withWholeVerify(told, way, settings);
-  }
+  const found = isSmall ? explainWays(settings, secrets, request) : undefined;
   if (found !== undefined && !SECRET_READINGS.has(found.code)) return found;
   return explainOtherScheme(settings, secrets, request) ?? found ?? explainSigned(settings, secrets, request);
 }
@@ -136,17 +131,18 @@ function columnsOf(settings: TableSettings): readonly SignatureColumns[] {
   return schemeOf(settings).ways.flatMap(({ way }) => (way.kind === 'signature' ? [way.columns] : []));
 }
 
-/** A way to prove oneself, with the secrets of the path that belong to it. */
-interface WayWithSecrets {
-  readonly way: Way;
-  readonly secrets: readonly string[];
-}
-
-function waysWithSecrets(settings: TableSettings, secrets: readonly string[]): readonly WayWithSecrets[] {
-  return schemeOf(settings).ways.map((entry) => ({
-    way: entry.way,
-    secrets: secrets.filter((secret) => secret !== '' && belongs(entry, secret)),
-  }));
+/** What the first of its ways says, each with the secrets of the path that belong to it. */
+function explainWays(
+  settings: TableSettings,
+  secrets: readonly string[],
+  request: SignedRequest,
+): Diagnosis | undefined {
+  for (const entry of schemeOf(settings).ways) {
+    const own = secrets.filter((secret) => secret !== '' && belongs(entry, secret));
+    const found = explainWay(entry.way, own, request);
+    if (found !== undefined) return withWholeVerify(found, entry.way, settings);
+  }
+  return undefined;
 }
 
 function explainWay(way: Way, secrets: readonly string[], request: SignedRequest): Diagnosis | undefined {
