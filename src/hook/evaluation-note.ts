@@ -51,6 +51,17 @@ const KIND_CODES: ReadonlySet<string> = new Set<AdviceCode>(['address_check', 'g
 /** Whether a note says that a request is no event. */
 export const isKindCode = (code: string): boolean => KIND_CODES.has(code);
 
+/** Notes of a condition that say what to write in it, beside those that say what was found. */
+const TELLING_CODES: ReadonlySet<string> = new Set<NoteCode>([
+  'leaf_advice',
+  'instead',
+  'difference',
+  'found_elsewhere',
+]);
+
+/** Whether a note says what is wrong with a condition, so that nothing is left to choose. */
+export const tellsWhatToWrite = (code: string): boolean => TELLING_CODES.has(code);
+
 /** All kinds of notes. */
 export const NOTE_CODES = [
   // Of a hook name that no mapping has.

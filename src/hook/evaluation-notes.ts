@@ -4,7 +4,7 @@ import { defined } from '../json.ts';
 import { consideredNotes } from './considered-notes.ts';
 import { nearestMiss } from './format-considered.ts';
 import type { AdviceNote, EvaluationAdvice, SettingText } from './evaluation-advice.ts';
-import { placed, type AdviceCode, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
+import { placed, tellsWhatToWrite, type AdviceCode, type EvaluationNote } from './evaluation-note.ts';
 import type { Evaluation, RenderedTemplate, TransformTrace } from './evaluation.ts';
 import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
 import { skipText } from './skip-rules.ts';
@@ -166,16 +166,13 @@ function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined): st
     : `let the sender call ${near.name}, or correct match.path of that mapping`;
 }
 
-/** Notes that say what is wrong with a condition, so that nothing is left to choose. */
-const TELLING: ReadonlySet<NoteCode> = new Set(['leaf_advice', 'instead', 'difference', 'found_elsewhere']);
-
 /** Where the nearest condition was asked and found another value, the request may be of a kind that nobody wants. */
 function missRemedy(
   considered: Evaluation['trace']['considered'],
   notes: readonly EvaluationNote[],
 ): string | undefined {
   const nearest = nearestMiss(considered, notes);
-  if (nearest?.notes.some(({ code }) => TELLING.has(code)) !== false) return undefined;
+  if (nearest?.notes.some(({ code }) => tellsWhatToWrite(code)) !== false) return undefined;
   const isAnother = considered.some(
     ({ mapping, failed }) =>
       mapping.id === nearest.id && failed?.part === 'when' && failed.node.result === 'false',

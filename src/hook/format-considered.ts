@@ -2,7 +2,7 @@ import { formatPlace } from '../document/document.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import { nearestMisses, placesOf } from './considered-notes.ts';
-import type { EvaluationNote } from './evaluation-note.ts';
+import { tellsWhatToWrite, type EvaluationNote } from './evaluation-note.ts';
 import { type Paint } from './format-lines.ts';
 
 /** Misses printed with their reason; the others are counted. */
@@ -70,14 +70,6 @@ function nameLines(
 /** Notes of a mapping whose place is shown behind them; that of others is the same as of the line above. */
 const WITH_PLACE: ReadonlySet<EvaluationNote['code']> = new Set(['held', 'not_held']);
 
-/** Notes that say what to write, so that a reader finds them among those that say what was found. */
-const TELLING: ReadonlySet<EvaluationNote['code']> = new Set([
-  'leaf_advice',
-  'instead',
-  'difference',
-  'found_elsewhere',
-]);
-
 /** A mapping that was considered, and why it was taken or not. */
 function mappingLines(
   { mapping, matched }: ConsideredMapping,
@@ -90,7 +82,7 @@ function mappingLines(
     `  ${mark} ${clearLine(mapping.id)}  ${paint('cyan', at)}`,
     ...notesOfMapping(notes, { id: mapping.id, at }).map((note) => {
       const indent = note.code === 'part' ? '        ' : '      ';
-      const label = TELLING.has(note.code) ? `${paint('green', 'hint:')} ` : '';
+      const label = tellsWhatToWrite(note.code) ? `${paint('green', 'hint:')} ` : '';
       return `${indent}${label}${WITH_PLACE.has(note.code) ? placedLine(note, paint) : clearLine(note.text)}`;
     }),
   ];
