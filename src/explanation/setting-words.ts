@@ -1,6 +1,6 @@
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
-import type { Place } from '../document/document.ts';
-import { isGivenToCommands, listText, type MisplacedFile } from '../runners/runners.ts';
+import { shorten, type Place } from '../document/document.ts';
+import { findShellLine, isGivenToCommands, listText, type MisplacedFile } from '../runners/runners.ts';
 import { undefinedIn, variablesRead } from './code-lines.ts';
 
 /** References in the text of a setting: `${NAME}`; never a value. */
@@ -29,14 +29,16 @@ export function runnerNamed(
 
 export type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' }>;
 
-/** A pipe, a list or a redirection as a word of its own, in a command that is started without a shell. */
+/** Words that only a shell understands, in a command that is started without one. */
 export function shellNote({ argv }: CommandRunner): string | undefined {
-  if (argv.includes('-c')) return undefined;
-  const word = argv.slice(1).find((each) => /^(?:\|\|?|&&?|;|\d?>>?|\d?>&\d|<)$/.test(each));
-  return word === undefined
+  const line = findShellLine(argv);
+  return line === undefined
     ? undefined
-    : `the command is started without a shell, so "${word}" and what follows it were arguments of ${argv[0] ?? ''}. Write argv: ["sh", "-c", "…"]; "sluice check" prints the whole line`;
+    : `the command is started without a shell, so "${line.word}" was an argument of ${argv[0] ?? ''} like any other. Write argv: ${shorten(listText(line.argv), MAX_ARGV)}`;
 }
+
+/** Longer commands are not repeated whole. */
+const MAX_ARGV = 300;
 
 /** In which folder a file of the arguments was looked for, and what finds it. */
 export function misplacedNote(

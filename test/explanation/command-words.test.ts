@@ -1,6 +1,7 @@
 /** What a command said, and what to write. */
 import { expect, test } from 'vitest';
 import { jsonReplyNote, programNote, terminalNote } from '../../src/explanation/command-words.ts';
+import { shellNote } from '../../src/explanation/setting-words.ts';
 
 const RUNNER = {
   kind: 'command',
@@ -24,6 +25,21 @@ test.each<[string, string | undefined]>([
   if (name === undefined) expect(text).toBeUndefined();
   else expect(text).toContain(`${name} is not on the PATH`);
   expect(programNote({ code: 'exit_1', message: said })).toBeUndefined();
+});
+
+test.each<[readonly string[], string | undefined]>([
+  [
+    ['agent', '|', 'tail', '-1'],
+    '"|" was an argument of agent like any other. Write argv: ["sh", "-c", "agent | tail -1"]',
+  ],
+  [['agent', '2>>log.txt'], 'Write argv: ["sh", "-c", "agent 2>>log.txt"]'],
+  [['agent', '--key', '$TEAM'], String.raw`Write argv: ["sh", "-c", "agent --key \"$TEAM\""]`],
+  [['busybox', 'sh', '-x', '|'], undefined],
+  [['agent', '-c', 'a|b'], undefined],
+])('what only a shell understands in %j', (argv, text) => {
+  const note = shellNote({ ...RUNNER, argv });
+  if (text === undefined) expect(note).toBeUndefined();
+  else expect(note).toContain(text);
 });
 
 test('a command that wants a terminal is told its line without -t', () => {
