@@ -12,6 +12,7 @@ export { fromZodError, validate, type SchemaAdvice } from './findings.ts';
 export { byWeight, formatDiagnostics } from './format-diagnostics.ts';
 export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
 export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secret-ranges.ts';
+export { inWords } from './in-words.ts';
 export { formatPlace, lineColumn } from './line-column.ts';
 export type { LineColumn } from './line-column.ts';
 export { findLongSeconds } from './long-seconds.ts';

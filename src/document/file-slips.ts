@@ -1,5 +1,6 @@
 /** What came into a YAML file with its text and is none: marks of git and of Markdown, and signs that only look like blanks or a colon. */
 import type { SourceText } from './diagnostic.ts';
+import { inWords } from './in-words.ts';
 import { positionOf } from './line-column.ts';
 import { applyEdits } from './text-edit.ts';
 import type { YamlSlip } from './yaml-slip.ts';
@@ -41,8 +42,7 @@ function findFences(source: SourceText): YamlSlip | undefined {
 
 function linesOf({ text }: SourceText, found: readonly RegExpExecArray[]): string {
   const lines = found.slice(0, 8).map(({ index }) => String(positionOf(text, index).line));
-  const last = lines.pop() ?? '';
-  return lines.length === 0 ? `line ${last}` : `lines ${lines.join(', ')} and ${last}`;
+  return `line${lines.length === 1 ? '' : 's'} ${inWords(lines)}`;
 }
 
 /** Blanks that YAML takes for letters, and signs that nobody sees. */

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Diagnostic, LocatedValue, Path } from './diagnostic.ts';
 import { didYouMean } from './did-you-mean.ts';
+import { inWords } from './in-words.ts';
 import { positionOf } from './line-column.ts';
 import { formatPath } from './path-text.ts';
 import { findSchemas, knownKeys } from './schema-keys.ts';
@@ -88,7 +89,7 @@ function describeShallow(root: LocatedValue, path: Path, below: readonly string[
   const finding: Diagnostic = {
     severity: 'error',
     code: 'WRONG_TYPE',
-    message: `${formatPath(root.at(path).path)} has no value: ${listOf(below)}, which ${below.length === 1 ? 'is a key' : 'are keys'} of it, ${below.length === 1 ? 'stands' : 'stand'} beside it`,
+    message: `${formatPath(root.at(path).path)} has no value: ${inWords(below)}, which ${below.length === 1 ? 'is a key' : 'are keys'} of it, ${below.length === 1 ? 'stands' : 'stand'} beside it`,
     at: root.place(path, 'key'),
     hint: `indent line${lines[0] === lines[1] ? ` ${lines[0]}` : `s ${lines.join(' to ')}`} by two spaces more than ${name}`,
   };
@@ -102,9 +103,6 @@ function describeShallow(root: LocatedValue, path: Path, below: readonly string[
   const shown = isShown ? { ...finding, hint: `${finding.hint ?? ''}: write\n${whole.trimEnd()}` } : finding;
   return withEdit(shown, { at: { source, start: from, end }, text });
 }
-
-const listOf = (names: readonly string[]): string =>
-  names.length === 1 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
 
 /** `match.path: github`, by the object that is named before the dot. */
 function dottedKeys({ root, schema, path, keys }: Unknown): readonly Found[] {

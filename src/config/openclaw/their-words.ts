@@ -1,6 +1,6 @@
 /** Keys of OpenClaw in a file of ours: what each is here, with the value that was given, or that nothing is lost by removing it. */
 import { isDeepStrictEqual } from 'node:util';
-import { isSecretPath, type LocatedValue, type Path } from '../../document/document.ts';
+import { inWords, isSecretPath, type LocatedValue, type Path } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
 import { putAt } from './graft.ts';
 import type { Move } from './moves.ts';
@@ -89,7 +89,7 @@ function movedHint(root: LocatedValue, path: Path, { own, moves }: Moved): strin
   );
   const all = isNew && own.length === 1 ? beside.filter((move) => !isDefault(root, move)) : own;
   const names = [...new Set(all.map(({ from }) => String(from[path.length - 1])))];
-  return `${called}: in place of ${new Intl.ListFormat('en-GB').format(names)} write ${written(root, all)}`;
+  return `${called}: in place of ${inWords(names)} write ${written(root, all)}`;
 }
 
 /** The values in the objects that they go into, as deep as these are not there yet. */
