@@ -97,3 +97,14 @@ test('of more than are kept the latest are written, also where the number change
   expect(written).toEqual(written.map((_, index) => decisionAt(first + index)));
   expect(written.length).toBeGreaterThanOrEqual(40);
 });
+
+test('places are used again after a write, and nothing that waits is overwritten', () => {
+  const { journal, rows } = journalWithRows();
+  const given = Array.from({ length: 90 }, (_, at) => decisionAt(at));
+  for (const [at, decision] of given.entries()) {
+    journal.recordDecision(decision);
+    if (at % 30 === 12) journal.write();
+  }
+  journal.stop();
+  expect(rows()).toEqual(given);
+});

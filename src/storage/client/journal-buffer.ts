@@ -117,6 +117,7 @@ export class JournalBuffer {
   #writeDecisions(most: number): void {
     const rows = this.#decisions.splice(0, most).map((each) => toDecisionRow(this.#read(each)));
     if (rows.length === 0) return;
+    if (this.#decisions.length === 0) this.#plain.clear();
     this.#writes += 1;
     const looks = this.#decisions.length === 0 || this.#writes % WRITES_PER_LOOK === 0;
     this.#operations.recordDecisions(rows, looks ? this.#keepDecisions : undefined).catch(ignore);

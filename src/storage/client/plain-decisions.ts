@@ -38,7 +38,7 @@ export class PlainDecisions {
   readonly #receivedAt: Float64Array;
   readonly #tookMs: Float64Array;
   readonly #bodyBytes: Float64Array;
-  readonly #shared: (Shared | undefined)[];
+  readonly #shared: Shared[] = [];
   /** The latest of each mapping. */
   readonly #known = new Map<string, Shared>();
   #next = 0;
@@ -49,7 +49,6 @@ export class PlainDecisions {
     this.#receivedAt = new Float64Array(size);
     this.#tookMs = new Float64Array(size);
     this.#bodyBytes = new Float64Array(size);
-    this.#shared = Array.from({ length: size });
   }
 
   /** The place of the decision; undefined where it says more than fits. */
@@ -67,6 +66,11 @@ export class PlainDecisions {
     this.#bodyBytes[at] = decision.bodyBytes;
     this.#shared[at] = this.#sharedBy(decision);
     return at;
+  }
+
+  /** Forgets all, and begins with the first place again: no more memory is touched than as many as waited at once. */
+  clear(): void {
+    this.#next = 0;
   }
 
   get(at: number): DecisionRecord {
