@@ -7,7 +7,7 @@ import { fallbackKeys } from './empty-key.ts';
 import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
 import { jsonTextNotes } from './json-text-note.ts';
-import { findInstead, firstElement, missingIn, type Instead } from './instead.ts';
+import { findInstead, firstElement, type Instead } from './instead.ts';
 import { laterMappings, type LaterMapping } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
 import { findNearNames } from './near-names.ts';
@@ -16,7 +16,7 @@ import { BODY_IS_EMPTY, notesOn } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
 import { templateNotes } from './template-notes.ts';
 import { zoneNotes } from './zone-note.ts';
-import { findSplitKey, splitKeyInCondition } from './split-keys.ts';
+import { splitKeyNotes } from './split-key-note.ts';
 import { findText, type FoundText } from './near-paths.ts';
 
 /** What else there is to say about an evaluation, for those who ask why. */
@@ -117,20 +117,6 @@ function unknownName(request: HookRequest, table: RoutingTable): Pick<Advice, 'n
 export function isReadAmiss({ mapping, trace }: Evaluation): boolean {
   if (mapping === undefined) return true;
   return mapping.forEach === undefined && trace.templates.some(({ empty }) => empty.length > 0);
-}
-
-/** Keys with dots in them, which a condition asked for. */
-function splitKeyNotes(
-  considered: readonly ConsideredMapping[],
-  request: HookRequest,
-): readonly AdviceNote[] {
-  const notes = new Map<string, AdviceNote>();
-  for (const name of considered.flatMap(missingIn)) {
-    const keys = findSplitKey(name, request);
-    const text = keys && splitKeyInCondition(keys);
-    if (text !== undefined) notes.set(text, { code: 'split_key', text, names: keys ?? [] });
-  }
-  return [...notes.values()];
 }
 
 /** Values of the whole body that a mapping with `forEach` prints although each element has one of that name. */

@@ -33,7 +33,7 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
     )
     .slice(0, MAX_MISSING);
   const all = [...found, ...others.filter(({ value }) => value !== undefined), ...missing].map(
-    (field): ReadField => ({ ...field, by: [...(readers.get(field.path) ?? [])] }),
+    (field): ReadField => ({ ...field, by: readersOfField(field, readers) }),
   );
   const chosen = choose(all);
   const names = namesFor(evaluation, request);
@@ -41,6 +41,12 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
     .filter((field) => chosen.has(field))
     .map(({ keys, ...field }) => ({ ...field, path: written(keys, field, names) }));
   return { fields: listed, more: total - found.length + all.length - listed.length };
+}
+
+/** A condition cannot read a key with a dot in it, whatever it asks for. */
+function readersOfField({ path, keys }: Unread, readers: Readers): readonly string[] {
+  const isSplit = keys.some((key) => key.includes('.'));
+  return [...(readers.get(path) ?? [])].filter((reader) => !isSplit || reader !== 'when');
 }
 
 /** What decides how a path is written. */

@@ -4,10 +4,11 @@
  */
 import { formatPlace } from '../document/document.ts';
 import { jsonTextOn, nearestMisses, type AdviceNote, type Evaluation } from '../hook/hook.ts';
-import { isJsonObject, type JsonValue } from '../json.ts';
-import { conjunctsOf, namesRead, type CompiledMapping } from '../mapping/mapping.ts';
+import type { JsonValue } from '../json.ts';
+import { namesRead, type CompiledMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { missingIn } from './instead.ts';
+import { codeOfRule, codeOfSteps, splitRule, transformFile, whenOf } from './written-transform.ts';
 
 export function jsonTextNotes(evaluation: Evaluation, request: HookRequest): readonly AdviceNote[] {
   const { considered, templates } = evaluation.trace;
@@ -47,9 +48,9 @@ function transformFor(
     path: bare(path),
     name: /^[A-Za-z_]\w*$/.test(last) ? `the${last[0]?.toUpperCase() ?? ''}${last.slice(1)}` : 'inner',
   };
-  const conjuncts = rule === undefined ? [] : conjunctsOf(rule);
-  const within = conjuncts.filter((each) => namesRead(each).some((name) => isWithin(name, parsed)));
-  const checks = within.map((each) => codeOfRule(each, parsed));
+  const codeOf = (name: string): string => codeOfPath(name, parsed);
+  const { within, left } = splitRule(rule, (each) => namesRead(each).some((name) => isWithin(name, parsed)));
+  const checks = within.flatMap((each) => codeOfRule(each, codeOf) ?? []);
   const key = action === 'wake' ? 'text' : 'message';
   const texts = [
     [key, codeOfTemplate(text.source.trimEnd(), parsed)] as const,
@@ -57,36 +58,18 @@ function transformFor(
       ? [['sessionKey', codeOfTemplate(sessionKey.source, parsed)] as const]
       : []),
   ];
-  if ([...checks, ...texts.map(([, code]) => code)].includes(undefined)) return undefined;
-  const left = conjuncts.filter((each) => !within.includes(each));
-  const code = [...checks, ...texts.map(([, each]) => each)].join(' ');
-  const roots = [
-    'payload',
-    ...['headers', 'query'].filter((name) => new RegExp(String.raw`\b${name}[.[]`).test(code)),
-  ];
-  const file = [
-    `export default ({ ${roots.join(', ')} }) => {`,
-    `  const ${parsed.name} = JSON.parse(${codeOfPath(path, undefined)});`,
-    ...(checks.length === 0 ? [] : [`  if (!(${checks.join(' && ')})) return null;`]),
-    `  return { ${texts.map(([name, code]) => `${name}: ${code ?? ''}`).join(', ')} };`,
-    '};',
-  ];
+  if (checks.length < within.length || texts.some(([, code]) => code === undefined)) return undefined;
+  const file = transformFile(mapping, {
+    lines: [`const ${parsed.name} = JSON.parse(${codeOfPath(path, undefined)});`],
+    checks,
+    returned: `{ ${texts.map(([name, code]) => `${name}: ${code ?? ''}`).join(', ')} }`,
+  });
   const gone = [
     action === 'wake' ? 'textTemplate' : 'messageTemplate',
     ...(texts.length > 1 ? ['sessionKey'] : []),
   ];
-  return [
-    `write the file ${id}.js in the folder of transforms (hooks.transformsDir) so:`,
-    ...file.map((line) => `  ${line}`),
-    `and in ${id} (${formatPlace(at)}) the line transform: ${id}.js in place of ${gone.join(' and ')}${whenLine(within, left)}`,
-  ].join('\n');
-}
-
-function whenLine(within: readonly JsonValue[], left: readonly JsonValue[]): string {
-  if (within.length === 0) return '';
-  const [only, ...more] = left;
-  const rule = more.length === 0 ? only : { and: left };
-  return rule === undefined ? ', and no when' : `, and when: ${JSON.stringify(rule)}`;
+  const when = within.length === 0 ? '' : `, and ${whenOf(left) ?? 'no when'}`;
+  return `${file}\nand in ${id} (${formatPlace(at)}) the line transform: ${id}.js in place of ${gone.join(' and ')}${when}`;
 }
 
 const isWithin = (name: string, { path }: Parsed): boolean => bare(name).startsWith(`${path}.`);
@@ -102,14 +85,7 @@ function codeOfPath(path: string, parsed: Parsed | undefined): string {
   const isOwn = /^(?:headers|query)$/.test(keys[0] ?? '') && !path.startsWith('payload.');
   const root = inside ? parsed.name : isOwn ? (keys.shift() ?? '') : 'payload';
   const steps = keys.map((key) => key.replace(/^\[["']?(.*?)["']?\]$/, '$1'));
-  return (
-    root +
-    steps
-      .map((key) =>
-        /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${/^\d+$/.test(key) ? key : JSON.stringify(key)}]`,
-      )
-      .join('')
-  );
+  return root + codeOfSteps(steps);
 }
 
 /** A template of plain paths as a template of JavaScript; undefined where it has a helper or a block. */
@@ -123,20 +99,4 @@ function codeOfTemplate(source: string, parsed: Parsed): string | undefined {
       : part.replaceAll(/[`\\]|\$\{/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`),
   );
   return `\`${code.join('')}\``;
-}
-
-/** A comparison of a path with a constant as JavaScript; undefined for any other rule. */
-function codeOfRule(rule: JsonValue, parsed: Parsed): string | undefined {
-  const [entry] = isJsonObject(rule) ? Object.entries(rule) : [];
-  if (entry === undefined) return undefined;
-  const [operator, operands] = entry;
-  if (!Array.isArray(operands) || operands.length !== 2) return undefined;
-  const [read, wanted] = operands as readonly JsonValue[];
-  const name = isJsonObject(read) ? read['var'] : undefined;
-  if (typeof name !== 'string' || wanted === undefined || isJsonObject(wanted)) return undefined;
-  const code = codeOfPath(name, parsed);
-  if (operator === 'in')
-    return Array.isArray(wanted) ? `${JSON.stringify(wanted)}.includes(${code})` : undefined;
-  const sign = operator === '==' ? '===' : operator;
-  return /^(?:===|!==|[<>]=?)$/.test(sign) ? `${code} ${sign} ${JSON.stringify(wanted)}` : undefined;
 }

@@ -9,6 +9,7 @@ import {
   variableName,
   type ReadVariable,
 } from './rule-operands.ts';
+import { findSplitKey } from './split-keys.ts';
 
 /** A leaf of a condition with a variable that was not sent. */
 export interface MissingLeaf {
@@ -73,6 +74,8 @@ export function adviseOnParent(missing: string, read: ReadVariable): string | un
     const value = read(parent);
     if (value === undefined) continue;
     const next = keys[end] ?? '';
+    // A key with a dot in it is there: there is a note of it.
+    if (findSplitKey(keys.slice(end).join('.'), { payload: value }) !== undefined) return undefined;
     if (isJsonObject(value)) return `${parent} has no field ${next}${namesOf(value)}`;
     if (Array.isArray(value) || parent === 'payload') return undefined;
     return isScalar(value) || value === null

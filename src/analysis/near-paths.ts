@@ -184,7 +184,7 @@ function isAlike(wanted: string, text: string): boolean {
   return a.startsWith(b) || b.startsWith(a) || didYouMean(wanted, [text]) !== undefined;
 }
 
-/** Texts of a body, the nearest to its root first. */
+/** Texts of a body that a condition can read, the nearest to its root first: none below a key with a dot in it. */
 export function* textsIn(payload: JsonValue): Generator<FoundText> {
   let level: { readonly path: string; readonly value: JsonValue }[] = [{ path: '', value: payload }];
   let looked = 0;
@@ -195,6 +195,7 @@ export function* textsIn(payload: JsonValue): Generator<FoundText> {
       for (const [key, item] of Object.entries(value)) {
         looked += 1;
         if (looked > MAX_LOOKED_AT) return;
+        if (key.includes('.')) continue;
         const at = path === '' ? key : `${path}.${key}`;
         if (typeof item === 'string') yield { at, text: item };
         else next.push({ path: at, value: item });

@@ -37,13 +37,3 @@ function keysTo(value: JsonValue, rest: string): readonly string[] | undefined {
 export function splitKeyInTemplate(keys: readonly string[]): string {
   return `it under one key whose name has dots or slashes in it: write ${templatePath(keys)}`;
 }
-
-/** What is to be done where a condition asks for it; undefined where a condition can read it. */
-export function splitKeyInCondition(keys: readonly string[]): string | undefined {
-  const key = keys.find((each) => each.includes('.'));
-  const names = keys[0] === 'payload' ? keys : ['payload', ...keys];
-  const [root = '', ...rest] = names;
-  const inCode = root + rest.map((each) => `[${JSON.stringify(each)}]`).join('');
-  if (key === undefined) return undefined;
-  return `${key} is one key of the body, and a condition cannot read it, because a dot ends a step of its path: take the request without that part of the condition, and decide in a transform, which returns null to skip it; there it is ${inCode}`;
-}

@@ -239,7 +239,7 @@ describe('what rendered empty', () => {
       adviseOn(`- {match: {path: a, when: ${when}}, messageTemplate: x}`, payload).advice.notes.map(textOf),
     ).toEqual([
       expect.stringMatching(
-        /^app\.example\.io\/rev is one key .*a transform.*payload\["meta"\]\["app\.example\.io\/rev"\]$/,
+        /^app\.example\.io\/rev is one key .* write the file transforms\/mapping-1\.js [^]*if \(!\(payload\.meta\?\.\["app\.example\.io\/rev"\] === "b"\)\) return null;[^]* take when out, /,
       ),
     ]);
   });

@@ -36,7 +36,7 @@ test('is told the file, which does what the mapping says, and the lines of the m
   const other = { ...REQUEST, payload: { Type: 'N', Message: '{"State":"OK"}' } };
   expect(transform(other)).toBeNull();
   expect(lines[0]).toMatch(
-    /^Message is a text that holds JSON.* write the file sns\.js in the folder of transforms \(hooks\.transformsDir\) so:$/,
+    /^Message is a text that holds JSON.* write the file transforms\/sns\.js \(the folder is hooks\.transformsDir\) so:$/,
   );
   expect(lines.at(-1)).toMatch(
     /^and in sns \(mappings\.yaml:1:2\) the line transform: sns\.js in place of messageTemplate and sessionKey, and when: \{"===":\[\{"var":"Type"\},"N"\]\}$/,
