@@ -28,7 +28,7 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const { request, evaluation, status } = seen;
   const { mapping, trace, warnings } = evaluation;
   const isOdd = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
-  const notes = isOdd ? evaluationNotes(evaluation, adviceFor(evaluation, request, log.table)) : [];
+  const notes = evaluationNotes(evaluation, adviceFor(evaluation, request, log.table));
   const empty = notes.filter(({ code }) => code === 'rendered_empty');
   const advice = adviceIn(notes);
   const lines = [
@@ -39,7 +39,7 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
       notes.filter(({ code }) => code === 'empty_key'),
       log,
     ),
-    ...adviceLines(advice.others, log),
+    ...adviceLines(isOdd ? advice.others : advice.others.filter((note) => isNews(note, seen, log)), log),
     ...laterLines(seen, log),
     ...waitLines(seen, log),
     ...warnings.flatMap((warning) => warningLines(warning, log)),
@@ -78,6 +78,16 @@ function noteLines(text: string, log: DevLog): readonly string[] {
   ];
 }
 
+/** What only the explanation has to say of a mapping, in lines that fit. */
+export function hintLines(
+  mappingId: string,
+  { setting = '', at, text }: EvaluationNote,
+  log: Pick<DevLog, 'columns' | 'explain'>,
+): readonly string[] {
+  const what = [mappingId, setting].filter(Boolean).join(', ');
+  return wrap('  hint ', `${what}${at === undefined ? '' : ` (${at})`}: ${text}`, log);
+}
+
 /** A mapping that would have taken it, too, and does not only take what others leave; once for each two mappings. */
 function laterLines({ request, evaluation }: SeenRequest, log: DevLog): readonly string[] {
   const rival = laterMappings(evaluation, request, log.table).find(({ takesAny }) => !takesAny);
@@ -90,6 +100,14 @@ function laterLines({ request, evaluation }: SeenRequest, log: DevLog): readonly
 function waitLines({ evaluation: { mapping } }: SeenRequest, log: DevLog): readonly string[] {
   const text = mapping && longWaitText(mapping);
   return text === undefined ? [] : toldOnce(`debounce of ${mapping?.id ?? ''}: ${text}`, log);
+}
+
+/** Whether a note of a mapping that worked was not told yet; the values in it are others each time. */
+function isNews({ code, at = '' }: EvaluationNote, { evaluation }: SeenRequest, { told }: DevLog): boolean {
+  const key = `${evaluation.mapping?.id ?? ''} ${code} ${at}`;
+  const isNew = !told.has(key);
+  if (told.size < MAX_TOLD) told.add(key);
+  return isNew;
 }
 
 function toldOnce(text: string, log: DevLog): readonly string[] {

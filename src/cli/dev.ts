@@ -8,12 +8,20 @@ import { maskProblem } from '../golden/golden.ts';
 import type { RunningConsole } from '../console/console.ts';
 import type { ReloadResult } from '../generation/generation.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
-import { startService, type Service, type ServiceOptions } from '../service/service.ts';
+import {
+  startService,
+  type ConsoleParts,
+  type Onlooker,
+  type Service,
+  type ServiceOptions,
+} from '../service/service.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, printFindings } from './config-file.ts';
 import { debounce } from './debounce.ts';
 import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
+import { DevHints } from './dev-hints.ts';
+import { hintLines } from './dev-misses.ts';
 import { openConsole } from './serve-console.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from './recorder.ts';
@@ -105,10 +113,38 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
     makeToken: (host) => makeDevToken(flags.configFile, host),
     openConsole: async (parts) => {
       hadRequests = (await parts.storage.listDecisions({ limit: 1 })).length > 0;
-      return (console = await openConsole({ mode: 'dev', ...context }, parts));
+      console = await openConsole({ mode: 'dev', ...context }, parts);
+      return withHints(terminal, flags.configFile, { parts, console });
     },
   });
   return { service, consoleLink: console?.link, hadRequests };
+}
+
+/** The console, and the log, which is told what the explanation of each request has to say. */
+function withHints(
+  terminal: Terminal,
+  configFile: string,
+  { parts, console }: { readonly parts: ConsoleParts; readonly console: RunningConsole | undefined },
+): Onlooker {
+  const { columns = USUAL_LOG_COLUMNS } = terminal;
+  const explain = commandLine(terminal, configFile, 'explain ID');
+  const hints = new DevHints(parts, (mappingId, hint) => {
+    for (const line of hintLines(mappingId, hint, { columns, explain })) terminal.err(line);
+  });
+  return {
+    see: (decision) => {
+      hints.see(decision);
+      console?.see(decision);
+    },
+    replaced: () => {
+      hints.replaced();
+      console?.replaced();
+    },
+    stop: async () => {
+      await hints.stop();
+      await console?.stop();
+    },
+  };
 }
 
 /** Letters in a line of a log that goes to no terminal. */

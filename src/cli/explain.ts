@@ -13,7 +13,7 @@ import {
   type RequestExplanation,
   type StoredExplanation,
 } from '../explanation/explanation.ts';
-import { formatEvaluation, settingLines, type EvaluationNote, type ExplainOptions } from '../hook/hook.ts';
+import { formatEvaluation, settingLines, type ExplainOptions } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import {
   type DecisionRecord,
@@ -104,16 +104,11 @@ async function printPage(cli: Cli, page: Page): Promise<void> {
   const isName = request === undefined && explained.explained !== undefined;
   if (stored.decision !== undefined) print(answerLines(stored.decision));
   print(noteLines(isName ? reasonNotes(stored.decision as DecisionRecord) : own));
+  print(settingLines(notes));
   await complain();
   if (request === undefined) sayWhatIsKnown(cli, explained);
   else explainKept(cli, explained);
   print(storedWork(cli, page));
-  print(noteOnSettings(notes.filter(({ code }) => code === 'setting')));
-}
-
-function noteOnSettings(notes: readonly EvaluationNote[]): readonly string[] {
-  if (notes.length === 0) return [];
-  return ['', 'Settings that took part, as they are now:', ...settingLines(notes)];
 }
 
 /** The runs, deliveries and events that the request became. */

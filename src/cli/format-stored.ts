@@ -44,7 +44,7 @@ export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
   return [
     ...of('repeat').map(({ text }) => `  ${clearLine(text)}`),
     ...of('detail').map(({ text }) => `  why: ${clearLine(text)}`),
-    ...of('decision').map(({ text }) => `  ${clearLine(text)}`),
+    ...of('decision').map(({ text }) => `  ${text.startsWith('if ') ? 'hint: ' : ''}${clearLine(text)}`),
     ...of('remedy').map(({ text }) => `  hint: ${clearLine(text)}`),
     ...of('refusal').map(({ text }) => `✗ ${clearLine(text)}`),
     ...missedLines(notes.filter(({ mapping }) => mapping !== undefined)),

@@ -64,9 +64,7 @@ function addRequests(program: Command, cli: Cli): void {
     .description('list the last requests: what each became, or why no mapping matched');
   withListing(command, cli, DECISION_STATES)
     .option('--mapping <id>', 'only this mapping')
-    .action(async (flags: ListFlags) =>
-      (await tasks()).list(cli, flags, (await import('./listings.ts')).requestsListing),
-    );
+    .action(async (flags: ListFlags) => (await import('./list-requests.ts')).listRequests(cli, flags));
 }
 
 function addQueue(program: Command, cli: Cli): void {

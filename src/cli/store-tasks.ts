@@ -47,17 +47,20 @@ function optionsOf(flags: ListFlags): ListingOptions {
 interface ListContext {
   readonly storage: Storage;
   readonly gateway: Settings['gateway'];
+  readonly keepRequests: Settings['storage']['keepRequests'];
   readonly options: ListingOptions;
 }
 
 /** Prints a listing with what `print` says beside it; it resolves to how many rows there were. */
-async function printFrom(
+export async function printFrom(
   cli: Cli,
   flags: ListFlags,
   print: (context: ListContext) => Promise<number>,
 ): Promise<void> {
   const options = optionsOf(flags);
-  const count = await withStore(cli, flags, (storage, { gateway }) => print({ storage, gateway, options }));
+  const count = await withStore(cli, flags, (storage, { gateway, storage: { keepRequests } }) =>
+    print({ storage, gateway, keepRequests, options }),
+  );
   if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 

@@ -57,9 +57,9 @@ export async function explainStored(
   const fixed = new Set(ruled.filter(({ text }) => isFixedNote(text)).map(({ setting }) => setting));
   const beside =
     request === undefined || explained === undefined || explainer === undefined
-      ? NOTHING_BESIDE
+      ? []
       : await compared({ request, evaluation: explained.evaluation }, { stored, others, explainer });
-  const settings = [...ruled, ...beside.settings.filter(({ setting }) => !isAboutFixed(setting, fixed))];
+  const settings = [...ruled, ...beside.filter(({ setting }) => !isAboutFixed(setting, fixed))];
   return {
     stored,
     request,
@@ -68,13 +68,12 @@ export async function explainStored(
       explained &&
       withNamed(
         withoutTold(explained, settings),
-        [...settings, ...beside.kinds].map(({ text }) => text),
+        settings.map(({ text }) => text),
       ),
     lacksFiles: asked !== undefined && explainer === undefined,
     settings,
     notes: [
       ...storedNotes({ decision, work: stored, keepRequests, settings, request, judged, explained }),
-      ...beside.kinds,
       ...firstSentNotes(stored, others),
     ],
   };
@@ -146,21 +145,12 @@ interface Beside {
 /** Requests of the same name that are judged beside it: bodies may be large. */
 const MAX_JUDGED = 8;
 
-/** What shows beside other requests. */
-interface ShownBeside {
-  readonly settings: readonly SettingNote[];
-  /** Requests of several kinds that were taken. */
-  readonly kinds: readonly EvaluationNote[];
-}
-
-const NOTHING_BESIDE: ShownBeside = { settings: [], kinds: [] };
-
 /** Keys that are another for this request than for one before it, the nearest that tells something; else its conversation. */
 async function compared(
   now: Judged,
   { stored, others, explainer: { generation } }: Beside,
-): Promise<ShownBeside> {
-  if (now.evaluation.outcome.kind !== 'accepted') return NOTHING_BESIDE;
+): Promise<readonly SettingNote[]> {
+  if (now.evaluation.outcome.kind !== 'accepted') return [];
   const first = repeatedOf(stored.decision?.requestId, stored)?.requestId;
   const judged: Judged[] = [];
   let later: readonly SettingNote[] = [];
@@ -174,8 +164,8 @@ async function compared(
     judged.push(other);
     const isLater = request.receivedAt > now.request.receivedAt;
     const notes = isLater ? [] : keyNotes(now, other, first);
-    if (notes.length > 0) return { settings: notes, kinds: [] };
+    if (notes.length > 0) return notes;
     if (isLater && later.length === 0) later = laterNotes(now, other);
   }
-  return { settings: [...later, ...sessionNotes(now, judged)], kinds: kindNotes(now, judged) };
+  return [...later, ...sessionNotes(now, judged), ...kindNotes(now, judged)];
 }

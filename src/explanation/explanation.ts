@@ -12,6 +12,7 @@ export {
 } from './explain-request.ts';
 export { reasonNotes } from './decision-reasons.ts';
 export { explainStored, findOthers, type StoredExplanation, type StoredSources } from './explain-stored.ts';
+export { settingHints, shortHint, shortHints } from './hints.ts';
 export type { Happened, SettingNote } from './setting-notes.ts';
 export { runnerNamed } from './setting-words.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';

@@ -1,16 +1,15 @@
 /* Requests of several kinds that one mapping took, where nothing in it reads of which kind they are. */
-import { formatPlace, type Place } from '../document/document.ts';
-import type { EvaluationNote } from '../hook/hook.ts';
 import { fieldAt } from '../json.ts';
-import type { CompiledMapping } from '../mapping/mapping.ts';
-import { compareBodies, type Judged } from './compared-requests.ts';
+import { conjunctsOf, type CompiledMapping } from '../mapping/mapping.ts';
+import { compareBodies, note, type Judged } from './compared-requests.ts';
+import type { SettingNote } from './setting-notes.ts';
 
 /** Fields that say what happened, at the top of a body or one level below it. */
 const OF_A_KIND = /^(?:[A-Za-z_]\w*\.)?(?:action|event|event_?(?:type|name)|type|kind|status|state)$/i;
 const VALUE = /^[\w .:/-]{1,40}$/;
 
 /** Says which field would tell them apart; it may well be that all of them are meant. The same of each of the requests. */
-export function kindNotes(now: Judged, others: readonly Judged[]): readonly EvaluationNote[] {
+export function kindNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
   const { mapping } = now.evaluation;
   const when = mapping?.match.when;
   if (mapping === undefined || when === undefined || mapping.transform !== undefined) return [];
@@ -24,12 +23,13 @@ export function kindNotes(now: Judged, others: readonly Judged[]): readonly Eval
   if (field === undefined || values.length < 2) return [];
   const path = written.includes('payload.') || SCOPE.test(field) ? `payload.${field}` : field;
   const meant = values.find((value) => FIRST_OF_ALL.test(value)) ?? values[0];
-  const leaf = `{"===":[{"var":"${path}"},"${meant}"]}`;
-  const text = [
-    `nothing in the mapping reads ${field}, so requests of several kinds were taken: ${values.map((value) => `"${value}"`).join(', ')}`,
-    `If only one kind is meant, such as "${meant}", ${addition(when.at, leaf)} (${formatPlace(when.at)})`,
-  ].join('. ');
-  return [{ code: 'decision', text, at: formatPlace(when.at) }];
+  const leaf = { '===': [{ var: path }, meant] };
+  return [
+    note('when', when.at, [
+      `nothing in the mapping reads ${field}, so requests of several kinds were taken: ${values.map((value) => `"${value}"`).join(', ')}`,
+      `if only one kind is meant, such as "${meant}", ${joinedText(now, mapping, leaf)}`,
+    ]),
+  ];
 }
 
 /** Names that stand for something else than a field of the body. */
@@ -58,9 +58,17 @@ function kindsOf(taken: readonly Judged[], field: string): readonly string[] {
   return [...new Set(values)].slice(0, MAX_KINDS);
 }
 
-function addition({ source, start, end }: Place, leaf: string): string {
-  const isList = /^\s*\{?\s*['"]?and['"]?\s*:/.test(source.text.slice(start, end));
-  return isList ? `add ${leaf} to the list of "and"` : `join it with the condition: {"and": [ … , ${leaf}]}`;
+/** Letters of a condition that is given whole. */
+const MAX_CONDITION = 400;
+
+/** The condition with one part more. */
+function joinedText({ evaluation }: Judged, { id }: CompiledMapping, leaf: object): string {
+  const { considered } = evaluation.trace;
+  const rule = considered.find(({ mapping }) => mapping.id === id)?.nodes?.[0]?.rule;
+  const whole = rule === undefined ? '' : JSON.stringify({ and: [...conjunctsOf(rule), leaf] });
+  return whole === '' || whole.length > MAX_CONDITION
+    ? `write ${JSON.stringify(leaf)} into the list of "and" of its condition`
+    : `write when: ${whole}`;
 }
 
 const isTaken = ({ evaluation: { outcome } }: Judged): boolean => outcome.kind === 'accepted';

@@ -142,12 +142,15 @@ function decisionNote(note = '', advice?: EvaluationAdvice): readonly Evaluation
   return text === '' ? [] : [{ code: 'decision', text }];
 }
 
+/** A pointer to where the reader is. */
+const TO_EXPLAIN = ': "sluice explain" of this request writes it';
+
 function withoutAdvice(note: string, { notes = [], settings = [] }: EvaluationAdvice): string {
   const isTold = settings.some(({ setting }) => setting === 'ignoreSenders');
   // It stands last, and the advice on a kept request may quote more of it.
   const rest = isTold ? note.replace(/(?:^|; )ignoreSenders: .*$/s, '') : note;
   const untold = notes.reduce((left, { text }) => left.replace(text, ''), rest);
-  return untold.split('; ').filter(Boolean).join('; ');
+  return untold.replace(TO_EXPLAIN, '').split('; ').filter(Boolean).join('; ');
 }
 
 /** Names the secrets that were left out of what was kept. */

@@ -120,3 +120,17 @@ export function adviceIn(notes: readonly EvaluationNote[]): {
 /** The place of a note; nothing where there is none. */
 export const placed = (at: Place | undefined): Pick<EvaluationNote, 'at'> =>
   at === undefined ? {} : { at: formatPlace(at) };
+
+/** Whether a note on a setting says what to write; what `debounce` did is told in any case. */
+export const isHint = ({ setting, text }: Pick<EvaluationNote, 'setting' | 'text'>): boolean =>
+  setting !== 'debounce' || text.includes('write seconds: ');
+
+/** Between two sentences; what is to be written may have a full stop in it, too. */
+const NEXT_SENTENCE = /(?<=[.;]) (?=\p{Lu})/u;
+
+/** What was found, and from the first sentence on that says what to write: that; the whole where it begins so. */
+export function partedHint(text: string): readonly [string, ...(readonly string[])] {
+  const sentences = text.split(NEXT_SENTENCE);
+  const at = sentences.findIndex((each) => /\bwrite\b/i.test(each));
+  return at < 1 ? [text] : [sentences.slice(0, at).join(' ').replace(/[.;]$/, ''), ...sentences.slice(at)];
+}

@@ -4,7 +4,7 @@ import type { HookError } from '../errors.ts';
 import type { HookRequest } from '../request.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
-import { adviceIn, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
+import { adviceIn, isHint, partedHint, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
 import { evaluationNotes } from './evaluation-notes.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
@@ -30,12 +30,15 @@ export interface ExplainOptions {
   readonly advice?: EvaluationAdvice;
 }
 
-/** Settings for people; the heading is that of who prints them. */
+/** Settings for people: those first that say what to write, which stands on a line of its own. */
 export function settingLines(settings: readonly EvaluationNote[]): readonly string[] {
-  return settings.flatMap(({ setting = '', at, text }) => [
-    `  ${setting}${at === undefined ? '' : `  ${clearLine(at)}`}`,
-    `      ${clearLine(text)}`,
-  ]);
+  const told = settings.filter(({ code }) => code === 'setting');
+  return [...told.filter(isHint), ...told.filter((note) => !isHint(note))].flatMap((note) => {
+    const { setting = '', at, text } = note;
+    const [what, ...fix] = partedHint(clearLine(text));
+    const head = `  ${isHint(note) ? 'hint: ' : ''}${setting}${at === undefined ? '' : ` (${clearLine(at)})`}`;
+    return [`${head}: ${what}`, ...(fix.length === 0 ? [] : [`      ${fix.join(' ')}`])];
+  });
 }
 
 /**
@@ -65,7 +68,7 @@ function sectionsOf(
   const of: NotesOf = (code) => notes.filter((note) => note.code === code);
   const advised = adviceIn(notes);
   return [
-    headLines(evaluation, options, paint),
+    [...headLines(evaluation, options, paint), ...settingLines(notes)],
     advised.ofKind.flatMap((note) => adviceLines(note, paint)),
     consideredLines(trace.considered, notes, paint),
     trace.transforms.flatMap((transform) => transformLines(transform, notes, paint)),
@@ -77,7 +80,6 @@ function sectionsOf(
         : actionLines(outcome.actions, paint, { stored })
       : [],
     advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
-    withHeading('settings that took part:', settingLines(of('setting'))),
     outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [],
     warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`),
   ];
@@ -87,9 +89,6 @@ function adviceLines({ text }: EvaluationNote, paint: Paint): readonly string[] 
   const [first = '', ...more] = text.split('\n').map(clearLine);
   return [`${paint('yellow', 'note')} ${first}`, ...more.map((each) => `    ${each}`)];
 }
-
-const withHeading = (heading: string, lines: readonly string[]): readonly string[] =>
-  lines.length === 0 ? [] : [heading, ...lines];
 
 function headLines(evaluation: Evaluation, { request, isRepeat }: ExplainOptions, paint: Paint): string[] {
   const lines: string[] = [];

@@ -34,7 +34,14 @@ export type {
   FieldList,
   RequestField,
 } from './evaluation-advice.ts';
-export { adviceIn, isKindCode, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
+export {
+  adviceIn,
+  isHint,
+  isKindCode,
+  partedHint,
+  type EvaluationNote,
+  type NoteCode,
+} from './evaluation-note.ts';
 export { emptyKeyNotes, evaluationNotes, settingNote } from './evaluation-notes.ts';
 export { nearestMisses } from './considered-notes.ts';
 export { nearestMiss } from './format-considered.ts';

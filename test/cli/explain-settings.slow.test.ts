@@ -58,7 +58,7 @@ test('of a request that was not kept', async () => {
 
   const garden = await of('garden', { name: 'fox' });
   expect(garden).toMatch(
-    /Settings that took part, as they are now:\n {2}gateway\.heartbeat\.everySeconds {2}sluice\.yaml:7:30\n.*mapping garden waits for it/,
+    /hint: gateway\.heartbeat\.everySeconds \(sluice\.yaml:7:30\): .*mapping garden waits for it/,
   );
   expect((await bench.run(['events'])).err).toContain('everySeconds: 0 turns that off');
 
@@ -70,10 +70,10 @@ test('of a request that was not kept', async () => {
   expect(await of('jira', { sender: { login: 'octocat' } })).not.toContain('ignoreSenders');
 
   expect(await of('form', { answers: { a: 1 } })).toMatch(
-    / {2}forEach {2}mappings\/all\.yaml:\d+:\d+\n.*Object\.entries\(payload\.answers\)/,
+    /hint: forEach \(mappings\/all\.yaml:\d+:\d+\): .*Object\.entries\(payload\.answers\)/s,
   );
   expect(await of('argo', { app: 'shop' })).toMatch(
-    / {2}match\.source {2}mappings\/all\.yaml:6:\d+\n.*the field "source" of the body.*"source": "argocd"/,
+    /hint: match\.source \(mappings\/all\.yaml:6:\d+\): .*the field "source" of the body.*"source": "argocd"/s,
   );
   const asked = await of('meta?hub.mode=subscribe&hub.challenge=1&hub.verify_token=rosa');
   expect(asked).toContain(
@@ -83,7 +83,7 @@ test('of a request that was not kept', async () => {
 
   expect(await of('kuma', {})).not.toContain('  rate');
   expect(await of('kuma', {})).toMatch(
-    / {2}rate {2}mappings\/all\.yaml:\d+:\d+\n.*limits: \{runsPerHour: 60\}/,
+    /hint: rate \(mappings\/all\.yaml:\d+:\d+\): .*limits: \{runsPerHour: 60\}/s,
   );
 
   // Of a stranger's name only what the operator's files say is told.
@@ -99,15 +99,15 @@ test('of a request that was not kept', async () => {
   await expect
     .poll(() => explained(booked))
     .toMatch(
-      / {2}passEnv {2}sluice\.yaml:9:5\n.*It reads DESK_KEY: write passEnv: \[DESK_KEY\] at gateway\.runner\n/,
+      /hint: passEnv \(sluice\.yaml:9:5\): .*It reads DESK_KEY: write passEnv: \[DESK_KEY\] at gateway\.runner\n/s,
     );
   expect(await explained(booked)).toMatch(
-    /hooks\.defaults\.deliver {2}sluice\.yaml:4:24\n.*channel and to alone send nothing/,
+    /hooks\.defaults\.deliver \(sluice\.yaml:4:24\): .*channel and to alone send nothing/,
   );
 
   await send('saves', { id: 1 });
   expect(await of('saves', { id: 1 })).toMatch(
-    / {2}debounce {2}\S+\n.*is number 2 of run .*No key keeps only the last event/,
+    / {2}debounce \(\S+\): .*is number 2 of run .*No key keeps only the last event/s,
   );
 });
 
@@ -126,7 +126,7 @@ test('of a file', async () => {
     bench.put('a.request.yaml', request);
     return (await bench.run(['explain', 'a.request.yaml'])).out.replaceAll(`${bench.folder}/`, '');
   };
-  expect(await of('path: garden\nbody: {name: fox}')).toMatch(/settings that took part:\n {2}gateway\.heart/);
+  expect(await of('path: garden\nbody: {name: fox}')).toMatch(/hint: gateway\.heart/);
   expect(await of('path: jira\nbody: {user: {displayName: Sluice Bot}}')).toContain('user.displayName is');
   expect(await of('path: jira\nbody: {sender: {login: octocat}}')).toContain(
     'sender.login is "octocat", which is none of its names',
@@ -137,9 +137,9 @@ test('of a file', async () => {
   expect(await of('path: form\nbody: {answers: {a: 1}, values: [1]}')).toContain(
     'this body has none of objects; for each value of an object, write a transform',
   );
-  expect(await of('path: argo\nbody: {app: shop}')).toContain('match.source  mappings/all.yaml');
-  expect(await of('path: cal\nbody: {}')).toContain('hooks.defaults.deliver  sluice.yaml:4:24');
-  expect(await of('path: kuma\nbody: {}')).not.toContain('settings that');
+  expect(await of('path: argo\nbody: {app: shop}')).toContain('match.source (mappings/all.yaml');
+  expect(await of('path: cal\nbody: {}')).toContain('hooks.defaults.deliver (sluice.yaml:4:24');
+  expect(await of('path: kuma\nbody: {}')).not.toContain('hint:');
 });
 
 test('of a run whose command read no prompt and replied nothing', async () => {
@@ -156,7 +156,7 @@ test('of a run whose command read no prompt and replied nothing', async () => {
   await expect
     .poll(async () => (await bench.run(['explain', id])).out, { timeout: 10_000 })
     .toMatch(
-      / {2}prompt {2}\S*sluice\.yaml:11:\d+\n.*only in the file \{prompt_file\}, which argv does not name.*printed nothing.*Write prompt: stdin/,
+      /hint: prompt \(\S*sluice\.yaml:11:\d+\): .*only in the file \{prompt_file\}, which argv does not name.*printed nothing.*Write prompt: stdin/s,
     );
   const { err } = await bench.run(['runs', '--mapping', 'Uptime Kuma']);
   expect(err).toMatch(

@@ -1,0 +1,70 @@
+/** What only explain had to say is in the log of `sluice dev` and in the listing of requests, once, and in short. */
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { DevHints } from '../../src/cli/dev-hints.ts';
+import { startService } from '../../src/service/service.ts';
+import { createLogger } from '../../src/telemetry/telemetry.ts';
+import { openBench, TOKEN } from '../support/cli-service.ts';
+
+const CONFIG = `hooks: { enabled: true, token: ${TOKEN}, defaults: { deliver: false } }
+server: { port: 0 }
+storage: { keepRequests: { which: all } }
+gateway: { runner: { kind: command, argv: [sh, -c, 'if [ -z "$DESK_KEY" ]; then exit 4; fi'] } }
+`;
+
+const MAPPINGS = `
+- { id: host, match: { path: host }, debounce: { key: host, seconds: 1 }, messageTemplate: '{{host}}' }
+- { id: mr, match: { path: mr }, sessionKey: 'mr:{{iid}}', dedupe: body, messageTemplate: '{{project.name}}' }
+- { id: fine, match: { path: fine }, sessionKey: 'fine:{{id}}', messageTemplate: '{{id}}' }
+`;
+
+test('each hint is told once in the log, and in short with each request', async () => {
+  const bench = openBench({ 'sluice.yaml': CONFIG, 'mappings/all.yaml': MAPPINGS });
+  const told: string[] = [];
+  let hints: DevHints | undefined;
+  const service = await startService({
+    configFile: join(bench.folder, 'sluice.yaml'),
+    env: {},
+    log: createLogger({ destination: { write: () => true } }),
+    openConsole: async (parts) =>
+      (hints = new DevHints(parts, (mappingId, { setting = '', text }) =>
+        told.push(`${mappingId} ${setting} ${text}`),
+      )),
+  });
+  onTestFinished(() => service.stop());
+  const send = async (path: string, body: object): Promise<void> => {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    await fetch(`${service.url}/hooks/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  };
+  const about = (what: string): readonly string[] => told.filter((each) => each.startsWith(what));
+
+  await send('fine', { id: 'a' });
+  await send('mr', { iid: 1, project: { name: 'web' } });
+  await send('mr', { iid: 1, project: { name: 'api' } });
+  await send('mr', { iid: 1, project: { name: 'api' } });
+  for (const host of ['a', 'b']) await send('host', { host });
+
+  const key = "write sessionKey: 'mr:{{project.name}}:{{iid}}'";
+  await expect.poll(() => about('mr sessionKey')).toEqual([expect.stringContaining(key)]);
+  await expect.poll(() => about('mr  if it was a new event, remove dedupe: body')).toHaveLength(1);
+  await expect.poll(() => about('host debounce.key the key is the fixed text host')).toHaveLength(1);
+  // What a run needs shows when it has ended.
+  await expect.poll(() => about('fine passEnv').join(), { timeout: 5_000 }).toContain('passEnv: [DESK_KEY]');
+  expect(about('fine')).toHaveLength(1);
+
+  const { out } = await bench.run(['requests']);
+  expect(out).toMatch(
+    /hint: debounce\.key: write key: '\{\{host\}\}'; hint: passEnv: write passEnv: .*; debounce: joined/,
+  );
+  expect(out.split(key)).toHaveLength(2);
+  expect(out.split('hint as above').length).toBeGreaterThan(2);
+  const rows = JSON.parse((await bench.run(['requests', '--json'])).out) as {
+    path: string;
+    hints?: string[];
+  }[];
+  expect(rows.find(({ path }) => path === 'mr')?.hints?.join()).toContain(key);
+
+  hints?.replaced();
+  await send('host', { host: 'c' });
+  await expect.poll(() => about('host debounce.key')).toHaveLength(2);
+});
