@@ -6,8 +6,15 @@ import type { Settings } from '../config/config.ts';
 import { applyPolicy, createGoldenEngine, findCases, runCase } from '../golden/golden.ts';
 import { planSender, refuseTwin, secretFileOf, type Places } from './add-plan.ts';
 import type { Cli } from './command-line.ts';
-import { type ConfigFlags, findCasesFolder, loadSettings, printFindings } from './config-file.ts';
+import {
+  type ConfigFlags,
+  findCasesFolder,
+  findConfigFile,
+  loadSettings,
+  printFindings,
+} from './config-file.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
+import { commandLine } from './next-steps.ts';
 import { shellWord } from '../runners/runners.ts';
 import { planSample, type SamplePlan } from './sample-plan.ts';
 import { SENDERS, SENDER_NAMES, type Sender, type SenderName } from './sender-catalogue.ts';
@@ -113,7 +120,7 @@ function stepsOfKnown(
     ...numbered(sender.setUp(facts)),
     ...later(terminal, places, secrets),
     ...(sender.signsAddress === true ? needsAddress(given) : []),
-    ...trySteps(`Try it without ${sender.title}`, terminal, { places, name: sender.cases[0] }),
+    ...trySteps(`Try it without ${sender.title}`, terminal, { ...given, name: sender.cases[0] }),
   ];
 }
 
@@ -121,10 +128,11 @@ function stepsOfKnown(
 function trySteps(
   head: string,
   terminal: Terminal,
-  { places, name }: { readonly places: Places; readonly name: string },
+  { places, flags, name }: Pick<Setting, 'places' | 'flags'> & { readonly name: string },
 ): readonly string[] {
   const file = inShell(terminal, places, join(places.cases, `${name}.request.yaml`));
-  return ['', `${head}, while "sluice dev" runs:`, `  sluice send ${file} --sign`];
+  const ours = (command: string): string => commandLine(terminal, findConfigFile(terminal, flags), command);
+  return ['', `${head}, while "${ours('dev')}" runs:`, `  ${ours(`send ${file} --sign`)}`];
 }
 
 async function planOf(
@@ -158,7 +166,7 @@ function stepsOfSample(
       ? `  Header: Authorization: Bearer …, with what "cat ${inShell(terminal, places, secret.file)}" prints in place of the dots.`
       : `  It signs what it sends (${scheme}): "sluice verify" judges a request.`,
     ...later(terminal, places, [secret]),
-    ...trySteps('Try it', terminal, { places, name: `${name}/sample` }),
+    ...trySteps('Try it', terminal, { ...given, name: `${name}/sample` }),
   ];
 }
 

@@ -6,6 +6,7 @@ import { addMailCommands } from './mail-commands.ts';
 import { addServiceCommands } from './service-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { CliError, processTerminal, type Terminal } from './terminal.ts';
+import { adviseOnUsage } from './usage-error.ts';
 import { version } from './version.ts';
 
 /**
@@ -24,13 +25,16 @@ export async function runCli(
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
-    return reportFailure(terminal, error);
+    if (!(error instanceof CommanderError)) return reportFailure(terminal, error);
+    if (error.exitCode === 0) return 0;
+    // Help that was printed in place of a command that is missing says all there is to say.
+    if (!error.code.startsWith('commander.help')) terminal.err(adviseOnUsage(program, args, error.message));
+    return 2;
   }
 }
 
 /** Says what went wrong; returns the exit code. */
 function reportFailure(terminal: Terminal, error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CliError) {
     terminal.err(`sluice: ${error.message}`);
     return error.exitCode;
@@ -58,13 +62,15 @@ export function createProgram(terminal: Terminal, setExitCode: (code: 0 | 1 | 2)
 }
 
 function withoutCommands(terminal: Terminal): Command {
-  return new Command('sluice')
-    .description('Inbound hooks for agent gateways: webhooks in, durable wakes and agent runs out.')
-    .version(version)
-    .showHelpAfterError('(sluice --help lists the commands)')
-    .showSuggestionAfterError()
-    .configureHelp({ sortSubcommands: false })
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+  return (
+    new Command('sluice')
+      .description('Inbound hooks for agent gateways: webhooks in, durable wakes and agent runs out.')
+      .version(version)
+      .showSuggestionAfterError()
+      .configureHelp({ sortSubcommands: false })
+      // Of a command line that cannot be read more is said below.
+      .configureOutput({ writeOut: terminal.out, writeErr: terminal.err, outputError: () => undefined })
+  );
 }
 
 function forEachCommand(command: Command, visit: (command: Command) => void): void {

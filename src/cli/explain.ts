@@ -41,7 +41,9 @@ export async function explain(cli: Cli, what: string, flags: JsonFlags): Promise
     return;
   }
   if (!/^[0-9a-f-]{8,36}$/i.test(what)) {
-    throw new CliError(`there is no file ${what}, and it is not the id of a request, run or event`);
+    throw new CliError(
+      `there is no file ${what}, and it is not the id of a request, run or event; sluice requests lists the ids`,
+    );
   }
   await explainById(cli, what, flags);
 }

@@ -98,7 +98,7 @@ function openAttached({ file, fsync, owners }: WorkerInput): DatabaseSync {
   if (examineFile(file) !== 'store') {
     throw new StorageError(
       'not_found',
-      `${file}: there is no store yet; start the service once, it makes one`,
+      `${file}: there is no store yet; start the service once, it makes one (a service with another configuration has its own: name that with -c FILE)`,
     );
   }
   return connect(file, { fsync, mayMigrate: false, owners });
