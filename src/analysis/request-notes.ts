@@ -1,7 +1,8 @@
 import type { AdviceNote } from '../hook/hook.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
+import { adviseOnCheck, findAddressCheck } from '../verify/verify.ts';
 
 /** What kind of request it is, where that alone explains why no mapping wants it, or why its names find nothing. */
 export function notesOn(
@@ -51,35 +52,28 @@ function addressCheck(
   body: JsonObject,
   { headers, query }: Pick<HookRequest, 'headers' | 'query'>,
 ): string | undefined {
-  const named = challengeOf(body, query);
-  if (named !== undefined)
-    return `this is how ${named.name} checks the address: add challenge: ${named.kind} to a mapping of this path, and it is answered without a run`;
+  const check = findAddressCheck({
+    header: (name) => headers[name],
+    query,
+    member: (name) => textOf(body[name]),
+    hasBody: Object.keys(body).length > 0,
+    onlyName: onlyName(body),
+  });
+  if (check !== undefined) return adviseOnCheck(check, 'a mapping of this path');
   if (body['Type'] === 'SubscriptionConfirmation' && typeof body['SubscribeURL'] === 'string')
     return 'this is how Amazon SNS checks the address: open the SubscribeURL of this body once; no mapping needs to take it, and otherwise: skip answers it 204';
-  if (typeof body['verification_token'] === 'string' && Object.keys(body).length === 1)
-    return 'this is how Notion checks the address: type the verification_token of this body at Notion, and set it as the secret of verify; no mapping needs to take it, and otherwise: skip answers it 204';
   if (headers['x-signature-ed25519'] !== undefined && body['type'] === 0 && 'application_id' in body)
     return 'this is how Discord checks the address: no mapping needs to take it, and otherwise: skip answers it 204, which is what Discord wants';
   return undefined;
 }
 
-function challengeOf(
-  body: JsonObject,
-  query: HookRequest['query'],
-): { readonly name: string; readonly kind: string } | undefined {
-  if (body['type'] === 'url_verification' && typeof body['challenge'] === 'string')
-    return { name: 'Slack', kind: 'slack' };
-  if (body['event'] === 'endpoint.url_validation') return { name: 'Zoom', kind: 'zoom' };
-  if (query['hub.mode'] === 'subscribe' && query['hub.challenge'] !== undefined)
-    return { name: 'Meta', kind: META };
-  const isEmpty = Object.keys(body).length === 0;
-  return isEmpty && query['validationToken'] !== undefined
-    ? { name: 'Microsoft Graph', kind: 'graph' }
-    : undefined;
-}
+const textOf = (value: JsonValue | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
 
-/** The token is the text that was typed as "Verify token" at Meta. */
-export const META = "{kind: meta, token: '${META_VERIFY_TOKEN}'}";
+function onlyName(body: JsonObject): string | undefined {
+  const [name, ...more] = Object.keys(body);
+  return more.length === 0 ? name : undefined;
+}
 
 /** A body that is a text of JSON in one field, as some senders make it. */
 function wrapperOf(body: JsonObject): AdviceNote | undefined {

@@ -4,6 +4,7 @@ import type { Diagnostic, LocatedValue, Place } from '../document/document.ts';
 import {
   type Challenge,
   type ChallengeSettings,
+  compileChallenge,
   createVerifier,
   doubtSecret,
   mayBeSecret,
@@ -44,7 +45,7 @@ function compileSettings(compiling: PathSource): PathSettings {
   const proof = verify === undefined ? undefined : compileProof(verify, compiling);
   return {
     ...(proof === undefined ? {} : { verify: proof }),
-    ...(challenge === undefined ? {} : { challenge: compileChallenge(challenge, proof, compiling) }),
+    ...(challenge === undefined ? {} : { challenge: challengeOf(challenge, proof, compiling) }),
     ...(answer === undefined
       ? {}
       : { answer: { status: 200, contentType: 'text/plain', ...defined(answer) } }),
@@ -178,21 +179,21 @@ const WHERE_SHOWN: Readonly<Record<string, string>> = {
     'set it to what Discord shows as "Public Key" on the page General Information of the application; it is not the token of the bot',
 };
 
-function compileChallenge(
+function challengeOf(
   written: ChallengeSettings,
   proof: ProofSettings | undefined,
   compiling: PathSource,
 ): Challenge {
-  const { kind, token: reference } = typeof written === 'string' ? { kind: written } : written;
+  const { kind, token: reference } =
+    typeof written === 'string' ? { kind: written } : 'kind' in written ? written : { kind: 'echo' as const };
   const missing = missingFor(kind, reference, proof);
   if (missing !== undefined) compiling.reporter.report(['challenge'], missing);
   const secret = proof?.secrets[0];
   const { resolveReference } = compiling.options;
-  return {
-    kind,
+  return compileChallenge(written, {
     ...(reference === undefined ? {} : { token: resolveReference?.(reference) ?? '' }),
     ...(kind === 'zoom' && secret !== undefined ? { secret } : {}),
-  };
+  });
 }
 
 /** What a challenge asks for that the mapping does not have. */

@@ -2,7 +2,8 @@ import { answerChallenge, readsBody } from '../verify/verify.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Exchange } from './exchange.ts';
 import { doorOf } from './path-door.ts';
-import { addressOf, type IncomingHook, refuse } from './prove.ts';
+import type { IncomingHook } from './incoming-hook.ts';
+import { addressOf, refuse } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
 
 const PROVIDERS = {
@@ -11,6 +12,7 @@ const PROVIDERS = {
   graph: 'Microsoft Graph',
   zoom: 'Zoom',
   cloudevents: 'a sender of CloudEvents',
+  echo: 'its sender',
 } as const;
 
 /** A request to a path that names a challenge. */
@@ -31,7 +33,7 @@ export async function answerQuestion(
   const { allows } = doorOf(context, hook.settings);
   if (!allows(addressOf(context, exchange))) return undefined;
   const { method = '', rawHeaders } = exchange.req;
-  const hasBody = readsBody(challenge.kind, method) || exchange.hasBody;
+  const hasBody = readsBody(challenge, method) || exchange.hasBody;
   const asked = hasBody ? await hook.body() : Buffer.alloc(0);
   const { query } = hook.target;
   const result = answerChallenge(challenge, { method, url: '', rawHeaders, body: asked, query });

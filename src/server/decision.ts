@@ -97,8 +97,9 @@ const NOTES: Partial<
   rate_limited: (_, { name = '', place = `the mappings of ${name}` }) =>
     `the limit is set by rate of ${place}`,
   no_mapping_matched: ({ generation }, { name }) => name && unknownNameNote(generation, name),
-  method_not_allowed: ({ generation, req }, { name }) =>
-    name && generation.adviseOnMethod?.(name, req?.method ?? '', req?.url),
+  method_not_allowed: ({ generation, req, headers }, { name }) =>
+    name &&
+    generation.adviseOnMethod?.(name, { method: req?.method ?? '', url: req?.url, headers: headers.values }),
   not_found: addressNote,
 };
 

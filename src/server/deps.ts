@@ -60,7 +60,14 @@ export interface ServerGeneration {
   /** The first mapping of a hook name, with its place. */
   placeOf?(path: string): string | undefined;
   /** What to change where a hook name was asked for by another method than it takes. */
-  adviseOnMethod?(path: string, found: string, url?: string): string | undefined;
+  adviseOnMethod?(
+    path: string,
+    asked: {
+      readonly method: string;
+      readonly url?: string | undefined;
+      readonly headers?: HookRequest['headers'];
+    },
+  ): string | undefined;
   /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */
   readonly noticePath?: string | undefined;
   /** Which requests are kept with their bodies, and how many. */

@@ -1,9 +1,7 @@
 import { HookError } from '../errors.ts';
-import type { PathSettings } from '../mapping/mapping.ts';
 import {
   type Diagnosis,
   judgeSender,
-  MAX_TRIED_BYTES,
   type RefusalReason as SenderReason,
   type SenderDoor,
   type SenderVerdict,
@@ -12,29 +10,15 @@ import {
 import { networksOf } from './addresses.ts';
 import { type Authentication, authenticate, isSecret } from './authenticate.ts';
 import { diagnoseToken, type TokenRequest } from './diagnose-token.ts';
+import { explainQuestion } from './asked-address.ts';
 import type { Exchange } from './exchange.ts';
 import { explainForeignAddress, type ForwardedWay } from './foreign-address.ts';
+import type { IncomingHook } from './incoming-hook.ts';
 import { ownName } from './own-name.ts';
 import { doorOf } from './path-door.ts';
 import { derivedFrom, type ServerContext } from './server-context.ts';
 import { signedUrl } from './signed-url.ts';
-import type { RequestTarget } from './target.ts';
-
-/** a request to a hook before anything in it is trusted: what a proof may look at besides the headers. */
-export interface IncomingHook {
-  /** As the sender wrote it, but for tokens, which are masked; not to be logged or kept before the proof. */
-  readonly name: string;
-  readonly target: RequestTarget;
-  /** What the hook's path sets; looked up before the proof, because it may say which proof is wanted. */
-  readonly settings: PathSettings;
-  /** Of the body as it comes, and of what it unpacks to. */
-  readonly maxBodyBytes: number;
-  /**
-   * The raw body: read on the first call, within the limits of the path; later calls give the same bytes.
-   * @throws HookError `body_too_large`, `body_timeout`, `request_aborted`
-   */
-  readonly body: () => Promise<Buffer>;
-}
+import { smallBody } from './small-body.ts';
 
 /** The hook token, as a sender proved itself with it. */
 export interface TokenProof {
@@ -121,7 +105,10 @@ function proveToken(
   const judged = authenticate(tokens, exchange.headers, hook.target);
   if (judged.kind === 'refused') {
     const { reason } = judged;
-    const diagnose = (): Diagnosis => diagnoseToken(tokenRequest(exchange, hook), tokens, reason);
+    const diagnose = async (): Promise<Diagnosis> => {
+      const asked = reason === 'missing' ? await explainQuestion(exchange, hook) : undefined;
+      return asked ?? diagnoseToken(tokenRequest(exchange, hook), tokens, reason);
+    };
     return refuse(context, exchange, { reason, diagnose });
   }
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
@@ -190,7 +177,9 @@ async function proveSender(
       return refuse(context, exchange, {
         ...judged,
         scheme,
-        diagnose: () => diagnosisOf(context, exchange, { hook, sender, judged }),
+        diagnose: async () =>
+          (judged.reason === 'no-proof' ? await explainQuestion(exchange, hook) : undefined) ??
+          diagnosisOf(context, exchange, { hook, sender, judged }),
       });
   }
 }
@@ -231,21 +220,6 @@ async function provesBeside(
   const url = verifier.signsUrl ? signedUrl(context, exchange) : '';
   const request = { method: req.method ?? '', rawHeaders: req.rawHeaders, url, body };
   return (await verifier.prove(request)).kind === 'proved';
-}
-
-/** The body of a request that is refused whatever it is; undefined where it is long or cannot be read. */
-async function smallBody(
-  { req, hasBody }: Exchange,
-  { body }: Pick<IncomingHook, 'body'>,
-): Promise<Buffer | undefined> {
-  const bytes = hasBody ? Number(req.headers['content-length']) : 0;
-  // NaN where the sender does not say how much comes.
-  if (!(bytes <= MAX_TRIED_BYTES)) return undefined;
-  try {
-    return await body();
-  } catch {
-    return undefined;
-  }
 }
 
 function diagnosisOf(
@@ -295,7 +269,7 @@ function wayOf({ req, headers }: Exchange): ForwardedWay {
 }
 
 interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme'> {
-  readonly diagnose?: () => Diagnosis | undefined;
+  readonly diagnose?: () => Diagnosis | undefined | Promise<Diagnosis | undefined>;
 }
 
 /** Whether the sender knows `gateway.token`, which opens nothing but details of the service's health. */
@@ -332,6 +306,6 @@ export async function refuse(
   }
   // A name of the sender's own choice would give it a share of the diagnoses for each name.
   const who = `${networksOf(address).own} ${ownName(exchange) ?? ''}`;
-  const diagnosis = context.diagnoses.takeFor(who, exchange.receivedAt) ? findDiagnosis?.() : undefined;
+  const diagnosis = context.diagnoses.takeFor(who, exchange.receivedAt) ? await findDiagnosis?.() : undefined;
   return { ...common, error: unauthorized(exchange), ...(diagnosis === undefined ? {} : { diagnosis }) };
 }

@@ -13,7 +13,8 @@ function tokensOf({ config, table }: Generation): KnownTokens {
   const { hooks, gateway } = config.settings;
   const ofPaths = [...table.paths].flatMap((path) => {
     const { verify, challenge } = table.settingsOf(path);
-    return [...(verify?.secrets ?? []), challenge?.token];
+    const token = challenge?.kind === 'echo' ? undefined : challenge?.token;
+    return [...(verify?.secrets ?? []), token];
   });
   return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token, ...ofPaths]);
 }
@@ -95,7 +96,7 @@ function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneratio
     knowsWord: (word) => /^[A-Za-z_]\w{0,60}$/.test(word) && wordsOf(table).has(word),
     findNearName: (path) => nearName(path, table),
     placeOf: (path) => placeOf(path, table),
-    adviseOnMethod: (path, found, url) => methodNote(path, { method: found, url }, table),
+    adviseOnMethod: (path, asked) => methodNote(path, asked, table),
     advise: createDecisionAdvisor(table),
   };
 }

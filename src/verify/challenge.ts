@@ -1,5 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
+import { askedText, canEcho, type EchoQuestion, EchoSettings, readEcho } from './echo-question.ts';
 import { readJsonMember } from './signed-fields.ts';
 import { findHeader } from './find-header.ts';
 import type { SignedRequest } from './scheme.ts';
@@ -16,16 +17,28 @@ export const ChallengeSettings = z.union([
     kind: z.enum(CHALLENGES).describe('Who asks.'),
     token: SecretReference.optional().describe('Reference to the verify token that the question must carry.'),
   }),
+  EchoSettings,
 ]);
 export type ChallengeSettings = z.output<typeof ChallengeSettings>;
 
-/** A challenge with the texts its references stand for. */
-export interface Challenge {
+/** The question of a provider that is known by its name, with the texts its references stand for. */
+interface NamedChallenge {
   readonly kind: ChallengeName;
   /** Absent where none is asked for; empty where it is missing. */
   readonly token?: string;
   /** The current secret of the path's proof, for Zoom. */
   readonly secret?: string;
+}
+
+export type Challenge = NamedChallenge | EchoQuestion;
+
+/** What a mapping says, with the texts for its token and for the secret of its path. */
+export function compileChallenge(
+  written: ChallengeSettings,
+  texts: Pick<NamedChallenge, 'token' | 'secret'>,
+): Challenge {
+  if (typeof written === 'string') return { kind: written, ...texts };
+  return 'echo' in written ? readEcho(written) : { kind: written.kind, ...texts };
 }
 
 export interface ChallengeRequest extends SignedRequest {
@@ -46,14 +59,15 @@ export type ChallengeResult =
 
 const NONE: ChallengeResult = { kind: 'none' };
 const wrong = (why: string): ChallengeResult => ({ kind: 'wrong', why });
-const MAX_ECHO_BYTES = 1024;
 
 /** Whether a challenge of this kind needs the body, so that it has to be read before the answer. */
-export function readsBody(kind: ChallengeName, method: string): boolean {
-  return (kind === 'slack' || kind === 'zoom') && method === 'POST';
+export function readsBody(challenge: Challenge, method: string): boolean {
+  const { kind } = challenge;
+  const isInBody = kind === 'slack' || kind === 'zoom' || (kind === 'echo' && challenge.from === 'body');
+  return isInBody && method === 'POST';
 }
 
-/** Answers the question of a provider; the body is read by single members, and at most 1 KB is echoed as text. */
+/** Answers the question of a provider; the body is read by single members, and at most 1 KB is echoed. */
 export function answerChallenge(challenge: Challenge, request: ChallengeRequest): ChallengeResult {
   switch (challenge.kind) {
     case 'slack':
@@ -66,10 +80,27 @@ export function answerChallenge(challenge: Challenge, request: ChallengeRequest)
       return answerZoom(challenge, request);
     case 'cloudevents':
       return answerCloudEvents(request);
+    case 'echo':
+      return answerEcho(challenge, request);
   }
 }
 
-function answerSlack({ token }: Challenge, { method, body }: ChallengeRequest): ChallengeResult {
+function answerEcho(question: EchoQuestion, request: ChallengeRequest): ChallengeResult {
+  const text = askedText(question, request);
+  if (text === undefined) return NONE;
+  const { as, name } = question;
+  if (as === 'text') return echo(text);
+  if (!canEcho(question, text)) return wrong(NOTHING_TO_ECHO);
+  const isJson = as === 'json';
+  return {
+    kind: 'answer',
+    contentType: isJson ? 'application/json' : 'text/plain',
+    body: isJson ? JSON.stringify({ [name]: text }) : '',
+    headers: isJson ? [] : [name, text],
+  };
+}
+
+function answerSlack({ token }: NamedChallenge, { method, body }: ChallengeRequest): ChallengeResult {
   if (method !== 'POST' || readJsonMember(body, ['type']) !== 'url_verification') return NONE;
   if (token !== undefined && !isToken(token, readJsonMember(body, ['token'])))
     return wrong(
@@ -81,7 +112,7 @@ function answerSlack({ token }: Challenge, { method, body }: ChallengeRequest): 
 const META_TOKEN =
   'its hub.verify_token is not the token of challenge: that must be the text which was typed as "Verify token" at Meta, not the app secret, which signs the events';
 
-function answerMeta({ token }: Challenge, { method, query }: ChallengeRequest): ChallengeResult {
+function answerMeta({ token }: NamedChallenge, { method, query }: ChallengeRequest): ChallengeResult {
   if (method !== 'GET' || query['hub.mode'] !== 'subscribe') return NONE;
   if (!isToken(token ?? '', query['hub.verify_token'])) return wrong(META_TOKEN);
   return echo(query['hub.challenge']);
@@ -97,7 +128,7 @@ function answerGraph({ method, query, body }: ChallengeRequest): ChallengeResult
  * Zoom wants its token signed with the secret that also signs its events. Only letters, digits, `_` and `-` are
  * signed: an event is signed as `v0:time:body`, so no answer can be used as the signature of an event.
  */
-function answerZoom({ secret = '' }: Challenge, { method, body }: ChallengeRequest): ChallengeResult {
+function answerZoom({ secret = '' }: NamedChallenge, { method, body }: ChallengeRequest): ChallengeResult {
   if (method !== 'POST' || readJsonMember(body, ['event']) !== 'endpoint.url_validation') return NONE;
   const plainToken = readJsonMember(body, ['payload', 'plainToken']);
   if (secret === '' || plainToken === undefined || !/^[A-Za-z0-9_-]{1,256}$/.test(plainToken))
@@ -123,9 +154,10 @@ function answerCloudEvents({ method, rawHeaders }: ChallengeRequest): ChallengeR
   return { kind: 'answer', contentType: 'text/plain', body: '', headers };
 }
 
+const NOTHING_TO_ECHO = 'what is to be sent back is missing or too long, or cannot stand in a header';
+
 function echo(text: string | undefined): ChallengeResult {
-  if (text === undefined || text === '' || Buffer.byteLength(text) > MAX_ECHO_BYTES)
-    return wrong('what is to be sent back is missing or too long');
+  if (text === undefined || !canEcho({ as: 'text', name: '' }, text)) return wrong(NOTHING_TO_ECHO);
   return { kind: 'answer', contentType: 'text/plain', body: text, headers: [] };
 }
 

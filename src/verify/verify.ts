@@ -3,11 +3,13 @@
  * Pure: the clock and the way to fetch an issuer's keys are handed in. Everything is judged over the bytes as they
  * came, secrets are compared in constant time, and nothing of the payload is built before the proof.
  */
+export { adviseOnCheck, challengeFor, findAddressCheck, readTexts } from './address-check.ts';
 export {
   answerChallenge,
   type Challenge,
   type ChallengeResult,
   ChallengeSettings,
+  compileChallenge,
   readsBody,
 } from './challenge.ts';
 export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';

@@ -42,8 +42,9 @@ describe('a hook name that no mapping has', () => {
 });
 
 test.each<readonly [string, JsonValue, string]>([
-  ['Slack', { type: 'url_verification', challenge: 'x' }, 'add challenge: slack to a mapping'],
-  ['Zoom', { event: 'endpoint.url_validation', payload: { plainToken: 'x' } }, 'add challenge: zoom to'],
+  ['Slack', { type: 'url_verification', challenge: 'x' }, 'write challenge: slack in a mapping'],
+  ['Zoom', { event: 'endpoint.url_validation', payload: { plainToken: 'x' } }, 'write challenge: zoom in'],
+  ['monday.com', { challenge: 'x' }, 'write challenge: {echo: body.challenge} in a mapping'],
   ['Amazon SNS', { Type: 'SubscriptionConfirmation', SubscribeURL: 'https://x' }, 'open the SubscribeURL'],
   ['Notion', { verification_token: 'secret_x' }, 'set it as the secret of verify'],
 ])('of a check of the address by %s only that is told', (_name, payload, words) => {

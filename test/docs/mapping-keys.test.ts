@@ -131,6 +131,7 @@ const MAPPINGS = [
     match: { path: 'quiet' },
     messageTemplate: 'x',
     ignoreSenders: { names: ['mona'], from: '{{user}}' },
+    challenge: { echo: 'query.challenge', as: 'json', name: 'answer' },
   },
 ] as const;
 

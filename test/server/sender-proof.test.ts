@@ -10,7 +10,9 @@ import {
   agentAction,
   BEARER,
   evaluationOf,
+  head,
   json,
+  openRaw,
   type Reply,
   send,
   type SendOptions,
@@ -498,6 +500,36 @@ describe('challenges at the door', () => {
     const server = await start({ challenge: { kind: 'graph' } });
     expect((await send(server, '/hooks/x?validationToken=a', { headers: {} })).text).toBe('a');
     expect((await send(server, '/hooks/y?validationToken=a', { headers: {} })).status).toBe(401);
+  });
+
+  test.each<readonly [string, string, SendOptions, string]>([
+    ['monday.com', '/hooks/x', { body: '{"challenge":"abc"}' }, 'write challenge: {echo: body.challenge} in'],
+    ['Dropbox', '/hooks/x?challenge=abc', { method: 'GET' }, 'write challenge: {echo: query.challenge} in'],
+    ['Asana', '/hooks/x', { body: '{}', headers: { 'x-hook-secret': 's' } }, 'echo: headers.x-hook-secret'],
+    ['Notion', '/hooks/x', { body: '{"verification_token":"abc"}' }, 'remove verify'],
+  ])(
+    'of %s on a path without one are refused, and told with what to write',
+    async (who, path, asked, told) => {
+      for (const settings of [{ verify: verifying({ scheme: 'meta' }) }, {}]) {
+        const server = await start(settings, { generation: { knowsName: () => true } });
+        expect((await send(server, path, { headers: {}, ...asked })).status).toBe(401);
+        const { code, text = '' } = server.strangers[0]?.refusal ?? {};
+        expect([code, text]).toEqual(['challenge', expect.stringContaining(told)]);
+        expect(text).toContain(who);
+        expect(text).not.toContain('abc');
+        expectNoTrace(server);
+      }
+    },
+  );
+
+  test('nobody waits for the body of a request that is refused whatever it holds', async () => {
+    const server = await start({ verify: verifying({ scheme: 'meta' }) });
+    for (const more of ['X-A: b', 'Expect: 100-continue']) {
+      const raw = await openRaw(server);
+      raw.socket.write(`${head('/hooks/x', 'X-Hub-Signature: sha1=a', 'Content-Length: 9', more)}{"a"`);
+      expect(await raw.until((text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 401 /);
+      raw.socket.destroy();
+    }
   });
 
   test('an address that may not send is not answered', async () => {

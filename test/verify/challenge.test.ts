@@ -1,6 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { answerChallenge, type Challenge, type ChallengeResult } from '../../src/verify/verify.ts';
+import {
+  answerChallenge,
+  type Challenge,
+  type ChallengeResult,
+  ChallengeSettings,
+  compileChallenge,
+} from '../../src/verify/verify.ts';
 
 interface Question {
   readonly method?: string;
@@ -23,6 +29,13 @@ function ask(
 }
 
 const text = (body: string): object => ({ kind: 'answer', contentType: 'text/plain', body, headers: [] });
+
+const json = (body: string): object => ({
+  kind: 'answer',
+  contentType: 'application/json',
+  body,
+  headers: [],
+});
 
 /** A question that is refused, and why. */
 const wrong = (why: string): object => ({ kind: 'wrong', why: expect.stringContaining(why) as string });
@@ -60,6 +73,54 @@ describe('challenges', () => {
       ...wrong('typed as "Verify token" at Meta'),
     });
   });
+
+  test.each<readonly [string, object, Question, object]>([
+    ['Dropbox', { echo: 'query.challenge' }, { method: 'GET', query: { challenge: 'abc' } }, text('abc')],
+    ['monday.com', { echo: 'body.challenge' }, { body: { challenge: 'a"b' } }, json('{"challenge":"a\\"b"}')],
+    [
+      'Strava',
+      { echo: 'query.hub.challenge', as: 'json' },
+      { method: 'GET', query: { 'hub.challenge': '15f7' } },
+      json('{"hub.challenge":"15f7"}'),
+    ],
+    [
+      'Okta',
+      { echo: 'headers.X-Okta-Verification-Challenge', as: 'json', name: 'verification' },
+      { method: 'GET', headers: { 'x-okta-verification-challenge': 'xyz' } },
+      json('{"verification":"xyz"}'),
+    ],
+    [
+      'Asana',
+      { echo: 'headers.x-hook-secret' },
+      { body: {}, headers: { 'X-Hook-Secret': 'b537' } },
+      { ...text(''), headers: ['x-hook-secret', 'b537'] },
+    ],
+    ['an event', { echo: 'body.challenge' }, { body: { event: {} } }, { kind: 'none' }],
+    ['a POST', { echo: 'query.challenge' }, { query: { challenge: 'abc' }, body: {} }, { kind: 'none' }],
+    ['a name of every object', { echo: 'query.toString' }, { method: 'GET' }, { kind: 'none' }],
+    [
+      'white space',
+      { echo: 'headers.x-a' },
+      { headers: { 'x-a': 'a b' } },
+      wrong('cannot stand in a header'),
+    ],
+    [
+      'a long one',
+      { echo: 'body.a' },
+      { body: { a: 'x'.repeat(1000) } },
+      json(`{"a":"${'x'.repeat(1000)}"}`),
+    ],
+  ])(
+    '%s gets back what it sent, from where the mapping says to where it says',
+    (_who, written, asked, answer) => {
+      expect(ask(compileChallenge(ChallengeSettings.parse(written), {}), asked)).toEqual(answer);
+    },
+  );
+
+  test.each(['challenge', 'payload.challenge', 'headers.', 'body.a.b.c.d.e.f', 'query.a b'])(
+    'takes no question from %s',
+    (echo) => expect(ChallengeSettings.safeParse({ echo }).success).toBe(false),
+  );
 
   test('graph echoes its validation token', () => {
     const query = { validationToken: 'Validation: Testing client application reachability 1' };
