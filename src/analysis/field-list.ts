@@ -11,7 +11,7 @@ const MAX_LISTED = 30;
 const MAX_FIELDS = 2000;
 const MAX_DEPTH = 12;
 /** Paths listed that were read and are missing; what rendered empty is told elsewhere, each with its place. */
-const MAX_MISSING = 5;
+const MAX_MISSING = 12;
 /** Characters of a value that is listed. */
 const MAX_VALUE = 100;
 
@@ -110,7 +110,11 @@ export function listNamed(list: FieldList, texts: readonly string[], request: Ho
   const named = new Set(
     texts.flatMap((text) => text.match(PATH) ?? []).filter((path) => !known.has(fromRoot(path))),
   );
+  // An object whose fields are listed is seen by them.
+  const isSeen = (path: string): boolean =>
+    list.fields.some((field) => fromRoot(field.path).startsWith(`${fromRoot(path)}.`));
   const found = [...named]
+    .filter((path) => !isSeen(path))
     .map((path) => ({ path, value: readFieldAt(fromRoot(path), request).value }))
     .flatMap(({ path, value }): readonly RequestField[] =>
       value === undefined ? [] : [{ path, value, by: [] }],

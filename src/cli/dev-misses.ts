@@ -53,9 +53,11 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
 
 /** What rendered empty, the first of it. */
 function emptyLines(empty: readonly EvaluationNote[], log: DevLog): readonly string[] {
-  const more = empty.length - MAX_EMPTY;
+  // "And 1 more" takes as much room as that one.
+  const count = empty.length > MAX_EMPTY + 1 ? MAX_EMPTY : empty.length;
+  const more = empty.length - count;
   return [
-    ...empty.slice(0, MAX_EMPTY).flatMap(({ field = '', index, text, at = '' }) => {
+    ...empty.slice(0, count).flatMap(({ field = '', index, text, at = '' }) => {
       const element = index === undefined ? '' : ` of element ${index}`;
       return wrap('  · ', `empty: ${field}${element}: ${text}  ${at}`, log);
     }),

@@ -16,7 +16,10 @@ export function reasonNotes(decision: DecisionRecord): readonly EvaluationNote[]
     ...optional('refusal', refusal && refusalText(refusal)),
     ...missed.flatMap(missNotes),
     ...empty.map(emptyNote),
-    ...emptyKeyNotes(empty.map(({ field }) => field)),
+    ...emptyKeyNotes(
+      empty.map(({ field }) => field),
+      warnings,
+    ),
     ...warnings.map((warning): EvaluationNote => ({ code: 'warning', text: warningText(warning) })),
     ...transformNotes.map((text): EvaluationNote => ({ code: 'transform', text })),
   ];

@@ -5,7 +5,7 @@ import { consideredNotes } from './considered-notes.ts';
 import { nearestMiss } from './format-considered.ts';
 import type { AdviceNote, EvaluationAdvice, SettingText } from './evaluation-advice.ts';
 import { placed, tellsWhatToWrite, type AdviceCode, type EvaluationNote } from './evaluation-note.ts';
-import type { Evaluation, RenderedTemplate, TransformTrace } from './evaluation.ts';
+import type { Evaluation, TransformTrace } from './evaluation.ts';
 import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
 import { skipText } from './skip-rules.ts';
 import { transformRemedy } from './transform-remedy.ts';
@@ -21,7 +21,7 @@ export function evaluationNotes(
     ...(outcome.kind === 'skipped' ? [{ code: 'skipped', text: skipText(outcome) } as const] : []),
     ...considered,
     ...trace.transforms.flatMap(transformNotes),
-    ...emptyNotes(trace.templates, advice),
+    ...emptyNotes(evaluation, advice),
     ...(advice?.notes ?? []).map(adviceNote),
     ...(advice?.settings ?? []).map(settingNote),
     ...refusalNotes(evaluation, { advice, considered }),
@@ -51,7 +51,7 @@ function transformNotes({ reply, at, index }: TransformTrace): readonly Evaluati
 }
 
 function emptyNotes(
-  templates: readonly RenderedTemplate[],
+  { trace: { templates }, warnings }: Evaluation,
   advice: EvaluationAdvice | undefined,
 ): readonly EvaluationNote[] {
   const groups = Map.groupBy(
@@ -81,6 +81,7 @@ function emptyNotes(
     ...empty,
     ...emptyKeyNotes(
       empty.flatMap(({ field }) => field ?? []),
+      warnings.map(({ code }) => code),
       advice?.keys,
     ),
   ];
@@ -101,12 +102,16 @@ function elementsText(elements: readonly number[], all: number): string {
 /** What follows where these keys of a mapping have an empty part. */
 export function emptyKeyNotes(
   fields: readonly string[],
-  keys: ReadonlyMap<string, string> = new Map(),
+  warnings: readonly string[],
+  keys?: ReadonlyMap<string, string>,
 ): readonly EvaluationNote[] {
-  return [...new Set(fields)].flatMap((field) => {
+  // Of a key that is empty as a whole the warning says what is true.
+  const isBlank = warnings.some((each) => each.startsWith('blank_dedupe_key'));
+  const partly = fields.filter((field) => !isBlank || field !== 'dedupe.key');
+  return [...new Set(partly)].flatMap((field) => {
     const text = consequenceOf(field);
-    const told = keys.get(field);
-    const whole = told === undefined ? text : `${text ?? ''}; ${told}`;
+    const other = keys?.get(field);
+    const whole = other === undefined ? text : `${text ?? ''}; ${other}`;
     return text === undefined || whole === undefined
       ? []
       : [{ code: 'empty_key', text: whole, field } as const];

@@ -73,8 +73,7 @@ export const RETURNED_NOTHING =
 
 const CONSEQUENCES: Readonly<Record<string, string>> = {
   sessionKey: 'a part of sessionKey is empty: all such requests have one key, and so share one conversation',
-  'dedupe.key':
-    'a part of dedupe.key is empty: where all of it is, a repeat is not recognised; else requests that differ only there count as repeats',
+  'dedupe.key': 'a part of dedupe.key is empty: requests that differ only there count as repeats',
   'debounce.key': 'a part of debounce.key is empty: requests that differ only there become one run',
 };
 

@@ -80,6 +80,18 @@ test.each<readonly [string, JsonValue, string | undefined]>([
   expect(text).toContain(told ?? '');
 });
 
+test('a dedupe key that is empty as a whole counts nothing as a repeat', () => {
+  const keyed = (key: string): readonly string[] => {
+    const settings = settingsWith({
+      table: JSON.stringify([{ id: 'm', match: { path: 'p' }, dedupe: { key }, messageTemplate: 'x' }]),
+    });
+    const { evaluation } = evaluateHook({ path: 'p', payload: {}, headers: {} }, settings);
+    return evaluationNotes(evaluation).flatMap(({ code, text }) => (code === 'empty_key' ? [text] : []));
+  };
+  expect(keyed('{{id}}')).toEqual([]);
+  expect(keyed('a-{{id}}')).toEqual([expect.stringContaining('count as repeats')]);
+});
+
 describe('a missing variable', () => {
   test('in a text that holds JSON is told so, and in a plain text is not', () => {
     expect(advise('packed', { data: '{"kind":"lead"}' }).text).toContain(

@@ -183,7 +183,7 @@ test('what a note names is listed, too, before what is missing', () => {
     more: 3,
   };
   const notes = [
-    'write {"var":"headers.x-event-key"} (mappings/a.yaml:3:1), not payload.a.b',
+    'write {"var":"headers.x-event-key"} (mappings/a.yaml:3:1), not payload.a.b of payload.a',
     'a.c and headers.x-none',
   ];
   expect(listNamed(list, notes, request)).toEqual({
