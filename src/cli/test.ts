@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   applyPolicy,
   collectCoverage,
@@ -127,14 +127,17 @@ function readOutput<Name extends string>(text: string, names: readonly Name[], f
 }
 
 async function findWanted(terminal: Terminal, dir: string, filters: readonly string[]): Promise<FoundCases> {
-  const found = await findCases(dir, filters);
+  const files = filters.map((name) =>
+    /\.(?:request|expected)\.\w+$/.test(name) ? resolve(terminal.cwd, name) : name,
+  );
+  const found = await findCases(dir, files);
   const isPassedOver = found.diagnostics.every(({ severity }) => severity === 'warning');
   if (found.cases.length > 0 || !isPassedOver) return found;
   printFindings(terminal, found.diagnostics);
   const shown = displayName(dir, terminal.cwd);
   throw new CliError(
     filters.length === 0
-      ? `there are no golden cases in ${shown}; ${await casesElsewhere(terminal)}`
+      ? `there are no golden cases in ${shown}; ${(await bodyAlone(terminal, dir)) ?? (await casesElsewhere(terminal))}`
       : `no golden case in ${shown} has a name that contains ${filters.join(' or ')}`,
   );
 }
@@ -163,6 +166,15 @@ async function casesElsewhere({ cwd }: Terminal): Promise<string> {
   return file === undefined
     ? '"sluice record" writes some from real requests'
     : `some lie in ${folder}: move them to test/golden, or write sluice test --dir ${folder}`;
+}
+
+/** Bodies that were saved where cases belong. */
+async function bodyAlone({ cwd }: Terminal, dir: string): Promise<string | undefined> {
+  const names = await readdir(dir, { recursive: true }).catch(() => []);
+  const body = names.find((name) => name.endsWith('.json'));
+  if (body === undefined) return undefined;
+  const file = displayName(join(dir, body.replace(/\.json$/, '.request.yaml')), cwd);
+  return `${displayName(join(dir, body), cwd)} is most likely the body of a request alone: write beside it the file ${file} with two lines, path: NAME (the hook name) and bodyFile: ${basename(body)}`;
 }
 
 function watchFound(

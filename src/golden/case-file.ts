@@ -88,18 +88,22 @@ const EXPECTED = /\.expected\.yaml$/;
  * Finds and reads every case below `dir` whose name contains one of `filters` (all of them where there is none), in
  * name order. What cannot be read is a diagnostic, and so is an expectation without a request.
  */
-export async function findCases(folder: string, filters: readonly string[] = []): Promise<FoundCases> {
+export async function findCases(folder: string, asked: readonly string[] = []): Promise<FoundCases> {
   const dir = resolve(folder);
+  const filters = asked.map((name) => caseOfPath(dir, name));
   const names = await listFiles(dir);
   const requests = names.filter((file) => REQUEST.test(file));
   const wanted = requests.filter((file) => isWanted(caseName(dir, file), filters));
-  const obsolete = findObsolete(dir, names, requests, filters);
-  const diagnostics: Diagnostic[] = [...findDoubles(dir, wanted), ...obsolete.map(describeObsolete)];
+  const orphans = findObsolete(dir, names, requests, filters);
+  const diagnostics: Diagnostic[] = [...findDoubles(dir, wanted)];
   const read = await Promise.all(wanted.map((file) => readCase(dir, file)));
   diagnostics.push(...read.flatMap((result) => result.diagnostics));
   const used = new Set(read.flatMap((result) => result.case?.files ?? []));
   const others = names.filter((file) => !used.has(file) && isWanted(caseName(dir, file), filters));
-  diagnostics.push(...(await findMisnamed(others)));
+  const misnamed = await findMisnamed(others, orphans);
+  diagnostics.push(...misnamed.diagnostics);
+  const obsolete = orphans.filter((file) => !misnamed.claimed.includes(file));
+  diagnostics.push(...obsolete.map(describeObsolete));
   return {
     cases: read.flatMap((result) => (result.case === undefined ? [] : [result.case])),
     obsolete,
@@ -118,6 +122,12 @@ async function listFiles(dir: string): Promise<readonly string[]> {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
+}
+
+/** A file of a case counts as the name of that case. */
+function caseOfPath(dir: string, name: string): string {
+  const isFile = REQUEST.test(name) || EXPECTED.test(name);
+  return isFile && !relative(dir, resolve(name)).startsWith('..') ? caseName(dir, resolve(name)) : name;
 }
 
 function caseName(dir: string, file: string): string {

@@ -15,8 +15,10 @@ export interface AcceptedAs {
   readonly error?: { readonly status: number; readonly code: string };
 }
 
-const HEADER =
-  '# Written by `sluice test`; review it, do not edit it. `sluice test --update` writes it anew.\n';
+/** How the file of an expectation begins that no person wrote. */
+export const WRITTEN_BY = '# Written by `sluice test`';
+
+const HEADER = WRITTEN_BY + '; review it, do not edit it. `sluice test --update` writes it anew.\n';
 
 /** Says what a delivery became, without ids, times and positions, which change when nothing that matters does. */
 export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs): Expectation {

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   displayName,
   documentKind,
@@ -14,13 +14,47 @@ const ENDING = /(?:[._-]?requests?)?\.(yaml|yml|json)$/i;
 /** Files that are read to see what they hold; a folder may have many that are none of ours. */
 const MAX_READ = 50;
 
-/** Files in the folder of cases that hold a request and do not have the name of one, so that no test runs them. */
-export async function findMisnamed(files: readonly string[]): Promise<readonly Diagnostic[]> {
+export interface Misnamed {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Expectations that wait for one of them. */
+  readonly claimed: readonly string[];
+}
+
+/**
+ * Files in the folder of cases that have not the name they need, so that no test reads them: requests, and
+ * expectations of people who write JSON. `orphans` are expectations without a request file.
+ */
+export async function findMisnamed(files: readonly string[], orphans: readonly string[]): Promise<Misnamed> {
   const asked = files.filter(
     (file) => ENDING.test(file) && !/\.(?:request\.(?:yaml|yml|json)|expected\.yaml)$/.test(file),
   );
-  const found = await Promise.all(asked.slice(0, MAX_READ).map(describeMisnamed));
-  return found.filter((each) => each !== undefined);
+  const found = await Promise.all(
+    asked.slice(0, MAX_READ).map(async (file) => {
+      if (/\.expected\.(?:json|yml)$/.test(file)) return { diagnostic: otherExpectation(file) };
+      const diagnostic = await describeMisnamed(file);
+      const expectation = join(dirname(file), basename(file).replace(ENDING, '.expected.yaml'));
+      const isClaimed = diagnostic !== undefined && orphans.includes(expectation);
+      // What was a case once would pass unseen.
+      return isClaimed
+        ? { diagnostic: { ...diagnostic, severity: 'error' as const }, claimed: expectation }
+        : { diagnostic };
+    }),
+  );
+  return {
+    diagnostics: found.flatMap(({ diagnostic }) => diagnostic ?? []),
+    claimed: found.flatMap(({ claimed }) => claimed ?? []),
+  };
+}
+
+function otherExpectation(file: string): Diagnostic {
+  const name = basename(file);
+  return {
+    severity: 'warning',
+    code: 'CASE_PASSED_OVER',
+    message: `${name} is not read: what a case expects stands in ${name.replace(/\.\w+$/, '.yaml')}, which sluice test writes`,
+    at: { source: { file: displayName(file), text: '' }, start: 0, end: 0 },
+    hint: `remove ${name}`,
+  };
 }
 
 async function describeMisnamed(file: string): Promise<Diagnostic | undefined> {

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { diff, styleText } from 'node:util';
 import { formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
 import { formatEvaluation } from '../hook/hook.ts';
+import { hintsOn } from './case-hints.ts';
 import type { CaseResult, CaseStatus, RunReport } from './run-cases.ts';
 
 export const REPORTERS = ['pretty', 'junit', 'tap', 'json', 'github'] as const;
@@ -50,42 +51,23 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
       return result.case.several ? `delivery ${index + 1}\n${indent(text)}` : text;
     })
     .join('\n');
+  const { hints, isCause } = hintsOn(result, options.cwd);
   // Why a text has no such field is no remedy, and it shows the field.
-  const reasons = result.case.warnings.length > 0 ? '' : `\n\n${why}`;
-  const hints = [...bodyHints(result), ...addressHints(result)].map((hint) => `hint: ${hint}\n\n`).join('');
+  const reasons = isCause ? [] : [why];
+  const first = hints.map((hint) => `hint: ${hint}`);
   if (isMissing) {
-    return `${hints}there is no ${relative(options.cwd, result.case.expectedFile)}; run "sluice test" without CI set to write it${reasons}`;
+    const file = relative(options.cwd, result.case.expectedFile);
+    const missing = `there is no ${file}: run "npx sluice test ${result.case.name}" without CI set, which writes it, and commit it`;
+    return [...first, missing, ...reasons].join('\n\n');
   }
   const before = withoutHead(result.case.expected?.text ?? '');
   const difference = formatDifference(before, withoutHead(result.actualText), options.color);
-  return `${hints}${difference}${reasons}`;
+  // Where nothing is to be said of the file, what became of the request is what differs.
+  return (first.length === 0 ? [...reasons, difference] : [...first, difference, ...reasons]).join('\n\n');
 }
 
 /** The file's own comment offers to write it anew, which a difference does not ask for. */
-const withoutHead = (text: string): string => text.replace(/^(?:#.*\n)+/, '');
-
-/** Bodies that are not what they look like: of a case that failed the likeliest cause. */
-function bodyHints({ case: { warnings } }: CaseResult): readonly string[] {
-  return warnings.map(
-    ({ message, hint, at }) => `${message}; ${hint ?? ''}${at === undefined ? '' : `  ${formatPlace(at)}`}`,
-  );
-}
-
-/** Request files with the path of the address, where the hook name belongs. */
-function addressHints({ case: { deliveries }, evaluations }: CaseResult): readonly string[] {
-  return evaluations.flatMap(({ outcome, mapping, trace }, index) => {
-    const { request, pathAt } = deliveries[index] ?? {};
-    if (outcome.kind !== 'rejected' || mapping !== undefined || pathAt === undefined) return [];
-    const names = trace.considered.map((one) => one.mapping.match.path ?? '');
-    const name = names.find((one) => one !== '' && request?.path.endsWith(`/${one}`) === true);
-    const found = JSON.stringify(request?.path);
-    return name === undefined
-      ? []
-      : [
-          `no mapping takes the path ${found}; did you mean path: ${name}? It is the hook name alone, what follows hooks.path in the address  ${formatPlace(pathAt)}`,
-        ];
-  });
-}
+const withoutHead = (text: string): string => text.replace(/^(?:#.*\n)+/, '').trimEnd();
 
 const CONTEXT_LINES = 3;
 
@@ -144,31 +126,52 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
 }
 
 /** A new expectation that records an error or a refusal is a question, and no success. */
-function passedLine(result: CaseResult, { color }: ReportOptions): string {
+function passedLine(result: CaseResult, { color, cwd }: ReportOptions): string {
   const {
     case: { name },
     status,
     evaluations,
   } = result;
   const [error] = evaluations.flatMap(({ outcome }) => (outcome.kind === 'rejected' ? [outcome.error] : []));
-  if (error === undefined || status === 'passed') return `${paint('green', '✓', color)} ${name}  ${status}`;
+  const isNew = status === 'written' || status === 'updated';
+  const hints = isNew
+    ? hintsOn(result, cwd)
+        .hints.map((hint) => `\n  hint: ${hint}`)
+        .join('')
+    : '';
+  const empty = isNew ? printedNothing(result) : [];
+  const note = empty.length === 0 ? '' : `; these printed nothing: ${empty.join(', ')}`;
+  if (error === undefined || status === 'passed')
+    return `${paint('green', '✓', color)} ${name}  ${status}${note}${hints}`;
   const what = error.status >= 500 ? 'error' : 'refusal';
-  const hints = addressHints(result).map((hint) => `\n  hint: ${hint}`);
-  return `${paint('red', '!', color)} ${name}  ${status}, but it records the ${what} ${error.status} ${error.code}: is that what is wanted? (${error.detail})${hints.join('')}`;
+  return `${paint('red', '!', color)} ${name}  ${status}, but it records the ${what} ${error.status} ${error.code}: is that what is wanted? (${error.detail})${hints}`;
+}
+
+/** Expressions of a new expectation that found nothing, which it would keep so. */
+function printedNothing({ evaluations }: CaseResult): readonly string[] {
+  const templates = evaluations.flatMap(({ trace }) => trace.templates);
+  const found = templates.flatMap(({ field, empty }) =>
+    empty.map(({ expression }) => `${field}: ${expression}`),
+  );
+  return [...new Set(found)].slice(0, 3);
 }
 
 function summaryLine(report: RunReport): string {
   const count = (status: CaseStatus): number =>
     report.results.filter((result) => result.status === status).length;
-  const extra = (['written', 'updated', 'missing'] as const)
-    .filter((status) => count(status) > 0)
-    .map((status) => `, ${count(status)} ${status}`);
+  // Of those that passed and of those that failed: no case counts twice.
+  const among = (statuses: readonly CaseStatus[]): string => {
+    const named = statuses
+      .filter((status) => count(status) > 0)
+      .map((status) => `${count(status)} ${status}`);
+    return named.length === 0 ? '' : ` (${named.join(', ')})`;
+  };
   const errors = errorsOf(report);
   // One file with two findings is one case that failed.
   const broken = new Set(errors.map(({ at }, index) => at?.source.file ?? index)).size;
   const failed = count('failed') + count('missing') + broken;
   const passed = report.results.length - count('failed') - count('missing');
-  return `golden cases: ${passed} passed, ${failed} failed${extra.join('')} (${(report.tookMs / 1000).toFixed(2)} s)`;
+  return `golden cases: ${passed} passed${among(['written', 'updated'])}, ${failed} failed${among(['missing'])} (${(report.tookMs / 1000).toFixed(2)} s)`;
 }
 
 function errorsOf({ diagnostics }: RunReport): readonly Diagnostic[] {

@@ -36,6 +36,8 @@ export interface CaseResult {
   readonly status: CaseStatus;
   /** The expectation file as it should read. */
   readonly actualText: string;
+  /** The same as data. */
+  readonly actual: unknown;
   readonly evaluations: readonly Evaluation[];
   /** Of each delivery, where the case did not pass. */
   readonly advice: readonly (EvaluationAdvice | undefined)[];
@@ -93,6 +95,7 @@ export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise
     case: golden,
     status,
     actualText,
+    actual,
     evaluations,
     advice: evaluations.map(advise),
     tookMs: performance.now() - startedAt,

@@ -1,0 +1,88 @@
+/** What `sluice test` says first of a case that did not become what is expected. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { cli } from '../support/cli-terminal.ts';
+
+const CONFIG = `
+hooks:
+  enabled: true
+  mappings:
+    - id: push
+      match: {path: github, when: {"===": [{var: ref}, main]}}
+      messageTemplate: "{{by}} pushed"
+    - id: issue
+      match: {path: gitlab, when: {"===": [{var: headers.x-gitlab-event}, Issue Hook]}}
+      messageTemplate: "{{by}} pushed"
+`;
+const REQUEST = 'path: github\nbody: {ref: main, by: Ada}\n';
+const HAND =
+  'a.expected.yaml was written by hand: let it be written, npx sluice test --update g/a, then read it';
+const folders: string[] = [];
+afterEach(async () => {
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
+});
+
+async function testCase(
+  files: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-hints-test-'));
+  folders.push(folder);
+  for (const [name, text] of Object.entries({ '../../../sluice.yaml': CONFIG, ...files })) {
+    const file = join(folder, 'test/golden/g', name);
+    // One after the other, in one folder.
+    // oxlint-disable-next-line no-await-in-loop
+    await mkdir(dirname(file), { recursive: true });
+    // oxlint-disable-next-line no-await-in-loop
+    await writeFile(file, text);
+  }
+  return (await cli(['test', ...args], { cwd: folder, env: {} })).out;
+}
+
+test.each([
+  ['status: 202\nmessage: Ada pushed\n', [HAND, 'no status, no message (that stands in actions[0].prompt)']],
+  ['outcome: accepted\nmapping: push\n', [HAND, 'is whole, and this one lacks actions[0].action']],
+  [
+    'outcome: accepted\nactions: [{name: Push, session: x}]\n',
+    [HAND, 'it asks for actions[0].name "Push", and that is "Hook": is that right?'],
+  ],
+])(
+  'an expectation by hand is told what it has not, and how to have it written: %j',
+  async (text, expected) => {
+    const out = await testCase({ 'a.request.yaml': REQUEST, 'a.expected.yaml': text });
+    for (const part of expected) expect(out).toContain(part);
+    expect(out.indexOf('hint:')).toBeLessThan(out.indexOf('\n  + '));
+  },
+);
+
+test('what it became, or what printed nothing, comes before the difference and asks for no update', async () => {
+  const text = 'outcome: accepted\nmapping: push\nactions: []\n';
+  const body = { other: 'path: github\nbody: {ref: dev}\n', empty: 'path: github\nbody: {ref: main}\n' };
+  for (const request of Object.values(body)) {
+    // oxlint-disable-next-line no-await-in-loop
+    const out = await testCase({ 'a.request.yaml': request, 'a.expected.yaml': text });
+    expect(out).not.toContain('--update');
+    expect(out.indexOf('mappings considered') + out.indexOf('no mapping matched')).toBeLessThan(
+      out.indexOf('+ '),
+    );
+  }
+});
+
+test.each([
+  ['path: github\nbody: {payload: {ref: main, by: Ada}}\n', 'remove the line payload: below body'],
+  ['path: gitlab\nbody: {by: Ada}\n', 'write the line headers: { x-gitlab-event: "Issue Hook" } beside path'],
+])('a case that is not what is sent is told the line to change: %s', async (request, hint) => {
+  const out = await testCase({ 'a.request.yaml': request, 'a.expected.yaml': 'outcome: accepted\n' });
+  expect(out).toContain(hint);
+  expect(out).not.toContain('mappings considered');
+  expect(await testCase({ 'a.request.yaml': request })).toContain(hint);
+});
+
+test('a new case names what printed nothing, and a case is found by the name of its file', async () => {
+  const files = { 'a.request.yaml': 'path: github\nbody: {ref: main}\n', 'b.request.yaml': REQUEST };
+  const out = await testCase(files, ['test/golden/g/a.request.yaml']);
+  expect(out).toMatch(/g\/a {2}written; these printed nothing: messageTemplate: by\n/);
+  expect(out).toContain('golden cases: 1 passed (1 written), 0 failed');
+});
