@@ -8,6 +8,7 @@ import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
 import { jsonTextNotes } from './json-text-note.ts';
 import { findInstead, firstElement, type Instead } from './instead.ts';
+import { listBodyNote, readsBodyAsList } from './list-body-note.ts';
 import { laterMappings, type LaterMapping } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
 import { findNearNames } from './near-names.ts';
@@ -52,11 +53,15 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     return ofItsKind(kind, evaluation, { request, table });
   const reads = findElementReads(evaluation, request);
   const instead = findInstead(evaluation, request, reads?.names);
+  const listBody = listBodyNote(evaluation, request);
+  const isListTold = reads !== undefined || listBody !== undefined || readsBodyAsList(evaluation);
+  const isAmiss = !isListTold && isReadAmiss(evaluation);
   return {
     ...(table.canTake(request.path) ? NAME_IS_KNOWN : unknownName(request, table)),
     notes: [
       ...(reads === undefined ? [] : [reads.note]),
-      ...notesOn(request, table.settingsOf(request.path), reads === undefined && isReadAmiss(evaluation)),
+      ...(listBody === undefined ? [] : [listBody]),
+      ...notesOn(request, table.settingsOf(request.path), isAmiss),
       ...emptyBodyNotes(evaluation, request, instead),
       ...otherRootNotes(considered, request, instead),
       ...outerValues(evaluation, request),

@@ -4,6 +4,7 @@ import type { HookRequest } from '../request.ts';
 import { isReadAmiss } from './advice.ts';
 import { findElementReads } from './element-reads.ts';
 import { findInstead } from './instead.ts';
+import { listBodyNote, readsBodyAsList } from './list-body-note.ts';
 import { kindNotes } from './request-notes.ts';
 import { senderNote } from './sender-note.ts';
 
@@ -53,9 +54,17 @@ export function createDecisionAdvisor(
 
 /** Of a request that a mapping took only what explains why its names found nothing. */
 function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly AdviceNote[] {
-  const isTaken = evaluation.mapping !== undefined;
-  return isTaken ? [] : kindNotes(request, table.settingsOf(request.path), isReadAmiss(evaluation));
+  if (evaluation.mapping !== undefined) return [];
+  const ofElements = listBodyNote(evaluation, request) === undefined ? [] : [READS_ELEMENTS];
+  const isAmiss = ofElements.length === 0 && !readsBodyAsList(evaluation) && isReadAmiss(evaluation);
+  return [...ofElements, ...kindNotes(request, table.settingsOf(request.path), isAmiss)];
 }
+
+const READS_ELEMENTS: AdviceNote = {
+  code: 'body_is_list',
+  text: 'the body is a list, and the condition reads a field of its elements: explain shows the lines to write',
+  names: [],
+};
 
 /** Of the operator's files, each read once however many mappings it has. */
 export function wordsOf({ mappings }: RoutingTable): ReadonlySet<string> {

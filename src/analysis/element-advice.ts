@@ -2,7 +2,15 @@
 import { didYouMean } from '../document/document.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import { isListOperator } from '../mapping/mapping.ts';
-import { describe, fieldsOf, takeApart, variable, variableName, type ReadVariable } from './rule-operands.ts';
+import {
+  describe,
+  fieldsOf,
+  ruleText,
+  takeApart,
+  variable,
+  variableName,
+  type ReadVariable,
+} from './rule-operands.ts';
 
 /** Whether a rule asks something of each element by itself; `reduce` has names of its own for it. */
 const isOfElements = (operator: string): boolean => isListOperator(operator) && operator !== 'reduce';
@@ -46,10 +54,10 @@ export function adviseOnElements(rule: ElementRule, read: ReadVariable): string 
     return `"${operator}" goes through a list, and ${list} is ${describe(value)}${listWithin(list, value)}`;
   const elements = elementsOf(rule);
   if (elements.length === 0) return undefined;
-  const missing = namesIn(rule.rule).find(
+  const missing = namesIn(rule.rule).filter(
     (name) => name !== '' && elements.every((element) => readElement(element)(name) === undefined),
   );
-  return missing === undefined ? undefined : adviseOnMissing(rule, missing, read);
+  return missing.length === 0 ? undefined : adviseOnMissing(rule, missing, read);
 }
 
 function listWithin(list: string, value: JsonValue): string {
@@ -68,20 +76,36 @@ function namesIn(rule: JsonValue): readonly string[] {
   return (isNested ? parts.operands.slice(0, 1) : parts.operands).flatMap(namesIn);
 }
 
-function adviseOnMissing(rule: ElementRule, name: string, read: ReadVariable): string {
+function adviseOnMissing(rule: ElementRule, missing: readonly string[], read: ReadVariable): string {
   const { operator, list } = rule;
   const elements = elementsOf(rule);
   const what = `inside "${operator}" var reads the element of ${list}`;
   const objects = elements.filter(isJsonObject);
   // `a list of texts` and so on.
   if (objects.length === 0)
-    return `${what}, and that is ${describe(elements)}: write ${JSON.stringify(variable(''))}`;
-  const near = nearIn(objects, name);
-  if (near !== undefined) return `${what}: write ${JSON.stringify(variable(near))}`;
+    return `${what}, and that is ${describe(elements)}: write ${renamed(rule, new Map(missing.map((name) => [name, ''])))}`;
+  const near = new Map(missing.map((name) => [name, nearIn(objects, name)]));
+  const name = missing.find((each) => near.get(each) === undefined);
+  if (name === undefined) return `${what}: write ${renamed(rule, near)}`;
   const has = `its elements have ${fieldsOf(objects[0] ?? {})}`;
   return read(name) === undefined
     ? `${what}, and none has ${name}: ${has}`
     : `${what} and nothing else, so ${name} of the whole body cannot be read there: ${has}; compare with ${name} in a transform`;
+}
+
+/** The whole rule with other names for what it asks of an element. */
+function renamed(
+  { operator, list, rule }: ElementRule,
+  names: ReadonlyMap<string, string | undefined>,
+): string {
+  const rename = (part: JsonValue): JsonValue => {
+    if (Array.isArray(part)) return (part as readonly JsonValue[]).map(rename);
+    const name = variableName(part);
+    if (name !== undefined) return names.has(name) ? variable(names.get(name) ?? name) : part;
+    if (!isJsonObject(part)) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, rename(each)]));
+  };
+  return ruleText(operator, [variable(list), rename(rule)]);
 }
 
 /** The end of a path that an element has, or a key of an element that is spelt nearly so. */

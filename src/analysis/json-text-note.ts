@@ -5,10 +5,17 @@
 import { formatPlace } from '../document/document.ts';
 import { jsonTextOn, nearestMisses, type AdviceNote, type Evaluation } from '../hook/hook.ts';
 import type { JsonValue } from '../json.ts';
-import { namesRead, type CompiledMapping } from '../mapping/mapping.ts';
+import {
+  namesRead,
+  type CompiledMapping,
+  codeOfRule,
+  codeOfSteps,
+  splitRule,
+  transformFile,
+  whenOf,
+} from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { missingIn } from './instead.ts';
-import { codeOfRule, codeOfSteps, splitRule, transformFile, whenOf } from './written-transform.ts';
 
 export function jsonTextNotes(evaluation: Evaluation, request: HookRequest): readonly AdviceNote[] {
   const { considered, templates } = evaluation.trace;

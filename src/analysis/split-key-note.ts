@@ -1,11 +1,19 @@
 /* Conditions that ask for a key with a dot in its name, which a condition cannot read and a transform can. */
 import { formatPlace } from '../document/document.ts';
 import type { AdviceNote } from '../hook/hook.ts';
-import { isReserved, namesRead, type ConsideredMapping } from '../mapping/mapping.ts';
+import {
+  isReserved,
+  namesRead,
+  type ConsideredMapping,
+  codeOfRule,
+  codeOfSteps,
+  splitRule,
+  transformFile,
+  whenOf,
+} from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { findSplitKey } from './split-keys.ts';
 import { missingIn } from './instead.ts';
-import { codeOfRule, codeOfSteps, splitRule, transformFile, whenOf } from './written-transform.ts';
 
 /** Keys with dots in them, which conditions asked for; a key with slashes alone a condition can read. */
 export function splitKeyNotes(

@@ -34,7 +34,8 @@ export function checkTokens(
   options: { readonly dev: boolean; readonly needSecrets: boolean; readonly reserved: readonly Reserved[] },
 ): readonly string[] {
   const hooks = recordOf(recordOf(value)['hooks']);
-  if (hooks['enabled'] === true && hooks['token'] === undefined && !options.dev) {
+  const isMissing = hooks['token'] === undefined && !Object.keys(hooks).some(isOtherName);
+  if (hooks['enabled'] === true && isMissing && !options.dev) {
     // Looked at by an author, not about to be served: sluice dev makes a token of its own.
     reportMissing(reporter, options.needSecrets ? 'error' : 'warning');
   }
@@ -46,6 +47,10 @@ export function checkTokens(
   }
   return [...tokens, ...secrets].map((secret) => secret.value);
 }
+
+/** `tokens`, `hookToken`: an unknown key, of which there is a finding. */
+const isOtherName = (key: string): boolean =>
+  /tokens?$/i.test(key) && !/^(?:previousTokens|queryToken)$/.test(key);
 
 function reportMissing(reporter: Reporter, severity: 'error' | 'warning'): void {
   reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {

@@ -113,6 +113,13 @@ const HOOKS: Readonly<Record<string, KeyAdvice>> = {
   tokens: {
     hint: 'the token is one: write token: ${NAME}; older ones that are still taken are previousTokens: [${OLD_NAME}]',
     means: 'token',
+    hintFor: (value) => {
+      const names = Array.isArray(value) ? value.map((each) => /^\$\{(\w+)\}$/.exec(String(each))?.[1]) : [];
+      const [first, ...older] = names;
+      if (first === undefined || older.includes(undefined)) return undefined;
+      const rest = older.map((name) => `'\${${name ?? ''}}'`).join(', ');
+      return `the token is one: write token: \${${first}}${rest === '' ? '' : ` and, for older ones that are still taken, previousTokens: [${rest}]`}`;
+    },
   },
   port: { hint: 'the port is server.port' },
   host: { hint: 'the address to listen on is server.host' },

@@ -80,10 +80,13 @@ function typographicQuotes(line: BrokenLine): YamlSlip | undefined {
   const text = line.line.replaceAll(PAIR, "$1'$2'");
   const column = line.line.search(new RegExp(`[${OPENING}]`));
   if (text === line.line) return undefined;
+  const isShown = text.length <= MAX_SHOWN && !SECRET_KEY.test(text) && /(?:: '[^']*'|[\]}])\s*$/.test(text);
   return {
     message: `${line.line.slice(column, column + 1)} is no quote of YAML`,
     at: placeIn(line, column, 1),
-    hint: `write ' or " in its place, at the beginning and at the end of each text`,
+    hint: isShown
+      ? `write ${text.trim()}`
+      : `write ' or " in its place, at the beginning and at the end of each text`,
     edit: { at: placeIn(line, 0, line.line.length), text },
   };
 }

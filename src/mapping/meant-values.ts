@@ -1,13 +1,8 @@
 import { CHANNEL_ALIASES, CHANNEL_IDS, THINKING_LEVELS } from '../action.ts';
 import { didYouMean, type SchemaAdvice } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
-import {
-  challengeFor,
-  findKnownSender,
-  type KnownSender,
-  PROVIDER_NAMES,
-  writtenScheme,
-} from '../verify/verify.ts';
+import { findKnownSender, type KnownSender, PROVIDER_NAMES, writtenScheme } from '../verify/verify.ts';
+import { meantChallenge } from './meant-challenge.ts';
 import { meantObject } from './meant-objects.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
@@ -95,17 +90,6 @@ const VALUES: Readonly<Record<string, (value: unknown, text: string | undefined)
   challenge: meantChallenge,
   'verify.secrets': (value, text) =>
     meantSecret(Array.isArray(value) ? value.find((one) => typeof one === 'string') : text),
-};
-
-function meantChallenge(value: unknown): Meant {
-  const who = isJsonObject(value) ? value['kind'] : value;
-  const line = typeof who === 'string' ? challengeFor(who) : undefined;
-  if (line !== undefined) return { hint: `write ${line}` };
-  return isJsonObject(value) ? undefined : CHALLENGE;
-}
-
-const CHALLENGE = {
-  hint: 'write who asks: challenge: slack, or meta, graph, zoom, cloudevents; or what is sent back, as in challenge: {echo: body.challenge}',
 };
 
 /** `action: {type: agent, …}`. */

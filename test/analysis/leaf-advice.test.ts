@@ -169,10 +169,21 @@ describe('inside a rule over a list', () => {
   test.each<[unknown, string | undefined]>([
     [
       { some: [v('line_items'), { '===': [v('line_items.sku'), 'B'] }] },
-      'var reads the element of line_items: write {"var":"sku"}',
+      'var reads the element of line_items: write {"some":[{"var":"line_items"},{"===":[{"var":"sku"},"B"]}]}',
     ],
-    [{ all: [v('line_items'), { '>': [v('item.price.eur'), 5] }] }, 'write {"var":"price.eur"}'],
-    [{ some: [v('line_items'), { '===': [v('skuu'), 'A'] }] }, 'write {"var":"sku"}'],
+    [
+      {
+        all: [
+          v('line_items'),
+          { and: [{ '>': [v('item.price.eur'), 5] }, { '===': [v('item.skuu'), 'A'] }] },
+        ],
+      },
+      'write {"all":[{"var":"line_items"},{"and":[{">":[{"var":"price.eur"},5]},{"===":[{"var":"sku"},"A"]}]}]}',
+    ],
+    [
+      { some: [v('line_items'), { '===': [v('skuu'), 'A'] }] },
+      'write {"some":[{"var":"line_items"},{"===":[{"var":"sku"},"A"]}]}',
+    ],
     [
       { some: [v('line_items'), { '===': [v('owner'), v('customer.id')] }] },
       'none has owner: its elements have sku, price',
@@ -181,7 +192,10 @@ describe('inside a rule over a list', () => {
       { some: [v('line_items'), { '===': [v('sku'), v('customer.id')] }] },
       'customer.id of the whole body cannot be read there',
     ],
-    [{ some: [v('tags'), { '===': [v('tag'), 'a'] }] }, 'that is a list of texts: write {"var":""}'],
+    [
+      { some: [v('tags'), { '===': [v('tag'), 'a'] }] },
+      'that is a list of texts: write {"some":[{"var":"tags"},{"===":[{"var":""},"a"]}]}',
+    ],
     [
       { some: [v('line_items'), { '===': [v('price'), 3] }] },
       'of an element of line_items: price is an object, and price.eur is 3',

@@ -472,6 +472,15 @@ test('any other file name is not read as OpenClaw: its keys are refused', async 
   expect(codes(diagnostics)).toContain('UNKNOWN_KEY');
 });
 
+test('a list of tokens is one mistake, and is told the lines with the same variables', async () => {
+  const text = "hooks:\n  enabled: true\n  tokens: ['${NEW_TOKEN}', '${OLD_TOKEN}']\n";
+  const { diagnostics } = await load({ 'sluice.yaml': text });
+  expect(diagnostics.map(({ code }) => code)).not.toContain('TOKEN_REQUIRED');
+  expect(diagnostics[0]?.hint).toMatch(
+    /token: \$\{NEW_TOKEN\} and, .* previousTokens: \['\$\{OLD_TOKEN\}'\]$/,
+  );
+});
+
 test('all findings come at once, in the order of the file', async () => {
   const { diagnostics } = await load({
     'sluice.yaml': `hooks:

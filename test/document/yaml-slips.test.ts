@@ -7,7 +7,7 @@ const read = (text: string) => parseDocument({ file: 'a.yaml', text }, 'yaml');
 test.each([
   ['```yaml\na: 1\n```\n', 'remove lines 1 and 3', 'a: 1\n'],
   ['a: [“x”, ‘y’]\nb: “z”: c\n', /write ' or "/, undefined],
-  ['a: [‘${X}’]\n', /write ' or "/, "a: ['${X}']\n"],
+  ['a: [‘${X}’]\n', /write a: \['\$\{X\}'\]$/, "a: ['${X}']\n"],
   ['match:\n\u00A0\u00A0path: a\n', /plain spaces/, 'match:\n  path: a\n'],
   ['ma\u200Btch: 1\nb\u200B: 2\n', /in 2 keys, write the word anew/, 'match: 1\nb: 2\n'],
   ['match: { path：github }\n', /a plain colon/, 'match: { path: github }\n'],

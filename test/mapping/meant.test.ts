@@ -180,6 +180,14 @@ test.each([
   ['challenge: dropbox', /write challenge: \{echo: query\.challenge\}$/],
   ['challenge: {kind: asana}', /write challenge: \{echo: headers\.x-hook-secret\}$/],
   ['challenge: {echo: challenge}', /query\.NAME/],
+  [
+    'challenge: { query: hub.challenge }',
+    /write challenge: \{kind: meta, token: '\$\{META_VERIFY_TOKEN\}'\}/,
+  ],
+  ["challenge: { verify_token: '${FB_VERIFY}' }", /challenge: \{kind: meta, token: '\$\{FB_VERIFY\}'\}/],
+  ['challenge: { param: validationToken }', /write challenge: graph$/],
+  ['challenge: url_verification', /write challenge: slack$/],
+  ['challenge: { header: X-Hook-Secret }', /write challenge: \{echo: headers\.x-hook-secret\}$/],
   ['method: PUT', /a path takes one method/],
   ['fallback: telegram:123', /write fallback: \{channel: telegram, to: "123"\}/],
   ['schedule: 0 9 * * *', /never by the clock/],
@@ -214,6 +222,7 @@ test.each([
   `# token: hunter2\n  when: { nonsense: 1 }`,
   `when: { startsWith: [{ var: a }, ${GITHUB}, x] } # ${GITHUB}`,
   `when: { ${GITHUB}: 1 }`,
+  'when: { “===”: [{ “var”: “headers.x-gitlab-token” }, “hunter2”] }',
   `path: ${GITHUB}`,
 ])('%s: what may be a secret is not printed', (line) => {
   const found = check(`id: a\nmatch:\n  path: a\n  ${line}\nmessageTemplate: x\n`);

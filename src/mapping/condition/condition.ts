@@ -7,6 +7,7 @@ import {
 } from '../../document/document.ts';
 import { isJsonObject, isJsonText, type JsonValue } from '../../json.ts';
 import type { CompiledCondition, ConditionTrace, Equality, Scope } from '../compiled-mapping.ts';
+import { quotesInRule } from '../foreign-quotes.ts';
 import { comparesSecret, meantRule, printRule, SECRET_HINT } from './meant-rule.ts';
 import { compileRule, type CompiledRule, type RuleNode } from './rule.ts';
 import {
@@ -26,6 +27,8 @@ export function compileCondition(located: LocatedValue): {
 } {
   const { value } = located;
   if (typeof value !== 'boolean' && !isJsonObject(value)) return { diagnostics: [notARule(located)] };
+  const meant = quotesInRule(located.exact([]) as JsonValue);
+  if (meant !== undefined) return { diagnostics: [otherQuotes(located, meant)] };
   const rule = compileRule(located);
   const { nodes, diagnostics } = rule;
   if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
@@ -37,6 +40,19 @@ export function compileCondition(located: LocatedValue): {
     trace: (scope) => traceRule(rule, scope),
   };
   return { condition, diagnostics };
+}
+
+/** “===”: quotes of a word processor, which belong to the name of the operator. */
+function otherQuotes(located: LocatedValue, meant: JsonValue): Diagnostic {
+  const at = located.place([]);
+  const text = printRule(meant);
+  const message = 'the quotes of this condition are those of a word processor, and no quotes of YAML or JSON';
+  const found = { severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at } as const;
+  if (SECRET_WORD.test(text)) {
+    const hint = 'write " in the place of each of them';
+    return { ...found, hint, hides: [{ start: at.start, end: at.end }] };
+  }
+  return withEdit({ ...found, hint: `write ${text}` }, { at, text });
 }
 
 function notARule(located: LocatedValue): Diagnostic {
@@ -72,12 +88,13 @@ function joinHint(located: LocatedValue): string {
   const joined = rules.every(isJsonObject)
     ? `{"and": [${rules.map((rule) => printRule(rule)).join(', ')}]}`
     : '';
-  return joined === '' || joined.length > MAX_JOINED || /token|secret|passw|signature|key/i.test(joined)
+  return joined === '' || joined.length > MAX_JOINED || SECRET_WORD.test(joined)
     ? 'join several rules with {"and": [...]}'
     : `write when: ${joined}; where one of them is enough, "or" in place of "and"`;
 }
 
 const MAX_JOINED = 300;
+const SECRET_WORD = /token|secret|passw|signature|key/i;
 
 function secretCompared(message: string, at: Place): Diagnostic {
   return {

@@ -1,4 +1,6 @@
-import type { LocatedValue } from '../../document/document.ts';
+import type { Diagnostic, LocatedValue } from '../../document/document.ts';
+import type { JsonValue } from '../../json.ts';
+import { elementForm } from '../element-rules.ts';
 import { compileCondition } from '../condition/condition.ts';
 import { quote, type Finding, type Reporter } from '../mapping-codes.ts';
 import type { CompileOptions } from '../compile-options.ts';
@@ -16,7 +18,7 @@ interface MatchSource {
 }
 
 export function compileMatch({
-  source: { match = {} },
+  source: { match = {}, forEach, id = 'own', transform },
   located,
   reporter,
   options,
@@ -25,12 +27,44 @@ export function compileMatch({
   const source = match.source === undefined || match.source.trim() === '' ? undefined : match.source;
   const path = compilePath(match.path ?? '', options.hooksPath ?? '/hooks', reporter);
   const result = match.when === undefined ? undefined : compileCondition(located.at(['match', 'when']));
-  reporter.diagnostics.push(...(result?.diagnostics ?? []));
+  const list = forEach?.trim();
+  const found = result?.diagnostics ?? [];
+  reporter.diagnostics.push(
+    ...(list === undefined
+      ? found
+      : ofElements(found, located.exact(['match', 'when']) as JsonValue, {
+          id,
+          list,
+          hasTransform: transform !== undefined,
+        })),
+  );
   return {
     ...(path === undefined ? {} : { path, pathAt: located.place(['match', 'path']) }),
     ...(source === undefined ? {} : { source, sourceAt: located.place(['match', 'source']) }),
     ...(result?.condition === undefined ? {} : { when: result.condition }),
   };
+}
+
+/** A condition on `item` beside `forEach`: what is to be written is told once, whole. */
+function ofElements(
+  found: readonly Diagnostic[],
+  rule: JsonValue,
+  { id, list, hasTransform }: { readonly id: string; readonly list: string; readonly hasTransform: boolean },
+): readonly Diagnostic[] {
+  const first = found.find(({ code }) => code === 'ITEM_WITHOUT_FOR_EACH');
+  const ofElement = (name: string): string | undefined => /^item(?:\.(.+))?$/.exec(name)?.slice(1)[0];
+  const form = first === undefined ? undefined : elementForm(rule, { id, list, ofElement });
+  if (first === undefined || form === undefined) return found;
+  const { edit: _one, ...whole } = first;
+  const others =
+    form.file === undefined || hasTransform
+      ? 'to leave out its other elements let a transform return null for them'
+      : `to leave out its other elements add the line transform: ${id}.js to the mapping, and ${form.file}`;
+  const hint = `for requests with such an element write ${form.when}; ${others}`;
+  return found.flatMap((each) => {
+    if (each === first) return [{ ...whole, hint }];
+    return each.code === first.code ? [] : [each];
+  });
 }
 
 /** A hook name without outer slashes; undefined for any. */

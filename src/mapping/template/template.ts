@@ -22,6 +22,7 @@ import { findForeignMarks } from './foreign-marks.ts';
 import { blocksFinding, rewriteBlocks } from './foreign-blocks.ts';
 import { foreignFinding, readForeign } from './foreign-template.ts';
 import type { Located } from './template-checks.ts';
+import { quotesInTemplate } from '../foreign-quotes.ts';
 import { literalTemplate } from './literal-template.ts';
 
 /** UTF-16 units of a template's text. */
@@ -67,13 +68,15 @@ interface Engine {
 }
 
 function compileTemplate(engine: Engine, located: LocatedValue, options: TemplateOptions): TemplateResult {
-  const result = compileOwn(engine, located, options);
   const { text: source = String(located.value) } = options;
-  const isWrong = result.diagnostics.some(({ severity, code }) => severity === 'error' || code === FOREIGN);
-  if (!isWrong) return result;
   const isRight = (text: string): boolean =>
     compileOwn(engine, located, { ...options, text }).template !== undefined;
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
+  const quotes = source.includes('{{') ? quotesInTemplate(source, placeOf, isRight) : undefined;
+  if (quotes !== undefined) return { diagnostics: [quotes] };
+  const result = compileOwn(engine, located, options);
+  const isWrong = result.diagnostics.some(({ severity, code }) => severity === 'error' || code === FOREIGN);
+  if (!isWrong) return result;
   const blocks = foreignBlocks(engine, source, { result, placeOf, isRight });
   if (blocks !== undefined) return { diagnostics: [blocks] };
   const foreign = readForeign(source);

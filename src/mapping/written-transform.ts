@@ -3,7 +3,8 @@
  * simple enough to be written for certain.
  */
 import { isJsonObject, type JsonValue } from '../json.ts';
-import { conjunctsOf, type CompiledMapping } from '../mapping/mapping.ts';
+import type { CompiledMapping } from './compiled-mapping.ts';
+import { conjunctsOf } from './condition/conjuncts.ts';
 
 /** How a path is read in code. */
 export type CodeOfPath = (path: string) => string;
@@ -26,10 +27,13 @@ export interface TransformParts {
 }
 
 /** Where the file goes, and its lines. */
-export function transformFile({ id }: CompiledMapping, { lines, checks, returned }: TransformParts): string {
+export function transformFile(
+  { id }: Pick<CompiledMapping, 'id'>,
+  { lines, checks, returned }: TransformParts,
+): string {
   const code = [...lines, ...checks, returned].join(' ');
-  const roots = ['payload', 'headers', 'query'].filter(
-    (name) => name === 'payload' || new RegExp(String.raw`\b${name}[.[?]`).test(code),
+  const roots = ['payload', 'item', 'headers', 'query'].filter((name) =>
+    new RegExp(String.raw`\b${name}[.[?]`).test(code),
   );
   return [
     `write the file transforms/${id}.js (the folder is hooks.transformsDir) so:`,
