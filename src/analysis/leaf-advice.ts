@@ -20,6 +20,7 @@ import { adviseOnEquality, adviseOnIn, adviseOnTruth, isEqualityOperator } from 
 import {
   adviseOnBrackets,
   adviseOnDefault,
+  adviseOnHeaderCase,
   adviseOnListWithin,
   adviseOnParent,
   endsAtNull,
@@ -76,6 +77,7 @@ function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): re
   }
   const sure =
     adviseOnBrackets(missing, read) ??
+    adviseOnHeaderCase(missing, rule, read) ??
     adviseOnRule(rule, read) ??
     (elementRule(rule, read) === undefined ? adviseOnListWithin(missing, rule, read) : undefined);
   if (sure !== undefined) return [sure];

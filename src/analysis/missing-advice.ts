@@ -9,6 +9,7 @@ import {
   variableName,
   type ReadVariable,
 } from './rule-operands.ts';
+import { shown } from './field-list.ts';
 import { findSplitKey } from './split-keys.ts';
 
 /** A leaf of a condition with a variable that was not sent. */
@@ -26,6 +27,31 @@ export function adviseOnBrackets(missing: string, read: ReadVariable): string | 
   return read(dotted) === undefined
     ? undefined
     : `brackets are for templates; in a condition a position is written with a dot: ${JSON.stringify(variable(dotted))}`;
+}
+
+/** `headers.X-Event`: headers are in lower case whatever the sender writes, so that such a name is never there. */
+export function adviseOnHeaderCase(missing: string, rule: JsonValue, read: ReadVariable): string | undefined {
+  const here = missing.startsWith('headers.') ? missing.toLowerCase() : missing;
+  const sent = read(here);
+  if (here === missing || sent === undefined) return undefined;
+  const { operator, operands } = takeApart(rule) ?? { operator: '', operands: [] };
+  const isVariable = variableName(rule) === missing;
+  const written = operands.map((operand) =>
+    variableName(operand) === missing ? rename(operand, here) : operand,
+  );
+  const isWritten = isVariable || written.some((operand, at) => operand !== operands[at]);
+  const text = isVariable
+    ? JSON.stringify(rename(rule, here))
+    : isWritten
+      ? ruleText(operator, written)
+      : here;
+  return `header names are in lower case here, and the request has ${here} (${shown(here.split('.'), sent)}): write ${text}`;
+}
+
+/** The same variable by another name, with the default that it may have. */
+function rename(operand: JsonValue, name: string): JsonValue {
+  const [, ...defaults] = takeApart(operand)?.operands ?? [];
+  return { var: defaults.length === 0 ? name : [name, ...defaults] };
 }
 
 /**

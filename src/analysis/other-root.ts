@@ -40,7 +40,7 @@ export function otherRootNotes(
     const roots = names.length === 1 ? rootsOf(missing, names[0] ?? '') : undefined;
     const why = roots && whyOf(roots, request);
     if (roots === undefined || why === undefined) continue;
-    const [nearest] = nearestMisses(considered);
+    const [nearest] = nearestMisses(considered, instead);
     const isMiss = !considered.some(({ matched }) => matched);
     const changes = nearest === undefined || !isMiss ? [] : changesOf(nearest, roots, request);
     const [first, ...more] = changes;

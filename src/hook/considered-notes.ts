@@ -1,5 +1,5 @@
 /* What is said of the mappings that were considered: why the one taken held, why the others did not. */
-import { didYouMean, formatPlace } from '../document/document.ts';
+import { didYouMean, formatPlace, spelling } from '../document/document.ts';
 import { MIRRORED, namesRead, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
@@ -7,7 +7,7 @@ import { operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
 import { cut, value } from './format-lines.ts';
-import { moreFailing, weakerNotes } from './meant-parts.ts';
+import { moreFailing, shownAs, weakerNotes } from './meant-parts.ts';
 
 /** Misses told of; the others are counted. */
 const MAX_MISSES = 20;
@@ -16,13 +16,33 @@ const MAX_NAMES = 30;
 /** Comparisons told of a condition that held; of more, the last note says how many. */
 const MAX_HELD = 5;
 
-/** The mappings of a request's hook name that did not take it, the nearest first: fewest failing parts, most that held. */
-export function nearestMisses(considered: readonly ConsideredMapping[]): readonly ConsideredMapping[] {
+/** A part that only asks for another spelling of a name that is there: less than one that found another value. */
+const MISSPELT = 0.25;
+
+/**
+ * The mappings of a request's hook name that did not take it, the nearest first: fewest failing parts, most that held.
+ * `instead`: what the request has in place of names that were not sent.
+ */
+export function nearestMisses(
+  considered: readonly ConsideredMapping[],
+  instead: EvaluationAdvice['instead'] = new Map(),
+): readonly ConsideredMapping[] {
   const at = considered.findIndex(({ matched }) => matched);
+  const far = ({ failing = 0, parts = [] }: ConsideredMapping): number =>
+    failing - (1 - MISSPELT) * parts.filter((part) => isMisspelt(part, instead)).length;
   // Sorting is stable, so the rest stays in first-match order.
   return (at === -1 ? considered : considered.slice(0, at))
     .filter(({ failed }) => failed?.part !== 'path')
-    .toSorted((a, b) => (a.failing ?? 0) - (b.failing ?? 0) || b.held - a.held);
+    .toSorted((a, b) => far(a) - far(b) || b.held - a.held);
+}
+
+/** Whether the request has the name in another spelling, with the value that was asked for. */
+function isMisspelt({ missing, expected }: ConditionTrace, instead: EvaluationAdvice['instead']): boolean {
+  const near = missing === undefined ? undefined : instead.get(missing);
+  const [name, ...others] = near?.names ?? [];
+  if (missing === undefined || name === undefined || others.length > 0) return false;
+  const isSame = spelling(name) === spelling(missing);
+  return isSame && (expected === undefined || near?.shown === shownAs(name, expected));
 }
 
 /** What is said of mappings and hook names, in the order of the text. */
@@ -32,7 +52,7 @@ export function consideredNotes(
 ): readonly EvaluationNote[] {
   if (considered.length === 0) return nearNameNotes(advice?.nearNames ?? []);
   const taken = considered.find(({ matched }) => matched);
-  const misses = nearestMisses(considered);
+  const misses = nearestMisses(considered, advice?.instead);
   const isNameUnknown = taken === undefined && misses.length === 0;
   return [
     ...(taken === undefined ? [] : heldNotes(taken)),

@@ -21,7 +21,7 @@ export function consideredLines(
   const at = considered.findIndex(({ matched }) => matched);
   const taken = considered[at];
   const all = at === -1 ? considered.length : at;
-  const onPath = nearestMisses(considered);
+  const onPath = inOrderOf(notes, nearestMisses(considered));
   const shown = onPath.slice(0, MAX_MISSES);
   return [
     ...(taken === undefined
@@ -34,6 +34,19 @@ export function consideredLines(
     ...of('also_matched').map((note) => `  ${placedLine(note, paint)}`),
     ...of('only_first_acts').map(({ text }) => `  ${paint('green', 'hint:')} ${clearLine(text)}`),
   ];
+}
+
+/** Misses in the order in which something is said of them: the notes know better which is the nearest. */
+function inOrderOf(
+  notes: readonly EvaluationNote[],
+  misses: readonly ConsideredMapping[],
+): readonly ConsideredMapping[] {
+  const said = notes.filter(({ code }) => code === 'not_held').map(({ mapping }) => mapping?.at ?? '');
+  const rank = ({ mapping }: ConsideredMapping): number => {
+    const at = said.indexOf(formatPlace(mapping.at));
+    return at === -1 ? said.length : at;
+  };
+  return misses.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** A note and its place. */
@@ -103,7 +116,7 @@ export function nearestMiss(
   considered: readonly ConsideredMapping[],
   notes: readonly EvaluationNote[],
 ): { readonly id: string; readonly at: string; readonly notes: readonly EvaluationNote[] } | undefined {
-  const [nearest] = nearestMisses(considered).filter(
+  const [nearest] = inOrderOf(notes, nearestMisses(considered)).filter(
     ({ matched, failed }) => !matched && failed !== undefined,
   );
   if (nearest === undefined) return undefined;

@@ -32,6 +32,9 @@ export function weakerNotes(node: ConditionTrace, advice: Advice): readonly Eval
   return texts.filter((note) => note !== undefined);
 }
 
+/** How a path of the request and its value are told. */
+export const shownAs = (name: string, value: JsonValue): string => `${name} (${JSON.stringify(value)})`;
+
 function insteadText(
   { names, text, shown = text }: NonNullable<ReturnType<EvaluationAdvice['instead']['get']>>,
   node: ConditionTrace,
@@ -40,7 +43,7 @@ function insteadText(
   const [name = '', ...others] = names;
   // All places are told at once.
   const isTold = advice?.notes?.some(({ code }) => code === 'other_root') === true;
-  const isIt = others.length === 0 && shown === `${name} (${JSON.stringify(node.expected)})`;
+  const isIt = others.length === 0 && node.expected !== undefined && shown === shownAs(name, node.expected);
   const write = isIt && !isTold ? ruleText(node, { variable: name, literal: node.expected }) : '';
   return `the request has ${shown}: did you mean that?${write}`;
 }

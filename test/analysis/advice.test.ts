@@ -24,6 +24,29 @@ function advise(path: string, payload: JsonValue, headers: Record<string, string
   return { advice, text: formatEvaluation(evaluation, { request, advice }) };
 }
 
+test('a condition that asks for a header in capitals is the nearest miss, and the log and the remedy speak of it', () => {
+  const table = `
+- {id: confirm, match: {path: sns, when: {"===": [{var: Type}, SubscriptionConfirmation]}}, messageTemplate: x}
+- {id: alarm, match: {path: sns, when: {"===": [{var: headers.X-Sns-Type}, Notification]}}, messageTemplate: x}
+`;
+  const settings = settingsWith({ table });
+  const sent = { path: 'sns', payload: { Type: 'Notification' } };
+  const explain = (type: string): string => {
+    const headers = { 'x-sns-type': type };
+    const { evaluation } = evaluateHook({ ...sent, headers }, settings);
+    const request = createHookRequest({ ...sent, headers, receivedAt });
+    return formatEvaluation(evaluation, { request, advice: adviceFor(evaluation, request, settings.table) });
+  };
+  const text = explain('Notification');
+  expect(text).toMatch(/nearest miss first:\n {2}✗ alarm/);
+  expect(text).toContain(
+    'header names are in lower case here, and the request has headers.x-sns-type ("Notification"): write {"===":[{"var":"headers.x-sns-type"},"Notification"]}',
+  );
+  expect(text).not.toContain('write {"===":[{"var":"Type"}');
+  // With another value it would not have held either.
+  expect(explain('Other')).toMatch(/nearest miss first:\n {2}✗ confirm/);
+});
+
 describe('a hook name that no mapping has', () => {
   test.each([
     ['stripe', 'hooks/stripe', 'begins with hooks/, which the request has not'],
