@@ -12,7 +12,12 @@ export function notesOn(
 ): readonly AdviceNote[] {
   const { payload } = request;
   const wrapped = wrapperOf(isJsonObject(payload) ? payload : {});
-  return [...kindNotes(request, settings, isAmiss), ...(wrapped === undefined ? [] : [wrapped])];
+  const misread = isAmiss ? misreadOf(payload, settings) : undefined;
+  return [
+    ...kindNotes(request, settings, isAmiss),
+    ...(misread === undefined ? [] : [misread]),
+    ...(wrapped === undefined ? [] : [wrapped]),
+  ];
 }
 
 /** The same in words that quote nothing of the request; `isAmiss`: nothing matched, or names found nothing. */
@@ -73,6 +78,20 @@ const textOf = (value: JsonValue | undefined): string | undefined =>
 function onlyName(body: JsonObject): string | undefined {
   const [name, ...more] = Object.keys(body);
   return more.length === 0 ? name : undefined;
+}
+
+/** JSON that was read as something else, or was made a text before it was sent. */
+function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): AdviceNote | undefined {
+  const isJson =
+    typeof payload === 'string'
+      ? isJsonText(payload)
+      : bodyFormat === 'form' && isJsonObject(payload) && /^\s*[{[]\s*"/.test(Object.keys(payload)[0] ?? '');
+  if (!isJson) return undefined;
+  const text =
+    bodyFormat === 'form' || bodyFormat === 'text'
+      ? `the body is JSON, and bodyFormat: ${bodyFormat} of this path reads it as ${bodyFormat === 'form' ? 'a form' : 'one text'}: remove the line bodyFormat: ${bodyFormat}`
+      : 'the whole body is one text that holds JSON, as the sender encoded it twice: let it send the object itself (json=data, and not json=json.dumps(data); in JavaScript JSON.stringify once)';
+  return { code: 'body_is_text', text, names: [] };
 }
 
 /** A body that is a text of JSON in one field, as some senders make it. */

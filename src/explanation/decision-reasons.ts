@@ -39,14 +39,24 @@ const NOTED: ReadonlySet<string> = new Set([
 ]);
 
 /** What to do about a code, unless what is known of the request says more. */
-function decisionRemedy({ code, mappingId, missed, note, detail = '' }: DecisionRecord): string | undefined {
+function decisionRemedy({
+  code,
+  mappingId,
+  missed,
+  note,
+  detail = '',
+  path,
+}: DecisionRecord): string | undefined {
   // Where no mapping has the name, the names there are say more.
   const isName = code === 'no_mapping_matched' && missed === undefined;
   // What is known of the bytes says what to do about them.
   const isTold = missed?.some(({ instead, how }) => (instead ?? how) !== undefined) === true;
   // Where the body stops being JSON, or what it is, says what to correct.
   const isPlaced = code === 'invalid_json' && /at line|path takes/.test(detail);
-  const isKnown = isName || isTold || isPlaced || (note !== undefined && NOTED.has(code ?? ''));
+  // The body of a mapping may have any shape: what is wrong with it is something else, which the detail says.
+  const isOwnShape =
+    code === 'invalid_utf8' || (code === 'invalid_body' && path !== 'wake' && path !== 'agent');
+  const isKnown = isOwnShape || isName || isTold || isPlaced || (note !== undefined && NOTED.has(code ?? ''));
   return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
 }
 

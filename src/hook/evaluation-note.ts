@@ -27,6 +27,7 @@ export interface EvaluationNote {
 const ADVICE_CODES = [
   'body_is_list',
   'body_is_empty',
+  'body_is_text',
   'list_read',
   'address_check',
   'github_ping',

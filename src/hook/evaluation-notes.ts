@@ -144,6 +144,7 @@ const NO_MAPPING = ['no_mapping_matched'];
 /** Notes that say what to do about an error, better than the remedy that is right in general. */
 const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
   body_is_list: BLANK,
+  body_is_text: BLANK,
   body_is_empty: BLANK,
   list_read: BLANK,
   address_check: NO_MAPPING,

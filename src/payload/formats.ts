@@ -5,7 +5,8 @@ export type BodyFormat = (typeof BODY_FORMATS)[number];
 /** What a body announces itself to be. */
 export type AnnouncedFormat = 'json' | 'form' | 'xml' | 'multipart';
 
-const NAMES: Readonly<Record<AnnouncedFormat, string>> = {
+const NAMES: Readonly<Record<AnnouncedFormat | 'text', string>> = {
+  text: 'a text',
   json: 'JSON',
   form: 'a form',
   xml: 'XML',
@@ -43,12 +44,20 @@ export function mismatch(
 }
 
 /** `found` is what came, `expected` what the path takes. */
-export function describeMismatch(found: AnnouncedFormat, expected: 'json' | 'form' | 'xml'): string {
+export function describeMismatch(found: AnnouncedFormat | 'text', expected: 'json' | 'form' | 'xml'): string {
   const remedy =
     found === 'multipart'
       ? 'no path takes that: let the sender send JSON or a plain form'
       : `send ${NAMES[expected]}, or set bodyFormat: ${found} in the mapping`;
   return `the body is ${NAMES[found]} and this path takes ${NAMES[expected]}; ${remedy}`;
+}
+
+/** What a body that announces nothing may be, where it does not even begin as JSON. */
+export function guessOther(text: string): AnnouncedFormat | 'text' | undefined {
+  const begin = text.trimStart().slice(0, 100);
+  if (begin.startsWith('<')) return 'xml';
+  if (/^[\w.%[\]-]{1,80}=/.test(begin)) return 'form';
+  return /^\p{L}/u.test(begin) ? 'text' : undefined;
 }
 
 /** By the first character, for senders that announce nothing. */

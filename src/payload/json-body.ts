@@ -1,7 +1,7 @@
 import type { TextDecoder } from 'node:util';
 import { HookError } from '../errors.ts';
 import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '../json.ts';
-import { type AnnouncedFormat, describeMismatch } from './formats.ts';
+import { type AnnouncedFormat, describeMismatch, guessOther } from './formats.ts';
 import { findJsonError } from './json-error.ts';
 import { decodeUtf8 } from './text.ts';
 
@@ -44,6 +44,9 @@ function describeProblem(text: string, announced: AnnouncedFormat | undefined): 
   }
   const found = findJsonError(text);
   if (found === undefined) return { detail: 'the body is not JSON' };
+  const other =
+    announced === undefined && text.slice(0, found.offset).trim() === '' ? guessOther(text) : undefined;
+  if (other !== undefined) return { detail: describeMismatch(other, 'json') };
   const { line, column, expected, field } = found;
   const detail = `the body is not JSON at line ${line}, column ${column}: expected ${expected}`;
   return field === undefined ? { detail } : { detail, field };

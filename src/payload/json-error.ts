@@ -1,4 +1,4 @@
-import { findPrinted } from './printed-value.ts';
+import { slipAt, type SlipPlace } from './json-slips.ts';
 
 /**
  * Where and why a text is not JSON (RFC 8259). V8's own message quotes the text, which may not leave the request,
@@ -40,7 +40,8 @@ export function findJsonError(text: string): JsonError | undefined {
     const char = text[at];
     if (char === undefined && state === 'end') return undefined;
     const step = char === undefined ? undefined : takeToken(text, { at, char, state, open });
-    if (step === undefined) return locate(text, at, EXPECTED[state] + slipAt(text, { at, state, open }));
+    if (step === undefined)
+      return locate(text, at, EXPECTED[state] + slipAt(text, placeOf(text, at, { state, open })));
     if (typeof step !== 'number') {
       const isOfField = state === 'value' && open.at(-1) === '{';
       return {
@@ -54,28 +55,23 @@ export function findJsonError(text: string): JsonError | undefined {
   }
 }
 
-/** What JavaScript and Home Assistant write for a value that JSON has not. */
-const FOREIGN_WORD = /^(?:undefined|NaN|unknown|unavailable)\b/;
+/** What a slip is looked for by; a comma before it makes a first key a further one. */
+function placeOf(text: string, at: number, { state, open }: Scan): SlipPlace {
+  const isItem = state === 'value' && open.at(-1) === '[';
+  const isFirst = state === 'first-key' || state === 'first-item';
+  const where = state === 'first-key' ? 'key' : state === 'first-item' ? 'value' : state;
+  return {
+    at,
+    in: where,
+    isRoot: open.length === 0,
+    closes: !isFirst && closes(text[at] ?? '', open),
+    isInList: isItem,
+  };
+}
 
-/** The usual slip behind what was found; names neither key nor value. */
-function slipAt(
-  text: string,
-  { at, state, open }: { readonly at: number; readonly state: State; readonly open: readonly ('{' | '[')[] },
-): string {
-  const char = text[at];
-  if (char === undefined) return '; the body ends too early';
-  const isAfterComma = state === 'key' || (state === 'value' && open.at(-1) === '[');
-  if (isAfterComma && closes(char, open)) return '; remove the comma before the closing bracket';
-  const printed = state === 'after-value' ? undefined : findPrinted(text, at, state.endsWith('key'));
-  if (printed !== undefined) return printed;
-  if (state === 'after-value' && char === '"') return '; a comma is missing before it';
-  if (state === 'after-value' && text[at - 1] === '"' && /[\p{L}\p{N}]/u.test(char))
-    return String.raw`; if the text goes on here, the quote before it is written \"`;
-  if (state === 'value' && FOREIGN_WORD.test(text.slice(at, at + 12)))
-    return '; only true, false, null, numbers and texts in double quotes are values';
-  if (text.startsWith('{{', at) || (char === '{' && text[at - 1] === '{'))
-    return '; a template of the sender was not filled in';
-  return '';
+interface Scan {
+  readonly state: State;
+  readonly open: readonly ('{' | '[')[];
 }
 
 /** Consumes one token that the state allows: its end, a finding inside a string, or undefined where none fits. */

@@ -89,7 +89,8 @@ const NOTES: Partial<
     if (field !== undefined && detail.includes('jq -n') && generation.knowsWord?.(field) === true)
       return `the text is that of "${field}": --arg ${field} "$VALUE" '{${field}: $${field}}'`;
     const format = /bodyFormat: \w+/.exec(detail)?.[0];
-    const write = format && place && `write ${format} in ${place}, beside match`;
+    const then = format === 'bodyFormat: text' ? '; the text is then {{payload}}' : '';
+    const write = format && place && `write ${format} in ${place}, beside match${then}`;
     const sender = SETS_CONTENT_TYPE.find(([header]) => headers.values[header] !== undefined)?.[1];
     if (write === undefined || sender === undefined || !detail.includes('takes JSON')) return write;
     return `do one of the two: at the webhook in the settings of ${sender} application/json; or ${write}`;
